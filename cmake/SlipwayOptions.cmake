@@ -1,0 +1,25 @@
+# slipway_options: an interface target with the warnings, sanitizers and link settings that all of slipway is built with.
+add_library(slipway_options INTERFACE)
+target_compile_options(slipway_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wconversion -Wsign-conversion
+  -Wno-missing-field-initializers)
+if(SLIPWAY_WERROR)
+  target_compile_options(slipway_options INTERFACE -Werror)
+endif()
+if(SLIPWAY_SANITIZE)
+  target_compile_options(slipway_options INTERFACE -fsanitize=${SLIPWAY_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(slipway_options INTERFACE -fsanitize=${SLIPWAY_SANITIZE})
+endif()
+target_compile_definitions(slipway_options INTERFACE _FILE_OFFSET_BITS=64
+  $<$<NOT:$<CONFIG:Debug>>:_FORTIFY_SOURCE=2>)
+target_link_options(slipway_options INTERFACE -Wl,--as-needed)
+
+find_program(SLIPWAY_LLD ld.lld)
+if(SLIPWAY_LLD)
+  target_link_options(slipway_options INTERFACE -fuse-ld=lld)
+endif()
+find_program(SLIPWAY_CCACHE ccache)
+if(SLIPWAY_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SLIPWAY_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${SLIPWAY_CCACHE})
+endif()

@@ -1,0 +1,23 @@
+# slipway_add_plugin: a plugin from its sources and its manifest.
+
+# slipway_add_plugin(NAME SOURCES file... MANIFEST file.yaml [LIBRARIES target...] [VERSION x.y.z])
+# Builds NAME.so. The manifest (YAML, one document per component) goes into an ELF note, so that slipway reads it without
+# loading the plugin.
+function(slipway_add_plugin name)
+  cmake_parse_arguments(ARG "" "MANIFEST;VERSION" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT ARG_VERSION)
+    set(ARG_VERSION ${PROJECT_VERSION})
+  endif()
+  cmake_path(ABSOLUTE_PATH ARG_MANIFEST OUTPUT_VARIABLE SLIPWAY_MANIFEST_FILE)
+  set(SLIPWAY_PLUGIN_VERSION ${ARG_VERSION})
+  set(note ${CMAKE_CURRENT_BINARY_DIR}/${name}.note.S)
+  configure_file(${SLIPWAY_NOTE_TEMPLATE} ${note} @ONLY)
+  set_source_files_properties(${note} PROPERTIES LANGUAGE ASM OBJECT_DEPENDS ${SLIPWAY_MANIFEST_FILE})
+
+  add_library(${name} MODULE ${ARG_SOURCES} ${note})
+  target_link_libraries(${name} PRIVATE slipway::sdk ${ARG_LIBRARIES})
+  set_target_properties(${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  # The SDK is private to each plugin: nothing of it may be found by another one, or find another one's.
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,defs)
+endfunction()
+set(SLIPWAY_NOTE_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/plugin_note.S.in)

@@ -1,0 +1,13 @@
+# slipway_add_test: one test program from its sources, found by CTest case by case.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# slipway_add_test(NAME SOURCES file... [LIBRARIES target...] [LABELS label...])
+function(slipway_add_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE slipway_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <slipway/json.hpp> <string> <vector>)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/error.hpp - an error for people: what failed, where, and what to do about it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <slipway/json.hpp>
+
+namespace slipway {
+
+/// Why something failed, coarse enough to branch on. The wire name is the enumerator's.
+enum class ErrorCode {
+  invalid,          ///< the input is wrong: spec, option, package, file format
+  not_found,        ///< a file, device, package, kernel or tool is not there
+  unsupported,      ///< this host, root or plugin cannot do that
+  denied,           ///< permission or policy refuses it
+  io,               ///< reading or writing failed (errno text in `what`)
+  no_space,         ///< ENOSPC or EDQUOT
+  read_only,        ///< EROFS
+  timed_out,        ///< a deadline passed
+  busy,             ///< somebody else holds it
+  offline,          ///< needs the live machine, and this root is not live
+  conflict,         ///< two wishes cannot both hold; a user's edit is in the way
+  corrupt,          ///< a digest, signature or stored state does not match
+  unreachable,      ///< the network or registry did not answer
+  needs_catalogue,  ///< plan() cannot decide from the partial catalogue it was given: read the whole one and ask again
+  build_failed,     ///< compiling failed; `details` holds the compiler's first error
+  cancelled,        ///< a signal asked to stop
+  plugin_defect,    ///< the plugin broke its contract (crash, unstable plan, output against its schema)
+  internal,         ///< slipway broke its own contract
+};
+
+std::string_view to_string(ErrorCode code);
+
+/// What went wrong, in words for the person at the terminal.
+struct Error {
+  ErrorCode code = ErrorCode::internal;
+  std::string what;   ///< what happened, to which thing, and why; no trailing full stop
+  std::string where;  ///< file:line:column, spec key, path, device or URL; may be empty
+  std::string next;   ///< what to do, with a command that works; may be empty
+  /// Further lines, label and text ("held", "python3 (pid 20417)"), printed in this order.
+  std::vector<std::pair<std::string, std::string>> details;
+};
+
+Json to_json(const Error& error);
+
+/// The inverse of to_json(); a value that is no error object becomes an `internal` error that quotes it.
+Error error_from_json(const Json& value);
+
+/// The text form: `error: what`, then indented `at:`, the details and `do:` lines, each ended by a newline.
+std::string to_text(const Error& error);
+
+/// An Error for a failed system call, with errno's text and the code that fits (`no_space`, `denied`, `not_found`, …).
+/// @param doing  what was tried, for example "write"
+/// @param thing  the path it was tried on; becomes `where`
+/// @param number the errno value
+Error system_error(std::string_view doing, std::string_view thing, int number);
+
+}  // namespace slipway
