@@ -23,8 +23,8 @@ extern "C" {
 
 /* Where an answer goes. The callee copies `json`; it need not be NUL-terminated. Called exactly once per call. */
 typedef struct slipway_reply {
-  void *context;
-  void (*write)(void *context, const char *json, size_t length);
+  void* context;
+  void (*write)(void* context, const char* json, size_t length);
 } slipway_reply;
 
 /* How a call ended. With SLIPWAY_FAILED the reply is an error object (code, what, where, next, details). */
@@ -38,8 +38,8 @@ enum { SLIPWAY_OK = 0, SLIPWAY_FAILED = 1, SLIPWAY_UNSUPPORTED = 2 };
  *   "core"      {"op": "pkg.build|build.run|…", "request": {…}}                    -> the core's answer */
 typedef struct slipway_services {
   uint32_t size; /* sizeof(slipway_services) of who filled it; read no member beyond it */
-  void *context;
-  int (*call)(void *context, const char *op, const char *json, size_t length, const slipway_reply *reply);
+  void* context;
+  int (*call)(void* context, const char* op, const char* json, size_t length, const slipway_reply* reply);
 } slipway_services;
 
 /* What a plugin offers. `call` is asked from one thread at a time. Operations (request -> reply):
@@ -53,13 +53,13 @@ typedef struct slipway_services {
  * An operation that the plugin does not know answers SLIPWAY_UNSUPPORTED. Nothing is ever thrown across. */
 typedef struct slipway_plugin {
   uint32_t size; /* set by slipway to sizeof(slipway_plugin) before the entry is called */
-  void *context;
-  int (*call)(void *context, const char *op, const char *json, size_t length, const slipway_reply *reply);
+  void* context;
+  int (*call)(void* context, const char* op, const char* json, size_t length, const slipway_reply* reply);
 } slipway_plugin;
 
 /* The one exported symbol, "slipway_plugin_open": fills `plugin`; answers SLIPWAY_OK or SLIPWAY_FAILED. */
 #define SLIPWAY_ENTRY "slipway_plugin_open"
-typedef int (*slipway_plugin_open_fn)(const slipway_services *services, slipway_plugin *plugin);
+typedef int (*slipway_plugin_open_fn)(const slipway_services* services, slipway_plugin* plugin);
 
 #ifdef __cplusplus
 }

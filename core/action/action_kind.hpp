@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/action_kind.hpp - what the core knows of one kind of action: is it so already, what would change, do,
+// undo.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/action.hpp>
+#include <slipway/host.hpp>
+#include <slipway/plan.hpp>
+#include <slipway/result.hpp>
+
+#include "core/host/root_fs.hpp"
+
+namespace slipway::core {
+
+/// Where an action stands before anything is done.
+struct Check {
+  enum class Standing {
+    satisfied,   ///< nothing to do
+    change,      ///< has to be done
+    drift_kept,  ///< a user changed it since, and `on_drift: keep`: reported, left alone
+    at_boot,     ///< only a running machine can do it: slipway-boot.service will
+    conflict,    ///< cannot be done: `problem` says why
+  };
+  Standing standing = Standing::change;
+  std::string summary;  ///< "create /etc/modprobe.d/nvidia.conf (0644)", "load nvidia", one line
+  std::string diff;     ///< unified diff of a text change; may be empty
+  std::optional<Error> problem;
+};
+
+/// Gets layers and builds into place; the engine gives one that talks to the artifact worker.
+class LayerStager {
+ public:
+  virtual ~LayerStager() = default;
+  /// Unpacks or compiles `layer` (an element of an unpack action's `layers`) into the new folder `into` (host path).
+  virtual Status stage(const Json& layer, const std::string& into) = 0;
+  /// The error of an earlier failed build with the same key; nothing where there was none.
+  virtual std::optional<Error> known_failure(const Json& build) const = 0;
+};
+
+/// What actions may use. Borrowed for the time of one call.
+struct ActionContext {
+  RootFs& root;
+  const Host& host;
+  LayerStager& layers;
+  /// What was recorded when this action was last carried out (fingerprint()), null when it is new.
+  Json record;
+  /// For custom actions: the component's own check and apply.
+  std::function<Result<bool>(const Action&)> custom_check;
+  std::function<Result<Outcome>(const Action&)> custom_apply;
+  std::function<void(const std::string& label, std::uint64_t done, std::uint64_t total)> progress;
+};
+
+/// One kind. The engine calls, for an action that is not satisfied: capture (journaled), stage (all of a component),
+/// perform, then check again; on failure restore with what was captured. Removal is restore with the original image.
+/// Every call may come again after a crash: stage, perform and restore are repeatable.
+class ActionKind {
+ public:
+  enum class Phase { switch_in, activate };
+  virtual ~ActionKind() = default;
+
+  virtual Phase phase() const { return Phase::switch_in; }
+  virtual Result<Check> check(const Action& action, ActionContext& context) const = 0;
+  /// What is there now, so that restore() can bring it back.
+  virtual Result<Image> capture(const Action& action, ActionContext& context) const = 0;
+  /// Makes new names that nobody uses yet; nothing visible changes.
+  virtual Status stage(const Action&, ActionContext&) const { return {}; }
+  /// Takes back what stage() made.
+  virtual Status unstage(const Action&, ActionContext&) const { return {}; }
+  virtual Result<Outcome> perform(const Action& action, ActionContext& context) const = 0;
+  virtual Status restore(const Action& action, const Image& image, ActionContext& context) const = 0;
+  /// What to remember of the result, to tell a later edit by somebody else: {"digest": …} for files. No clock times,
+  /// no inode numbers.
+  virtual Result<Json> fingerprint(const Action& action, ActionContext& context) const = 0;
+  /// Somebody changed it since `context.record`: removal then leaves it and reports.
+  virtual Result<bool> drifted(const Action& action, ActionContext& context) const = 0;
+  /// `verify --deep`: is every byte as it should be? A problem for each that is not.
+  virtual Result<std::vector<std::string>> inspect(const Action&, ActionContext&) const {
+    return std::vector<std::string>{};
+  }
+  /// Why this action cannot be undone; empty when it can.
+  virtual std::string irreversible(const Action&) const { return {}; }
+};
+
+/// The kind of an action. Errors: `unsupported` with the kinds that there are.
+Result<const ActionKind*> action_kind(const std::string& kind);
+
+}  // namespace slipway::core

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/graph/graph.hpp - the order of components: a DAG of after, requires and conflicts, by name or capability.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "core/loader/manifest.hpp"
+
+namespace slipway::core {
+
+/// The components of one spec in their one total order (topological, then by name).
+struct Graph {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<std::string>> requires_;  ///< component to the components it requires
+  std::map<std::string, std::vector<std::string>> before;     ///< component to all that come before it by an edge
+  /// Components in waves: all of one wave are independent of each other.
+  std::vector<std::vector<std::string>> waves() const;
+  /// Graphviz text of `slipway graph`.
+  std::string to_dot() const;
+};
+
+/// Errors: `invalid` a cycle (the path is shown), an unmet requirement (who could provide it), `conflict` two that
+/// exclude each other.
+Result<Graph> make_graph(const std::vector<const Manifest*>& components);
+
+}  // namespace slipway::core

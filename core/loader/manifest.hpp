@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/loader/manifest.hpp - what a plugin's manifest says of one component, without loading the plugin.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+namespace slipway::core {
+
+/// The schema of one spec key (docs/manifest.md).
+struct SchemaKey {
+  enum class Type { string, integer, boolean, enumeration, list, map, object, artifact_source, path, secret, any };
+  Type type = Type::any;
+  bool required = false;
+  Json default_value;                     ///< null: none
+  std::string help;                       ///< one sentence or more, for `slipway explain`
+  std::string pattern;                    ///< ECMAScript regular expression for a string; empty: any
+  std::string example;                    ///< a value that pattern and type accept
+  std::vector<std::string> values;        ///< of an enumeration
+  std::vector<SchemaKey> items;           ///< one element: of a list's elements or a map's values
+  std::map<std::string, SchemaKey> keys;  ///< of an object
+  std::string tag_prefix;  ///< of an artifact source: only tags that start so; "{version}" stands for a sibling key
+};
+
+/// One document of the manifest: a component.
+struct Manifest {
+  std::string component;
+  std::string purpose;
+  std::vector<std::string> after;              ///< names or capabilities: order only, when they are in the spec
+  std::vector<std::string> requires_;          ///< names or capabilities that must be in the spec, and ready
+  std::vector<std::string> provides;           ///< capabilities, besides its own name
+  std::vector<std::string> conflicts;          ///< names or capabilities that may not be in the same spec
+  std::map<std::string, std::string> outputs;  ///< name to type ("string", "integer", "boolean")
+  bool has_tools = false;                      ///< `tools: true`: answers the operation "tool"
+  SchemaKey spec;                              ///< an object
+};
+
+/// Parses a manifest: YAML, one document per component. `origin` (a file name) goes into messages.
+/// Errors: `invalid`, with origin:line:column and what was expected.
+Result<std::vector<Manifest>> parse_manifests(std::string_view yaml, const std::string& origin);
+
+}  // namespace slipway::core

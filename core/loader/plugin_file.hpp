@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/loader/plugin_file.hpp - finds plugin files and reads their ELF note; nothing of them is loaded.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "core/loader/manifest.hpp"
+
+namespace slipway::core {
+
+struct PluginFile {
+  std::string path;            ///< absolute
+  std::string plugin_version;  ///< the plugin's own
+  std::uint16_t protocol_major = 0;
+  std::uint16_t protocol_minor = 0;
+  std::string digest;  ///< "sha256:…" of the file
+  std::vector<Manifest> components;
+};
+
+/// Reads the note (sdk/slipway/abi.h) with libelf.
+/// Errors: `invalid` no note, a broken one, or another machine's ELF; `unsupported` built for another major or a later
+/// minor protocol, saying what to do; `denied` when the file or a folder above it may be written by others than root
+/// and the caller.
+Result<PluginFile> read_plugin_file(const std::string& path);
+
+/// Every plugin of these folders (*.so), by component name. A plugin that cannot be read is left out and reported in
+/// `problems`. Errors: `conflict` when two files hold a component of the same name.
+struct Plugins {
+  std::map<std::string, PluginFile> files;               ///< by path
+  std::map<std::string, std::string> component_to_path;  ///< component name to its plugin's path
+  std::vector<Error> problems;
+  const Manifest* manifest(const std::string& component) const;
+};
+Result<Plugins> discover_plugins(const std::vector<std::string>& folders);
+
+/// Where plugins are looked for: $SLIPWAY_PLUGIN_PATH (colon-separated; as root only when `trust_environment`), else
+/// the installed folder, found relative to the running program (../lib/slipway/plugins), else the compiled-in one.
+std::vector<std::string> plugin_folders(bool trust_environment);
+
+}  // namespace slipway::core

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/worker/worker.hpp - a plugin in a process of its own: started afresh, with a deadline, and survived whatever it
+// does.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+namespace slipway::core {
+
+/// What a worker says while it works. Called from the thread that waits in Worker::call().
+struct WorkerEvents {
+  std::function<void(const std::string& level, const std::string& text)> log;  ///< also its stdout and stderr, by line
+  std::function<void(const std::string& label, std::uint64_t done, std::uint64_t total)> progress;
+  std::function<void(const std::string& text)> output;  ///< a tool's text for standard output
+  /// A request to the core ("pkg.build", "build.run"); empty: answered `unsupported`.
+  std::function<Result<Json>(const std::string& op, const Json& request)> core;
+};
+
+struct WorkerOptions {
+  std::string plugin_path;
+  std::string name;                               ///< for messages: the component, or "artifact"
+  std::uint64_t memory_limit_bytes = 1ULL << 30;  ///< address space (RLIMIT_AS); 0: none (sanitizer builds)
+  bool trust_environment = true;                  ///< pass SLIPWAY_NVML and the like on
+};
+
+/// One worker process. Its life ends with this object: it and all its descendants are killed.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  /// Asks for one operation (sdk/slipway/abi.h) and waits.
+  /// Errors: the plugin's own; `plugin_defect` with signal, phase and the last lines it printed when it crashed, broke
+  /// the protocol or flooded; `timed_out` when `limit` passed (it was killed; "stuck in the kernel" when even that did
+  /// not end it); `unsupported` an operation that it does not know.
+  virtual Result<Json> call(const std::string& op, const Json& request, std::chrono::milliseconds limit,
+                            const WorkerEvents& events) = 0;
+};
+
+/// Starts `slipway-worker` (found beside the running program: libexec/slipway) with the plugin.
+Result<std::unique_ptr<Worker>> start_worker(const WorkerOptions& options);
+
+}  // namespace slipway::core

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/action.hpp - one wish of a plan: a thing that must hold. The core checks, does, journals and undoes it.
+//
+// An action is a JSON object with `kind` and the members of that kind; the builders below make them. Paths are absolute
+// inside the root. A parent folder that is missing is made (0755 root:root) and belongs to the action.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/json.hpp>
+
+namespace slipway {
+
+class Action {
+ public:
+  explicit Action(Json value) : value_(std::move(value)) {}
+
+  std::string kind() const { return value_.value("kind", ""); }
+  /// What it is about, unique within a kind: a path, module, unit or name.
+  std::string target() const { return value_.value("target", ""); }
+  std::string text(std::string_view member) const;
+  Json value(std::string_view member) const;
+  const Json& json() const { return value_; }
+
+  /// Names work that the core owes once this action has changed something; each is done once, later:
+  /// "ldconfig", "depmod:RELEASE", "initramfs:RELEASE", "daemon-reload", "restart:UNIT", "reload:UNIT".
+  Action& triggers(std::vector<std::string> names);
+  /// A reason for people, shown in the plan.
+  Action& because(std::string reason);
+
+ private:
+  Json value_;
+};
+
+namespace action {
+
+/// A regular file with exactly this content. `on_drift` says what happens to a user's later edit: "keep" it and report
+/// (default), or "replace" it, the edit saved beside as PATH.slipway-saved.
+struct File {
+  std::string path;
+  std::string content;
+  unsigned mode = 0644;
+  std::string owner = "root";
+  std::string group = "root";
+  std::string on_drift = "keep";
+};
+Action file(const File& wish);
+
+/// A folder. One that was there keeps its content; removal only takes it away when it is empty.
+Action directory(std::string path, unsigned mode = 0755);
+
+/// A symbolic link. An existing file of another type at `path` is a conflict, never overwritten.
+Action symlink(std::string path, std::string points_to);
+
+/// Something that must not be there; removal of the component brings it back.
+Action remove(std::string path);
+
+/// Sets keys in a file that belongs to somebody else; every byte outside the edit stays.
+struct Merge {
+  std::string path;
+  std::string format;  ///< "json", "toml" or "yaml"
+  Json set;            ///< nested objects down to the values that must hold; null removes a key
+};
+Action merge(const Merge& wish);
+
+/// A tree below /usr/lib/slipway/store/NAME made of layers, and `current` beside them as the one symlink that switches.
+/// Paths into it: /usr/lib/slipway/store/NAME/current/AS/…
+struct Layer {
+  std::string as;        ///< folder under `current`: "userspace", "modules/6.1.0-50-amd64"
+  std::string source;    ///< spec key of the artifact source ("source"); the layer's origin, or its build's
+  Json descriptor;       ///< of the layer to unpack; for a build, of the layer that holds the source code
+  std::string manifest;  ///< digest of the manifest that lists the layer: goes into the lock
+  Json build;            ///< null: unpack the layer as it is. Else compile, see action::Build
+};
+struct Unpack {
+  std::string name;  ///< of the store, usually the component's
+  std::vector<Layer> layers;
+};
+Action unpack(const Unpack& wish);
+
+/// How a layer is compiled: in a private mount namespace of the root, the source unpacked into a scratch folder there,
+/// nothing else writable. The canonical JSON of this is the key of its result and of a remembered failure.
+struct Build {
+  std::string name;                      ///< for people: "NVIDIA 535.261.03 for 6.1.0-50-amd64"
+  std::string directory;                 ///< working folder inside the unpacked source
+  std::vector<std::string> argv;         ///< "{jobs}" is replaced by the number of CPUs
+  std::vector<std::string> environment;  ///< "NAME=value"; else only PATH and LC_ALL=C
+  std::vector<std::string> needs;        ///< paths in the root that must be there ("/lib/modules/REL/build")
+  std::string needs_hint;                ///< what to do when one is missing ("install linux-headers-REL")
+  struct Collect {
+    std::string from;       ///< file in the working folder
+    std::string to;         ///< its path in the layer
+    bool strip = false;     ///< take debug information out (strip --strip-debug)
+    std::string sign_key;   ///< PEM private key for the kernel's sign-file; empty: not signed
+    std::string sign_cert;  ///< its certificate, DER or PEM
+    std::string compress;   ///< "" or "xz" or "zstd" (the kernel must know it)
+  };
+  std::vector<Collect> collect;
+  Json identity;  ///< what else the result depends on (compiler text, hash of the headers), from the facts
+};
+Json to_json(const Build& build);
+
+/// A kernel module that must be loaded, with parameters for when it is not yet. Live only; offline it is boot work.
+Action kernel_module(std::string name, std::vector<std::string> parameters = {});
+
+/// A unit that must be enabled and, live, started. `content` writes it to /etc/systemd/system.
+struct SystemdUnit {
+  std::string name;
+  std::string content;  ///< empty: the unit is there already
+  bool enabled = true;
+  bool started = true;
+};
+Action systemd_unit(const SystemdUnit& wish);
+
+/// A device node, and /dev/char/MAJOR:MINOR -> it. Live only; offline it is boot work.
+struct DeviceNode {
+  std::string path;
+  unsigned major = 0;
+  std::string major_of;  ///< the name in /proc/devices, instead of `major` where it is dynamic
+  unsigned minor = 0;
+  unsigned mode = 0666;
+};
+Action device_node(const DeviceNode& wish);
+
+/// A program that makes something hold which no other kind covers. `check` exits 0 when it already does.
+struct Exec {
+  std::string name;
+  std::vector<std::string> argv;
+  std::vector<std::string> check;
+  std::vector<std::string> undo;  ///< empty: nothing to undo
+};
+Action exec(const Exec& wish);
+
+/// The component's own work: its check() and apply() are called with `data`.
+struct Custom {
+  std::string name;
+  Json data;
+  Json inverse;              ///< `data` of the action that undoes it, or null with
+  std::string irreversible;  ///< the reason why there is none
+};
+Action custom(const Custom& wish);
+
+}  // namespace action
+}  // namespace slipway

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/commands.hpp - tools that a component adds to the command line: `slipway NAME TOOL …`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+#include <slipway/spec.hpp>
+
+namespace slipway {
+
+/// What a running tool may use besides the Host.
+class ToolIo {
+ public:
+  virtual ~ToolIo() = default;
+  /// Text for the user's standard output.
+  virtual void print(std::string_view text) = 0;
+  /// A line for the log (standard error).
+  virtual void log(std::string_view text) = 0;
+  /// Progress of one named step; `total` 0 when it is not known.
+  virtual void progress(std::string_view label, std::uint64_t done, std::uint64_t total) = 0;
+  /// Asks the core for one of its own abilities:
+  ///   "pkg.build"  {directory, output, tags}  packs a package folder into an OCI layout (docs/package-format.md)
+  ///   "build.run"  {build, source: DIR, root, headers?: DIR, into: DIR}  compiles as for an unpack action
+  /// Errors: those of the ability; `unsupported` when this slipway does not have it.
+  virtual Result<Json> core(std::string_view op, const Json& request) = 0;
+};
+
+struct ToolInfo {
+  std::string name;     ///< "build"
+  std::string purpose;  ///< one sentence
+  std::string usage;    ///< the text of `slipway NAME TOOL --help`
+};
+
+class Commands {
+ public:
+  virtual ~Commands() = default;
+  virtual std::vector<ToolInfo> list() const = 0;
+  /// @return the exit status, 0-255
+  virtual Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
+                          ToolIo& io) const = 0;
+};
+
+}  // namespace slipway

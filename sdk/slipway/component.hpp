@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/component.hpp - what a plugin implements. It says what should be; the core makes it so.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <slipway/facts.hpp>
+#include <slipway/findings.hpp>
+#include <slipway/host.hpp>
+#include <slipway/inputs.hpp>
+#include <slipway/plan.hpp>
+#include <slipway/result.hpp>
+#include <slipway/spec.hpp>
+
+namespace slipway {
+
+class Commands;
+class Importer;
+class Service;
+
+/// One component. Called from one thread; keeps nothing between calls, since each run is a fresh process.
+class Component {
+ public:
+  virtual ~Component() = default;
+
+  /// What there is now: reads only, live things only, no network.
+  virtual Result<Facts> detect(const Spec& spec, const Host& host) const = 0;
+  /// The component's whole desired state. Pure: the same three always give the same plan.
+  virtual Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const = 0;
+  /// Is it really working? Reads only; may run a probe.
+  virtual Result<Findings> verify(const Spec& spec, const Host& host) const = 0;
+
+  /// Does this custom action hold already? Only asked of components that plan custom actions.
+  virtual Result<bool> check(const Action& action, const Host& host) const;
+  /// Does one custom action. Decides nothing anew, and may be called again after a crash.
+  virtual Result<Outcome> apply(const Action& action, const Host& host) const;
+
+  /// Tools for people: `slipway NAME TOOL …`.
+  virtual const Commands* commands() const { return nullptr; }
+  /// Maps its own section of a foreign kind (ClusterPolicy) to its spec.
+  virtual const Importer* importer() const { return nullptr; }
+  /// A long-running part: `slipway service NAME`.
+  virtual Service* service() { return nullptr; }
+};
+
+}  // namespace slipway

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/facts.hpp - what detect() found: live things only, never secrets, never clock times.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/json.hpp>
+
+namespace slipway {
+
+/// Named findings of one detect(). Names are dotted paths ("kernel.release"); values are JSON.
+class Facts {
+ public:
+  Facts() = default;
+
+  /// The component has nothing to manage on this host; `why` is shown. Its plan is then not asked for.
+  static Facts not_applicable(std::string why);
+
+  bool applicable() const { return applicable_; }
+  const std::string& why_not() const { return why_not_; }
+
+  void set(std::string_view name, Json value);
+  /// Like set(), for a value that may change by itself between two looks (counters, pids): it takes no part in the
+  /// comparison that tells an unstable plan.
+  void set_volatile(std::string_view name, Json value);
+
+  bool has(std::string_view name) const { return !value(name).is_null(); }
+  std::string text(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;
+  /// The value at a dotted name, null where there is none.
+  Json value(std::string_view name) const;
+
+  const Json& values() const { return values_; }
+  const std::set<std::string>& volatile_names() const { return volatile_; }
+
+ private:
+  friend Json to_json(const Facts& facts);
+  friend Facts facts_from_json(const Json& value);
+  bool applicable_ = true;
+  std::string why_not_;
+  Json values_ = Json::object();
+  std::set<std::string> volatile_;
+};
+
+/// {"applicable": bool, "why": text?, "values": {…}, "volatile": [names]?}
+Json to_json(const Facts& facts);
+Facts facts_from_json(const Json& value);
+
+}  // namespace slipway

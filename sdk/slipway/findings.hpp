@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/findings.hpp - what verify() found out, one sentence each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/json.hpp>
+
+namespace slipway {
+
+struct Finding {
+  /// `not_applicable`: there is nothing to check here (no such hardware). `not_exercised`: it could not be tried.
+  enum class Status { pass, fail, warning, not_applicable, not_exercised };
+  Status status = Status::pass;
+  std::string name;    ///< dotted, stable: "driver.modules"
+  std::string text;    ///< what was seen
+  std::string remedy;  ///< what to do; empty when it passes
+};
+
+/// The findings of one component, in the order they were added.
+class Findings {
+ public:
+  void add(Finding finding) { list_.push_back(std::move(finding)); }
+  void pass(std::string name, std::string text) { add({Finding::Status::pass, std::move(name), std::move(text), {}}); }
+  void fail(std::string name, std::string text, std::string remedy) {
+    add({Finding::Status::fail, std::move(name), std::move(text), std::move(remedy)});
+  }
+  void not_applicable(std::string name, std::string why) {
+    add({Finding::Status::not_applicable, std::move(name), std::move(why), {}});
+  }
+  void not_exercised(std::string name, std::string why) {
+    add({Finding::Status::not_exercised, std::move(name), std::move(why), {}});
+  }
+  const std::vector<Finding>& list() const { return list_; }
+  /// No finding failed.
+  bool passed() const;
+
+ private:
+  std::vector<Finding> list_;
+};
+
+std::string_view to_string(Finding::Status status);
+/// [{"status": "pass", "name": …, "text": …, "remedy": …?}]
+Json to_json(const Findings& findings);
+Findings findings_from_json(const Json& value);
+
+}  // namespace slipway

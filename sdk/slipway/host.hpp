@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/host.hpp - the only door to the machine: this one, or an offline root filesystem.
+//
+// A Host serves one thread, its worker's. Paths are absolute inside the root, and no symlink leads out of it. Paths
+// below /sys, /proc and /dev show the kernel's view: the running kernel's when live, a simulated machine's with --sim,
+// and nothing (`not_found`) for an offline root. A Host only looks; what must change is said in a plan.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+namespace slipway {
+
+/// What a path is; never follows a final symlink.
+struct FileInfo {
+  enum class Type { regular, directory, symlink, character_device, block_device, other };
+  Type type = Type::other;
+  std::uint64_t size_bytes = 0;
+  unsigned mode = 0;  ///< permission bits with setuid, setgid and sticky, no type
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  unsigned device_major = 0;  ///< of a device node
+  unsigned device_minor = 0;
+};
+
+/// A PCI function as sysfs shows it (Documentation/ABI/testing/sysfs-bus-pci).
+struct PciDevice {
+  std::string address;  ///< "0000:65:00.0"
+  std::uint16_t vendor = 0;
+  std::uint16_t device = 0;
+  std::uint16_t subsystem_vendor = 0;
+  std::uint16_t subsystem_device = 0;
+  std::uint32_t device_class = 0;  ///< 24 bits: base class, subclass, interface
+  std::string driver;              ///< name of the bound driver; empty: none
+  std::optional<int> numa_node;    ///< empty when the kernel does not know (sysfs says -1)
+};
+
+/// Which PCI functions to list; an empty member takes all.
+struct PciFilter {
+  std::optional<std::uint16_t> vendor;
+  std::optional<std::uint8_t> base_class;
+};
+
+struct ProcessOutput {
+  int exit_status = 0;     ///< 0-255; 128 + signal when a signal ended it
+  std::string output;      ///< standard output, at most 1 MiB: the newest bytes
+  std::string errors;      ///< standard error, likewise
+  bool truncated = false;  ///< something was dropped
+};
+
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  /// Acts on the running kernel and init system. Independent of where the root is.
+  virtual bool live() const = 0;
+  /// There is a kernel's view to look at (live or simulated): devices that are not shown are not there.
+  virtual bool has_kernel_view() const = 0;
+  /// The kernel that is planned for: --kernel, else the running one when live, else the only one in /lib/modules.
+  /// Errors: `not_found` none, or `conflict` several, listing them.
+  virtual Result<std::string> kernel_release() const = 0;
+  /// As `uname -m` says it, of the root ("x86_64").
+  virtual std::string arch() const = 0;
+
+  /// The content of a file, following links inside the root. Errors: `not_found`, `denied`, `io`; `invalid` when it is
+  /// longer than `limit_bytes`.
+  virtual Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const = 0;
+  /// What is at the path itself. Errors: `not_found`, `denied`, `io`.
+  virtual Result<FileInfo> info(std::string_view path) const = 0;
+  /// Where a symlink points, as it is written. Errors: `not_found`, `invalid` (no link).
+  virtual Result<std::string> read_link(std::string_view path) const = 0;
+  /// The path with every link followed inside the root. Errors: `not_found` when something on the way is missing.
+  virtual Result<std::string> resolve(std::string_view path) const = 0;
+  /// The names in a folder, sorted, without "." and "..". Errors: `not_found`, `denied`, `io`.
+  virtual Result<std::vector<std::string>> list(std::string_view path) const = 0;
+  /// Opening the path for reading and writing works (device nodes); opened and closed at once.
+  virtual Status opens(std::string_view path) const = 0;
+
+  /// Runs a program of the root and waits for it. No shell; argv[0] is looked up inside the root.
+  /// Errors: `not_found` no such program, `timed_out` SIGTERM, then SIGKILL 5 s later, `offline` the root is not live.
+  virtual Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const = 0;
+
+  // What follows is made of the calls above.
+
+  /// Something is there (after links).
+  bool exists(std::string_view path) const { return resolve(path).ok(); }
+  /// read() without white space at both ends; empty when it cannot be read. For sysfs and procfs attributes.
+  std::string attribute(std::string_view path) const;
+  /// PCI functions in address order; empty without a kernel's view.
+  std::vector<PciDevice> pci_devices(const PciFilter& filter) const;
+  /// In /proc/modules, or built in: /sys/module/NAME exists. '-' and '_' are the same.
+  bool module_loaded(std::string_view name) const;
+  /// The major number under a name in the character part of /proc/devices.
+  std::optional<unsigned> character_major(std::string_view name) const;
+  /// A value of /etc/os-release (or /usr/lib/os-release), unquoted: "ID", "VERSION_ID". Empty when missing.
+  std::string os_release(std::string_view key) const;
+  /// The releases that have a folder in /lib/modules, sorted.
+  std::vector<std::string> installed_kernels() const;
+};
+
+}  // namespace slipway

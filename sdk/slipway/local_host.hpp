@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/local_host.hpp - the Host of a directory tree: "/", a mounted host, a root filesystem, a test's tree.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <slipway/host.hpp>
+#include <slipway/json.hpp>
+
+namespace slipway {
+
+/// Where a host is and how it may be touched.
+struct HostConfig {
+  std::string root = "/";   ///< folder that is "/" for every path
+  bool live = false;        ///< this kernel and init system are the root's own
+  std::string kernel_view;  ///< folder that holds sys/, proc/ and dev/; "/" when live; empty: no kernel's view
+  std::string kernel;       ///< the release asked for with --kernel; empty: not asked for
+  std::string hardware;     ///< "assume", "require" or "detect"
+};
+
+Json to_json(const HostConfig& config);
+HostConfig host_config_from_json(const Json& value);
+
+/// Errors: `not_found` when the root is no folder.
+Result<std::unique_ptr<Host>> open_host(const HostConfig& config);
+
+}  // namespace slipway

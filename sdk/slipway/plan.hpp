@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/plan.hpp - a component's whole desired state, as an ordered list of actions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/action.hpp>
+
+namespace slipway {
+
+/// Everything that must hold, satisfied or not, in the order it has to come about. The empty plan removes the
+/// component.
+class Plan {
+ public:
+  /// Returns the added action, for `.because()` and `.triggers()`.
+  Action& add(Action action) { return actions_.emplace_back(std::move(action)); }
+  /// What components that require this one may read (declared in the manifest's `outputs`).
+  void output(std::string name, Json value) { outputs_[std::move(name)] = std::move(value); }
+  /// A sentence for people that goes with the plan: a warning, a choice that was made and why.
+  void note(std::string text) { notes_.push_back(std::move(text)); }
+
+  const std::vector<Action>& actions() const { return actions_; }
+  const Json& outputs() const { return outputs_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::vector<Action> actions_;
+  Json outputs_ = Json::object();
+  std::vector<std::string> notes_;
+};
+
+/// {"actions": […], "outputs": {…}, "notes": […]}
+Json to_json(const Plan& plan);
+Plan plan_from_json(const Json& value);
+
+/// How a custom action ended.
+struct Outcome {
+  enum class Kind { done, already_done, waiting, reboot_required };
+  Kind kind = Kind::done;
+  std::string reason;                ///< for `waiting` and `reboot_required`
+  std::vector<std::string> holders;  ///< for `waiting`: who is in the way
+
+  static Outcome done() { return {}; }
+  static Outcome already_done() { return {Kind::already_done, {}, {}}; }
+  static Outcome waiting(std::string reason, std::vector<std::string> holders) {
+    return {Kind::waiting, std::move(reason), std::move(holders)};
+  }
+  static Outcome reboot_required(std::string reason) { return {Kind::reboot_required, std::move(reason), {}}; }
+};
+
+Json to_json(const Outcome& outcome);
+Outcome outcome_from_json(const Json& value);
+
+}  // namespace slipway

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/spec.hpp - a component's section of the host spec, checked against its schema and filled with defaults.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/json.hpp>
+
+namespace slipway {
+
+/// The section as the core hands it on: every key is known and of its declared type, defaults are filled in.
+/// Keys with dots reach into objects ("source.repository"). Reading a key that is not there gives the empty value.
+class Spec {
+ public:
+  explicit Spec(Json section = Json::object()) : section_(std::move(section)) {}
+
+  bool has(std::string_view key) const { return find(key) != nullptr; }
+  std::string text(std::string_view key) const;
+  bool flag(std::string_view key) const;
+  std::int64_t number(std::string_view key) const;
+  std::vector<std::string> texts(std::string_view key) const;
+  /// The raw value, null where the key is missing.
+  Json value(std::string_view key) const;
+  const Json& json() const { return section_; }
+
+ private:
+  const Json* find(std::string_view key) const;
+  Json section_;
+};
+
+}  // namespace slipway
