@@ -21,7 +21,7 @@ DRIVER_PACKAGES=(
 # Prints the version of the package, or stops with the kernels that the mirror has instead.
 kernel_version_of() {
   local version have
-  version="$(private_apt apt-cache show "$1" 2>/dev/null | sed -n 's/^Version: //p' | head -n 1)"
+  version="$(private_apt apt-cache show "$1" 2>/dev/null | sed -n 's/^Version: //p' | head -n 1 || true)"
   if [[ -z "$version" ]]; then
     have="$(private_apt apt-cache pkgnames linux-headers-6.1 | grep -E 'amd64$' | grep -vE 'cloud|rt-' | sort -V | xargs)"
     die "the mirror has no $1; set SLIPWAY_E2E_KERNEL / SLIPWAY_E2E_TRAP_KERNEL to one of: ${have//linux-headers-/}"
@@ -79,10 +79,11 @@ fetch() {
     return
   fi
   update_apt
-  mapfile -t SPECS < <(wanted_specs)
+  wanted_specs >specs
+  mapfile -t SPECS <specs
   private_apt apt-get download --print-uris "${SPECS[@]}" >uris
   download uris
-  rm -f uris
+  rm -f uris specs
   log "$(wc -l <SHA256SUMS) packages, $(du -sh . | cut -f 1)"
 }
 

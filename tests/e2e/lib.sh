@@ -5,6 +5,8 @@
 # The apt used here has its own lists, cache and status: it sees contrib, non-free and non-free-firmware although the
 # machine's own apt may not, and it changes nothing outside of the cache directory.
 
+shopt -s inherit_errexit # a failure inside $(...) counts as well
+
 E2E_DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 E2E_CACHE="${SLIPWAY_E2E_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slipway-e2e}"
 E2E_SUITE=bookworm
@@ -12,7 +14,9 @@ E2E_DRIVER_VERSION=535.261.03
 # Kernel ABI names: one that the open 535.261.03 source compiles on, and one on which it does not (the kernel trap).
 E2E_KERNEL="${SLIPWAY_E2E_KERNEL:-6.1.0-50-amd64}"
 E2E_TRAP_KERNEL="${SLIPWAY_E2E_TRAP_KERNEL:-6.1.0-56-amd64}"
-export E2E_DIR E2E_CACHE E2E_SUITE E2E_DRIVER_VERSION E2E_KERNEL E2E_TRAP_KERNEL
+# The clock of everything that must come out equal byte for byte: 2026-01-01T00:00:00Z.
+E2E_SOURCE_DATE_EPOCH=1767225600
+export E2E_DIR E2E_CACHE E2E_SUITE E2E_DRIVER_VERSION E2E_KERNEL E2E_TRAP_KERNEL E2E_SOURCE_DATE_EPOCH
 
 log() { printf '%s: %s\n' "$(basename "$0" .sh)" "$*" >&2; }
 

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/make-root.sh - makes a bookworm root filesystem with a kernel, an initrd and systemd: the bare host to provision.
+#
+# debootstrap runs once per set of packages; the result is kept as a tarball in the cache and unpacked from there.
+# The root is as an image pipeline leaves one: no package lists, an empty machine-id (each boot of a copy gets its own).
+#
+# Usage: make-root.sh [--with-headers] DIR
+#   --with-headers   adds gcc-12, make and the kernel's headers, so that modules can be compiled inside
+# SOURCE_DATE_EPOCH (default below) is what the initrd was made with; use the same value to make it again byte for byte.
+
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+PACKAGES="systemd,systemd-sysv,dbus,kmod,udev,initramfs-tools,zstd,linux-image-$E2E_KERNEL"
+HEADER_PACKAGES="gcc-12,make,linux-headers-$E2E_KERNEL"
+export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$E2E_SOURCE_DATE_EPOCH}"
+
+# tidy_root ROOT : removes what only this one installation is about.
+tidy_root() {
+  local root="$1"
+  rm -rf "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
+  rm -rf "$root"/var/log/*.log "$root"/var/log/apt/* "$root"/debootstrap "$root"/var/cache/ldconfig/aux-cache
+  : >"$root/etc/machine-id"
+  printf 'slipway-e2e\n' >"$root/etc/hostname"
+  printf '/dev/vda / ext4 defaults 0 1\n' >"$root/etc/fstab"
+}
+
+# bootstrap TARBALL PACKAGES : makes the tarball; the half-made tree goes away whatever happens.
+bootstrap() {
+  local tarball="$1" packages="$2" mirror started=$SECONDS
+  mirror="$(mirror_of "$E2E_SUITE")"
+  [[ -n "$mirror" ]] || die "no apt source of this machine serves $E2E_SUITE"
+  WORK="$(mktemp -d "$E2E_CACHE/root.XXXXXX")"
+  trap 'rm -rf "$WORK"' EXIT
+  log "debootstrap of $packages"
+  debootstrap --variant=minbase --include="$packages" "$E2E_SUITE" "$WORK/root" "$mirror" >"$tarball.log" 2>&1 ||
+    die "debootstrap failed: $(tail -n 3 "$tarball.log")"
+  [[ -f "$WORK/root/boot/initrd.img-$E2E_KERNEL" ]] || die "the root has no initrd for $E2E_KERNEL; see $tarball.log"
+  tidy_root "$WORK/root"
+  tar --create --numeric-owner --xattrs --acls --sort=name --directory "$WORK/root" . | zstd -q -T0 -3 -o "$tarball.new" --force
+  mv "$tarball.new" "$tarball"
+  log "made $(basename "$tarball") in $((SECONDS - started)) s"
+}
+
+main() {
+  local packages="$PACKAGES" key tarball
+  if [[ "${1:-}" == --with-headers ]]; then
+    packages+=",$HEADER_PACKAGES"
+    shift
+  fi
+  (($# == 1)) || die "usage: make-root.sh [--with-headers] DIR"
+  need debootstrap tar zstd sha256sum flock python3
+  [[ "$(id -u)" == 0 ]] || die "must run as root (debootstrap and device nodes)"
+  [[ ! -e "$1" || -z "$(ls -A "$1")" ]] || die "$1 exists and is not empty"
+  key="$(printf '%s\n' "$packages" "$SOURCE_DATE_EPOCH" "$(declare -f tidy_root)" | sha256sum | cut -c 1-12)"
+  tarball="$E2E_CACHE/root-$key.tar.zst"
+  with_lock "root-$key" ensure_tarball "$tarball" "$packages"
+  mkdir -p "$1"
+  tar --extract --numeric-owner --xattrs --xattrs-include='*' --acls --zstd --file "$tarball" --directory "$1"
+}
+
+ensure_tarball() { [[ -f "$1" ]] || bootstrap "$@"; }
+
+main "$@"
