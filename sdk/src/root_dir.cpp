@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <slipway/root_dir.hpp>
+
+#include "root_walk.hpp"
+
+namespace slipway {
+namespace {
+
+/// openat2(2) below `root`, or -1 and errno.
+int kernel_open(int root, const std::string& path, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
+  const bool creates = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+  how.mode = creates ? mode : 0;  // the kernel refuses a mode that it would not use
+  how.resolve = RESOLVE_IN_ROOT;
+  constexpr int kTries = 100;  // EAGAIN: something on the way was renamed meanwhile
+  long fd = -1;
+  for (int i = 0; i < kTries; ++i) {
+    fd = syscall(SYS_openat2, root, path.c_str(), &how, sizeof(how));
+    if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
+  }
+  return static_cast<int>(fd);
+}
+
+int open_below(int root, const std::string& path, int flags, mode_t mode) {
+  static std::atomic<bool> kernel_has_openat2{true};
+  if (kernel_has_openat2.load(std::memory_order_relaxed)) {
+    const int fd = kernel_open(root, path, flags, mode);
+    // Seccomp filters written before openat2 answer EPERM for it; a real EPERM comes back from the walk as well.
+    if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
+    if (errno == ENOSYS) kernel_has_openat2.store(false, std::memory_order_relaxed);
+  }
+  return detail::walk_open(root, path, flags, mode);
+}
+
+Error no_path(std::string_view path, const std::string& why) {
+  return Error{ErrorCode::invalid, "'" + std::string(path) + "' " + why, std::string(path), {}, {}};
+}
+
+bool has_nul(std::string_view path) { return path.find('\0') != std::string_view::npos; }
+
+}  // namespace
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+  if (this != &other) {
+    if (number_ >= 0) ::close(number_);
+    number_ = std::exchange(other.number_, -1);
+  }
+  return *this;
+}
+
+Fd::~Fd() {
+  if (number_ < 0) return;
+  const int saved = errno;  // a descriptor that goes out of scope must not hide why it does
+  ::close(number_);
+  errno = saved;
+}
+
+Result<RootDir> RootDir::open(const std::string& folder) {
+  Fd fd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (fd) return RootDir(folder, std::move(fd));
+  Error error = system_error("open", folder, errno);
+  if (errno == ENOTDIR) error.code = ErrorCode::invalid;
+  return error;
+}
+
+Result<Fd> RootDir::open_at(std::string_view path, int flags, mode_t mode) const {
+  if (has_nul(path)) return no_path(path, "has a NUL byte in it");
+  Fd fd(open_below(fd_->get(), std::string(path), flags, mode));
+  if (!fd) return system_error("open", path, errno);
+  return fd;
+}
+
+Result<std::pair<Fd, std::string>> RootDir::parent_of(std::string_view path) const {
+  std::string_view trimmed = path;
+  while (trimmed.ends_with('/')) trimmed.remove_suffix(1);
+  const std::size_t slash = trimmed.rfind('/');
+  const std::string name(slash == std::string_view::npos ? trimmed : trimmed.substr(slash + 1));
+  if (name.empty() || name == "." || name == "..") return no_path(path, "does not name something inside a folder");
+  const std::string_view folder =
+      slash == std::string_view::npos ? std::string_view("/") : trimmed.substr(0, slash + 1);
+  SLIPWAY_TRY(fd, open_at(folder, O_PATH | O_DIRECTORY));
+  return std::pair(std::move(fd), name);
+}
+
+Result<std::string> RootDir::resolve(std::string_view path) const {
+  if (has_nul(path)) return no_path(path, "has a NUL byte in it");
+  detail::RootWalk walk(fd_->get());
+  if (const int error = walk.go(path, true); error != 0) return system_error("resolve", path, error);
+  struct stat info {};
+  if (!walk.last().empty() && fstatat(walk.folder(), walk.last().c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return system_error("resolve", path, errno);
+  return walk.path();
+}
+
+}  // namespace slipway
