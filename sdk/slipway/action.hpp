@@ -3,6 +3,11 @@
 //
 // An action is a JSON object with `kind` and the members of that kind; the builders below make them. Paths are absolute
 // inside the root. A parent folder that is missing is made (0755 root:root) and belongs to the action.
+//
+// The kinds are "file", "directory", "symlink", "remove", "merge", "unpack", "kernel-module", "systemd-unit",
+// "device-node", "exec" and "custom". Path or name is `target`; the other members are named as in the structs below
+// (`points_to` of a symlink). Modes are numbers. Empty texts of optional members may be left out. Besides them:
+// `triggers` (a list of texts) and `because`.
 #pragma once
 
 #include <optional>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <slipway/json.hpp>
+#include <slipway/result.hpp>
 
 namespace slipway {
 
@@ -28,11 +29,12 @@ class Facts {
   /// comparison that tells an unstable plan.
   void set_volatile(std::string_view name, Json value);
 
+  /// A value is there and is not null.
   bool has(std::string_view name) const { return !value(name).is_null(); }
   std::string text(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
-  /// The value at a dotted name, null where there is none.
+  /// The value of that name, or inside one ("gpu.count" of "gpu": {"count": 8}); null where there is none.
   Json value(std::string_view name) const;
 
   const Json& values() const { return values_; }
@@ -40,15 +42,16 @@ class Facts {
 
  private:
   friend Json to_json(const Facts& facts);
-  friend Facts facts_from_json(const Json& value);
+  friend Result<Facts> facts_from_json(const Json& value);
   bool applicable_ = true;
   std::string why_not_;
   Json values_ = Json::object();
   std::set<std::string> volatile_;
 };
 
-/// {"applicable": bool, "why": text?, "values": {…}, "volatile": [names]?}
+/// {"applicable": bool, "why": text?, "values": {…}, "volatile": [names]?}; `values` is flat: each key is a whole name.
 Json to_json(const Facts& facts);
-Facts facts_from_json(const Json& value);
+/// Errors: `plugin_defect` when the value has not that form.
+Result<Facts> facts_from_json(const Json& value);
 
 }  // namespace slipway

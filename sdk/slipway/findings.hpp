@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <slipway/json.hpp>
+#include <slipway/result.hpp>
 
 namespace slipway {
 
@@ -41,8 +43,9 @@ class Findings {
 };
 
 std::string_view to_string(Finding::Status status);
-/// [{"status": "pass", "name": …, "text": …, "remedy": …?}]
+/// [{"status": "pass", "name": …, "text": …, "remedy": …?}]; the statuses are spelled with "-": "not-applicable".
 Json to_json(const Findings& findings);
-Findings findings_from_json(const Json& value);
+/// Errors: `plugin_defect` when the value has not that form.
+Result<Findings> findings_from_json(const Json& value);
 
 }  // namespace slipway

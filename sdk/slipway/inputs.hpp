@@ -41,7 +41,10 @@ struct Target {
   std::string hardware;        ///< "assume", "require" or "detect" (the spec's `hardware`, or its default)
 };
 
-/// Everything that plan() may read. The same spec, facts and inputs always give the same plan.
+/// Everything that plan() may read. The same spec, facts and inputs always give the same plan. As JSON:
+///   {"target": {the members of Target}, "outputs": {COMPONENT: {NAME: value}},
+///    "catalogues": {SPEC-KEY: {"source", "complete", "entries": [{"digest", "tag", "artifactType", "annotations",
+///    "layers"}]}}}
 class Inputs {
  public:
   explicit Inputs(Json value = Json::object());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <slipway/action.hpp>
+#include <slipway/result.hpp>
 
 namespace slipway {
 
@@ -32,7 +33,8 @@ class Plan {
 
 /// {"actions": […], "outputs": {…}, "notes": […]}
 Json to_json(const Plan& plan);
-Plan plan_from_json(const Json& value);
+/// Errors: `plugin_defect` when the value has not that form; unknown kinds of action are the core's question.
+Result<Plan> plan_from_json(const Json& value);
 
 /// How a custom action ended.
 struct Outcome {
@@ -49,7 +51,9 @@ struct Outcome {
   static Outcome reboot_required(std::string reason) { return {Kind::reboot_required, std::move(reason), {}}; }
 };
 
+/// {"kind": "done|already-done|waiting|reboot-required", "reason": text?, "holders": [texts]?}
 Json to_json(const Outcome& outcome);
-Outcome outcome_from_json(const Json& value);
+/// Errors: `plugin_defect` when the value has not that form.
+Result<Outcome> outcome_from_json(const Json& value);
 
 }  // namespace slipway

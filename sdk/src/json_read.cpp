@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json_read.hpp"
+
+namespace slipway::detail {
+
+const Json* member(const Json& value, std::string_view name) {
+  if (!value.is_object()) return nullptr;
+  const auto found = value.find(name);
+  return found == value.end() ? nullptr : &*found;
+}
+
+const Json* find_dotted(const Json& value, std::string_view name) {
+  if (const Json* whole = member(value, name)) return whole;
+  for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1)) {
+    const Json* inner = member(value, name.substr(0, dot));
+    if (inner == nullptr) continue;
+    if (const Json* found = find_dotted(*inner, name.substr(dot + 1))) return found;
+  }
+  return nullptr;
+}
+
+std::string text_or_empty(const Json* value) {
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+bool true_or_false(const Json* value) { return value != nullptr && value->is_boolean() && value->get<bool>(); }
+
+std::vector<std::string> texts_or_none(const Json* value) {
+  std::vector<std::string> texts;
+  if (value == nullptr || !value->is_array()) return texts;
+  for (const Json& item : *value)
+    if (item.is_string()) texts.push_back(item.get<std::string>());
+  return texts;
+}
+
+Json value_or_null(const Json* value) { return value == nullptr ? Json() : *value; }
+
+}  // namespace slipway::detail

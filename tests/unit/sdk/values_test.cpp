@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <slipway/facts.hpp>
+#include <slipway/findings.hpp>
+#include <slipway/plan.hpp>
+
+#include "random_json.hpp"
+
+namespace slipway {
+namespace {
+
+constexpr unsigned kSeeds = 200;
+
+/// What a value is after it went through text, as between two processes.
+Json over_the_wire(const Json& value) { return Json::parse(canonical(value)); }
+
+TEST(Facts, SurviveTheTripThroughJson) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    RandomJson random(seed);
+    Facts facts = random.below(4) == 0 ? Facts::not_applicable(random.clean_text()) : Facts();
+    for (unsigned i = random.below(6); i > 0; --i) facts.set(random.clean_text(), random.value());
+    for (unsigned i = random.below(3); i > 0; --i) facts.set_volatile(random.clean_text(), random.value());
+    const Result<Facts> back = facts_from_json(over_the_wire(to_json(facts)));
+    ASSERT_TRUE(back.ok()) << "seed " << seed;
+    EXPECT_EQ(to_json(*back), to_json(facts)) << "seed " << seed;
+    EXPECT_EQ(back->volatile_names(), facts.volatile_names());
+  }
+}
+
+TEST(Facts, AreReadByNameAndInsideTheirValues) {
+  Facts facts;
+  facts.set("kernel.release", "6.1.0-50-amd64");
+  facts.set("gpu", Json{{"count", 8}, {"names", {"H100", "H100"}}});
+  facts.set("0000:65:00.0", true);
+  EXPECT_EQ(facts.text("kernel.release"), "6.1.0-50-amd64");
+  EXPECT_EQ(facts.value("gpu.count"), 8);
+  EXPECT_EQ(facts.texts("gpu.names").size(), 2U);
+  EXPECT_TRUE(facts.flag("0000:65:00.0"));
+  EXPECT_FALSE(facts.has("kernel"));
+  EXPECT_EQ(facts.text("gpu.count"), "");
+}
+
+TEST(Facts, ThatAreSetAgainAreNoLongerVolatile) {
+  Facts facts;
+  facts.set_volatile("clients", 3);
+  EXPECT_EQ(facts.volatile_names().count("clients"), 1U);
+  facts.set("clients", 3);
+  EXPECT_TRUE(facts.volatile_names().empty());
+}
+
+TEST(Findings, SurviveTheTripThroughJson) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    RandomJson random(seed);
+    Findings findings;
+    for (unsigned i = random.below(6); i > 0; --i)
+      findings.add({static_cast<Finding::Status>(random.below(5)), "x" + random.clean_text(), random.clean_text(),
+                    random.clean_text()});
+    const Result<Findings> back = findings_from_json(over_the_wire(to_json(findings)));
+    ASSERT_TRUE(back.ok()) << "seed " << seed;
+    EXPECT_EQ(to_json(*back), to_json(findings)) << "seed " << seed;
+    EXPECT_EQ(back->passed(), findings.passed());
+  }
+}
+
+TEST(Findings, PassUnlessOneFails) {
+  Findings findings;
+  findings.pass("a", "fine");
+  findings.not_applicable("b", "no GPU");
+  findings.add({Finding::Status::warning, "c", "slow", ""});
+  EXPECT_TRUE(findings.passed());
+  findings.fail("d", "broken", "mend it");
+  EXPECT_FALSE(findings.passed());
+}
+
+TEST(Plan, SurvivesTheTripThroughJson) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    RandomJson random(seed);
+    Plan plan;
+    for (unsigned i = random.below(5); i > 0; --i) {
+      Json wish = random.object();
+      wish["kind"] = "k" + random.clean_text();
+      wish["target"] = "t" + random.clean_text();
+      plan.add(Action(wish)).because(random.clean_text()).triggers({"ldconfig"});
+    }
+    for (unsigned i = random.below(3); i > 0; --i) plan.output(random.clean_text(), random.value());
+    for (unsigned i = random.below(3); i > 0; --i) plan.note(random.clean_text());
+    const Result<Plan> back = plan_from_json(over_the_wire(to_json(plan)));
+    ASSERT_TRUE(back.ok()) << "seed " << seed;
+    EXPECT_EQ(to_json(*back), to_json(plan)) << "seed " << seed;
+  }
+}
+
+TEST(Outcome, SurvivesTheTripThroughJson) {
+  for (const Outcome& outcome :
+       {Outcome::done(), Outcome::already_done(), Outcome::waiting("busy", {"python3 (pid 7)"}),
+        Outcome::reboot_required("a new initramfs")})
+    EXPECT_EQ(to_json(*outcome_from_json(over_the_wire(to_json(outcome)))), to_json(outcome));
+}
+
+// A reply of the wrong form must never pass for an empty plan: the empty plan removes the component.
+TEST(Plan, OfAnotherFormIsThePluginsDefect) {
+  for (const char* text : {"null", "[]", "{}", "\"plan\"", R"({"actions": {}})", R"({"actions": [1]})",
+                           R"({"actions": [{"kind": "file"}]})", R"({"actions": [], "outputs": []})"})
+    EXPECT_EQ(plan_from_json(Json::parse(text)).error().code, ErrorCode::plugin_defect) << text;
+  EXPECT_TRUE(plan_from_json(Json::parse(R"({"actions": []})")).ok());
+}
+
+template <class T>
+void expect_read_or_defect(const Result<T>& read) {
+  if (read.ok()) return;
+  EXPECT_EQ(read.error().code, ErrorCode::plugin_defect);
+  EXPECT_FALSE(read.error().what.empty());
+}
+
+TEST(Values, OfAnyFormAreReadOrRefusedWithoutAnException) {
+  for (unsigned seed = 0; seed < 10 * kSeeds; ++seed) {
+    RandomJson random(seed);
+    Json value = random.value();
+    if (value.is_object()) {
+      static const std::vector<std::string> keys{"actions", "outputs", "applicable", "values", "volatile", "kind"};
+      for (const std::string& key : keys)
+        if (random.below(2) == 0) value[key] = random.value();
+    }
+    expect_read_or_defect(facts_from_json(value));
+    expect_read_or_defect(plan_from_json(value));
+    expect_read_or_defect(findings_from_json(value));
+    expect_read_or_defect(outcome_from_json(value));
+  }
+}
+
+}  // namespace
+}  // namespace slipway
