@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/sim_view.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include <slipway/json.hpp>
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMark = "sim-view.json";  // tells a view of ours from a folder that is somebody else's
+constexpr std::string_view kEfiGlobalVariable = "8be4df61-93ca-11d2-aa0d-00e098032b8c";  // UEFI 2.10, 3.3
+
+/// Writes files below one folder; keeps the first error.
+class TreeWriter {
+ public:
+  explicit TreeWriter(fs::path folder) : folder_(std::move(folder)) {}
+
+  void directory(const fs::path& path) {
+    std::error_code code;
+    fs::create_directories(folder_ / path, code);
+    if (code) fail("make the folder", path, code.value());
+  }
+
+  void file(const fs::path& path, const std::string& content) {
+    directory(path.parent_path());
+    std::ofstream out(folder_ / path, std::ios::binary | std::ios::trunc);
+    out << content;
+    out.close();
+    if (!out) fail("write", path, errno);
+  }
+
+  void link(const fs::path& path, const fs::path& target) {
+    directory(path.parent_path());
+    std::error_code code;
+    fs::create_symlink(target, folder_ / path, code);
+    if (code) fail("make the link", path, code.value());
+  }
+
+  Status result() const { return error_ ? Status(*error_) : Status(); }
+
+ private:
+  void fail(std::string_view doing, const fs::path& path, int number) {
+    if (!error_) error_ = system_error(doing, (folder_ / path).string(), number);
+  }
+
+  fs::path folder_;
+  std::optional<Error> error_;
+};
+
+void write_pci_function(TreeWriter& tree, const SimPciFunction& function) {
+  // The kernel shows each function below its root bus and links it from the bus' list (sysfs-bus-pci).
+  const auto root_bus = "pci" + function.address.substr(0, function.address.rfind(':'));
+  const fs::path device = fs::path("sys/devices") / root_bus / function.address;
+  tree.file(device / "vendor", fmt::format("0x{:04x}\n", function.vendor));
+  tree.file(device / "device", fmt::format("0x{:04x}\n", function.device));
+  tree.file(device / "class", fmt::format("0x{:06x}\n", function.device_class));
+  tree.file(device / "subsystem_vendor", fmt::format("0x{:04x}\n", function.subsystem_vendor.value_or(0)));
+  tree.file(device / "subsystem_device", fmt::format("0x{:04x}\n", function.subsystem_device.value_or(0)));
+  tree.file(device / "numa_node", function.numa_node ? fmt::format("{}\n", *function.numa_node) : "-1\n");
+  tree.file(device / "modalias", fmt::format("pci:v{:08X}d{:08X}sv{:08X}sd{:08X}bc{:02x}sc{:02x}i{:02x}\n",
+                                             function.vendor, function.device, function.subsystem_vendor.value_or(0),
+                                             function.subsystem_device.value_or(0), function.device_class >> 16,
+                                             (function.device_class >> 8) & 0xff, function.device_class & 0xff));
+  tree.link(fs::path("sys/bus/pci/devices") / function.address,
+            fs::path("../../../devices") / root_bus / function.address);
+}
+
+void write_modules(TreeWriter& tree, const SimProfile& profile) {
+  std::string list;
+  for (const auto& module : profile.modules) {
+    list += fmt::format("{} {} 0 - Live 0x0000000000000000\n", module.name, module.size_bytes);
+    const fs::path folder = fs::path("sys/module") / module.name;
+    tree.file(folder / "refcnt", "0\n");
+    tree.file(folder / "initstate", "live\n");
+    if (!module.version.empty()) tree.file(folder / "version", module.version + "\n");
+  }
+  tree.directory("sys/module");
+  tree.file("proc/modules", list);
+}
+
+void write_kernel(TreeWriter& tree, const SimProfile& profile) {
+  const auto& release = profile.kernel_release;
+  tree.file("proc/sys/kernel/osrelease", release + "\n");
+  tree.file("proc/version", fmt::format("Linux version {} (simulated by slipway: {}) #1 SMP\n", release, profile.name));
+  tree.file("proc/cmdline", fmt::format("BOOT_IMAGE=/boot/vmlinuz-{} ro\n", release));
+  std::string devices = "Character devices:\n  1 mem\n  5 /dev/tty\n 10 misc\n";
+  for (const auto& [major, name] : profile.character_majors) devices += fmt::format("{:3} {}\n", major, name);
+  tree.file("proc/devices", devices + "\nBlock devices:\n259 blkext\n");
+  if (!profile.secure_boot) return;
+  // An efivarfs file: four bytes of attributes (boot service and runtime access), then the value.
+  const std::string value{'\x06', '\0', '\0', '\0', *profile.secure_boot ? '\x01' : '\0'};
+  tree.file(fmt::format("sys/firmware/efi/efivars/SecureBoot-{}", kEfiGlobalVariable), value);
+}
+
+/// Makes the folder empty when it holds a view; leaves anything else alone.
+Status clear(const fs::path& folder) {
+  std::error_code code;
+  if (!fs::exists(folder, code) || fs::is_empty(folder, code)) return {};
+  if (code) return system_error("look into", folder.string(), code.value());
+  if (!fs::exists(folder / kMark))
+    return Error{.code = ErrorCode::conflict,
+                 .what = "the folder for the simulated machine holds other files",
+                 .where = folder.string(),
+                 .next = "give an empty folder, or one that does not exist yet"};
+  // The mark goes last, so that a view that was cleared half-way is still known as one.
+  for (const auto* part : {"sys", "proc", "dev"}) {
+    fs::remove_all(folder / part, code);
+    if (code) return system_error("remove", (folder / part).string(), code.value());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<SimView> write_sim_view(const SimProfile& profile, const std::string& folder) {
+  const fs::path absolute = fs::absolute(folder);
+  SLIPWAY_CHECK(clear(absolute));
+  TreeWriter tree(absolute);
+  tree.file(kMark, pretty(Json{{"profile", profile.name}, {"about", profile.about}}));
+  for (const auto* empty : {"sys/bus/pci/devices", "sys/bus/pci/drivers", "dev"}) tree.directory(empty);
+  for (const auto& function : profile.pci) write_pci_function(tree, function);
+  write_modules(tree, profile);
+  write_kernel(tree, profile);
+  SLIPWAY_CHECK(tree.result());
+  return SimView{.folder = absolute.string(),
+                 .profile = profile.name,
+                 .arch = profile.arch,
+                 .kernel_release = profile.kernel_release};
+}
+
+Result<SimView> open_sim_view(const std::string& name_or_file, const std::string& folder) {
+  SLIPWAY_TRY(profile, read_sim_profile(name_or_file, sim_profile_folders()));
+  return write_sim_view(profile, folder);
+}
+
+}  // namespace slipway::core
