@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/driver_version.hpp - a driver version such as 535.261.03, compared field by field as numbers.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slipway::nvidia {
+
+/// `<branch>.<minor>[.<patch>]`. Versions with equal numbers are equal, however they are written ("535.261.3" and
+/// "535.261.03"); file names need the text as NVIDIA wrote it, which text() keeps.
+class DriverVersion {
+ public:
+  /// Nothing when `text` is no version: 2 or 3 fields of 1-4 digits, the branch from 10 on, nothing around them.
+  static std::optional<DriverVersion> parse(std::string_view text);
+
+  unsigned branch() const { return fields_[0]; }
+  const std::string& text() const { return text_; }
+
+  std::strong_ordering operator<=>(const DriverVersion& other) const { return fields_ <=> other.fields_; }
+  bool operator==(const DriverVersion& other) const { return fields_ == other.fields_; }
+
+ private:
+  DriverVersion(std::array<unsigned, 3> fields, std::string text) : fields_(fields), text_(std::move(text)) {}
+  std::array<unsigned, 3> fields_;  ///< a missing patch counts as 0
+  std::string text_;
+};
+
+/// `left` before `right`; a text that is no version comes before all versions. For sorting what a catalogue says.
+bool version_less(std::string_view left, std::string_view right);
+
+}  // namespace slipway::nvidia

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/gpu.hpp - NVIDIA's PCI functions: which are GPUs or NVSwitches, of what architecture and product.
+//
+// Ids are from the PCI ID database (pci.ids) and the table of the open kernel modules' README.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/host.hpp>
+
+namespace slipway::nvidia {
+
+inline constexpr std::uint16_t kVendor = 0x10de;
+inline constexpr std::uint16_t kMellanoxVendor = 0x15b3;
+
+enum class Architecture {
+  fermi_or_older,
+  kepler,
+  maxwell,
+  pascal,
+  volta,
+  turing,
+  ampere,
+  ada,
+  hopper,
+  blackwell,
+  rubin,
+  newer,    ///< a device id above all that the table knows
+  unknown,  ///< a device id in a gap of the table
+};
+
+std::string_view to_string(Architecture architecture);
+std::optional<Architecture> parse_architecture(std::string_view text);
+
+/// By ranges of PCI device ids; makes no difference between GPUs and other functions of the same chip.
+Architecture architecture_of(std::uint16_t device_id);
+
+/// What an architecture asks of a driver.
+struct ArchitectureSupport {
+  unsigned first_branch = 0;       ///< the first driver branch that knows it; 0: not known to us
+  unsigned last_branch = 0;        ///< the last that still supports it; 0: no end so far
+  unsigned first_open_branch = 0;  ///< the first whose open modules support it; 0: none does
+  bool requires_open = false;      ///< the proprietary modules do not support it
+};
+ArchitectureSupport support_of(Architecture architecture);
+
+/// A GPU as far as drivers care: from the PCI bus, or from a name in a spec.
+struct Gpu {
+  std::string address;                  ///< "0000:65:00.0"; empty when it stands only in a spec
+  std::optional<std::uint16_t> device;  ///< PCI device id; empty when only the architecture was named
+  std::string name;                     ///< product, else "GPU 10de:2342", else the architecture's name
+  Architecture architecture = Architecture::unknown;
+  bool requires_open = false;  ///< of the product or its architecture (Grace Hopper, Blackwell)
+  std::string driver;          ///< bound kernel driver; empty: none
+};
+
+/// VGA (0300), 3D (0302) and display (0380) functions of NVIDIA.
+bool is_gpu(const slipway::PciDevice& device);
+Gpu gpu_from_pci(const slipway::PciDevice& device);
+
+/// Short product name ("H100-SXM"); empty when the table has none for it.
+std::string product_name(std::uint16_t device_id);
+
+/// A product ("H100-SXM", "h100", "RTX PRO 6000"), a PCI id ("2330", "10de:2330") or an architecture ("hopper").
+/// Case, spaces and dashes do not matter; a family name ("H100") stands for all of its boards.
+std::optional<Gpu> gpu_from_text(std::string_view text);
+
+/// Every product and architecture name that gpu_from_text() takes, for messages and completion.
+std::vector<std::string> known_gpu_names();
+
+}  // namespace slipway::nvidia

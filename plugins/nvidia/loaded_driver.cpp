@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/loaded_driver.hpp"
+
+#include <algorithm>
+
+#include "nvidia/proc_files.hpp"
+
+namespace slipway::nvidia {
+
+std::optional<LoadedDriver> read_loaded_driver(const Host& host) {
+  if (!host.module_loaded("nvidia")) return std::nullopt;
+  LoadedDriver driver;
+  for (const auto name : kModules)
+    if (host.module_loaded(name)) driver.modules.emplace_back(name);
+  driver.version = host.attribute("/sys/module/nvidia/version");
+  if (const auto proc = parse_proc_version(host.attribute("/proc/driver/nvidia/version"))) {
+    driver.version = proc->version;
+    driver.flavour = proc->flavour;
+  }
+  return driver;
+}
+
+std::vector<unsigned> read_gpu_minors(const Host& host) {
+  constexpr std::string_view kFolder = "/proc/driver/nvidia/gpus";
+  std::vector<unsigned> minors;
+  const auto addresses = host.list(kFolder);
+  if (!addresses) return minors;
+  for (const auto& address : *addresses) {
+    const std::string file = std::string{kFolder} + "/" + address + "/information";
+    if (const auto minor = parse_gpu_minor(host.attribute(file))) minors.push_back(*minor);
+  }
+  std::ranges::sort(minors);
+  return minors;
+}
+
+}  // namespace slipway::nvidia

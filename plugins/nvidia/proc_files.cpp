@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/proc_files.hpp"
+
+#include <charconv>
+
+#include "nvidia/driver_version.hpp"
+
+namespace slipway::nvidia {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+// The rest of the first line that begins with `key`.
+std::optional<std::string_view> line_after(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end);
+    if (line.starts_with(key)) return trim(line.substr(key.size()));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return std::nullopt;
+}
+
+// The first word that is a version; the words before it differ between flavours and machines.
+std::string first_version(std::string_view line) {
+  while (!line.empty()) {
+    line = trim(line);
+    const auto word = line.substr(0, line.find_first_of(" \t"));
+    if (DriverVersion::parse(word)) return std::string{word};
+    line.remove_prefix(word.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<ProcVersion> parse_proc_version(std::string_view text) {
+  const auto line = line_after(text, "NVRM version:");
+  if (!line) return std::nullopt;
+  ProcVersion result;
+  result.version = first_version(*line);
+  if (result.version.empty()) return std::nullopt;
+  result.flavour = line->find("Open Kernel Module") != std::string_view::npos ? Flavour::open : Flavour::proprietary;
+  result.compiler = std::string{line_after(text, "GCC version:").value_or("")};
+  return result;
+}
+
+std::optional<unsigned> parse_gpu_minor(std::string_view information) {
+  const auto value = line_after(information, "Device Minor:");
+  if (!value) return std::nullopt;
+  unsigned minor = 0;
+  const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), minor);
+  if (error != std::errc{} || end != value->data() + value->size()) return std::nullopt;
+  return minor;
+}
+
+}  // namespace slipway::nvidia

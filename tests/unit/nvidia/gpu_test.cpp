@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/gpu.hpp"
+
+#include <cctype>
+#include <fstream>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "nvidia/nvswitch.hpp"
+
+namespace slipway::nvidia {
+namespace {
+
+TEST(Architecture, OfEachKnownBoardIsTheOneItWasSoldWith) {
+  const std::map<std::uint16_t, Architecture> boards{
+      {0x102d, Architecture::kepler},        {0x13f2, Architecture::maxwell},   {0x15f8, Architecture::pascal},
+      {0x1b38, Architecture::pascal},        {0x1db4, Architecture::volta},     {0x1db5, Architecture::volta},
+      {0x1df6, Architecture::volta},         {0x1eb8, Architecture::turing},    {0x2184, Architecture::turing},
+      {0x20b0, Architecture::ampere},        {0x20b5, Architecture::ampere},    {0x20f1, Architecture::ampere},
+      {0x2236, Architecture::ampere},        {0x25b6, Architecture::ampere},    {0x27b8, Architecture::ada},
+      {0x26b9, Architecture::ada},           {0x2330, Architecture::hopper},    {0x2335, Architecture::hopper},
+      {0x2342, Architecture::hopper},        {0x2901, Architecture::blackwell}, {0x2941, Architecture::blackwell},
+      {0x2bb5, Architecture::blackwell},     {0x31c2, Architecture::blackwell}, {0x3021, Architecture::rubin},
+      {0x06d1, Architecture::fermi_or_older}};
+  for (const auto& [id, expected] : boards)
+    EXPECT_EQ(to_string(architecture_of(id)), to_string(expected)) << std::hex << id;
+}
+
+TEST(Architecture, OfAnIdBeyondTheTableIsNewerAndOfOneInAGapUnknown) {
+  EXPECT_EQ(architecture_of(0x4000), Architecture::newer);
+  EXPECT_EQ(architecture_of(0xffff), Architecture::newer);
+  EXPECT_EQ(architecture_of(0x1900), Architecture::unknown);
+  EXPECT_EQ(architecture_of(0x2f80), Architecture::unknown);
+}
+
+TEST(Architecture, NamesAreReadBackAsTheyArePrinted) {
+  for (int i = 0; i <= static_cast<int>(Architecture::unknown); ++i) {
+    const auto architecture = static_cast<Architecture>(i);
+    EXPECT_EQ(parse_architecture(to_string(architecture)), architecture);
+  }
+  EXPECT_FALSE(parse_architecture("hooper"));
+}
+
+// The chip's code name in the PCI ID database of this machine decides for every NVIDIA id that has one.
+TEST(Architecture, AgreesWithTheCodeNamesInThePciIdDatabase) {
+  std::ifstream database("/usr/share/misc/pci.ids");
+  if (!database) GTEST_SKIP() << "no /usr/share/misc/pci.ids here";
+  const std::map<std::string, Architecture> codes{
+      {"GK", Architecture::kepler}, {"GM", Architecture::maxwell},       {"GP", Architecture::pascal},
+      {"GV", Architecture::volta},  {"TU", Architecture::turing},        {"GA", Architecture::ampere},
+      {"AD", Architecture::ada},    {"GH", Architecture::hopper},        {"GB", Architecture::blackwell},
+      {"GR", Architecture::rubin},  {"GF", Architecture::fermi_or_older}};
+  bool nvidia = false;
+  int checked = 0;
+  for (std::string line; std::getline(database, line);) {
+    if (line.size() > 6 && line[0] != '\t' && line[0] != '#') nvidia = line.starts_with("10de ");
+    if (!nvidia || line.size() < 12 || line[0] != '\t' || line[1] == '\t') continue;
+    const std::string name = line.substr(7);
+    const auto code = codes.find(name.substr(0, 2));
+    // Only chips ("GA102", …), and of their functions only the GPU.
+    if (code == codes.end() || !std::isdigit(static_cast<unsigned char>(name[2]))) continue;
+    bool other_function = false;
+    for (const auto* word : {"Audio", "USB", "UCSI", "Switch", "bridge", "PCIe host"})
+      other_function |= name.find(word) != std::string::npos;
+    if (other_function) continue;
+    const auto id = static_cast<std::uint16_t>(std::stoul(line.substr(1, 4), nullptr, 16));
+    EXPECT_EQ(to_string(architecture_of(id)), to_string(code->second)) << line;
+    ++checked;
+  }
+  EXPECT_GT(checked, 700);
+}
+
+TEST(Gpu, IsAnNvidiaDisplayFunctionOfAnyKind) {
+  EXPECT_TRUE(is_gpu({.vendor = 0x10de, .device = 0x2330, .device_class = 0x030200}));
+  EXPECT_TRUE(is_gpu({.vendor = 0x10de, .device = 0x1e30, .device_class = 0x030000}));
+  EXPECT_FALSE(is_gpu({.vendor = 0x10de, .device = 0x22a3, .device_class = 0x068000}));
+  EXPECT_FALSE(is_gpu({.vendor = 0x10de, .device = 0x22ba, .device_class = 0x040300}));
+  EXPECT_FALSE(is_gpu({.vendor = 0x1002, .device = 0x2330, .device_class = 0x030200}));
+}
+
+TEST(Gpu, FromPciHasItsProductNameOrElseItsId) {
+  const auto h100 = gpu_from_pci({.address = "0000:65:00.0", .vendor = 0x10de, .device = 0x2330, .driver = "nouveau"});
+  EXPECT_EQ(h100.name, "H100-SXM");
+  EXPECT_EQ(h100.address, "0000:65:00.0");
+  EXPECT_EQ(h100.driver, "nouveau");
+  EXPECT_EQ(gpu_from_pci({.vendor = 0x10de, .device = 0x2204}).name, "GPU 10de:2204");
+}
+
+TEST(Gpu, OfGraceHopperAndOfBlackwellRequiresTheOpenModules) {
+  EXPECT_TRUE(gpu_from_text("GH200")->requires_open);
+  EXPECT_TRUE(gpu_from_text("b200")->requires_open);
+  EXPECT_TRUE(gpu_from_text("blackwell")->requires_open);
+  EXPECT_FALSE(gpu_from_text("H100-SXM")->requires_open);
+  EXPECT_FALSE(gpu_from_text("hopper")->requires_open);
+}
+
+TEST(Gpu, IsFoundByProductFamilyIdAndArchitecture) {
+  for (const auto* text :
+       {"H100-SXM", "h100_sxm", "H100", "NVIDIA H100", "2330", "10de:2330", "0x2330", "hopper", "Hopper"}) {
+    ASSERT_TRUE(gpu_from_text(text)) << text;
+    EXPECT_EQ(gpu_from_text(text)->architecture, Architecture::hopper) << text;
+  }
+  EXPECT_EQ(gpu_from_text("Tesla T4")->device, 0x1eb8);
+  EXPECT_EQ(gpu_from_text("RTX PRO 6000")->architecture, Architecture::blackwell);
+  EXPECT_EQ(gpu_from_text("A2")->device, 0x25b6);
+}
+
+TEST(Gpu, NamesThatAreHexadecimalNumbersTooMeanTheBoard) {
+  EXPECT_EQ(gpu_from_text("A100")->architecture, Architecture::ampere);
+  EXPECT_EQ(gpu_from_text("B200")->device, 0x2901);
+  EXPECT_EQ(gpu_from_text("0xb200")->architecture, Architecture::newer);
+}
+
+TEST(Gpu, IsNotFoundByHalfANameOrNonsense) {
+  for (const auto* text : {"", "H10", "H1000", "233", "10de:23301", "newer", "unknown", "nvidia", "-"})
+    EXPECT_FALSE(gpu_from_text(text)) << text;
+}
+
+TEST(Gpu, TakesEveryNameThatItOffers) {
+  for (const auto& name : known_gpu_names()) {
+    const auto gpu = gpu_from_text(name);
+    ASSERT_TRUE(gpu) << name;
+    EXPECT_LT(gpu->architecture, Architecture::newer) << name;
+  }
+}
+
+TEST(NvSwitch, IsKnownByItsManagementFunctionAlone) {
+  const auto of = [](std::uint16_t id, std::uint32_t device_class = 0x068000) {
+    return nvswitch_of({.vendor = 0x10de, .device = id, .device_class = device_class});
+  };
+  EXPECT_EQ(of(0x1af1), NvSwitch::lr10);
+  EXPECT_EQ(of(0x1ae8), NvSwitch::lr10);
+  EXPECT_EQ(of(0x22a3), NvSwitch::ls10);
+  EXPECT_FALSE(of(0x22a8));
+  EXPECT_FALSE(of(0x22ac));
+  EXPECT_FALSE(of(0x22a3, 0x060400));
+  EXPECT_FALSE(nvswitch_of({.vendor = 0x15b3, .device = 0x22a3, .device_class = 0x068000}));
+}
+
+TEST(NvSwitch, OfNvLink5IsFoundInTheVitalProductData) {
+  EXPECT_TRUE(is_nvlink5_switch_vpd(std::string("\x82\x10\0PN\x05MQM97SW_MNG\0", 18)));
+  EXPECT_FALSE(is_nvlink5_switch_vpd("ConnectX-7"));
+}
+
+}  // namespace
+}  // namespace slipway::nvidia
