@@ -82,8 +82,11 @@ class Host {
   /// Opening the path for reading and writing works (device nodes); opened and closed at once.
   virtual Status opens(std::string_view path) const = 0;
 
-  /// Runs a program of the root and waits for it. No shell; argv[0] is looked up inside the root.
-  /// Errors: `not_found` no such program, `timed_out` SIGTERM, then SIGKILL 5 s later, `offline` the root is not live.
+  /// Runs a program of the root and waits for it. No shell; argv[0] is looked up inside the root. It gets no input, the
+  /// environment PATH, HOME and LC_ALL=C, and no descriptor of ours. In a container (live, root "/host") it runs in the
+  /// namespaces of the host's process 1 when that can be seen, else under chroot. A limit of zero is none.
+  /// Errors: `not_found` no such program, `denied` not executable, `timed_out` SIGTERM, then SIGKILL 5 s later (what it
+  /// had printed is in the details), `offline` the root is not live.
   virtual Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const = 0;
 
   // What follows is made of the calls above.
@@ -100,7 +103,8 @@ class Host {
   std::optional<unsigned> character_major(std::string_view name) const;
   /// A value of /etc/os-release (or /usr/lib/os-release), unquoted: "ID", "VERSION_ID". Empty when missing.
   std::string os_release(std::string_view key) const;
-  /// The releases that have a folder in /lib/modules, sorted.
+  /// The releases that have a kernel's modules in /lib/modules, sorted. A folder in which a removed kernel or a headers
+  /// package left only modules.dep or `build` counts when there is no better one.
   std::vector<std::string> installed_kernels() const;
 };
 

@@ -14,7 +14,8 @@ namespace slipway {
 struct HostConfig {
   std::string root = "/";   ///< folder that is "/" for every path
   bool live = false;        ///< this kernel and init system are the root's own
-  std::string kernel_view;  ///< folder that holds sys/, proc/ and dev/; "/" when live; empty: no kernel's view
+  std::string kernel_view;  ///< folder that holds sys/, proc/ and dev/; empty: none, or when live the root if /proc is
+                            ///< mounted there, else "/"
   std::string kernel;       ///< the release asked for with --kernel; empty: not asked for
   std::string hardware;     ///< "assume", "require" or "detect"
 };
@@ -22,7 +23,8 @@ struct HostConfig {
 Json to_json(const HostConfig& config);
 HostConfig host_config_from_json(const Json& value);
 
-/// Errors: `not_found` when the root is no folder.
+/// A link that leads from the root into /proc, /sys or /dev is followed inside the root only, and the other way round.
+/// Errors: `not_found` or `invalid` when the root or the kernel's view is no folder.
 Result<std::unique_ptr<Host>> open_host(const HostConfig& config);
 
 }  // namespace slipway
