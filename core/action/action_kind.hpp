@@ -50,6 +50,8 @@ struct ActionContext {
   LayerStager& layers;
   /// What was recorded when this action was last carried out (fingerprint()), null when it is new.
   Json record;
+  /// The image that removal would bring back: what was there before slipway first touched it. Null when it is new.
+  Image original;
   /// For custom actions: the component's own check and apply.
   std::function<Result<bool>(const Action&)> custom_check;
   std::function<Result<Outcome>(const Action&)> custom_apply;
@@ -74,6 +76,9 @@ class ActionKind {
   virtual Status unstage(const Action&, ActionContext&) const { return {}; }
   virtual Result<Outcome> perform(const Action& action, ActionContext& context) const = 0;
   virtual Status restore(const Action& action, const Image& image, ActionContext& context) const = 0;
+  /// The image that removal is to bring back after an action that had one (`first`) was changed and captured anew
+  /// (`later`). Kinds that own parts of a thing, such as keys of a file, join the two.
+  virtual Image join(const Image& first, const Image& /*later*/) const { return first; }
   /// What to remember of the result, to tell a later edit by somebody else: {"digest": …} for files. No clock times,
   /// no inode numbers.
   virtual Result<Json> fingerprint(const Action& action, ActionContext& context) const = 0;

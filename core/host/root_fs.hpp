@@ -3,11 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/types.h>
 
 #include <slipway/json.hpp>
 #include <slipway/root_dir.hpp>
@@ -16,11 +20,10 @@ namespace slipway::core {
 
 /// What a path was like, so that it can be brought back: the journal's pre-image and a generation's original.
 /// JSON: {"type": "absent|regular|directory|symlink|other", "mode", "uid", "gid", "mtime_ns", "digest" (regular; the
-/// content is in the Originals), "points_to" (symlink), "missing_parents": [paths that were not there]}
+/// content is in the Originals), "points_to" (symlink), "attributes": {name: hex} (extended ones, where there are any),
+/// "device": {"type": "character|block|fifo", "major", "minor"} (other),
+/// "missing_parents": [paths that were not there] (absent)}
 using Image = Json;
-
-/// Content-addressed copies of files that were replaced or removed: /var/lib/slipway/originals/SHA256.
-class Originals;
 
 class RootFs {
  public:
@@ -29,25 +32,34 @@ class RootFs {
 
   const RootDir& root() const { return root_; }
 
-  /// What is at `path` now. Regular files' contents are copied into the originals.
+  /// What is at `path` now. Regular files' contents are copied into the Originals (core/host/originals.hpp).
   Result<Image> capture(std::string_view path);
-  /// Brings an image back; what is there now goes. Parents that were missing then and are empty now go as well.
+  /// Brings an image back; what is there now goes, except a folder that is not empty. Parents that were missing then
+  /// and are empty now go as well. Repeatable. Errors: `corrupt` when the original is gone; `conflict` when a folder
+  /// that is not empty has taken the place of a file.
   Status restore(std::string_view path, const Image& image);
 
-  /// Writes PATH.slipway-new: content, mode and owner complete, not yet synced. Parents are made.
+  /// Writes PATH.slipway-new: content, mode and owner complete, not yet synced. Parents are made. A regular file that
+  /// is at PATH hands its extended attributes (SELinux label, ACL) on; the umask does not matter.
   Status stage_file(std::string_view path, std::string_view content, unsigned mode, unsigned uid, unsigned gid);
   Status stage_symlink(std::string_view path, std::string_view points_to);
-  /// Renames PATH.slipway-new to PATH.
+  /// Renames PATH.slipway-new to PATH. Errors: `conflict` for a file that something is mounted on, or a folder.
   Status switch_in(std::string_view path);
   /// Removes PATH.slipway-new if it is there.
   Status unstage(std::string_view path);
 
-  Status make_directory(std::string_view path, unsigned mode);  ///< parents too; fine when it is there
+  Status make_directory(std::string_view path, unsigned mode);  ///< parents too; fine when it is there: mode is set
   Status remove(std::string_view path);                         ///< a file, link or empty folder; fine when absent
   Status remove_tree(std::string_view path);
   Status make_node(std::string_view path, bool character, unsigned major, unsigned minor, unsigned mode);
 
-  /// syncfs(2) of the root: all that was written so far is on the disk when this returns.
+  /// Somebody else (a tool, an unpacker) wrote into this folder: it takes part in sync and settle_directory_times.
+  void note_changed(std::string_view folder);
+  /// Something is mounted on the path itself, so it cannot be renamed over.
+  bool is_mount_point(std::string_view path) const;
+
+  /// syncfs(2) of the root and of every other filesystem that was written to: all that was written so far is on the
+  /// disk when this returns.
   Status sync();
   /// Sets the mtime of every folder that was changed, when there is a SOURCE_DATE_EPOCH.
   Status settle_directory_times();
@@ -55,9 +67,20 @@ class RootFs {
   std::int64_t now_ns() const;
 
  private:
+  Status make_parents(std::string_view path);
+  Status make_one_directory(const std::string& path, unsigned mode);
+  Status restore_regular(std::string_view path, const Image& image);
+  Status restore_directory(std::string_view path, const Image& image);
+  Status restore_absent(std::string_view path, const Image& image);
+  void changed(int folder, std::string_view path);
+
   RootDir root_;
   std::optional<std::int64_t> source_date_epoch_;
   std::set<std::string> changed_directories_;
+  std::map<dev_t, std::shared_ptr<Fd>> written_filesystems_;
 };
+
+/// The folders above a path, outermost first, without "/": "/a/b/c" gives "/a", "/a/b".
+std::vector<std::string> folders_above(std::string_view path);
 
 }  // namespace slipway::core

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/originals.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/host/digest.hpp"
+#include "core/host/file_bytes.hpp"
+#include "core/host/folder_names.hpp"
+#include "core/host/new_file.hpp"
+#include "core/host/root_fs.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr unsigned kFolderMode = 0700;
+constexpr unsigned kFileMode = 0600;
+
+std::string path_of(const std::string& hex) { return std::string(Originals::kFolder) + "/" + hex; }
+
+}  // namespace
+
+Result<std::string> Originals::keep(int fd, std::string_view name) {
+  const off_t start = ::lseek(fd, 0, SEEK_CUR);
+  SLIPWAY_TRY(digest, digest_of_file(fd, name));
+  const std::string path = path_of(digest_hex(digest));
+  if (root_.root().open_at(path, O_PATH | O_NOFOLLOW)) return digest;
+  if (::lseek(fd, start, SEEK_SET) < 0) return system_error("read", name, errno);
+
+  SLIPWAY_CHECK(root_.make_directory(kFolder, kFolderMode));
+  SLIPWAY_TRY(place, root_.root().parent_of(path));
+  const NewFile wanted{kFileMode, ::geteuid(), ::getegid(), root_.now_ns(), {}};
+  const std::string temporary = place.second + ".slipway-new";
+  SLIPWAY_CHECK(
+      write_new_file(place.first.get(), temporary, path, wanted, [&](int to) { return copy_all(fd, to, name); }));
+  if (::renameat(place.first.get(), temporary.c_str(), place.first.get(), place.second.c_str()) != 0)
+    return system_error("rename", path, errno);
+  root_.note_changed(kFolder);
+  return digest;
+}
+
+Result<Fd> Originals::open(const std::string& digest) const {
+  const std::string path = path_of(digest_hex(digest));
+  auto file = root_.root().open_at(path, O_RDONLY | O_NOFOLLOW);
+  if (file || file.error().code != ErrorCode::not_found) return file;
+  return Error{ErrorCode::corrupt,
+               "the copy of the original, " + path + ", is gone, so the file cannot be brought back",
+               path,
+               "bring the file back from a backup or its package",
+               {}};
+}
+
+Status Originals::drop_unused(const std::set<std::string>& digests_in_use) {
+  auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY);
+  if (!folder && folder.error().code == ErrorCode::not_found) return {};
+  if (!folder) return folder.error();
+  bool empty = true;
+  SLIPWAY_TRY(names, folder_names(folder->get(), kFolder));
+  for (const std::string& name : names) {
+    const bool used = digests_in_use.contains("sha256:" + name);
+    empty = empty && !used;
+    if (used) continue;
+    SLIPWAY_CHECK(root_.remove(path_of(name)));
+  }
+  return empty ? root_.remove(kFolder) : Status{};
+}
+
+void collect_digests(const Json& value, std::set<std::string>& digests) {
+  if (value.is_string() && !digest_hex(value.get<std::string>()).empty()) digests.insert(value.get<std::string>());
+  if (!value.is_structured()) return;
+  for (const Json& member : value) collect_digests(member, digests);
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/host/originals.hpp - copies of files that were replaced or removed, by content: /var/lib/slipway/originals.
+//
+// One file per content, named by the 64 hex digits of its SHA-256, mode 0600: a secret stays one.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include <slipway/json.hpp>
+#include <slipway/root_dir.hpp>
+
+namespace slipway::core {
+
+class RootFs;
+
+class Originals {
+ public:
+  static constexpr const char* kFolder = "/var/lib/slipway/originals";
+
+  /// Borrows `root`.
+  explicit Originals(RootFs& root) : root_(root) {}
+
+  /// Copies what the descriptor reads from its position on. @return "sha256:…"; `name` is for messages.
+  Result<std::string> keep(int fd, std::string_view name);
+  /// Opened for reading. Errors: `corrupt` when there is none: somebody removed it.
+  Result<Fd> open(const std::string& digest) const;
+  /// Removes every original whose digest is not in use, and the folder when it is empty then.
+  Status drop_unused(const std::set<std::string>& digests_in_use);
+
+ private:
+  RootFs& root_;
+};
+
+/// Adds the digest of every original that an image or any other JSON value speaks of.
+void collect_digests(const Json& value, std::set<std::string>& digests);
+
+}  // namespace slipway::core

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/root_fs.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <functional>
+
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "core/host/file_bytes.hpp"
+#include "core/host/folder_names.hpp"
+#include "core/host/new_file.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::string_view kNew = ".slipway-new";
+constexpr unsigned kParentMode = 0755;
+constexpr unsigned kPermissionBits = 07777;
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
+
+std::string folder_of(std::string_view path) {
+  const auto above = folders_above(path);
+  return above.empty() ? "/" : above.back();
+}
+
+Error not_replaceable(std::string_view path, int number) {
+  const std::string text(path);
+  if (number == EBUSY)
+    return Error{ErrorCode::conflict,
+                 "something is mounted on " + text +
+                     ", so it cannot be replaced in one step, and writing into it would not survive a crash half-way",
+                 text,
+                 "unmount it (umount " + text + "), or change the file that is mounted there",
+                 {}};
+  if (number == EISDIR || number == ENOTEMPTY || number == EEXIST)
+    return Error{ErrorCode::conflict,
+                 text + " is a folder, and a file or link is to be there",
+                 text,
+                 "move that folder away, then run the same command again",
+                 {}};
+  return system_error("replace", path, number);
+}
+
+Error not_a_folder(const std::string& path) {
+  return Error{ErrorCode::conflict,
+               path + " is there but is no folder, and something is to be put below it",
+               path,
+               "move it away, then run the same command again",
+               {}};
+}
+
+}  // namespace
+
+std::vector<std::string> folders_above(std::string_view path) {
+  std::vector<std::string> folders;
+  std::string so_far;
+  while (!path.empty()) {
+    const std::size_t slash = path.find('/');
+    if (slash == std::string_view::npos) break;
+    const std::string_view name = path.substr(0, slash);
+    path.remove_prefix(slash + 1);
+    if (path.find_first_not_of('/') == std::string_view::npos) {  // "a/" ends in the name itself
+      break;
+    }
+    if (name.empty()) continue;
+    so_far += '/';
+    so_far += name;
+    folders.push_back(so_far);
+  }
+  return folders;
+}
+
+RootFs::RootFs(RootDir root, std::optional<std::int64_t> source_date_epoch)
+    : root_(std::move(root)), source_date_epoch_(source_date_epoch) {}
+
+std::int64_t RootFs::now_ns() const {
+  if (source_date_epoch_) return *source_date_epoch_ * kNanoseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+void RootFs::changed(int folder, std::string_view path) {
+  changed_directories_.emplace(path);
+  struct stat info {};
+  if (::fstat(folder, &info) != 0 || written_filesystems_.contains(info.st_dev)) return;
+  if (auto fd = root_.open_at(path, O_RDONLY | O_DIRECTORY))
+    written_filesystems_[info.st_dev] = std::make_shared<Fd>(std::move(*fd));
+}
+
+void RootFs::note_changed(std::string_view folder) {
+  if (const auto fd = root_.open_at(folder, O_PATH | O_DIRECTORY)) changed(fd->get(), folder);
+}
+
+bool RootFs::is_mount_point(std::string_view path) const {
+  const auto place = root_.parent_of(path);
+  if (!place) return false;
+  struct statx info {};
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+  if (::statx(place->first.get(), place->second.c_str(), flags, STATX_TYPE, &info) != 0) return false;
+  return (info.stx_attributes_mask & info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+Status RootFs::make_one_directory(const std::string& path, unsigned mode) {
+  auto place = root_.parent_of(path);
+  if (!place) return std::move(place).error();
+  const auto& [parent, name] = *place;
+  if (::mkdirat(parent.get(), name.c_str(), mode) != 0)
+    return errno == EEXIST ? not_a_folder(path) : system_error("make the folder", path, errno);
+  if (::fchmodat(parent.get(), name.c_str(), mode, 0) != 0) return system_error("set the mode of", path, errno);
+  SLIPWAY_CHECK(set_owner(parent.get(), name, path, ::geteuid(), ::getegid()));
+  changed(parent.get(), folder_of(path));
+  changed_directories_.insert(path);
+  return {};
+}
+
+Status RootFs::make_parents(std::string_view path) {
+  const auto folders = folders_above(path);
+  if (folders.empty() || root_.open_at(folders.back(), O_PATH | O_DIRECTORY)) return {};
+  for (const std::string& folder : folders)
+    if (!root_.open_at(folder, O_PATH | O_DIRECTORY)) SLIPWAY_CHECK(make_one_directory(folder, kParentMode));
+  return {};
+}
+
+Status RootFs::make_directory(std::string_view path, unsigned mode) {
+  SLIPWAY_CHECK(make_parents(path));
+  const auto there = root_.open_at(path, O_RDONLY | O_DIRECTORY);
+  if (!there) return make_one_directory(std::string(path), mode);
+  struct stat info {};
+  if (::fstat(there->get(), &info) != 0) return system_error("look at", path, errno);
+  if ((info.st_mode & kPermissionBits) == mode) return {};
+  return ::fchmod(there->get(), mode) == 0 ? Status{} : system_error("set the mode of", path, errno);
+}
+
+Status RootFs::stage_file(std::string_view path, std::string_view content, unsigned mode, unsigned uid, unsigned gid) {
+  SLIPWAY_CHECK(make_parents(path));
+  SLIPWAY_TRY(place, root_.parent_of(path));
+  const auto& [parent, name] = place;
+  NewFile wanted{mode, uid, gid, now_ns(), {}};
+  struct stat former {};
+  if (::fstatat(parent.get(), name.c_str(), &former, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(former.st_mode))
+    wanted.attributes = read_attributes(parent.get(), name);
+  changed(parent.get(), folder_of(path));
+  return write_new_file(parent.get(), name + std::string(kNew), path, wanted,
+                        [&](int fd) { return write_all(fd, content, path); });
+}
+
+Status RootFs::stage_symlink(std::string_view path, std::string_view points_to) {
+  SLIPWAY_CHECK(make_parents(path));
+  SLIPWAY_CHECK(unstage(path));
+  SLIPWAY_TRY(place, root_.parent_of(path));
+  const auto& [parent, name] = place;
+  const std::string staged = name + std::string(kNew);
+  if (::symlinkat(std::string(points_to).c_str(), parent.get(), staged.c_str()) != 0)
+    return system_error("make the link", path, errno);
+  changed(parent.get(), folder_of(path));
+  SLIPWAY_CHECK(set_owner(parent.get(), staged, path, ::geteuid(), ::getegid()));
+  return set_mtime(parent.get(), staged, path, now_ns());
+}
+
+Status RootFs::switch_in(std::string_view path) {
+  SLIPWAY_TRY(place, root_.parent_of(path));
+  const auto& [parent, name] = place;
+  const std::string staged = name + std::string(kNew);
+  if (::renameat(parent.get(), staged.c_str(), parent.get(), name.c_str()) != 0) return not_replaceable(path, errno);
+  changed(parent.get(), folder_of(path));
+  return {};
+}
+
+Status RootFs::unstage(std::string_view path) {
+  auto place = root_.parent_of(path);
+  if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
+  const auto& [parent, name] = *place;
+  const std::string staged = name + std::string(kNew);
+  if (::unlinkat(parent.get(), staged.c_str(), 0) == 0) {
+    changed(parent.get(), folder_of(path));
+    return {};
+  }
+  return errno == ENOENT ? Status{} : system_error("remove", std::string(path) + std::string(kNew), errno);
+}
+
+Status RootFs::remove(std::string_view path) {
+  auto place = root_.parent_of(path);
+  if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
+  const auto& [parent, name] = *place;
+  int result = ::unlinkat(parent.get(), name.c_str(), 0);
+  if (result != 0 && (errno == EISDIR || errno == EPERM)) result = ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+  if (result != 0 && errno == ENOENT) return {};
+  if (result != 0 && errno == EBUSY)
+    return Error{ErrorCode::conflict,
+                 "something is mounted on " + std::string(path) + ", so it cannot be removed",
+                 std::string(path),
+                 "unmount it (umount " + std::string(path) + ")",
+                 {}};
+  if (result != 0) return system_error("remove", path, errno);
+  changed(parent.get(), folder_of(path));
+  return {};
+}
+
+Status RootFs::make_node(std::string_view path, bool character, unsigned major, unsigned minor, unsigned mode) {
+  SLIPWAY_CHECK(make_parents(path));
+  SLIPWAY_CHECK(unstage(path));
+  SLIPWAY_TRY(place, root_.parent_of(path));
+  const auto& [parent, name] = place;
+  const std::string staged = name + std::string(kNew);
+  const mode_t type = character ? S_IFCHR : S_IFBLK;
+  if (::mknodat(parent.get(), staged.c_str(), type | 0600, makedev(major, minor)) != 0)
+    return system_error("make the device node", path, errno);
+  if (::fchmodat(parent.get(), staged.c_str(), mode, 0) != 0) return system_error("set the mode of", path, errno);
+  return switch_in(path);
+}
+
+Status RootFs::sync() {
+  SLIPWAY_TRY(root, root_.open_at("/", O_RDONLY | O_DIRECTORY));
+  if (::syncfs(root.get()) != 0) return system_error("sync", root_.folder(), errno);
+  for (const auto& [device, fd] : written_filesystems_)
+    if (::syncfs(fd->get()) != 0) return system_error("sync a filesystem below", root_.folder(), errno);
+  return {};
+}
+
+Status RootFs::settle_directory_times() {
+  if (source_date_epoch_)
+    for (const std::string& path : changed_directories_) {
+      const auto folder = root_.open_at(path, O_RDONLY | O_DIRECTORY);
+      if (!folder) continue;  // gone again
+      const timespec time{*source_date_epoch_, 0};
+      const timespec both[] = {time, time};
+      if (::futimens(folder->get(), both) != 0) return system_error("set the time of", path, errno);
+    }
+  changed_directories_.clear();
+  return {};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/host/root_fs_image.cpp - what a path was like, taken and brought back.
+#include <cerrno>
+#include <climits>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "core/host/digest.hpp"
+#include "core/host/file_bytes.hpp"
+#include "core/host/new_file.hpp"
+#include "core/host/originals.hpp"
+#include "core/host/root_fs.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr unsigned kPermissionBits = 07777;
+constexpr std::int64_t kNanoseconds = 1'000'000'000;
+
+Image common_image(const struct stat& info, const char* type) {
+  return Image{{"type", type},
+               {"mode", info.st_mode & kPermissionBits},
+               {"uid", info.st_uid},
+               {"gid", info.st_gid},
+               {"mtime_ns", info.st_mtim.tv_sec * kNanoseconds + info.st_mtim.tv_nsec}};
+}
+
+Image absent_image(const RootDir& root, std::string_view path) {
+  Image image{{"type", "absent"}};
+  for (const std::string& folder : folders_above(path))
+    if (!root.open_at(folder, O_PATH | O_DIRECTORY)) image["missing_parents"].push_back(folder);
+  return image;
+}
+
+Result<std::string> link_target(int parent, const std::string& name, std::string_view path) {
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = ::readlinkat(parent, name.c_str(), target.data(), target.size());
+  if (size < 0) return system_error("read the link", path, errno);
+  target.resize(static_cast<std::size_t>(size));
+  return target;
+}
+
+Image device_image(const struct stat& info) {
+  Image image = common_image(info, "other");
+  const char* type = S_ISCHR(info.st_mode) ? "character" : S_ISBLK(info.st_mode) ? "block" : nullptr;
+  if (S_ISFIFO(info.st_mode)) type = "fifo";
+  if (type != nullptr)
+    image["device"] = {{"type", type}, {"major", major(info.st_rdev)}, {"minor", minor(info.st_rdev)}};
+  return image;
+}
+
+Result<Image> regular_image(RootFs& root, int parent, const std::string& name, std::string_view path,
+                            const struct stat& info) {
+  const Fd file(::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file) return system_error("read", path, errno);
+  SLIPWAY_TRY(digest, Originals(root).keep(file.get(), path));
+  Image image = common_image(info, "regular");
+  image["digest"] = digest;
+  return image;
+}
+
+NewFile file_of(const Image& image) {
+  return NewFile{image.value("mode", 0644U), image.value("uid", 0U), image.value("gid", 0U),
+                 image.value("mtime_ns", std::int64_t{0}), attributes_from_json(image.value("attributes", Json()))};
+}
+
+}  // namespace
+
+Result<Image> RootFs::capture(std::string_view path) {
+  auto place = root_.parent_of(path);
+  if (!place && place.error().code == ErrorCode::not_found) return absent_image(root_, path);
+  if (!place) return place.error();
+  const auto& [parent, name] = *place;
+  struct stat info {};
+  if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT ? Result<Image>(absent_image(root_, path)) : system_error("look at", path, errno);
+
+  Image image;
+  if (S_ISREG(info.st_mode)) {
+    SLIPWAY_TRY(taken, regular_image(*this, parent.get(), name, path, info));
+    image = taken;
+  } else if (S_ISLNK(info.st_mode)) {
+    SLIPWAY_TRY(target, link_target(parent.get(), name, path));
+    image = common_image(info, "symlink");
+    image["points_to"] = target;
+  } else {
+    image = S_ISDIR(info.st_mode) ? common_image(info, "directory") : device_image(info);
+  }
+  if (const Attributes found = read_attributes(parent.get(), name); !found.empty())
+    image["attributes"] = to_json(found);
+  return image;
+}
+
+Status RootFs::restore(std::string_view path, const Image& image) {
+  const std::string type = image.value("type", "");
+  if (type == "absent") return restore_absent(path, image);
+  if (type == "regular") return restore_regular(path, image);
+  if (type == "directory") return restore_directory(path, image);
+  const NewFile wanted = file_of(image);
+  if (type == "symlink") {
+    SLIPWAY_CHECK(stage_symlink(path, image.value("points_to", "")));
+    SLIPWAY_TRY(place, root_.parent_of(path));
+    const std::string staged = place.second + ".slipway-new";
+    SLIPWAY_CHECK(set_owner(place.first.get(), staged, path, wanted.uid, wanted.gid));
+    SLIPWAY_CHECK(write_attributes(place.first.get(), staged, wanted.attributes));
+    SLIPWAY_CHECK(set_mtime(place.first.get(), staged, path, wanted.mtime_ns));
+    return switch_in(path);
+  }
+  const Json device = image.value("device", Json::object());
+  const std::string device_type = device.value("type", "");
+  if (device_type != "character" && device_type != "block")
+    return Error{ErrorCode::unsupported,
+                 std::string(path) +
+                     " was neither file, link, folder nor device node, and "
+                     "cannot be made again",
+                 std::string(path),
+                 {},
+                 {}};
+  SLIPWAY_CHECK(
+      make_node(path, device_type == "character", device.value("major", 0U), device.value("minor", 0U), wanted.mode));
+  SLIPWAY_TRY(place, root_.parent_of(path));
+  return set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid);
+}
+
+Status RootFs::restore_absent(std::string_view path, const Image& image) {
+  SLIPWAY_CHECK(unstage(path));
+  Status removed = remove(path);
+  if (!removed) {
+    const auto there = root_.open_at(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (there) return {};  // a folder that others put something into stays
+    return removed;
+  }
+  const Json missing = image.value("missing_parents", Json::array());
+  for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder) {
+    const auto place = root_.parent_of(folder->get<std::string>());
+    if (!place || ::unlinkat(place->first.get(), place->second.c_str(), AT_REMOVEDIR) != 0) continue;
+    const auto above = folders_above(folder->get<std::string>());
+    changed(place->first.get(), above.empty() ? "/" : above.back());
+  }
+  return {};
+}
+
+Status RootFs::restore_regular(std::string_view path, const Image& image) {
+  SLIPWAY_TRY(original, Originals(*this).open(image.value("digest", "")));
+  SLIPWAY_CHECK(make_parents(path));
+  SLIPWAY_TRY(place, root_.parent_of(path));
+  const auto& [parent, name] = place;
+  SLIPWAY_CHECK(write_new_file(parent.get(), name + ".slipway-new", path, file_of(image),
+                               [&](int fd) { return copy_all(original.get(), fd, path); }));
+  struct stat info {};
+  if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
+    ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);  // an empty one; else the rename below says so
+  return switch_in(path);
+}
+
+Status RootFs::restore_directory(std::string_view path, const Image& image) {
+  const NewFile wanted = file_of(image);
+  if (!root_.open_at(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)) SLIPWAY_CHECK(remove(path));
+  SLIPWAY_CHECK(make_directory(path, wanted.mode));
+  SLIPWAY_TRY(place, root_.parent_of(path));
+  SLIPWAY_CHECK(set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid));
+  SLIPWAY_CHECK(write_attributes(place.first.get(), place.second, wanted.attributes));
+  if (::fchmodat(place.first.get(), place.second.c_str(), wanted.mode, 0) != 0)
+    return system_error("set the mode of", path, errno);
+  changed_directories_.erase(std::string(path));  // its time is the one that it had
+  return set_mtime(place.first.get(), place.second, path, wanted.mtime_ns);
+}
+
+}  // namespace slipway::core

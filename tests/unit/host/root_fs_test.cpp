@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/root_fs.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "core/host/digest.hpp"
+#include "core/host/originals.hpp"
+#include "temp_root.hpp"
+
+namespace slipway::core {
+namespace {
+
+using test::TempRoot;
+
+constexpr std::int64_t kEpoch = 1'700'000'000;
+
+class RootFsTest : public ::testing::Test {
+ protected:
+  TempRoot root;
+  RootFs fs{root.dir(), kEpoch};
+
+  void put_file(const std::string& path, const std::string& content, unsigned mode = 0644) {
+    const Status staged = fs.stage_file(path, content, mode, ::geteuid(), ::getegid());
+    ASSERT_TRUE(staged.ok()) << to_text(staged.error());
+    const Status switched = fs.switch_in(path);
+    ASSERT_TRUE(switched.ok()) << to_text(switched.error());
+  }
+  Image image_of(const std::string& path) {
+    const auto image = fs.capture(path);
+    EXPECT_TRUE(image.ok()) << path;
+    return image.value_or(Image());
+  }
+  void bring_back(const std::string& path, const Image& image) {
+    const Status done = fs.restore(path, image);
+    ASSERT_TRUE(done.ok()) << to_text(done.error());
+  }
+};
+
+TEST_F(RootFsTest, WritesAFileAsideAndShowsItOnlyWhenItIsSwitchedIn) {
+  ASSERT_TRUE(fs.stage_file("/etc/new/file.conf", "text\n", 0640, ::geteuid(), ::getegid()).ok());
+  EXPECT_FALSE(root.has("/etc/new/file.conf"));
+  EXPECT_EQ(root.content("/etc/new/file.conf.slipway-new"), "text\n");
+
+  ASSERT_TRUE(fs.switch_in("/etc/new/file.conf").ok());
+  EXPECT_EQ(root.content("/etc/new/file.conf"), "text\n");
+  EXPECT_EQ(root.mode("/etc/new/file.conf"), 0640U);
+  EXPECT_FALSE(root.has("/etc/new/file.conf.slipway-new"));
+  EXPECT_EQ(root.info("/etc/new/file.conf").st_mtim.tv_sec, kEpoch);
+}
+
+TEST_F(RootFsTest, SetsModesWhateverTheUmaskIs) {
+  const mode_t former = ::umask(077);
+  put_file("/a/b", "x", 0664);
+  ASSERT_TRUE(fs.make_directory("/c/d", 0775).ok());
+  ::umask(former);
+  EXPECT_EQ(root.mode("/a/b"), 0664U);
+  EXPECT_EQ(root.mode("/a"), 0755U);
+  EXPECT_EQ(root.mode("/c"), 0755U);
+  EXPECT_EQ(root.mode("/c/d"), 0775U);
+}
+
+TEST_F(RootFsTest, LinksInsideTheRootAreFollowedAndNeverLeadOutOfIt) {
+  root.make_folder("/usr/lib");
+  root.link("/lib", "/usr/lib");
+  put_file("/lib/firmware/x", "inside");
+  EXPECT_EQ(root.content("/usr/lib/firmware/x"), "inside");
+
+  TempRoot outside;
+  root.link("/escape", "../../../../../../.." + outside.folder());
+  EXPECT_FALSE(fs.stage_file("/escape/x", "out", 0644, 0, 0).ok());
+  EXPECT_FALSE(outside.has("/x"));
+}
+
+TEST_F(RootFsTest, ReplacesALinkInsteadOfWritingThroughIt) {
+  root.put("/target", "untouched");
+  root.link("/etc/link", "../target");
+  put_file("/etc/link", "new");
+  EXPECT_EQ(root.content("/target"), "untouched");
+  EXPECT_TRUE(S_ISREG(root.info("/etc/link").st_mode));
+}
+
+TEST_F(RootFsTest, HandsTheExtendedAttributesOfAFileToItsReplacement) {
+  root.put("/etc/labelled", "old");
+  ASSERT_EQ(::setxattr(root.at("/etc/labelled").c_str(), "user.label", "etc_t", 5, 0), 0);
+  put_file("/etc/labelled", "new");
+  char value[16] = {};
+  EXPECT_EQ(::getxattr(root.at("/etc/labelled").c_str(), "user.label", value, sizeof(value)), 5);
+  EXPECT_STREQ(value, "etc_t");
+}
+
+TEST_F(RootFsTest, AnAbsentPathGoesAgainWithTheParentsThatWereMadeForIt) {
+  root.make_folder("/etc");
+  const Image before = image_of("/etc/a/b/file");
+  EXPECT_EQ(before, (Image{{"type", "absent"}, {"missing_parents", {"/etc/a", "/etc/a/b"}}}));
+  put_file("/etc/a/b/file", "x");
+  bring_back("/etc/a/b/file", before);
+  EXPECT_TRUE(root.has("/etc"));
+  EXPECT_FALSE(root.has("/etc/a"));
+  bring_back("/etc/a/b/file", before);  // once more, as after a crash
+}
+
+TEST_F(RootFsTest, AParentThatOthersUseByNowStays) {
+  const Image before = image_of("/opt/ours/file");
+  put_file("/opt/ours/file", "x");
+  root.put("/opt/ours/theirs", "y");
+  bring_back("/opt/ours/file", before);
+  EXPECT_FALSE(root.has("/opt/ours/file"));
+  EXPECT_TRUE(root.has("/opt/ours/theirs"));
+}
+
+TEST_F(RootFsTest, BringsBackAFileWithModeTimeAndAttributes) {
+  root.put("/etc/conf", "the user's own\n", 0604);
+  ::setxattr(root.at("/etc/conf").c_str(), "user.note", "n", 1, 0);
+  const std::string before = root.listing(TempRoot::Times::files);
+  const Image image = image_of("/etc/conf");
+  put_file("/etc/conf", "ours\n", 0644);
+  ::removexattr(root.at("/etc/conf").c_str(), "user.note");
+  bring_back("/etc/conf", image);
+  ASSERT_TRUE(Originals(fs).drop_unused({}).ok());
+  ASSERT_TRUE(fs.remove_tree("/var").ok());
+  EXPECT_EQ(root.listing(TempRoot::Times::files), before);
+}
+
+TEST_F(RootFsTest, BringsBackLinksAndFolders) {
+  root.link("/etc/link", "nowhere");
+  root.make_folder("/srv/data");
+  ::chmod(root.at("/srv/data").c_str(), 02750);
+  const std::string before = root.listing(TempRoot::Times::files);
+  const Image link = image_of("/etc/link");
+  const Image folder = image_of("/srv/data");
+  put_file("/etc/link", "a file now");
+  ASSERT_TRUE(fs.remove("/srv/data").ok());
+  bring_back("/etc/link", link);
+  bring_back("/srv/data", folder);
+  EXPECT_EQ(root.listing(TempRoot::Times::files), before);
+}
+
+TEST_F(RootFsTest, AFolderThatIsNotEmptyIsNeitherReplacedNorRemoved) {
+  root.put("/etc/thing/user-data", "precious");
+  ASSERT_TRUE(fs.stage_file("/etc/thing", "x", 0644, ::geteuid(), ::getegid()).ok());
+  const Status switched = fs.switch_in("/etc/thing");
+  ASSERT_FALSE(switched.ok());
+  EXPECT_EQ(switched.error().code, ErrorCode::conflict);
+  EXPECT_TRUE(fs.restore("/etc/thing", Image{{"type", "absent"}}).ok());
+  EXPECT_EQ(root.content("/etc/thing/user-data"), "precious");
+}
+
+TEST_F(RootFsTest, AFileInTheWayOfAFolderIsAConflictThatNamesIt) {
+  root.put("/etc/thing", "a file");
+  const Status staged = fs.stage_file("/etc/thing/below", "x", 0644, 0, 0);
+  ASSERT_FALSE(staged.ok());
+  EXPECT_EQ(staged.error().code, ErrorCode::conflict);
+  EXPECT_EQ(staged.error().where, "/etc/thing");
+}
+
+TEST_F(RootFsTest, UnstagingLeavesNothingAndMayBeRepeated) {
+  ASSERT_TRUE(fs.stage_file("/f", "x", 0644, ::geteuid(), ::getegid()).ok());
+  EXPECT_TRUE(fs.unstage("/f").ok());
+  EXPECT_TRUE(fs.unstage("/f").ok());
+  EXPECT_TRUE(fs.unstage("/no/such/folder/f").ok());
+  EXPECT_EQ(root.listing(), "");
+}
+
+TEST_F(RootFsTest, OriginalsAreSharedPrivateAndCollected) {
+  root.put("/a", "same");
+  root.put("/b", "same");
+  root.put("/c", "other");
+  const std::string digest = image_of("/a")["digest"];
+  EXPECT_EQ(image_of("/b")["digest"], digest);
+  const std::string other = image_of("/c")["digest"];
+  const std::string folder = Originals::kFolder;
+  EXPECT_EQ(root.mode(folder), 0700U);
+  EXPECT_EQ(root.mode(folder + "/" + digest_hex(digest)), 0600U);
+
+  ASSERT_TRUE(Originals(fs).drop_unused({digest}).ok());
+  EXPECT_TRUE(root.has(folder + "/" + digest_hex(digest)));
+  EXPECT_FALSE(root.has(folder + "/" + digest_hex(other)));
+  ASSERT_TRUE(Originals(fs).drop_unused({}).ok());
+  EXPECT_FALSE(root.has(folder));
+}
+
+TEST_F(RootFsTest, ALostOriginalIsAnErrorAndNotAnEmptyFile) {
+  root.put("/a", "content");
+  const Image image = image_of("/a");
+  ASSERT_TRUE(fs.remove_tree("/var").ok());
+  const Status restored = fs.restore("/a", image);
+  ASSERT_FALSE(restored.ok());
+  EXPECT_EQ(restored.error().code, ErrorCode::corrupt);
+  EXPECT_EQ(root.content("/a"), "content");
+}
+
+TEST_F(RootFsTest, ChangedFoldersGetTheEpochAndOthersKeepTheirTime) {
+  root.make_folder("/changed");
+  root.make_folder("/other");
+  put_file("/changed/f", "x");
+  ASSERT_TRUE(fs.settle_directory_times().ok());
+  EXPECT_EQ(root.info("/changed").st_mtim.tv_sec, kEpoch);
+  EXPECT_EQ(root.info("/changed").st_mtim.tv_nsec, 0);
+  EXPECT_NE(root.info("/other").st_mtim.tv_sec, kEpoch);
+}
+
+TEST_F(RootFsTest, TwoRunsOverTheSameTreeGiveTheSameBytesAndTimes) {
+  TempRoot second;
+  for (const TempRoot* tree : {&root, &second}) {
+    tree->put("/etc/conf", "old");
+    RootFs writer(tree->dir(), kEpoch);
+    ASSERT_TRUE(writer.capture("/etc/conf").ok());
+    ASSERT_TRUE(writer.stage_file("/etc/conf", "new", 0644, ::geteuid(), ::getegid()).ok());
+    ASSERT_TRUE(writer.switch_in("/etc/conf").ok());
+    ASSERT_TRUE(writer.stage_symlink("/etc/deep/link", "../conf").ok());
+    ASSERT_TRUE(writer.switch_in("/etc/deep/link").ok());
+    ASSERT_TRUE(writer.settle_directory_times().ok());
+    ASSERT_TRUE(writer.sync().ok());
+  }
+  EXPECT_EQ(root.listing(), second.listing());
+}
+
+TEST_F(RootFsTest, RemovesATreeWithoutFollowingItsLinks) {
+  TempRoot outside;
+  outside.put("/keep", "me");
+  root.put("/store/a/b/c", "x");
+  root.link("/store/out", outside.folder());
+  ASSERT_TRUE(fs.remove_tree("/store").ok());
+  EXPECT_FALSE(root.has("/store"));
+  EXPECT_TRUE(outside.has("/keep"));
+  EXPECT_TRUE(fs.remove_tree("/store").ok());
+}
+
+class PrivilegedRootFsTest : public RootFsTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  }
+};
+
+TEST_F(PrivilegedRootFsTest, MakesDeviceNodesAndBringsFormerOnesBack) {
+  ASSERT_TRUE(fs.make_node("/dev/null0", true, 1, 3, 0666).ok());
+  const struct stat made = root.info("/dev/null0");
+  EXPECT_TRUE(S_ISCHR(made.st_mode));
+  EXPECT_EQ(made.st_rdev, makedev(1, 3));
+  const Image image = image_of("/dev/null0");
+  ASSERT_TRUE(fs.make_node("/dev/null0", true, 1, 5, 0600).ok());
+  bring_back("/dev/null0", image);
+  EXPECT_EQ(root.info("/dev/null0").st_rdev, makedev(1, 3));
+  EXPECT_EQ(root.mode("/dev/null0"), 0666U);
+}
+
+// A file that a container engine mounted over (resolv.conf and the like) cannot be renamed over: EBUSY.
+TEST_F(PrivilegedRootFsTest, AMountedOverFileIsAConflictThatSaysSo) {
+  root.put("/source", "mounted");
+  root.put("/etc/conf", "below");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool mounted =
+        ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        ::mount(root.at("/source").c_str(), root.at("/etc/conf").c_str(), nullptr, MS_BIND, nullptr) == 0;
+    if (!mounted) ::_exit(77);
+    RootFs writer(root.dir(), kEpoch);
+    bool right = writer.is_mount_point("/etc/conf") && !writer.is_mount_point("/source");
+    right = right && writer.stage_file("/etc/conf", "x", 0644, 0, 0).ok();
+    const Status switched = writer.switch_in("/etc/conf");
+    right = right && !switched && switched.error().code == ErrorCode::conflict &&
+            switched.error().next.find("umount /etc/conf") != std::string::npos;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not allowed here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(PrivilegedRootFsTest, AReadOnlyRootIsAnErrorThatSaysWhatToDo) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const char* folder = root.folder().c_str();
+    const bool mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         ::mount(folder, folder, nullptr, MS_BIND, nullptr) == 0 &&
+                         ::mount("", folder, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
+    if (!mounted) ::_exit(77);
+    RootFs writer(root.dir(), kEpoch);
+    const Status staged = writer.stage_file("/f", "x", 0644, 0, 0);
+    ::_exit(!staged && staged.error().code == ErrorCode::read_only && !staged.error().next.empty() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not allowed here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(PrivilegedRootFsTest, AFullDiskIsAnErrorAndLeavesNothingBehind) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const char* folder = root.folder().c_str();
+    const bool mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         ::mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0;
+    if (!mounted) ::_exit(77);
+    RootFs writer(root.dir(), kEpoch);
+    const Status staged = writer.stage_file("/f", std::string(1 << 20, 'x'), 0644, 0, 0);
+    const bool right = !staged && staged.error().code == ErrorCode::no_space && !root.has("/f.slipway-new");
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not allowed here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(FoldersAbove, AreNamedOutermostFirst) {
+  EXPECT_EQ(folders_above("/a/b/c"), (std::vector<std::string>{"/a", "/a/b"}));
+  EXPECT_EQ(folders_above("/a//b/"), (std::vector<std::string>{"/a"}));
+  EXPECT_TRUE(folders_above("/a").empty());
+}
+
+}  // namespace
+}  // namespace slipway::core
