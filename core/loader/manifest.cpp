@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/manifest.hpp"
+
+#include <set>
+
+#include "core/loader/schema/parse.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Type = SchemaKey::Type;
+
+SchemaKey name_key() {
+  SchemaKey name;
+  name.type = Type::string;
+  name.pattern = "[a-z][a-z0-9-]{0,39}";
+  name.example = "driver";
+  return name;
+}
+
+/// What may stand in a manifest's document.
+const SchemaKey& manifest_schema() {
+  static const SchemaKey schema = [] {
+    SchemaKey document;
+    document.type = Type::object;
+    document.keys["component"] = name_key();
+    document.keys["component"].required = true;
+    document.keys["purpose"].type = Type::string;
+    document.keys["purpose"].required = true;
+    for (const char* list : {"after", "requires", "provides", "conflicts"}) {
+      document.keys[list].type = Type::list;
+      document.keys[list].items = {name_key()};
+    }
+    SchemaKey output_type;
+    output_type.type = Type::enumeration;
+    output_type.values = {"string", "integer", "boolean"};
+    document.keys["outputs"].type = Type::map;
+    document.keys["outputs"].items = {output_type};
+    document.keys["tools"].type = Type::boolean;
+    document.keys["spec"].type = Type::map;
+    return document;
+  }();
+  return schema;
+}
+
+std::vector<std::string> names_in(const Json& document, const char* key) {
+  std::vector<std::string> names;
+  if (document.contains(key) && document[key].is_array())
+    for (const Json& name : document[key])
+      if (name.is_string()) names.push_back(name);
+  return names;
+}
+
+std::string text_in(const Json& document, const char* key) {
+  return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string{};
+}
+
+void check_self(const YamlNode& node, const Manifest& manifest, Check& check) {
+  for (const auto* names : {&manifest.requires_, &manifest.after, &manifest.conflicts})
+    for (const std::string& name : *names)
+      if (name == manifest.component)
+        check.problems.add(node.position, name, "component '" + name + "' requires, follows or excludes itself");
+}
+
+Manifest parse_document(const YamlNode& node, Check& check) {
+  const Json document = check_value(node, manifest_schema(), "", check);
+  Manifest manifest;
+  manifest.spec.type = Type::object;
+  if (!document.is_object()) return manifest;
+  manifest.component = text_in(document, "component");
+  manifest.purpose = text_in(document, "purpose");
+  manifest.after = names_in(document, "after");
+  manifest.requires_ = names_in(document, "requires");
+  manifest.provides = names_in(document, "provides");
+  manifest.conflicts = names_in(document, "conflicts");
+  manifest.has_tools = document.contains("tools") && document["tools"] == true;
+  if (document.contains("outputs") && document["outputs"].is_object())
+    for (const auto& [name, type] : document["outputs"].items())
+      if (type.is_string()) manifest.outputs[name] = type;
+  if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
+  check_self(node, manifest, check);
+  return manifest;
+}
+
+}  // namespace
+
+Result<std::vector<Manifest>> parse_manifests(std::string_view yaml, const std::string& origin) {
+  SLIPWAY_TRY(documents, read_yaml(yaml, origin));
+  Check check(origin);
+  std::vector<Manifest> manifests;
+  std::set<std::string> seen;
+  for (const YamlNode& document : documents) {
+    if (document.kind == YamlNode::Kind::null) continue;  // nothing after a "---"
+    manifests.push_back(parse_document(document, check));
+    const std::string& name = manifests.back().component;
+    if (!name.empty() && !seen.insert(name).second)
+      check.problems.add(document.position, "component", "component '" + name + "' is described twice");
+  }
+  if (manifests.empty() && check.problems.none())
+    check.problems.add({}, "", "the manifest describes no component", "write component, purpose and spec into it");
+  if (!check.problems.none()) return check.problems.to_error();
+  return manifests;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/schema/check.hpp"
+
+#include <algorithm>
+
+#include "core/loader/nearest.hpp"
+#include "core/loader/schema/artifact_source.hpp"
+#include "core/loader/schema/pattern.hpp"
+#include "core/loader/schema/scalar.hpp"
+#include "core/loader/schema/secret.hpp"
+#include "core/loader/schema/words.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Kind = YamlNode::Kind;
+using Type = SchemaKey::Type;
+
+void mismatch(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  check.problems.add(node.position, key, shown_key(key) + ": expected " + expected(schema) + ", found " + found(node),
+                     node.kind == Kind::null ? "give it a value, or remove the key" : "");
+}
+
+Json check_string(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  if (!schema.pattern.empty()) {
+    const std::string next = schema.example.empty() ? "" : "write it like this: " + schema.example;
+    if (const std::string why = pattern_mismatch(node.text, schema.pattern); !why.empty())
+      check.problems.add(node.position, key, shown_key(key) + ": " + found(node) + " " + why, next);
+  }
+  return node.text;
+}
+
+Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  const auto number = node.quoted ? std::nullopt : parse_integer(node.text);
+  if (number) return *number;
+  if (node.quoted && parse_integer(node.text))
+    check.problems.add(node.position, key, shown_key(key) + ": expected an integer, found " + found(node),
+                       "remove the quotes");
+  else if (has_leading_zero(node.text))
+    check.problems.add(node.position, key,
+                       shown_key(key) + ": '" + node.text + "' begins with a zero, which some read as an octal number",
+                       "write it as a decimal number, without the zero");
+  else
+    mismatch(node, schema, key, check);
+  return nullptr;
+}
+
+Json check_boolean(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  if (!node.quoted && (node.text == "true" || node.text == "false")) return node.text == "true";
+  if (const auto meant = other_boolean(node.text))
+    check.problems.add(
+        node.position, key,
+        shown_key(key) + ": expected true or false, found " + found(node) + ", which YAML 1.2 takes for a text",
+        std::string("write ") + (*meant ? "true" : "false") + ", without quotes");
+  else
+    mismatch(node, schema, key, check);
+  return nullptr;
+}
+
+Json check_enumeration(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  for (const std::string& value : schema.values)
+    if (node.text == value) return value;
+  check.problems.add(node.position, key,
+                     shown_key(key) + ": expected " + expected(schema) + ", found " + found(node) +
+                         did_you_mean(node.text, schema.values));
+  return nullptr;
+}
+
+Json check_path(const YamlNode& node, const std::string& key, Check& check) {
+  if (node.text.empty())
+    check.problems.add(node.position, key, shown_key(key) + ": expected a path, found an empty text");
+  if (node.text.starts_with("~"))
+    check.problems.add(node.position, key, shown_key(key) + ": '~' is not expanded in a spec",
+                       "write the folder out; a relative path is relative to the spec file");
+  return node.text;
+}
+
+Json check_scalar(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  switch (schema.type) {
+    case Type::integer:
+      return check_integer(node, schema, key, check);
+    case Type::boolean:
+      return check_boolean(node, schema, key, check);
+    case Type::enumeration:
+      return check_enumeration(node, schema, key, check);
+    case Type::path:
+      return check_path(node, key, check);
+    default:
+      return check_string(node, schema, key, check);
+  }
+}
+
+Json check_list(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const std::string item_key = below(key, std::to_string(i));
+    check.positions[item_key] = node.items[i].position;
+    list.push_back(schema.items.empty() ? untyped_value(node.items[i])
+                                        : check_value(node.items[i], schema.items.front(), item_key, check));
+  }
+  return list;
+}
+
+Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  Json map = Json::object();
+  for (const YamlEntry& entry : node.entries) {
+    const std::string entry_key = below(key, entry.key);
+    check.positions[entry_key] = entry.position;
+    map[entry.key] = schema.items.empty() ? untyped_value(entry.value)
+                                          : check_value(entry.value, schema.items.front(), entry_key, check);
+  }
+  return map;
+}
+
+/// A key that is there under a mistyped name is reported once, as that.
+bool is_mistyped(const YamlNode& node, const std::string& name) {
+  return std::any_of(node.entries.begin(), node.entries.end(),
+                     [&](const YamlEntry& entry) { return nearest(entry.key, {name}) == name; });
+}
+
+void check_required(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  for (const auto& [name, child] : schema.keys) {
+    if (!child.required || node.find(name) != nullptr || is_mistyped(node, name)) continue;
+    const std::string example = child.example.empty() ? "" : ", for example " + name + ": " + child.example;
+    check.problems.add(node.position, key, "the key '" + name + "' is missing in " + shown_key(key),
+                       "add it: " + expected(child) + example);
+  }
+}
+
+Json check_object(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  std::vector<std::string> known;
+  for (const auto& [name, child] : schema.keys) known.push_back(name);
+  Json object = Json::object();
+  for (const YamlEntry& entry : node.entries) {
+    const auto child = schema.keys.find(entry.key);
+    if (child == schema.keys.end()) {
+      unknown_key(entry, key, known, check);
+      continue;
+    }
+    const std::string entry_key = below(key, entry.key);
+    check.positions[entry_key] = entry.position;
+    object[entry.key] = check_value(entry.value, child->second, entry_key, check);
+  }
+  check_required(node, schema, key, check);
+  return object;
+}
+
+Json untyped_scalar(const YamlNode& node) {
+  if (node.quoted) return node.text;
+  if (node.text == "true" || node.text == "false") return node.text == "true";
+  if (const auto number = parse_integer(node.text)) return *number;
+  if (const auto number = parse_decimal(node.text)) return *number;
+  return node.text;
+}
+
+}  // namespace
+
+std::string shown_key(const std::string& key) {
+  std::string_view shown = key;
+  if (shown.starts_with("spec.")) shown.remove_prefix(5);
+  if (shown.starts_with("components.")) shown.remove_prefix(11);
+  return shown.empty() ? "this file" : std::string(shown);
+}
+
+std::string below(const std::string& key, const std::string& entry) { return key.empty() ? entry : key + "." + entry; }
+
+void unknown_key(const YamlEntry& entry, const std::string& key, const std::vector<std::string>& known, Check& check) {
+  const std::size_t colon = entry.key.find(':');
+  std::string next;
+  if (colon != std::string::npos && entry.value.kind == Kind::null)
+    next = "write a space after the colon: '" + entry.key.substr(0, colon) + ": …'";
+  else if (nearest(entry.key, known).empty() && !known.empty())
+    next = "the keys there are " + joined(known, "and");
+  check.problems.add(entry.position, below(key, entry.key),
+                     "unknown key '" + entry.key + "' in " + shown_key(key) + did_you_mean(entry.key, known), next);
+}
+
+Json check_value(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  if (schema.type == Type::any) return untyped_value(node);
+  if (schema.type == Type::artifact_source) return check_artifact_source(node, schema, key, check);
+  if (schema.type == Type::secret) return check_secret(node, schema, key, check);
+  const bool object = schema.type == Type::object;
+  if (node.kind == Kind::null && object) return check_object(node, schema, key, check);  // "cdi:" means "cdi: {}"
+  if (node.kind == Kind::list && schema.type == Type::list) return check_list(node, schema, key, check);
+  if (node.kind == Kind::map && schema.type == Type::map) return check_map(node, schema, key, check);
+  if (node.kind == Kind::map && object) return check_object(node, schema, key, check);
+  const bool wants_scalar = schema.type != Type::list && schema.type != Type::map && !object;
+  if (node.kind == Kind::scalar && wants_scalar) return check_scalar(node, schema, key, check);
+  mismatch(node, schema, key, check);
+  return nullptr;
+}
+
+Json untyped_value(const YamlNode& node) {
+  if (node.kind == Kind::scalar) return untyped_scalar(node);
+  if (node.kind == Kind::list) {
+    Json list = Json::array();
+    for (const YamlNode& item : node.items) list.push_back(untyped_value(item));
+    return list;
+  }
+  if (node.kind == Kind::map) {
+    Json map = Json::object();
+    for (const YamlEntry& entry : node.entries) map[entry.key] = untyped_value(entry.value);
+    return map;
+  }
+  return nullptr;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/loader/schema/check.hpp - checks what was written against a schema and types it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "core/loader/manifest.hpp"
+#include "core/loader/problems.hpp"
+
+namespace slipway::core {
+
+/// One check of a document: what is wrong, and where every key stands.
+struct Check {
+  explicit Check(const std::string& file) : problems(file) {}
+  Problems problems;
+  std::map<std::string, Position> positions;  ///< by dotted key; list elements by their number
+};
+
+/// The value of a node, typed by its schema: a version that is written 535.10 stays that text where a string is
+/// expected. Values stay as written: no defaults, relative paths, the short form of an artifact source.
+/// Everything wrong goes into `check.problems`, and the value is then partial. A secret's value is never quoted.
+/// @param key  the node's dotted key, for messages and positions; "" for the document
+Json check_value(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check);
+
+/// check_value() for a scalar, list or map without a schema (type any): as in YAML 1.2, `true` and `false` are
+/// booleans, decimal numbers are numbers, quoted texts are texts; a number with a leading zero stays a text, since
+/// YAML versions disagree on it.
+Json untyped_value(const YamlNode& node);
+
+/// The dotted key as messages name it: without "spec." and "components." in front.
+std::string shown_key(const std::string& key);
+
+/// "key" of an entry below a dotted key.
+std::string below(const std::string& key, const std::string& entry);
+
+/// Reports an unknown key with the nearest known one.
+void unknown_key(const YamlEntry& entry, const std::string& key, const std::vector<std::string>& known, Check& check);
+
+}  // namespace slipway::core

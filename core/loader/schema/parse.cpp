@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/schema/parse.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "core/loader/schema/pattern.hpp"
+#include "core/loader/schema/words.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Type = SchemaKey::Type;
+
+SchemaKey of_type(Type type) {
+  SchemaKey schema;
+  schema.type = type;
+  return schema;
+}
+
+/// What may stand in a key's schema. `default` and `example` are checked against the type that it gives.
+const SchemaKey& schema_of_schemas() {
+  static const SchemaKey schema = [] {
+    SchemaKey object = of_type(Type::object);
+    object.keys = {{"type", of_type(Type::enumeration)}, {"required", of_type(Type::boolean)},
+                   {"default", of_type(Type::any)},      {"help", of_type(Type::string)},
+                   {"pattern", of_type(Type::string)},   {"example", of_type(Type::any)},
+                   {"values", of_type(Type::list)},      {"items", of_type(Type::any)},
+                   {"keys", of_type(Type::map)},         {"tag_prefix", of_type(Type::string)}};
+    object.keys["type"].values = type_names();
+    object.keys["type"].required = true;
+    object.keys["values"].items = {of_type(Type::string)};
+    return object;
+  }();
+  return schema;
+}
+
+Type type_from_name(const std::string& name) {
+  const auto& names = type_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? Type::any : static_cast<Type>(found - names.begin());
+}
+
+/// One schema as it is read: the node, its dotted key, and where problems go.
+struct Reading {
+  const YamlNode& node;
+  const std::string& key;
+  Check& check;
+
+  void wrong(const char* name, const std::string& why) const {
+    const YamlEntry* entry = node.find(name);
+    check.problems.add(entry != nullptr ? entry->position : node.position, key, shown_key(key) + ": " + why);
+  }
+};
+
+void check_use(const Reading& reading, const char* name, bool useful) {
+  if (reading.node.find(name) != nullptr && !useful)
+    reading.wrong(name, std::string("'") + name + "' means nothing for this type");
+}
+
+void check_uses(const Reading& reading, Type type) {
+  check_use(reading, "pattern", type == Type::string);
+  check_use(reading, "values", type == Type::enumeration);
+  check_use(reading, "items", type == Type::list || type == Type::map);
+  check_use(reading, "keys", type == Type::object);
+  check_use(reading, "tag_prefix", type == Type::artifact_source);
+  check_use(reading, "default", type != Type::secret);
+}
+
+void check_values(const Reading& reading, const SchemaKey& schema) {
+  if (schema.type == Type::enumeration && schema.values.empty()) reading.wrong("values", "an enum needs 'values'");
+  if (std::set<std::string>(schema.values.begin(), schema.values.end()).size() != schema.values.size())
+    reading.wrong("values", "a value is given twice");
+}
+
+void read_default(const Reading& reading, SchemaKey& schema) {
+  const YamlEntry* entry = reading.node.find("default");
+  if (entry == nullptr) return;
+  if (schema.required) reading.wrong("default", "a required key can have no default");
+  schema.default_value = check_value(entry->value, schema, below(reading.key, "default"), reading.check);
+  if (schema.type == Type::path && !entry->value.text.starts_with("/"))
+    reading.wrong("default", "the default of a path must be absolute");
+}
+
+void read_example(const Reading& reading, SchemaKey& schema) {
+  if (const YamlEntry* entry = reading.node.find("example")) {
+    const Json value = check_value(entry->value, schema, below(reading.key, "example"), reading.check);
+    schema.example = entry->value.kind == YamlNode::Kind::scalar ? entry->value.text : canonical(value);
+  } else if (schema.required && !schema.pattern.empty()) {
+    reading.wrong("pattern", "a required text with a pattern needs an 'example'");
+  }
+}
+
+void read_pattern(const Reading& reading, SchemaKey& schema) {
+  const std::string why = pattern_problem(schema.pattern);
+  if (why.empty()) return;
+  reading.wrong("pattern", "the pattern " + why);
+  schema.pattern.clear();
+}
+
+bool is_key_name(const std::string& name) {
+  return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0 &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '_' || c == '-'); });
+}
+
+/// Every "{name}" of a tag prefix is a key beside it.
+void check_tag_prefix(const YamlEntry& entry, const std::map<std::string, SchemaKey>& siblings, const std::string& key,
+                      const std::string& prefix, Check& check) {
+  for (std::size_t open = prefix.find('{'); open != std::string::npos; open = prefix.find('{', open + 1)) {
+    const std::size_t close = prefix.find('}', open);
+    const std::string name = prefix.substr(open + 1, close == std::string::npos ? close : close - open - 1);
+    const auto sibling = siblings.find(name);
+    if (close == std::string::npos || sibling == siblings.end() || sibling->second.type != Type::string)
+      check.problems.add(entry.position, key,
+                         shown_key(key) + ": '{" + name + "' in tag_prefix names no key of type string beside it");
+  }
+}
+
+}  // namespace
+
+SchemaKey parse_schema(const YamlNode& node, const std::string& key, Check& check) {
+  const Json plain = check_value(node, schema_of_schemas(), key, check);
+  SchemaKey schema;
+  if (!plain.is_object()) return schema;
+  const auto text = [&](const char* name) {
+    return plain.contains(name) && plain[name].is_string() ? plain[name].get<std::string>() : "";
+  };
+  schema.type = type_from_name(text("type"));
+  schema.required = plain.contains("required") && plain["required"] == true;
+  schema.help = text("help");
+  schema.pattern = text("pattern");
+  schema.tag_prefix = text("tag_prefix");
+  if (plain.contains("values") && plain["values"].is_array())
+    for (const Json& value : plain["values"])
+      if (value.is_string()) schema.values.push_back(value);
+
+  const Reading reading{node, key, check};
+  if (const YamlEntry* items = node.find("items"))
+    schema.items = {parse_schema(items->value, below(key, "items"), check)};
+  if (const YamlEntry* keys = node.find("keys"))
+    schema.keys = parse_schema_keys(keys->value, below(key, "keys"), check);
+  else if (schema.type == Type::object)
+    reading.wrong("type", "an object needs 'keys'; for free keys there is 'map'");
+  check_uses(reading, schema.type);
+  check_values(reading, schema);
+  read_pattern(reading, schema);
+  read_default(reading, schema);
+  read_example(reading, schema);
+  return schema;
+}
+
+std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const std::string& key, Check& check) {
+  std::map<std::string, SchemaKey> keys;
+  for (const YamlEntry& entry : node.entries) {
+    if (!is_key_name(entry.key))
+      check.problems.add(
+          entry.position, key,
+          shown_key(key) + ": '" + entry.key + "' is no name for a key: letters, digits, _ and -, a letter first");
+    keys[entry.key] = parse_schema(entry.value, below(key, entry.key), check);
+  }
+  for (const YamlEntry& entry : node.entries)
+    check_tag_prefix(entry, keys, below(key, entry.key), keys[entry.key].tag_prefix, check);
+  return keys;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/schema/secret.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/loader/schema/words.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+constexpr const char* kNext = "put it into a file that only root can read, and write {file: PATH}, or {env: NAME}";
+
+bool is_variable_name(const std::string& text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) != 0) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '_'); });
+}
+
+bool is_path(const std::string& text) { return !text.empty() && text.front() != '~'; }
+
+}  // namespace
+
+Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+  const auto wrong = [&](const YamlNode& at, const std::string& why) {
+    check.problems.add(at.position, key, shown_key(key) + ": " + why, kNext);
+    return Json();
+  };
+  if (node.kind == Kind::scalar) return wrong(node, "a secret may not stand in a spec, only a reference to it");
+  if (node.kind != Kind::map) return wrong(node, "expected " + expected(schema) + ", found " + found_kind(node));
+  if (node.entries.size() != 1) return wrong(node, "expected exactly one of 'file' and 'env'");
+  const YamlEntry& entry = node.entries.front();
+  const bool file = entry.key == "file";
+  if (!file && entry.key != "env") return wrong(node, "expected one of the keys 'file' and 'env', found another");
+  if (entry.value.kind != Kind::scalar)
+    return wrong(entry.value, "expected " + std::string(file ? "a path" : "a variable's name") + ", found " +
+                                  found_kind(entry.value));
+  if (file && !is_path(entry.value.text))
+    return wrong(entry.value, "expected the path of a file ('~' is not expanded)");
+  if (!file && !is_variable_name(entry.value.text))
+    return wrong(entry.value, "expected the name of an environment variable");
+  check.positions[below(key, entry.key)] = entry.position;
+  return Json{{entry.key, entry.value.text}};
+}
+
+}  // namespace slipway::core

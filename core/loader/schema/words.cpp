@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/schema/words.hpp"
+
+#include "core/loader/nearest.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kShownBytes = 60;
+
+/// One line of at most kShownBytes, cut between characters.
+std::string shortened(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  if (line.size() > kShownBytes) {
+    std::size_t end = kShownBytes;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+    line.resize(end);
+  }
+  return line == text ? line : line + "…";
+}
+
+}  // namespace
+
+const std::vector<std::string>& type_names() {
+  static const std::vector<std::string> names{"string", "integer",         "boolean", "enum",   "list", "map",
+                                              "object", "artifact-source", "path",    "secret", "any"};
+  return names;
+}
+
+std::string_view type_name(SchemaKey::Type type) { return type_names().at(static_cast<std::size_t>(type)); }
+
+std::string expected(const SchemaKey& schema) {
+  switch (schema.type) {
+    case SchemaKey::Type::string:
+      return "a text";
+    case SchemaKey::Type::integer:
+      return "an integer";
+    case SchemaKey::Type::boolean:
+      return "true or false";
+    case SchemaKey::Type::enumeration:
+      return (schema.values.size() > 1 ? "one of " : "") + joined(schema.values, "or");
+    case SchemaKey::Type::list:
+      return "a list";
+    case SchemaKey::Type::map:
+      return "a map (key: value)";
+    case SchemaKey::Type::object:
+      return "a map with its keys (key: value)";
+    case SchemaKey::Type::artifact_source:
+      return "an artifact source (oci://HOST/NAME, a path, or a map with repository)";
+    case SchemaKey::Type::path:
+      return "a path";
+    case SchemaKey::Type::secret:
+      return "a reference to a secret ({file: PATH} or {env: NAME})";
+    case SchemaKey::Type::any:
+      return "any value";
+  }
+  return "any value";
+}
+
+std::string found_kind(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::null:
+      return "nothing";
+    case YamlNode::Kind::list:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a map";
+    case YamlNode::Kind::scalar:
+      return "a text";
+  }
+  return "nothing";
+}
+
+std::string found(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::scalar) return found_kind(node);
+  if (node.text.empty()) return "an empty text";
+  return node.quoted ? "the quoted text \"" + shortened(node.text) + "\"" : "'" + shortened(node.text) + "'";
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/loader/schema/words.hpp - the words for schema types and for what was found instead.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/loader/manifest.hpp"
+#include "core/loader/yaml/tree.hpp"
+
+namespace slipway::core {
+
+/// As the manifest writes it: "string", "enum", "artifact-source", …
+std::string_view type_name(SchemaKey::Type type);
+/// Every type's name, in the order of the enumeration.
+const std::vector<std::string>& type_names();
+
+/// What is expected: "a string", "one of auto, open and proprietary", "a list".
+std::string expected(const SchemaKey& schema);
+
+/// What was found: "a list", "nothing", "the quoted text \"1\"", "'abc'"; long texts are cut.
+std::string found(const YamlNode& node);
+/// The same without any of its text, for what may be a secret.
+std::string found_kind(const YamlNode& node);
+
+}  // namespace slipway::core

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/manifest.hpp"
+
+#include <ostream>
+
+#include <gtest/gtest.h>
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kWhole = R"(
+component: driver
+purpose: NVIDIA kernel modules and user space
+provides: [gpu-driver]
+outputs: {driver_root: string, version: string}
+tools: true
+spec:
+  version:
+    type: string
+    required: true
+    pattern: '[0-9]+(\.[0-9]+){1,2}'
+    example: "535.261.03"
+    help: The driver's version.
+  modules: {type: enum, values: [auto, open, proprietary], default: auto}
+  source: {type: artifact-source, required: true, tag_prefix: "{version}-"}
+  limits:
+    type: object
+    keys:
+      threads: {type: integer, default: 0}
+      names: {type: list, items: {type: string}, example: [a, b]}
+      labels: {type: map, items: {type: boolean}}
+---
+component: mig
+purpose: MIG layouts
+after: [driver]
+requires: [gpu-driver]
+conflicts: [vfio]
+)";
+
+TEST(Manifest, GivesEachComponentWithItsSchema) {
+  const auto manifests = parse_manifests(kWhole, "driver.yaml");
+  ASSERT_TRUE(manifests) << to_text(manifests.error());
+  ASSERT_EQ(manifests->size(), 2U);
+  const Manifest& driver = manifests->at(0);
+  EXPECT_EQ(driver.component, "driver");
+  EXPECT_EQ(driver.provides, std::vector<std::string>{"gpu-driver"});
+  EXPECT_EQ(driver.outputs.at("driver_root"), "string");
+  EXPECT_TRUE(driver.has_tools);
+  const auto& keys = driver.spec.keys;
+  EXPECT_TRUE(keys.at("version").required);
+  EXPECT_EQ(keys.at("version").example, "535.261.03");
+  EXPECT_EQ(keys.at("modules").default_value, "auto");
+  EXPECT_EQ(keys.at("source").tag_prefix, "{version}-");
+  EXPECT_EQ(keys.at("limits").keys.at("threads").default_value, 0);
+  EXPECT_EQ(keys.at("limits").keys.at("names").example, R"(["a","b"])");
+  EXPECT_EQ(manifests->at(1).requires_, std::vector<std::string>{"gpu-driver"});
+  EXPECT_FALSE(manifests->at(1).has_tools);
+  EXPECT_TRUE(manifests->at(1).spec.keys.empty());
+}
+
+struct Mistake {
+  std::string name;
+  std::string spec;  ///< what stands below `spec:`, indented by two
+  std::string where;
+  std::string says;
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+
+class ManifestMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(ManifestMistake, IsNamedWithItsPosition) {
+  const auto manifests = parse_manifests("component: x\npurpose: y\nspec:\n" + GetParam().spec, "x.yaml");
+  ASSERT_FALSE(manifests);
+  EXPECT_EQ(manifests.error().where.substr(0, manifests.error().where.find(' ')), "x.yaml:" + GetParam().where);
+  EXPECT_NE(manifests.error().what.find(GetParam().says), std::string::npos) << to_text(manifests.error());
+  EXPECT_TRUE(manifests.error().details.empty()) << to_text(manifests.error());
+}
+
+const std::vector<Mistake> kMistakes{
+    {"UnknownKey", "  a: {type: string, patern: x}\n", "4:21", "unknown key 'patern' in a; did you mean 'pattern'?"},
+    {"UnknownType", "  a: {type: strin}\n", "4:13", "did you mean 'string'?"},
+    {"NoType", "  a: {help: x}\n", "4:6", "the key 'type' is missing in a"},
+    {"DefaultOfAnotherType", "  a: {type: integer, default: x}\n", "4:31", "a.default: expected an integer, found 'x'"},
+    {"DefaultOutsideTheEnum", "  a: {type: enum, values: [b, c], default: d}\n", "4:44", "expected one of b or c"},
+    {"DefaultAgainstThePattern", "  a: {type: string, pattern: '[0-9]+', default: x}\n", "4:49",
+     "does not fit the pattern"},
+    {"ExampleAgainstThePattern", "  a: {type: string, pattern: '[0-9]+', example: x}\n", "4:49",
+     "does not fit the pattern"},
+    {"DefaultInAList", "  a: {type: list, items: {type: integer}, default: [1, x]}\n", "4:56",
+     "a.default.1: expected an integer"},
+    {"RequiredWithDefault", "  a: {type: string, required: true, default: x}\n", "4:37",
+     "a required key can have no default"},
+    {"PatternWithoutExample", "  a: {type: string, required: true, pattern: x}\n", "4:37", "needs an 'example'"},
+    {"BadPattern", "  a: {type: string, pattern: '(x'}\n", "4:21", "is no regular expression"},
+    {"PatternOfAnInteger", "  a: {type: integer, pattern: x}\n", "4:22", "'pattern' means nothing for this type"},
+    {"ValuesOfAString", "  a: {type: string, values: [x]}\n", "4:21", "'values' means nothing for this type"},
+    {"EnumWithoutValues", "  a: {type: enum}\n", "4:6", "an enum needs 'values'"},
+    {"ValueTwice", "  a: {type: enum, values: [x, x]}\n", "4:19", "a value is given twice"},
+    {"ObjectWithoutKeys", "  a: {type: object}\n", "4:7", "an object needs 'keys'"},
+    {"NestedMistake", "  a: {type: object, keys: {b: {type: enum}}}\n", "4:31", "an enum needs 'values'"},
+    {"MistakeInItems", "  a: {type: list, items: {type: foo}}\n", "4:33", "expected one of string, integer"},
+    {"PrefixOfNoSibling", "  a: {type: artifact-source, tag_prefix: '{version}-'}\n", "4:3",
+     "names no key of type string"},
+    {"SecretWithDefault", "  a: {type: secret, default: {env: X}}\n", "4:21", "'default' means nothing"},
+    {"RelativeDefaultPath", "  a: {type: path, default: x/y}\n", "4:19", "must be absolute"},
+    {"DottedKey", "  a.b: {type: string}\n", "4:3", "'a.b' is no name for a key"},
+    {"KeyWithoutSchema", "  a:\n", "4:3", "the key 'type' is missing in a"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Schema, ManifestMistake, testing::ValuesIn(kMistakes),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(Manifest, NamesEveryMistakeAtOnce) {
+  const auto manifests = parse_manifests("component: A_b\npurpos: x\nafter: driver\nspec: {a: {type: no}}\n", "x.yaml");
+  ASSERT_FALSE(manifests);
+  const Error& error = manifests.error();
+  EXPECT_EQ(error.what, "component: 'A_b' does not fit the pattern [a-z][a-z0-9-]{0,39}");
+  ASSERT_EQ(error.details.size(), 3U) << to_text(error);
+  EXPECT_EQ(error.details[0].second, "x.yaml:2:1: unknown key 'purpos' in this file; did you mean 'purpose'?");
+  EXPECT_EQ(error.details[1].second, "x.yaml:3:8: after: expected a list, found 'driver'");
+}
+
+TEST(Manifest, OfNoComponentAtAllIsAnError) {
+  EXPECT_FALSE(parse_manifests("", "x"));
+  EXPECT_FALSE(parse_manifests("---\n", "x"));
+  EXPECT_FALSE(parse_manifests("[1]", "x"));
+}
+
+TEST(Manifest, MayNotDescribeAComponentTwice) {
+  const auto manifests = parse_manifests("component: a\npurpose: x\n---\ncomponent: a\npurpose: x\n", "x");
+  ASSERT_FALSE(manifests);
+  EXPECT_NE(manifests.error().what.find("'a' is described twice"), std::string::npos);
+}
+
+TEST(Manifest, MayNotRequireItself) { EXPECT_FALSE(parse_manifests("component: a\npurpose: x\nrequires: [a]\n", "x")); }
+
+}  // namespace
+}  // namespace slipway::core
