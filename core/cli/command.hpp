@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/cli/command.hpp - the commands of slipway, one file each below commands/.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/cli/options.hpp"
+#include "core/cli/render.hpp"
+#include "core/cli/terminal_ui.hpp"
+
+namespace slipway::core {
+
+/// A command: its exit code, or the error that main prints.
+using CommandRun = Result<int> (*)(const Options& options, TerminalUi& ui);
+
+struct Command {
+  std::string name;
+  std::string usage;    ///< what follows "slipway "
+  std::string purpose;  ///< one line
+  CommandRun run;
+};
+
+const std::vector<Command>& commands();
+
+Result<int> run_detect(const Options& options, TerminalUi& ui);
+Result<int> run_plan(const Options& options, TerminalUi& ui);
+Result<int> run_apply(const Options& options, TerminalUi& ui);
+Result<int> run_verify(const Options& options, TerminalUi& ui);
+Result<int> run_status(const Options& options, TerminalUi& ui);
+Result<int> run_rollback(const Options& options, TerminalUi& ui);
+Result<int> run_remove(const Options& options, TerminalUi& ui);
+Result<int> run_graph(const Options& options, TerminalUi& ui);
+Result<int> run_gc(const Options& options, TerminalUi& ui);
+Result<int> run_init(const Options& options, TerminalUi& ui);
+Result<int> run_explain(const Options& options, TerminalUi& ui);
+Result<int> run_plugin(const Options& options, TerminalUi& ui);
+Result<int> run_pkg(const Options& options, TerminalUi& ui);
+
+/// `slipway NAME TOOL …`. @param words  everything after NAME
+Result<int> run_tool(const std::string& component, const std::vector<std::string>& words);
+
+// Shared by several commands.
+
+/// The spec of a command: -f, else /etc/slipway/host.yaml in the root, else the generation in force.
+struct SpecAndLock {
+  HostSpec spec;
+  Lock lock;
+  bool from_generation = false;
+};
+Result<SpecAndLock> load_spec(Session& session, const Options& options);
+
+/// Opens the session with the spec's hardware word.
+Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui);
+
+/// Prints what an apply came to, writes the lock, and gives the exit code.
+Result<int> finish_apply(const Options& options, const ApplyResult& result);
+
+void print(const std::string& text);
+
+}  // namespace slipway::core

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+
+#include "core/action/unpack.hpp"
+#include "core/cli/command.hpp"
+#include "core/engine/root_lock.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kGenerationsKept = 5;
+
+}  // namespace
+
+Result<int> run_gc(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_TRY(lock, RootLock::take(session->host_config().root));
+  StateDir& state = session->state();
+  SLIPWAY_CHECK(state.check_format());
+  SLIPWAY_TRY(current, state.current());
+  SLIPWAY_TRY(numbers, state.generations());
+  std::size_t forgotten = 0;
+  for (std::size_t i = 0; i + kGenerationsKept < numbers.size(); ++i) {
+    if (current && numbers[i] == current->number) continue;
+    SLIPWAY_CHECK(state.forget_generation(numbers[i]));
+    ++forgotten;
+  }
+  SLIPWAY_TRY(owned, state.ownerships());
+  std::size_t dropped = 0;
+  for (const auto& [name, ownership] : owned)
+    for (const Owned& item : ownership.items) {
+      if (item.action.value("kind", "") != "unpack") continue;
+      SLIPWAY_TRY(layers, drop_unused_layers(session->root(), item.action.value("target", "")));
+      dropped += layers;
+    }
+  SLIPWAY_CHECK(state.tidy());
+  print("Forgot " + std::to_string(forgotten) + " generations and dropped " + std::to_string(dropped) +
+        " unused layers.\n");
+  (void)lock;
+  return kExitDone;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "core/cli/command.hpp"
+
+namespace slipway::core {
+namespace {
+
+Json plugin_json(const PluginFile& file) {
+  Json components = Json::array();
+  for (const Manifest& manifest : file.components)
+    components.push_back({{"component", manifest.component},
+                          {"purpose", manifest.purpose},
+                          {"after", manifest.after},
+                          {"requires", manifest.requires_},
+                          {"provides", manifest.provides},
+                          {"conflicts", manifest.conflicts},
+                          {"outputs", manifest.outputs}});
+  return {{"path", file.path},
+          {"version", file.plugin_version},
+          {"protocol", std::to_string(file.protocol_major) + "." + std::to_string(file.protocol_minor)},
+          {"digest", file.digest},
+          {"components", components}};
+}
+
+std::string plugin_text(const PluginFile& file, bool long_form) {
+  std::ostringstream text;
+  for (const Manifest& manifest : file.components)
+    text << manifest.component << "  " << file.plugin_version << "  " << manifest.purpose << '\n';
+  if (long_form)
+    text << "  file:     " << file.path << "\n  digest:   " << file.digest << "\n  protocol: " << file.protocol_major
+         << '.' << file.protocol_minor << '\n';
+  return text.str();
+}
+
+Result<int> list(const Options& options) {
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  Json files = Json::array();
+  std::string text;
+  for (const auto& [path, file] : plugins.files) {
+    files.push_back(plugin_json(file));
+    text += plugin_text(file, options.verbosity > 0);
+  }
+  for (const Error& problem : plugins.problems) text += to_text(problem);
+  print(options.output == "text" ? text : json_text(envelope("Plugins", {{"plugins", files}}), options.output));
+  return plugins.problems.empty() ? kExitDone : kExitError;
+}
+
+}  // namespace
+
+Result<int> run_plugin(const Options& options, TerminalUi&) {
+  const std::string verb = options.arguments.empty() ? "" : options.arguments.front();
+  if (verb == "list") return list(options);
+  if (verb == "info" && options.arguments.size() == 2) {
+    SLIPWAY_TRY(file, read_plugin_file(options.arguments[1]));
+    print(options.output == "text" ? plugin_text(file, true)
+                                   : json_text(envelope("Plugin", plugin_json(file)), options.output));
+    return kExitDone;
+  }
+  return Error{ErrorCode::invalid,
+               "plugin does not know this",
+               "command line",
+               "`slipway plugin list`, or `slipway plugin info FILE`",
+               {}};
+}
+
+}  // namespace slipway::core

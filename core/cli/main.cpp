@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/cli/main.cpp - slipway: finds the command, prints its error, exits with its code.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "core/cli/command.hpp"
+
+#ifndef SLIPWAY_VERSION
+#error "the build names the version"
+#endif
+
+namespace slipway::core {
+namespace {
+
+std::string help() {
+  std::string text = "slipway " SLIPWAY_VERSION
+                     ": provisions a host with NVIDIA GPUs, and keeps it so.\n\nUsage: slipway COMMAND [options]\n\n";
+  for (const Command& command : commands()) {
+    std::string line = "  " + command.usage;
+    line.resize(std::max<std::size_t>(line.size() + 2, 44), ' ');
+    text += line + command.purpose + "\n";
+  }
+  return text + "  NAME TOOL …                               a component's own tool, for example `driver build`\n" +
+         "  version                                   prints the version\n\n" + options_help();
+}
+
+const Command* find_command(const std::string& name) {
+  const auto found =
+      std::find_if(commands().begin(), commands().end(), [&](const Command& command) { return command.name == name; });
+  return found == commands().end() ? nullptr : &*found;
+}
+
+Error unknown_command(const std::string& name) {
+  std::vector<std::string> known{"version"};
+  for (const Command& command : commands()) known.push_back(command.name);
+  const std::string near = nearest(name, known);
+  return Error{ErrorCode::invalid,
+               "there is no command '" + name + "'",
+               "command line",
+               near.empty() ? "`slipway --help` lists the commands" : "did you mean `slipway " + near + "`?",
+               {}};
+}
+
+Result<int> run_command(const Command& command, const std::vector<std::string>& words) {
+  SLIPWAY_TRY(options, read_options(words, false));
+  options.command = command.name;
+  if (options.help) {
+    print("Usage: slipway " + command.usage + "\n  " + command.purpose + "\n\n" + options_help());
+    return kExitDone;
+  }
+  TerminalUi ui(options.verbosity, options.output == "jsonl");
+  auto result = command.run(options, ui);
+  if (!result && options.output != "text") {
+    print(json_text(envelope("Error", to_json(result.error())), options.output));
+  }
+  return result;
+}
+
+Result<int> run(const std::string& name, const std::vector<std::string>& words) {
+  if (const Command* command = find_command(name)) return run_command(*command, words);
+  const auto plugins = discover_plugins(plugin_folders(true));
+  if (plugins && plugins->manifest(name) != nullptr) return run_tool(name, words);
+  return unknown_command(name);
+}
+
+int exit_code(const Error& error) {
+  if (error.code == ErrorCode::busy) return kExitLocked;
+  if (error.where == "command line") return kExitUsage;
+  return kExitError;
+}
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table{
+      {"init", "init > host.yaml", "writes a first host.yaml from what it detects", run_init},
+      {"explain", "explain [COMPONENT[.KEY]]", "a component's spec keys", run_explain},
+      {"detect", "detect [-f SPEC]", "what is there now", run_detect},
+      {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan},
+      {"apply", "apply [-f SPEC | PLAN]", "makes it so", run_apply},
+      {"verify", "verify [--deep]", "is it really working; exit 1 when not", run_verify},
+      {"status", "status", "what slipway holds here", run_status},
+      {"rollback", "rollback [GENERATION]", "applies an earlier generation anew", run_rollback},
+      {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove},
+      {"graph", "graph [-f SPEC]", "the components' order, as Graphviz", run_graph},
+      {"gc", "gc", "drops old generations and layers that nobody uses", run_gc},
+      {"plugin", "plugin list | info FILE", "the plugins, without loading them", run_plugin},
+      {"pkg", "pkg build|push|pull|inspect …", "packages as OCI artifacts", run_pkg},
+  };
+  return table;
+}
+
+}  // namespace slipway::core
+
+int main(int count, char** values) {
+  const std::vector<std::string> words(values + 1, values + count);
+  if (!words.empty() && (words[0] == "version" || words[0] == "--version")) {
+    std::puts("slipway " SLIPWAY_VERSION);
+    return 0;
+  }
+  using namespace slipway;
+  try {
+    if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+      core::print(core::help());
+      return words.empty() ? core::kExitUsage : core::kExitDone;
+    }
+    const auto result = core::run(words[0], {words.begin() + 1, words.end()});
+    if (result) return *result;
+    std::fputs(to_text(result.error()).c_str(), stderr);
+    return core::exit_code(result.error());
+  } catch (const std::exception& problem) {
+    std::fputs(to_text(Error{ErrorCode::internal,
+                             std::string("bug in slipway: ") + problem.what(),
+                             {},
+                             "please report it with the command that you ran",
+                             {}})
+                   .c_str(),
+               stderr);
+    return core::kExitError;
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/options.hpp"
+
+#include <sstream>
+
+#include <boost/program_options.hpp>
+
+namespace slipway::core {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description visible_options(Options& options) {
+  po::options_description table("Options", 110);
+  auto add = table.add_options();
+  add("file,f", po::value(&options.spec)->value_name("SPEC"), "host spec (default /etc/slipway/host.yaml)");
+  add("root", po::value(&options.session.root)->value_name("DIR"), "root filesystem to act on (default /)");
+  add("kernel", po::value(&options.session.kernel)->value_name("RELEASE"), "kernel to provision for");
+  add("only", po::value<std::string>()->value_name("A,B"), "only these components");
+  add("output,o", po::value(&options.output)->value_name("text|json|jsonl"), "form of the result (default text)");
+  add("sim", po::value(&options.session.sim)->value_name("PROFILE"), "a simulated GPU host, for example h100x8");
+  add("live", "act on the running kernel and init system although --root is not /");
+  add("lock", po::value(&options.lock)->value_name("FILE"),
+      "pin artifacts by this file; it is made or brought up to date");
+  add("locked", "fail rather than take anything that the lock does not pin");
+  add("cache", po::value(&options.session.cache)->value_name("DIR"), "where downloads and builds are kept");
+  add("boot", "apply: the generation in force, as slipway-boot.service does");
+  add("deep", "verify: hash every file");
+  add("all", "remove: everything that slipway holds");
+  add("yes,y", "do not ask");
+  add("to", po::value(&options.destination)->value_name("TARGET"), "pkg: layout folder or oci:// repository to write");
+  add("tag", po::value(&options.tags)->value_name("TAG"), "pkg: tag to read or write, may be repeated");
+  add("insecure", "pkg: plain HTTP to a host that is not loopback");
+  add("trust", po::value(&options.trust)->value_name("unsigned"), "pkg: take an unsigned source");
+  add("ca", po::value(&options.ca)->value_name("PEM"), "pkg: a private CA");
+  add("verbose,v", "say more; twice: debug");
+  add("help,h", "this text");
+  return table;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+/// -v may stand several times, which program_options counts for no switch.
+int take_verbosity(std::vector<std::string>& words) {
+  int count = 0;
+  std::erase_if(words, [&](const std::string& word) {
+    if (word == "-v" || word == "--verbose") return ++count > 0;
+    if (word == "-vv") return (count += 2) > 0;
+    return false;
+  });
+  return count;
+}
+
+Status check(const Options& options) {
+  if (options.output != "text" && options.output != "json" && options.output != "jsonl")
+    return Error{ErrorCode::invalid,
+                 "-o " + options.output + " is no form of output",
+                 "command line",
+                 "use text, json or jsonl",
+                 {}};
+  if (!options.trust.empty() && options.trust != "unsigned")
+    return Error{ErrorCode::invalid, "--trust takes only the word 'unsigned'", "command line", "", {}};
+  if (options.session.root.empty())
+    return Error{ErrorCode::invalid, "--root is empty", "command line", "name a folder; --root / is this machine", {}};
+  return {};
+}
+
+}  // namespace
+
+Result<Options> read_options(const std::vector<std::string>& words, bool is_tool) {
+  Options options;
+  std::vector<std::string> rest = words;
+  if (is_tool) {
+    options.arguments = rest;
+    return options;
+  }
+  options.verbosity = take_verbosity(rest);
+  po::options_description all = visible_options(options);
+  all.add_options()("arguments", po::value(&options.arguments));
+  po::positional_options_description positions;
+  positions.add("arguments", -1);
+  try {
+    po::variables_map values;
+    const auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(rest).options(all).positional(positions).style(style).run(), values);
+    po::notify(values);
+    if (values.count("only") != 0) options.only = split(values["only"].as<std::string>());
+    options.locked = values.count("locked") != 0;
+    options.yes = values.count("yes") != 0;
+    options.boot = values.count("boot") != 0;
+    options.deep = values.count("deep") != 0;
+    options.all = values.count("all") != 0;
+    options.help = values.count("help") != 0;
+    options.insecure = values.count("insecure") != 0;
+    if (values.count("live") != 0) options.session.live = true;
+  } catch (const po::error& problem) {
+    return Error{ErrorCode::invalid, problem.what(), "command line", "`slipway --help` shows commands and options", {}};
+  }
+  SLIPWAY_CHECK(check(options));
+  return options;
+}
+
+std::string options_help() {
+  Options unused;
+  std::ostringstream text;
+  text << visible_options(unused);
+  return text.str();
+}
+
+}  // namespace slipway::core

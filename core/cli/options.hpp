@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/cli/options.hpp - the command line, read once; the same table makes --help.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "core/engine/session.hpp"
+
+namespace slipway::core {
+
+/// Exit codes (docs/user-guide.md).
+enum ExitCode : int {
+  kExitDone = 0,
+  kExitError = 1,    ///< any error; `verify`: something does not pass
+  kExitChanges = 2,  ///< `plan`: there are changes
+  kExitWaiting = 3,  ///< `apply`: somebody is in the way
+  kExitReboot = 4,   ///< `apply`: done but for a reboot
+  kExitUsage = 64,   ///< EX_USAGE
+  kExitLocked = 75,  ///< EX_TEMPFAIL: another slipway is at work on this root
+};
+
+struct Options {
+  std::string command;
+  std::vector<std::string> arguments;  ///< what is no option
+  std::string spec;                    ///< -f; empty: not given
+  SessionOptions session;
+  std::vector<std::string> only;
+  std::string output = "text";  ///< text, json, jsonl
+  std::string lock;
+  bool locked = false;
+  bool yes = false;
+  bool boot = false;
+  bool deep = false;
+  bool all = false;
+  bool help = false;
+  int verbosity = 0;
+
+  // pkg, init and the like
+  std::string destination;        ///< --to
+  std::vector<std::string> tags;  ///< --tag
+  bool insecure = false;
+  std::string trust;  ///< --trust unsigned
+  std::string ca;     ///< --ca
+};
+
+/// Reads the options of a command; for components' tools everything after the tool's name is left in `arguments`.
+/// Errors: `invalid`, for exit code 64.
+Result<Options> read_options(const std::vector<std::string>& words, bool is_tool);
+
+/// The options' help, for `slipway COMMAND --help`.
+std::string options_help();
+
+}  // namespace slipway::core

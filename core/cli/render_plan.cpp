@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "core/cli/render.hpp"
+
+namespace slipway::core {
+namespace {
+
+char mark(const PlannedItem& item) {
+  switch (item.check.standing) {
+    case Check::Standing::satisfied:
+      return '=';
+    case Check::Standing::change:
+      return item.removal ? '-' : '+';
+    case Check::Standing::drift_kept:
+      return '!';
+    case Check::Standing::at_boot:
+      return '@';
+    case Check::Standing::conflict:
+      return 'x';
+  }
+  return '?';
+}
+
+const char* standing_name(Check::Standing standing) {
+  constexpr const char* kNames[]{"satisfied", "change", "drift-kept", "at-boot", "conflict"};
+  return kNames[static_cast<int>(standing)];
+}
+
+std::string headline(const PlannedComponent& component) {
+  std::size_t changes = 0;
+  for (const PlannedItem& item : component.items) changes += item.changes() ? 1U : 0U;
+  const std::string count = std::to_string(changes) + (changes == 1 ? " change" : " changes");
+  switch (component.state) {
+    case ComponentState::ready:
+      return "nothing to do";
+    case ComponentState::changed:
+      return count;
+    case ComponentState::removed:
+      return "leaves, " + count;
+    default:
+      return std::string(to_string(component.state)) + (component.reason.empty() ? "" : ": " + component.reason);
+  }
+}
+
+void append_indented(std::ostringstream& text, const std::string& block, const char* indent) {
+  std::istringstream lines(block);
+  for (std::string line; std::getline(lines, line);) text << indent << line << '\n';
+}
+
+void append_component(std::ostringstream& text, const PlannedComponent& component, const HostSpec& spec,
+                      int verbosity) {
+  text << component.name << ": " << headline(component) << '\n';
+  for (const PlannedItem& item : component.items) {
+    if (item.check.standing == Check::Standing::satisfied && verbosity == 0) continue;
+    const Json because = item.action.value("because");
+    text << "  " << mark(item) << ' ' << item.check.summary;
+    if (because.is_string()) text << "  # " << because.get<std::string>();
+    text << '\n';
+    if (verbosity > 0) append_indented(text, item.check.diff, "      ");
+  }
+  for (const std::string& note : component.plan.notes()) text << "  note: " << note << '\n';
+  if (component.error) append_indented(text, error_text(*component.error, component.name, &spec), "  ");
+}
+
+}  // namespace
+
+std::string plan_text(const PlannedRun& run, const std::string& root, int verbosity) {
+  std::ostringstream text;
+  text << "Plan for " << root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
+  if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
+  for (const std::string& trigger : run.owed) text << "  still owed by an earlier apply: " << trigger << '\n';
+  for (const PlannedComponent& component : run.components) append_component(text, component, run.spec, verbosity);
+  for (const std::string& trigger : run.triggers) text << "then: " << trigger << '\n';
+  if (run.failed())
+    text << "Not everything can be planned; see the errors above.\n";
+  else if (!run.changes())
+    text << "Nothing to do.\n";
+  return text.str();
+}
+
+Json plan_json(const PlannedRun& run, const Options& options) {
+  Json components = Json::array();
+  for (const PlannedComponent& component : run.components) {
+    Json items = Json::array();
+    for (const PlannedItem& item : component.items)
+      items.push_back({{"action", item.action.json()},
+                       {"removal", item.removal},
+                       {"standing", standing_name(item.check.standing)},
+                       {"summary", item.check.summary},
+                       {"diff", item.check.diff}});
+    Json value{
+        {"name", component.name},    {"state", to_string(component.state)}, {"facts", to_json(component.facts)},
+        {"items", std::move(items)}, {"notes", component.plan.notes()},     {"outputs", component.plan.outputs()}};
+    if (!component.reason.empty()) value["reason"] = component.reason;
+    if (component.error) value["error"] = to_json(*component.error);
+    components.push_back(std::move(value));
+  }
+  return envelope("Plan", {{"changes", run.changes()},
+                           {"components", components},
+                           {"kernel", run.kernel},
+                           {"owed", run.owed},
+                           {"recovery", run.recovery},
+                           {"triggers", run.triggers},
+                           {"identity", plan_identity(run)},
+                           {"lock", run.lock.to_json()},
+                           {"options",
+                            {{"spec", run.spec.file},
+                             {"root", options.session.root},
+                             {"kernel", options.session.kernel},
+                             {"sim", options.session.sim},
+                             {"only", options.only}}}});
+}
+
+}  // namespace slipway::core

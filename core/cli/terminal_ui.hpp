@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/cli/terminal_ui.hpp - logs and progress on standard error: a bar on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "core/engine/ui.hpp"
+
+namespace slipway::core {
+
+class TerminalUi final : public Ui {
+ public:
+  /// @param json_lines  each line an object instead ("-o jsonl")
+  TerminalUi(int verbosity, bool json_lines);
+  ~TerminalUi() override;
+
+  void log(Level level, const std::string& component, const std::string& text) override;
+  void progress(const std::string& component, const std::string& label, std::uint64_t done,
+                std::uint64_t total) override;
+  void step(const std::string& component, const std::string& text) override;
+
+ private:
+  void line(const std::string& component, const std::string& text);
+  void event(const std::string& type, const std::string& component, const std::string& text);
+  void clear_bar();
+
+  std::mutex mutex_;
+  int verbosity_;
+  bool json_lines_;
+  bool terminal_;
+  bool bar_shown_ = false;
+  std::string last_label_;
+  std::chrono::steady_clock::time_point last_draw_{};
+};
+
+}  // namespace slipway::core

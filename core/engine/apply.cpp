@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/apply.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/action/trigger.hpp"
+#include "core/engine/generations.hpp"
+#include "core/engine/layers.hpp"
+#include "core/engine/owed.hpp"
+#include "core/engine/recovery.hpp"
+#include "core/engine/root_lock.hpp"
+#include "core/engine/sources.hpp"
+#include "core/engine/stop.hpp"
+#include "core/engine/transaction.hpp"
+#include "core/engine/verify.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::chrono::seconds kSettleTime{10};
+constexpr std::chrono::milliseconds kSettleStep{500};
+
+std::map<std::string, Json> sources_of(const Session& session, const PlannedComponent& component) {
+  std::map<std::string, Json> sources;
+  const Manifest* manifest = session.plugins().manifest(component.name);
+  if (manifest == nullptr) return sources;
+  for (const auto& [key, named] : named_sources(*manifest, component.section)) sources[key] = named.source;
+  return sources;
+}
+
+/// Downloads everything that a component will unpack.
+Status fetch(Session& session, const PlannedComponent& component) {
+  Json layers = Json::array();
+  for (const PlannedItem& item : component.items)
+    if (item.changes() && !item.removal)
+      for (const Json& layer : item.action.value("layers")) layers.push_back(layer);
+  if (layers.empty()) return {};
+  ComponentLayers fetcher(session, component.name, sources_of(session, component));
+  SLIPWAY_CHECK(fetcher.fetch(layers));
+  return stop_requested();
+}
+
+/// One apply under way.
+class Apply {
+ public:
+  Apply(Session& session, const ApplyOptions& options, ApplyResult& result)
+      : session_(session), options_(options), result_(result) {}
+
+  Status run(const HostSpec& spec) {
+    SLIPWAY_TRY(planned, plan_run(session_, spec, options_.plan));
+    result_.run = std::move(planned);
+    SLIPWAY_CHECK(recover(spec));
+    SLIPWAY_CHECK(compare_with_saved());
+    if (!result_.run.changes() && !generation_is_new(session_, result_.run)) return keep_generation();
+    for (PlannedComponent& component : result_.run.components)  // all of it, before anything is changed
+      if (const Status fetched = fetch(session_, component); !fetched) fail(component, fetched.error());
+    SLIPWAY_CHECK(stop_requested());
+    if (nothing_can_be_done()) return keep_generation();
+    SLIPWAY_CHECK(open_journal_now());
+    result_.changed = true;
+    int order = 0;
+    for (PlannedComponent& component : result_.run.components) change(component, ++order);
+    settle_accounts();
+    return {};
+  }
+
+ private:
+  Status open_journal_now() {
+    if (journal_) return {};
+    SLIPWAY_TRY(recovered, open_and_recover(session_));
+    journal_ = std::move(recovered.journal);
+    result_.report.insert(result_.report.end(), recovered.report.begin(), recovered.report.end());
+    return {};
+  }
+
+  Status recover(const HostSpec& spec) {
+    if (!result_.run.recovery) return {};
+    SLIPWAY_CHECK(open_journal_now());
+    SLIPWAY_TRY(again, plan_run(session_, spec, options_.plan, journal_.get()));
+    result_.run = std::move(again);
+    return {};
+  }
+
+  Status compare_with_saved() const {
+    if (options_.expected.is_null() || options_.expected == plan_identity(result_.run)) return {};
+    return Error{ErrorCode::conflict,
+                 "the saved plan is out of date: this host or its sources have changed since",
+                 result_.run.spec.file,
+                 "make a new one with `slipway plan -o json`, look at it, and apply that",
+                 {}};
+  }
+
+  Status keep_generation() {
+    SLIPWAY_TRY(current, session_.state().current());
+    result_.generation = current ? current->number : 0;
+    return {};
+  }
+
+  bool blocked(PlannedComponent& component) {
+    const Manifest* manifest = session_.plugins().manifest(component.name);
+    if (manifest == nullptr || component.leaving) return false;
+    for (const PlannedComponent& other : result_.run.components) {
+      if (other.state != ComponentState::failed && other.state != ComponentState::blocked) continue;
+      const Manifest* provider = session_.plugins().manifest(other.name);
+      for (const std::string& need : manifest->requires_) {
+        const bool provides = provider != nullptr && std::find(provider->provides.begin(), provider->provides.end(),
+                                                               need) != provider->provides.end();
+        if (need != other.name && !provides) continue;
+        component.state = ComponentState::blocked;
+        component.reason = "it requires " + other.name + ", which is " + std::string(to_string(other.state));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void change(PlannedComponent& component, int order) {
+    if (component.error || blocked(component)) return;
+    if (component.state == ComponentState::deferred) plan_deferred(component);
+    if (component.error || component.state == ComponentState::not_applicable) return;
+    if (!component.changes() && !component.leaving) return;
+    if (const Status stop = stop_requested(); !stop) return fail(component, stop.error());
+    Transaction transaction(session_, *journal_, component, order, sources_of(session_, component));
+    auto outcome = transaction.run();
+    if (!outcome) return fail(component, std::move(outcome).error());
+    component.state = component.leaving ? ComponentState::removed : ComponentState::changed;
+    if (outcome->kind == Outcome::Kind::waiting) component.state = ComponentState::waiting;
+    if (outcome->kind == Outcome::Kind::reboot_required) component.state = ComponentState::reboot_required;
+    component.reason = outcome->reason;
+  }
+
+  void plan_deferred(PlannedComponent& component) {
+    const auto owned = session_.state().ownerships();
+    if (!owned) return fail(component, owned.error());
+    const auto held = owned->find(component.name);
+    component = plan_component(session_, result_.run, component.name, held == owned->end() ? nullptr : &held->second,
+                               options_.plan, result_.run.lock);
+    if (component.error) return;
+    if (const Status fetched = fetch(session_, component); !fetched) fail(component, fetched.error());
+  }
+
+  /// Every change belongs to a component that has failed already, so the root stays as it is.
+  bool nothing_can_be_done() const {
+    const auto& components = result_.run.components;
+    return !result_.run.recovery && result_.run.owed.empty() && result_.run.failed() &&
+           std::none_of(components.begin(), components.end(), [](const PlannedComponent& component) {
+             return !component.error && (component.changes() || component.leaving);
+           });
+  }
+
+  static void fail(PlannedComponent& component, Error error) {
+    component.state = ComponentState::failed;
+    component.error = std::move(error);
+  }
+
+  /// What comes after the components: triggers, verify, the second look, the generation, the end of the journal.
+  void settle_accounts() {
+    Status paid = pay_owed(session_, *journal_, result_.report);
+    for (PlannedComponent& component : result_.run.components)
+      if (component.state == ComponentState::changed) look_again(component);
+    Status closed = close();
+    if (!paid)
+      result_.error = std::move(paid).error();
+    else if (!closed)
+      result_.error = std::move(closed).error();
+  }
+
+  void look_again(PlannedComponent& component) {
+    if (session_.plugins().manifest(component.name) == nullptr) return;
+    if (const Status stable = check_stable(component); !stable) return fail(component, stable.error());
+    auto findings = verify_component(session_, component.name, component.section);
+    if (!findings) return fail(component, std::move(findings).error());
+    if (!findings->passed()) {
+      component.state = ComponentState::failed;
+      component.reason = "it does not work yet: see the findings";
+    }
+    result_.findings[component.name] = std::move(*findings);
+  }
+
+  /// Plans the component anew: nothing may be left to do.
+  Status check_stable(const PlannedComponent& component) {
+    const auto deadline = std::chrono::steady_clock::now() + kSettleTime;
+    for (;;) {
+      SLIPWAY_TRY(owned, session_.state().ownerships());
+      const auto held = owned.find(component.name);
+      PlanOptions options = options_.plan;
+      options.lock = result_.run.lock;
+      Lock lock = options.lock;
+      const PlannedComponent again = plan_component(session_, result_.run, component.name,
+                                                    held == owned.end() ? nullptr : &held->second, options, lock);
+      if (again.error) return *again.error;
+      if (!again.changes()) return {};
+      if (std::chrono::steady_clock::now() < deadline && stop_requested()) {
+        std::this_thread::sleep_for(kSettleStep);
+        continue;
+      }
+      const auto left =
+          std::find_if(again.items.begin(), again.items.end(), [](const PlannedItem& item) { return item.changes(); });
+      return Error{
+          ErrorCode::plugin_defect,
+          "bug in plugin " + component.name + ": right after apply it plans something else (" + left->key() + ")",
+          {},
+          "report it to its authors",
+          {}};
+    }
+  }
+
+  Status close() {
+    SLIPWAY_TRY(steps, journal_->open_steps());
+    SLIPWAY_TRY(owed, journal_->owed());
+    const bool whole = std::none_of(result_.run.components.begin(), result_.run.components.end(), [](const auto& c) {
+      return c.state == ComponentState::failed && !result_has_only_findings(c);
+    });
+    if (whole) {
+      SLIPWAY_TRY(number, record_generation(session_, result_.run));
+      result_.generation = number;
+    }
+    SLIPWAY_CHECK(session_.root().sync());
+    if (steps.empty() && owed.empty()) SLIPWAY_CHECK(journal_->finish());
+    SLIPWAY_CHECK(session_.state().tidy());
+    SLIPWAY_CHECK(session_.root().settle_directory_times());
+    return session_.root().sync();
+  }
+
+  /// Its files are in place; only verify() is not content. The generation is in force all the same.
+  static bool result_has_only_findings(const PlannedComponent& component) { return !component.error; }
+
+  Session& session_;
+  const ApplyOptions& options_;
+  ApplyResult& result_;
+  std::unique_ptr<Journal> journal_;
+};
+
+}  // namespace
+
+Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const ApplyOptions& options) {
+  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root));
+  ApplyResult result;
+  Apply apply(session, options, result);
+  SLIPWAY_CHECK(apply.run(spec));
+  (void)lock;
+  return result;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/boot_unit.hpp"
+
+#ifndef SLIPWAY_BIN_DIR
+#error "the build names the folder of the program"
+#endif
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kUnitName = "slipway-boot.service";
+
+std::string unit_text() {
+  return R"([Unit]
+Description=slipway: finish provisioning on this boot
+# The image's kernel modules and firmware are there; whoever starts containers waits for the devices.
+After=local-fs.target systemd-modules-load.service systemd-udevd.service
+Before=containerd.service docker.service crio.service kubelet.service
+ConditionPathExists=/var/lib/slipway/generations/current
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=)" +
+         std::string(SLIPWAY_BIN_DIR) + R"(/slipway apply --boot
+TimeoutStartSec=15min
+
+[Install]
+WantedBy=multi-user.target
+)";
+}
+
+}  // namespace
+
+bool wants_boot_unit(const Session& session, const std::map<std::string, Ownership>& owned) {
+  return !session.host_config().live || owned.contains(kBootComponent);
+}
+
+Plan boot_plan(const Session& session) {
+  Plan plan;
+  plan.add(action::systemd_unit({.name = kUnitName, .content = unit_text(), .enabled = true, .started = false}))
+      .because("modules, device nodes and the like need the running machine");
+  const std::string program = std::string(SLIPWAY_BIN_DIR) + "/slipway";
+  if (!session.host().exists(program))
+    plan.note("the root has no " + program + " yet: install slipway there, or the boot unit has nothing to run");
+  return plan;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/generations.hpp"
+
+namespace slipway::core {
+namespace {
+
+Json plugins_of(const Session& session, const HostSpec& spec) {
+  Json plugins = Json::object();
+  for (const auto& [component, section] : spec.components) {
+    const auto path = session.plugins().component_to_path.find(component);
+    if (path == session.plugins().component_to_path.end()) continue;
+    const PluginFile& file = session.plugins().files.at(path->second);
+    plugins[component] = {{"version", file.plugin_version}, {"digest", file.digest}};
+  }
+  return plugins;
+}
+
+Generation generation_of(const Session& session, const PlannedRun& run) {
+  Generation generation;
+  generation.spec = run.spec.document;
+  generation.spec_file = run.spec.file;
+  generation.lock = run.lock.to_json();
+  generation.plugins = plugins_of(session, run.spec);
+  generation.kernel = session.options().kernel;
+  return generation;
+}
+
+bool same(Generation a, const Generation& b) {
+  a.number = b.number;
+  a.spec_file = b.spec_file;
+  return to_json(a) == to_json(b);
+}
+
+}  // namespace
+
+bool generation_is_new(Session& session, const PlannedRun& run) {
+  const auto current = session.state().current();
+  if (!current) return false;
+  if (!*current) return !run.spec.components.empty();
+  return !same(**current, generation_of(session, run));
+}
+
+Result<int> record_generation(Session& session, const PlannedRun& run) {
+  StateDir& state = session.state();
+  if (run.spec.components.empty()) {
+    SLIPWAY_CHECK(state.forget_current());
+    return 0;
+  }
+  SLIPWAY_TRY(current, state.current());
+  Generation generation = generation_of(session, run);
+  if (current && same(*current, generation)) return current->number;
+  SLIPWAY_TRY(numbers, state.generations());
+  generation.number = numbers.empty() ? 1 : numbers.back() + 1;
+  SLIPWAY_CHECK(state.write_current(generation));
+  return generation.number;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/outputs.hpp"
+
+namespace slipway::core {
+namespace {
+
+bool has_type(const Json& value, const std::string& type) {
+  if (value.is_null()) return true;  // not known yet
+  if (type == "string") return value.is_string();
+  if (type == "integer") return value.is_number_integer();
+  if (type == "boolean") return value.is_boolean();
+  return type == "any";
+}
+
+}  // namespace
+
+Json outputs_so_far(const PlannedRun& run) {
+  Json all = Json::object();
+  for (const PlannedComponent& component : run.components)
+    if (!component.leaving) all[component.name] = component.plan.outputs();
+  return all;
+}
+
+Status check_outputs(const Manifest& manifest, const Json& outputs) {
+  for (const auto& [name, value] : outputs.items()) {
+    const auto declared = manifest.outputs.find(name);
+    if (declared != manifest.outputs.end() && has_type(value, declared->second)) continue;
+    const std::string problem = declared == manifest.outputs.end()
+                                    ? "which its manifest does not declare"
+                                    : "which is no " + declared->second + " as its manifest says";
+    return Error{ErrorCode::plugin_defect,
+                 manifest.component + " gives the output '" + name + "' = " + canonical(value) + ", " + problem,
+                 {},
+                 "report it to the plugin's authors",
+                 {}};
+  }
+  return {};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/owed.hpp"
+
+#include <set>
+
+#include "core/action/trigger.hpp"
+#include "core/engine/layers.hpp"
+#include "core/engine/planner.hpp"
+
+namespace slipway::core {
+namespace {
+
+std::set<std::string> named_triggers(const std::map<std::string, Ownership>& owned) {
+  std::set<std::string> names;
+  for (const auto& [component, ownership] : owned)
+    for (const Owned& item : ownership.items)
+      for (const Json& trigger : item.action.value("triggers", Json::array())) names.insert(trigger.get<std::string>());
+  return names;
+}
+
+Status drop_products(Session& session) {
+  SLIPWAY_TRY(products, session.state().products());
+  if (products.empty()) return {};
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  const auto named = named_triggers(owned);
+  Json left = Json::object();
+  for (const auto& [path, product] : products.items()) {
+    if (named.contains(product.value("trigger", ""))) {
+      left[path] = product;
+      continue;
+    }
+    SLIPWAY_CHECK(session.root().restore(path, product.value("original", Json{})));
+  }
+  return left == products ? Status{} : session.state().write_products(left);
+}
+
+}  // namespace
+
+Status pay_owed(Session& session, Journal& journal, std::vector<std::string>& report) {
+  SLIPWAY_TRY(owed, journal.owed());
+  ComponentLayers layers(session, "slipway", {});
+  Status first;
+  for (const std::string& trigger : owed) {
+    session.ui().step("", trigger);
+    ActionContext context = make_context(session, "slipway", layers, {});
+    auto payment = pay_trigger(trigger, context);
+    if (!payment) {
+      if (first) first = std::move(payment).error();
+      continue;
+    }
+    if (!payment->done) report.push_back(trigger + " was skipped: " + payment->why);
+    SLIPWAY_CHECK(journal.paid(trigger));
+  }
+  SLIPWAY_CHECK(drop_products(session));
+  return first;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/recovery.hpp"
+
+#include <unistd.h>
+
+#include "core/engine/layers.hpp"
+#include "core/engine/planner.hpp"
+
+namespace slipway::core {
+namespace {
+
+bool journal_exists(Session& session) { return ::access(session.state().journal_path().c_str(), F_OK) == 0; }
+
+Status undo_step(Session& session, const Step& step) {
+  ComponentLayers layers(session, step.component, {});
+  ActionContext context = make_context(session, step.component, layers, {});
+  const Action action(step.action);
+  SLIPWAY_TRY(kind, action_kind(action.kind()));
+  SLIPWAY_CHECK(kind->unstage(action, context));
+  return kind->restore(action, step.image, context);
+}
+
+}  // namespace
+
+Result<Unfinished> read_unfinished(Session& session) {
+  Unfinished found;
+  if (!journal_exists(session)) return found;
+  if (::access(session.state().journal_path().c_str(), R_OK | W_OK) != 0) {  // a look by somebody who may not write
+    found.recovery = true;
+    return found;
+  }
+  SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
+  return unfinished_of(*journal);
+}
+
+Result<Unfinished> unfinished_of(Journal& journal) {
+  SLIPWAY_TRY(steps, journal.open_steps());
+  SLIPWAY_TRY(unwritten, journal.unwritten());
+  SLIPWAY_TRY(owed, journal.owed());
+  return Unfinished{!steps.empty() || !unwritten.empty(), owed};
+}
+
+Result<Recovered> open_and_recover(Session& session) {
+  Recovered recovered;
+  SLIPWAY_CHECK(session.state().prepare());
+  SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
+  SLIPWAY_TRY(steps, journal->open_steps());
+  std::set<std::string> components;
+  for (const Step& step : steps) {
+    SLIPWAY_CHECK(undo_step(session, step));
+    components.insert(step.component);
+  }
+  SLIPWAY_TRY(unwritten, journal->unwritten());
+  for (const Json& value : unwritten) {
+    const Ownership ownership = ownership_from_json(value);
+    SLIPWAY_CHECK(ownership.items.empty() ? session.state().forget(ownership.component)
+                                          : session.state().write(ownership));
+  }
+  SLIPWAY_CHECK(session.root().sync());
+  for (const std::string& component : components) {
+    SLIPWAY_CHECK(journal->commit(component, Json{}));
+    recovered.report.push_back("an earlier apply was cut off in " + component + ": its changes were undone first");
+  }
+  for (const Json& value : unwritten) SLIPWAY_CHECK(journal->written(value.value("component", "")));
+  recovered.journal = std::move(journal);
+  return recovered;
+}
+
+}  // namespace slipway::core

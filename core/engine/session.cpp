@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/session.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/action/build.hpp"
+#include "core/host/sim_view.hpp"
+
+#ifndef SLIPWAY_LIBEXEC_DIR
+#error "the build names the folder of the helper programs"
+#endif
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string{} : std::string(value);
+}
+
+std::string default_cache() {
+  if (::geteuid() == 0) return "/var/cache/slipway";
+  if (const std::string xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/slipway";
+  return environment("HOME") + "/.cache/slipway";
+}
+
+Result<std::string> absolute_folder(const std::string& path) {
+  std::error_code code;
+  const fs::path absolute = fs::canonical(path, code);
+  if (code)
+    return Error{ErrorCode::not_found,
+                 "the root " + path + " cannot be opened: " + code.message(),
+                 path,
+                 "make the folder first (an empty one will do), or name another with --root",
+                 {}};
+  return absolute.string();
+}
+
+Ui::Level level_of(const std::string& word) {
+  if (word == "debug") return Ui::Level::debug;
+  return word == "warning" ? Ui::Level::warning : Ui::Level::info;
+}
+
+}  // namespace
+
+std::string helper_path(const std::string& name) {
+  std::error_code code;
+  const fs::path program = fs::read_symlink("/proc/self/exe", code);
+  const fs::path beside = program.parent_path();
+  for (const fs::path& folder : {beside, beside / "../libexec/slipway"})
+    if (fs::exists(folder / name, code)) return fs::weakly_canonical(folder / name, code).string();
+  return std::string(SLIPWAY_LIBEXEC_DIR) + "/" + name;
+}
+
+Result<std::optional<std::int64_t>> source_date_epoch() {
+  const std::string text = environment("SOURCE_DATE_EPOCH");
+  if (text.empty()) return std::optional<std::int64_t>{};
+  std::int64_t seconds = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (problem != std::errc{} || end != text.data() + text.size() || seconds < 0)
+    return Error{ErrorCode::invalid,
+                 "SOURCE_DATE_EPOCH is '" + text + "', not a number of seconds since 1970",
+                 "environment",
+                 "unset it, or set it to a whole number",
+                 {}};
+  return std::optional<std::int64_t>{seconds};
+}
+
+Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui& ui) {
+  std::unique_ptr<Session> session(new Session(options, ui));
+  SLIPWAY_CHECK(session->open_host_and_root());
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(!options.shipped_unit)));
+  session->plugins_ = std::move(plugins);
+  for (const Error& problem : session->plugins_.problems)
+    ui.log(Ui::Level::warning, "", "plugin left out: " + problem.what + " (" + problem.where + ")");
+  session->cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
+  return session;
+}
+
+Session::~Session() {
+  workers_.clear();
+  std::error_code code;
+  if (!sim_folder_.empty()) fs::remove_all(sim_folder_, code);
+}
+
+Status Session::open_host_and_root() {
+  SLIPWAY_TRY(folder, absolute_folder(options_.root));
+  host_config_.root = folder;
+  host_config_.live = options_.live.value_or(folder == "/" && options_.sim.empty());
+  host_config_.kernel = options_.kernel;
+  if (host_config_.live) host_config_.kernel_view = "/";
+  if (!options_.sim.empty()) {
+    std::string pattern = (fs::temp_directory_path() / "slipway-sim-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) return system_error("make", pattern, errno);
+    sim_folder_ = pattern;
+    SLIPWAY_TRY(view, open_sim_view(options_.sim, sim_folder_));
+    host_config_.kernel_view = view.folder;
+    sim_kernel_ = view.kernel_release;
+  }
+  SLIPWAY_TRY(epoch, source_date_epoch());
+  SLIPWAY_TRY(root, RootDir::open(folder));
+  root_ = std::make_unique<RootFs>(std::move(root), epoch);
+  state_ = std::make_unique<StateDir>(*root_);
+  set_hardware(options_.hardware);
+  SLIPWAY_TRY(host, open_host(host_config_));
+  host_ = std::move(host);
+  // An empty root of a simulated machine gets that machine's kernel.
+  if (host_config_.kernel.empty() && !sim_kernel_.empty() && host_->installed_kernels().empty()) {
+    host_config_.kernel = sim_kernel_;
+    SLIPWAY_TRY(again, open_host(host_config_));
+    host_ = std::move(again);
+  }
+  return {};
+}
+
+void Session::set_hardware(const std::string& word) {
+  const bool visible = host_config_.live || !host_config_.kernel_view.empty();
+  host_config_.hardware = !word.empty() ? word : visible ? "detect" : "assume";
+}
+
+WorkerEvents Session::events(const std::string& component) {
+  WorkerEvents events;
+  events.log = [this, component](const std::string& level, const std::string& text) {
+    ui_.log(level_of(level), component, text);
+  };
+  events.progress = [this, component](const std::string& label, std::uint64_t done, std::uint64_t total) {
+    ui_.progress(component, label, done, total);
+  };
+  events.output = [this](const std::string& text) {
+    if (tool_output) tool_output(text);
+  };
+  events.core = [this, component](const std::string& op, const Json& request) {
+    return core_call(component, op, request);
+  };
+  return events;
+}
+
+Result<Worker*> Session::worker(const std::string& name, const std::string& plugin_path) {
+  const std::scoped_lock lock(workers_mutex_);
+  auto& slot = workers_[name];
+  if (!slot) {
+    WorkerOptions options;
+    options.plugin_path = plugin_path;
+    options.name = name;
+    options.trust_environment = !options_.shipped_unit;
+    SLIPWAY_TRY(started, start_worker(options));
+    slot = std::move(started);
+  }
+  return slot.get();
+}
+
+Result<Json> Session::call(const std::string& component, const std::string& op, Json request,
+                           std::chrono::milliseconds limit) {
+  const auto path = plugins_.component_to_path.find(component);
+  if (path == plugins_.component_to_path.end())
+    return Error{ErrorCode::not_found,
+                 "no plugin has the component " + component,
+                 {},
+                 "`slipway plugin list` shows the components that there are",
+                 {}};
+  SLIPWAY_TRY(process, worker(component, path->second));
+  request["component"] = component;
+  auto reply = process->call(op, request, limit, events(component));
+  if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {
+    const std::scoped_lock lock(workers_mutex_);
+    workers_.erase(component);  // it is dead or not to be trusted any more; the next call starts afresh
+  }
+  return reply;
+}
+
+Result<Json> Session::artifact(const std::string& component, const std::string& op, const Json& request) {
+  const std::string name = "artifact/" + component;
+  SLIPWAY_TRY(process, worker(name, helper_path("slipway-artifact.so")));
+  return process->call(op, request, kTransferLimit, events(component));
+}
+
+Result<Json> Session::core_call(const std::string& component, const std::string& op, const Json& request) {
+  if (op == "pkg.build") return artifact(component, "build", request);
+  if (op != "build.run")
+    return Error{ErrorCode::unsupported, "this slipway offers plugins no '" + op + "'", {}, "update slipway", {}};
+  BuildRequest build;
+  build.build = request.value("build", Json::object());
+  build.source = request.value("source", "");
+  build.root = request.value("root", "/");
+  build.headers = request.value("headers", "");
+  build.into = request.value("into", "");
+  build.log = request.value("log", build.into + ".log");
+  build.on_line = [this, component](const std::string& line) { ui_.log(Ui::Level::debug, component, line); };
+  SLIPWAY_CHECK(run_build(build));
+  return Json(nullptr);
+}
+
+}  // namespace slipway::core

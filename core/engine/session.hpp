@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/session.hpp - what one command works with: plugins, host, state, workers, and who is told about it.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/local_host.hpp>
+
+#include "core/engine/ui.hpp"
+#include "core/host/root_fs.hpp"
+#include "core/journal/state_dir.hpp"
+#include "core/loader/plugin_file.hpp"
+#include "core/worker/worker.hpp"
+
+namespace slipway::core {
+
+/// The options that all commands on a host share.
+struct SessionOptions {
+  std::string root = "/";
+  std::optional<bool> live;   ///< empty: live exactly when root is "/"
+  std::string kernel;         ///< --kernel
+  std::string sim;            ///< --sim: profile name or file
+  std::string hardware;       ///< of the spec; empty: by liveness
+  std::string cache;          ///< downloads, build results; empty: /var/cache/slipway, or the user's cache folder
+  bool shipped_unit = false;  ///< started by a shipped unit: the environment chooses no plugins or libraries
+};
+
+/// Deadlines of worker calls.
+inline constexpr std::chrono::seconds kDetectLimit{60};
+inline constexpr std::chrono::seconds kPlanLimit{30};
+inline constexpr std::chrono::seconds kVerifyLimit{120};
+inline constexpr std::chrono::minutes kActionLimit{30};
+inline constexpr std::chrono::hours kTransferLimit{6};
+
+class Session {
+ public:
+  /// Opens the root, discovers plugins; starts no worker yet.
+  static Result<std::unique_ptr<Session>> open(const SessionOptions& options, Ui& ui);
+  ~Session();
+
+  const SessionOptions& options() const { return options_; }
+  const Plugins& plugins() const { return plugins_; }
+  const HostConfig& host_config() const { return host_config_; }
+  const Host& host() const { return *host_; }
+  RootFs& root() { return *root_; }
+  StateDir& state() { return *state_; }
+  Ui& ui() { return ui_; }
+  const std::string& cache() const { return cache_; }
+
+  /// Fixes the spec's `hardware` word, which the command line's root decides where the spec is silent.
+  void set_hardware(const std::string& word);
+
+  /// One operation of a component's plugin, in that component's worker (started when first asked).
+  Result<Json> call(const std::string& component, const std::string& op, Json request, std::chrono::milliseconds limit);
+  /// One operation of the artifact worker.
+  Result<Json> artifact(const std::string& component, const std::string& op, const Json& request);
+
+  /// Tools write here; empty: standard output is not theirs.
+  std::function<void(const std::string& text)> tool_output;
+
+ private:
+  Session(SessionOptions options, Ui& ui) : options_(std::move(options)), ui_(ui) {}
+  Status open_host_and_root();
+  Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
+  WorkerEvents events(const std::string& component);
+  Result<Json> core_call(const std::string& component, const std::string& op, const Json& request);
+
+  SessionOptions options_;
+  Ui& ui_;
+  Plugins plugins_;
+  HostConfig host_config_;
+  std::unique_ptr<Host> host_;
+  std::unique_ptr<RootFs> root_;
+  std::unique_ptr<StateDir> state_;
+  std::string cache_;
+  std::string sim_folder_;  ///< removed at the end
+  std::string sim_kernel_;  ///< the release that runs on the simulated machine
+  std::mutex workers_mutex_;
+  std::map<std::string, std::unique_ptr<Worker>> workers_;
+};
+
+/// SOURCE_DATE_EPOCH (reproducible-builds.org specification): seconds; empty when unset. Errors: `invalid` no number.
+Result<std::optional<std::int64_t>> source_date_epoch();
+
+/// The folder that holds artifact plugins and helper programs: ../libexec/slipway of the program, or the build's bin.
+std::string helper_path(const std::string& name);
+
+}  // namespace slipway::core

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/sources.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// "{version}" in a tag prefix stands for the sibling key of that name; an unset sibling leaves every tag in.
+std::string expand(const std::string& prefix, const Json& siblings) {
+  std::string text;
+  for (std::size_t at = 0; at < prefix.size();) {
+    const std::size_t open = prefix.find('{', at);
+    const std::size_t close = open == std::string::npos ? open : prefix.find('}', open);
+    if (close == std::string::npos) return text + prefix.substr(at);
+    const Json value = siblings.value(prefix.substr(open + 1, close - open - 1), Json{});
+    if (!value.is_string()) return {};
+    text += prefix.substr(at, open - at) + value.get<std::string>();
+    at = close + 1;
+  }
+  return text;
+}
+
+void collect(const SchemaKey& object, const Json& section, const std::string& path,
+             std::map<std::string, NamedSource>& found) {
+  for (const auto& [name, key] : object.keys) {
+    if (!section.is_object() || !section.contains(name) || section[name].is_null()) continue;
+    const std::string dotted = path.empty() ? name : path + "." + name;
+    if (key.type == SchemaKey::Type::artifact_source)
+      found[dotted] = {section[name], expand(key.tag_prefix, section)};
+    else if (key.type == SchemaKey::Type::object)
+      collect(key, section[name], dotted, found);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, NamedSource> named_sources(const Manifest& manifest, const Json& section) {
+  std::map<std::string, NamedSource> found;
+  collect(manifest.spec, section, "", found);
+  return found;
+}
+
+Result<Json> read_catalogues(Session& session, const std::string& component,
+                             const std::map<std::string, NamedSource>& sources, const Lock& lock, bool whole) {
+  Json catalogues = Json::object();
+  for (const auto& [key, named] : sources) {
+    const std::string repository =
+        named.source.is_object() ? named.source.value("repository", "") : canonical(named.source);
+    if (!whole) {
+      catalogues[key] = {
+          {"source", repository}, {"complete", false}, {"entries", lock.entries(component, key, named.source)}};
+      continue;
+    }
+    session.ui().step(component, "reading what " + repository + " holds");
+    const Json request{{"source", named.source}, {"cache", session.cache()}, {"tag_prefix", named.tag_prefix}};
+    auto catalogue = session.artifact(component, "catalogue", request);
+    if (!catalogue) return std::move(catalogue).error();
+    catalogues[key] = *catalogue;
+  }
+  return catalogues;
+}
+
+}  // namespace slipway::core

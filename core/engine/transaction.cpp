@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/transaction.hpp"
+
+#include <algorithm>
+
+#include "core/action/trigger.hpp"
+#include "core/engine/planner.hpp"
+#include "core/engine/stop.hpp"
+
+namespace slipway::core {
+namespace {
+
+Result<const ActionKind*> kind_of(const PlannedItem& item) { return action_kind(item.action.kind()); }
+
+/// Triggers that have to be paid before modules and units are touched; the others wait for the end of the apply.
+bool needed_for_activation(const std::string& trigger) {
+  return trigger == "ldconfig" || trigger == "daemon-reload" || trigger.starts_with("depmod:");
+}
+
+}  // namespace
+
+Transaction::Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
+                         std::map<std::string, Json> sources)
+    : session_(session),
+      journal_(journal),
+      planned_(planned),
+      order_(order),
+      layers_(session, planned.name, std::move(sources)) {
+  for (PlannedItem& item : planned_.items)
+    if (item.changes()) changing_.push_back(&item);
+}
+
+ActionContext Transaction::context(const PlannedItem& item) {
+  return make_context(session_, planned_.name, layers_, item.record);
+}
+
+std::vector<std::string> Transaction::owed_triggers() const {
+  std::vector<std::string> names;
+  for (const PlannedItem* item : changing_)
+    for (const Json& trigger : item->action.value("triggers"))
+      if (std::find(names.begin(), names.end(), trigger.get<std::string>()) == names.end())
+        names.push_back(trigger.get<std::string>());
+  return names;
+}
+
+Status Transaction::intend() {
+  for (PlannedItem* item : changing_) {
+    SLIPWAY_TRY(kind, kind_of(*item));
+    ActionContext now = context(*item);
+    SLIPWAY_TRY(image, kind->capture(item->action, now));
+    steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
+    if (item->original.is_null()) item->original = image;
+  }
+  const auto triggers = owed_triggers();
+  SLIPWAY_CHECK(capture_products(triggers));
+  SLIPWAY_CHECK(session_.root().sync());  // the originals are on the disk before the journal names them
+  return journal_.intend(steps_, triggers);
+}
+
+Status Transaction::capture_products(const std::vector<std::string>& triggers) {
+  SLIPWAY_TRY(products, session_.state().products());
+  const std::size_t before = products.size();
+  for (const std::string& trigger : triggers) {
+    for (const std::string& path : trigger_products(trigger, session_.host())) {
+      if (products.contains(path)) continue;
+      SLIPWAY_TRY(image, session_.root().capture(path));
+      if (image.value("type", "") == "absent") products[path] = {{"trigger", trigger}, {"original", image}};
+    }
+  }
+  return products.size() == before ? Status{} : session_.state().write_products(products);
+}
+
+Status Transaction::stage() {
+  for (PlannedItem* item : changing_) {
+    SLIPWAY_CHECK(stop_requested());
+    if (item->removal) continue;
+    SLIPWAY_TRY(kind, kind_of(*item));
+    ActionContext now = context(*item);
+    SLIPWAY_CHECK(kind->stage(item->action, now));
+  }
+  return session_.root().sync();
+}
+
+Status Transaction::take_away() {
+  for (std::size_t i = 0; i < changing_.size(); ++i) {
+    PlannedItem& item = *changing_[i];
+    if (!item.removal) continue;
+    SLIPWAY_CHECK(stop_requested());
+    SLIPWAY_TRY(kind, kind_of(item));
+    session_.ui().step(planned_.name, item.check.summary);
+    ActionContext now = context(item);
+    SLIPWAY_CHECK(kind->restore(item.action, item.original, now));
+    SLIPWAY_CHECK(journal_.done(steps_[i].id));
+  }
+  return {};
+}
+
+Status Transaction::perform(ActionKind::Phase phase) {
+  for (std::size_t i = 0; i < changing_.size(); ++i) {
+    PlannedItem& item = *changing_[i];
+    SLIPWAY_TRY(kind, kind_of(item));
+    if (item.removal || kind->phase() != phase) continue;
+    SLIPWAY_CHECK(stop_requested());
+    session_.ui().step(planned_.name, item.check.summary);
+    ActionContext now = context(item);
+    SLIPWAY_TRY(outcome, kind->perform(item.action, now));
+    SLIPWAY_CHECK(journal_.done(steps_[i].id));
+    if (outcome.kind == Outcome::Kind::waiting || outcome.kind == Outcome::Kind::reboot_required) outcome_ = outcome;
+  }
+  return {};
+}
+
+Status Transaction::pay_before_activation() {
+  const bool activates = std::any_of(changing_.begin(), changing_.end(), [](const PlannedItem* item) {
+    const auto kind = kind_of(*item);
+    return kind && !item->removal && (*kind)->phase() == ActionKind::Phase::activate;
+  });
+  if (!activates) return {};
+  SLIPWAY_TRY(owed, journal_.owed());
+  for (const std::string& trigger : owed) {
+    if (!needed_for_activation(trigger)) continue;
+    session_.ui().step(planned_.name, trigger);
+    ActionContext now = make_context(session_, planned_.name, layers_, {});
+    SLIPWAY_CHECK(pay_trigger(trigger, now));
+    // Other components may name it again later in this apply; intend() then owes it anew.
+    SLIPWAY_CHECK(journal_.paid(trigger));
+  }
+  return {};
+}
+
+Status Transaction::check_all() {
+  for (PlannedItem* item : changing_) {
+    if (item->removal) continue;
+    SLIPWAY_TRY(kind, kind_of(*item));
+    ActionContext now = context(*item);
+    SLIPWAY_TRY(record, kind->fingerprint(item->action, now));
+    item->record = record;
+    now.record = record;
+    if (outcome_.kind == Outcome::Kind::waiting) continue;
+    SLIPWAY_TRY(check, kind->check(item->action, now));
+    if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
+    return Error{ErrorCode::plugin_defect,
+                 "right after it was done, this does not hold: " + item->key() + " (" + check.summary + ")",
+                 {},
+                 "see whether another program on this host changes it back; else report it",
+                 {}};
+  }
+  return {};
+}
+
+Result<Ownership> Transaction::ownership() {
+  Ownership owned;
+  owned.component = planned_.name;
+  owned.order = order_;
+  owned.outputs = planned_.plan.outputs();
+  for (const PlannedItem& item : planned_.items) {
+    if (item.removal) continue;  // taken away, or a user's by now
+    if (item.check.standing == Check::Standing::at_boot) continue;
+    Image original = item.original;
+    Json record = item.record;
+    if (record.is_null()) {  // it held already, without us: nothing to bring back, nothing of ours to remember
+      SLIPWAY_TRY(kind, kind_of(item));
+      ActionContext now = context(item);
+      SLIPWAY_TRY(image, kind->capture(item.action, now));
+      SLIPWAY_TRY(fingerprint, kind->fingerprint(item.action, now));
+      original = image;
+      record = fingerprint;
+    }
+    owned.items.push_back({item.action.json(), original, record});
+  }
+  return owned;
+}
+
+Status Transaction::commit() {
+  SLIPWAY_TRY(owned, ownership());
+  SLIPWAY_CHECK(session_.root().settle_directory_times());
+  SLIPWAY_CHECK(session_.root().sync());
+  SLIPWAY_CHECK(journal_.commit(planned_.name, to_json(owned)));
+  SLIPWAY_CHECK(owned.items.empty() ? session_.state().forget(planned_.name) : session_.state().write(owned));
+  SLIPWAY_CHECK(session_.root().sync());
+  return journal_.written(planned_.name);
+}
+
+Error Transaction::undo(Error cause) {
+  session_.ui().step(planned_.name, "undoing what was done");
+  for (std::size_t i = steps_.size(); i-- > 0;) {
+    PlannedItem& item = *changing_[i];
+    const auto kind = kind_of(item);
+    if (!kind) continue;
+    ActionContext now = context(item);
+    Status undone = (*kind)->unstage(item.action, now);
+    if (undone) undone = (*kind)->restore(item.action, steps_[i].image, now);
+    if (!undone) cause.details.emplace_back("not restored", item.key() + ": " + undone.error().what);
+  }
+  if (const Status synced = session_.root().sync(); !synced) return cause;
+  // What could not be restored stays in the journal: the next apply tries again.
+  const bool complete = std::none_of(cause.details.begin(), cause.details.end(),
+                                     [](const auto& detail) { return detail.first == "not restored"; });
+  if (complete) {
+    const Status dropped = journal_.commit(planned_.name, Json{});
+    if (!dropped) cause.details.emplace_back("journal", dropped.error().what);
+  }
+  return cause;
+}
+
+Result<Outcome> Transaction::run() {
+  const auto all = [&]() -> Status {
+    SLIPWAY_CHECK(stage());
+    SLIPWAY_CHECK(take_away());
+    SLIPWAY_CHECK(perform(ActionKind::Phase::switch_in));
+    SLIPWAY_CHECK(session_.root().sync());
+    SLIPWAY_CHECK(pay_before_activation());
+    SLIPWAY_CHECK(perform(ActionKind::Phase::activate));
+    SLIPWAY_CHECK(check_all());
+    return commit();
+  };
+  if (const Status intended = intend(); !intended) return intended.error();
+  if (Status done = all(); !done) return undo(std::move(done).error());
+  return outcome_;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/transaction.hpp - the changes of one component, all of them or none: stage, switch, activate, check.
+#pragma once
+
+#include <vector>
+
+#include "core/engine/layers.hpp"
+#include "core/engine/planned.hpp"
+#include "core/engine/session.hpp"
+#include "core/journal/journal.hpp"
+
+namespace slipway::core {
+
+/// Carries out one planned component. Before the first change the journal has what was there; when anything fails up to
+/// and including the check, all of it is brought back.
+class Transaction {
+ public:
+  Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
+              std::map<std::string, Json> sources);
+
+  /// @return how the last custom action ended: `waiting` and `reboot_required` are no errors.
+  /// Errors: the first one met; `details` says what could not be brought back, if anything.
+  Result<Outcome> run();
+
+ private:
+  Status intend();
+  Status capture_products(const std::vector<std::string>& triggers);
+  Status stage();
+  Status perform(ActionKind::Phase phase);
+  Status take_away();
+  Status pay_before_activation();
+  Status check_all();
+  Result<Ownership> ownership();
+  Status commit();
+  Error undo(Error cause);
+  ActionContext context(const PlannedItem& item);
+  std::vector<std::string> owed_triggers() const;
+
+  Session& session_;
+  Journal& journal_;
+  PlannedComponent& planned_;
+  int order_;
+  ComponentLayers layers_;
+  std::vector<PlannedItem*> changing_;  ///< in the order of the steps
+  std::vector<Step> steps_;             ///< one for each of changing_
+  Outcome outcome_ = Outcome::done();
+};
+
+}  // namespace slipway::core

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/verify.hpp"
+
+#include <algorithm>
+
+#include "core/engine/boot_unit.hpp"
+#include "core/engine/layers.hpp"
+#include "core/engine/planner.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// One finding for all that a component owns: it is as it was left, or what is not.
+Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep) {
+  ComponentLayers layers(session, owned.component, {});
+  std::string problems;
+  const auto note = [&](const std::string& text) { problems += (problems.empty() ? "" : "; ") + text; };
+  for (const Owned& item : owned.items) {
+    const Action action(item.action);
+    SLIPWAY_TRY(kind, action_kind(action.kind()));
+    ActionContext context = make_context(session, owned.component, layers, item.record);
+    SLIPWAY_TRY(check, kind->check(action, context));
+    const bool fine = check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot;
+    if (!fine) note(check.problem ? check.problem->what : check.summary);
+    if (!deep) continue;
+    SLIPWAY_TRY(found, kind->inspect(action, context));
+    for (const std::string& problem : found) note(problem);
+  }
+  const std::string name = owned.component + ".held";
+  if (problems.empty())
+    return Finding{
+        Finding::Status::pass,
+        name,
+        std::to_string(owned.items.size()) + " things are as slipway left them" + (deep ? ", byte for byte" : ""),
+        {}};
+  return Finding{Finding::Status::fail, name, problems, "`slipway plan` shows what an apply would put right"};
+}
+
+}  // namespace
+
+Result<Findings> verify_component(Session& session, const std::string& name, const Json& section) {
+  SLIPWAY_TRY(
+      reply, session.call(name, "verify", {{"spec", section}, {"host", to_json(session.host_config())}}, kVerifyLimit));
+  return findings_from_json(reply);
+}
+
+Result<std::map<std::string, Findings>> verify_run(Session& session, const HostSpec& spec,
+                                                   const VerifyOptions& options) {
+  SLIPWAY_CHECK(session.state().check_format());
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  std::map<std::string, Findings> all;
+  const auto looked_at = [&](const std::string& name) {
+    return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+  };
+  for (const auto& [name, ownership] : owned) {
+    if (!looked_at(name)) continue;
+    SLIPWAY_TRY(finding, check_owned(session, ownership, options.deep));
+    all[name].add(std::move(finding));
+  }
+  for (const auto& [name, section] : spec.components) {
+    if (!looked_at(name)) continue;
+    auto findings = verify_component(session, name, section);
+    if (!findings) {
+      all[name].fail(name + ".verify", findings.error().what, findings.error().next);
+      continue;
+    }
+    for (const Finding& finding : findings->list()) all[name].add(finding);
+    if (!owned.contains(name) && session.host_config().hardware != "detect")
+      all[name].fail(name + ".held", "it is not installed in this root", "`slipway apply` installs it");
+  }
+  return all;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/journal/journal.hpp"
+
+#include <cerrno>
+#include <string_view>
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kSchema = R"(
+PRAGMA locking_mode=EXCLUSIVE;
+PRAGMA journal_mode=PERSIST;
+PRAGMA synchronous=FULL;
+CREATE TABLE IF NOT EXISTS step(
+  id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, image TEXT NOT NULL,
+  removal INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS sealed(component TEXT PRIMARY KEY, ownership TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS owed(id INTEGER PRIMARY KEY, trigger TEXT NOT NULL UNIQUE);
+)";
+
+/// A prepared statement with 1-based binds; finalised at the end of its life.
+class Statement {
+ public:
+  Statement(sqlite3* db, std::string_view sql) {
+    sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
+  }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement() { sqlite3_finalize(statement_); }
+
+  Statement& bind(int index, const std::string& text) {
+    sqlite3_bind_text(statement_, index, text.c_str(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+    return *this;
+  }
+  Statement& bind(int index, std::int64_t number) {
+    sqlite3_bind_int64(statement_, index, number);
+    return *this;
+  }
+  int step() { return statement_ == nullptr ? SQLITE_ERROR : sqlite3_step(statement_); }
+  std::string text(int column) const {
+    const auto* bytes = sqlite3_column_text(statement_, column);
+    return bytes == nullptr ? std::string{} : reinterpret_cast<const char*>(bytes);
+  }
+  std::int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
+
+ private:
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+class SqliteJournal final : public Journal {
+ public:
+  SqliteJournal(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
+  SqliteJournal(const SqliteJournal&) = delete;
+  SqliteJournal& operator=(const SqliteJournal&) = delete;
+  ~SqliteJournal() override { sqlite3_close(db_); }
+
+  Status intend(std::vector<Step>& steps, const std::vector<std::string>& triggers) override {
+    SLIPWAY_CHECK(execute("BEGIN IMMEDIATE"));
+    for (Step& step : steps) {
+      Statement insert(db_, "INSERT INTO step(component, action, image, removal) VALUES(?,?,?,?)");
+      insert.bind(1, step.component).bind(2, canonical(step.action)).bind(3, canonical(step.image));
+      insert.bind(4, static_cast<std::int64_t>(step.removal));
+      if (insert.step() != SQLITE_DONE) return rolled_back("write to");
+      step.id = sqlite3_last_insert_rowid(db_);
+    }
+    for (const std::string& trigger : triggers) {
+      Statement insert(db_, "INSERT OR IGNORE INTO owed(trigger) VALUES(?)");
+      if (insert.bind(1, trigger).step() != SQLITE_DONE) return rolled_back("write to");
+    }
+    return execute("COMMIT");
+  }
+
+  // No barrier here: undoing a step that was not done after all is harmless, so losing this mark costs nothing.
+  Status done(std::int64_t step) override {
+    SLIPWAY_CHECK(execute("PRAGMA synchronous=OFF"));
+    Statement update(db_, "UPDATE step SET done=1 WHERE id=?");
+    const bool written = update.bind(1, step).step() == SQLITE_DONE;
+    SLIPWAY_CHECK(execute("PRAGMA synchronous=FULL"));
+    return written ? Status{} : Status{error("write to")};
+  }
+
+  Status commit(const std::string& component, const Json& ownership) override {
+    SLIPWAY_CHECK(execute("BEGIN IMMEDIATE"));
+    Statement erase(db_, "DELETE FROM step WHERE component=?");
+    if (erase.bind(1, component).step() != SQLITE_DONE) return rolled_back("write to");
+    if (!ownership.is_null()) {
+      Statement insert(db_, "INSERT OR REPLACE INTO sealed(component, ownership) VALUES(?,?)");
+      if (insert.bind(1, component).bind(2, canonical(ownership)).step() != SQLITE_DONE) return rolled_back("write to");
+    }
+    return execute("COMMIT");
+  }
+
+  Status written(const std::string& component) override {
+    Statement erase(db_, "DELETE FROM sealed WHERE component=?");
+    return erase.bind(1, component).step() == SQLITE_DONE ? Status{} : Status{error("write to")};
+  }
+
+  Result<std::vector<Json>> unwritten() override {
+    std::vector<Json> ownerships;
+    Statement select(db_, "SELECT ownership FROM sealed ORDER BY component");
+    int status = SQLITE_ROW;
+    while ((status = select.step()) == SQLITE_ROW) {
+      ownerships.push_back(Json::parse(select.text(0), nullptr, false));
+      if (ownerships.back().is_discarded()) return error("read");
+    }
+    if (status != SQLITE_DONE) return error("read");
+    return ownerships;
+  }
+
+  Result<std::vector<Step>> open_steps() override {
+    std::vector<Step> steps;
+    Statement select(db_, "SELECT id, component, action, image, removal, done FROM step ORDER BY id DESC");
+    int status = SQLITE_ROW;
+    while ((status = select.step()) == SQLITE_ROW) {
+      Step step;
+      step.id = select.number(0);
+      step.component = select.text(1);
+      step.action = Json::parse(select.text(2), nullptr, false);
+      step.image = Json::parse(select.text(3), nullptr, false);
+      if (step.action.is_discarded() || step.image.is_discarded()) return error("read");
+      step.removal = select.number(4) != 0;
+      step.done = select.number(5) != 0;
+      steps.push_back(std::move(step));
+    }
+    if (status != SQLITE_DONE) return error("read");
+    return steps;
+  }
+
+  Result<std::vector<std::string>> owed() override {
+    std::vector<std::string> triggers;
+    Statement select(db_, "SELECT trigger FROM owed ORDER BY id");
+    int status = SQLITE_ROW;
+    while ((status = select.step()) == SQLITE_ROW) triggers.push_back(select.text(0));
+    if (status != SQLITE_DONE) return error("read");
+    return triggers;
+  }
+
+  Status paid(const std::string& trigger) override {
+    Statement erase(db_, "DELETE FROM owed WHERE trigger=?");
+    return erase.bind(1, trigger).step() == SQLITE_DONE ? Status{} : Status{error("write to")};
+  }
+
+  Status finish() override {
+    sqlite3_close(db_);
+    db_ = nullptr;
+    for (const std::string& path : {path_, path_ + "-journal"})
+      if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error("remove", path, errno);
+    return {};
+  }
+
+  Error error(std::string_view doing) const {
+    const int code = sqlite3_errcode(db_);
+    if (code == SQLITE_FULL) return system_error(doing, path_, ENOSPC);
+    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return system_error(doing, path_, EROFS);
+    const bool broken = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+    return Error{broken ? ErrorCode::corrupt : ErrorCode::io,
+                 "cannot " + std::string(doing) + " the journal of applies: " + sqlite3_errmsg(db_),
+                 path_,
+                 broken ? "keep a copy of that file for the report, then move it away; what the cut-off apply had "
+                          "changed is then judged by the next `slipway plan`"
+                        : "check the disk below that path, then run the same command again",
+                 {}};
+  }
+
+ private:
+  Status execute(const char* sql) {
+    return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK ? Status{} : Status{error("write to")};
+  }
+  Error rolled_back(std::string_view doing) {
+    Error cause = error(doing);
+    sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+    return cause;
+  }
+
+  sqlite3* db_;
+  std::string path_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Journal>> open_journal(const std::string& path) {
+  sqlite3* db = nullptr;
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW;
+  const int opened = sqlite3_open_v2(path.c_str(), &db, kFlags, nullptr);
+  auto journal = std::make_unique<SqliteJournal>(db, path);
+  if (opened != SQLITE_OK) return journal->error("open");
+  if (sqlite3_exec(db, kSchema, nullptr, nullptr, nullptr) != SQLITE_OK) return journal->error("open");
+  return std::unique_ptr<Journal>(std::move(journal));
+}
+
+}  // namespace slipway::core

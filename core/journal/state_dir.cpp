@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/journal/state_dir.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <set>
+
+#include "core/host/originals.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace slipway::core {
+namespace {
+
+constexpr std::string_view kFormat = "1";
+
+std::string state_path(std::string_view rest) { return std::string(kStateDir) + "/" + std::string(rest); }
+
+Result<std::string> read_text(const RootDir& root, const std::string& path) {
+  SLIPWAY_TRY(fd, root.open_at(path, O_RDONLY));
+  std::string text;
+  char buffer[1 << 14];
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read", path, errno);
+    if (got == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+Result<Json> read_json(const RootDir& root, const std::string& path) {
+  SLIPWAY_TRY(text, read_text(root, path));
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded())
+    return Error{ErrorCode::corrupt,
+                 "the recorded state is no JSON",
+                 path,
+                 "restore that file from a backup; nothing was changed",
+                 {}};
+  return value;
+}
+
+/// The names in a state folder without their ".json", sorted; none when the folder is missing.
+Result<std::vector<std::string>> names_in(const RootDir& root, const std::string& folder) {
+  auto fd = root.open_at(folder, O_RDONLY | O_DIRECTORY);
+  if (!fd && fd.error().code == ErrorCode::not_found) return std::vector<std::string>{};
+  if (!fd) return fd.error();
+  DIR* dir = ::fdopendir(fd->get());
+  if (dir == nullptr) return system_error("read", folder, errno);
+  fd->release();
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string name = entry->d_name;
+    if (name.ends_with(".json")) names.push_back(name.substr(0, name.size() - 5));
+  }
+  ::closedir(dir);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<int> to_number(const std::string& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number <= 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+const Owned* Ownership::find(const std::string& key) const {
+  const auto found = std::find_if(items.begin(), items.end(), [&](const Owned& item) { return item.key() == key; });
+  return found == items.end() ? nullptr : &*found;
+}
+
+Json to_json(const Ownership& ownership) {
+  Json items = Json::array();
+  for (const Owned& item : ownership.items)
+    items.push_back({{"action", item.action}, {"original", item.original}, {"record", item.record}});
+  return {{"component", ownership.component},
+          {"items", std::move(items)},
+          {"order", ownership.order},
+          {"outputs", ownership.outputs}};
+}
+
+Ownership ownership_from_json(const Json& value) {
+  Ownership ownership;
+  ownership.component = value.value("component", "");
+  ownership.order = value.value("order", 0);
+  ownership.outputs = value.value("outputs", Json::object());
+  for (const Json& item : value.value("items", Json::array()))
+    ownership.items.push_back(
+        {item.value("action", Json::object()), item.value("original", Json{}), item.value("record", Json{})});
+  return ownership;
+}
+
+Json to_json(const Generation& generation) {
+  return {{"kernel", generation.kernel},   {"lock", generation.lock}, {"number", generation.number},
+          {"plugins", generation.plugins}, {"spec", generation.spec}, {"spec_file", generation.spec_file}};
+}
+
+Generation generation_from_json(const Json& value) {
+  Generation generation;
+  generation.number = value.value("number", 0);
+  generation.spec = value.value("spec", Json::object());
+  generation.spec_file = value.value("spec_file", "");
+  generation.lock = value.value("lock", Json{});
+  generation.plugins = value.value("plugins", Json::object());
+  generation.kernel = value.value("kernel", "");
+  return generation;
+}
+
+bool StateDir::exists() const { return root_.root().open_at(state_path("format"), O_RDONLY).ok(); }
+
+Status StateDir::check_format() const {
+  auto text = read_text(root_.root(), state_path("format"));
+  if (!text && text.error().code == ErrorCode::not_found) return {};
+  if (!text) return std::move(text).error();
+  while (!text->empty() && text->back() == '\n') text->pop_back();
+  if (*text == kFormat) return {};
+  return Error{ErrorCode::unsupported,
+               "the state of this root was written by another slipway (format " + *text + ", this one knows " +
+                   std::string(kFormat) + ")",
+               state_path("format"),
+               "update slipway to the version that provisioned this root, or a later one",
+               {}};
+}
+
+Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
+  std::map<std::string, Ownership> all;
+  SLIPWAY_TRY(names, names_in(root_.root(), state_path("components")));
+  for (const std::string& name : names) {
+    SLIPWAY_TRY(value, read_json(root_.root(), state_path("components/" + name + ".json")));
+    all.emplace(name, ownership_from_json(value));
+  }
+  return all;
+}
+
+Status StateDir::write_json(const std::string& path, const Json& value) {
+  SLIPWAY_CHECK(root_.stage_file(path, pretty(value), 0600, 0, 0));
+  return root_.switch_in(path);
+}
+
+Status StateDir::prepare() {
+  if (exists()) return {};
+  SLIPWAY_TRY(origin, root_.capture(kStateDir));
+  if (origin.value("type", "") == "absent") SLIPWAY_CHECK(write_json(state_path("origin.json"), origin));
+  SLIPWAY_CHECK(root_.stage_file(state_path("format"), std::string(kFormat) + "\n", 0644, 0, 0));
+  return root_.switch_in(state_path("format"));
+}
+
+Status StateDir::write(const Ownership& ownership) {
+  return write_json(state_path("components/" + ownership.component + ".json"), to_json(ownership));
+}
+
+Result<Json> StateDir::products() const {
+  auto value = read_json(root_.root(), state_path("products.json"));
+  if (!value && value.error().code == ErrorCode::not_found) return Json(Json::object());
+  return value;
+}
+
+Status StateDir::write_products(const Json& products) {
+  if (products.empty()) return root_.remove(state_path("products.json"));
+  return write_json(state_path("products.json"), products);
+}
+
+Status StateDir::forget(const std::string& component) {
+  return root_.remove(state_path("components/" + component + ".json"));
+}
+
+Result<std::vector<int>> StateDir::generations() const {
+  SLIPWAY_TRY(names, names_in(root_.root(), state_path("generations")));
+  std::vector<int> numbers;
+  for (const std::string& name : names)
+    if (const auto number = to_number(name)) numbers.push_back(*number);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+Result<Generation> StateDir::generation(int number) const {
+  auto value = read_json(root_.root(), state_path("generations/" + std::to_string(number) + ".json"));
+  if (!value && value.error().code == ErrorCode::not_found)
+    return Error{ErrorCode::not_found,
+                 "there is no generation " + std::to_string(number),
+                 state_path("generations"),
+                 "`slipway status` lists those that there are",
+                 {}};
+  if (!value) return std::move(value).error();
+  return generation_from_json(*value);
+}
+
+Result<std::optional<Generation>> StateDir::current() const {
+  auto text = read_text(root_.root(), state_path("generations/current"));
+  if (!text && text.error().code == ErrorCode::not_found) return std::optional<Generation>{};
+  if (!text) return std::move(text).error();
+  while (!text->empty() && text->back() == '\n') text->pop_back();
+  const auto number = to_number(*text);
+  if (!number)
+    return Error{ErrorCode::corrupt,
+                 "the record of the generation in force is no number",
+                 state_path("generations/current"),
+                 "write the number of the last file beside it there",
+                 {}};
+  SLIPWAY_TRY(found, generation(*number));
+  return std::optional<Generation>(std::move(found));
+}
+
+Status StateDir::write_current(const Generation& generation) {
+  SLIPWAY_CHECK(
+      write_json(state_path("generations/" + std::to_string(generation.number) + ".json"), to_json(generation)));
+  const std::string current = state_path("generations/current");
+  SLIPWAY_CHECK(root_.stage_file(current, std::to_string(generation.number) + "\n", 0644, 0, 0));
+  return root_.switch_in(current);
+}
+
+Status StateDir::forget_generation(int number) {
+  return root_.remove(state_path("generations/" + std::to_string(number) + ".json"));
+}
+
+Status StateDir::forget_current() { return root_.remove(state_path("generations/current")); }
+
+Status StateDir::tidy() {
+  SLIPWAY_TRY(all, ownerships());
+  std::set<std::string> digests;
+  for (const auto& [name, ownership] : all)
+    for (const Owned& item : ownership.items) collect_digests(item.original, digests);
+  SLIPWAY_CHECK(Originals(root_).drop_unused(digests));
+  if (!all.empty()) return {};
+  const Json origin = read_json(root_.root(), state_path("origin.json")).value_or(Json{});
+  SLIPWAY_CHECK(root_.remove_tree(kStateDir));
+  return origin.is_object() ? root_.restore(kStateDir, origin) : Status{};
+}
+
+std::string StateDir::journal_path() const {
+  const std::string inside = root_.root().resolve(kStateDir).value_or(std::string(kStateDir));
+  return (root_.root().folder() == "/" ? "" : root_.root().folder()) + inside + "/journal.sqlite";
+}
+
+}  // namespace slipway::core

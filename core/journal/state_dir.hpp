@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/journal/state_dir.hpp - the durable state of a root: who owns what, and which generations there were.
+//
+// Layout below /var/lib/slipway, all of it canonical JSON without clock times or inode numbers:
+//   format               "1\n"; a later number is refused, never guessed at
+//   origin.json          the image of this folder before there was one: which parents go again with it
+//   components/NAME.json  what component NAME owns, see Ownership
+//   generations/N.json    see Generation; `current` holds the N in force
+//   products.json        files that triggers made where there was none
+//   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
+//   journal.sqlite        only while an apply is under way (core/journal/journal.hpp)
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/action.hpp>
+#include <slipway/root_dir.hpp>
+
+#include "core/host/root_fs.hpp"
+
+namespace slipway::core {
+
+/// The folder of the state, inside the root.
+inline constexpr std::string_view kStateDir = "/var/lib/slipway";
+
+/// One action that was carried out and is still held.
+struct Owned {
+  Json action;     ///< as planned
+  Image original;  ///< what was there before slipway: removal brings it back
+  Json record;     ///< ActionKind::fingerprint() right after it was done
+  std::string key() const { return action.value("kind", "") + " " + action.value("target", ""); }
+};
+
+/// Everything that one component holds in this root.
+struct Ownership {
+  std::string component;
+  int order = 0;  ///< place in the order of the apply that made it: removal goes backwards
+  std::vector<Owned> items;
+  Json outputs = Json::object();
+  const Owned* find(const std::string& key) const;
+};
+
+Json to_json(const Ownership& ownership);
+Ownership ownership_from_json(const Json& value);
+
+/// One applied wish: enough to apply it anew.
+struct Generation {
+  int number = 0;
+  Json spec;              ///< the host spec as written
+  std::string spec_file;  ///< where it came from: relative paths were relative to it
+  Json lock;              ///< core/engine/lockfile.hpp
+  Json plugins;           ///< component to {version, digest}
+  std::string kernel;     ///< --kernel, when it was given
+};
+
+Json to_json(const Generation& generation);
+Generation generation_from_json(const Json& value);
+
+/// Reads and writes the state of one root. Writes are atomic (temporary name, rename) and synced by the caller.
+class StateDir {
+ public:
+  explicit StateDir(RootFs& root) : root_(root) {}
+
+  /// There is any state at all.
+  bool exists() const;
+  /// Errors: `unsupported` when a later slipway wrote it.
+  Status check_format() const;
+
+  /// Makes the folder with its format and origin, if it is not there. Called before the journal is opened.
+  Status prepare();
+
+  Result<std::map<std::string, Ownership>> ownerships() const;
+  Status write(const Ownership& ownership);
+  Status forget(const std::string& component);
+
+  /// Files that triggers made where there was none: {PATH: {"trigger", "original"}}. They go with the last component
+  /// that names the trigger.
+  Result<Json> products() const;
+  Status write_products(const Json& products);
+
+  Result<std::vector<int>> generations() const;
+  Result<Generation> generation(int number) const;
+  /// The generation in force; nothing where there is none.
+  Result<std::optional<Generation>> current() const;
+  /// Writes it and makes it the one in force.
+  Status write_current(const Generation& generation);
+  Status forget_generation(int number);
+  Status forget_current();
+
+  /// Removes originals that nobody refers to, and the folders themselves once nothing is owned any more.
+  Status tidy();
+
+  /// Path of the journal on this machine (root's folder and the resolved state folder).
+  std::string journal_path() const;
+
+ private:
+  Status write_json(const std::string& path, const Json& value);
+  RootFs& root_;
+};
+
+}  // namespace slipway::core
