@@ -171,6 +171,21 @@ Status RootFs::switch_in(std::string_view path) {
   return {};
 }
 
+bool RootFs::staged(std::string_view path) const {
+  return root_.open_at(std::string(path) + std::string(kNew), O_PATH | O_NOFOLLOW).ok();
+}
+
+Status RootFs::link_beside(std::string_view path, std::string_view beside) {
+  SLIPWAY_CHECK(unstage(beside));
+  SLIPWAY_TRY(from, root_.parent_of(path));
+  SLIPWAY_TRY(to, root_.parent_of(beside));
+  const std::string staged = to.second + std::string(kNew);
+  if (::linkat(from.first.get(), from.second.c_str(), to.first.get(), staged.c_str(), 0) != 0)
+    return system_error("save a copy of", path, errno);
+  SLIPWAY_CHECK(switch_in(beside));
+  return unstage(beside);  // rename(2) leaves both names when they are the same file already
+}
+
 Status RootFs::unstage(std::string_view path) {
   auto place = root_.parent_of(path);
   if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());

@@ -45,6 +45,10 @@ class RootFs {
   Status stage_symlink(std::string_view path, std::string_view points_to);
   /// Renames PATH.slipway-new to PATH. Errors: `conflict` for a file that something is mounted on, or a folder.
   Status switch_in(std::string_view path);
+  /// PATH.slipway-new is there.
+  bool staged(std::string_view path) const;
+  /// Gives the file at `path` a second name in the same folder, `beside`; one of that name goes.
+  Status link_beside(std::string_view path, std::string_view beside);
   /// Removes PATH.slipway-new if it is there.
   Status unstage(std::string_view path);
 

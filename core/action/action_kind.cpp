@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/action_kind.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/action/kinds.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Entry = std::pair<std::string_view, const ActionKind& (*)()>;
+
+constexpr std::array kKinds{
+    Entry{"file", &file_kind},
+    Entry{"directory", &directory_kind},
+    Entry{"symlink", &symlink_kind},
+    Entry{"remove", &remove_kind},
+};
+
+}  // namespace
+
+Result<const ActionKind*> action_kind(const std::string& kind) {
+  std::string known;
+  for (const auto& [name, object] : kKinds) {
+    if (name == kind) return &object();
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  return Error{ErrorCode::unsupported,
+               "this slipway has no kind of action named '" + kind + "'; it has " + known,
+               {},
+               "update slipway, or use a plugin that was made for this version",
+               {}};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/kinds.hpp - every kind of action that there is, one object each, made at the first call.
+#pragma once
+
+#include "core/action/action_kind.hpp"
+
+namespace slipway::core {
+
+const ActionKind& file_kind();
+const ActionKind& directory_kind();
+const ActionKind& symlink_kind();
+const ActionKind& remove_kind();
+
+}  // namespace slipway::core
