@@ -55,14 +55,14 @@ std::string text_in(const Json& document, const char* key) {
   return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string{};
 }
 
-void check_self(const YamlNode& node, const Manifest& manifest, Check& check) {
+void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   for (const auto* names : {&manifest.requires_, &manifest.after, &manifest.conflicts})
     for (const std::string& name : *names)
       if (name == manifest.component)
         check.problems.add(node.position, name, "component '" + name + "' requires, follows or excludes itself");
 }
 
-Manifest parse_document(const YamlNode& node, Check& check) {
+Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   const Json document = check_value(node, manifest_schema(), "", check);
   Manifest manifest;
   manifest.spec.type = Type::object;
@@ -86,7 +86,7 @@ Manifest parse_document(const YamlNode& node, Check& check) {
 
 Result<std::vector<Manifest>> parse_manifests(std::string_view yaml, const std::string& origin) {
   SLIPWAY_TRY(documents, read_yaml(yaml, origin));
-  Check check(origin);
+  SchemaCheck check(origin);
   std::vector<Manifest> manifests;
   std::set<std::string> seen;
   for (const YamlNode& document : documents) {

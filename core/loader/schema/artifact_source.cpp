@@ -38,13 +38,13 @@ SchemaKey make_source_schema() {
   return schema;
 }
 
-void check_repository(const YamlNode& node, const std::string& key, Check& check) {
+void check_repository(const YamlNode& node, const std::string& key, SchemaCheck& check) {
   if (const std::string why = repository_problem(node.text); !why.empty())
     check.problems.add(node.position, key, shown_key(key) + ": " + found(node) + " is no artifact source: " + why,
                        kSourceHelp);
 }
 
-void check_long_form(const YamlNode& node, const std::string& key, Check& check) {
+void check_long_form(const YamlNode& node, const std::string& key, SchemaCheck& check) {
   const auto text_of = [&](const char* name) {
     const YamlEntry* entry = node.find(name);
     return entry != nullptr && entry->value.kind == Kind::scalar ? &entry->value : nullptr;
@@ -78,7 +78,7 @@ const SchemaKey& artifact_source_schema() {
   return schema;
 }
 
-Json check_artifact_source(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_artifact_source(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   if (node.kind == Kind::scalar) {
     check_repository(node, key, check);
     return node.text;

@@ -10,6 +10,6 @@ namespace slipway::core {
 const SchemaKey& artifact_source_schema();
 
 /// A text (oci://HOST[:PORT]/NAME[:TAG][@DIGEST], or a path) or a map; stays in the form it has.
-Json check_artifact_source(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check);
+Json check_artifact_source(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check);
 
 }  // namespace slipway::core

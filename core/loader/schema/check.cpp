@@ -16,12 +16,12 @@ namespace {
 using Kind = YamlNode::Kind;
 using Type = SchemaKey::Type;
 
-void mismatch(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+void mismatch(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   check.problems.add(node.position, key, shown_key(key) + ": expected " + expected(schema) + ", found " + found(node),
                      node.kind == Kind::null ? "give it a value, or remove the key" : "");
 }
 
-Json check_string(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_string(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   if (!schema.pattern.empty()) {
     const std::string next = schema.example.empty() ? "" : "write it like this: " + schema.example;
     if (const std::string why = pattern_mismatch(node.text, schema.pattern); !why.empty())
@@ -30,7 +30,7 @@ Json check_string(const YamlNode& node, const SchemaKey& schema, const std::stri
   return node.text;
 }
 
-Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const auto number = node.quoted ? std::nullopt : parse_integer(node.text);
   if (number) return *number;
   if (node.quoted && parse_integer(node.text))
@@ -45,7 +45,7 @@ Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::str
   return nullptr;
 }
 
-Json check_boolean(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_boolean(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   if (!node.quoted && (node.text == "true" || node.text == "false")) return node.text == "true";
   if (const auto meant = other_boolean(node.text))
     check.problems.add(
@@ -57,7 +57,7 @@ Json check_boolean(const YamlNode& node, const SchemaKey& schema, const std::str
   return nullptr;
 }
 
-Json check_enumeration(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_enumeration(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   for (const std::string& value : schema.values)
     if (node.text == value) return value;
   check.problems.add(node.position, key,
@@ -66,7 +66,7 @@ Json check_enumeration(const YamlNode& node, const SchemaKey& schema, const std:
   return nullptr;
 }
 
-Json check_path(const YamlNode& node, const std::string& key, Check& check) {
+Json check_path(const YamlNode& node, const std::string& key, SchemaCheck& check) {
   if (node.text.empty())
     check.problems.add(node.position, key, shown_key(key) + ": expected a path, found an empty text");
   if (node.text.starts_with("~"))
@@ -75,7 +75,7 @@ Json check_path(const YamlNode& node, const std::string& key, Check& check) {
   return node.text;
 }
 
-Json check_scalar(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_scalar(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   switch (schema.type) {
     case Type::integer:
       return check_integer(node, schema, key, check);
@@ -90,7 +90,7 @@ Json check_scalar(const YamlNode& node, const SchemaKey& schema, const std::stri
   }
 }
 
-Json check_list(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_list(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   Json list = Json::array();
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     const std::string item_key = below(key, std::to_string(i));
@@ -101,7 +101,7 @@ Json check_list(const YamlNode& node, const SchemaKey& schema, const std::string
   return list;
 }
 
-Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   Json map = Json::object();
   for (const YamlEntry& entry : node.entries) {
     const std::string entry_key = below(key, entry.key);
@@ -118,7 +118,7 @@ bool is_mistyped(const YamlNode& node, const std::string& name) {
                      [&](const YamlEntry& entry) { return nearest(entry.key, {name}) == name; });
 }
 
-void check_required(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+void check_required(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   for (const auto& [name, child] : schema.keys) {
     if (!child.required || node.find(name) != nullptr || is_mistyped(node, name)) continue;
     const std::string example = child.example.empty() ? "" : ", for example " + name + ": " + child.example;
@@ -127,7 +127,7 @@ void check_required(const YamlNode& node, const SchemaKey& schema, const std::st
   }
 }
 
-Json check_object(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_object(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   std::vector<std::string> known;
   for (const auto& [name, child] : schema.keys) known.push_back(name);
   Json object = Json::object();
@@ -164,7 +164,8 @@ std::string shown_key(const std::string& key) {
 
 std::string below(const std::string& key, const std::string& entry) { return key.empty() ? entry : key + "." + entry; }
 
-void unknown_key(const YamlEntry& entry, const std::string& key, const std::vector<std::string>& known, Check& check) {
+void unknown_key(const YamlEntry& entry, const std::string& key, const std::vector<std::string>& known,
+                 SchemaCheck& check) {
   const std::size_t colon = entry.key.find(':');
   std::string next;
   if (colon != std::string::npos && entry.value.kind == Kind::null)
@@ -175,7 +176,7 @@ void unknown_key(const YamlEntry& entry, const std::string& key, const std::vect
                      "unknown key '" + entry.key + "' in " + shown_key(key) + did_you_mean(entry.key, known), next);
 }
 
-Json check_value(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_value(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   if (schema.type == Type::any) return untyped_value(node);
   if (schema.type == Type::artifact_source) return check_artifact_source(node, schema, key, check);
   if (schema.type == Type::secret) return check_secret(node, schema, key, check);

@@ -12,8 +12,8 @@
 namespace slipway::core {
 
 /// One check of a document: what is wrong, and where every key stands.
-struct Check {
-  explicit Check(const std::string& file) : problems(file) {}
+struct SchemaCheck {
+  explicit SchemaCheck(const std::string& file) : problems(file) {}
   Problems problems;
   std::map<std::string, Position> positions;  ///< by dotted key; list elements by their number
 };
@@ -22,7 +22,7 @@ struct Check {
 /// expected. Values stay as written: no defaults, relative paths, the short form of an artifact source.
 /// Everything wrong goes into `check.problems`, and the value is then partial. A secret's value is never quoted.
 /// @param key  the node's dotted key, for messages and positions; "" for the document
-Json check_value(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check);
+Json check_value(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check);
 
 /// check_value() for a scalar, list or map without a schema (type any): as in YAML 1.2, `true` and `false` are
 /// booleans, decimal numbers are numbers, quoted texts are texts; a number with a leading zero stays a text, since
@@ -36,6 +36,7 @@ std::string shown_key(const std::string& key);
 std::string below(const std::string& key, const std::string& entry);
 
 /// Reports an unknown key with the nearest known one.
-void unknown_key(const YamlEntry& entry, const std::string& key, const std::vector<std::string>& known, Check& check);
+void unknown_key(const YamlEntry& entry, const std::string& key, const std::vector<std::string>& known,
+                 SchemaCheck& check);
 
 }  // namespace slipway::core

@@ -46,7 +46,7 @@ Type type_from_name(const std::string& name) {
 struct Reading {
   const YamlNode& node;
   const std::string& key;
-  Check& check;
+  SchemaCheck& check;
 
   void wrong(const char* name, const std::string& why) const {
     const YamlEntry* entry = node.find(name);
@@ -107,7 +107,7 @@ bool is_key_name(const std::string& name) {
 
 /// Every "{name}" of a tag prefix is a key beside it.
 void check_tag_prefix(const YamlEntry& entry, const std::map<std::string, SchemaKey>& siblings, const std::string& key,
-                      const std::string& prefix, Check& check) {
+                      const std::string& prefix, SchemaCheck& check) {
   for (std::size_t open = prefix.find('{'); open != std::string::npos; open = prefix.find('{', open + 1)) {
     const std::size_t close = prefix.find('}', open);
     const std::string name = prefix.substr(open + 1, close == std::string::npos ? close : close - open - 1);
@@ -120,7 +120,7 @@ void check_tag_prefix(const YamlEntry& entry, const std::map<std::string, Schema
 
 }  // namespace
 
-SchemaKey parse_schema(const YamlNode& node, const std::string& key, Check& check) {
+SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck& check) {
   const Json plain = check_value(node, schema_of_schemas(), key, check);
   SchemaKey schema;
   if (!plain.is_object()) return schema;
@@ -151,7 +151,7 @@ SchemaKey parse_schema(const YamlNode& node, const std::string& key, Check& chec
   return schema;
 }
 
-std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const std::string& key, Check& check) {
+std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const std::string& key, SchemaCheck& check) {
   std::map<std::string, SchemaKey> keys;
   for (const YamlEntry& entry : node.entries) {
     if (!is_key_name(entry.key))

@@ -23,7 +23,7 @@ bool is_path(const std::string& text) { return !text.empty() && text.front() != 
 
 }  // namespace
 
-Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check) {
+Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const auto wrong = [&](const YamlNode& at, const std::string& why) {
     check.problems.add(at.position, key, shown_key(key) + ": " + why, kNext);
     return Json();

@@ -7,6 +7,6 @@
 namespace slipway::core {
 
 /// {file: PATH} or {env: NAME}. No message quotes anything of what was written: it may be the secret itself.
-Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, Check& check);
+Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check);
 
 }  // namespace slipway::core

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include "core/loader/plugin_file.hpp"
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVariable = "SLIPWAY_PLUGIN_PATH";
+
+/// The *.so of a folder by name; what keeps it from being listed goes into `problems`.
+std::vector<std::string> shared_objects(const std::string& folder, std::vector<Error>& problems) {
+  std::vector<std::string> paths;
+  std::error_code problem;
+  for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem))
+    if (entry->path().extension() == ".so") paths.push_back(entry->path().string());
+  if (problem) problems.push_back(system_error("list the plugin folder", folder, problem.value()));
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+Status add(Plugins& plugins, PluginFile file) {
+  if (plugins.files.count(file.path) > 0) return {};  // the same file through another folder or a link
+  for (const Manifest& component : file.components) {
+    const auto [other, is_new] = plugins.component_to_path.emplace(component.component, file.path);
+    if (!is_new)
+      return Error{
+          ErrorCode::conflict,
+          "two plugins hold the component '" + component.component + "': " + other->second + " and " + file.path,
+          file.path,
+          "remove one of the two files",
+          {}};
+  }
+  std::string path = file.path;
+  plugins.files.emplace(std::move(path), std::move(file));
+  return {};
+}
+
+std::vector<std::string> split_folders(std::string_view list) {
+  std::vector<std::string> folders;
+  while (!list.empty()) {
+    const std::size_t colon = std::min(list.find(':'), list.size());
+    if (colon > 0) folders.emplace_back(list.substr(0, colon));
+    list.remove_prefix(std::min(colon + 1, list.size()));
+  }
+  return folders;
+}
+
+/// ../lib/slipway/plugins beside the running program, so that an unpacked archive or a build tree works as it is.
+std::string folder_beside_program() {
+  std::error_code problem;
+  const fs::path program = fs::read_symlink("/proc/self/exe", problem);
+  if (problem) return {};
+  const fs::path folder = program.parent_path().parent_path() / "lib" / "slipway" / "plugins";
+  return fs::is_directory(folder, problem) ? folder.string() : std::string{};
+}
+
+}  // namespace
+
+const Manifest* Plugins::manifest(const std::string& component) const {
+  const auto path = component_to_path.find(component);
+  if (path == component_to_path.end()) return nullptr;
+  for (const Manifest& candidate : files.at(path->second).components)
+    if (candidate.component == component) return &candidate;
+  return nullptr;
+}
+
+Result<Plugins> discover_plugins(const std::vector<std::string>& folders) {
+  Plugins plugins;
+  for (const std::string& folder : folders)
+    for (const std::string& path : shared_objects(folder, plugins.problems)) {
+      auto file = read_plugin_file(path);
+      if (!file)
+        plugins.problems.push_back(std::move(file).error());
+      else
+        SLIPWAY_CHECK(add(plugins, std::move(*file)));
+    }
+  return plugins;
+}
+
+std::vector<std::string> plugin_folders(bool trust_environment) {
+  const char* variable = trust_environment || ::geteuid() != 0 ? ::secure_getenv(kVariable) : nullptr;
+  if (variable != nullptr && !split_folders(variable).empty()) return split_folders(variable);
+  if (const std::string beside = folder_beside_program(); !beside.empty()) return {beside};
+  return {SLIPWAY_PLUGIN_DIR};
+}
+
+}  // namespace slipway::core
