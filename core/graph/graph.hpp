@@ -16,15 +16,17 @@ namespace slipway::core {
 struct Graph {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::string>> requires_;  ///< component to the components it requires
-  std::map<std::string, std::vector<std::string>> before;     ///< component to all that come before it by an edge
-  /// Components in waves: all of one wave are independent of each other.
+  std::map<std::string, std::vector<std::string>> before;  ///< component to those right before it: after and requires
+  /// Components in waves: all of one wave are independent of each other, and every edge comes from an earlier wave.
   std::vector<std::vector<std::string>> waves() const;
-  /// Graphviz text of `slipway graph`.
+  /// Graphviz text of `slipway graph`: requires as full lines, after as dashed ones.
   std::string to_dot() const;
 };
 
+/// @param known  the components of all plugins: an unmet requirement then says which of them would meet it
 /// Errors: `invalid` a cycle (the path is shown), an unmet requirement (who could provide it), `conflict` two that
-/// exclude each other.
-Result<Graph> make_graph(const std::vector<const Manifest*>& components);
+/// exclude each other, or one component that is there twice.
+Result<Graph> make_graph(const std::vector<const Manifest*>& components,
+                         const std::vector<const Manifest*>& known = {});
 
 }  // namespace slipway::core
