@@ -13,10 +13,8 @@ namespace {
 using Entry = std::pair<std::string_view, const ActionKind& (*)()>;
 
 constexpr std::array kKinds{
-    Entry{"file", &file_kind},
-    Entry{"directory", &directory_kind},
-    Entry{"symlink", &symlink_kind},
-    Entry{"remove", &remove_kind},
+    Entry{"file", &file_kind},     Entry{"directory", &directory_kind}, Entry{"symlink", &symlink_kind},
+    Entry{"remove", &remove_kind}, Entry{"unpack", &unpack_kind},
 };
 
 }  // namespace

@@ -10,5 +10,6 @@ const ActionKind& file_kind();
 const ActionKind& directory_kind();
 const ActionKind& symlink_kind();
 const ActionKind& remove_kind();
+const ActionKind& unpack_kind();
 
 }  // namespace slipway::core

@@ -198,6 +198,23 @@ Status RootFs::unstage(std::string_view path) {
   return errno == ENOENT ? Status{} : system_error("remove", std::string(path) + std::string(kNew), errno);
 }
 
+Status RootFs::rename(std::string_view from, std::string_view to) {
+  SLIPWAY_TRY(source, root_.parent_of(from));
+  SLIPWAY_TRY(target, root_.parent_of(to));
+  if (::renameat(source.first.get(), source.second.c_str(), target.first.get(), target.second.c_str()) != 0)
+    return not_replaceable(to, errno);
+  changed(target.first.get(), folder_of(to));
+  // Folders below that were written to go by their new names from now on.
+  std::set<std::string> moved;
+  for (const std::string& path : changed_directories_)
+    if (path == from || path.starts_with(std::string(from) + "/")) moved.insert(path);
+  for (const std::string& path : moved) {
+    changed_directories_.erase(path);
+    changed_directories_.insert(std::string(to) + path.substr(from.size()));
+  }
+  return {};
+}
+
 Status RootFs::remove(std::string_view path) {
   auto place = root_.parent_of(path);
   if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());

@@ -52,6 +52,8 @@ class RootFs {
   /// Removes PATH.slipway-new if it is there.
   Status unstage(std::string_view path);
 
+  /// Renames a folder whose new name is not there yet; both lie in the same folder.
+  Status rename(std::string_view from, std::string_view to);
   Status make_directory(std::string_view path, unsigned mode);  ///< parents too; fine when it is there: mode is set
   Status remove(std::string_view path);                         ///< a file, link or empty folder; fine when absent
   Status remove_tree(std::string_view path);

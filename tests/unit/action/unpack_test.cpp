@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "action_fixture.hpp"
+#include "core/action/build.hpp"
+#include "core/action/store.hpp"
+#include "core/action/tree_list.hpp"
+#include "core/host/digest.hpp"
+
+namespace slipway::core {
+namespace {
+
+using test::TempRoot;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kStore = "/usr/lib/slipway/store/driver";
+
+class UnpackAction : public ActionTest {
+ protected:
+  UnpackAction() {
+    stager.trees[userspace] = {{"usr/lib/libcuda.so.1", "cuda"}, {"usr/bin/nvidia-smi", "smi"}};
+    stager.trees[newer] = {{"usr/lib/libcuda.so.1", "newer cuda"}};
+    stager.trees["NVIDIA for 6.1"] = {{"nvidia.ko", "module"}};
+  }
+  static action::Layer plain(const std::string& digest) {
+    return {.as = "userspace", .source = "source", .descriptor = {{"digest", digest}, {"size", 5 << 20}}};
+  }
+  static action::Layer build(const std::string& source) {
+    return {.as = "modules/6.1",
+            .source = "source",
+            .descriptor = {{"digest", source}},
+            .build = to_json(action::Build{.name = "NVIDIA for 6.1"})};
+  }
+  Action wish() { return action::unpack({.name = "driver", .layers = {plain(userspace), build(source)}}); }
+
+  const std::string userspace = digest_of("userspace");
+  const std::string newer = digest_of("newer");
+  const std::string source = digest_of("source");
+};
+
+TEST_F(UnpackAction, PutsLayersInPlaceAndSwitchesWithOneLink) {
+  EXPECT_EQ(check(wish()).summary, "unpack userspace (5.0 MiB), compile NVIDIA for 6.1 into " + kStore);
+  apply(wish());
+  EXPECT_EQ(check(wish()).standing, Standing::satisfied);
+  EXPECT_EQ(root.content(kStore + "/current/userspace/usr/lib/libcuda.so.1"), "cuda");
+  EXPECT_EQ(root.content(kStore + "/current/modules/6.1/nvidia.ko"), "module");
+  EXPECT_EQ(stager.calls, 2);
+  const std::string folder = "sha256-" + digest_hex(userspace);
+  EXPECT_TRUE(root.has(kStore + "/" + folder + "/usr/bin/nvidia-smi"));
+  EXPECT_EQ(std::filesystem::read_symlink(root.at(kStore + "/current/userspace")), "../" + folder);
+}
+
+TEST_F(UnpackAction, NothingIsVisibleBeforePerformAndUnstageLeavesNoTrace) {
+  const std::string before = root.listing(TempRoot::Times::files);
+  const Image image = *kind(wish()).capture(wish(), context);
+  ASSERT_TRUE(kind(wish()).stage(wish(), context).ok());
+  EXPECT_FALSE(root.has(kStore + "/current"));
+  EXPECT_EQ(check(wish()).standing, Standing::change);
+  ASSERT_TRUE(kind(wish()).unstage(wish(), context).ok());
+  restore(wish(), image);
+  EXPECT_EQ(root.listing(TempRoot::Times::files), before);
+}
+
+TEST_F(UnpackAction, IsRemovedWithoutATrace) {
+  root.make_folder("/usr/lib");
+  const std::string before = root.listing(TempRoot::Times::files);
+  apply_and_remember(wish());
+  take_away(wish());
+  EXPECT_EQ(root.listing(TempRoot::Times::files), before);
+}
+
+TEST_F(UnpackAction, ANewVersionReusesWhatIsThereAndGoesBackWithOneLink) {
+  apply_and_remember(wish());
+  const std::string before = std::filesystem::read_symlink(root.at(kStore + "/current"));
+  const Action update = action::unpack({.name = "driver", .layers = {plain(newer), build(source)}});
+  EXPECT_EQ(check(update).summary, "unpack userspace (5.0 MiB) into " + kStore);
+  const Image image = apply(update);
+  EXPECT_EQ(stager.calls, 3);
+  EXPECT_EQ(root.content(kStore + "/current/userspace/usr/lib/libcuda.so.1"), "newer cuda");
+  restore(update, image);
+  EXPECT_EQ(std::filesystem::read_symlink(root.at(kStore + "/current")), before);
+  EXPECT_EQ(check(wish()).standing, Standing::satisfied);
+  EXPECT_EQ(check(update).summary, "switch " + kStore + "/current to layers that are there already");
+}
+
+TEST_F(UnpackAction, FormerLayersGoOnlyWhenTheyAreDropped) {
+  apply(wish());
+  const Action update = action::unpack({.name = "driver", .layers = {plain(newer)}});
+  apply(update);
+  root.make_folder(kStore + "/.staging-left-by-a-crash");
+  EXPECT_TRUE(root.has(kStore + "/sha256-" + digest_hex(userspace)));
+  ASSERT_TRUE(drop_unused_layers(fs, "driver").ok());
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(root.at(kStore)))
+    names.push_back(entry.path().filename());
+  EXPECT_EQ(names.size(), 4U);  // the layer, its list, the set, current
+  EXPECT_EQ(check(update).standing, Standing::satisfied);
+}
+
+TEST_F(UnpackAction, DroppingWithoutACurrentRemovesTheStore) {
+  apply(wish());
+  ASSERT_TRUE(fs.remove(kStore + "/current").ok());
+  ASSERT_TRUE(drop_unused_layers(fs, "driver").ok());
+  EXPECT_FALSE(root.has(kStore));
+  EXPECT_TRUE(drop_unused_layers(fs, "driver").ok());
+}
+
+TEST_F(UnpackAction, AStageThatACrashCutOffIsDoneAfresh) {
+  ASSERT_TRUE(kind(wish()).stage(wish(), context).ok());
+  root.put(kStore + "/.staging-sha256-" + digest_hex(userspace) + "/half", "written");
+  apply(wish());
+  EXPECT_FALSE(root.has(kStore + "/sha256-" + digest_hex(userspace) + "/half"));
+  EXPECT_EQ(stager.calls, 4);
+}
+
+TEST_F(UnpackAction, PerformsAgainAfterACrashAtAnyPoint) {
+  const Image image = apply(wish());
+  ASSERT_TRUE(kind(wish()).perform(wish(), context).ok());
+  ASSERT_TRUE(fs.remove(kStore + "/current").ok());
+  ASSERT_TRUE(kind(wish()).perform(wish(), context).ok());
+  EXPECT_EQ(check(wish()).standing, Standing::satisfied);
+  restore(wish(), image);
+  restore(wish(), image);
+  EXPECT_FALSE(root.has("/usr"));
+}
+
+TEST_F(UnpackAction, AFailedStageIsReportedAndLeavesNoLayer) {
+  stager.stage_error = Error{ErrorCode::corrupt, "the layer is cut short", {}, {}, {}};
+  const Status staged = kind(wish()).stage(wish(), context);
+  ASSERT_FALSE(staged.ok());
+  EXPECT_EQ(staged.error().code, ErrorCode::corrupt);
+  ASSERT_TRUE(kind(wish()).unstage(wish(), context).ok());
+  EXPECT_EQ(check(wish()).standing, Standing::change);
+}
+
+TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
+  stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};
+  const Check found = check(wish());
+  EXPECT_EQ(found.standing, Standing::conflict);
+  EXPECT_EQ(found.problem.value().code, ErrorCode::build_failed);
+  EXPECT_EQ(check(action::unpack({.name = "driver", .layers = {plain(userspace)}})).standing, Standing::change);
+}
+
+TEST_F(UnpackAction, NamesThatLeaveTheStoreOrCollideAreRefused) {
+  for (const std::string as : {"../etc", "/etc", "a//b", "", "a/.."}) {
+    action::Layer layer = plain(userspace);
+    layer.as = as;
+    const Action bad = action::unpack({.name = "driver", .layers = {layer}});
+    EXPECT_FALSE(kind(bad).check(bad, context).ok()) << as;
+  }
+  action::Layer below = plain(userspace);
+  below.as = "userspace/x";
+  const Action collides = action::unpack({.name = "driver", .layers = {plain(userspace), below}});
+  EXPECT_FALSE(kind(collides).check(collides, context).ok());
+  const Action escapes = action::unpack({.name = "../../etc", .layers = {plain(userspace)}});
+  EXPECT_FALSE(kind(escapes).check(escapes, context).ok());
+}
+
+TEST_F(UnpackAction, DeepInspectionNamesEveryDifference) {
+  apply(wish());
+  EXPECT_THAT(*kind(wish()).inspect(wish(), context), ElementsAre());
+  const std::string layer = kStore + "/sha256-" + digest_hex(userspace);
+  root.put(layer + "/usr/lib/libcuda.so.1", "CUDA");
+  root.put(layer + "/usr/lib/extra", "");
+  std::filesystem::remove(root.at(layer + "/usr/bin/nvidia-smi"));
+  EXPECT_EQ(check(wish()).standing, Standing::satisfied);  // the quick look does not read the files
+  EXPECT_THAT(*kind(wish()).inspect(wish(), context),
+              ElementsAre(layer + "/usr/bin/nvidia-smi is missing", layer + "/usr/lib/libcuda.so.1 has another content",
+                          layer + "/usr/lib/extra was not there when it was unpacked"));
+}
+
+TEST_F(UnpackAction, TwoRootsGetTheSameTree) {
+  TempRoot second;
+  RootFs other(second.dir(), kEpoch);
+  apply(wish());
+  ActionContext elsewhere{other, *host, stager, {}, {}, {}, {}, {}};
+  ASSERT_TRUE(kind(wish()).stage(wish(), elsewhere).ok());
+  ASSERT_TRUE(kind(wish()).perform(wish(), elsewhere).ok());
+  EXPECT_EQ(root.listing(TempRoot::Times::none), second.listing(TempRoot::Times::none));
+}
+
+TEST(Store, ABuildsFolderDependsOnItsSource) {
+  Json layer{{"descriptor", {{"digest", digest_of("a")}}}, {"build", {{"name", "x"}}}};
+  const std::string first = layer_key(layer);
+  layer["descriptor"]["digest"] = digest_of("b");
+  EXPECT_NE(layer_key(layer), first);
+  layer["build"] = nullptr;
+  EXPECT_EQ(layer_key(layer), digest_of("b"));
+}
+
+TEST(TreeList, IsTheSameForEqualTreesAndTellsTypesApart) {
+  TempRoot one;
+  one.put("/b", "x");
+  one.link("/a", "b");
+  one.make_folder("/c");
+  const std::string list = *list_tree(one.dir());
+  EXPECT_THAT(list, HasSubstr(R"({"mode":511,"path":"a","points_to":"b","type":"symlink"})"));
+  EXPECT_THAT(list, HasSubstr(R"("path":"b","size":1,"type":"regular")"));
+  TempRoot two;
+  two.make_folder("/c");
+  two.link("/a", "b");
+  two.put("/b", "x");
+  EXPECT_EQ(*list_tree(two.dir()), list);
+}
+
+}  // namespace
+}  // namespace slipway::core
