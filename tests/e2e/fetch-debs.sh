@@ -9,6 +9,7 @@
 # Usage: fetch-debs.sh        (environment: see lib.sh)
 
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 DEBS="$E2E_CACHE/debs"

@@ -7,9 +7,10 @@
 #
 # Usage: make-root.sh [--with-headers] DIR
 #   --with-headers   adds gcc-12, make and the kernel's headers, so that modules can be compiled inside
-# SOURCE_DATE_EPOCH (default below) is what the initrd was made with; use the same value to make it again byte for byte.
+# SOURCE_DATE_EPOCH (default in lib.sh) is what the initrd was made with; with the same value update-initramfs gives it again.
 
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 PACKAGES="systemd,systemd-sysv,dbus,kmod,udev,initramfs-tools,zstd,linux-image-$E2E_KERNEL"
@@ -20,8 +21,10 @@ export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$E2E_SOURCE_DATE_EPOCH}"
 tidy_root() {
   local root="$1"
   rm -rf "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
-  rm -rf "$root"/var/log/*.log "$root"/var/log/apt/* "$root"/debootstrap "$root"/var/cache/ldconfig/aux-cache
+  rm -rf "$root"/run/* "$root"/tmp/* "$root"/var/log/*.log "$root"/var/log/apt/* "$root"/debootstrap "$root"/var/cache/ldconfig/aux-cache
+  rm -f "$root/etc/resolv.conf" "$root/var/lib/dbus/machine-id"
   : >"$root/etc/machine-id"
+  printf '127.0.0.1 localhost\n' >"$root/etc/hosts"
   printf 'slipway-e2e\n' >"$root/etc/hostname"
   printf '/dev/vda / ext4 defaults 0 1\n' >"$root/etc/fstab"
 }
@@ -38,6 +41,9 @@ bootstrap() {
     die "debootstrap failed: $(tail -n 3 "$tarball.log")"
   [[ -f "$WORK/root/boot/initrd.img-$E2E_KERNEL" ]] || die "the root has no initrd for $E2E_KERNEL; see $tarball.log"
   tidy_root "$WORK/root"
+  # The initrd depends on /etc/fstab (which fsck it holds), so it is made again from the tree as it is now.
+  chroot "$WORK/root" env -i PATH=/usr/sbin:/usr/bin SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" \
+    update-initramfs -u -k "$E2E_KERNEL" >>"$tarball.log" 2>&1 || die "update-initramfs failed; see $tarball.log"
   tar --create --numeric-owner --xattrs --acls --sort=name --directory "$WORK/root" . | zstd -q -T0 -3 -o "$tarball.new" --force
   mv "$tarball.new" "$tarball"
   log "made $(basename "$tarball") in $((SECONDS - started)) s"
@@ -53,7 +59,7 @@ main() {
   need debootstrap tar zstd sha256sum flock python3
   [[ "$(id -u)" == 0 ]] || die "must run as root (debootstrap and device nodes)"
   [[ ! -e "$1" || -z "$(ls -A "$1")" ]] || die "$1 exists and is not empty"
-  key="$(printf '%s\n' "$packages" "$SOURCE_DATE_EPOCH" "$(declare -f tidy_root)" | sha256sum | cut -c 1-12)"
+  key="$(printf '%s\n' "$packages" "$SOURCE_DATE_EPOCH" "$(declare -f tidy_root bootstrap)" | sha256sum | cut -c 1-12)"
   tarball="$E2E_CACHE/root-$key.tar.zst"
   with_lock "root-$key" ensure_tarball "$tarball" "$packages"
   mkdir -p "$1"
