@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/apt_sources.py - prints "URI SUITE" for every enabled binary source that this machine's apt knows.
 #
-# Reads both styles: one-line (*.list) and deb822 (*.sources). The test environment takes its Debian mirror from here, so
-# that no host name stands in the repository.
+# Reads both styles: one-line (*.list) and deb822 (*.sources). The test environment takes its Debian mirror from here,
+# so that no host name stands in the repository.
 #
 # Usage: apt_sources.py [ETC_APT]      (default /etc/apt)
 

@@ -24,7 +24,7 @@ kernel_version_of() {
   local version have
   version="$(private_apt apt-cache show "$1" 2>/dev/null | sed -n 's/^Version: //p' | head -n 1 || true)"
   if [[ -z "$version" ]]; then
-    have="$(private_apt apt-cache pkgnames linux-headers-6.1 | grep -E 'amd64$' | grep -vE 'cloud|rt-' | sort -V | xargs)"
+    have="$(private_apt apt-cache pkgnames linux-headers-6.1 | grep 'amd64$' | grep -vE 'cloud|rt-' | sort -V | xargs)"
     die "the mirror has no $1; set SLIPWAY_E2E_KERNEL / SLIPWAY_E2E_TRAP_KERNEL to one of: ${have//linux-headers-/}"
   fi
   printf '%s\n' "$version"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/make-root.sh - makes a bookworm root filesystem with a kernel, an initrd and systemd: the bare host to provision.
+# tests/e2e/make-root.sh - makes a bookworm root filesystem with kernel, initrd and systemd: the bare host to provision.
 #
 # debootstrap runs once per set of packages; the result is kept as a tarball in the cache and unpacked from there.
 # The root is as an image pipeline leaves one: no package lists, an empty machine-id (each boot of a copy gets its own).
 #
 # Usage: make-root.sh [--with-headers] DIR
 #   --with-headers   adds gcc-12, make and the kernel's headers, so that modules can be compiled inside
-# SOURCE_DATE_EPOCH (default in lib.sh) is what the initrd was made with; with the same value update-initramfs gives it again.
+# SOURCE_DATE_EPOCH (default in lib.sh): with the value of then, update-initramfs gives the same initrd again.
 
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
@@ -21,8 +21,10 @@ export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$E2E_SOURCE_DATE_EPOCH}"
 tidy_root() {
   local root="$1"
   rm -rf "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
-  rm -rf "$root"/run/* "$root"/tmp/* "$root"/var/log/*.log "$root"/var/log/apt/* "$root"/debootstrap "$root"/var/cache/ldconfig/aux-cache
-  rm -f "$root/etc/resolv.conf" "$root/var/lib/dbus/machine-id"
+  rm -rf "$root"/run/* "$root"/tmp/* "$root"/debootstrap "$root"/var/log/*.log "$root"/var/log/apt/*
+  rm -f "$root/var/cache/ldconfig/aux-cache"
+  # The first three came from this machine, some with odd modes; the last is made again at boot.
+  rm -f "$root"/etc/{resolv.conf,hostname,hosts} "$root/var/lib/dbus/machine-id"
   : >"$root/etc/machine-id"
   printf '127.0.0.1 localhost\n' >"$root/etc/hosts"
   printf 'slipway-e2e\n' >"$root/etc/hostname"
@@ -44,7 +46,8 @@ bootstrap() {
   # The initrd depends on /etc/fstab (which fsck it holds), so it is made again from the tree as it is now.
   chroot "$WORK/root" env -i PATH=/usr/sbin:/usr/bin SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" \
     update-initramfs -u -k "$E2E_KERNEL" >>"$tarball.log" 2>&1 || die "update-initramfs failed; see $tarball.log"
-  tar --create --numeric-owner --xattrs --acls --sort=name --directory "$WORK/root" . | zstd -q -T0 -3 -o "$tarball.new" --force
+  tar --create --numeric-owner --xattrs --acls --sort=name --directory "$WORK/root" . |
+    zstd -q -T0 -3 -o "$tarball.new" --force
   mv "$tarball.new" "$tarball"
   log "made $(basename "$tarball") in $((SECONDS - started)) s"
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/vm.py - boots a root filesystem in qemu and runs the commands of a script in it, one line each, as root.
 #
-# Lines of the script: a shell command, or one of @reboot, @cut (power cut, then boot), @started (waits for the end of the
-# boot), @poweroff. Empty lines and lines that start with # are passed over. The exit status is 0 when every command's was.
+# Lines of the script: a shell command, or one of @reboot, @cut (power cut, then boot), @started (waits for the end of
+# the boot), @poweroff. Empty lines and lines that start with # are passed over. Exits 0 when every command did.
 #
 # Usage: vm.py run (--root DIR | --image IMG) [--script FILE] [COMMAND ...]     see --help
 

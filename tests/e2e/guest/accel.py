@@ -13,7 +13,7 @@ STATUS = 2 * 0x2A + 1
 
 
 def _runs_boot_sector(accel):
-    """Whether that works, and fast: where KVM is itself emulated the sector takes seconds and Linux does not come up."""
+    """Whether that works, and fast: where KVM is itself emulated it takes seconds, and Linux does not come up."""
     with tempfile.NamedTemporaryFile(suffix=".img") as disk:
         disk.write(SECTOR)
         disk.flush()
@@ -35,7 +35,7 @@ def accel():
 
 
 def accel_options(name):
-    """qemu's options for it. Emulated: a thread for each CPU, room for the translated code, and the plain x86-64 baseline."""
+    """qemu's options for it. Emulated: a thread for each CPU, room for translated code, plain x86-64 baseline."""
     if name == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
-    return ["-accel", "tcg,thread=multi,tb-size=512", "-cpu", "qemu64"]
+    return ["-accel", "tcg,thread=multi,tb-size=512", "-cpu", "qemu64,-svm"]

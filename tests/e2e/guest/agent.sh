@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/guest/agent.sh - runs in the guest: takes commands from the second serial port, answers with result and output.
+# tests/e2e/guest/agent.sh - runs in the guest: takes commands from the second serial port, answers with what came out.
 #
 # The port is built into every Debian kernel, so the channel is there even when no module loads. Lines from the host:
 #   BEGIN / DATA BASE64... / RUN ID SECONDS      each of the first two is answered by OK

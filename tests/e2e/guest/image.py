@@ -15,7 +15,8 @@ def make_image(root, image, spare_mib=1024):
     pathlib.Path(image).unlink(missing_ok=True)
     # The inode tables and the journal come on top of the data: one eighth covers them.
     size_mib = int(used) * 9 // 8 + spare_mib
-    subprocess.run(["mke2fs", "-q", "-t", "ext4", "-d", root, image, f"{size_mib}M"], check=True, stdout=subprocess.DEVNULL)
+    command = ["mke2fs", "-q", "-t", "ext4", "-d", root, image, f"{size_mib}M"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def _debugfs(image, request):
@@ -34,7 +35,8 @@ def boot_files(image, folder, release=None):
     releases = kernel_releases(image)
     release = release or (releases[-1] if releases else None)
     if release not in releases:
-        raise FileNotFoundError(f"{image}: no kernel {release or ''} in /boot, which has: {' '.join(releases) or 'none'}")
+        have = " ".join(releases) or "none"
+        raise FileNotFoundError(f"{image}: no kernel {release or ''} in /boot, which has: {have}")
     paths = []
     for name in (f"vmlinuz-{release}", f"initrd.img-{release}"):
         path = os.path.join(folder, name)
@@ -65,7 +67,8 @@ def add_agent(initrd):
     }
     folders = sorted({str(parent) for name in files for parent in pathlib.PurePath(name).parents} - {"."})
     archive = b"".join(_cpio_entry(name, directory) for name in folders)
-    archive += b"".join(_cpio_entry(name, script, data, inode) for inode, (name, data) in enumerate(files.items(), start=1))
+    for inode, (name, data) in enumerate(files.items(), start=1):
+        archive += _cpio_entry(name, script, data, inode)
     archive += _cpio_entry("TRAILER!!!", 0)
     with open(initrd, "ab") as out:
         out.write(b"\0" * (-out.tell() % 4) + archive)

@@ -27,7 +27,8 @@ class Vm:
     boot on. `disks` are further raw images (/dev/vdb, ...), read-only. The console of all boots goes to one log.
     """
 
-    def __init__(self, image, *, release=None, memory_mib=2048, cpus=2, options="", disks=(), work=None, boot_timeout=300):
+    def __init__(self, image, *, release=None, memory_mib=2048, cpus=2, options="", disks=(), work=None,
+                 boot_timeout=600):
         self._image = str(image)
         self._release = release
         self._memory_mib, self._cpus = memory_mib, cpus
@@ -69,11 +70,12 @@ class Vm:
 
     def _command(self, kernel, initrd):
         line = f"{KERNEL_OPTIONS} {self._options}".strip()
-        command = [QEMU, *accel_options(accel()), "-machine", "q35", "-smp", str(self._cpus), "-m", str(self._memory_mib),
-                   "-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, "-initrd", initrd, "-append", line,
-                   "-chardev", f"file,id=console,path={self._work}/console.log,append=on", "-serial", "chardev:console",
-                   "-chardev", f"socket,id=agent,path={self._work}/agent,server=on,wait=off", "-serial", "chardev:agent",
-                   "-device", "virtio-rng-pci"]
+        command = [QEMU, *accel_options(accel()), "-machine", "q35", "-nodefaults", "-display", "none", "-no-reboot",
+                   "-smp", str(self._cpus), "-m", str(self._memory_mib), "-device", "virtio-rng-pci",
+                   "-kernel", kernel, "-initrd", initrd, "-append", line]
+        for name, backend in (("console", f"file,path={self._work}/console.log,append=on"),
+                              ("agent", f"socket,path={self._work}/agent,server=on,wait=off")):
+            command += ["-chardev", f"{backend},id={name}", "-serial", f"chardev:{name}"]
         # A killed qemu leaves what the guest had written in the host's memory, so the host need not sync for it.
         for disk in [self._image, *self._disks]:
             readonly = "on" if disk != self._image else "off"
@@ -87,8 +89,9 @@ class Vm:
         started = time.monotonic()
         kernel, initrd = boot_files(self._image, str(self._work), self._release)
         (self._work / "agent").unlink(missing_ok=True)
+        command = self._command(kernel, initrd)
         with open(self._work / "qemu.log", "ab") as log:
-            self._process = subprocess.Popen(self._command(kernel, initrd), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             self._channel = Channel(f"{self._work}/agent", lambda: self.running)
             self.boot_id = self._channel.wait_ready(self._boot_timeout)
