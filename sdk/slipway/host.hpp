@@ -62,6 +62,9 @@ class Host {
   virtual bool live() const = 0;
   /// There is a kernel's view to look at (live or simulated): devices that are not shown are not there.
   virtual bool has_kernel_view() const = 0;
+  /// What to think of devices that are not shown: "assume" they will be there, "require" them now, or "detect" what is
+  /// there. A component without its hardware is not applicable only with "detect".
+  virtual std::string hardware() const { return "detect"; }
   /// The kernel that is planned for: --kernel, else the running one when live, else the only one in /lib/modules.
   /// Errors: `not_found` none, or `conflict` several, listing them.
   virtual Result<std::string> kernel_release() const = 0;

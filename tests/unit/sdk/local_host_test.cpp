@@ -181,6 +181,11 @@ TEST_F(LocalHostTest, TellsTheArchitectureOfTheRootFromItsPrograms) {
   EXPECT_EQ(offline()->arch(), names.machine);
 }
 
+TEST_F(LocalHostTest, SaysWhatToThinkOfHardwareThatIsNotShown) {
+  EXPECT_EQ(offline()->hardware(), "detect");
+  EXPECT_EQ(open({.root = root_.string(), .hardware = "assume"})->hardware(), "assume");
+}
+
 TEST_F(LocalHostTest, RunsNothingInARootThatIsNotLive) {
   EXPECT_EQ(offline()->run({"true"}, std::chrono::seconds(1)).error().code, ErrorCode::offline);
 }
