@@ -9,31 +9,36 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
+#include "core/loader/nearest.hpp"
 #include "core/loader/plugin_file.hpp"
 
 namespace slipway::core {
 
 /// A host spec that is known to fit the schemas of the plugins.
 struct HostSpec {
-  std::string file;                        ///< where it was read from; "-" for standard input
-  std::string name;                        ///< metadata.name
-  std::string hardware;                    ///< "assume", "require", "detect"; empty: by liveness
-  std::map<std::string, Json> components;  ///< section of each, defaults filled in, relative paths made absolute
-  Json document;  ///< what was written, as JSON, for the generation's record (secrets are references anyway)
-  /// "file:line:column" of a dotted key ("components.driver.version"); the nearest enclosing key's if it has none.
+  std::string file;      ///< where it was read from; "-" for standard input
+  std::string name;      ///< metadata.name
+  std::string hardware;  ///< "assume", "require", "detect"; empty: by liveness
+  /// Section of each: defaults filled in, relative paths made absolute, artifact sources in their long form.
+  std::map<std::string, Json> components;
+  /// What was written, as typed JSON, for the generation's record (secrets are references anyway). Relative paths stay
+  /// relative, so that the record does not tell where a spec was built.
+  Json document;
+  /// "file:line:column" of a dotted key ("components.driver.version"; "spec." in front is allowed); the nearest
+  /// enclosing key's if it has none. "" when the spec has no positions.
   std::string position(const std::string& key) const;
   std::map<std::string, std::string> positions;
 };
 
 /// Errors: `invalid`: unreadable YAML, wrong apiVersion or kind, unknown component or key (with the nearest known one),
-/// wrong type, missing required key, bad value; `unsupported`: a later apiVersion of slipway.dev. Each names
-/// file:line:column. When several things are wrong, the first is the Error and the others are its details ("also").
+/// wrong type, missing required key, bad value; `unsupported`: a later apiVersion of slipway.dev, or a foreign kind.
+/// Each names file:line:column. When several things are wrong, the first is the Error and the others are its details
+/// ("also").
 Result<HostSpec> read_host_spec(const std::string& file, const Plugins& plugins);
-/// The same for a document that is there already (a generation's record).
+/// The same for a document that is there already (a generation's record); relative paths are relative to `file`.
 Result<HostSpec> host_spec_from_json(const Json& document, const std::string& file, const Plugins& plugins);
-
-/// The known word nearest to `word` by edit distance, or "" when none is near.
-std::string nearest(const std::string& word, const std::vector<std::string>& known);
+/// The same for a text; `file` names it in messages, and relative paths are relative to it.
+Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& file, const Plugins& plugins);
 
 /// The text of `slipway explain COMPONENT[.KEY]`. Errors: `not_found` with the nearest key.
 Result<std::string> explain(const Manifest& manifest, const std::string& key);

@@ -16,9 +16,16 @@ namespace {
 using Kind = YamlNode::Kind;
 using Type = SchemaKey::Type;
 
+std::string advice_for(const YamlNode& node, const SchemaKey& schema, const std::string& key) {
+  if (node.kind == Kind::null) return "give it a value, or remove the key";
+  if (node.kind != Kind::scalar || schema.type != Type::object) return {};
+  return "write '" + key.substr(key.rfind('.') + 1) +
+         ": {}', with its keys between the braces or on lines of their own";
+}
+
 void mismatch(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   check.problems.add(node.position, key, shown_key(key) + ": expected " + expected(schema) + ", found " + found(node),
-                     node.kind == Kind::null ? "give it a value, or remove the key" : "");
+                     advice_for(node, schema, key));
 }
 
 Json check_string(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
@@ -170,8 +177,8 @@ void unknown_key(const YamlEntry& entry, const std::string& key, const std::vect
   std::string next;
   if (colon != std::string::npos && entry.value.kind == Kind::null)
     next = "write a space after the colon: '" + entry.key.substr(0, colon) + ": …'";
-  else if (nearest(entry.key, known).empty() && !known.empty())
-    next = "the keys there are " + joined(known, "and");
+  else if (nearest(entry.key, known).empty())
+    next = known.empty() ? "no key may stand there" : "known there: " + joined(known, "and");
   check.problems.add(entry.position, below(key, entry.key),
                      "unknown key '" + entry.key + "' in " + shown_key(key) + did_you_mean(entry.key, known), next);
 }

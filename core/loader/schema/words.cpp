@@ -38,7 +38,7 @@ std::string expected(const SchemaKey& schema) {
     case SchemaKey::Type::boolean:
       return "true or false";
     case SchemaKey::Type::enumeration:
-      return (schema.values.size() > 1 ? "one of " : "") + joined(schema.values, "or");
+      return (schema.values.size() > 1 ? "one of " : "the word ") + joined(schema.values, "or");
     case SchemaKey::Type::list:
       return "a list";
     case SchemaKey::Type::map:

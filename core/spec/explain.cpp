@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "core/loader/schema/artifact_source.hpp"
+#include "core/loader/schema/words.hpp"
+#include "core/spec/document.hpp"
+#include "core/spec/yaml_value.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Type = SchemaKey::Type;
+
+constexpr std::size_t kWidth = 100;
+constexpr const char* kIndent = "    ";
+
+/// Words of a text in lines of at most kWidth, indented.
+void wrapped(std::ostream& out, const std::string& text) {
+  std::istringstream words(text);
+  std::string line, word;
+  while (words >> word) {
+    if (!line.empty() && line.size() + word.size() >= kWidth) {
+      out << kIndent << line << '\n';
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  if (!line.empty()) out << kIndent << line << '\n';
+}
+
+std::string type_in_words(const SchemaKey& schema) {
+  std::string text =
+      schema.type == Type::enumeration ? joined(schema.values, "or") : std::string(type_name(schema.type));
+  if ((schema.type == Type::list || schema.type == Type::map) && !schema.items.empty())
+    text += " of " + type_in_words(schema.items.front());
+  return text;
+}
+
+void print_key(std::ostream& out, const std::string& name, const SchemaKey& schema);
+
+void print_keys(std::ostream& out, const std::string& prefix, const std::map<std::string, SchemaKey>& keys) {
+  for (const auto& [name, child] : keys) print_key(out, prefix.empty() ? name : prefix + "." + name, child);
+}
+
+void print_children(std::ostream& out, const std::string& name, const SchemaKey& schema) {
+  if (schema.type == Type::object) print_keys(out, name, schema.keys);
+  if (schema.items.empty()) return;
+  print_children(out, name + (schema.type == Type::list ? "[]" : ".NAME"), schema.items.front());
+}
+
+void print_key(std::ostream& out, const std::string& name, const SchemaKey& schema) {
+  out << '\n' << name << " (" << type_in_words(schema);
+  if (schema.required) out << "; required";
+  if (!schema.default_value.is_null()) out << "; default " << flow_yaml(schema.default_value);
+  out << ")\n";
+  wrapped(out, schema.help);
+  if (!schema.pattern.empty()) out << kIndent << "fits:    " << schema.pattern << '\n';
+  if (!schema.example.empty()) out << kIndent << "example: " << flow_yaml(example_value(schema)) << '\n';
+  print_children(out, name, schema);
+}
+
+void print_list(std::ostream& out, const char* label, const std::vector<std::string>& names) {
+  if (!names.empty()) out << "  " << label << ": " << joined(names, "and") << '\n';
+}
+
+/// The schema's keys: an object's own, those of the elements of a list or map, an artifact source's.
+const std::map<std::string, SchemaKey>* keys_of(const SchemaKey& schema) {
+  if (schema.type == Type::object) return &schema.keys;
+  if (schema.type == Type::artifact_source) return &artifact_source_schema().keys;
+  return schema.items.empty() ? nullptr : keys_of(schema.items.front());
+}
+
+Error no_such_key(const std::string& component, const std::string& path, const std::string& name,
+                  const std::map<std::string, SchemaKey>* keys) {
+  std::vector<std::string> known;
+  if (keys != nullptr)
+    for (const auto& [key, schema] : *keys) known.push_back(key);
+  const std::string owner = path.empty() ? component : component + "." + path;
+  return Error{ErrorCode::not_found,
+               owner + " has no key '" + name + "'" + did_you_mean(name, known),
+               owner,
+               known.empty() ? "" : "its keys are " + joined(known, "and"),
+               {}};
+}
+
+}  // namespace
+
+Result<std::string> explain(const Manifest& manifest, const std::string& key) {
+  std::ostringstream out;
+  if (key.empty()) {
+    out << manifest.component << ": " << manifest.purpose << '\n';
+    print_list(out, "provides", manifest.provides);
+    print_list(out, "requires", manifest.requires_);
+    print_list(out, "comes after", manifest.after);
+    print_list(out, "excludes", manifest.conflicts);
+    for (const auto& [name, type] : manifest.outputs) out << "  output: " << name << " (" << type << ")\n";
+    print_keys(out, "", manifest.spec.keys);
+    return out.str();
+  }
+  const SchemaKey* schema = &manifest.spec;
+  std::string path;
+  std::istringstream names(key);
+  for (std::string name; std::getline(names, name, '.');) {
+    const auto* keys = keys_of(*schema);
+    if (keys == nullptr || keys->count(name) == 0) return no_such_key(manifest.component, path, name, keys);
+    schema = &keys->at(name);
+    path += (path.empty() ? "" : ".") + name;
+  }
+  print_key(out, manifest.component + "." + path, *schema);
+  if (schema->type == Type::artifact_source)
+    print_keys(out, manifest.component + "." + path, artifact_source_schema().keys);
+  return out.str().substr(1);  // without the empty line that separates keys
+}
+
+}  // namespace slipway::core

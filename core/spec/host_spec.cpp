@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+
+#include "core/loader/schema/check.hpp"
+#include "core/loader/schema/complete.hpp"
+#include "core/spec/document.hpp"
+#include "core/spec/kind.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Type = SchemaKey::Type;
+
+constexpr std::string_view kSpecPrefix = "spec.";
+constexpr const char* kComponentsKey = "spec.components";
+constexpr std::size_t kShownPlugins = 3;
+
+SchemaKey key_of(Type type, bool required) {
+  SchemaKey key;
+  key.type = type;
+  key.required = required;
+  return key;
+}
+
+/// All of a host spec but the components' own sections, which are a map here.
+const SchemaKey& host_schema() {
+  static const SchemaKey schema = [] {
+    SchemaKey name = key_of(Type::string, true);
+    name.pattern = "[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?";
+    name.example = "gpu-node";
+    SchemaKey hardware = key_of(Type::enumeration, false);
+    hardware.values = {"assume", "require", "detect"};
+    SchemaKey metadata = key_of(Type::object, true);
+    metadata.keys = {{"name", name}};
+    SchemaKey spec = key_of(Type::object, true);
+    spec.keys = {{"hardware", hardware}, {"components", key_of(Type::map, true)}};
+    SchemaKey document = key_of(Type::object, true);
+    document.keys = {{"apiVersion", key_of(Type::string, true)},
+                     {"kind", key_of(Type::string, true)},
+                     {"metadata", metadata},
+                     {"spec", spec}};
+    return document;
+  }();
+  return schema;
+}
+
+const YamlNode* components_of(const YamlNode& document) {
+  const YamlEntry* spec = document.find("spec");
+  const YamlEntry* components = spec != nullptr ? spec->value.find("components") : nullptr;
+  return components != nullptr ? &components->value : nullptr;
+}
+
+void unknown_component(const YamlEntry& entry, const Plugins& plugins, SchemaCheck& check) {
+  std::vector<std::string> known;
+  for (const auto& [name, path] : plugins.component_to_path) known.push_back(name);
+  std::string next = "the installed plugins have " + joined(known, "and");
+  if (known.empty()) next = "install its plugin: none was found";
+  check.problems.add(entry.position, below(kComponentsKey, entry.key),
+                     "unknown component '" + entry.key + "'" + did_you_mean(entry.key, known), next);
+}
+
+/// Checks each section against its plugin's schema and fills it.
+void read_components(const YamlNode& components, const Plugins& plugins, const std::string& folder, HostSpec& spec,
+                     SchemaCheck& check) {
+  for (const YamlEntry& entry : components.entries) {
+    const Manifest* manifest = plugins.manifest(entry.key);
+    if (manifest == nullptr) {
+      unknown_component(entry, plugins, check);
+      continue;
+    }
+    const Json written = check_value(entry.value, manifest->spec, below(kComponentsKey, entry.key), check);
+    if (!check.problems.none()) continue;  // what is partial is not filled
+    spec.document["spec"]["components"][entry.key] = written;
+    spec.components[entry.key] = complete_value(written, manifest->spec, folder);
+  }
+}
+
+/// A component may be unknown because its plugin could not be read.
+Error with_plugin_problems(Error error, const Plugins& plugins) {
+  for (std::size_t i = 0; i < std::min(plugins.problems.size(), kShownPlugins); ++i)
+    error.details.emplace_back("plugin", plugins.problems[i].what);
+  return error;
+}
+
+std::string folder_of(const std::string& file) {
+  std::error_code problem;
+  const std::filesystem::path absolute = std::filesystem::absolute(file, problem);
+  return problem ? "/" : absolute.parent_path().string();
+}
+
+Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, const Plugins& plugins) {
+  SLIPWAY_CHECK(check_kind(document, file));
+  SchemaCheck check(file);
+  HostSpec spec;
+  spec.file = file;
+  spec.document = check_value(document, host_schema(), "", check);
+  bool all_known = true;
+  if (const YamlNode* components = components_of(document)) {
+    for (const YamlEntry& entry : components->entries) all_known = all_known && plugins.manifest(entry.key) != nullptr;
+    read_components(*components, plugins, folder_of(file), spec, check);
+  }
+  if (!check.problems.none())
+    return all_known ? check.problems.to_error() : with_plugin_problems(check.problems.to_error(), plugins);
+  spec.name = spec.document["metadata"]["name"];
+  spec.hardware = spec.document["spec"].value("hardware", "");
+  for (const auto& [key, position] : check.positions) {
+    if (position.line == 0) continue;
+    const bool in_spec = key.starts_with(kSpecPrefix);
+    spec.positions[in_spec ? key.substr(kSpecPrefix.size()) : key] = to_text(file, position);
+  }
+  return spec;
+}
+
+}  // namespace
+
+Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& file, const Plugins& plugins) {
+  SLIPWAY_TRY(documents, read_yaml(text, file));
+  const bool empty = std::all_of(documents.begin(), documents.end(),
+                                 [](const YamlNode& node) { return node.kind == YamlNode::Kind::null; });
+  if (empty) return Error{ErrorCode::invalid, "the host spec is empty", file, "`slipway init` prints a first one", {}};
+  if (documents.size() > 1)
+    return Error{ErrorCode::invalid,
+                 "the file holds " + std::to_string(documents.size()) + " documents, a host spec is one",
+                 to_text(file, documents[1].position),
+                 "keep one document, and remove the '---' between them",
+                 {}};
+  return make_spec(documents.front(), file, plugins);
+}
+
+Result<HostSpec> host_spec_from_json(const Json& document, const std::string& file, const Plugins& plugins) {
+  return make_spec(yaml_from_json(document), file, plugins);
+}
+
+std::string HostSpec::position(const std::string& key) const {
+  std::string at = key.starts_with(kSpecPrefix) ? key.substr(kSpecPrefix.size()) : key;
+  while (!at.empty()) {
+    if (const auto found = positions.find(at); found != positions.end()) return found->second;
+    const std::size_t dot = at.rfind('.');
+    at.resize(dot == std::string::npos ? 0 : dot);
+  }
+  const auto whole = positions.find("spec");
+  return whole != positions.end() ? whole->second : std::string{};
+}
+
+}  // namespace slipway::core

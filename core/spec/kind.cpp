@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/kind.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/loader/nearest.hpp"
+#include "core/loader/schema/scalar.hpp"
+#include "core/loader/schema/words.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+constexpr std::string_view kGroup = "slipway.dev/";
+constexpr const char* kHead = "begin the file with 'apiVersion: slipway.dev/v1' and 'kind: Host'";
+constexpr std::array kForeignKinds{"ClusterPolicy", "NVIDIADriver", "GPUClusterPolicy", "ConfigMap"};
+
+Error wrong(ErrorCode code, const std::string& file, Position position, std::string what, std::string next) {
+  return Error{code, std::move(what), to_text(file, position), std::move(next), {}};
+}
+
+/// The number of "slipway.dev/v2"; 0 for anything else.
+std::int64_t version_of(const std::string& api_version) {
+  if (!api_version.starts_with(kGroup) || api_version.substr(kGroup.size(), 1) != "v") return 0;
+  return parse_integer(api_version.substr(kGroup.size() + 1)).value_or(0);
+}
+
+Status check_api_version(const YamlEntry& entry, const std::string& file) {
+  const std::string& text = entry.value.text;
+  if (text == kApiVersion) return {};
+  if (version_of(text) > 1)
+    return wrong(ErrorCode::unsupported, file, entry.value.position,
+                 "this spec needs a newer slipway: its apiVersion is " + text + ", this slipway reads " + kApiVersion,
+                 "update slipway, or write the spec for " + std::string(kApiVersion));
+  return wrong(ErrorCode::invalid, file, entry.value.position,
+               std::string("apiVersion: expected ") + kApiVersion + ", found " + found(entry.value), kHead);
+}
+
+}  // namespace
+
+Status check_kind(const YamlNode& document, const std::string& file) {
+  if (document.kind != Kind::map)
+    return wrong(ErrorCode::invalid, file, document.position,
+                 "expected a host spec (a map with apiVersion, kind, metadata and spec), found " + found(document),
+                 kHead);
+  const YamlEntry* kind = document.find("kind");
+  const YamlEntry* api_version = document.find("apiVersion");
+  const bool foreign =
+      kind != nullptr && std::find(kForeignKinds.begin(), kForeignKinds.end(), kind->value.text) != kForeignKinds.end();
+  if (foreign)
+    return wrong(ErrorCode::unsupported, file, kind->value.position,
+                 "kind " + kind->value.text + (api_version != nullptr ? " (" + api_version->value.text + ")" : "") +
+                     " is not imported by this version of slipway",
+                 "write a spec of kind Host; `slipway init` prints a first one");
+  for (const auto& [name, entry] : {std::pair{"apiVersion", api_version}, std::pair{"kind", kind}})
+    if (entry == nullptr || entry->value.kind != Kind::scalar)
+      return wrong(ErrorCode::invalid, file, entry == nullptr ? document.position : entry->value.position,
+                   "the key '" + std::string(name) + "' is missing, so this is no host spec", kHead);
+  SLIPWAY_CHECK(check_api_version(*api_version, file));
+  if (kind->value.text != kHostKind)
+    return wrong(ErrorCode::invalid, file, kind->value.position,
+                 "kind: expected Host, found " + found(kind->value) + did_you_mean(kind->value.text, {kHostKind}),
+                 kHead);
+  return {};
+}
+
+}  // namespace slipway::core
