@@ -4,170 +4,165 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <regex>
+#include <fstream>
 #include <set>
+#include <sstream>
 
-#include <yaml-cpp/yaml.h>
+#include "core/loader/schema/check.hpp"
+#include "core/loader/schema/complete.hpp"
+#include "core/loader/schema/parse.hpp"
 
 namespace slipway::core {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kApiVersion = "slipway.dev/sim/v1";
+// The format of profiles, in the schema language of plugin manifests (docs/manifest.md).
+constexpr std::string_view kSchema = R"(
+apiVersion: {type: enum, values: [slipway.dev/sim/v1], required: true, help: version of this format}
+name: {type: string, required: true, help: the name of the file without .yaml}
+about: {type: string, required: true, help: one sentence for lists}
+machine:
+  type: object
+  required: true
+  help: the machine as a whole
+  keys:
+    arch: {type: string, required: true, help: as uname -m says it}
+    kernel: {type: string, required: true, help: release of the kernel that runs there}
+    secure_boot: {type: boolean, help: no value stands for no EFI}
+pci:
+  type: list
+  help: PCI functions, one entry per model
+  items:
+    type: object
+    keys:
+      role: {type: enum, values: [gpu, nvswitch, other], required: true, help: what it is}
+      model: {type: string, help: name as NVML gives it}
+      vendor: {type: string, pattern: '0x[0-9a-f]{4}', example: "0x10de", required: true, help: as in sysfs}
+      device: {type: string, pattern: '0x[0-9a-f]{4}', example: "0x2330", required: true, help: as in sysfs}
+      subsystem_vendor: {type: string, pattern: '0x[0-9a-f]{4}', help: as in sysfs}
+      subsystem_device: {type: string, pattern: '0x[0-9a-f]{4}', help: as in sysfs}
+      class: {type: string, pattern: '0x[0-9a-f]{6}', example: "0x030200", required: true, help: as in sysfs}
+      at:
+        type: list
+        required: true
+        help: where it sits
+        items:
+          type: object
+          keys:
+            address:
+              type: string
+              pattern: '[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]'
+              example: "0000:1b:00.0"
+              required: true
+              help: PCI address
+            numa_node: {type: integer, help: no value where the kernel does not know it}
+modules:
+  type: list
+  help: kernel modules that are loaded
+  items:
+    type: object
+    keys:
+      name: {type: string, required: true, help: with _ as in /proc/modules}
+      version: {type: string, help: of /sys/module/NAME/version}
+      size_bytes: {type: integer, default: 0, help: second field of /proc/modules}
+character_majors:
+  type: list
+  help: further lines of /proc/devices
+  items:
+    type: object
+    keys:
+      major: {type: integer, required: true, help: number}
+      name: {type: string, required: true, help: name}
+nvml: {type: any, help: kept for the GPU simulator}
+)";
 
-/// Reads one profile file; the first thing that is wrong becomes error() and ends the reading.
-class Reader {
- public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+Result<SchemaKey> profile_schema() {
+  SLIPWAY_TRY(documents, read_yaml(kSchema, "the schema of simulation profiles"));
+  SchemaCheck check("the schema of simulation profiles");
+  SchemaKey schema{.type = SchemaKey::Type::object};
+  schema.keys = parse_schema_keys(documents.front(), "", check);
+  if (!check.problems.none()) return check.problems.to_error();
+  return schema;
+}
 
-  Result<SimProfile> read() {
-    try {
-      read_document(YAML::LoadFile(file_));
-    } catch (const YAML::BadFile&) {
-      return Error{.code = ErrorCode::not_found,
-                   .what = "the simulation profile cannot be read",
-                   .where = file_,
-                   .next = "give a profile's name, or the path of a readable file"};
-    } catch (const YAML::Exception& problem) {
-      fail(problem.mark, problem.msg);
+/// An id that the schema has seen: "0x" and hexadecimal digits.
+std::uint32_t id(const Json& text) {
+  const auto& digits = text.get_ref<const std::string&>();
+  std::uint32_t value = 0;
+  std::from_chars(digits.data() + 2, digits.data() + digits.size(), value, 16);
+  return value;
+}
+
+std::optional<std::uint16_t> optional_id(const Json& group, const char* key) {
+  if (!group.contains(key)) return std::nullopt;
+  return static_cast<std::uint16_t>(id(group[key]));
+}
+
+SimPciFunction function_of(const Json& group, const Json& place) {
+  SimPciFunction function{.role = group["role"], .model = group.value("model", ""), .address = place["address"]};
+  function.vendor = static_cast<std::uint16_t>(id(group["vendor"]));
+  function.device = static_cast<std::uint16_t>(id(group["device"]));
+  function.device_class = id(group["class"]);
+  function.subsystem_vendor = optional_id(group, "subsystem_vendor");
+  function.subsystem_device = optional_id(group, "subsystem_device");
+  if (place.contains("numa_node")) function.numa_node = place["numa_node"].get<unsigned>();
+  return function;
+}
+
+SimProfile profile_of(const Json& value) {
+  const Json none = Json::array();
+  SimProfile profile{.name = value["name"], .about = value["about"]};
+  profile.arch = value["machine"]["arch"];
+  profile.kernel_release = value["machine"]["kernel"];
+  if (value["machine"].contains("secure_boot")) profile.secure_boot = value["machine"]["secure_boot"].get<bool>();
+  for (const Json& group : value.value("pci", none))
+    for (const Json& place : group["at"]) profile.pci.push_back(function_of(group, place));
+  for (const Json& module : value.value("modules", none))
+    profile.modules.push_back({module["name"], module.value("version", ""), module["size_bytes"]});
+  for (const Json& entry : value.value("character_majors", none))
+    profile.character_majors.emplace_back(entry["major"], entry["name"]);
+  std::ranges::sort(profile.pci, {}, &SimPciFunction::address);
+  return profile;
+}
+
+/// What a schema cannot say: an address may be there once only, and numbers are not negative.
+void check_rest(const Json& value, SchemaCheck& check) {
+  std::set<std::string> addresses;
+  const Json groups = value.value("pci", Json::array());
+  for (const auto& [group, entry] : groups.items()) {
+    for (const auto& [place, where] : entry["at"].items()) {
+      const std::string key = "pci." + group + ".at." + place;
+      const std::string address = where["address"];
+      if (!addresses.insert(address).second)
+        check.problems.add(check.positions[key + ".address"], key, "the address " + address + " is there twice");
+      if (where.value("numa_node", 0) < 0)
+        check.problems.add(check.positions[key + ".numa_node"], key, "a NUMA node is not negative",
+                           "leave numa_node out where the kernel does not know it");
     }
-    if (error_) return *error_;
-    std::sort(profile_.pci.begin(), profile_.pci.end(),
-              [](const auto& one, const auto& other) { return one.address < other.address; });
-    return profile_;
   }
+}
 
- private:
-  void fail(const YAML::Mark& mark, std::string what) {
-    if (error_) return;
-    const std::string line = std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
-    error_ = Error{.code = ErrorCode::invalid,
-                   .what = std::move(what),
-                   .where = file_ + ":" + line,
-                   .next = "tests/sim/README.md describes the format of simulation profiles"};
-  }
-
-  bool has_only(const YAML::Node& map, const std::string& what, const std::set<std::string>& known) {
-    if (!map.IsMap()) {
-      fail(map.Mark(), what + " must be a map");
-      return false;
-    }
-    for (const auto& entry : map) {
-      if (known.contains(entry.first.Scalar())) continue;
-      fail(entry.first.Mark(), "unknown key '" + entry.first.Scalar() + "' in " + what);
-      return false;
-    }
-    return true;
-  }
-
-  std::string text(const YAML::Node& map, const std::string& key, bool required = true) {
-    const YAML::Node value = map[key];
-    if (value && value.IsScalar() && !value.Scalar().empty()) return value.Scalar();
-    if (value || required) fail(value ? value.Mark() : map.Mark(), "'" + key + "' must be a text");
-    return {};
-  }
-
-  std::uint64_t number(const YAML::Node& map, const std::string& key) {
-    const std::string digits = text(map, key);
-    std::uint64_t value = 0;
-    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (end.ec != std::errc() || end.ptr != digits.data() + digits.size())
-      fail(map[key].Mark(), "'" + key + "' must be a number, not '" + digits + "'");
-    return value;
-  }
-
-  /// A PCI id: "0x" and exactly `digits` hexadecimal digits, as sysfs prints it.
-  std::uint32_t id(const YAML::Node& map, const std::string& key, std::size_t digits) {
-    const std::string value = text(map, key);
-    std::uint32_t result = 0;
-    const char* end = value.data() + value.size();
-    const bool shaped = value.size() == digits + 2 && value.starts_with("0x");
-    if (!shaped || std::from_chars(value.data() + 2, end, result, 16).ptr != end)
-      fail(map[key].Mark(), "'" + key + "' must be 0x and " + std::to_string(digits) + " digits, not '" + value + "'");
-    return result;
-  }
-
-  void read_document(const YAML::Node& document) {
-    if (!has_only(document, "the profile",
-                  {"apiVersion", "name", "about", "machine", "pci", "modules", "character_majors", "nvml"}))
-      return;
-    if (text(document, "apiVersion") != kApiVersion)
-      fail(document["apiVersion"].Mark(), "'apiVersion' must be " + std::string(kApiVersion));
-    profile_.name = text(document, "name");
-    profile_.about = text(document, "about");
-    if (!document["machine"]) return fail(document.Mark(), "'machine' is missing");
-    read_machine(document["machine"]);
-    read_list(document, "pci", &Reader::read_group);
-    read_list(document, "modules", &Reader::read_module);
-    read_list(document, "character_majors", &Reader::read_major);
-  }
-
-  void read_list(const YAML::Node& map, const std::string& key, void (Reader::*read_item)(const YAML::Node&)) {
-    const YAML::Node list = map[key];
-    if (!list) return;
-    if (!list.IsSequence()) return fail(list.Mark(), "'" + key + "' must be a list");
-    for (const auto& item : list) (this->*read_item)(item);
-  }
-
-  void read_machine(const YAML::Node& machine) {
-    if (!has_only(machine, "'machine'", {"arch", "kernel", "secure_boot"})) return;
-    profile_.arch = text(machine, "arch");
-    profile_.kernel_release = text(machine, "kernel");
-    if (!machine["secure_boot"]) return;
-    const std::string value = text(machine, "secure_boot");
-    if (value != "true" && value != "false") fail(machine["secure_boot"].Mark(), "'secure_boot' must be true or false");
-    profile_.secure_boot = value == "true";
-  }
-
-  void read_group(const YAML::Node& group) {
-    if (!has_only(group, "an entry of 'pci'",
-                  {"role", "model", "vendor", "device", "subsystem_vendor", "subsystem_device", "class", "at"}))
-      return;
-    SimPciFunction function;
-    function.role = text(group, "role");
-    if (function.role != "gpu" && function.role != "nvswitch" && function.role != "other")
-      fail(group["role"].Mark(), "'role' must be gpu, nvswitch or other");
-    function.model = text(group, "model", false);
-    function.vendor = static_cast<std::uint16_t>(id(group, "vendor", 4));
-    function.device = static_cast<std::uint16_t>(id(group, "device", 4));
-    function.device_class = id(group, "class", 6);
-    for (const auto& [key, member] : {std::pair{"subsystem_vendor", &function.subsystem_vendor},
-                                      std::pair{"subsystem_device", &function.subsystem_device}})
-      if (group[key]) *member = static_cast<std::uint16_t>(id(group, key, 4));
-    if (!group["at"] || !group["at"].IsSequence()) return fail(group.Mark(), "'at' must be a list of addresses");
-    for (const auto& place : group["at"]) read_place(place, function);
-  }
-
-  void read_place(const YAML::Node& place, SimPciFunction function) {
-    if (!has_only(place, "an entry of 'at'", {"address", "numa_node"})) return;
-    static const std::regex shape("[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f]\\.[0-7]");
-    function.address = text(place, "address");
-    if (!std::regex_match(function.address, shape))
-      fail(place["address"].Mark(), "'address' must look like 0000:1b:00.0, not '" + function.address + "'");
-    if (!addresses_.insert(function.address).second)
-      fail(place["address"].Mark(), "the address " + function.address + " is there twice");
-    if (place["numa_node"]) function.numa_node = static_cast<unsigned>(number(place, "numa_node"));
-    profile_.pci.push_back(std::move(function));
-  }
-
-  void read_module(const YAML::Node& module) {
-    if (!has_only(module, "an entry of 'modules'", {"name", "version", "size_bytes"})) return;
-    SimModule result{.name = text(module, "name"), .version = text(module, "version", false)};
-    if (module["size_bytes"]) result.size_bytes = number(module, "size_bytes");
-    profile_.modules.push_back(std::move(result));
-  }
-
-  void read_major(const YAML::Node& entry) {
-    if (!has_only(entry, "an entry of 'character_majors'", {"major", "name"})) return;
-    profile_.character_majors.emplace_back(static_cast<unsigned>(number(entry, "major")), text(entry, "name"));
-  }
-
-  std::string file_;
-  SimProfile profile_;
-  std::set<std::string> addresses_;
-  std::optional<Error> error_;
-};
+Result<SimProfile> read_file(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in)
+    return Error{ErrorCode::not_found,
+                 "the simulation profile cannot be read",
+                 file,
+                 "give a profile's name (`slipway plan --sim h100x8 …`), or the path of a readable file",
+                 {}};
+  SLIPWAY_TRY(schema, profile_schema());
+  SLIPWAY_TRY(documents, read_yaml(text.str(), file));
+  SchemaCheck check(file);
+  if (documents.size() != 1)
+    return Error{ErrorCode::invalid, "a simulation profile is one YAML document", file, "see tests/sim/README.md", {}};
+  const Json written = check_value(documents.front(), schema, "", check);
+  if (check.problems.none()) check_rest(written, check);
+  if (!check.problems.none()) return check.problems.to_error();
+  return profile_of(complete_value(written, schema, "/"));
+}
 
 std::string find(const std::string& name, const std::vector<std::string>& folders) {
   for (const auto& folder : folders) {
@@ -217,15 +212,14 @@ Error unknown_profile(const std::string& name, const std::vector<std::string>& f
 }  // namespace
 
 Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::vector<std::string>& folders) {
-  if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml"))
-    return Reader(name_or_file).read();
-  if (const auto file = find(name_or_file, folders); !file.empty()) return Reader(file).read();
+  if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml")) return read_file(name_or_file);
+  if (const auto file = find(name_or_file, folders); !file.empty()) return read_file(file);
   const auto [model, count] = model_and_count(name_or_file);
   if (count == 0) return unknown_profile(name_or_file, folders);
   for (const auto& other : sim_profile_names(folders)) {
     const auto [other_model, other_count] = model_and_count(other);
     if (other_model != model || other_count < count) continue;
-    SLIPWAY_TRY(profile, Reader(find(other, folders)).read());
+    SLIPWAY_TRY(profile, read_file(find(other, folders)));
     return first_gpus(std::move(profile), name_or_file, count);
   }
   return unknown_profile(name_or_file, folders);

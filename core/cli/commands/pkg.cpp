@@ -50,7 +50,8 @@ Result<std::pair<std::string, Json>> request_of(const Options& options, const st
 std::string entry_text(const Json& entry) {
   std::ostringstream text;
   text << entry.value("tag", "") << "  " << entry.value("digest", "") << '\n';
-  for (const auto& [key, value] : entry.value("annotations", Json::object()).items())
+  const Json annotations = entry.value("annotations", Json::object());
+  for (const auto& [key, value] : annotations.items())
     text << "    " << key << " = " << (value.is_string() ? value.get<std::string>() : canonical(value)) << '\n';
   for (const Json& layer : entry.value("layers", Json::array()))
     text << "    layer " << layer.value("digest", "") << "  " << layer.value("size", 0LL) << " bytes  "

@@ -120,8 +120,8 @@ TEST(SimProfile, ModulesSecureBootAndMajorsAreRead) {
 
 struct BadProfile {
   const char* name;
-  const char* text;
-  const char* position;  ///< what the error's place must end in
+  const char* text;      ///< "+" in front: after a head that is right
+  const char* position;  ///< "line:column" that the error must name
   const char* says;
 };
 
@@ -131,39 +131,34 @@ TEST_P(BadProfiles, AreRefusedWithTheirPlaceAndWhatWasExpected) {
   const auto profile = read_text(GetParam().text[0] == '+' ? kHead + (GetParam().text + 1) : GetParam().text);
   ASSERT_FALSE(profile.ok());
   EXPECT_EQ(profile.error().code, ErrorCode::invalid);
-  EXPECT_THAT(profile.error().where, ::testing::EndsWith(GetParam().position));
-  EXPECT_THAT(profile.error().what, HasSubstr(GetParam().says));
+  EXPECT_THAT(profile.error().where, HasSubstr(GetParam().position));
+  EXPECT_THAT(to_text(profile.error()), HasSubstr(GetParam().says));
 }
 
 #define FUNCTION "role: gpu, vendor: '0x10de', class: '0x030200'"
 INSTANTIATE_TEST_SUITE_P(
     All, BadProfiles,
     ::testing::Values(
-        BadProfile{"PlainText", "just text", ":1:1", "must be a map"},
+        BadProfile{"PlainText", "just text", "1:1", "expected a map"},
         BadProfile{"AnotherApiVersion",
-                   "apiVersion: slipway.dev/sim/v2\nname: x\nabout: y\nmachine: {arch: a, kernel: b}\n", ":1:13",
+                   "apiVersion: slipway.dev/sim/v2\nname: x\nabout: y\nmachine: {arch: a, kernel: b}\n", "1:13",
                    "slipway.dev/sim/v1"},
-        BadProfile{"NoMachine", "apiVersion: slipway.dev/sim/v1\nname: x\nabout: y\n", ":1:1", "'machine' is missing"},
-        BadProfile{"AnUnknownKey", "+colour: red\n", ":5:1", "unknown key 'colour'"},
-        BadProfile{"AMapForAList", "+pci: {}\n", ":5:6", "'pci' must be a list"},
-        BadProfile{"ATextForAMap", "+pci: [gpu]\n", ":5:7", "must be a map"},
-        BadProfile{"AnUnknownRole", "+pci: [{role: cpu}]\n", ":5:14", "gpu, nvswitch or other"},
-        BadProfile{"ADecimalId", "+pci: [{" FUNCTION ", device: 9008, at: []}]\n", ":5:64",
-                   "0x and 4 digits, not '9008'"},
-        BadProfile{"AnIdWithAWrongDigit", "+pci: [{" FUNCTION ", device: '0x23g0', at: []}]\n", ":5:64",
-                   "not '0x23g0'"},
-        BadProfile{"NoAddresses", "+pci: [{" FUNCTION ", device: '0x2330'}]\n", ":5:7", "'at' must be a list"},
-        BadProfile{"AShortAddress", "+pci: [{" FUNCTION ", device: '0x2330', at: [{address: '1b:00.0'}]}]\n", ":5:89",
-                   "0000:1b:00.0"},
+        BadProfile{"NoMachine", "apiVersion: slipway.dev/sim/v1\nname: x\nabout: y\n", "1:1", "machine"},
+        BadProfile{"AMistypedKey", "+modulse: []\n", "5:1", "did you mean 'modules'"},
+        BadProfile{"AnUnknownRole",
+                   "+pci: [{role: cpu, vendor: '0x10de', class: '0x030200', device: '0x2330', at: []}]\n", "5:14",
+                   "nvswitch"},
+        BadProfile{"ADecimalId", "+pci: [{" FUNCTION ", device: 9008, at: []}]\n", "5:64", "0x[0-9a-f]{4}"},
+        BadProfile{"AShortAddress", "+pci: [{" FUNCTION ", device: '0x2330', at: [{address: '1b:00.0'}]}]\n", "5:89",
+                   "1b:00.0"},
         BadProfile{"ANegativeNumaNode",
                    "+pci: [{" FUNCTION ", device: '0x2330', at: [{address: '0000:1b:00.0', numa_node: -1}]}]\n",
-                   ":5:116", "must be a number"},
+                   "5:105", "not negative"},
         BadProfile{"AnAddressTwice",
                    "+pci: [{" FUNCTION
                    ", device: '0x2330', at: [{address: '0000:1b:00.0'}, {address: '0000:1b:00.0'}]}]\n",
-                   ":5:116", "there twice"},
-        BadProfile{"AModuleWithoutAName", "+modules: [{version: 1}]\n", ":5:11", "'name' must be a text"},
-        BadProfile{"UnclosedYaml", "+pci: [\n", ":6:1", ""}),
+                   "5:107", "0000:1b:00.0 is there twice"},
+        BadProfile{"TwoDocuments", "a: 1\n---\nb: 2\n", "", "one YAML document"}),
     [](const auto& one) { return one.param.name; });
 
 }  // namespace
