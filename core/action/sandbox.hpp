@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/sandbox.hpp - runs a program of a root in namespaces of its own: nothing that it does to mounts,
+// processes or the network is seen outside, and nothing of it is left when it ended.
+//
+// Inside are the root's files, a fresh /proc, an empty /sys, empty /tmp, /var/tmp and /run in memory, and of /dev only
+// null, zero, full, random, urandom and tty. There is no network, the host's name is "slipway", the umask 022.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+namespace slipway::core {
+
+/// A folder or file of the host shown inside.
+struct SandboxBind {
+  std::string source;  ///< host path
+  std::string target;  ///< path inside; must be there
+  bool read_only = true;
+};
+
+/// Folders of the host laid over each other, read-only, the first on top (overlayfs).
+struct SandboxOverlay {
+  std::vector<std::string> layers;  ///< host paths
+  std::string target;               ///< path inside; must be there
+};
+
+struct Sandbox {
+  std::string root;        ///< host path of the folder that is "/" inside
+  bool read_only = false;  ///< the root, with everything mounted in it; else what is written there stays
+  std::vector<SandboxOverlay> overlays;
+  std::vector<SandboxBind> binds;        ///< after the overlays, in this order
+  std::vector<std::string> needs;        ///< paths that must be there inside (links followed)
+  std::string directory = "/";           ///< working folder inside
+  std::vector<std::string> argv;         ///< argv[0] is looked up in PATH of `environment`, inside
+  std::vector<std::string> environment;  ///< all of it
+  std::chrono::seconds limit{3600};
+  /// What the program prints, both streams together, as it comes.
+  std::function<void(std::string_view)> on_output;
+  /// Set by another thread or a signal handler: everything is killed. May be null.
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+struct SandboxEnd {
+  int exit_status = 0;  ///< 0-255; 128 + signal when a signal ended it
+  std::string missing;  ///< the first of `needs` that is not there; then nothing was run
+};
+
+/// Waits until the program and all that it started have ended. Dies with the calling thread.
+/// Errors: `unsupported` when namespaces or mounts are not allowed here; `not_found` no such program inside;
+/// `timed_out`, `cancelled` after everything was killed.
+Result<SandboxEnd> run_in_sandbox(const Sandbox& request);
+
+/// "PATH=…", "LC_ALL=C", "TZ=UTC", "HOME=/tmp", "TMPDIR=/tmp": what every program inside gets.
+std::vector<std::string> sandbox_environment();
+
+}  // namespace slipway::core

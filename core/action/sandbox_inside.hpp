@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/sandbox_inside.hpp - the child's side of run_in_sandbox(): makes the namespaces and runs the program.
+#pragma once
+
+#include <string>
+
+#include "core/action/sandbox.hpp"
+
+namespace slipway::core {
+
+/// What kept the program from being run, on its way through the report pipe: one letter, errno, text.
+struct SandboxReport {
+  enum Kind : char { refused = 'r', setup = 's', need = 'n', program = 'p' };
+  Kind kind = setup;
+  int number = 0;    ///< errno
+  std::string text;  ///< what was tried
+};
+
+/// Runs in a fork of the caller and never returns. Writes a report to `report` (close-on-exec) when the program could
+/// not be started; ends with its exit status, or 128 + signal.
+/// @param output  what becomes standard output and error
+[[noreturn]] void enter_sandbox(const Sandbox& request, int output, int report, int parent);
+
+}  // namespace slipway::core

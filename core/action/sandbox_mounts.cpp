@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/sandbox_mounts.hpp"
+
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <slipway/root_dir.hpp>
+
+namespace slipway::core {
+namespace {
+
+constexpr std::array kStagingFolders{"/tmp", "/run", "/var/tmp", "/mnt"};
+constexpr std::array kEmptyFolders{"/tmp", "/var/tmp", "/run"};
+
+struct Device {
+  const char* name;
+  unsigned minor;
+  unsigned major = 1;
+};
+constexpr std::array kDevices{Device{"null", 3},   Device{"zero", 5},    Device{"full", 7},
+                              Device{"random", 8}, Device{"urandom", 9}, Device{"tty", 0, 5}};
+
+/// The first thing that failed; later steps do nothing then.
+class Mounts {
+ public:
+  explicit Mounts(const Sandbox& request) : request_(request) {}
+
+  SandboxReport make() {
+    open_sources();
+    step("make the mounts private", ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+    mount_root();
+    for (std::size_t i = 0; i < request_.overlays.size(); ++i) mount_overlay(i);
+    mount_dev();
+    mount_at("/proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+    mount_at("/sys", "tmpfs", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=0555");
+    for (const char* folder : kEmptyFolders) mount_at(folder, "tmpfs", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+    for (std::size_t i = 0; i < request_.binds.size(); ++i) mount_bind(request_.binds[i], bind_sources_[i]);
+    enter();
+    return report_;
+  }
+
+ private:
+  bool failed() const { return !report_.text.empty(); }
+
+  void step(const std::string& what, long result) {
+    if (failed() || result >= 0) return;
+    const bool refused = errno == EPERM || errno == EACCES;
+    report_ = {refused ? SandboxReport::refused : SandboxReport::setup, errno, what};
+  }
+
+  /// A name for a descriptor that mount(2) can follow even when something covers the path.
+  static std::string name_of(const Fd& fd) { return "/proc/self/fd/" + std::to_string(fd.get()); }
+
+  Fd source(const std::string& path) {
+    if (failed()) return {};
+    Fd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    step("open " + path, fd.get());
+    return fd;
+  }
+
+  /// Before anything is covered: a root or source below /tmp is still to be found.
+  void open_sources() {
+    root_source_ = source(request_.root);
+    for (const SandboxOverlay& overlay : request_.overlays)
+      for (const std::string& layer : overlay.layers) layer_sources_.push_back(source(layer));
+    for (const SandboxBind& bind : request_.binds) bind_sources_.push_back(source(bind.source));
+  }
+
+  void mount_root() {
+    if (failed()) return;
+    struct stat info {};
+    for (const char* folder : kStagingFolders)
+      if (staging_.empty() && ::stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) staging_ = folder;
+    step("mount memory on " + staging_, ::mount("tmpfs", staging_.c_str(), "tmpfs", 0, "mode=0700"));
+    const std::string top = staging_ + "/root";
+    step("make " + top, ::mkdir(top.c_str(), 0700));
+    step("show " + request_.root,
+         ::mount(name_of(root_source_).c_str(), top.c_str(), nullptr, MS_BIND | MS_REC, nullptr));
+    if (request_.read_only) make_read_only(top);
+    if (failed()) return;
+    auto opened = RootDir::open(top);
+    step("open " + request_.root, opened.ok() ? 0 : -1);
+    if (opened.ok()) root_.emplace(std::move(*opened));
+  }
+
+  /// With all that is mounted below (Linux 5.12); the top alone on older kernels.
+  void make_read_only(const std::string& top) {
+    if (failed()) return;
+    mount_attr wanted{};
+    wanted.attr_set = MOUNT_ATTR_RDONLY;
+    constexpr int kSetAttributes = 442;  // mount_setattr(2); newer than some C libraries
+    const unsigned recursive = AT_RECURSIVE_FLAG;
+    if (::syscall(kSetAttributes, AT_FDCWD, top.c_str(), recursive, &wanted, sizeof(wanted)) == 0) return;
+    step("make " + request_.root + " read-only",
+         ::mount("", top.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr));
+  }
+
+  /// The place inside, links followed inside; none when it is not there.
+  std::optional<Fd> place(const std::string& path) const {
+    auto found = root_->open_at(path, O_PATH);
+    return found ? std::optional<Fd>(std::move(*found)) : std::nullopt;
+  }
+
+  /// Folders that the root lacks are left out: whoever needs one says so in `needs`.
+  void mount_at(const std::string& path, const char* from, const char* type, unsigned long flags, const char* options) {
+    if (failed()) return;
+    const auto target = place(path);
+    if (target) step("mount " + path, ::mount(from, name_of(*target).c_str(), type, flags, options));
+  }
+
+  void mount_overlay(std::size_t index) {
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < index; ++i) first += request_.overlays[i].layers.size();
+    if (failed()) return;
+    const SandboxOverlay& overlay = request_.overlays[index];
+    std::string options = "lowerdir=";
+    for (std::size_t i = 0; i < overlay.layers.size(); ++i)
+      options += (i == 0 ? "" : ":") + name_of(layer_sources_[first + i]);
+    const auto target = place(overlay.target);
+    if (!target) errno = ENOENT;
+    step("lay " + overlay.layers.front() + " over " + overlay.target,
+         target ? ::mount("overlay", name_of(*target).c_str(), "overlay", MS_RDONLY, options.c_str()) : -1);
+  }
+
+  void mount_bind(const SandboxBind& bind, const Fd& from) {
+    if (failed()) return;
+    const auto target = place(bind.target);
+    if (!target) errno = ENOENT;
+    step("show " + bind.source + " at " + bind.target,
+         target ? ::mount(name_of(from).c_str(), name_of(*target).c_str(), nullptr, MS_BIND, nullptr) : -1);
+    if (!bind.read_only || failed()) return;
+    const auto made = place(bind.target);
+    step("make " + bind.target + " read-only",
+         made ? ::mount("", name_of(*made).c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) : -1);
+  }
+
+  void mount_dev() {
+    if (failed() || !place("/dev")) return;
+    std::vector<std::pair<const Device*, Fd>> nodes;
+    for (const Device& device : kDevices)
+      nodes.emplace_back(&device, Fd(::open(("/dev/" + std::string(device.name)).c_str(), O_PATH | O_CLOEXEC)));
+    mount_at("/dev", "tmpfs", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755");
+    const auto folder = place("/dev");
+    if (failed() || !folder) return;
+    for (const auto& [device, node] : nodes) add_device(*folder, *device, node);
+    ::symlinkat("/proc/self/fd", folder->get(), "fd");
+    ::symlinkat("/proc/self/fd/0", folder->get(), "stdin");
+    ::symlinkat("/proc/self/fd/1", folder->get(), "stdout");
+    ::symlinkat("/proc/self/fd/2", folder->get(), "stderr");
+  }
+
+  /// A node of its own where that is allowed, else this machine's shown there (containers without CAP_MKNOD).
+  void add_device(const Fd& folder, const Device& device, const Fd& node) {
+    if (failed()) return;
+    const dev_t number = makedev(device.major, device.minor);
+    if (::mknodat(folder.get(), device.name, S_IFCHR | 0666, number) == 0) {
+      ::fchmodat(folder.get(), device.name, 0666, 0);
+      return;
+    }
+    const Fd file(::openat(folder.get(), device.name, O_CREAT | O_CLOEXEC | O_RDONLY, 0666));
+    if (node && file)
+      step("show /dev/" + std::string(device.name),
+           ::mount(name_of(node).c_str(), name_of(file).c_str(), nullptr, MS_BIND, nullptr));
+  }
+
+  void enter() {
+    if (failed()) return;
+    const std::string top = staging_ + "/root";
+    step("enter " + request_.root, ::chdir(top.c_str()));
+    if (::syscall(SYS_pivot_root, ".", ".") == 0) {
+      step("leave the old root", ::umount2(".", MNT_DETACH));
+    } else {  // the old root is the kernel's initial one, which cannot be swapped
+      step("enter " + request_.root, ::chroot("."));
+    }
+    step("enter " + request_.root, ::chdir("/"));
+  }
+
+  static constexpr unsigned AT_RECURSIVE_FLAG = 0x8000;  // AT_RECURSIVE
+
+  const Sandbox& request_;
+  SandboxReport report_;
+  Fd root_source_;
+  std::vector<Fd> layer_sources_;
+  std::vector<Fd> bind_sources_;
+  std::string staging_;
+  std::optional<RootDir> root_;
+};
+
+}  // namespace
+
+SandboxReport make_sandbox_mounts(const Sandbox& request) { return Mounts(request).make(); }
+
+}  // namespace slipway::core
