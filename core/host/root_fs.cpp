@@ -254,6 +254,12 @@ Status RootFs::sync() {
   return {};
 }
 
+Status RootFs::settle_time(std::string_view path) {
+  if (!source_date_epoch_ || !root_.open_at(path, O_PATH | O_NOFOLLOW)) return {};
+  SLIPWAY_TRY(place, root_.parent_of(path));
+  return set_mtime(place.first.get(), place.second, path, now_ns());
+}
+
 Status RootFs::settle_directory_times() {
   if (source_date_epoch_)
     for (const std::string& path : changed_directories_) {

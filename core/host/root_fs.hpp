@@ -69,6 +69,9 @@ class RootFs {
   Status sync();
   /// Sets the mtime of every folder that was changed, when there is a SOURCE_DATE_EPOCH.
   Status settle_directory_times();
+  /// Gives what a tool wrote the time of new files, when there is a SOURCE_DATE_EPOCH; fine when it is not there.
+  Status settle_time(std::string_view path);
+  std::optional<std::int64_t> source_date_epoch() const { return source_date_epoch_; }
   /// The time for new files: SOURCE_DATE_EPOCH or now, nanoseconds since 1970.
   std::int64_t now_ns() const;
 

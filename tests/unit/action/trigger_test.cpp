@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triggers in roots that are not live: real ldconfig and depmod, this machine's and the root's own.
+#include "core/action/trigger.hpp"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "action_fixture.hpp"
+#include "core/action/sandbox.hpp"
+#include "real_programs.hpp"
+
+namespace slipway::core {
+namespace {
+
+using test::TempRoot;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr auto kNoTimes = TempRoot::Times::none;
+
+bool sandbox_works() {
+  Sandbox request;
+  request.root = "/";
+  request.read_only = true;
+  request.argv = {"true"};
+  request.environment = sandbox_environment();
+  return run_in_sandbox(request).ok();
+}
+
+class TriggerTest : public ActionTest {
+ protected:
+  Payment pay(const std::string& trigger) {
+    const auto paid = pay_trigger(trigger, context);
+    EXPECT_TRUE(paid.ok()) << trigger << ": " << (paid ? "" : to_text(paid.error()));
+    EXPECT_TRUE(fs.settle_directory_times().ok());
+    return paid.value_or(Payment{});
+  }
+  /// A library in a folder that the linker is told of.
+  static void put_library(const TempRoot& tree) {
+    tree.put("/etc/ld.so.conf", "/opt/lib\n");
+    test::copy_in(tree, "/lib/x86_64-linux-gnu/libm.so.6", "/opt/lib/libm.so.6");
+  }
+  static std::string cached(const TempRoot& tree) { return test::output_of("ldconfig -r " + tree.folder() + " -p"); }
+};
+
+TEST_F(TriggerTest, NamesAreChecked) {
+  for (const std::string good : {"ldconfig", "depmod:6.1.0-50-amd64", "initramfs:6.6.0+x", "daemon-reload",
+                                 "restart:containerd.service", "reload:a@b.service"})
+    EXPECT_TRUE(check_trigger_name(good).ok()) << good;
+  for (const std::string bad : {"", "reboot", "depmod", "depmod:", "depmod:../../etc", "restart:--all", "restart:a;b",
+                                "ldconfig:x", "daemon-reload:"})
+    EXPECT_FALSE(check_trigger_name(bad).ok()) << bad;
+  EXPECT_FALSE(pay_trigger("depmod:-a", context).ok());
+}
+
+TEST_F(TriggerTest, AnEmptyRootIsSkippedAndEverySkipSaysWhy) {
+  EXPECT_THAT(pay("ldconfig").why, HasSubstr("no /etc"));
+  EXPECT_THAT(pay("depmod:6.1").why, HasSubstr("no /lib/modules/6.1"));
+  EXPECT_THAT(pay("initramfs:6.1").why, HasSubstr("neither update-initramfs nor dracut"));
+  EXPECT_THAT(pay("daemon-reload").why, HasSubstr("not running"));
+  EXPECT_THAT(pay("restart:containerd.service").why, HasSubstr("not running"));
+  EXPECT_THAT(pay("reload:containerd.service").why, HasSubstr("not running"));
+  EXPECT_EQ(root.listing(), "");
+}
+
+TEST_F(TriggerTest, LdconfigOfThisMachineServesARootThatHasNone) {
+  put_library(root);
+  const Payment paid = pay("ldconfig");
+  EXPECT_TRUE(paid.done);
+  EXPECT_THAT(paid.text, HasSubstr("-r " + root.folder()));
+  EXPECT_FALSE(root.has("/var/cache/ldconfig"));
+  EXPECT_EQ(root.info("/etc/ld.so.cache").st_mtim.tv_sec, kEpoch);
+  EXPECT_EQ(root.info("/etc").st_mtim.tv_sec, kEpoch);
+  EXPECT_THAT(cached(root), HasSubstr("libm.so.6"));
+}
+
+TEST_F(TriggerTest, TheRootsOwnLdconfigGivesTheSameCacheInEveryCopy) {
+  if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
+  TempRoot second;
+  RootFs other(second.dir(), kEpoch);
+  const auto other_host = *open_host({.root = second.folder()});
+  ActionContext elsewhere{other, *other_host, stager, {}, {}, {}, {}, {}};
+  for (const TempRoot* tree : {&root, &second}) {
+    test::install_programs(*tree, {"/usr/sbin/ldconfig"});
+    put_library(*tree);
+    tree->put("/var/cache/ldconfig/aux-cache", "as it was");
+  }
+  EXPECT_THAT(pay("ldconfig").text, HasSubstr("chroot " + root.folder()));
+  ASSERT_TRUE(pay_trigger("ldconfig", elsewhere).ok());
+  EXPECT_EQ(root.content("/etc/ld.so.cache"), second.content("/etc/ld.so.cache"));
+  EXPECT_EQ(root.content("/var/cache/ldconfig/aux-cache"), "as it was");
+  EXPECT_THAT(cached(root), HasSubstr("/opt/lib/libm.so.6"));
+}
+
+TEST_F(TriggerTest, LinksThatLdconfigMakesGetTheEpochToo) {
+  root.put("/etc/ld.so.conf", "/opt/lib\n");
+  root.make_folder("/opt/lib");
+  const std::string make =
+      "gcc -shared -Wl,-soname,libours.so.1 -o " + root.at("/opt/lib/libours.so.1.2") + " -x c /dev/null";
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  pay("ldconfig");
+  EXPECT_EQ(root.info("/opt/lib/libours.so.1").st_mtim.tv_sec, kEpoch);
+  EXPECT_EQ(root.info("/opt/lib").st_mtim.tv_sec, kEpoch);
+}
+
+TEST_F(TriggerTest, ALdconfigThatFailsIsAnErrorWithItsWords) {
+  root.put("/etc/ld.so.conf", "/opt/lib\n");
+  root.make_folder("/etc/ld.so.cache");
+  const auto paid = pay_trigger("ldconfig", context);
+  ASSERT_FALSE(paid.ok());
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("ld.so.cache"));
+}
+
+TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
+  TempRoot second;
+  RootFs other(second.dir(), kEpoch);
+  const auto other_host = *open_host({.root = second.folder()});
+  ActionContext elsewhere{other, *other_host, stager, {}, {}, {}, {}, {}};
+  const std::string folder = "/lib/modules/6.1/updates/";
+  for (const std::string name : {"a", "b", "c"})
+    test::make_module(root, folder + name + ".ko", "\"alias=pci:v000010DEd*" + name + "\"");
+  for (const std::string name : {"c", "a", "b"})  // another order in the folder
+    test::copy_in(second, root.at(folder + name + ".ko"), folder + name + ".ko");
+  EXPECT_TRUE(pay("depmod:6.1").done);
+  ASSERT_TRUE(pay_trigger("depmod:6.1", elsewhere).ok());
+  EXPECT_THAT(root.content("/lib/modules/6.1/modules.alias"), HasSubstr("alias pci:v000010DEd*a a"));
+  for (const std::string& file : trigger_products("depmod:6.1", *host)) {
+    EXPECT_EQ(root.content(file), second.content(file)) << file;
+    EXPECT_EQ(root.info(file).st_mtim.tv_sec, kEpoch) << file;
+  }
+}
+
+TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
+  if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
+  test::install_programs(root, {"/usr/bin/kmod"});
+  root.link("/usr/sbin/depmod", "../bin/kmod");
+  test::make_module(root, "/opt/store/ours.ko", "\"alias=pci:v000010DEd*\"");
+  root.make_folder("/usr/lib/modules/6.1");
+  root.link("/usr/lib/modules/6.1/updates", "/opt/store");
+  EXPECT_THAT(pay("depmod:6.1").text, HasSubstr("chroot"));
+  EXPECT_THAT(root.content("/lib/modules/6.1/modules.dep"), HasSubstr("updates/ours.ko:"));
+}
+
+// depmod says "ERROR: fstatat" for a link that leads nowhere, leaves the modules out, and ends with status 0.
+TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
+  root.make_folder("/lib/modules/6.1");
+  root.link("/lib/modules/6.1/updates", "/nowhere/at/all");
+  const auto paid = pay_trigger("depmod:6.1", context);
+  ASSERT_FALSE(paid.ok());
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("updates"));
+}
+
+class InitramfsTrigger : public TriggerTest {
+ protected:
+  void SetUp() override {
+    if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
+    test::install_programs(root, {"/usr/bin/dash", "/usr/bin/env", "/usr/bin/cat", "/usr/bin/ls"});
+    root.link("/usr/bin/sh", "dash");
+    root.make_folder("/boot");
+  }
+  void put_tool(const std::string& name, const std::string& script) {
+    root.put("/usr/sbin/" + name, "#!/bin/sh\n" + script, 0755);
+  }
+};
+
+TEST_F(InitramfsTrigger, RunsTheRootsUpdateInitramfsInAPrivateEnvironment) {
+  root.put("/boot/initrd.img-6.1", "old");
+  put_tool("update-initramfs", "echo \"$@\" > /boot/initrd.img-$3; env > /boot/env; ls /dev > /boot/dev; : > /tmp/x\n");
+  EXPECT_TRUE(pay("initramfs:6.1").done);
+  EXPECT_EQ(root.content("/boot/initrd.img-6.1"), "-u -k 6.1\n");
+  EXPECT_THAT(root.content("/boot/env"), HasSubstr("SOURCE_DATE_EPOCH=" + std::to_string(kEpoch)));
+  EXPECT_THAT(root.content("/boot/dev"), Not(HasSubstr("sda")));
+  EXPECT_EQ(root.info("/boot/initrd.img-6.1").st_mtim.tv_sec, kEpoch);
+  EXPECT_EQ(root.info("/boot").st_mtim.tv_sec, kEpoch);
+  EXPECT_TRUE(std::filesystem::is_empty(root.at("/tmp")));
+}
+
+TEST_F(InitramfsTrigger, TakesDracutForAnImageOfItsOwn) {
+  root.put("/boot/initramfs-6.1.img", "old");
+  put_tool("dracut", "echo \"$@\" > /boot/initramfs-6.1.img\n");
+  EXPECT_TRUE(pay("initramfs:6.1").done);
+  EXPECT_EQ(root.content("/boot/initramfs-6.1.img"),
+            "--force --kver 6.1 --no-hostonly --reproducible /boot/initramfs-6.1.img\n");
+}
+
+TEST_F(InitramfsTrigger, IsSkippedWhereTheKernelHasNoInitrd) {
+  put_tool("update-initramfs", "exit 1\n");
+  const Payment paid = pay("initramfs:6.1");
+  EXPECT_FALSE(paid.done);
+  EXPECT_THAT(paid.why, HasSubstr("no initrd for kernel 6.1"));
+}
+
+TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastWords) {
+  root.put("/boot/initrd.img-6.1", "old");
+  put_tool("update-initramfs", "echo 'cannot find the moon' >&2; exit 3\n");
+  const auto paid = pay_trigger("initramfs:6.1", context);
+  ASSERT_FALSE(paid.ok());
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("cannot find the moon"));
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("status 3"));
+}
+
+TEST(TriggerProducts, AreWhatTheToolsWrite) {
+  TempRoot root;
+  const auto host = *open_host({.root = root.folder()});
+  EXPECT_THAT(trigger_products("ldconfig", *host), ::testing::ElementsAre("/etc/ld.so.cache"));
+  EXPECT_THAT(trigger_products("depmod:6.1", *host), ::testing::Contains("/lib/modules/6.1/modules.dep.bin"));
+  EXPECT_TRUE(trigger_products("initramfs:6.1", *host).empty());
+}
+
+}  // namespace
+}  // namespace slipway::core
