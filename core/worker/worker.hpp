@@ -30,19 +30,24 @@ struct WorkerOptions {
   bool trust_environment = true;                  ///< pass SLIPWAY_NVML and the like on
 };
 
-/// One worker process. Its life ends with this object: it and all its descendants are killed.
+/// One worker process. Its life ends with this object: it and all its descendants are killed. Used by one thread at a
+/// time, not always the same; several workers may be used side by side.
 class Worker {
  public:
   virtual ~Worker() = default;
-  /// Asks for one operation (sdk/slipway/abi.h) and waits.
+  /// Asks for one operation (sdk/slipway/abi.h) and waits. Loading the plugin is part of the first call, as its phase
+  /// "load". The time that `events.core` takes does not count against `limit`.
   /// Errors: the plugin's own; `plugin_defect` with signal, phase and the last lines it printed when it crashed, broke
   /// the protocol or flooded; `timed_out` when `limit` passed (it was killed; "stuck in the kernel" when even that did
-  /// not end it); `unsupported` an operation that it does not know.
+  /// not end it); `unsupported` an operation that it does not know. After `timed_out`, and after a `plugin_defect` of a
+  /// worker that is gone, nothing more can be asked of it.
   virtual Result<Json> call(const std::string& op, const Json& request, std::chrono::milliseconds limit,
                             const WorkerEvents& events) = 0;
 };
 
-/// Starts `slipway-worker` (found beside the running program: libexec/slipway) with the plugin.
+/// Starts `slipway-worker` (found beside the running program, or in ../libexec/slipway) with the plugin. This process
+/// becomes the subreaper of what it starts (PR_SET_CHILD_SUBREAPER).
+/// Errors: `not_found` slipway-worker is not installed; `denied` as root, others could have changed it; system errors.
 Result<std::unique_ptr<Worker>> start_worker(const WorkerOptions& options);
 
 }  // namespace slipway::core

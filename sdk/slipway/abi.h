@@ -48,9 +48,11 @@ typedef struct slipway_services {
  *   check   {component, action, host}                 -> true when the custom action already holds
  *   apply   {component, action, host}                 -> outcome
  *   verify  {component, spec, host}                   -> findings
+ *   tools   {component}                               -> [{name, purpose, usage}]
  *   tool    {component, tool, arguments, spec, host}  -> {exit: 0-255}
  *   import  {component, document}                     -> {spec, warnings}
- * An operation that the plugin does not know answers SLIPWAY_UNSUPPORTED. Nothing is ever thrown across. */
+ * An operation, component or ability that the plugin does not have answers SLIPWAY_UNSUPPORTED, with an error object or
+ * without a reply. Nothing is ever thrown across. */
 typedef struct slipway_plugin {
   uint32_t size; /* set by slipway to sizeof(slipway_plugin) before the entry is called */
   void* context;

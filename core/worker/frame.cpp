@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/worker/frame.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kHead = 4;
+
+std::uint32_t length_at(const char* bytes) {
+  std::uint32_t length = 0;
+  for (std::size_t i = 0; i < kHead; ++i)
+    length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  return length;
+}
+
+/// Values in values without end would overflow the stack of whoever prints or destroys them.
+bool too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '{' || c == '[')) {
+      if (++depth > kMaxFrameDepth) return true;
+    } else if (!quoted && (c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+Error broken(const std::string& how) {
+  return Error{.code = ErrorCode::plugin_defect, .what = "broke the connection's protocol: " + how};
+}
+
+}  // namespace
+
+Result<std::string> encode_frame(const Json& message) {
+  std::string frame(kHead, '\0');
+  frame += canonical(message);
+  const std::size_t length = frame.size() - kHead;
+  if (length > kMaxFrameBytes)
+    return Error{.code = ErrorCode::invalid,
+                 .what = "a message of " + std::to_string(length) + " bytes is longer than the " +
+                         std::to_string(kMaxFrameBytes >> 20) + " MiB that one may have"};
+  for (std::size_t i = 0; i < kHead; ++i) frame[i] = static_cast<char>(length >> (8 * i) & 0xffU);
+  return frame;
+}
+
+void FrameReader::feed(std::string_view bytes) {
+  if (begin_ > 0) {
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+  }
+  buffer_ += bytes;
+}
+
+Result<std::optional<Json>> FrameReader::next() {
+  if (buffer_.size() - begin_ < kHead) return std::optional<Json>();
+  const std::size_t length = length_at(buffer_.data() + begin_);
+  if (length > kMaxFrameBytes) return broken("a message of " + std::to_string(length) + " bytes");
+  if (buffer_.size() - begin_ - kHead < length) return std::optional<Json>();
+  const std::string_view text = std::string_view(buffer_).substr(begin_ + kHead, length);
+  if (too_deep(text)) return broken("a message of more than " + std::to_string(kMaxFrameDepth) + " levels");
+  Json message = Json::parse(text, nullptr, false);
+  if (!message.is_object() || !message.contains("type") || !message["type"].is_string())
+    return broken("a message that is none: " + std::string(text.substr(0, 80)));
+  begin_ += kHead + length;
+  return std::optional<Json>(std::move(message));
+}
+
+}  // namespace slipway::core

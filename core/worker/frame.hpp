@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/worker/frame.hpp - the messages between slipway and a worker: a length and a JSON object each.
+//
+// On the wire: uint32 length, little-endian, then that many bytes of JSON text. `type` says what it is:
+//   to the worker:   call {id, op, request}                core-reply {id, status, value}
+//   from the worker: ready {}                              reply {id, status, value}
+//                    log {level, text}                     progress {label, done, total}
+//                    output {text}                         core {id, op, request}
+// `status` is one of sdk/slipway/abi.h; `value` is an error object unless it is SLIPWAY_OK. Before `ready` only a reply
+// with id 0 can come: the plugin could not be loaded.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+namespace slipway::core {
+
+constexpr std::size_t kMaxFrameBytes = 64U << 20;
+constexpr std::size_t kMaxFrameDepth = 200;  ///< of objects and lists in each other
+
+/// Errors: `invalid` when the text is longer than a frame may be.
+Result<std::string> encode_frame(const Json& message);
+
+/// Puts frames together from the bytes as they come.
+class FrameReader {
+ public:
+  void feed(std::string_view bytes);
+  /// The next whole frame, or nothing yet. Errors: `plugin_defect` too long, too deep, or no JSON object with a `type`;
+  /// nothing that comes after such a frame can be read.
+  Result<std::optional<Json>> next();
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace slipway::core

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/worker/locate.hpp - where the program slipway-worker is.
+#pragma once
+
+#include <string>
+
+#include <slipway/result.hpp>
+
+namespace slipway::core {
+
+/// $SLIPWAY_WORKER when the environment is trusted or we are not root; else beside the running program (build tree),
+/// ../libexec/slipway/ or ../bin/ from there, else the compiled-in folder.
+/// Errors: `not_found` with the places; `denied` when as root the found one may be written by others.
+Result<std::string> worker_program(bool trust_environment);
+
+}  // namespace slipway::core

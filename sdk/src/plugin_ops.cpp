@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin_ops.hpp"
+
+#include <map>
+
+#include <slipway/commands.hpp>
+#include <slipway/importer.hpp>
+#include <slipway/local_host.hpp>
+
+#include "json_read.hpp"
+#include "plugin_tool_io.hpp"
+
+namespace slipway::detail {
+namespace {
+
+Json object_at(const Json& request, std::string_view name) {
+  const Json* value = member(request, name);
+  return value != nullptr && value->is_object() ? *value : Json::object();
+}
+
+Spec spec_of(const Json& request) { return Spec(object_at(request, "spec")); }
+
+Result<std::unique_ptr<Host>> host_of(const Json& request) {
+  return open_host(host_config_from_json(object_at(request, "host")));
+}
+
+Error no_ability(const std::string& what) { return Error{.code = ErrorCode::unsupported, .what = what}; }
+
+Result<Json> detect(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(facts, component.detect(spec_of(request), *host));
+  return to_json(facts);
+}
+
+Result<Json> plan(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(facts, facts_from_json(object_at(request, "facts")));
+  SLIPWAY_TRY(plan, component.plan(spec_of(request), facts, Inputs(object_at(request, "inputs"))));
+  return to_json(plan);
+}
+
+Result<Json> verify(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(findings, component.verify(spec_of(request), *host));
+  return to_json(findings);
+}
+
+Result<Json> check(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(holds, component.check(Action(object_at(request, "action")), *host));
+  return Json(static_cast<bool>(holds));
+}
+
+Result<Json> apply(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(outcome, component.apply(Action(object_at(request, "action")), *host));
+  return to_json(outcome);
+}
+
+Json to_json(const std::vector<ToolInfo>& tools) {
+  Json list = Json::array();
+  for (const ToolInfo& tool : tools)
+    list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"usage", tool.usage}});
+  return list;
+}
+
+Result<Json> tools(Component& component, const Json&, const slipway_services&) {
+  const Commands* const commands = component.commands();
+  return to_json(commands == nullptr ? std::vector<ToolInfo>() : commands->list());
+}
+
+Error no_such_tool(const std::string& name, const std::vector<ToolInfo>& tools) {
+  std::string known;
+  for (const ToolInfo& tool : tools) known += (known.empty() ? "" : ", ") + tool.name;
+  return Error{
+      .code = ErrorCode::not_found, .what = "there is no tool '" + name + "'", .next = "the tools are " + known};
+}
+
+Result<Json> tool(Component& component, const Json& request, const slipway_services& services) {
+  const Commands* const commands = component.commands();
+  if (commands == nullptr) return no_ability("this component has no tools");
+  const std::string name = text_at(request, "tool");
+  const std::vector<ToolInfo> known = commands->list();
+  bool found = false;
+  for (const ToolInfo& info : known) found = found || info.name == name;
+  if (!found) return no_such_tool(name, known);
+  SLIPWAY_TRY(host, host_of(request));
+  ServiceToolIo io(services);
+  SLIPWAY_TRY(status, commands->run(name, texts_or_none(member(request, "arguments")), *host, io));
+  if (status < 0 || status > 255)
+    return Error{.code = ErrorCode::plugin_defect,
+                 .what = "ended the tool '" + name + "' with status " + std::to_string(status) + ", not 0 to 255"};
+  return Json{{"exit", status}};
+}
+
+Result<Json> import(Component& component, const Json& request, const slipway_services&) {
+  const Importer* const importer = component.importer();
+  if (importer == nullptr) return no_ability("this component imports nothing");
+  const Json document = object_at(request, "document");
+  SLIPWAY_TRY(section, importer->import(text_at(document, "apiVersion"), text_at(document, "kind"), document));
+  return Json{{"spec", section.spec}, {"warnings", section.warnings}};
+}
+
+}  // namespace
+
+const Operation* find_operation(const std::string& name) {
+  static const std::map<std::string, Operation> all{{"detect", detect}, {"plan", plan},    {"verify", verify},
+                                                    {"check", check},   {"apply", apply},  {"tools", tools},
+                                                    {"tool", tool},     {"import", import}};
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+}  // namespace slipway::detail
