@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/choose_errors.hpp - the errors of choosing a package: what was looked for, what is there, what to do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/choose.hpp"
+
+namespace slipway::driver {
+
+Error nothing_there(const Wanted& wanted);
+Error several_versions(const Wanted& wanted, const std::vector<std::string>& versions);
+Error no_such_version(const Wanted& wanted, const std::vector<std::string>& versions);
+/// @param source  the source package that policy did not let compile, or null
+Error no_package(const std::vector<Package>& packages, const Wanted& wanted, const Package* source);
+Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& wanted, const std::string& failure);
+
+}  // namespace slipway::driver

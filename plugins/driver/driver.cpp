@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/driver.hpp"
+
+#include "driver/host_facts.hpp"
+#include "driver/plan.hpp"
+#include "driver/reboot.hpp"
+#include "driver/settings.hpp"
+#include "driver/verify.hpp"
+
+namespace slipway::driver {
+
+Result<Facts> Driver::detect(const Spec&, const Host& host) const {
+  const HostFacts facts = read_host_facts(host);
+  if (host.hardware() != "detect" || !facts.usable_gpus().empty()) return to_facts(facts);
+  if (!facts.kernel_view) return Facts::not_applicable("this root shows no devices, and hardware is detect");
+  if (!facts.gpus.empty()) return Facts::not_applicable("every NVIDIA GPU is handed to virtual machines (vfio)");
+  return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+}
+
+Result<Plan> Driver::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  return make_plan(settings, host_facts_from(facts), inputs);
+}
+
+Result<Findings> Driver::verify(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  return verify_driver(settings, read_host_facts(host), host);
+}
+
+Result<bool> Driver::check(const Action& action, const Host& host) const { return check_reboot(action, host); }
+
+Result<Outcome> Driver::apply(const Action& action, const Host& host) const { return apply_reboot(action, host); }
+
+}  // namespace slipway::driver

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/driver.hpp - the component driver: installs the NVIDIA driver from a package.
+#pragma once
+
+#include <slipway/component.hpp>
+
+namespace slipway::driver {
+
+class Driver final : public Component {
+ public:
+  Result<Facts> detect(const Spec& spec, const Host& host) const override;
+  Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
+  Result<Findings> verify(const Spec& spec, const Host& host) const override;
+  Result<bool> check(const Action& action, const Host& host) const override;
+  Result<Outcome> apply(const Action& action, const Host& host) const override;
+};
+
+}  // namespace slipway::driver

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/settings.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "nvidia/loaded_driver.hpp"
+#include "nvidia/nearest.hpp"
+
+namespace slipway::driver {
+namespace {
+
+constexpr std::string_view kSection = "spec.components.driver";
+
+Error invalid(std::string what, std::string_view key, std::string next) {
+  return {ErrorCode::invalid, std::move(what), fmt::format("{}.{}", kSection, key), std::move(next), {}};
+}
+
+Result<std::vector<nvidia::Gpu>> read_gpus(const std::vector<std::string>& texts) {
+  std::vector<nvidia::Gpu> gpus;
+  for (const auto& text : texts) {
+    auto gpu = nvidia::gpu_from_text(text);
+    if (!gpu) {
+      const auto nearest = nvidia::nearest(text, nvidia::known_gpu_names());
+      return invalid(fmt::format("'{}' is no GPU that slipway knows", text), "gpus",
+                     nearest.empty() ? "write a product (H100), a PCI id (10de:2330) or an architecture (hopper)"
+                                     : fmt::format("did you mean '{}'?", nearest));
+    }
+    gpus.push_back(std::move(*gpu));
+  }
+  return gpus;
+}
+
+// What the kernel's parameter parser reads: 1 and 0 for true and false.
+std::string value_text(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
+  if (value.is_string()) return value.get<std::string>();
+  return value.dump();
+}
+
+bool fits_one_word(const std::string& text) {
+  return std::ranges::none_of(text,
+                              [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; });
+}
+
+Result<std::map<std::string, std::string>> read_module_parameters(const std::string& module, const Json& values) {
+  std::map<std::string, std::string> parameters;
+  for (const auto& [name, value] : values.items()) {
+    const std::string key = fmt::format("parameters.{}.{}", module, name);
+    if (value.is_structured() || value.is_null())
+      return invalid(fmt::format("the module parameter {} has no plain value", name), key, "write a number or a text");
+    const std::string text = value_text(value);
+    const bool plain_name = !name.empty() && name.find_first_of(" \t=") == std::string::npos && fits_one_word(name);
+    if (!plain_name || !fits_one_word(text))
+      return invalid(fmt::format("the module parameter {} cannot stand in a modprobe.d file", name), key,
+                     "leave out quotes, backslashes and line breaks");
+    parameters[name] = text;
+  }
+  return parameters;
+}
+
+Status read_parameters(const Json& section, Settings& settings) {
+  if (!section.is_object()) return {};
+  for (const auto& [module, values] : section.items()) {
+    if (std::ranges::find(nvidia::kModules, module) == std::end(nvidia::kModules)) {
+      const std::vector<std::string> known(std::begin(nvidia::kModules), std::end(nvidia::kModules));
+      const auto nearest = nvidia::nearest(module, known);
+      return invalid(fmt::format("'{}' is no module of the NVIDIA driver", module), "parameters." + module,
+                     nearest.empty() ? "write nvidia, nvidia-uvm, nvidia-modeset, nvidia-drm or nvidia-peermem"
+                                     : fmt::format("did you mean '{}'?", nearest));
+    }
+    SLIPWAY_TRY(parameters, read_module_parameters(module, values));
+    settings.parameters[module] = parameters;
+  }
+  return {};
+}
+
+Status read_signing(const Spec& spec, Settings& settings) {
+  settings.sign_key = spec.text("signing.key.file");
+  settings.sign_certificate = spec.text("signing.certificate");
+  if (spec.has("signing.key.env"))
+    return invalid("the signing key must be a file", "signing.key",
+                   "write it to a file that only root can read, then signing: {key: {file: PATH}, …}");
+  if (settings.sign_key.empty() != settings.sign_certificate.empty())
+    return invalid("signing needs both a key and its certificate", "signing",
+                   "write signing: {key: {file: PATH}, certificate: PATH}");
+  return {};
+}
+
+// Everything but nvidia itself needs nvidia; nvidia-drm needs nvidia-modeset as well.
+std::vector<std::string> with_needed(const std::vector<std::string>& wanted) {
+  const auto has = [&](std::string_view name) { return std::ranges::find(wanted, name) != wanted.end(); };
+  std::vector<std::string> load;
+  for (const auto module : nvidia::kModules) {
+    const bool needed = (module == "nvidia" && !wanted.empty()) || (module == "nvidia-modeset" && has("nvidia-drm"));
+    if (needed || has(module)) load.emplace_back(module);
+  }
+  return load;
+}
+
+Precompiled precompiled_from(const std::string& text) {
+  if (text == "require") return Precompiled::require;
+  return text == "never" ? Precompiled::never : Precompiled::prefer;
+}
+
+}  // namespace
+
+Result<Settings> read_settings(const Spec& spec) {
+  Settings settings;
+  settings.version = spec.text("version");
+  settings.modules = nvidia::parse_flavour(spec.text("modules"));
+  SLIPWAY_TRY(gpus, read_gpus(spec.texts("gpus")));
+  settings.gpus = std::move(gpus);
+  settings.precompiled = precompiled_from(spec.text("precompiled"));
+  SLIPWAY_CHECK(read_signing(spec, settings));
+  SLIPWAY_CHECK(read_parameters(spec.value("parameters"), settings));
+  settings.load = with_needed(spec.texts("load"));
+  settings.blacklist_nouveau = spec.flag("blacklist_nouveau");
+  settings.libdir = spec.text("libdir");
+  settings.keep_existing = spec.text("existing") == "keep";
+  return settings;
+}
+
+}  // namespace slipway::driver

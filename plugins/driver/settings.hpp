@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/settings.hpp - the component's section of the spec, as types.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+#include <slipway/spec.hpp>
+
+#include "driver/choose.hpp"
+
+namespace slipway::driver {
+
+/// See driver.component.yaml for what each key means.
+struct Settings {
+  std::string version;
+  std::optional<nvidia::Flavour> modules;  ///< empty: auto
+  std::vector<nvidia::Gpu> gpus;
+  Precompiled precompiled = Precompiled::prefer;
+  std::string sign_key;          ///< path; empty: compiled modules are not signed
+  std::string sign_certificate;  ///< path
+  std::map<std::string, std::map<std::string, std::string>> parameters;  ///< module to name to value
+  std::vector<std::string> load;  ///< in the order of nvidia::kModules, with what each needs
+  bool blacklist_nouveau = true;
+  std::string libdir;  ///< "auto", "none" or an absolute path
+  bool keep_existing = false;
+};
+
+/// Errors: `invalid` an unknown GPU (with the nearest known one), half a signing pair, a parameter value that no line
+/// of modprobe.d can hold.
+Result<Settings> read_settings(const Spec& spec);
+
+}  // namespace slipway::driver
