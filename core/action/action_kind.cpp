@@ -13,8 +13,16 @@ namespace {
 using Entry = std::pair<std::string_view, const ActionKind& (*)()>;
 
 constexpr std::array kKinds{
-    Entry{"file", &file_kind},     Entry{"directory", &directory_kind}, Entry{"symlink", &symlink_kind},
-    Entry{"remove", &remove_kind}, Entry{"unpack", &unpack_kind},
+    Entry{"file", &file_kind},
+    Entry{"directory", &directory_kind},
+    Entry{"symlink", &symlink_kind},
+    Entry{"remove", &remove_kind},
+    Entry{"unpack", &unpack_kind},
+    Entry{"kernel-module", &kernel_module_kind},
+    Entry{"systemd-unit", &systemd_unit_kind},
+    Entry{"device-node", &device_node_kind},
+    Entry{"exec", &exec_kind},
+    Entry{"custom", &custom_kind},
 };
 
 }  // namespace

@@ -11,5 +11,10 @@ const ActionKind& directory_kind();
 const ActionKind& symlink_kind();
 const ActionKind& remove_kind();
 const ActionKind& unpack_kind();
+const ActionKind& kernel_module_kind();
+const ActionKind& systemd_unit_kind();
+const ActionKind& device_node_kind();
+const ActionKind& exec_kind();
+const ActionKind& custom_kind();
 
 }  // namespace slipway::core

@@ -8,6 +8,9 @@
 namespace slipway::core {
 namespace {
 
+constexpr const char* kProperties =
+    "--property=LoadState,ActiveState,SubState,Result,MainPID,CanReload,NeedDaemonReload,Type,"
+    "ExecMainExitTimestampMonotonic";
 constexpr std::chrono::seconds kLookLimit{30};
 constexpr std::chrono::seconds kJobLimit{300};
 constexpr std::chrono::milliseconds kLookEvery{200};
@@ -40,24 +43,20 @@ Error not_active(const Host& host, const std::string& unit, const UnitState& sta
 bool has_systemd(const Host& host) { return host.live() && host.exists("/run/systemd/system"); }
 
 Result<UnitState> unit_state(const Host& host, const std::string& unit) {
-  SLIPWAY_TRY(end,
-              run_live(host,
-                       {"systemctl", "show", "--no-pager",
-                        "--property=LoadState,ActiveState,SubState,Result,MainPID,CanReload,NeedDaemonReload", unit},
-                       kLookLimit));
+  SLIPWAY_TRY(end, run_live(host, {"systemctl", "show", "--no-pager", kProperties, unit}, kLookLimit));
   if (end.status != 0) return tool_failed(end, "asking systemd about " + unit, "check `systemctl status " + unit + "`");
   std::map<std::string, std::string> values;
   std::istringstream lines(end.output);
   for (std::string line; std::getline(lines, line);)
     if (const std::size_t equals = line.find('='); equals != std::string::npos)
       values[line.substr(0, equals)] = line.substr(equals + 1);
-  return UnitState{values["LoadState"],
-                   values["ActiveState"],
-                   values["SubState"],
-                   values["Result"],
-                   values["MainPID"],
-                   values["CanReload"] == "yes",
-                   values["NeedDaemonReload"] == "yes"};
+  const std::string ended = values["ExecMainExitTimestampMonotonic"];
+  UnitState state{values["LoadState"], values["ActiveState"], values["SubState"], values["Result"], values["MainPID"]};
+  state.can_reload = values["CanReload"] == "yes";
+  state.needs_daemon_reload = values["NeedDaemonReload"] == "yes";
+  state.has_run = values["Type"] == "oneshot" && state.active == "inactive" && state.result == "success" &&
+                  !ended.empty() && ended != "0";
+  return state;
 }
 
 Status systemctl(const Host& host, const std::string& verb, const std::string& unit) {

@@ -20,6 +20,7 @@ struct UnitState {
   std::string main_pid;  ///< "0" when there is none
   bool can_reload = false;
   bool needs_daemon_reload = false;
+  bool has_run = false;  ///< a oneshot that ran through and does not remain active
 
   bool running() const { return active == "active" || active == "reloading"; }
 };

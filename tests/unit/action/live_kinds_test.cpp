@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds that act on a running machine: device-node, kernel-module, exec, custom.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "action_fixture.hpp"
+#include "core/action/kernel_log.hpp"
+#include "core/action/module_failure.hpp"
+#include "fake_machine.hpp"
+
+namespace slipway::core {
+namespace {
+
+using test::TempRoot;
+using ::testing::HasSubstr;
+
+class LiveActionTest : public ActionTest {
+ protected:
+  FakeMachine machine{root};
+  ActionContext live{fs, machine, stager, {}, {}, {}, {}, {}};
+
+  Check live_check(const Action& action) {
+    const auto result = kind(action).check(action, live);
+    EXPECT_TRUE(result.ok()) << (result ? "" : to_text(result.error()));
+    return result.value_or(Check{});
+  }
+  Image live_apply(const Action& action) {
+    const auto image = kind(action).capture(action, live);
+    EXPECT_TRUE(image.ok());
+    const auto done = kind(action).perform(action, live);
+    EXPECT_TRUE(done.ok()) << (done ? "" : to_text(done.error()));
+    return image.value_or(Image());
+  }
+};
+
+class DeviceNodeAction : public LiveActionTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    root.put("/proc/devices", "Character devices:\n  1 mem\n195 nvidia\n508 nvidia-uvm\n\nBlock devices:\n  7 loop\n");
+    root.make_folder("/dev");
+  }
+  Action control = action::device_node({.path = "/dev/nvidiactl", .major = 195, .minor = 255});
+  Action uvm = action::device_node({.path = "/dev/nvidia-uvm", .major_of = "nvidia-uvm", .minor = 0});
+};
+
+TEST_F(DeviceNodeAction, MakesTheNodeAndTheLinkThatContainersLookFor) {
+  EXPECT_EQ(live_check(uvm).summary, "create /dev/nvidia-uvm (character device 508:0, 0666)");
+  live_apply(uvm);
+  EXPECT_EQ(root.info("/dev/nvidia-uvm").st_rdev, makedev(508, 0));
+  EXPECT_EQ(root.mode("/dev/nvidia-uvm"), 0666U);
+  EXPECT_EQ(std::filesystem::read_symlink(root.at("/dev/char/508:0")), "../nvidia-uvm");
+  EXPECT_EQ(live_check(uvm).standing, Standing::satisfied);
+}
+
+TEST_F(DeviceNodeAction, LinksFromBelowAFolderLeadBackToIt) {
+  const Action cap =
+      action::device_node({.path = "/dev/nvidia-caps/nvidia-cap1", .major = 240, .minor = 1, .mode = 0400});
+  live_apply(cap);
+  EXPECT_EQ(std::filesystem::read_symlink(root.at("/dev/char/240:1")), "../nvidia-caps/nvidia-cap1");
+  EXPECT_EQ(root.mode("/dev/nvidia-caps"), 0755U);
+}
+
+TEST_F(DeviceNodeAction, LeavesARightNodeAloneAndReplacesAWrongOne) {
+  ASSERT_EQ(::mknod(root.at("/dev/nvidiactl").c_str(), S_IFCHR | 0666, makedev(195, 255)), 0);
+  ::chmod(root.at("/dev/nvidiactl").c_str(), 0666);
+  const auto inode = root.info("/dev/nvidiactl").st_ino;
+  EXPECT_EQ(live_check(control).summary, "link /dev/char/195:255 -> ../nvidiactl");
+  const Image image = live_apply(control);
+  EXPECT_EQ(root.info("/dev/nvidiactl").st_ino, inode);
+  ASSERT_TRUE(kind(control).restore(control, image, live).ok());
+  EXPECT_EQ(root.info("/dev/nvidiactl").st_rdev, makedev(195, 255));
+  EXPECT_FALSE(root.has("/dev/char/195:255"));
+
+  std::filesystem::remove(root.at("/dev/nvidiactl"));
+  ASSERT_EQ(::mknod(root.at("/dev/nvidiactl").c_str(), S_IFCHR | 0600, makedev(195, 0)), 0);
+  EXPECT_THAT(live_check(control).summary, HasSubstr("replace /dev/nvidiactl"));
+  live_apply(control);
+  EXPECT_EQ(root.info("/dev/nvidiactl").st_rdev, makedev(195, 255));
+}
+
+TEST_F(DeviceNodeAction, IsTakenAwayWithItsLink) {
+  const Image image = live_apply(uvm);
+  ASSERT_TRUE(kind(uvm).restore(uvm, image, live).ok());
+  ASSERT_TRUE(kind(uvm).restore(uvm, image, live).ok());
+  EXPECT_FALSE(root.has("/dev/nvidia-uvm"));
+  EXPECT_FALSE(root.has("/dev/char/508:0"));
+}
+
+TEST_F(DeviceNodeAction, WaitsForTheModuleThatHasItsMajor) {
+  root.put("/proc/devices", "Character devices:\n  1 mem\n");
+  EXPECT_EQ(live_check(uvm).standing, Standing::change);
+  EXPECT_EQ(live_check(uvm).summary, "create /dev/nvidia-uvm (character device nvidia-uvm's major:0, 0666)");
+  const auto done = kind(uvm).perform(uvm, live);
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code, ErrorCode::not_found);
+}
+
+TEST_F(DeviceNodeAction, IsBootWorkInARootThatIsNotLive) {
+  EXPECT_EQ(check(control).standing, Standing::at_boot);
+  EXPECT_FALSE(kind(control).perform(control, context).ok());
+}
+
+TEST_F(DeviceNodeAction, PathsOutsideDevAreRefused) {
+  for (const std::string path : {"/etc/node", "/dev/../etc/x"}) {
+    const Action bad = action::device_node({.path = path, .major = 1, .minor = 3});
+    EXPECT_FALSE(kind(bad).check(bad, live).ok()) << path;
+  }
+}
+
+class KernelModuleAction : public LiveActionTest {};
+
+TEST_F(KernelModuleAction, IsSatisfiedWhenTheModuleIsThereAndBootWorkOffline) {
+  root.put("/proc/modules", "nvidia_uvm 1540096 0 - Live 0x0000000000000000\n");
+  const Action uvm = action::kernel_module("nvidia-uvm", {"uvm_disable_hmm=1"});
+  EXPECT_EQ(live_check(uvm).standing, Standing::satisfied);
+  EXPECT_EQ(live_check(action::kernel_module("nvidia", {"a=1", "b=2"})).summary, "load nvidia with a=1 b=2");
+  EXPECT_EQ(check(uvm).standing, Standing::at_boot);
+  EXPECT_FALSE(kind(uvm).perform(uvm, context).ok());
+}
+
+TEST_F(KernelModuleAction, AModuleThatIsNotInstalledIsNamedWithItsKernel) {
+  root.make_folder("/lib/modules/6.1.0-test");
+  root.put("/proc/sys/kernel/osrelease", "6.1.0-test\n");
+  const Action action = action::kernel_module("nvidia");
+  const auto done = kind(action).perform(action, live);
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code, ErrorCode::not_found);
+  EXPECT_THAT(done.error().what, HasSubstr("kernel 6.1.0-test"));
+}
+
+TEST_F(KernelModuleAction, OneThatWasLoadedBeforeIsNotUnloaded) {
+  root.put("/proc/modules", "nvidia 1 0 - Live 0x0\n");
+  const Action action = action::kernel_module("nvidia");
+  const Image image = *kind(action).capture(action, live);
+  EXPECT_EQ(image, (Image{{"loaded", true}}));
+  EXPECT_TRUE(kind(action).restore(action, image, live).ok());
+}
+
+TEST(ModuleFailure, ExplainsWhatTheKernelSaid) {
+  const auto text = [](int number, std::vector<std::string> messages) {
+    return to_text(load_failure("nvidia", "6.1.0", number, messages));
+  };
+  EXPECT_THAT(text(EKEYREJECTED, {}), HasSubstr("Secure Boot"));
+  EXPECT_THAT(text(ENOKEY, {}), HasSubstr("mokutil --import"));
+  EXPECT_THAT(text(ENOEXEC, {"nvidia: version magic '6.1.0-49 SMP' should be '6.1.0 SMP'"}),
+              HasSubstr("built for another kernel"));
+  EXPECT_THAT(text(ENOENT, {"nvidia: Unknown symbol drm_open (err -2)"}), HasSubstr("uses symbols"));
+  EXPECT_THAT(text(ENODEV, {"NVRM: No NVIDIA GPU found."}), HasSubstr("found no device"));
+  EXPECT_THAT(text(ENODEV, {"NVRM: No NVIDIA GPU found."}), HasSubstr("kernel: NVRM: No NVIDIA GPU found."));
+  EXPECT_THAT(text(EPERM, {}), HasSubstr("CAP_SYS_MODULE"));
+}
+
+TEST(ModuleFailure, NamesTheHoldersOfAModuleInUse) {
+  TempRoot root;
+  root.make_folder("/sys/module/nvidia/holders/nvidia_uvm");
+  root.make_folder("/sys/module/nvidia/holders/nvidia_modeset");
+  root.put("/sys/module/nvidia/refcnt", "5\n");
+  const auto host = *open_host({.root = root.folder(), .kernel_view = root.folder()});
+  const Error error = unload_failure("nvidia", EAGAIN, *host);
+  EXPECT_EQ(error.code, ErrorCode::busy);
+  EXPECT_THAT(to_text(error), HasSubstr("held:  by the modules nvidia_modeset, nvidia_uvm\n"));
+  EXPECT_THAT(to_text(error), HasSubstr("5 in all"));
+}
+
+TEST(KernelLog, TakesTheTextOutOfARecord) {
+  EXPECT_EQ(kernel_message("6,339,5140900,-;NET: Registered protocol family 10\n SUBSYSTEM=net\n"),
+            "NET: Registered protocol family 10");
+  EXPECT_EQ(kernel_message("nonsense"), "");
+}
+
+class ExecAction : public LiveActionTest {
+ protected:
+  void SetUp() override {
+    machine.programs["is-on"] = [this](const auto&) { return ProcessOutput{on ? 0 : 1, {}, {}, false}; };
+    machine.programs["turn-on"] = [this](const auto&) {
+      on = works;
+      return ProcessOutput{works ? 0 : 4, {}, works ? "" : "no power\n", false};
+    };
+    machine.programs["turn-off"] = [this](const auto&) {
+      on = false;
+      return ProcessOutput{};
+    };
+  }
+  bool on = false;
+  bool works = true;
+  Action action =
+      action::exec({.name = "persistence mode", .argv = {"turn-on"}, .check = {"is-on"}, .undo = {"turn-off"}});
+};
+
+TEST_F(ExecAction, RunsOnlyWhenTheCheckSaysSo) {
+  EXPECT_EQ(live_check(action).standing, Standing::change);
+  const Image image = live_apply(action);
+  EXPECT_TRUE(on);
+  EXPECT_EQ(live_check(action).standing, Standing::satisfied);
+  EXPECT_EQ(kind(action).perform(action, live)->kind, Outcome::Kind::already_done);
+  ASSERT_TRUE(kind(action).restore(action, image, live).ok());
+  EXPECT_FALSE(on);
+  ASSERT_TRUE(kind(action).restore(action, Image{{"held", true}}, live).ok());
+}
+
+TEST_F(ExecAction, WhatHeldBeforeIsNotUndone) {
+  on = true;
+  const Image image = *kind(action).capture(action, live);
+  ASSERT_TRUE(kind(action).restore(action, image, live).ok());
+  EXPECT_TRUE(on);
+}
+
+TEST_F(ExecAction, AFailureShowsTheProgramsWords) {
+  works = false;
+  const auto done = kind(action).perform(action, live);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(to_text(done.error()), HasSubstr("status 4"));
+  EXPECT_THAT(to_text(done.error()), HasSubstr("no power"));
+}
+
+TEST_F(ExecAction, IsBootWorkOfflineAndAConflictWithoutACheck) {
+  EXPECT_EQ(check(action).standing, Standing::at_boot);
+  EXPECT_EQ(check(action::exec({.name = "x", .argv = {"true"}})).standing, Standing::conflict);
+}
+
+class CustomAction : public LiveActionTest {
+ protected:
+  void SetUp() override {
+    live.custom_check = [this](const Action& asked) -> Result<bool> { return layout == asked.text("data"); };
+    live.custom_apply = [this](const Action& asked) -> Result<Outcome> {
+      if (busy) return Outcome::waiting("GPU 3 is in use", {"python3 (pid 7)"});
+      layout = asked.text("data");
+      return Outcome::done();
+    };
+  }
+  std::string layout = "old";
+  bool busy = false;
+  Action action = action::custom({.name = "MIG layout of GPU 3", .data = "new", .inverse = "old"});
+};
+
+TEST_F(CustomAction, AsksAndTellsItsComponent) {
+  EXPECT_EQ(live_check(action).standing, Standing::change);
+  const Image image = live_apply(action);
+  EXPECT_EQ(live_check(action).standing, Standing::satisfied);
+  ASSERT_TRUE(kind(action).restore(action, image, live).ok());
+  EXPECT_EQ(layout, "old");
+}
+
+TEST_F(CustomAction, HandsWaitingOnAndNamesHoldersWhenItCannotBeUndone) {
+  busy = true;
+  EXPECT_EQ(kind(action).perform(action, live)->kind, Outcome::Kind::waiting);
+  const Status undone = kind(action).restore(action, Image{{"held", false}}, live);
+  ASSERT_FALSE(undone.ok());
+  EXPECT_THAT(to_text(undone.error()), HasSubstr("python3 (pid 7)"));
+}
+
+TEST_F(CustomAction, SaysWhyItCannotBeUndone) {
+  const Action once = action::custom({.name = "x", .data = "new", .irreversible = "fuses are blown"});
+  EXPECT_EQ(kind(once).irreversible(once), "fuses are blown");
+  EXPECT_EQ(kind(action).irreversible(action), "");
+  EXPECT_TRUE(kind(once).restore(once, Image{{"held", false}}, live).ok());
+  EXPECT_EQ(layout, "old");
+}
+
+TEST_F(CustomAction, IsBootWorkWhereNoDevicesCanBeSeen) { EXPECT_EQ(check(action).standing, Standing::at_boot); }
+
+}  // namespace
+}  // namespace slipway::core

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kind systemd-unit, the [Install] rules, and the triggers that restart and reload units.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "action_fixture.hpp"
+#include "core/action/trigger.hpp"
+#include "core/action/unit_file.hpp"
+#include "fake_machine.hpp"
+
+namespace slipway::core {
+namespace {
+
+using test::TempRoot;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+constexpr auto kFiles = TempRoot::Times::files;
+const std::string kFolder = "/etc/systemd/system/";
+const std::string kContent = "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n";
+
+std::map<std::string, std::string> links_of(const std::string& unit, const std::string& install, const Host& host) {
+  return enablement_links(host, unit, "/lib/systemd/system/" + unit_file_name(unit), "[Install]\n" + install);
+}
+
+class UnitFile : public ActionTest {};
+
+TEST_F(UnitFile, InstallSectionsAreReadAsSystemdReadsThem) {
+  const InstallSection install = parse_install(
+      "[Unit]\nWantedBy=not-here.target\n[Install]\n# WantedBy=x\nWantedBy = a.target \\\n  "
+      "b.target\nWantedBy=c.target\n"
+      "RequiredBy=gone.target\nRequiredBy=\nRequiredBy=r.target\n; x\nAlias=other.service\n[Service]\nWantedBy=no\n");
+  EXPECT_THAT(install.wanted_by, ElementsAre("a.target", "b.target", "c.target"));
+  EXPECT_THAT(install.required_by, ElementsAre("r.target"));
+  EXPECT_THAT(install.alias, ElementsAre("other.service"));
+}
+
+TEST_F(UnitFile, EveryWayOfBeingEnabledHasItsLink) {
+  EXPECT_THAT(
+      links_of("a.service", "WantedBy=m.target\nRequiredBy=n.target\nUpheldBy=o.target\nAlias=b.service\n", *host),
+      UnorderedElementsAre(Pair(kFolder + "m.target.wants/a.service", "/lib/systemd/system/a.service"),
+                           Pair(kFolder + "n.target.requires/a.service", "/lib/systemd/system/a.service"),
+                           Pair(kFolder + "o.target.upholds/a.service", "/lib/systemd/system/a.service"),
+                           Pair(kFolder + "b.service", "/lib/systemd/system/a.service")));
+}
+
+TEST_F(UnitFile, InstancesAndSpecifiersAreExpanded) {
+  EXPECT_THAT(
+      links_of("a@tty1.service", "WantedBy=getty-%i.target\nAlias=%p-%i.service\n", *host),
+      UnorderedElementsAre(Pair(kFolder + "getty-tty1.target.wants/a@tty1.service", "/lib/systemd/system/a@.service"),
+                           Pair(kFolder + "a-tty1.service", "/lib/systemd/system/a@.service")));
+  EXPECT_THAT(links_of("a@.service", "DefaultInstance=one\nWantedBy=m.target\n", *host),
+              ElementsAre(Pair(kFolder + "m.target.wants/a@one.service", "/lib/systemd/system/a@.service")));
+  EXPECT_TRUE(links_of("a@.service", "WantedBy=m.target\n", *host).empty());
+}
+
+TEST_F(UnitFile, AlsoEnablesOthersAndCirclesEnd) {
+  root.put("/usr/lib/systemd/system/a.socket", "[Install]\nWantedBy=sockets.target\nAlso=a.service\n");
+  EXPECT_THAT(
+      links_of("a.service", "Also=a.socket\nWantedBy=m.target\n", *host),
+      UnorderedElementsAre(Pair(kFolder + "m.target.wants/a.service", "/lib/systemd/system/a.service"),
+                           Pair(kFolder + "sockets.target.wants/a.socket", "/usr/lib/systemd/system/a.socket")));
+}
+
+class SystemdUnitAction : public ActionTest {
+ protected:
+  Action wish = action::systemd_unit({.name = "slipway-boot.service", .content = kContent});
+};
+
+TEST_F(SystemdUnitAction, WritesAndEnablesInARootThatIsNotLive) {
+  const std::string before = root.listing(kFiles);
+  EXPECT_EQ(check(wish).standing, Standing::change);
+  EXPECT_THAT(check(wish).summary, HasSubstr("enable slipway-boot.service"));
+  apply_and_remember(wish);
+  EXPECT_EQ(root.content(kFolder + "slipway-boot.service"), kContent);
+  EXPECT_EQ(std::filesystem::read_symlink(root.at(kFolder + "multi-user.target.wants/slipway-boot.service")),
+            kFolder + "slipway-boot.service");
+  EXPECT_EQ(check(wish).standing, Standing::satisfied);
+  EXPECT_FALSE(*kind(wish).drifted(wish, context));
+  take_away(wish);
+  EXPECT_EQ(root.listing(kFiles), before);
+}
+
+TEST_F(SystemdUnitAction, EnablesAUnitThatAPackageBrought) {
+  root.put("/usr/lib/systemd/system/containerd.service", kContent);
+  const Action action = action::systemd_unit({.name = "containerd.service"});
+  const std::string before = root.listing(kFiles);
+  apply_and_remember(action);
+  EXPECT_TRUE(root.has(kFolder + "multi-user.target.wants/containerd.service"));
+  EXPECT_EQ(check(action).standing, Standing::satisfied);
+  take_away(action);
+  EXPECT_EQ(root.listing(kFiles), before);
+}
+
+TEST_F(SystemdUnitAction, LinksOfAFormerWishAreGivenUp) {
+  apply_and_remember(wish);
+  Action moved =
+      action::systemd_unit({.name = "slipway-boot.service", .content = "[Install]\nWantedBy=basic.target\n"});
+  EXPECT_EQ(check(moved).standing, Standing::change);
+  apply_and_remember(moved);
+  EXPECT_FALSE(root.has(kFolder + "multi-user.target.wants/slipway-boot.service"));
+  EXPECT_TRUE(root.has(kFolder + "basic.target.wants/slipway-boot.service"));
+  EXPECT_EQ(check(moved).standing, Standing::satisfied);
+  take_away(moved);
+  EXPECT_EQ(root.listing(kFiles), "");
+}
+
+TEST_F(SystemdUnitAction, DisablesWhatIsNotToBeEnabled) {
+  root.put("/usr/lib/systemd/system/x.service", kContent);
+  root.link(kFolder + "multi-user.target.wants/x.service", "/usr/lib/systemd/system/x.service");
+  const std::string before = root.listing(kFiles);
+  const Action action = action::systemd_unit({.name = "x.service", .enabled = false, .started = false});
+  EXPECT_THAT(check(action).summary, HasSubstr("disable x.service"));
+  apply_and_remember(action);
+  EXPECT_FALSE(root.has(kFolder + "multi-user.target.wants/x.service"));
+  take_away(action);
+  EXPECT_EQ(root.listing(kFiles), before);
+}
+
+TEST_F(SystemdUnitAction, AMaskedUnitIsAConflictThatSaysHowToUnmaskIt) {
+  root.link(kFolder + "slipway-boot.service", "/dev/null");
+  const Check found = check(wish);
+  EXPECT_EQ(found.standing, Standing::conflict);
+  EXPECT_EQ(found.problem.value().next, "systemctl unmask slipway-boot.service");
+}
+
+TEST_F(SystemdUnitAction, AnEditedUnitFileIsKept) {
+  apply_and_remember(wish);
+  root.put(kFolder + "slipway-boot.service", kContent + "# mine\n");
+  EXPECT_EQ(check(wish).standing, Standing::drift_kept);
+  EXPECT_TRUE(*kind(wish).drifted(wish, context));
+}
+
+TEST_F(SystemdUnitAction, AUnitThatIsNowhereIsAnErrorWhenItsTurnComes) {
+  const Action action = action::systemd_unit({.name = "nowhere.service"});
+  EXPECT_EQ(check(action).standing, Standing::change);
+  const auto done = kind(action).perform(action, context);
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code, ErrorCode::not_found);
+}
+
+class LiveUnitAction : public SystemdUnitAction {
+ protected:
+  FakeMachine machine{root};
+  ActionContext live{fs, machine, stager, {}, {}, {}, {}, {}};
+
+  Image live_apply(const Action& action) {
+    const Image image = kind(action).capture(action, live).value();
+    EXPECT_TRUE(kind(action).stage(action, live).ok());
+    const auto done = kind(action).perform(action, live);
+    EXPECT_TRUE(done.ok()) << (done ? "" : to_text(done.error()));
+    live.record = kind(action).fingerprint(action, live).value();
+    return image;
+  }
+  Standing standing(const Action& action) { return kind(action).check(action, live).value().standing; }
+};
+
+TEST_F(LiveUnitAction, StartsItAndSeesThatItStays) {
+  const Image image = live_apply(wish);
+  EXPECT_THAT(machine.calls, ElementsAre("systemctl daemon-reload", "systemctl start slipway-boot.service"));
+  EXPECT_EQ(standing(wish), Standing::satisfied);
+  machine.calls.clear();
+  ASSERT_TRUE(kind(wish).restore(wish, image, live).ok());
+  EXPECT_THAT(machine.calls, ElementsAre("systemctl stop slipway-boot.service", "systemctl daemon-reload"));
+  EXPECT_FALSE(root.has(kFolder + "slipway-boot.service"));
+}
+
+TEST_F(LiveUnitAction, RestartsARunningUnitWhoseFileChanged) {
+  live_apply(wish);
+  machine.calls.clear();
+  const Action newer = action::systemd_unit({.name = "slipway-boot.service", .content = kContent + "#\n"});
+  const Image image = live_apply(newer);
+  EXPECT_THAT(machine.calls, ElementsAre("systemctl daemon-reload", "systemctl restart slipway-boot.service"));
+  machine.calls.clear();
+  ASSERT_TRUE(kind(newer).restore(newer, image, live).ok());
+  EXPECT_EQ(root.content(kFolder + "slipway-boot.service"), kContent);
+  EXPECT_THAT(machine.calls, ElementsAre("systemctl daemon-reload", "systemctl restart slipway-boot.service"));
+}
+
+TEST_F(LiveUnitAction, AUnitThatDiesIsAnErrorWithItsLastWords) {
+  machine.dies = {"slipway-boot.service"};
+  ASSERT_TRUE(kind(wish).stage(wish, live).ok());
+  const auto done = kind(wish).perform(wish, live);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(to_text(done.error()), HasSubstr("slipway-boot.service is failed"));
+  EXPECT_THAT(to_text(done.error()), HasSubstr("last words of slipway-boot.service"));
+  EXPECT_EQ(standing(wish), Standing::change);
+}
+
+TEST_F(LiveUnitAction, AOneshotThatRanThroughCountsAsStarted) {
+  machine.units["slipway-boot.service"].type = "oneshot";
+  live_apply(wish);
+  EXPECT_EQ(standing(wish), Standing::satisfied);
+}
+
+TEST_F(LiveUnitAction, WhatSystemdHasNotReadYetIsAChange) {
+  live_apply(wish);
+  machine.units["slipway-boot.service"].needs_reload = true;
+  EXPECT_EQ(standing(wish), Standing::change);
+  live_apply(wish);
+  EXPECT_EQ(standing(wish), Standing::satisfied);
+}
+
+class UnitTrigger : public LiveUnitAction {
+ protected:
+  void SetUp() override { machine.units["containerd.service"] = {.active = "active", .sub = "running", .pid = "9"}; }
+  Payment pay(const std::string& trigger) { return pay_trigger(trigger, live).value(); }
+};
+
+TEST_F(UnitTrigger, RestartsARunningUnitOnceAndChecksThatItIsBack) {
+  const Payment paid = pay("restart:containerd.service");
+  EXPECT_TRUE(paid.done);
+  EXPECT_THAT(machine.calls, ElementsAre("systemctl restart containerd.service"));
+}
+
+TEST_F(UnitTrigger, LeavesAUnitThatDoesNotRunAlone) {
+  machine.units["containerd.service"].active = "inactive";
+  EXPECT_THAT(pay("restart:containerd.service").why, HasSubstr("is not running"));
+  EXPECT_THAT(pay("restart:no-such.service").why, HasSubstr("no unit no-such.service"));
+  EXPECT_TRUE(machine.calls.empty());
+}
+
+TEST_F(UnitTrigger, AUnitThatDoesNotComeBackIsAnErrorWithItsLastWords) {
+  machine.dies = {"containerd.service"};
+  const auto paid = pay_trigger("restart:containerd.service", live);
+  ASSERT_FALSE(paid.ok());
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("last words of containerd.service"));
+}
+
+TEST_F(UnitTrigger, ClearsAFailureBeforeItStartsAgain) {
+  machine.units["containerd.service"].active = "failed";
+  pay("restart:containerd.service");
+  EXPECT_THAT(machine.calls,
+              ElementsAre("systemctl reset-failed containerd.service", "systemctl restart containerd.service"));
+}
+
+TEST_F(UnitTrigger, ReloadsOnlyWhatCanReload) {
+  EXPECT_TRUE(pay("reload:containerd.service").done);
+  machine.units["containerd.service"].can_reload = false;
+  EXPECT_FALSE(pay_trigger("reload:containerd.service", live).ok());
+  EXPECT_TRUE(pay("daemon-reload").done);
+}
+
+TEST_F(UnitTrigger, AMachineWithoutSystemdIsSkipped) {
+  std::filesystem::remove_all(root.at("/run/systemd"));
+  EXPECT_THAT(pay("daemon-reload").why, HasSubstr("does not run systemd"));
+}
+
+}  // namespace
+}  // namespace slipway::core
