@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/action/store.hpp"
 #include "core/action/trigger.hpp"
 #include "core/engine/generations.hpp"
 #include "core/engine/layers.hpp"
@@ -52,11 +53,11 @@ class Apply {
     result_.run = std::move(planned);
     SLIPWAY_CHECK(recover(spec));
     SLIPWAY_CHECK(compare_with_saved());
-    if (!result_.run.changes() && !generation_is_new(session_, result_.run)) return keep_generation();
+    if (!journal_ && !result_.run.changes() && !generation_is_new(session_, result_.run)) return keep_generation();
     for (PlannedComponent& component : result_.run.components)  // all of it, before anything is changed
       if (const Status fetched = fetch(session_, component); !fetched) fail(component, fetched.error());
     SLIPWAY_CHECK(stop_requested());
-    if (nothing_can_be_done()) return keep_generation();
+    if (!journal_ && nothing_can_be_done()) return keep_generation();
     SLIPWAY_CHECK(open_journal_now());
     result_.changed = true;
     int order = 0;
@@ -218,9 +219,18 @@ class Apply {
     }
     SLIPWAY_CHECK(session_.root().sync());
     if (steps.empty() && owed.empty()) SLIPWAY_CHECK(journal_->finish());
+    SLIPWAY_CHECK(drop_layers());
     SLIPWAY_CHECK(session_.state().tidy());
     SLIPWAY_CHECK(session_.root().settle_directory_times());
     return session_.root().sync();
+  }
+
+  /// Layers that nobody leads to any more: of former generations, of what was removed, of what was undone.
+  Status drop_layers() {
+    for (const PlannedComponent& component : result_.run.components)
+      for (const PlannedItem& item : component.items)
+        if (item.action.kind() == "unpack") SLIPWAY_CHECK(drop_unused_layers(session_.root(), item.action.target()));
+    return {};
   }
 
   /// Its files are in place; only verify() is not content. The generation is in force all the same.

@@ -37,7 +37,11 @@ void pin_layers(Plan& plan, const std::string& component, const std::map<std::st
   Plan pinned;
   for (const Action& action : plan.actions()) {
     Json value = action.json();
-    for (Json& layer : value.contains("layers") ? value["layers"] : Json::array()) {
+    if (!value.contains("layers")) {
+      pinned.add(action);
+      continue;
+    }
+    for (Json& layer : value["layers"]) {
       const std::string key = layer.value("source", "");
       const std::string digest = layer.value("manifest", "");
       for (const Json& entry : catalogues.value(key, Json::object()).value("entries", Json::array()))
@@ -116,7 +120,7 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
     if (wished) continue;
     PlannedItem removal{Action(item->action), true, {}, item->record, item->original};
     SLIPWAY_TRY(kind, action_kind(removal.action.kind()));
-    ActionContext context = make_context(session, planned.name, layers, item->record);
+    ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
     SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
     removal.check.summary = (drifted ? "leave, because it was changed since: " : "remove ") + removal.key();
@@ -133,7 +137,7 @@ Status add_wishes(Session& session, PlannedComponent& planned, const Ownership* 
       item.original = held->original;
     }
     SLIPWAY_TRY(kind, action_kind(action.kind()));
-    ActionContext context = make_context(session, planned.name, layers, item.record);
+    ActionContext context = make_context(session, planned.name, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(action, context));
     item.check = std::move(check);
     if (item.check.standing == Check::Standing::conflict) {
@@ -299,8 +303,16 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
 
 }  // namespace
 
-ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record) {
-  ActionContext context{session.root(), session.host(), layers, record, {}, {}, {}};
+ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record,
+                           const Image& original) {
+  ActionContext context{.root = session.root(),
+                        .host = session.host(),
+                        .layers = layers,
+                        .record = record,
+                        .original = original,
+                        .custom_check = {},
+                        .custom_apply = {},
+                        .progress = {}};
   const Json host = to_json(session.host_config());
   context.custom_check = [&session, component, host](const Action& action) -> Result<bool> {
     SLIPWAY_TRY(reply, session.call(component, "check", {{"action", action.json()}, {"host", host}}, kVerifyLimit));

@@ -29,7 +29,8 @@ PlannedComponent plan_component(Session& session, const PlannedRun& run, const s
                                 const Ownership* owned, const PlanOptions& options, Lock& lock);
 
 /// The context in which actions of a component are checked and done. Borrowed parts must outlive it.
-ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record);
+ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record,
+                           const Image& original = {});
 
 /// Only facts of components, for `slipway detect`.
 Result<Facts> detect_component(Session& session, const std::string& name, const Json& section);

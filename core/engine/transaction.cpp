@@ -31,7 +31,7 @@ Transaction::Transaction(Session& session, Journal& journal, PlannedComponent& p
 }
 
 ActionContext Transaction::context(const PlannedItem& item) {
-  return make_context(session_, planned_.name, layers_, item.record);
+  return make_context(session_, planned_.name, layers_, item.record, item.original);
 }
 
 std::vector<std::string> Transaction::owed_triggers() const {
@@ -49,7 +49,7 @@ Status Transaction::intend() {
     ActionContext now = context(*item);
     SLIPWAY_TRY(image, kind->capture(item->action, now));
     steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
-    if (item->original.is_null()) item->original = image;
+    item->original = item->original.is_null() ? image : kind->join(item->original, image);
   }
   const auto triggers = owed_triggers();
   SLIPWAY_CHECK(capture_products(triggers));

@@ -18,7 +18,7 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
   for (const Owned& item : owned.items) {
     const Action action(item.action);
     SLIPWAY_TRY(kind, action_kind(action.kind()));
-    ActionContext context = make_context(session, owned.component, layers, item.record);
+    ActionContext context = make_context(session, owned.component, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(action, context));
     const bool fine = check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot;
     if (!fine) note(check.problem ? check.problem->what : check.summary);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 
-#include "core/action/unpack.hpp"
+#include "core/action/store.hpp"
 #include "core/cli/command.hpp"
 #include "core/engine/root_lock.hpp"
 
@@ -26,16 +26,13 @@ Result<int> run_gc(const Options& options, TerminalUi& ui) {
     ++forgotten;
   }
   SLIPWAY_TRY(owned, state.ownerships());
-  std::size_t dropped = 0;
   for (const auto& [name, ownership] : owned)
     for (const Owned& item : ownership.items) {
       if (item.action.value("kind", "") != "unpack") continue;
-      SLIPWAY_TRY(layers, drop_unused_layers(session->root(), item.action.value("target", "")));
-      dropped += layers;
+      SLIPWAY_CHECK(drop_unused_layers(session->root(), item.action.value("target", "")));
     }
   SLIPWAY_CHECK(state.tidy());
-  print("Forgot " + std::to_string(forgotten) + " generations and dropped " + std::to_string(dropped) +
-        " unused layers.\n");
+  print("Forgot " + std::to_string(forgotten) + " generations; layers that nobody uses are gone.\n");
   (void)lock;
   return kExitDone;
 }

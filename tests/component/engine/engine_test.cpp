@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scratch_host.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+
+constexpr const char* kOneFile = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n";
+constexpr const char* kTwoFiles = "    probe: {files: {/etc/probe.conf: \"two\\n\", /etc/more.conf: \"more\\n\"}}\n";
+
+TEST(Plan, ExitsWithTwoWhenSomethingWouldChangeAndChangesNothing) {
+  const ScratchHost host;
+  host.spec(kOneFile);
+  const auto before = host.tree();
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 2) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("/etc/probe.conf"));
+  EXPECT_EQ(host.tree(), before);
+}
+
+TEST(Apply, MakesTheFilesAndThenHasNothingToDo) {
+  const ScratchHost host;
+  host.spec(kOneFile);
+  const Ran first = host.slipway({"apply"});
+  ASSERT_EQ(first.code, 0) << first.out << first.err;
+  EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
+  const auto after = host.tree();
+  const Ran second = host.slipway({"apply"});
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("Nothing to do"));
+  EXPECT_EQ(host.tree(), after);
+  EXPECT_EQ(host.slipway({"plan"}).code, 0);
+}
+
+TEST(Apply, TakesAwayWhatIsNoLongerWished) {
+  const ScratchHost host;
+  host.spec(kTwoFiles);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.spec(kOneFile);
+  const Ran apply = host.slipway({"apply"});
+  ASSERT_EQ(apply.code, 0) << apply.err;
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc/more.conf")));
+  EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
+}
+
+TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
+  ScratchHost host;
+  host.live = true;
+  host.put("etc/probe.conf", "the user's\n");
+  const auto before = host.tree();
+  host.spec("    probe: {files: {/etc/probe.conf: \"ours\\n\", /new/file: x}, custom: fails}\n");
+  const Ran apply = host.slipway({"apply"});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, HasSubstr("the custom action was told to fail"));
+  EXPECT_EQ(host.tree(), before);
+}
+
+TEST(Apply, GoesOnWithTheOthersAndBlocksThoseThatRequireTheFailedOne) {
+  ScratchHost host;
+  host.live = true;
+  host.spec("    probe: {custom: crashes}\n    follower: {}\n    bystander: {}\n");
+  const Ran apply = host.slipway({"apply", "-o", "json"});
+  EXPECT_EQ(apply.code, 1);
+  const Json result = Json::parse(apply.out);
+  std::map<std::string, std::string> states;
+  for (const Json& component : result["components"]) states[component["name"]] = component["state"];
+  EXPECT_EQ(states["probe"], "failed");
+  EXPECT_EQ(states["follower"], "blocked");
+  EXPECT_EQ(states["bystander"], "changed");
+  EXPECT_THAT(apply.out, HasSubstr("SIGSEGV"));
+}
+
+TEST(Apply, HandsOutputsToThoseThatComeAfter) {
+  const ScratchHost host;
+  host.spec("    probe: {greeting: good morning}\n    follower: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.text("etc/follower"), "good morning");
+}
+
+TEST(Apply, ReportsAPlanThatIsDifferentEachTimeAsItsPluginsDefect) {
+  const ScratchHost host;
+  host.spec("    probe: {moody: true}\n");
+  const Ran apply = host.slipway({"apply"});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, HasSubstr("bug in plugin probe"));
+  EXPECT_THAT(apply.err, HasSubstr("/etc/mood"));
+}
+
+TEST(Drift, OfAUsersEditIsKeptAndReported) {
+  const ScratchHost host;
+  host.spec(kOneFile);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.put("etc/probe.conf", "edited by hand\n");
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 0) << plan.out;
+  EXPECT_THAT(plan.out, HasSubstr("! "));
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.text("etc/probe.conf"), "edited by hand\n");
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(host.text("etc/probe.conf"), "edited by hand\n");
+}
+
+TEST(Remove, ReturnsTheRootToItsEarlierTree) {
+  const ScratchHost host;
+  host.put("etc/probe.conf", "the user's\n");
+  host.put("etc/other", "x");
+  const auto before = host.tree();
+  host.spec(kTwoFiles);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.spec(kOneFile);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const Ran removed = host.slipway({"remove", "--all"});
+  ASSERT_EQ(removed.code, 0) << removed.out << removed.err;
+  EXPECT_EQ(host.tree(), before);
+}
+
+TEST(Rollback, AppliesTheEarlierGenerationAnew) {
+  const ScratchHost host;
+  host.spec(kOneFile);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const auto first = host.text("etc/probe.conf");
+  host.spec(kTwoFiles);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const Ran rolled = host.slipway({"rollback"});
+  ASSERT_EQ(rolled.code, 0) << rolled.err;
+  EXPECT_EQ(host.text("etc/probe.conf"), first);
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc/more.conf")));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 3"));
+}
+
+TEST(SavedPlan, IsAppliedWhenNothingChangedAndRefusedOtherwise) {
+  const ScratchHost host;
+  host.spec(kOneFile);
+  host.folder().file("plan.json", host.slipway({"plan", "-o", "json"}).out);
+  host.spec(kTwoFiles);
+  const Ran refused = host.slipway({"apply", host.folder().at("plan.json").string()});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("out of date"));
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf")));
+  host.spec(kOneFile);
+  EXPECT_EQ(host.slipway({"apply", host.folder().at("plan.json").string()}).code, 0);
+  EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
+}
+
+TEST(Reproducibility, TwoAppliesToTwoRootsGiveEqualTreesUnderSourceDateEpoch) {
+  ::setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
+  const ScratchHost a;
+  const ScratchHost b;
+  for (const ScratchHost* host : {&a, &b}) {
+    host->spec(kTwoFiles);
+    ASSERT_EQ(host->slipway({"apply"}).code, 0);
+  }
+  ::unsetenv("SOURCE_DATE_EPOCH");
+  auto left = a.tree();
+  auto right = b.tree();
+  // The generation names the spec's file, and these two lie in different folders.
+  left.erase("var/lib/slipway/generations/1.json");
+  right.erase("var/lib/slipway/generations/1.json");
+  EXPECT_EQ(left, right);
+  for (const auto& [path, picture] : left) EXPECT_EQ(a.mtime_ns(path), b.mtime_ns(path)) << path;
+}
+
+}  // namespace
+}  // namespace slipway

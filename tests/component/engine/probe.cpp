@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/component/engine/probe.cpp - components that behave as a test's spec tells them.
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <unistd.h>
+
+#include <slipway/plugin.hpp>
+
+namespace slipway::probe {
+
+class Probe final : public Component {
+ public:
+  Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
+
+  Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
+    Plan plan;
+    const Json files = spec.value("files");
+    for (const auto& [path, content] : files.items())
+      plan.add(action::file({.path = path, .content = content.get<std::string>()}));
+    if (spec.flag("moody")) plan.add(action::file({.path = "/etc/mood", .content = std::to_string(ticks())}));
+    if (spec.text("custom") != "none")
+      plan.add(action::custom({.name = "act",
+                               .data = {{"how", spec.text("custom")}, {"marker", spec.text("marker")}},
+                               .inverse = nullptr,
+                               .irreversible = "a test"}));
+    plan.output("greeting", spec.text("greeting"));
+    return plan;
+  }
+
+  Result<Findings> verify(const Spec&, const Host&) const override {
+    Findings findings;
+    findings.pass("probe.here", "it answers");
+    return findings;
+  }
+
+  // The marker stands for the state of a device, which is outside of the root's files.
+  Result<bool> check(const Action& action, const Host&) const override {
+    return std::filesystem::exists(action.value("data").value("marker", ""));
+  }
+
+  Result<Outcome> apply(const Action& action, const Host&) const override {
+    const std::string how = action.value("data").value("how", "");
+    if (how == "fails") return Error{ErrorCode::busy, "the custom action was told to fail", {}, "expect it", {}};
+    if (how == "crashes") std::raise(SIGSEGV);
+    if (how == "naps") std::this_thread::sleep_for(std::chrono::seconds(1));
+    if (how == "sleeps") std::this_thread::sleep_for(std::chrono::minutes(10));
+    std::ofstream(action.value("data").value("marker", "")) << how;
+    return Outcome::done();
+  }
+
+ private:
+  static std::int64_t ticks() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+};
+
+class Follower final : public Component {
+ public:
+  Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
+  Result<Plan> plan(const Spec&, const Facts&, const Inputs& inputs) const override {
+    Plan plan;
+    plan.add(action::file({.path = "/etc/follower", .content = inputs.output("probe", "greeting").get<std::string>()}));
+    return plan;
+  }
+  Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
+};
+
+class Bystander final : public Component {
+ public:
+  Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
+  Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override {
+    Plan plan;
+    plan.add(action::file({.path = "/etc/bystander", .content = "here\n"}));
+    return plan;
+  }
+  Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
+};
+
+}  // namespace slipway::probe
+
+SLIPWAY_PLUGIN(slipway::component<slipway::probe::Probe>("probe"),
+               slipway::component<slipway::probe::Follower>("follower"),
+               slipway::component<slipway::probe::Bystander>("bystander"))

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
+
+#include <signal.h>
+
+#include "scratch_host.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+
+constexpr const char* kSleeps = "    probe: {files: {/etc/probe.conf: \"ours\\n\", /new/file: x}, custom: sleeps}\n";
+constexpr const char* kWorks = "    probe: {files: {/etc/probe.conf: \"ours\\n\", /new/file: x}}\n";
+
+/// Starts an apply that hangs in its custom action, after its files are switched in.
+pid_t start_and_wait_for_switch(const ScratchHost& host) {
+  const pid_t child = host.start({"apply"});
+  for (int i = 0; i < 600 && !std::filesystem::exists(host.path("new/file")); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(std::filesystem::exists(host.path("new/file")));
+  return child;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::map<std::string, std::string> undisturbed() {
+  ScratchHost host;
+  host.live = true;
+  host.put("etc/probe.conf", "the user's\n");
+  host.spec(kWorks);
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  auto tree = host.tree();
+  tree.erase("var/lib/slipway/generations/1.json");
+  return tree;
+}
+
+TEST(Recovery, AfterAKillTheNextApplyEndsWithTheSameTree) {
+  ScratchHost host;
+  host.live = true;
+  host.put("etc/probe.conf", "the user's\n");
+  host.spec(kSleeps);
+  const pid_t child = start_and_wait_for_switch(host);
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(wait_for(child), 128 + SIGKILL);
+  EXPECT_EQ(host.text("etc/probe.conf"), "ours\n");
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("cut off"));
+
+  host.spec(kWorks);
+  EXPECT_EQ(host.slipway({"plan"}).code, 2);
+  const Ran again = host.slipway({"apply"});
+  ASSERT_EQ(again.code, 0) << again.out << again.err;
+  EXPECT_THAT(again.out, HasSubstr("undone first"));
+  auto tree = host.tree();
+  tree.erase("var/lib/slipway/generations/1.json");
+  EXPECT_EQ(tree, undisturbed());
+}
+
+TEST(Recovery, RemoveAfterAKillReturnsTheEarlierTree) {
+  ScratchHost host;
+  host.live = true;
+  host.put("etc/probe.conf", "the user's\n");
+  const auto before = host.tree();
+  host.spec(kSleeps);
+  const pid_t child = start_and_wait_for_switch(host);
+  ::kill(child, SIGKILL);
+  wait_for(child);
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+}
+
+TEST(Stop, BySigtermFinishesTheComponentAtWorkAndBeginsNoOther) {
+  ScratchHost host;
+  host.live = true;
+  host.spec("    probe: {files: {/new/file: x}, custom: naps, marker: " + host.folder().at("marker").string() +
+            "}\n    follower: {}\n");
+  const pid_t child = start_and_wait_for_switch(host);
+  ::kill(child, SIGTERM);
+  EXPECT_EQ(wait_for(child), 1);
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc/follower")));
+  const Ran status = host.slipway({"status"});
+  EXPECT_THAT(status.out, ::testing::Not(HasSubstr("cut off")));
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(host.path("etc/follower")));
+}
+
+TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
+  ScratchHost host;
+  host.live = true;
+  host.spec(kSleeps);
+  const pid_t child = start_and_wait_for_switch(host);
+  const Ran second = host.slipway({"apply"});
+  EXPECT_EQ(second.code, 75);
+  EXPECT_THAT(second.err, HasSubstr("another slipway"));
+  ::kill(child, SIGKILL);
+  wait_for(child);
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/component/engine/scratch_host.hpp - a scratch root, the program to run on it, and pictures of its tree.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/json.hpp>
+#include <slipway/testing/temp_dir.hpp>
+
+namespace slipway::testing {
+
+struct Ran {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+/// A folder with `root/`, `host.yaml` and a cache, and slipway with only the test's plugins.
+class ScratchHost {
+ public:
+  ScratchHost() {
+    folder_.directory("root");
+    folder_.directory("cache");
+  }
+
+  /// The components section, YAML indented by four.
+  void spec(const std::string& components) const {
+    folder_.file("host.yaml",
+                 "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  components:\n" + components);
+  }
+  std::filesystem::path path(const std::string& inside) const { return folder_.at("root/" + inside); }
+  const TempDir& folder() const { return folder_; }
+  /// A file of the user's, as old as any other.
+  void put(const std::string& inside, const std::string& content) const {
+    folder_.file("root/" + inside, content);
+    std::filesystem::last_write_time(path(inside), std::filesystem::file_time_type{});
+  }
+  /// Act on the running kernel as well: custom actions are boot work otherwise.
+  bool live = false;
+  std::string text(const std::string& inside) const { return read(path(inside)); }
+
+  Ran slipway(const std::vector<std::string>& words) const {
+    const pid_t child = start(words);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(folder_.at("out")),
+            read(folder_.at("err"))};
+  }
+
+  /// Starts it and returns its pid; output goes to files that slipway() reads.
+  pid_t start(std::vector<std::string> words) const {
+    words.insert(words.begin(), SLIPWAY_PROGRAM);
+    for (const std::string& word :
+         {std::string("--root"), folder_.at("root").string(), std::string("--cache"), folder_.at("cache").string()})
+      words.push_back(word);
+    if (live) words.emplace_back("--live");
+    if (words[1] == "plan" || words[1] == "apply") {
+      if (words.size() < 3 || words[2].starts_with("-")) {
+        words.insert(words.end(), {"-f", folder_.at("host.yaml").string()});
+      }
+    }
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    ::setenv("SLIPWAY_PLUGIN_PATH", SLIPWAY_TEST_PLUGINS, 1);
+    (void)!std::freopen(folder_.at("out").c_str(), "w", stdout);
+    (void)!std::freopen(folder_.at("err").c_str(), "w", stderr);
+    (void)!std::freopen("/dev/null", "r", stdin);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+
+  std::int64_t mtime_ns(const std::string& inside) const {
+    struct stat info {};
+    ::lstat(path(inside).c_str(), &info);
+    return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+  }
+
+  /// Path to "type mode content" of everything in the root.
+  std::map<std::string, std::string> tree() const {
+    std::map<std::string, std::string> picture;
+    namespace fs = std::filesystem;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.at("root"))) {
+      struct stat info {};
+      ::lstat(entry.path().c_str(), &info);
+      std::ostringstream line;
+      line << std::oct << info.st_mode << ' ';
+      if (entry.is_symlink())
+        line << fs::read_symlink(entry.path()).string();
+      else if (entry.is_regular_file())
+        line << read(entry.path());
+      picture[fs::relative(entry.path(), folder_.at("root")).string()] = line.str();
+    }
+    return picture;
+  }
+
+ private:
+  static std::string read(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  TempDir folder_;
+};
+
+}  // namespace slipway::testing
