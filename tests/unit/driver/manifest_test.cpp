@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/manifest.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/spec/document.hpp"
+#include "driver/settings.hpp"
+#include "test_host.hpp"
+
+namespace slipway::driver {
+namespace {
+
+core::Manifest manifest() {
+  auto manifests = core::parse_manifests(testing::content_of(DRIVER_MANIFEST), DRIVER_MANIFEST);
+  EXPECT_TRUE(manifests) << to_text(manifests.error());
+  return manifests->at(0);
+}
+
+Result<Spec> section_of(const Json& written) {
+  core::Plugins plugins;
+  plugins.files["driver.so"].components = {manifest()};
+  plugins.component_to_path["driver"] = "driver.so";
+  const Json document{{"apiVersion", "slipway.dev/v1"},
+                      {"kind", "Host"},
+                      {"metadata", {{"name", "test"}}},
+                      {"spec", {{"components", {{"driver", written}}}}}};
+  SLIPWAY_TRY(spec, core::host_spec_from_json(document, "host.yaml", plugins));
+  return Spec{spec.components.at("driver")};
+}
+
+void expect_help_everywhere(const core::SchemaKey& key, const std::string& name) {
+  EXPECT_FALSE(key.help.empty()) << name;
+  EXPECT_FALSE(key.example.empty()) << name;
+  for (const auto& [child, schema] : key.keys) expect_help_everywhere(schema, name + "." + child);
+}
+
+TEST(DriverManifest, HasHelpAndAnExampleForEveryKey) {
+  const auto parsed = manifest();
+  for (const auto& [name, key] : parsed.spec.keys) expect_help_everywhere(key, name);
+  EXPECT_TRUE(parsed.has_tools);
+  EXPECT_EQ(parsed.provides, std::vector<std::string>{"gpu-driver"});
+}
+
+TEST(DriverManifest, GivesSettingsFromASourceAlone) {
+  const auto spec = section_of({{"source", "oci://registry:5000/nvidia/driver"}});
+  ASSERT_TRUE(spec) << to_text(spec.error());
+  const auto settings = read_settings(*spec);
+  ASSERT_TRUE(settings) << to_text(settings.error());
+  EXPECT_EQ(settings->libdir, "auto");
+  EXPECT_TRUE(settings->blacklist_nouveau);
+  EXPECT_EQ(settings->load.size(), 3U);
+}
+
+TEST(DriverManifest, TakesEveryKeyThatTheSettingsRead) {
+  const auto spec = section_of({{"version", "535.261.03"},
+                                {"source", {{"repository", "/packages"}, {"trust", "unsigned"}}},
+                                {"modules", "open"},
+                                {"gpus", {"H100", "10de:2330"}},
+                                {"precompiled", "never"},
+                                {"signing", {{"key", {{"file", "/k"}}}, {"certificate", "/c"}}},
+                                {"parameters", {{"nvidia", {{"NVreg_EnableMSI", 1}}}}},
+                                {"load", {"nvidia-drm"}},
+                                {"blacklist_nouveau", false},
+                                {"libdir", "/opt/lib"},
+                                {"existing", "keep"}});
+  ASSERT_TRUE(spec) << to_text(spec.error());
+  const auto settings = read_settings(*spec);
+  ASSERT_TRUE(settings) << to_text(settings.error());
+  EXPECT_EQ(settings->version, "535.261.03");
+  EXPECT_EQ(settings->modules, nvidia::Flavour::open);
+  EXPECT_EQ(settings->gpus.size(), 2U);
+  EXPECT_EQ(settings->precompiled, Precompiled::never);
+  EXPECT_EQ(settings->sign_key, "/k");
+  EXPECT_EQ(settings->parameters.at("nvidia").at("NVreg_EnableMSI"), "1");
+  EXPECT_EQ(settings->load.back(), "nvidia-drm");
+  EXPECT_FALSE(settings->blacklist_nouveau);
+  EXPECT_EQ(settings->libdir, "/opt/lib");
+  EXPECT_TRUE(settings->keep_existing);
+}
+
+TEST(DriverManifest, RefusesWhatIsNoVersionAndWhatIsNoKey) {
+  EXPECT_FALSE(section_of({{"source", "/p"}, {"version", "latest"}}));
+  const auto wrong = section_of({{"source", "/p"}, {"verson", "535.261.03"}});
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(to_text(wrong.error()), ::testing::HasSubstr("version"));
+}
+
+}  // namespace
+}  // namespace slipway::driver
