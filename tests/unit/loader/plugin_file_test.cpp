@@ -121,8 +121,8 @@ TEST(SafePath, FollowsLinksAndChecksWhatIsOnTheirWay) {
   ::mkdir((folder / "open").c_str(), 0755);
   ::mkdir((folder / "closed").c_str(), 0755);
   write_file(folder / "closed/x.so", "x");
-  ::symlink("../closed/x.so", (folder / "open/x.so").c_str());
-  ::symlink("open", (folder / "link").c_str());
+  std::filesystem::create_symlink("../closed/x.so", folder / "open/x.so");
+  std::filesystem::create_symlink("open", folder / "link");
   EXPECT_EQ(*safe_path(folder / "link/x.so"), folder / "closed/x.so");
   ::chmod((folder / "open").c_str(), 0777);  // who can write there can turn the link elsewhere
   EXPECT_EQ(safe_path(folder / "link/x.so").error().where, folder / "open");
@@ -130,8 +130,8 @@ TEST(SafePath, FollowsLinksAndChecksWhatIsOnTheirWay) {
 
 TEST(SafePath, EndsOnALoopOfLinks) {
   const TempFolder folder;
-  ::symlink("b", (folder / "a").c_str());
-  ::symlink("a", (folder / "b").c_str());
+  std::filesystem::create_symlink("b", folder / "a");
+  std::filesystem::create_symlink("a", folder / "b");
   EXPECT_FALSE(safe_path(folder / "a"));
 }
 
@@ -176,7 +176,7 @@ TEST(Discover, OfTwoFilesWithOneComponentIsAConflictThatNamesBoth) {
 TEST(Discover, TakesAFileThatIsFoundTwiceOnce) {
   const TempFolder folder;
   write_file(folder / "a.so", plugin_bytes("test-gamma"));
-  ::symlink("a.so", (folder / "b.so").c_str());
+  std::filesystem::create_symlink("a.so", folder / "b.so");
   const auto plugins = discover_plugins({folder.path(), folder.path()});
   ASSERT_TRUE(plugins) << to_text(plugins.error());
   EXPECT_EQ(plugins->files.size(), 1U);

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::string> bad_specs() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(TEST_SPECS) + "/bad"))
+  for (const auto& entry : std::filesystem::directory_iterator(TEST_SPECS "/bad"))
     if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -27,7 +27,7 @@ TEST_P(BadSpec, IsRefusedWithTheMessageBesideIt) {
   const auto spec = host_spec_from_text(yaml, "host.yaml", test_plugins());
   ASSERT_FALSE(spec);
   const std::string message = to_text(spec.error());
-  const std::string beside = std::string(TEST_SPECS) + "/bad/" + GetParam() + ".txt";
+  const std::string beside = TEST_SPECS "/bad/" + GetParam() + ".txt";
   if (std::getenv("SLIPWAY_WRITE_MESSAGES") != nullptr) std::ofstream(beside) << message;  // then read them with care
   EXPECT_EQ(message, test_file("bad/" + GetParam() + ".txt"));
 }

@@ -24,7 +24,7 @@ const Plugins& test_plugins() {
 }
 
 std::string test_file(const std::string& name) {
-  std::ifstream file(std::string(TEST_SPECS) + "/" + name, std::ios::binary);
+  std::ifstream file(TEST_SPECS "/" + name, std::ios::binary);
   if (!file) throw std::runtime_error("no file " + name);
   return {std::istreambuf_iterator<char>(file), {}};
 }
