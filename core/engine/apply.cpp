@@ -6,6 +6,7 @@
 
 #include "core/action/store.hpp"
 #include "core/action/trigger.hpp"
+#include "core/engine/boot_unit.hpp"
 #include "core/engine/generations.hpp"
 #include "core/engine/layers.hpp"
 #include "core/engine/owed.hpp"
@@ -118,6 +119,11 @@ class Apply {
 
   void change(PlannedComponent& component, int order) {
     if (component.error || blocked(component)) return;
+    if (boot_is_pointless(component)) {
+      component.state = ComponentState::blocked;
+      component.reason = "no component is there that a boot could finish";
+      return;
+    }
     if (component.state == ComponentState::deferred) plan_deferred(component);
     if (component.error || component.state == ComponentState::not_applicable) return;
     if (!component.changes() && !component.leaving) return;
@@ -146,7 +152,17 @@ class Apply {
     const auto& components = result_.run.components;
     return !result_.run.recovery && result_.run.owed.empty() && result_.run.failed() &&
            std::none_of(components.begin(), components.end(), [](const PlannedComponent& component) {
-             return !component.error && (component.changes() || component.leaving);
+             return component.name != kBootComponent && !component.error && (component.changes() || component.leaving);
+           });
+  }
+
+  /// A boot has nothing to finish when every component of the spec failed.
+  bool boot_is_pointless(const PlannedComponent& component) const {
+    const auto& components = result_.run.components;
+    return component.name == kBootComponent && !component.leaving && component.record_is_new() &&
+           std::none_of(components.begin(), components.end(), [](const PlannedComponent& other) {
+             return other.name != kBootComponent && !other.leaving && other.state != ComponentState::failed &&
+                    other.state != ComponentState::blocked;
            });
   }
 

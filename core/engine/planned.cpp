@@ -9,6 +9,10 @@ bool PlannedComponent::changes() const {
   return std::any_of(items.begin(), items.end(), [](const PlannedItem& item) { return item.changes(); });
 }
 
+bool PlannedComponent::record_is_new() const {
+  return std::all_of(items.begin(), items.end(), [](const PlannedItem& item) { return item.record.is_null(); });
+}
+
 bool PlannedRun::changes() const {
   return recovery || !owed.empty() ||
          std::any_of(components.begin(), components.end(), [](const PlannedComponent& component) {

@@ -41,6 +41,8 @@ struct PlannedComponent {
   bool leaving = false;            ///< no longer in the spec
 
   bool changes() const;
+  /// Nothing of it is held yet.
+  bool record_is_new() const;
 };
 
 /// What one spec amounts to on one host.

@@ -58,6 +58,17 @@ TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
   EXPECT_EQ(host.tree(), before);
 }
 
+TEST(Apply, LeavesARootAloneInWhichNothingCouldBePlanned) {
+  const ScratchHost host;
+  host.put("etc/probe.conf/in-the-way", "a folder\n");
+  const auto before = host.tree();
+  host.spec(kOneFile);
+  const Ran apply = host.slipway({"apply"});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, HasSubstr("/etc/probe.conf"));
+  EXPECT_EQ(host.tree(), before);
+}
+
 TEST(Apply, GoesOnWithTheOthersAndBlocksThoseThatRequireTheFailedOne) {
   ScratchHost host;
   host.live = true;
