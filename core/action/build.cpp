@@ -1,10 +1,135 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/action/build.hpp"
 
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+
+#include <fcntl.h>
+
+#include <slipway/root_dir.hpp>
+
+#include "core/action/build_collect.hpp"
+#include "core/action/build_log.hpp"
+#include "core/action/build_room.hpp"
+#include "core/action/tool.hpp"
 #include "core/host/digest.hpp"
+#include "core/host/file_bytes.hpp"
 
 namespace slipway::core {
+namespace {
+
+constexpr std::size_t kSearchedBytes = 64 << 20;
+constexpr std::size_t kShownLines = 15;
+
+std::vector<std::string> words(const Json& value) {
+  return value.is_array() ? value.get<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+std::vector<std::string> command_of(const Json& build) {
+  const std::string jobs = std::to_string(std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::string> argv = words(build.value("argv", Json()));
+  for (std::string& word : argv)
+    for (std::size_t at = word.find("{jobs}"); at != std::string::npos; at = word.find("{jobs}", at))
+      word.replace(at, std::string_view("{jobs}").size(), jobs);
+  return argv;
+}
+
+/// Hands a text that comes in pieces on line by line.
+class Lines {
+ public:
+  explicit Lines(const std::function<void(const std::string&)>& take) : take_(take) {}
+
+  void add(std::string_view text) {
+    if (!take_) return;
+    rest_ += text;
+    std::size_t begin = 0;
+    for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n', begin)) {
+      take_(rest_.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    rest_.erase(0, begin);
+  }
+
+ private:
+  const std::function<void(const std::string&)>& take_;
+  std::string rest_;
+};
+
+Error missing(const BuildRequest& request, const std::string& path) {
+  return Error{ErrorCode::not_found,
+               request.build.value("name", "") + " cannot be compiled: there is no " + path + " in " + request.root,
+               path,
+               request.build.value("needs_hint", ""),
+               {}};
+}
+
+Error failed(const BuildRequest& request, int status) {
+  std::string log;
+  if (const Fd file{::open(request.log.c_str(), O_RDONLY | O_CLOEXEC)}; file)
+    log = read_all(file.get(), request.log, kSearchedBytes).value_or("");
+  const auto problem = find_problem(log, std::string(kBuildFolder) + "/");
+  const std::string name = request.build.value("name", "the source");
+  Error error{ErrorCode::build_failed, name + " does not compile: ", request.log, {}, {}};
+  if (problem) error.code = problem->code;
+  error.what += problem ? problem->line
+                        : "`" + words(request.build.value("argv", Json())).front() + "` ended with status " +
+                              std::to_string(status);
+  error.details.emplace_back("first", problem ? problem->context : last_lines(log, kShownLines));
+  error.details.emplace_back("log", request.log);
+  if (error.code == ErrorCode::no_space)
+    error.next = "free some space, then run the same command again";
+  else if (error.code == ErrorCode::io)
+    error.next = "give the machine more memory, then run the same command again";
+  else
+    error.next =
+        "use a version of the source that supports this kernel, a package that is compiled for it, or another kernel";
+  return error;
+}
+
+Status compile(const BuildRequest& request, const BuildRoom& room) {
+  const Fd log(::open(request.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!log) return system_error("write", request.log, errno);
+  Sandbox sandbox = room.sandbox();
+  sandbox.argv = command_of(request.build);
+  sandbox.needs = words(request.build.value("needs", Json()));
+  Lines lines(request.on_line);
+  Status logged;
+  sandbox.on_output = [&](std::string_view text) {
+    if (logged) logged = write_all(log.get(), text, request.log);
+    lines.add(text);
+  };
+  auto end = run_in_sandbox(sandbox);
+  if (!end && end.error().code == ErrorCode::not_found) return missing(request, sandbox.argv.front());
+  if (!end) {
+    Error error = end.error();
+    error.what = request.build.value("name", "a build") + ": " + error.what;
+    error.details.emplace_back("log", request.log);
+    return error;
+  }
+  if (!end->missing.empty()) return missing(request, end->missing);
+  if (end->exit_status != 0) return failed(request, end->exit_status);
+  return logged;
+}
+
+}  // namespace
 
 std::string build_key(const Json& build) { return digest_of(canonical(build)); }
+
+Status run_build(const BuildRequest& request) {
+  if (words(request.build.value("argv", Json())).empty())
+    return Error{ErrorCode::invalid,
+                 "the build " + request.build.value("name", "") + " has no command to run",
+                 {},
+                 "this is a defect of the component that planned it; report it to its authors",
+                 {}};
+  std::error_code code;
+  std::filesystem::create_directories(std::filesystem::path(request.log).parent_path(), code);
+  SLIPWAY_TRY(room, BuildRoom::open(request));
+  SLIPWAY_CHECK(compile(request, room));
+  const Status collected = collect_results(request, room);
+  if (!collected) std::filesystem::remove_all(request.into, code);
+  return collected;
+}
 
 }  // namespace slipway::core

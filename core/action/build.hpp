@@ -2,7 +2,11 @@
 // core/action/build.hpp - compiles a layer in a private mount namespace of a root (action::Build).
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <slipway/json.hpp>
@@ -18,10 +22,20 @@ struct BuildRequest {
   std::string into;        ///< host path of the new folder that takes the collected files
   std::string log;         ///< host path of the whole output of the compiler
   std::function<void(const std::string& line)> on_line;
+  /// Dates that the build sees (KBUILD_BUILD_TIMESTAMP, __DATE__) and mtime of what it gives; empty: 1970 for the
+  /// dates, since equal builds must give equal files.
+  std::optional<std::int64_t> source_date_epoch;
+  std::chrono::seconds limit{7200};
+  const std::atomic<bool>* cancel = nullptr;  ///< once it is set, everything is killed
 };
 
+/// Compiles and collects. The source always lies at /usr/src/slipway-build inside, so that paths in the result are the
+/// same wherever it is made; the root's files cannot be changed by it. Build and kernel release in `build.identity`
+/// ("kernel_release" or "kernel") must agree with the vermagic of every collected kernel module (*.ko*).
+///
 /// Errors: `not_found` something in `needs` is missing (what, and the hint); `build_failed` with the compiler's first
-/// error line and where the log is; `unsupported` when namespaces are not allowed here.
+/// error line and where the log is; `timed_out`, `cancelled`; `no_space` and `io` (out of memory) for failures that
+/// another attempt may not meet; `unsupported` when namespaces are not allowed here.
 Status run_build(const BuildRequest& request);
 
 /// "sha256:…" of the canonical build: the name of its result and of a remembered failure.

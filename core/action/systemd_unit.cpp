@@ -204,8 +204,7 @@ class SystemdUnitKind final : public ActionKind {
     if (unit.live && unit.state.running() && stops(image, had_file))
       SLIPWAY_CHECK(systemctl(context.host, "stop", unit.name));
     const Json links = image.value("links", Json::object());
-    for (const auto& [path, link] : links.items())
-      SLIPWAY_CHECK(context.root.restore(path, link));
+    for (const auto& [path, link] : links.items()) SLIPWAY_CHECK(context.root.restore(path, link));
     SLIPWAY_CHECK(unstage(action, context));
     if (file.is_object())
       SLIPWAY_CHECK(context.root.restore(std::string(kUnitFolder) + "/" + unit_file_name(unit.name), file));

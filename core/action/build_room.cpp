@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/build_room.hpp"
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include <slipway/root_dir.hpp>
+
+#include "core/host/copy_tree.hpp"
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(fs::symlink_status(path, ignored));
+}
+
+/// As `date` prints it in the C locale: what kernel makefiles expect.
+std::string timestamp(std::int64_t epoch) {
+  const auto time = static_cast<std::time_t>(epoch);
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  char text[64];
+  (void)std::strftime(text, sizeof(text), "%a %b %e %H:%M:%S UTC %Y", &parts);
+  return text;
+}
+
+std::vector<std::string> environment_of(const BuildRequest& request) {
+  std::map<std::string, std::string> variables;
+  const auto set = [&](const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) variables[text.substr(0, equals)] = text.substr(equals + 1);
+  };
+  for (const std::string& variable : sandbox_environment()) set(variable);
+  const std::int64_t epoch = request.source_date_epoch.value_or(0);
+  set("KBUILD_BUILD_USER=slipway");
+  set("KBUILD_BUILD_HOST=slipway");
+  set("KBUILD_BUILD_TIMESTAMP=" + timestamp(epoch));
+  set("SOURCE_DATE_EPOCH=" + std::to_string(epoch));
+  for (const Json& variable : request.build.value("environment", Json::array())) set(variable.get<std::string>());
+  std::vector<std::string> list;
+  for (const auto& [name, value] : variables) list.push_back(name + "=" + value);
+  return list;
+}
+
+/// The layers over a folder of the root: what is ours, the headers' folders that are there, then the root's own.
+struct Layering {
+  const BuildRequest& request;
+  const RootDir& root;
+
+  /// Host path of a folder of the root, links followed inside it; empty when it is not there.
+  std::string in_root(const std::string& path) const {
+    const auto real = root.resolve(path);
+    if (!real || !is_folder(root.folder() + *real)) return {};
+    return root.folder() + *real;
+  }
+
+  /// Folders of the headers tree; a link there (lib -> usr/lib) repeats what its target holds.
+  void add_headers(std::vector<std::string>& layers, const std::string& path) const {
+    if (!request.headers.empty() && is_folder(request.headers + path)) layers.push_back(request.headers + path);
+  }
+
+  /// Modules and kernel tools: lib and usr/lib, which are one folder in a merged-/usr root.
+  void add_libraries(std::vector<SandboxOverlay>& overlays) const {
+    const std::string lib = in_root("/lib");
+    const std::string usr_lib = in_root("/usr/lib");
+    const auto lay = [&](std::vector<std::string> layers, const std::string& below, const std::string& target) {
+      if (layers.empty() || below.empty()) return;
+      layers.push_back(below);
+      overlays.push_back({std::move(layers), target});
+    };
+    std::vector<std::string> over_usr_lib;
+    std::vector<std::string> over_lib;
+    add_headers(over_usr_lib, "/usr/lib");
+    add_headers(lib == usr_lib ? over_usr_lib : over_lib, "/lib");
+    lay(over_usr_lib, usr_lib, "/usr/lib");
+    lay(over_lib, lib, "/lib");
+  }
+};
+
+/// Folders with the names that things are shown at: the root may have none of them, and cannot be changed.
+Status make_mount_points(const fs::path& folder) {
+  std::error_code code;
+  fs::create_directories(folder / "src" / fs::path(kBuildFolder).filename(), code);
+  if (code) return system_error("make the folder", folder.string(), code.value());
+  for (const char* file : {kKeyFile, kCertificateFile})
+    std::ofstream(folder / "src" / fs::path(file).filename()).flush();
+  return {};
+}
+
+Result<std::vector<SandboxOverlay>> overlays_of(const BuildRequest& request, const std::string& mount_points) {
+  SLIPWAY_TRY(root, RootDir::open(request.root));
+  const Layering layering{request, root};
+  std::vector<SandboxOverlay> overlays;
+  const bool has_src = !layering.in_root("/usr/src").empty();
+  const std::string target = has_src ? "/usr/src" : "/usr";
+  const std::string below = layering.in_root(target);
+  if (below.empty())
+    return Error{ErrorCode::invalid, "the root has no /usr, so nothing can be compiled in it", request.root, {}, {}};
+  SandboxOverlay sources{{has_src ? mount_points + "/src" : mount_points}, target};
+  layering.add_headers(sources.layers, target);
+  sources.layers.push_back(below);
+  overlays.push_back(std::move(sources));
+  layering.add_libraries(overlays);
+  return overlays;
+}
+
+}  // namespace
+
+Result<BuildRoom> BuildRoom::open(const BuildRequest& request) {
+  BuildRoom room;
+  room.folder_ = request.source + ".slipway-build";
+  std::error_code code;
+  fs::remove_all(room.folder_, code);  // of a run that was killed
+  fs::create_directories(room.folder_, code);
+  if (code) return system_error("make the folder", room.folder_, code.value());
+  const std::string source = room.folder_ + "/source";
+  SLIPWAY_CHECK(copy_tree(request.source, source));
+  SLIPWAY_CHECK(make_mount_points(room.folder_ + "/mount-points"));
+  SLIPWAY_TRY(overlays, overlays_of(request, room.folder_ + "/mount-points"));
+
+  const std::string directory = request.build.value("directory", "");
+  room.work_folder_ = directory.empty() ? source : source + "/" + directory;
+  Sandbox& sandbox = room.sandbox_;
+  sandbox.root = request.root;
+  sandbox.read_only = true;
+  sandbox.overlays = std::move(overlays);
+  sandbox.binds = {{source, kBuildFolder, false}};
+  sandbox.directory = std::string(kBuildFolder) + (directory.empty() ? "" : "/" + directory);
+  sandbox.environment = environment_of(request);
+  sandbox.limit = request.limit;
+  sandbox.cancel = request.cancel;
+  return room;
+}
+
+BuildRoom::BuildRoom(BuildRoom&& other) noexcept
+    : folder_(std::exchange(other.folder_, {})),
+      work_folder_(std::move(other.work_folder_)),
+      sandbox_(std::move(other.sandbox_)) {}
+
+BuildRoom::~BuildRoom() {
+  std::error_code ignored;
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+}
+
+}  // namespace slipway::core

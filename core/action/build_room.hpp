@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/build_room.hpp - the scratch folder of a build, and the sandbox that its programs run in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/action/build.hpp"
+#include "core/action/sandbox.hpp"
+
+namespace slipway::core {
+
+/// Where the source lies inside, always.
+constexpr const char* kBuildFolder = "/usr/src/slipway-build";
+/// Where the signing key and its certificate are shown, to the signing step alone.
+constexpr const char* kKeyFile = "/usr/src/slipway-sign-key";
+constexpr const char* kCertificateFile = "/usr/src/slipway-sign-certificate";
+
+/// On the disk beside the request's source while it lives.
+class BuildRoom {
+ public:
+  /// Copies the source. Errors: `no_space`, `io`; `invalid` when the root has no /usr.
+  static Result<BuildRoom> open(const BuildRequest& request);
+  BuildRoom(BuildRoom&& other) noexcept;
+  BuildRoom& operator=(BuildRoom&&) = delete;
+  ~BuildRoom();
+
+  /// A sandbox in which the source is the one thing that can be written. argv, output and needs are left to the caller.
+  const Sandbox& sandbox() const { return sandbox_; }
+  /// Host path of the working folder (`directory` of the build).
+  const std::string& work_folder() const { return work_folder_; }
+
+ private:
+  BuildRoom() = default;
+  std::string folder_;
+  std::string work_folder_;
+  Sandbox sandbox_;
+};
+
+}  // namespace slipway::core

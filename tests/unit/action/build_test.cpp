@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles small projects with this machine's gcc and make; skipped where namespaces are not allowed.
+#include "core/action/build.hpp"
+
+#include <filesystem>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <slipway/action.hpp>
+
+#include "core/action/build_log.hpp"
+#include "core/action/module_info.hpp"
+#include "core/action/sandbox.hpp"
+#include "real_programs.hpp"
+
+namespace slipway::core {
+namespace {
+
+using test::TempRoot;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kEpoch = 1'700'000'000;
+
+class BuildTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Sandbox probe;
+    probe.root = "/";
+    probe.read_only = true;
+    probe.argv = {"true"};
+    probe.environment = sandbox_environment();
+    if (!run_in_sandbox(probe)) GTEST_SKIP() << "namespaces are not allowed here";
+    wish.name = "the hello program";
+    wish.argv = {"make", "-j{jobs}"};
+    wish.collect = {{.from = "hello.o", .to = "lib/hello.o"}};
+    work.put("/src/hello.c", "const char* where(void) { return __FILE__ \" \" __DATE__; }\n");
+    work.put("/src/Makefile", "hello.o: hello.c\n\tgcc -g -c -o $@ $(CURDIR)/hello.c\n");
+  }
+
+  BuildRequest request(const std::string& into = "/into") {
+    BuildRequest made;
+    made.build = to_json(wish);
+    made.source = work.at("/src");
+    made.into = work.at(into);
+    made.log = work.at("/log");
+    made.source_date_epoch = kEpoch;
+    return made;
+  }
+  void build(const BuildRequest& wanted) {
+    const Status done = run_build(wanted);
+    ASSERT_TRUE(done.ok()) << to_text(done.error()) << work.content("/log");
+  }
+  Error failure(const BuildRequest& wanted) {
+    const Status done = run_build(wanted);
+    EXPECT_FALSE(done.ok());
+    EXPECT_FALSE(work.has("/into"));
+    return done ? Error{} : done.error();
+  }
+
+  TempRoot work;
+  action::Build wish;
+};
+
+TEST_F(BuildTest, CompilesCollectsAndLeavesTheSourceAsItWas) {
+  const std::string before = work.listing(TempRoot::Times::files);
+  build(request());
+  EXPECT_TRUE(work.has("/into/lib/hello.o"));
+  EXPECT_EQ(work.mode("/into/lib/hello.o"), 0644U);
+  EXPECT_EQ(work.info("/into/lib/hello.o").st_mtim.tv_sec, kEpoch);
+  EXPECT_EQ(work.info("/into").st_mtim.tv_sec, kEpoch);
+  EXPECT_THAT(work.content("/log"), HasSubstr("gcc -g -c"));
+  std::filesystem::remove_all(work.at("/into"));
+  std::filesystem::remove(work.at("/log"));
+  EXPECT_EQ(work.listing(TempRoot::Times::files), before);
+}
+
+TEST_F(BuildTest, GivesTheSameBytesWhereverTheSourceLies) {
+  build(request("/one"));
+  std::filesystem::create_directories(work.at("/elsewhere/deep"));
+  std::filesystem::rename(work.at("/src"), work.at("/elsewhere/deep/src"));
+  BuildRequest again = request("/two");
+  again.source = work.at("/elsewhere/deep/src");
+  build(again);
+  EXPECT_EQ(work.content("/one/lib/hello.o"), work.content("/two/lib/hello.o"));
+  EXPECT_THAT(work.content("/one/lib/hello.o"), HasSubstr("/usr/src/slipway-build/hello.c Nov 14 2023"));
+}
+
+TEST_F(BuildTest, CannotWriteAnythingButItsSource) {
+  work.put("/src/Makefile", "hello.o:\n\techo x > hello.o\n\techo x > /etc/slipway-was-here\n");
+  EXPECT_EQ(failure(request()).code, ErrorCode::build_failed);
+  EXPECT_THAT(work.content("/log"), HasSubstr("Read-only file system"));
+  EXPECT_FALSE(std::filesystem::exists("/etc/slipway-was-here"));
+}
+
+TEST_F(BuildTest, SeesOnlyTheEnvironmentThatWasAskedFor) {
+  ::setenv("SLIPWAY_LEAK", "1", 1);
+  wish.environment = {"WANTED=yes", "LC_ALL=C.UTF-8"};
+  work.put("/src/Makefile", "hello.o:\n\tenv | sort > hello.o\n");
+  build(request());
+  const std::string seen = work.content("/into/lib/hello.o");
+  EXPECT_THAT(seen, HasSubstr("WANTED=yes\n"));
+  EXPECT_THAT(seen, HasSubstr("LC_ALL=C.UTF-8\n"));
+  EXPECT_THAT(seen, HasSubstr("KBUILD_BUILD_TIMESTAMP=Tue Nov 14 22:13:20 UTC 2023\n"));
+  EXPECT_THAT(seen, HasSubstr("KBUILD_BUILD_USER=slipway\n"));
+  EXPECT_THAT(seen, Not(HasSubstr("SLIPWAY_LEAK")));
+}
+
+TEST_F(BuildTest, HandsTheOutputOnLineByLine) {
+  std::vector<std::string> lines;
+  BuildRequest wanted = request();
+  wanted.on_line = [&](const std::string& line) { lines.push_back(line); };
+  build(wanted);
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("gcc -g -c")));
+}
+
+TEST_F(BuildTest, SaysWhatIsMissingAndHowToGetItBeforeItRuns) {
+  wish.needs = {"/usr/bin/make", "/lib/modules/6.1.0-no/build"};
+  wish.needs_hint = "apt-get install linux-headers-6.1.0-no";
+  const Error error = failure(request());
+  EXPECT_EQ(error.code, ErrorCode::not_found);
+  EXPECT_THAT(error.what, HasSubstr("/lib/modules/6.1.0-no/build"));
+  EXPECT_EQ(error.next, wish.needs_hint);
+  EXPECT_EQ(work.content("/log"), "");
+}
+
+TEST_F(BuildTest, ACompilerErrorIsQuotedWithItsPlace) {
+  work.put("/src/sub/bad.c", "int f(int a);\nint g(void) {\n  return f();\n}\n");
+  work.put("/src/Makefile", "hello.o:\n\tgcc -c -o $@ $(CURDIR)/sub/bad.c\n");
+  const Error error = failure(request());
+  EXPECT_EQ(error.code, ErrorCode::build_failed);
+  EXPECT_EQ(error.what, "the hello program does not compile: sub/bad.c:3:10: error: too few arguments to function 'f'");
+  EXPECT_EQ(error.where, work.at("/log"));
+  EXPECT_THAT(to_text(error), HasSubstr("return f();"));
+}
+
+TEST_F(BuildTest, AFileThatTheMakefileForgotIsAnError) {
+  wish.collect.push_back({.from = "never.o", .to = "never.o"});
+  EXPECT_THAT(failure(request()).what, HasSubstr("there is no never.o"));
+}
+
+TEST_F(BuildTest, IsKilledAfterItsTime) {
+  work.put("/src/Makefile", "hello.o:\n\tsleep 100\n");
+  BuildRequest wanted = request();
+  wanted.limit = std::chrono::seconds(1);
+  EXPECT_EQ(failure(wanted).code, ErrorCode::timed_out);
+  EXPECT_FALSE(work.has("/src.slipway-build"));
+}
+
+TEST_F(BuildTest, ResultsThatLeaveTheLayerAreRefused) {
+  wish.collect = {{.from = "hello.o", .to = "../hello.o"}};
+  EXPECT_EQ(failure(request()).code, ErrorCode::invalid);
+  wish.collect = {{.from = "../../../../etc/passwd", .to = "x"}};
+  EXPECT_EQ(failure(request()).code, ErrorCode::build_failed);
+}
+
+/// A kernel's headers as Debian lays them out, absolute paths and all, with a sign-file that leaves a trace.
+class KernelBuild : public BuildTest {
+ protected:
+  void SetUp() override {
+    BuildTest::SetUp();
+    headers.put("/usr/src/linux-headers-6.1-common/Makefile", "%.ko: %.c\n\tgcc -g -I$(COMMON)/include -c -o $@ $<\n");
+    headers.put("/usr/src/linux-headers-6.1-common/include/linux/module.h",
+                "#define VERMAGIC \"vermagic=6.1.0-x SMP \"\n");
+    headers.put("/usr/src/linux-headers-6.1.0-x/Makefile",
+                "COMMON := /usr/src/linux-headers-6.1-common\ninclude /usr/src/linux-headers-6.1-common/Makefile\n");
+    headers.put("/usr/src/linux-headers-6.1.0-x/.config", "CONFIG_MODULE_SIG_HASH=\"sha512\"\n");
+    headers.link("/usr/src/linux-headers-6.1.0-x/scripts", "../../lib/linux-kbuild-6.1/scripts");
+    headers.put("/usr/lib/linux-kbuild-6.1/scripts/sign-file",
+                "#!/bin/sh\n{ echo \"signed $1\"; cat \"$2\" \"$3\"; } >> \"$4\"\n", 0755);
+    headers.link("/lib/modules/6.1.0-x/build", "/usr/src/linux-headers-6.1.0-x");
+    work.put("/src/dkms/ours.c",
+             "#include <linux/module.h>\nconst char info[] __attribute__((section(\".modinfo\"), used)) = VERMAGIC;\n");
+    work.put("/src/dkms/Makefile", "include /lib/modules/6.1.0-x/build/Makefile\nall: ours.ko\n");
+    work.put("/key.pem", "the key\n", 0600);
+    work.put("/cert.der", "the certificate\n");
+    wish.name = "ours for 6.1.0-x";
+    wish.directory = "dkms";
+    wish.argv = {"make", "all"};
+    wish.needs = {"/lib/modules/6.1.0-x/build"};
+    wish.identity = {{"kernel", "6.1.0-x"}};
+    wish.collect = {{.from = "ours.ko", .to = "kernel/ours.ko"}};
+  }
+  BuildRequest kernel_request() {
+    BuildRequest made = request();
+    made.headers = headers.folder();
+    return made;
+  }
+  TempRoot headers;
+};
+
+TEST_F(KernelBuild, FindsHeadersAtTheirRealPlaces) {
+  build(kernel_request());
+  const Fd file(::open(work.at("/into/kernel/ours.ko").c_str(), O_RDONLY));
+  EXPECT_EQ(read_module_info(file.get(), "ours.ko")->at("vermagic"), "6.1.0-x SMP ");
+}
+
+TEST_F(KernelBuild, StripsThenSignsThenCompresses) {
+  wish.collect = {{.from = "ours.ko",
+                   .to = "kernel/ours.ko.xz",
+                   .strip = true,
+                   .sign_key = work.at("/key.pem"),
+                   .sign_cert = work.at("/cert.der"),
+                   .compress = "xz"}};
+  build(kernel_request());
+  const std::string module = test::output_of("xz -dc " + work.at("/into/kernel/ours.ko.xz"));
+  EXPECT_TRUE(module.ends_with("signed sha512\nthe key\nthe certificate\n"));
+  work.put("/module", module);
+  EXPECT_THAT(test::output_of("readelf -SW " + work.at("/module")), Not(HasSubstr(".debug_info")));
+  EXPECT_THAT(test::output_of("xz -lvv " + work.at("/into/kernel/ours.ko.xz")), HasSubstr("CRC32"));
+  EXPECT_THAT(test::output_of("xz -lvv " + work.at("/into/kernel/ours.ko.xz")), HasSubstr("dict=1MiB"));
+  EXPECT_THAT(work.content("/log"), Not(HasSubstr("the key")));
+}
+
+TEST_F(KernelBuild, CompressesWithZstdToo) {
+  wish.collect = {{.from = "ours.ko", .to = "ours.ko.zst", .compress = "zstd"}, {.from = "ours.ko", .to = "ours.ko"}};
+  build(kernel_request());
+  EXPECT_EQ(test::output_of("zstd -qdc " + work.at("/into/ours.ko.zst")), work.content("/into/ours.ko"));
+}
+
+TEST_F(KernelBuild, TheCompilerNeverSeesTheKey) {
+  wish.collect[0].sign_key = work.at("/key.pem");
+  wish.collect[0].sign_cert = work.at("/cert.der");
+  work.put("/src/dkms/Makefile",
+           "include /lib/modules/6.1.0-x/build/Makefile\nall: ours.ko\n\ttest ! -s /usr/src/slipway-sign-key\n");
+  build(kernel_request());
+}
+
+TEST_F(KernelBuild, AModuleForAnotherKernelIsNotTaken) {
+  wish.identity = {{"kernel_release", "6.1.0"}};  // a prefix of the true one
+  EXPECT_THAT(failure(kernel_request()).what, HasSubstr("was built for kernel '6.1.0-x', not for 6.1.0"));
+}
+
+TEST_F(KernelBuild, AKernelWithoutSignFileIsNamed) {
+  std::filesystem::remove_all(headers.at("/usr/lib/linux-kbuild-6.1"));
+  wish.collect[0].sign_key = work.at("/key.pem");
+  wish.collect[0].sign_cert = work.at("/cert.der");
+  const Error error = failure(kernel_request());
+  EXPECT_EQ(error.code, ErrorCode::not_found);
+  EXPECT_THAT(to_text(error), HasSubstr("sign-file"));
+}
+
+TEST(BuildKey, IsTheDigestOfTheCanonicalBuild) {
+  EXPECT_EQ(build_key(Json{{"b", 1}, {"a", 2}}), build_key(Json::parse("{\"a\": 2, \"b\": 1}")));
+  EXPECT_NE(build_key(Json{{"a", 1}}), build_key(Json{{"a", 2}}));
+  EXPECT_TRUE(build_key(Json{}).starts_with("sha256:"));
+}
+
+constexpr const char* kFolder = "/usr/src/slipway-build/";
+
+TEST(BuildLog, FindsTheFirstErrorOfTheCompiler) {
+  const auto problem = find_problem(
+      "  CC [M]  /usr/src/slipway-build/nvidia/nv-pat.o\n"
+      "/usr/src/slipway-build/nvidia/nv-pci.c: In function 'nv_resize_pcie_bars':\n"
+      "/usr/src/slipway-build/nvidia/nv-pci.c:223:9: error: too few arguments to function 'pci_resize_resource'\n"
+      "  223 |     r = pci_resize_resource(pci_dev, NV_GPU_BAR1, requested_size);\n"
+      "      |         ^~~~~~~~~~~~~~~~~~~\n"
+      "make[3]: *** [scripts/Makefile.build:255: nvidia/nv-pci.o] Error 1\n"
+      "x.c:1:1: error: a later one\n",
+      kFolder);
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->line, "nvidia/nv-pci.c:223:9: error: too few arguments to function 'pci_resize_resource'");
+  EXPECT_EQ(problem->context,
+            "nvidia/nv-pci.c: In function 'nv_resize_pcie_bars':\n"
+            "nvidia/nv-pci.c:223:9: error: too few arguments to function 'pci_resize_resource'\n"
+            "  223 |     r = pci_resize_resource(pci_dev, NV_GPU_BAR1, requested_size);\n"
+            "      |         ^~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(BuildLog, ALinkersErrorCountsBeforeMakes) {
+  EXPECT_EQ(
+      find_problem("make: *** [Makefile:3: x] Error 1\nERROR: modpost: \"sym\" [x.ko] undefined!\n", kFolder)->line,
+      "ERROR: modpost: \"sym\" [x.ko] undefined!");
+  EXPECT_EQ(find_problem("/usr/bin/ld: x.o: file not recognized\ncollect2: error: ld returned 1\n", kFolder)->line,
+            "/usr/bin/ld: x.o: file not recognized");
+  EXPECT_EQ(find_problem("x.c:(.text+0x5): undefined reference to `f'\n", kFolder)->line,
+            "x.c:(.text+0x5): undefined reference to `f'");
+}
+
+TEST(BuildLog, FallsBackToWhatMakeSays) {
+  EXPECT_EQ(find_problem("make: *** No rule to make target 'x'.  Stop.\n", kFolder)->line,
+            "make: *** No rule to make target 'x'.  Stop.");
+  EXPECT_FALSE(find_problem("all went well\nwarning: error is a word\n", kFolder));
+}
+
+TEST(BuildLog, TellsAFullDiskAndAFullMemoryFromABadSource) {
+  EXPECT_EQ(find_problem("x.c:1:1: fatal error: error writing to a.s: No space left on device\n", kFolder)->code,
+            ErrorCode::no_space);
+  EXPECT_EQ(find_problem("gcc: fatal error: Killed signal terminated program cc1\n", kFolder)->code, ErrorCode::io);
+}
+
+}  // namespace
+}  // namespace slipway::core
