@@ -4,6 +4,8 @@
 
 #include <boost/dll/shared_library.hpp>
 
+#include "core/worker/frame.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -17,11 +19,13 @@ PluginAnswer defect(const std::string& what) {
 struct Collector {
   std::string text;
   int answers = 0;
+  bool too_long = false;
 
   static void write(void* context, const char* json, std::size_t length) {
     auto& self = *static_cast<Collector*>(context);
-    self.text.assign(json == nullptr ? "" : json, json == nullptr ? 0 : length);
     ++self.answers;
+    self.too_long = length > kMaxFrameBytes;
+    self.text.assign(json == nullptr ? "" : json, json == nullptr || self.too_long ? 0 : length);
   }
 };
 
@@ -30,6 +34,8 @@ PluginAnswer read_answer(int status, const Collector& collected) {
     return defect("ended with the unknown status " + std::to_string(status));
   if (status == SLIPWAY_UNSUPPORTED && collected.answers == 0) return {status, nullptr};
   if (collected.answers != 1) return defect("answered " + std::to_string(collected.answers) + " times instead of once");
+  if (collected.too_long)
+    return defect("answered with more than the " + std::to_string(kMaxFrameBytes >> 20) + " MiB of a message");
   Json value = Json::parse(collected.text, nullptr, false);
   if (value.is_discarded()) return defect("answered with what is no JSON: " + collected.text.substr(0, 80));
   return {status, std::move(value)};
