@@ -2,11 +2,14 @@
 
 # slipway_add_plugin(NAME SOURCES file... MANIFEST file.yaml [LIBRARIES target...] [VERSION x.y.z])
 # Builds NAME.so. The manifest (YAML, one document per component) goes into an ELF note, so that slipway reads it without
-# loading the plugin.
+# loading the plugin. VERSION is the plugin's own, else the project's.
 function(slipway_add_plugin name)
   cmake_parse_arguments(ARG "" "MANIFEST;VERSION" "SOURCES;LIBRARIES" ${ARGN})
   if(NOT ARG_VERSION)
     set(ARG_VERSION ${PROJECT_VERSION})
+  endif()
+  if(NOT ARG_SOURCES OR NOT ARG_MANIFEST)
+    message(FATAL_ERROR "slipway_add_plugin(${name}) needs SOURCES and a MANIFEST")
   endif()
   cmake_path(ABSOLUTE_PATH ARG_MANIFEST OUTPUT_VARIABLE SLIPWAY_MANIFEST_FILE)
   set(SLIPWAY_PLUGIN_VERSION ${ARG_VERSION})

@@ -3,13 +3,6 @@
 #ifndef SLIPWAY_ABI_H
 #define SLIPWAY_ABI_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A plugin runs under every slipway of the same major and of the same or a later minor. */
 #define SLIPWAY_PROTOCOL_MAJOR 1
 #define SLIPWAY_PROTOCOL_MINOR 0
@@ -20,6 +13,14 @@ extern "C" {
 #define SLIPWAY_NOTE_OWNER "slipway"
 #define SLIPWAY_NOTE_TYPE 1
 #define SLIPWAY_NOTE_MAGIC "SLPW"
+
+#ifndef __ASSEMBLER__ /* the note's template reads no further */
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Where an answer goes. The callee copies `json`; it need not be NUL-terminated. Called exactly once per call. */
 typedef struct slipway_reply {
@@ -65,5 +66,6 @@ typedef int (*slipway_plugin_open_fn)(const slipway_services* services, slipway_
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif

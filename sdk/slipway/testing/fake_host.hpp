@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/testing/fake_host.hpp - a machine for tests: what it is like is said in a few lines, and it is a real
+// tree.
+//
+//   FakeHost host;
+//   host.os_release({{"ID", "debian"}}).kernel("6.1.0-50-amd64").pci({.address = "0000:65:00.0", .vendor = 0x10de});
+//   const Result<Facts> facts = component.detect(spec, host);
+//
+// Files are files in a temporary folder, so that links, folders and errors behave as they do on a real machine. Nothing
+// is ever run: programs answer what was recorded for them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/local_host.hpp>
+#include <slipway/testing/temp_dir.hpp>
+
+namespace slipway::testing {
+
+/// A root filesystem that is not live and has no kernel's view, until it is told otherwise.
+class FakeHost final : public Host {
+ public:
+  FakeHost();
+  ~FakeHost() override;
+
+  // What it is like. Each returns the same host. Paths below /sys, /proc and /dev give it a kernel's view.
+
+  FakeHost& file(const std::string& path, const std::string& content, unsigned mode = 0644);
+  FakeHost& directory(const std::string& path);
+  FakeHost& link(const std::string& path, const std::string& points_to);
+  /// A character device. It can be opened unless `opens` is false (then: `denied`).
+  FakeHost& device(const std::string& path, unsigned major, unsigned minor, unsigned mode = 0666, bool opens = true);
+  /// Takes a file, link, device or whole folder away again.
+  FakeHost& without(const std::string& path);
+
+  using Host::os_release;
+  FakeHost& os_release(const std::map<std::string, std::string>& values);
+  /// A kernel in /lib/modules.
+  FakeHost& kernel(const std::string& release);
+  /// As `--kernel` asks for it.
+  FakeHost& asked_kernel(const std::string& release);
+  FakeHost& arch(const std::string& machine);
+
+  /// This machine runs, with that kernel.
+  FakeHost& live(const std::string& kernel_release);
+  FakeHost& pci(const PciDevice& device);
+  FakeHost& module_loaded_now(const std::string& name);
+  FakeHost& module_built_in(const std::string& name);
+  /// A line in the character part of /proc/devices.
+  FakeHost& device_major(const std::string& name, unsigned major);
+  /// What a program answers, and that it is there. Only live hosts run programs.
+  FakeHost& answers(const std::vector<std::string>& argv, const ProcessOutput& output);
+  /// A call of this program ends with that error.
+  FakeHost& fails(const std::vector<std::string>& argv, const Error& error);
+
+  /// What was run, in order.
+  const std::vector<std::vector<std::string>>& ran() const { return ran_; }
+  /// The folder that is the root, and that of the kernel's view.
+  const TempDir& root() const { return root_; }
+  const TempDir& kernel_view() const { return view_; }
+  /// The HostConfig of the same machine, for a worker. Recorded programs and devices are not part of it.
+  HostConfig config() const;
+
+  bool live() const override { return config_.live; }
+  bool has_kernel_view() const override { return !config_.kernel_view.empty(); }
+  std::string arch() const override { return arch_; }
+  Result<std::string> kernel_release() const override;
+  Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;
+  Result<FileInfo> info(std::string_view path) const override;
+  Result<std::string> read_link(std::string_view path) const override;
+  Result<std::string> resolve(std::string_view path) const override;
+  Result<std::vector<std::string>> list(std::string_view path) const override;
+  Status opens(std::string_view path) const override;
+  Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override;
+
+ private:
+  struct Device {
+    FileInfo info;
+    bool opens = true;
+  };
+  const TempDir& tree(const std::string& path);
+  void changed() { host_.reset(); }
+  const Host& host() const;
+  const Device* device_at(std::string_view path) const;
+  void append(const std::string& path, const std::string& line);
+
+  TempDir root_;
+  TempDir view_;
+  HostConfig config_;
+  std::string arch_ = "x86_64";
+  std::map<std::string, Device> devices_;
+  std::map<std::vector<std::string>, Result<ProcessOutput>> programs_;
+  mutable std::unique_ptr<Host> host_;
+  mutable std::vector<std::vector<std::string>> ran_;
+};
+
+}  // namespace slipway::testing
