@@ -5,8 +5,9 @@
 # debootstrap runs once per set of packages; the result is kept as a tarball in the cache and unpacked from there.
 # The root is as an image pipeline leaves one: no package lists, an empty machine-id (each boot of a copy gets its own).
 #
-# Usage: make-root.sh [--with-headers] DIR
-#   --with-headers   adds gcc-12, make and the kernel's headers, so that modules can be compiled inside
+# Usage: make-root.sh [--with-headers] [--with-libraries] DIR
+#   --with-headers    adds gcc-12, make and the kernel's headers, so that modules can be compiled inside
+#   --with-libraries  adds what slipway itself is linked with, so that it can run inside
 # SOURCE_DATE_EPOCH (default in lib.sh): with the value of then, update-initramfs gives the same initrd again.
 
 set -euo pipefail
@@ -14,6 +15,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 PACKAGES="systemd,systemd-sysv,dbus,kmod,udev,initramfs-tools,zstd,linux-image-$E2E_KERNEL"
+LIBRARY_PACKAGES="libarchive13,libboost-program-options1.74.0,libcurl4,libelf1,libfmt9,libsqlite3-0,libssl3,libyaml-cpp0.7"
 HEADER_PACKAGES="gcc-12,make,linux-headers-$E2E_KERNEL"
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$E2E_SOURCE_DATE_EPOCH}"
 
@@ -54,11 +56,15 @@ bootstrap() {
 
 main() {
   local packages="$PACKAGES" key tarball
-  if [[ "${1:-}" == --with-headers ]]; then
-    packages+=",$HEADER_PACKAGES"
+  while [[ "${1:-}" == --* ]]; do
+    case "$1" in
+      --with-headers) packages+=",$HEADER_PACKAGES" ;;
+      --with-libraries) packages+=",$LIBRARY_PACKAGES" ;;
+      *) die "make-root.sh has no option $1" ;;
+    esac
     shift
-  fi
-  (($# == 1)) || die "usage: make-root.sh [--with-headers] DIR"
+  done
+  (($# == 1)) || die "usage: make-root.sh [--with-headers] [--with-libraries] DIR"
   need debootstrap tar zstd sha256sum flock python3
   [[ "$(id -u)" == 0 ]] || die "must run as root (debootstrap and device nodes)"
   [[ ! -e "$1" || -z "$(ls -A "$1")" ]] || die "$1 exists and is not empty"
