@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/slipway_host.py - runs the built slipway and the e2e scripts, and makes what they work on.
+
+import os
+import pathlib
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TREE = HERE.parent.parent
+BUILD = pathlib.Path(os.environ.get("SLIPWAY_BUILD", TREE / "build" / "release"))
+KERNEL = "6.1.0-50-amd64"
+TRAP_KERNEL = "6.1.0-56-amd64"
+VERSION = "535.261.03"
+EPOCH = "1767225600"
+
+
+def run(argv, **options):
+    """Runs a program with its output captured; never raises on its exit status."""
+    return subprocess.run([str(word) for word in argv], text=True, capture_output=True, check=False, **options)
+
+
+def must(argv, **options):
+    done = run(argv, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{argv[0]} exited with {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def script(name, *words):
+    """One of the shell scripts beside this file; its standard output."""
+    return must(["bash", HERE / name, *words]).strip()
+
+
+def environment(cache):
+    return dict(os.environ, SOURCE_DATE_EPOCH=EPOCH, XDG_CACHE_HOME=str(cache))
+
+
+class Slipway:
+    """slipway with a cache of its own. Calls return (status, stdout, stderr, seconds)."""
+
+    def __init__(self, cache):
+        self.cache = cache
+
+    def __call__(self, *words, cwd=None):
+        started = time.monotonic()
+        done = run([BUILD / "bin" / "slipway", *words], env=environment(self.cache), cwd=cwd)
+        return done.returncode, done.stdout, done.stderr, time.monotonic() - started
+
+    def must(self, *words):
+        status, out, err, _ = self(*words)
+        if status != 0:
+            raise RuntimeError(f"slipway {' '.join(map(str, words))} exited with {status}\n{out}\n{err}")
+        return out
+
+
+def install_into(root):
+    """Puts slipway itself into a root, as its package would."""
+    must(["cmake", "--install", BUILD], env=dict(os.environ, DESTDIR=str(root)))
+
+
+def write_spec(path, source, **driver):
+    """A host spec with a driver; `source` is the artifact source as YAML."""
+    keys = {"version": f'"{VERSION}"', "modules": "open", **driver}
+    lines = "".join(f"      {key}: {value}\n" for key, value in keys.items())
+    path.write_text("apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: e2e}\nspec:\n  components:\n    driver:\n"
+                    f"{lines}      source: {source}\n", encoding="utf-8")
