@@ -4,6 +4,8 @@
 
 #include <slipway/component.hpp>
 
+#include "driver/build/tools.hpp"
+
 namespace slipway::driver {
 
 class Driver final : public Component {
@@ -13,6 +15,10 @@ class Driver final : public Component {
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
   Result<bool> check(const Action& action, const Host& host) const override;
   Result<Outcome> apply(const Action& action, const Host& host) const override;
+  const Commands* commands() const override { return &tools_; }
+
+ private:
+  DriverTools tools_;
 };
 
 }  // namespace slipway::driver

@@ -27,12 +27,6 @@ void read_hardware(const Host& host, HostFacts& facts) {
   facts.secure_boot = secure_boot(host);
 }
 
-std::string find_program(const Host& host, const std::string& name) {
-  for (const auto* folder : {"/usr/bin/", "/usr/local/bin/", "/bin/"})
-    if (host.exists(folder + name)) return folder + name;
-  return {};
-}
-
 void read_kernel(const Host& host, HostFacts& facts) {
   const auto release = host.kernel_release();
   if (!release) return;

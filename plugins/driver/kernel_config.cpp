@@ -78,6 +78,12 @@ std::optional<KernelHeaders> read_kernel_headers(const Host& host, const std::st
   return headers;
 }
 
+std::string find_program(const Host& root, const std::string& name) {
+  for (const auto* folder : {"/usr/bin/", "/usr/local/bin/", "/bin/"})
+    if (root.exists(folder + name)) return folder + name;
+  return {};
+}
+
 std::string module_compression(const Host& host, const std::string& release) {
   constexpr int kDepth = 5;
   return suffix_compression(first_module(host, fmt::format("/lib/modules/{}/kernel", release), kDepth));

@@ -28,6 +28,9 @@ struct KernelHeaders {
 /// Nothing when the headers are not installed, or not whole (no .config or Makefile).
 std::optional<KernelHeaders> read_kernel_headers(const Host& host, const std::string& release);
 
+/// Path of a program in a root; empty when it is not there.
+std::string find_program(const Host& root, const std::string& name);
+
 /// How that kernel's own modules are compressed: "", "xz", "zstd" or "gz"; what the root's kmod can surely read.
 std::string module_compression(const Host& host, const std::string& release);
 

@@ -42,7 +42,8 @@ TEST_F(PlanBuildTest, CompilesForTheKernelAndCollectsItsModulesAndSymbols) {
   const Json& build = installation->build;
   EXPECT_EQ(build["name"], "NVIDIA 535.261.03 (open) for 6.1.0-50-amd64");
   EXPECT_EQ(build["directory"], "nvidia");
-  EXPECT_EQ(build["argv"], (Json{"make", "-j{jobs}", "modules", "KERNEL_UNAME=6.1.0-50-amd64"}));
+  EXPECT_EQ(build["argv"], (Json{"make", "-j{jobs}", "modules", "KERNEL_UNAME=6.1.0-50-amd64",
+                                 "NV_KERNEL_MODULES=nvidia nvidia-uvm", "KCFLAGS=-g0"}));
   EXPECT_EQ(build["needs"], (Json{"/lib/modules/6.1.0-50-amd64/build", "/usr/bin/make", "/usr/bin/gcc-12"}));
   EXPECT_EQ(build["needs_hint"], "apt-get install linux-headers-6.1.0-50-amd64 make gcc-12");
   EXPECT_EQ(build["collect"],

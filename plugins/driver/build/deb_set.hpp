@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/build/deb_set.hpp - the Debian packages in a folder that a driver package is made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/build/deb.hpp"
+#include "nvidia/flavour.hpp"
+
+namespace slipway::driver {
+
+/// One driver: every package of the same upstream version.
+struct DriverDebs {
+  std::string version;             ///< "535.261.03"
+  std::string architecture;        ///< "amd64", as Debian says it
+  std::vector<DebInfo> userspace;  ///< libraries and tools
+  std::vector<DebInfo> firmware;   ///< at most one
+  std::vector<DebInfo> source;     ///< exactly one: the DKMS package of the flavour
+};
+
+/// Every .deb in a folder, sorted by file name. Errors: `not_found` no such folder or none in it; `corrupt`.
+Result<std::vector<DebInfo>> list_debs(const std::string& folder);
+
+/// Picks the driver's. Errors: `not_found` a package that there must be is missing (which, and where it is found);
+/// `conflict` they are of several versions, which NVIDIA's libraries do not bear.
+Result<DriverDebs> choose_driver_debs(const std::vector<DebInfo>& debs, nvidia::Flavour flavour);
+
+/// The headers of a kernel with all that they need of the list: common headers, kbuild, compiler.
+/// Errors: `not_found`, naming the package and the releases that there are headers for.
+Result<std::vector<DebInfo>> choose_header_debs(const std::vector<DebInfo>& debs, const std::string& kernel_release);
+
+/// "x86_64" for "amd64".
+std::string machine_of(const std::string& debian_architecture);
+
+}  // namespace slipway::driver

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/build/package_folder.hpp - lays out the layers of a driver package from Debian's files.
+//
+// Debian keeps real files in .../nvidia/current and makes the public names at installation; a package holds one plain
+// tree, with the links beside the files. What is not free is taken over byte for byte, its licence beside it.
+#pragma once
+
+#include <string>
+
+#include "driver/build/deb_set.hpp"
+#include "driver/package.hpp"
+
+namespace slipway::driver {
+
+/// usr/lib/TRIPLET/*.so.VERSION with their sonames, usr/bin, etc/OpenCL/vendors, usr/share/doc/PACKAGE/copyright.
+/// @return what plans have to know of it. Errors: those of unpack_deb(), `conflict` for a library of another version.
+Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::string& into);
+
+/// nvidia/VERSION/*.bin and the licence.
+Status lay_out_firmware(const DriverDebs& driver, const std::string& into);
+
+/// nvidia-VERSION/ with the Makefile and the licence. Modules that cannot work are left out of the list (see .cpp).
+Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& into);
+
+/// usr/src and lib/modules of a kernel's headers, as their packages have them.
+Status lay_out_headers(const std::vector<DebInfo>& debs, const std::string& into);
+
+}  // namespace slipway::driver

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/build/tools.hpp"
+
+#include <fmt/format.h>
+
+#include "driver/build/options.hpp"
+#include "driver/build/package_build.hpp"
+
+namespace slipway::driver {
+
+std::vector<ToolInfo> DriverTools::list() const {
+  return {{"build", "makes a driver package from Debian's files, for one kernel", build_usage()}};
+}
+
+Result<int> DriverTools::run(std::string_view tool, const std::vector<std::string>& arguments, const Host&,
+                             ToolIo& io) const {
+  if (tool != "build")
+    return Error{ErrorCode::not_found,
+                 fmt::format("the component driver has no tool '{}'", tool),
+                 {},
+                 "`slipway driver build --help` shows the one that there is",
+                 {}};
+  for (const auto& argument : arguments)
+    if (argument == "--help" || argument == "-h") {
+      io.print(build_usage());
+      return 0;
+    }
+  SLIPWAY_TRY(options, parse_build_options(arguments));
+  SLIPWAY_CHECK(PackageBuild(options, io).run());
+  return 0;
+}
+
+}  // namespace slipway::driver

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "driver/build/options.hpp"
+
+namespace slipway::driver {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal(const std::vector<std::string>& arguments) {
+  const auto options = parse_build_options(arguments);
+  EXPECT_FALSE(options);
+  return options ? "" : options.error().what + " | " + options.error().next;
+}
+
+TEST(BuildOptions, AreReadInBothSpellings) {
+  const auto options =
+      parse_build_options({"--debs=/d", "--kernel", "6.1.0-50-amd64", "--output", "/o", "--compress=none", "--flavour",
+                           "proprietary", "--with-source", "--record-failure"});
+  ASSERT_TRUE(options) << to_text(options.error());
+  EXPECT_EQ(options->debs, "/d");
+  EXPECT_EQ(options->kernel, "6.1.0-50-amd64");
+  EXPECT_EQ(options->compress, "");
+  EXPECT_EQ(options->flavour, nvidia::Flavour::proprietary);
+  EXPECT_TRUE(options->with_source);
+  EXPECT_EQ(options->root, "/");
+}
+
+TEST(BuildOptions, SayWhatIsWrongAndWhatWasMeant) {
+  const std::vector<std::string> good{"--debs", "/d", "--kernel", "k", "--output", "/o"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), good.begin(), good.end());
+    return refusal(more);
+  };
+  EXPECT_EQ(with({"--flavor", "open"}), "unknown option '--flavor' | did you mean --flavour?");
+  EXPECT_THAT(with({"--flavour", "closed"}), HasSubstr("'closed' is no flavour: write open or proprietary"));
+  EXPECT_THAT(with({"--compress", "bzip2"}), HasSubstr("xz, zstd or none, not 'bzip2'"));
+  EXPECT_THAT(with({"--os"}), HasSubstr("--os needs a value"));
+  EXPECT_THAT(with({"--with-source=yes"}), HasSubstr("--with-source takes no value"));
+  EXPECT_THAT(with({"--sign-key", "/k"}), HasSubstr("belong together"));
+  EXPECT_THAT(with({"--record-failure"}), HasSubstr("needs --with-source"));
+  EXPECT_THAT(refusal({"--debs", "/d", "--output", "/o"}), HasSubstr("--kernel RELEASE is missing"));
+  EXPECT_THAT(refusal({"--kernel", "k", "--output", "/o"}), HasSubstr("--debs DIR is missing"));
+  EXPECT_THAT(refusal({"--kernel", "k", "--debs", "/d"}), HasSubstr("--output LAYOUT is missing"));
+  EXPECT_THAT(refusal({"word"}), HasSubstr("unknown option 'word'"));
+}
+
+TEST(BuildOptions, AreAllInTheUsage) {
+  for (const auto* option :
+       {"--debs", "--kernel", "--output", "--flavour", "--with-source", "--record-failure", "--headers", "--root",
+        "--os", "--compress", "--sign-key", "--sign-cert", "--default-flavour", "--scratch"})
+    EXPECT_THAT(build_usage(), HasSubstr(option));
+}
+
+}  // namespace
+}  // namespace slipway::driver
