@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <slipway/local_host.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -59,6 +61,25 @@ TEST_F(SimViewTest, ShowsEachPciFunctionAsSysfsDoes) {
   EXPECT_EQ(text_of(device / "numa_node"), "0\n");
   EXPECT_EQ(text_of(device / "modalias"), "pci:v000010DEd00002330sv000010DEsd000016C1bc03sc02i00\n");
   EXPECT_FALSE(fs::exists(device / "driver")) << "no driver is bound on a bare machine";
+}
+
+TEST_F(SimViewTest, IsWhatTheHostOfAPluginSees) {
+  const auto view = open_sim_view("h100x8", folder_.string());
+  ASSERT_TRUE(view.ok()) << to_text(view.error());
+  const auto host = open_host({.root = folder_.string(), .kernel_view = view->folder});
+  ASSERT_TRUE(host.ok()) << to_text(host.error());
+  EXPECT_TRUE((*host)->has_kernel_view());
+  EXPECT_FALSE((*host)->live());
+  const auto gpus = (*host)->pci_devices({.vendor = 0x10de, .base_class = 0x03});
+  ASSERT_EQ(gpus.size(), 8U);
+  EXPECT_EQ(gpus.front().address, "0000:18:00.0");
+  EXPECT_EQ(gpus.front().device, 0x2330);
+  EXPECT_EQ(gpus.front().device_class, 0x030200U);
+  EXPECT_EQ(gpus.front().driver, "");
+  EXPECT_EQ(gpus.back().numa_node, 1);
+  EXPECT_EQ((*host)->pci_devices({.vendor = 0x10de, .base_class = 0x06}).size(), 4U);
+  EXPECT_FALSE((*host)->module_loaded("nvidia"));
+  EXPECT_FALSE((*host)->character_major("nvidia-frontend"));
 }
 
 TEST_F(SimViewTest, AnUnknownNumaNodeIsMinusOne) {
