@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -130,6 +131,46 @@ TEST(HostSpec, WithAnUnknownComponentNamesThePluginThatCouldNotBeRead) {
       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: n}\nspec: {components: {mig: {}}}\n", "x", plugins);
   ASSERT_FALSE(spec);
   EXPECT_EQ(spec.error().details.back().second, "/p/mig.so is not used");
+}
+
+/// The YAML examples of a page of docs/.
+std::vector<std::string> examples_of(const std::string& page) {
+  std::ifstream file(SLIPWAY_DOCS "/" + page);
+  std::vector<std::string> examples;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```yaml";
+      if (inside) examples.emplace_back();
+    } else if (inside) {
+      examples.back() += line + "\n";
+    }
+  }
+  return examples;
+}
+
+TEST(Docs, ShowASpecThatIsRead) {
+  const auto examples = examples_of("spec.md");
+  ASSERT_FALSE(examples.empty());
+  const auto spec = host_spec_from_text(examples.front(), "spec.md", test_plugins());
+  EXPECT_TRUE(spec) << to_text(spec.error());
+}
+
+TEST(Docs, ShowAManifestThatIsRead) {
+  const auto examples = examples_of("manifest.md");
+  ASSERT_FALSE(examples.empty());
+  const auto manifests = parse_manifests(examples.front(), "manifest.md");
+  EXPECT_TRUE(manifests) << to_text(manifests.error());
+}
+
+TEST(Docs, ShowMessagesAsTheyAre) {
+  std::ifstream file(SLIPWAY_DOCS "/spec.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (const char* name : {"bad/key-in-a-list.txt", "bad/indentation.txt"}) {
+    std::istringstream lines(test_file(name));
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_NE(page.find("    " + line + "\n"), std::string::npos) << line;
+  }
 }
 
 class SpecFile : public testing::Test {
