@@ -8,7 +8,7 @@
 namespace slipway::artifact {
 namespace {
 
-constexpr std::array kSourceKeys{"repository", "tag", "digest", "insecure", "trust", "caFile", "authFile"};
+constexpr std::array kSourceKeys{"repository", "tag", "digest", "insecure", "trust", "ca", "auth"};
 
 Error wrong(const std::string& key, const std::string& problem, const std::string& next) {
   return Error{.code = ErrorCode::invalid, .what = key + ": " + problem, .where = key, .next = next};
@@ -50,8 +50,8 @@ Json to_json(const Source& source) {
   if (!source.digest.empty()) value["digest"] = source.digest;
   if (source.insecure) value["insecure"] = true;
   if (source.trust_unsigned) value["trust"] = "unsigned";
-  if (!source.ca_file.empty()) value["caFile"] = source.ca_file;
-  if (!source.auth_file.empty()) value["authFile"] = source.auth_file;
+  if (!source.ca_file.empty()) value["ca"] = source.ca_file;
+  if (!source.auth_file.empty()) value["auth"] = source.auth_file;
   return value;
 }
 
@@ -65,8 +65,8 @@ Result<Source> source_from_json(const Json& value) {
                       .digest = text_at(value, "digest"),
                       .insecure = flag_at(value, "insecure"),
                       .trust_unsigned = text_at(value, "trust") == "unsigned",
-                      .ca_file = text_at(value, "caFile"),
-                      .auth_file = text_at(value, "authFile")};
+                      .ca_file = text_at(value, "ca"),
+                      .auth_file = text_at(value, "auth")};
   SLIPWAY_CHECK(check_repository(source.repository));
   if (!source.digest.empty() && !is_digest(source.digest))
     return wrong("digest", "'" + source.digest + "' is no digest", "write sha256: and 64 lower-case hex digits");

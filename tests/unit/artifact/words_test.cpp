@@ -19,8 +19,8 @@ TEST(ArtifactSource, MayBeATextAlone) {
 }
 
 TEST(ArtifactSource, SurvivesTheTripThroughJson) {
-  const Json all{{"repository", "oci://reg/x"}, {"tag", "1"},          {"digest", kDigest},       {"insecure", true},
-                 {"trust", "unsigned"},         {"caFile", "/ca.pem"}, {"authFile", "/auth.json"}};
+  const Json all{{"repository", "oci://reg/x"}, {"tag", "1"},      {"digest", kDigest},   {"insecure", true},
+                 {"trust", "unsigned"},         {"ca", "/ca.pem"}, {"auth", "/auth.json"}};
   const auto source = source_from_json(all);
   ASSERT_TRUE(source);
   EXPECT_EQ(to_json(*source), all);
