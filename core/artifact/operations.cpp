@@ -12,6 +12,7 @@
 #include "core/artifact/oci/json_field.hpp"
 #include "core/artifact/oci/trust.hpp"
 #include "core/artifact/open_origin.hpp"
+#include "core/artifact/pack/build.hpp"
 #include "core/artifact/unpack/unpack.hpp"
 
 namespace slipway::artifact {
@@ -95,10 +96,20 @@ Result<Json> stage(const Json& request, const Reporter& reporter) {
   return Json{{"files", done->files}, {"bytes", done->bytes}};
 }
 
+Result<Json> build(const Json& request, const Reporter& reporter) {
+  BuildOptions options{.directory = text_at(request, "directory"), .output = text_at(request, "output"), .tags = {}};
+  if (!options.directory.starts_with('/')) return missing("directory", "the absolute path of a package folder");
+  if (!options.output.starts_with('/')) return missing("output", "the absolute path of a layout folder");
+  for (const Json& tag : array_at(request, "tags")) options.tags.push_back(tag.get<std::string>());
+  options.mtime = source_date_epoch().value_or(0);
+  return build_package(options, reporter);
+}
+
 using Operation = Result<Json> (*)(const Json&, const Reporter&);
 
 const std::map<std::string_view, Operation>& operations() {
-  static const std::map<std::string_view, Operation> all{{"catalogue", catalogue}, {"fetch", fetch}, {"stage", stage}};
+  static const std::map<std::string_view, Operation> all{
+      {"catalogue", catalogue}, {"fetch", fetch}, {"stage", stage}, {"build", build}};
   return all;
 }
 

@@ -115,7 +115,7 @@ Status Transaction::pay_before_activation() {
     const auto kind = kind_of(*item);
     return kind && !item->removal && (*kind)->phase() == ActionKind::Phase::activate;
   });
-  if (!activates) return {};
+  if (!activates || !session_.host_config().live) return {};  // offline nothing is set to work: all is paid at the end
   SLIPWAY_TRY(owed, journal_.owed());
   for (const std::string& trigger : owed) {
     if (!needed_for_activation(trigger)) continue;

@@ -13,7 +13,11 @@ bool is_folder(const Host& host, const std::string& path) {
 
 }  // namespace
 
-std::string lib_folder(const Host& host) { return is_folder(host, "/lib") ? "/lib" : "/usr/lib"; }
+std::string lib_folder(const Host& host) {
+  // Kernel tools look in /lib/modules; an empty root gets that folder rather than one that they would not find.
+  const bool merged = !is_folder(host, "/lib") && (host.exists("/lib") || host.exists("/usr/lib/modules"));
+  return merged ? "/usr/lib" : "/lib";
+}
 
 std::string debian_triplet(std::string_view arch) {
   if (arch == "x86_64") return "x86_64-linux-gnu";
