@@ -112,7 +112,7 @@ TEST(RootLayout, KnowsMergedAndSplitRootsAndBothLibraryFolders) {
   EXPECT_EQ(lib_folder(**host), "/lib");
   EXPECT_EQ(public_libdir(**host), "/usr/lib64");
   const slipway::testing::TempDir empty;
-  EXPECT_EQ(lib_folder(**open_host({.root = empty.string()})), "/usr/lib");
+  EXPECT_EQ(lib_folder(**open_host({.root = empty.string()})), "/lib");
   EXPECT_EQ(public_libdir(**open_host({.root = empty.string()})), "");
 }
 
