@@ -54,21 +54,6 @@ std::string first_few(const std::vector<std::string>& kernels) {
   return text;
 }
 
-// One detail for each driver version, flavour, system and architecture, the kernels nearest to the wanted one first.
-void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error) {
-  std::map<std::string, std::vector<std::string>> kernels;
-  for (const auto& package : packages) {
-    auto& list = kernels[what_it_is_for(package)];
-    if (!package.is_source() && std::ranges::count(list, package.kernel_release) == 0)
-      list.push_back(package.kernel_release);
-  }
-  for (auto& [what, list] : kernels) {
-    const std::string text =
-        list.empty() ? "source only" : "kernels " + first_few(nearest_first(list, wanted.kernel_release));
-    error.details.emplace_back("found", what + ": " + text);
-  }
-}
-
 std::string build_hint(const Wanted& wanted) {
   return fmt::format("build a package with `slipway driver build --kernel {} …`", wanted.kernel_release);
 }
@@ -82,6 +67,20 @@ std::string ways_out(const std::vector<Package>& packages, const Wanted& wanted,
 }
 
 }  // namespace
+
+void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error) {
+  std::map<std::string, std::vector<std::string>> kernels;
+  for (const auto& package : packages) {
+    auto& list = kernels[what_it_is_for(package)];
+    if (!package.is_source() && std::ranges::count(list, package.kernel_release) == 0)
+      list.push_back(package.kernel_release);
+  }
+  for (auto& [what, list] : kernels) {
+    const std::string text =
+        list.empty() ? "source only" : "kernels " + first_few(nearest_first(list, wanted.kernel_release));
+    error.details.emplace_back("found", what + ": " + text);
+  }
+}
 
 Error nothing_there(const Wanted& wanted) {
   return {ErrorCode::not_found,

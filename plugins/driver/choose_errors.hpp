@@ -16,4 +16,7 @@ Error no_such_version(const Wanted& wanted, const std::vector<std::string>& vers
 Error no_package(const std::vector<Package>& packages, const Wanted& wanted, const Package* source);
 Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& wanted, const std::string& failure);
 
+/// Adds a "found" line for each kind of package there is, the kernels nearest to the wanted one first.
+void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error);
+
 }  // namespace slipway::driver

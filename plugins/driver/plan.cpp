@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "driver/annotations.hpp"
+#include "driver/choose_errors.hpp"
 #include "driver/module_build.hpp"
 #include "driver/module_parameters.hpp"
 #include "nvidia/driver_version.hpp"
@@ -94,7 +95,13 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
   SLIPWAY_TRY(flavour, plan_flavour(settings, facts, branch, of_version(packages, version)));
   wanted.flavours = flavour.flavours;
   SLIPWAY_TRY(choice, choose_package(packages, wanted));
-  SLIPWAY_TRY(installation, plan_installation(settings, facts, choice, kernel_release));
+  auto planned = plan_installation(settings, facts, choice, kernel_release);
+  if (!planned) {
+    Error error = std::move(planned).error();
+    if (choice.compile) add_what_is_there(packages, wanted, error);
+    return error;
+  }
+  const Installation& installation = *planned;
   SLIPWAY_CHECK(check_signatures(installation, settings, facts, target));
 
   for (const auto* notes : {&flavour.notes, &choice.notes})

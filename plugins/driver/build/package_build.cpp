@@ -39,10 +39,13 @@ Error wrong_module(const std::string& name, const std::string& what) {
           {}};
 }
 
-// The compiler's first error, which run_build() puts into the details; else the whole sentence.
+// The compiler's own line, out of the lines around it that build.run shows; else the whole sentence.
 std::string first_error(const Error& error) {
-  for (const auto& [label, text] : error.details)
-    if (label == "compiler") return text.substr(0, text.find('\n'));
+  for (const auto& [label, text] : error.details) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      if (line.find("error: ") != std::string::npos) return line;
+  }
   return error.what;
 }
 
@@ -130,16 +133,18 @@ Status PackageBuild::build_modules(const Scratch& scratch) {
   SLIPWAY_TRY(headers, prepare_headers(scratch));
   SLIPWAY_TRY(build, plan_build(headers, source_));
   const std::string into = scratch.at(std::string("package/") + kModulesLayer);
-  const Json request{{"build", build},
-                     {"source", scratch.at(std::string("package/") + kSourceLayer)},
-                     {"root", options_.root},
-                     {"headers", headers},
-                     {"into", into}};
+  const std::string log = fmt::format("{}/slipway-driver-{}-{}.log", Scratch::parent(options_.scratch), driver_.version,
+                                      options_.kernel);  // stays when it fails: the error names it
+  const Json request{
+      {"build", build},        {"log", log},         {"source", scratch.at(std::string("package/") + kSourceLayer)},
+      {"root", options_.root}, {"headers", headers}, {"into", into}};
   io_.log(fmt::format("compiling {} for {}; this takes a few minutes", driver_.version, options_.kernel));
   const auto done = io_.core("build.run", request);
   if (!done && done.error().code == ErrorCode::build_failed && options_.record_failure)
     return remember_failure(done.error());
   if (!done) return done.error();
+  std::error_code ignored;
+  fs::remove(log, ignored);
   built_.kernel_release = options_.kernel;
   built_.modules = module_file_names(source_, options_.compress);
   if (!options_.sign_cert.empty()) {

@@ -6,10 +6,14 @@
 
 namespace slipway::driver {
 
-Result<Scratch> Scratch::make(const std::string& parent) {
-  std::string folder = parent;
-  if (const char* set = std::getenv("TMPDIR"); folder.empty() && set != nullptr) folder = set;
-  if (folder.empty()) folder = "/var/tmp";
+std::string Scratch::parent(const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  const char* set = std::getenv("TMPDIR");
+  return set != nullptr && *set != '\0' ? set : "/var/tmp";
+}
+
+Result<Scratch> Scratch::make(const std::string& wanted) {
+  const std::string folder = parent(wanted);
   std::string name = folder + "/slipway-driver-XXXXXX";
   if (mkdtemp(name.data()) == nullptr) return system_error("make a temporary folder in", folder, errno);
   return Scratch{name};

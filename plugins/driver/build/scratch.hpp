@@ -12,11 +12,14 @@ namespace slipway::driver {
 
 class Scratch {
  public:
-  /// @param parent  empty: $TMPDIR, or /var/tmp. Errors: those of mkdtemp(3).
-  static Result<Scratch> make(const std::string& parent);
+  /// Below parent(wanted). Errors: those of mkdtemp(3).
+  static Result<Scratch> make(const std::string& wanted);
   Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   Scratch& operator=(Scratch&&) = delete;
   ~Scratch();
+
+  /// Where temporary things go: `wanted`, else $TMPDIR, else /var/tmp.
+  static std::string parent(const std::string& wanted);
 
   /// Path of a name below it.
   std::string at(const std::string& name) const { return (path_ / name).string(); }

@@ -149,12 +149,13 @@ TEST_F(PackageBuildTest, RefusesModulesOfAnotherKernelThanAskedFor) {
 }
 
 TEST_F(PackageBuildTest, FailsWithTheCompilersErrorUnlessAskedToRecordIt) {
-  core.fails =
-      Error{ErrorCode::build_failed,
-            "it does not compile",
-            "log",
-            "",
-            {{"compiler", "nvidia/nv-pci.c:223:9: error: too few arguments to function 'pci_resize_resource'\nmore"}}};
+  core.fails = Error{ErrorCode::build_failed,
+                     "it does not compile",
+                     "log",
+                     "",
+                     {{"first",
+                       "nvidia/nv-pci.c: In function 'nv_resize_pcie_bars':\nnvidia/nv-pci.c:223:9: error: too few "
+                       "arguments to function 'pci_resize_resource'\n  223 |"}}};
   EXPECT_EQ(build({}, "6.1.0-56-amd64").error().code, ErrorCode::build_failed);
   EXPECT_FALSE(fs::exists(package("package.yaml")));
   ASSERT_TRUE(build({"--with-source", "--record-failure"}, "6.1.0-56-amd64"));

@@ -265,6 +265,15 @@ TEST(DriverPlan, AsksForTheWholeCatalogueOnlyWhenTheLockDoesNotDecide) {
   EXPECT_EQ(to_json(Planning{.complete = false}.good(*host.live())), to_json(Planning{}.good(*host.live())));
 }
 
+TEST(DriverPlan, NamesTheKernelsThatHavePackagesWhenItWouldHaveToCompileAndCannot) {
+  TestHost host;
+  host.gpu("0000:1b:00.0", 0x2330);
+  const Planning planning{.packages = {{.kernel = "6.1.0-47-amd64"}, {.kernel = "6.1.0-53-amd64"}, {.kernel = ""}}};
+  const auto text = to_text(planning.bad(*host.live()));
+  EXPECT_THAT(text, HasSubstr("must be compiled for kernel 6.1.0-50-amd64, and its headers are not installed\n"));
+  EXPECT_THAT(text, HasSubstr("found: 535.261.03 open debian12 x86_64: kernels 6.1.0-47-amd64, 6.1.0-53-amd64\n"));
+}
+
 TEST(DriverPlan, LeavesOutABrokenPackageAndSaysSo) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330);
