@@ -152,10 +152,10 @@ class Mounts {
     const auto folder = place("/dev");
     if (failed() || !folder) return;
     for (const auto& [device, node] : nodes) add_device(*folder, *device, node);
-    ::symlinkat("/proc/self/fd", folder->get(), "fd");
-    ::symlinkat("/proc/self/fd/0", folder->get(), "stdin");
-    ::symlinkat("/proc/self/fd/1", folder->get(), "stdout");
-    ::symlinkat("/proc/self/fd/2", folder->get(), "stderr");
+    step("link /dev/fd", ::symlinkat("/proc/self/fd", folder->get(), "fd"));
+    step("link /dev/stdin", ::symlinkat("/proc/self/fd/0", folder->get(), "stdin"));
+    step("link /dev/stdout", ::symlinkat("/proc/self/fd/1", folder->get(), "stdout"));
+    step("link /dev/stderr", ::symlinkat("/proc/self/fd/2", folder->get(), "stderr"));
   }
 
   /// A node of its own where that is allowed, else this machine's shown there (containers without CAP_MKNOD).
@@ -163,7 +163,7 @@ class Mounts {
     if (failed()) return;
     const dev_t number = makedev(device.major, device.minor);
     if (::mknodat(folder.get(), device.name, S_IFCHR | 0666, number) == 0) {
-      ::fchmodat(folder.get(), device.name, 0666, 0);
+      step("set the mode of /dev/" + std::string(device.name), ::fchmodat(folder.get(), device.name, 0666, 0));
       return;
     }
     const Fd file(::openat(folder.get(), device.name, O_CREAT | O_CLOEXEC | O_RDONLY, 0666));
