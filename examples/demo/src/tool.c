@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// src/tool.c - stands where nvidia-smi would be: shows that library and tool of the package find each other.
+#include <stdio.h>
+
+const char* slipway_demonstration(void);
+
+int main(void) {
+  puts(slipway_demonstration());
+  return 0;
+}
