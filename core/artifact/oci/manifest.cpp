@@ -20,18 +20,23 @@ bool is_manifest_type(const std::string& type) {
   return type == media_type::kManifest || type == media_type::kDockerManifest;
 }
 
-Result<std::string> type_of(const Json& body, const std::string& announced, const std::string& name) {
-  const std::string own = bare(text_at(body, "mediaType"));
-  if (!own.empty() && !announced.empty() && own != announced)
-    return malformed(name, "says that it is " + own + ", but was announced as " + announced);
-  std::string type = own.empty() ? announced : own;
-  if (type.empty()) type = body.contains("manifests") ? media_type::kIndex : media_type::kManifest;
+/// What the body is: as it says itself, as it was announced, or as its members show.
+std::string type_of(const Json& body, const std::string& announced) {
+  std::string own = bare(text_at(body, "mediaType"));
+  if (!own.empty()) return own;
+  if (!announced.empty()) return announced;
+  return body.contains("manifests") ? media_type::kIndex : media_type::kManifest;
+}
+
+Status check_type(const Json& body, const std::string& type, const std::string& announced, const std::string& name) {
+  if (!announced.empty() && type != announced)
+    return malformed(name, "says that it is " + type + ", but was announced as " + announced);
   if (!is_index_type(type) && !is_manifest_type(type))
     return Error{.code = ErrorCode::unsupported,
                  .what = name + " is of type " + type + ", which slipway does not read"};
   // A body that can be read both ways could show one reader a package and another one something else.
   if (body.contains("manifests") && body.contains("layers")) return malformed(name, "is both an index and a manifest");
-  return type;
+  return {};
 }
 
 Status read_index(const Json& body, const std::string& name, Manifest& manifest) {
@@ -61,7 +66,9 @@ Result<Manifest> parse_manifest(std::string_view bytes, const Descriptor& expect
   const std::string name = "manifest " + short_digest(expected.digest);
   SLIPWAY_TRY(body, parse_json(bytes, name));
   if (!body.is_object()) return malformed(name, "is no JSON object");
-  SLIPWAY_TRY(type, type_of(body, bare(expected.media_type), name));
+  const std::string announced = bare(expected.media_type);
+  const std::string type = type_of(body, announced);
+  SLIPWAY_CHECK(check_type(body, type, announced, name));
   if (!body.contains("schemaVersion") || body["schemaVersion"] != 2)
     return malformed(name, "is not of schema version 2");
   Manifest manifest{.is_index = is_index_type(type), .media_type = type};
