@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/artifact/open_origin.hpp"
 
+#include "core/artifact/registry/registry_origin.hpp"
+
 namespace slipway::artifact {
 
 Result<std::unique_ptr<Origin>> open_origin(const Source& source, const OriginContext& context) {
-  static_cast<void>(context);
-  if (!source.is_registry()) return open_local(source);
-  return Error{.code = ErrorCode::unsupported,
-               .what = "this slipway reads OCI layouts and bundles only",
-               .where = source.repository,
-               .next = "copy the package to a layout folder and name that"};
+  return source.is_registry() ? open_registry(source, context) : open_local(source);
 }
 
 }  // namespace slipway::artifact

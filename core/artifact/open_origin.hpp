@@ -10,7 +10,6 @@
 
 namespace slipway::artifact {
 
-/// @param context  must outlive the origin
 /// Errors: those of open_local(); `invalid` the repository's name is malformed; `denied` plain HTTP to a far host.
 Result<std::unique_ptr<Origin>> open_origin(const Source& source, const OriginContext& context);
 

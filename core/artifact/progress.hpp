@@ -31,6 +31,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void add(std::uint64_t bytes);
+  /// Bytes that were counted and have to come again.
+  void take_back(std::uint64_t bytes) { done_ -= bytes; }
   std::uint64_t done() const { return done_; }
 
  private:

@@ -23,7 +23,9 @@ TEST(EntryName, IsRefusedWhenItIsTooLongForLinux) {
   std::string deep;
   for (int i = 0; i < 65; ++i) deep += "d/";
   EXPECT_FALSE(clean_entry_name(deep));
-  EXPECT_FALSE(clean_entry_name(std::string(5000, '/') + "x"));
+  std::string slashes(5000, '/');
+  slashes.front() = 'x';
+  EXPECT_FALSE(clean_entry_name(slashes));
 }
 
 TEST(EntryName, IsRefusedWhenItDeletesAFileOfAnotherLayer) { EXPECT_FALSE(clean_entry_name("usr/.wh.libcuda.so")); }
