@@ -121,7 +121,7 @@ Error Authorizer::denied(const std::string& why) const {
               .what = "registry " + reference_.authority() + " does not let slipway in: " + why,
               .where = "oci://" + reference_.authority() + "/" + reference_.name,
               .next = "log in (`docker login " + reference_.authority() + "` or `skopeo login " +
-                      reference_.authority() + "`), or let `authFile` name a config.json with this registry"};
+                      reference_.authority() + "`), or let `auth` name a config.json with this registry"};
   if (!credentials_) error.details.emplace_back("login", "none is configured for " + reference_.authority());
   return error;
 }

@@ -96,13 +96,13 @@ Result<std::string> ca_bundle_with(const std::string& ca_file) {
   auto own = read_file(ca_file, kMaxCaBytes);
   if (!own) {
     Error error = std::move(own).error();
-    error.next = "let caFile name a PEM file with the registry's CA";
+    error.next = "let `ca` name a PEM file with the registry's CA";
     return error;
   }
   if (own->find("-----BEGIN CERTIFICATE-----") == std::string::npos)
     return Error{.code = ErrorCode::invalid,
                  .what = ca_file + " holds no certificate in PEM form",
-                 .where = "caFile",
+                 .where = "ca",
                  .next = "convert it with `openssl x509 -inform DER -in FILE -out FILE.pem`"};
   const curl_version_info_data* version = curl_version_info(CURLVERSION_NOW);
   const std::string system = version->cainfo != nullptr ? version->cainfo : "";

@@ -58,7 +58,7 @@ Reading read_code(int code) {
               "check the way there (firewall, proxy), then try again"};
     case CURLE_PEER_FAILED_VERIFICATION:
       return {ErrorCode::denied, "its TLS certificate is not trusted",
-              "let `caFile` name the PEM file of the CA that signed it, and the host be the one it is made out for"};
+              "let `ca` name the PEM file of the CA that signed it, and the host be the one it is made out for"};
     case CURLE_SSL_CONNECT_ERROR:
       return {ErrorCode::unsupported, "no TLS connection", "a registry without TLS needs `insecure: true`"};
     case CURLE_PARTIAL_FILE:
@@ -81,7 +81,7 @@ ErrorCode code_of_status(int status) {
 std::string advice_for_status(int status) {
   switch (status) {
     case 401:
-      return "log in (`docker login` or `skopeo login`), or let `authFile` name a config.json with this registry";
+      return "log in (`docker login` or `skopeo login`), or let `auth` name a config.json with this registry";
     case 403:
       return "ask the registry's owner for access, or log in as somebody who has it";
     case 404:

@@ -24,7 +24,7 @@ class RealRegistry : public testing::TestWithParam<bool> {
   }
   Json source() const {
     Json value{{"repository", registry.repository("nvidia/driver")}};
-    if (GetParam()) value.update({{"caFile", registry.ca_file()}, {"authFile", registry.auth_file()}});
+    if (GetParam()) value.update({{"ca", registry.ca_file()}, {"auth", registry.auth_file()}});
     return value;
   }
   Result<Json> ask(const char* op, Json request) {
@@ -84,8 +84,8 @@ TEST(RealRegistryLogin, IsDeniedWithoutAPassword) {
   test::TempDir dir;
   test::write_file(dir / "nobody.json", "{}");
   const Json source{{"repository", registry.repository("x")},
-                    {"caFile", registry.ca_file()},
-                    {"authFile", dir / "nobody.json"},
+                    {"ca", registry.ca_file()},
+                    {"auth", dir / "nobody.json"},
                     {"trust", "unsigned"}};
   const auto catalogue = answer("catalogue", {{"source", source}, {"cache", dir.path()}}, {});
   ASSERT_FALSE(catalogue);
