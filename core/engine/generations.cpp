@@ -25,9 +25,11 @@ Generation generation_of(const Session& session, const PlannedRun& run) {
   return generation;
 }
 
+/// Whether `b` asks for what `a` is. A run that names no kernel takes the one it is on, as slipway-boot does.
 bool same(Generation a, const Generation& b) {
   a.number = b.number;
   a.spec_file = b.spec_file;
+  if (b.kernel.empty()) a.kernel.clear();
   return to_json(a) == to_json(b);
 }
 

@@ -313,7 +313,7 @@ TEST_F(Download, OfAFullDiskSaysSoAndKeepsWhatArrived) {
   const Source source{.repository = registry->repository(), .trust_unsigned = true};
   auto origin = open_registry(source, context, test::quick_settings());
   const auto fetched = (*origin)->fetch({package.descriptor(package.user)});
-  std::system(("umount " + small).c_str());
+  EXPECT_EQ(std::system(("umount " + small).c_str()), 0);
   ASSERT_FALSE(fetched);
   EXPECT_EQ(fetched.error().code, ErrorCode::no_space) << to_text(fetched.error());
 }
