@@ -13,6 +13,7 @@
 #include "core/artifact/oci/trust.hpp"
 #include "core/artifact/open_origin.hpp"
 #include "core/artifact/pack/build.hpp"
+#include "core/artifact/pack/copy.hpp"
 #include "core/artifact/unpack/unpack.hpp"
 
 namespace slipway::artifact {
@@ -105,11 +106,47 @@ Result<Json> build(const Json& request, const Reporter& reporter) {
   return build_package(options, reporter);
 }
 
+std::vector<std::string> tags_of(const Json& request) {
+  std::vector<std::string> tags;
+  for (const Json& tag : array_at(request, "tags")) tags.push_back(tag.get<std::string>());
+  if (const std::string tag = text_at(request, "tag"); !tag.empty()) tags.push_back(tag);
+  return tags;
+}
+
+Result<Json> push(const Json& request, const Reporter& reporter) {
+  Source layout;
+  layout.repository = text_at(request, "layout");
+  if (!layout.repository.starts_with('/')) return missing("layout", "the absolute path of a layout folder");
+  if (!request.contains("source")) return missing("source", "the registry to push to");
+  SLIPWAY_TRY(source, source_from_json(request["source"]));
+  if (!source.is_registry()) return missing("source", "an oci:// repository to push to");
+  SLIPWAY_TRY(from, open_local(layout));
+  SLIPWAY_TRY(to, open_registry_target(source, reporter));
+  return copy_tags(*from, *to, tags_of(request));
+}
+
+Result<Json> pull(const Json& request, const Reporter& reporter) {
+  SLIPWAY_TRY(opened, open_source(request, reporter));
+  const std::string output = text_at(request, "output");
+  if (!output.starts_with('/')) return missing("output", "the absolute path of a layout folder");
+  SLIPWAY_TRY(to, open_layout_target(output, reporter));
+  return copy_tags(*opened.origin, *to, tags_of(request));
+}
+
+Result<Json> inspect(const Json& request, const Reporter& reporter) {
+  SLIPWAY_TRY(opened, open_source(request, reporter));
+  if (const std::string tag = text_at(request, "tag"); !tag.empty()) opened.source.tag = tag;
+  opened.source.trust_unsigned = true;  // looking is not taking
+  SLIPWAY_TRY(read, read_catalogue(*opened.origin, opened.source, {}, reporter));
+  return to_json(read);
+}
+
 using Operation = Result<Json> (*)(const Json&, const Reporter&);
 
 const std::map<std::string_view, Operation>& operations() {
-  static const std::map<std::string_view, Operation> all{
-      {"catalogue", catalogue}, {"fetch", fetch}, {"stage", stage}, {"build", build}};
+  static const std::map<std::string_view, Operation> all{{"catalogue", catalogue}, {"fetch", fetch}, {"stage", stage},
+                                                         {"build", build},         {"push", push},   {"pull", pull},
+                                                         {"inspect", inspect}};
   return all;
 }
 

@@ -70,6 +70,12 @@ Result<Descriptor> LayoutWriter::add_json(const Json& value, Descriptor descript
   return descriptor;
 }
 
+Status LayoutWriter::add_text(const std::string& text, const std::string& digest) const {
+  return replace_file(blob_path(digest), text);
+}
+
+bool LayoutWriter::has(const std::string& digest) const { return there(blob_path(digest)); }
+
 std::string LayoutWriter::tagged(const std::string& tag) const {
   for (const Json& entry : array_at(index_, "manifests"))
     if (text_at(object_at(entry, "annotations"), annotation::kRefName) == tag) return text_at(entry, "digest");

@@ -25,6 +25,10 @@ class LayoutWriter {
   /// Adds a JSON blob. `descriptor` needs only media type, annotations and artifact type.
   Result<Descriptor> add_json(const Json& value, Descriptor descriptor) const;
 
+  /// Adds a manifest as it came, byte for byte.
+  Status add_text(const std::string& text, const std::string& digest) const;
+  bool has(const std::string& digest) const;
+
   /// The digest under a tag; empty where there is none.
   std::string tagged(const std::string& tag) const;
   /// A JSON blob of this layout. Errors: `corrupt` when it is missing or no JSON.
