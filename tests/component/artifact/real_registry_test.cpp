@@ -61,6 +61,25 @@ TEST_P(RealRegistry, GivesBackWhatSkopeoPushed) {
   EXPECT_EQ((*all)["entries"][1]["tag"], "535.261.03-debian12");
 }
 
+TEST_P(RealRegistry, TakesWhatWePushAndSkopeoAndWeReadTheSame) {
+  const auto pushed = ask("push", {{"layout", package.layout.path()}, {"source", source()}});
+  ASSERT_TRUE(pushed) << to_text(pushed.error());
+  const auto seen = test::run("skopeo inspect --raw " + registry.skopeo_options("") + " docker://" +
+                              registry.authority() + "/nvidia/driver:535.261.03-debian12");
+  ASSERT_EQ(seen.status, 0) << seen.text;
+  EXPECT_NE(seen.text.find("manifests"), std::string::npos) << seen.text;
+  const auto again = ask("push", {{"layout", package.layout.path()}, {"source", source()}});
+  ASSERT_TRUE(again) << to_text(again.error());
+  EXPECT_EQ((*again)["bytes"], 0) << "blobs that are there are not sent again";
+  const auto pulled = ask("pull", {{"source", source()}, {"output", package.dir / "pulled"}});
+  ASSERT_TRUE(pulled) << to_text(pulled.error());
+  EXPECT_EQ((*pulled)["digest"], (*pushed)["digest"]);
+  const Json local{{"repository", package.dir / "pulled"}, {"trust", "unsigned"}};
+  const auto catalogue = ask("catalogue", {{"source", local}});
+  ASSERT_TRUE(catalogue) << to_text(catalogue.error());
+  EXPECT_EQ((*catalogue)["entries"].size(), 2U);
+}
+
 TEST_P(RealRegistry, NamesTheTagsThatItHas) {
   push_by_skopeo("535.261.03-debian12");
   Json wrong = source();
