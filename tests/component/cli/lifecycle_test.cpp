@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/component/cli/driver_root.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::DriverRoot;
+using slipway::testing::Ran;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kLink = "usr/lib/x86_64-linux-gnu/libcuda.so.1";
+
+TEST(DriverOnASimulatedH100, IsPlannedWithoutChangingAnything) {
+  const DriverRoot root;
+  const auto before = root.tree();
+  const Ran plan = root.run({"plan"});
+  EXPECT_EQ(plan.code, 2) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("kernel 6.1.0-50-amd64"));
+  EXPECT_THAT(plan.out, HasSubstr("/etc/modprobe.d/slipway-nvidia.conf"));
+  EXPECT_EQ(root.tree(), before);
+}
+
+TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
+  const DriverRoot root;
+  const Ran first = root.run({"apply"});
+  ASSERT_EQ(first.code, 0) << first.out << first.err;
+  EXPECT_EQ(std::filesystem::read_symlink(root.path(kLink)).filename(), "libcuda.so.1");
+  EXPECT_TRUE(std::filesystem::exists(root.path("usr/lib/slipway/store/driver/current/modules/6.1.0-50-amd64")));
+  const auto after = root.tree();
+
+  const Ran second = root.run({"apply"});
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("Nothing to do"));
+  EXPECT_EQ(root.tree(), after);
+
+  const Ran verify = root.run({"verify", "--deep"});
+  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_EQ(root.tree(), after);
+}
+
+TEST(DriverOnASimulatedH100, IsRemovedWithoutATrace) {
+  const DriverRoot root;
+  root.put("etc/hostname", "node\n");
+  const auto before = root.tree();
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const Ran removed = root.run({"remove", "--all"});
+  ASSERT_EQ(removed.code, 0) << removed.out << removed.err;
+  EXPECT_EQ(root.tree(), before);
+}
+
+TEST(DriverOnASimulatedH100, RollsBackToTheEarlierSettings) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const auto first = root.text("etc/modprobe.d/slipway-nvidia.conf");
+  root.driver("version: \"535.261.03\", modules: open, blacklist_nouveau: false, source: {repository: " +
+              testing::kPackage + ", trust: unsigned}");
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  EXPECT_THAT(root.text("etc/modprobe.d/slipway-nvidia.conf"), Not(HasSubstr("nouveau")));
+  const Ran rolled = root.run({"rollback"});
+  ASSERT_EQ(rolled.code, 0) << rolled.out << rolled.err;
+  EXPECT_EQ(root.text("etc/modprobe.d/slipway-nvidia.conf"), first);
+  EXPECT_THAT(root.run({"status"}).out, HasSubstr("Generation 3"));
+}
+
+TEST(DriverOnAMachineWithoutGpus, IsNotApplicableAndInstallsNothing) {
+  const DriverRoot root;
+  const Ran apply = root.run({"apply", "-o", "json"}, "empty");
+  EXPECT_EQ(apply.code, 0) << apply.out << apply.err;
+  const Json result = Json::parse(apply.out);
+  for (const Json& component : result["components"])
+    if (component["name"] == "driver") EXPECT_EQ(component["state"], "not-applicable");
+  EXPECT_FALSE(std::filesystem::exists(root.path(kLink)));
+  EXPECT_FALSE(std::filesystem::exists(root.path("usr/lib/slipway")));
+}
+
+TEST(DriverOnAVolta, WithOpenModulesIsRefusedBecauseItHasNone) {
+  const DriverRoot root;
+  const auto before = root.tree();
+  expect_refused(root, root.run({"plan"}, "v100x8"), 1, {"V100", "proprietary"}, before);
+}
+
+TEST(DriverForAKernelWithoutPackage, SaysWhatThereIs) {
+  const DriverRoot root;
+  root.driver("version: \"535.261.03\", modules: open, precompiled: require, source: {repository: " +
+              testing::kPackage + ", trust: unsigned}");
+  const auto before = root.tree();
+  expect_refused(root, root.run({"apply", "--kernel", "6.1.0-99-amd64"}), 1, {"6.1.0-99-amd64", "6.1.0-50-amd64"},
+                 before);
+}
+
+TEST(Init, WritesASpecForTheSimulatedMachineThatPassesItsOwnCheck) {
+  const DriverRoot root;
+  const Ran init = root.run({"init"});
+  ASSERT_EQ(init.code, 0) << init.err;
+  EXPECT_THAT(init.out, HasSubstr("kind: Host"));
+  EXPECT_THAT(init.out, HasSubstr("driver:"));
+}
+
+TEST(Detect, ListsTheGpusOfTheSimulatedMachine) {
+  const DriverRoot root;
+  const Ran detect = root.run({"detect", "-f", root.folder().at("host.yaml").string(), "-o", "json"});
+  ASSERT_EQ(detect.code, 0) << detect.err;
+  EXPECT_THAT(detect.out, HasSubstr("0000:18:00.0"));
+  EXPECT_THAT(detect.out, HasSubstr("0000:db:00.0"));
+}
+
+}  // namespace
+}  // namespace slipway
