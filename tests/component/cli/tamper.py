@@ -92,12 +92,20 @@ def replace_layer(layout, how):
     """A new layer, and new manifests and index above it, for every manifest of the layout."""
     index_file = layout.folder / "index.json"
     index = json.loads(index_file.read_bytes())
+    packed = archive(how)
+
+    def replace(descriptor):
+        body = layout.read(descriptor)
+        for child in body.get("manifests", []):
+            replace(child)
+        if "layers" in body:
+            layer = userspace(body)
+            layer.get("annotations", {}).pop("dev.slipway.layer.size", None)
+            layout.store(layer, packed)
+        layout.store(descriptor, json.dumps(body).encode())
+
     for descriptor in index["manifests"]:
-        manifest = layout.read(descriptor)
-        layer = userspace(manifest)
-        layer.get("annotations", {}).pop("dev.slipway.layer.size", None)
-        layout.store(layer, archive(how))
-        layout.store(descriptor, json.dumps(manifest).encode())
+        replace(descriptor)
     index_file.write_text(json.dumps(index))
 
 

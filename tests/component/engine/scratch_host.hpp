@@ -2,6 +2,7 @@
 // tests/component/engine/scratch_host.hpp - a scratch root, the program to run on it, and pictures of its tree.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -67,7 +68,8 @@ class ScratchHost {
       words.push_back(word);
     if (live) words.emplace_back("--live");
     if (words[1] == "plan" || words[1] == "apply") {
-      if (words.size() < 3 || words[2].starts_with("-")) {
+      const bool named = std::find(words.begin(), words.end(), "-f") != words.end();
+      if (!named && (words.size() < 3 || words[2].starts_with("-"))) {
         words.insert(words.end(), {"-f", folder_.at("host.yaml").string()});
       }
     }
