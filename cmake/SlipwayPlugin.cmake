@@ -21,6 +21,7 @@ function(slipway_add_plugin name)
   target_link_libraries(${name} PRIVATE slipway::sdk ${ARG_LIBRARIES})
   set_target_properties(${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # The SDK is private to each plugin: nothing of it may be found by another one, or find another one's.
-  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,defs)
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${SLIPWAY_PLUGIN_EXPORTS} -Wl,-z,defs)
 endfunction()
+set(SLIPWAY_PLUGIN_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/plugin.exports)
 set(SLIPWAY_NOTE_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/plugin_note.S.in)

@@ -32,6 +32,7 @@ std::string joined(const std::vector<std::string>& words) {
 }  // namespace
 
 FakeHost::FakeHost() { config_.root = root_.string(); }
+FakeHost::FakeHost(FakeHost&& other) noexcept = default;
 FakeHost::~FakeHost() = default;
 
 const TempDir& FakeHost::tree(const std::string& path) {

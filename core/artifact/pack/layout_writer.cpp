@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/artifact/io/file.hpp"
 #include "core/artifact/io/sha256.hpp"
@@ -24,8 +24,18 @@ bool there(const std::string& path) {
   return std::filesystem::exists(path, code);
 }
 
+bool holds_something(const std::string& folder) {
+  std::error_code code;
+  return there(folder) && !std::filesystem::is_empty(folder, code) && !code;
+}
+
 Result<Json> open_index(const std::string& folder) {
   if (!there(folder + "/oci-layout") && !there(folder + "/index.json")) {
+    if (holds_something(folder))
+      return Error{.code = ErrorCode::conflict,
+                   .what = folder + " is no OCI layout, and it is not empty",
+                   .where = folder,
+                   .next = "name a new folder, or one that is a layout"};
     SLIPWAY_CHECK(replace_file(folder + "/oci-layout", kLayoutText));
     return Json{{"schemaVersion", 2}, {"mediaType", media_type::kIndex}, {"manifests", Json::array()}};
   }
@@ -46,8 +56,9 @@ Descriptor empty_config() {
 }
 
 Result<LayoutWriter> LayoutWriter::open(const std::string& folder) {
-  SLIPWAY_CHECK(make_directories(folder + "/blobs/sha256"));
+  SLIPWAY_CHECK(make_directories(folder));
   SLIPWAY_TRY(index, open_index(folder));
+  SLIPWAY_CHECK(make_directories(folder + "/blobs/sha256"));
   LayoutWriter writer(folder, std::move(index));
   SLIPWAY_CHECK(replace_file(writer.blob_path(empty_config().digest), "{}"));
   return writer;
@@ -58,6 +69,8 @@ std::string LayoutWriter::blob_path(const std::string& digest) const {
 }
 
 Status LayoutWriter::adopt(const std::string& file, const std::string& digest) const {
+  SLIPWAY_TRY(written, open_for_reading(file));
+  if (::fsync(written.get()) != 0) return system_error("write", file, errno);
   if (std::rename(file.c_str(), blob_path(digest).c_str()) != 0) return system_error("rename", file, errno);
   return {};
 }

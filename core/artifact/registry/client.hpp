@@ -53,11 +53,13 @@ class RegistryClient {
 
   Retry retry() const { return Retry(settings_.retry); }
 
+  /// Whether something may go to a URL that the registry named. Errors: `denied` no TLS where TLS is due.
+  Status may_send(const std::string& url) const;
+
  private:
   RegistryClient(const Source& source, const Reporter& reporter, const ClientSettings& settings, Reference reference,
                  std::unique_ptr<HttpClient> http);
   Status find_scheme();
-  Status may_send(const std::string& url) const;
   Result<std::string> redirect_target(const HttpResponse& response, int count) const;
   void show_warnings(const HttpResponse& response);
 

@@ -73,7 +73,10 @@ class RegistryTarget final : public Target {
     SLIPWAY_TRY(answer, client_->send({.method = "POST", .url = client_->url("blobs/uploads/")}));
     if (answer.status != 202) return refusal(answer, "begin an upload");
     const std::string location = resolve_url(answer.url, answer.header("location"));
-    if (!location.empty()) return location;
+    if (!location.empty()) {
+      SLIPWAY_CHECK(client_->may_send(location));
+      return location;
+    }
     return Error{.code = ErrorCode::invalid,
                  .what = "registry " + client_->reference().authority() + " does not say where uploads go",
                  .where = answer.url,

@@ -25,6 +25,7 @@ namespace slipway::testing {
 class FakeHost final : public Host {
  public:
   FakeHost();
+  FakeHost(FakeHost&& other) noexcept;
   ~FakeHost() override;
 
   // What it is like. Each returns the same host. Paths below /sys, /proc and /dev give it a kernel's view.

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# out_of_tree.sh SOURCE BUILD [SANITIZERS] - installs the SDK, builds examples/plugins/sysctl against it as a stranger would,
+# runs its tests, and has slipway apply and remove it.
+set -euo pipefail
+source_dir=$1 build_dir=$2 sanitizers=${3:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  printf 'out_of_tree: %s\n' "$1" >&2
+  exit 1
+}
+# slipway TOOL... : the one of the build tree, with the plugin that was just built.
+slipway() { SLIPWAY_PLUGIN_PATH="$work/prefix/lib/slipway/plugins" "$build_dir/bin/slipway" "$@"; }
+# paths DIR : every path below a folder, slipway's own books left out.
+paths() { (cd "$1" && find . -mindepth 1 ! -path './var/*' ! -path ./var | sort); }
+
+cmake --install "$build_dir" --component sdk --prefix "$work/prefix" >/dev/null
+# A stranger sees what is installed, and nothing of the source tree.
+cp -r "$source_dir/examples/plugins/sysctl" "$work/plugin"
+flags=-O0
+[[ -n $sanitizers ]] && flags+=" -fsanitize=$sanitizers"
+cmake -S "$work/plugin" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_FLAGS="$flags" \
+  -DCMAKE_INSTALL_PREFIX="$work/prefix" >"$work/log" || fail "$(cat "$work/log")"
+cmake --build "$work/build" -j2 >"$work/log" || fail "$(cat "$work/log")"
+ctest --test-dir "$work/build" --output-on-failure >"$work/log" || fail "$(cat "$work/log")"
+cmake --install "$work/build" >/dev/null
+
+grep -q "$source_dir" "$work/prefix"/lib*/cmake/slipway-sdk/*.cmake "$work/prefix"/lib/*/cmake/slipway-sdk/*.cmake \
+  2>/dev/null && fail "the installed package names the source tree"
+[[ $(nm -D --defined-only "$work/prefix/lib/slipway/plugins/sysctl.so" | awk '{print $3}') == slipway_plugin_open ]] ||
+  [[ -n $sanitizers ]] || fail "the plugin exports more than its entry"
+
+mkdir "$work/root"
+slipway plugin info "$work/prefix/lib/slipway/plugins/sysctl.so" | grep -q '^sysctl  1.0.0  kernel parameters' ||
+  fail "slipway does not read the plugin's note"
+slipway apply --yes --root "$work/root" -f "$work/plugin/node.yaml"
+grep -qx 'vm.swappiness = 1' "$work/root/etc/sysctl.d/60-slipway.conf" || fail "the parameters were not written"
+grep -qx 'ib_umad' "$work/root/etc/modules-load.d/slipway-sysctl.conf" || fail "the modules were not written"
+[[ -e $work/root/etc/systemd/system/slipway-hugepages.service ]] || fail "the unit was not written"
+slipway plan --root "$work/root" -f "$work/plugin/node.yaml" || fail "a second apply would change something"
+slipway verify --root "$work/root" -f "$work/plugin/node.yaml" || fail "verify does not pass"
+slipway remove --yes --all --root "$work/root"
+[[ -z $(paths "$work/root") ]] || fail "removal left: $(paths "$work/root")"
