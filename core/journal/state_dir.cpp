@@ -6,12 +6,12 @@
 #include <charconv>
 #include <set>
 
-#include "core/host/originals.hpp"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/host/originals.hpp"
 
 namespace slipway::core {
 namespace {

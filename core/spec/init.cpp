@@ -85,7 +85,8 @@ std::string init_text(const std::vector<const Manifest*>& manifests, const std::
          "more.\n"
       << "apiVersion: " << kApiVersion << "\nkind: " << kHostKind << "\nmetadata:\n  name: " << flow_yaml(name)
       << "\nspec:\n"
-         "  # Must the devices be there? Without this key they are assumed in an image and looked for on a running host.\n"
+         "  # Must the devices be there? Without this key they are assumed in an image and looked for on a running "
+         "host.\n"
          "  # hardware: require\n"
       << (manifests.empty() ? "  components: {}\n" : "  components:\n");
   for (const Manifest* manifest : manifests) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/worker/frame.hpp"
+
 #include <gtest/gtest.h>
 
-#include "core/worker/frame.hpp"
 #include "tests/unit/sdk/random_json.hpp"
 
 namespace slipway::core {

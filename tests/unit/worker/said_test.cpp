@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include "core/worker/said.hpp"
+
+#include <gtest/gtest.h>
 
 namespace slipway::core {
 namespace {
