@@ -136,7 +136,7 @@ Status Transaction::check_all() {
     SLIPWAY_TRY(record, kind->fingerprint(item->action, now));
     item->record = record;
     now.record = record;
-    if (outcome_.kind == Outcome::Kind::waiting) continue;
+    if (outcome_.kind == Outcome::Kind::waiting || outcome_.kind == Outcome::Kind::reboot_required) continue;
     SLIPWAY_TRY(check, kind->check(item->action, now));
     if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
     return Error{ErrorCode::plugin_defect,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/component/engine/probe.cpp - components that behave as a test's spec tells them.
 #include <chrono>
-#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -45,7 +45,7 @@ class Probe final : public Component {
   Result<Outcome> apply(const Action& action, const Host&) const override {
     const std::string how = action.value("data").value("how", "");
     if (how == "fails") return Error{ErrorCode::busy, "the custom action was told to fail", {}, "expect it", {}};
-    if (how == "crashes") std::raise(SIGSEGV);
+    if (how == "crashes") std::abort();
     if (how == "naps") std::this_thread::sleep_for(std::chrono::seconds(1));
     if (how == "sleeps") std::this_thread::sleep_for(std::chrono::minutes(10));
     std::ofstream(action.value("data").value("marker", "")) << how;
