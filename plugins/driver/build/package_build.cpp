@@ -11,6 +11,7 @@
 
 #include "driver/build/certificate.hpp"
 #include "driver/build/package_folder.hpp"
+#include "driver/build/recorded_failures.hpp"
 #include "driver/kernel_config.hpp"
 #include "driver/module_build.hpp"
 #include "driver/module_info.hpp"
@@ -179,6 +180,8 @@ Status PackageBuild::run() {
   built_.default_flavour = options_.default_flavour;
   built_.os = options_.os.empty() ? os_tag(*root) : options_.os;
   built_.arch = machine_of(driver_.architecture);
+  built_.fails = recorded_failures(options_.output, built_);
+  built_.fails.erase(options_.kernel);
   SLIPWAY_TRY(scratch, Scratch::make(options_.scratch));
   SLIPWAY_CHECK(lay_out(scratch));
   if (!options_.kernel.empty()) SLIPWAY_CHECK(build_modules(scratch));
