@@ -124,6 +124,21 @@ Status PackageBuild::check_modules(const std::string& folder) {
   return {};
 }
 
+// The modules' own licence travels with them; their source, where it lies, may not be packed.
+Status PackageBuild::add_licence(const std::string& source, const std::string& into) const {
+  const std::string from = fmt::format("{}/usr/share/doc/{}/copyright", source, driver_.source.front().package);
+  std::error_code code;
+  if (!fs::exists(from, code))
+    return Error{ErrorCode::corrupt,
+                 "the source package holds no licence text",
+                 driver_.source.front().file,
+                 "use Debian's DKMS package",
+                 {}};
+  fs::copy_file(from, into + "/copyright", fs::copy_options::overwrite_existing, code);
+  if (code) return system_error("copy the licence to", into, code.value());
+  return {};
+}
+
 Status PackageBuild::remember_failure(const Error& error) {
   built_.fails[options_.kernel] = first_error(error);
   io_.log(fmt::format("{} does not compile for {}: {}", driver_.version, options_.kernel, first_error(error)));
@@ -152,7 +167,8 @@ Status PackageBuild::build_modules(const Scratch& scratch) {
     SLIPWAY_TRY(subject, certificate_subject(options_.sign_cert));
     built_.signer = subject;
   }
-  return check_modules(into);
+  SLIPWAY_CHECK(check_modules(into));
+  return add_licence(scratch.at(std::string("package/") + kSourceLayer), into);
 }
 
 Status PackageBuild::pack(const Scratch& scratch) {

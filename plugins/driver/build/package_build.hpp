@@ -27,6 +27,7 @@ class PackageBuild {
   Result<std::string> prepare_headers(const Scratch& scratch);
   Result<Json> plan_build(const std::string& headers, const SourceTree& source);
   Status check_modules(const std::string& folder);
+  Status add_licence(const std::string& source, const std::string& into) const;
   Status remember_failure(const Error& error);
   Status pack(const Scratch& scratch);
 

@@ -93,6 +93,7 @@ TEST_F(PackageBuildTest, LaysOutUserSpaceWithItsLinksToolsAndLicence) {
   EXPECT_FALSE(fs::exists(package("userspace/usr/lib/nvidia")));
   EXPECT_EQ(content_of(package("firmware/nvidia/535.261.03/gsp_tu10x.bin")), "firmware");
   EXPECT_EQ(content_of(package("modules/Module.symvers")), "symbols");
+  EXPECT_EQ(content_of(package("modules/copyright")), "licence\n");
 }
 
 TEST_F(PackageBuildTest, DescribesWhatPlansReadBack) {
