@@ -37,7 +37,7 @@ def pss_kib(pid):
 
 
 def main():
-    process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak_kib = 0
     while process.poll() is None:
         peak_kib = max(peak_kib, sum(pss_kib(pid) for pid in children_of(process.pid)))
