@@ -2,6 +2,7 @@
 #include "core/loader/yaml/tree_builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace slipway::core {
 namespace {
@@ -37,9 +38,11 @@ void TreeBuilder::stop(Position position, std::string what, std::string next) co
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   anchors_.clear();
+  const int last_line = std::exchange(last_line_, std::max(last_line_, mark.line));
   if (documents_.empty()) return;
-  // yaml-cpp begins a new document wherever the old one cannot go on; YAML wants a line that says so.
-  for (int line = last_line_ + 1; line <= mark.line; ++line) {
+  // yaml-cpp begins a new document wherever the old one cannot go on, and again and again where none can begin (",").
+  // YAML wants a line that says so.
+  for (int line = last_line + 1; line <= mark.line; ++line) {
     const std::string_view text = lines_.line(static_cast<std::size_t>(line));
     if (text.starts_with("---") || text.starts_with("...")) return;
   }
@@ -48,7 +51,9 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
 }
 
 void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
-  add(node_at(mark, YamlNode::Kind::null), anchor);
+  YamlNode node = node_at(mark, YamlNode::Kind::null);
+  count(node, node.position);
+  add(std::move(node), anchor);
 }
 
 void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {

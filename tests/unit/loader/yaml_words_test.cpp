@@ -95,6 +95,14 @@ TEST(ReadYaml, RefusesDeepNesting) {
   EXPECT_FALSE(read_yaml(nested("{a: ", "}", 100'000), "x"));
 }
 
+// The fuzzer's find: yaml-cpp goes on for ever with empty documents where nothing can begin.
+TEST(ReadYaml, EndsWhereNoDocumentCanBegin) {
+  for (const char* text : {",", ",a: 1\n", "---\n,a\n", "--- ,\n", "a: 1\n---\n, b\n", "...\n,\n", "}", "]"}) {
+    const auto documents = read_yaml(text, "x");
+    EXPECT_FALSE(documents) << text;
+  }
+}
+
 TEST(ReadYaml, RefusesAnAliasBomb) {
   std::string bomb = "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n";
   for (int i = 1; i < 9; ++i) {
