@@ -14,6 +14,7 @@ using Entry = std::pair<std::string_view, const ActionKind& (*)()>;
 
 constexpr std::array kKinds{
     Entry{"file", &file_kind},
+    Entry{"merge", &merge_kind},
     Entry{"directory", &directory_kind},
     Entry{"symlink", &symlink_kind},
     Entry{"remove", &remove_kind},

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/merge/edit.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+namespace slipway::core::merge {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::size_t kContext = 80;
+constexpr std::size_t kMostTries = 64;    ///< each costs a parse
+constexpr std::size_t kLeastContext = 8;  ///< fewer bytes say nothing about a place
+
+using Change = std::function<Result<std::vector<Splice>>(const Document&)>;
+
+/// A text in one of the formats, and how its lines end.
+struct File {
+  std::string format;
+  std::string path;
+
+  Result<std::unique_ptr<Document>> read(const std::string& bytes) const {
+    return parse(format, without_mark(bytes), path);
+  }
+  static std::size_t mark_size(const std::string& bytes) {
+    return bytes.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  }
+  static std::string without_mark(const std::string& bytes) { return bytes.substr(mark_size(bytes)); }
+};
+
+/// New text ends its lines as the file does.
+std::string with_line_ends(const std::string& text, const std::string& bytes) {
+  const std::size_t newline = bytes.find('\n');
+  const bool dos = newline != std::string::npos && newline > 0 && bytes[newline - 1] == '\r';
+  std::string result;
+  for (const char c : text) {
+    if (c == '\n' && dos && !result.ends_with('\r')) result += '\r';
+    result += c;
+  }
+  return result;
+}
+
+/// Several splices as one that spans them.
+Splice spanning(const std::string& bytes, std::vector<Splice> splices) {
+  Splice all{splices.front().begin, splices.front().end, {}};
+  for (const Splice& splice : splices) {
+    all.begin = std::min(all.begin, splice.begin);
+    all.end = std::max(all.end, splice.end);
+  }
+  for (Splice& splice : splices) {
+    splice.begin -= all.begin;
+    splice.end -= all.begin;
+  }
+  all.text = spliced(bytes.substr(all.begin, all.end - all.begin), std::move(splices));
+  return all;
+}
+
+/// The document with one key set, objects on the way being made.
+Json with(Json document, const Key& key, const Json& value) {
+  Json* at = &document;
+  for (const std::string& name : key) {
+    if (!at->is_object()) *at = Json::object();
+    at = &(*at)[name];
+  }
+  *at = value;
+  return document;
+}
+
+/// The document without a key.
+Json without(Json document, const Key& key) {
+  Json* at = &document;
+  for (std::size_t i = 0; i + 1 < key.size(); ++i) {
+    if (!at->is_object() || !at->contains(key[i])) return document;
+    at = &(*at)[key[i]];
+  }
+  if (at->is_object()) at->erase(key.back());
+  return document;
+}
+
+/// Equal, but that objects on the way to `key` which became empty may be gone, or be empty ("a:" in YAML).
+bool says(const Json& found, Json wanted, const Key& key) {
+  for (std::size_t depth = key.size(); depth > 0; --depth) {
+    if (found == wanted) return true;
+    const Key above(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(depth - 1));
+    if (above.empty()) return false;
+    const Reach there = reach(wanted, above);
+    if (there.depth != above.size() || !there.value->empty()) return false;
+    wanted = without(std::move(wanted), above);
+  }
+  return found == wanted;
+}
+
+/// Makes one change, no value taking the key away, and makes sure that it did what was meant.
+Result<Splice> change(const File& file, const std::string& bytes, const Key& key, const std::optional<Json>& value) {
+  SLIPWAY_TRY(document, file.read(bytes));
+  auto splices = value ? document->set(key, *value) : document->erase(key);
+  if (!splices) {
+    Error error = std::move(splices).error();
+    error.where = file.path;
+    error.what = file.path + ": " + error.what;
+    return error;
+  }
+  const std::string text = File::without_mark(bytes);
+  Splice splice = spanning(text, std::move(*splices));
+  splice.text = with_line_ends(splice.text, text);
+  const auto result = parse(file.format, spliced(text, {splice}), file.path);
+  const Json wanted = value ? with(document->value(), key, *value) : without(document->value(), key);
+  if (!result || !says((*result)->value(), wanted, key))
+    return Error{ErrorCode::unsupported,
+                 file.path + ": " + to_text(key) + " cannot be changed without changing something else",
+                 file.path,
+                 "change it by hand to " + (value ? canonical(*value) : std::string("nothing")),
+                 {}};
+  splice.begin += File::mark_size(bytes);
+  splice.end += File::mark_size(bytes);
+  return splice;
+}
+
+Error leads_through_a_value(const File& file, const Key& key, std::size_t depth, const Json& value) {
+  const Key above(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(depth));
+  const std::string meant =
+      depth == key.size() ? "a single value is to be there" : to_text(key) + " is to be set below it";
+  return Error{ErrorCode::conflict,
+               file.path + ": " + to_text(above) + " is " + canonical(value).substr(0, 60) + ", and " + meant,
+               file.path,
+               "take " + to_text(above) + " out of the file, then run the same command again",
+               {}};
+}
+
+/// The neighbourhood of an edit, to find it again when other parts of the file have moved.
+Json edit_record(const std::string& bytes, const Splice& splice) {
+  const std::size_t before = std::min(splice.begin, kContext);
+  return Json{{"before", bytes.substr(splice.begin - before, before)},
+              {"old", bytes.substr(splice.begin, splice.end - splice.begin)},
+              {"new", splice.text},
+              {"behind", bytes.substr(splice.end, kContext)}};
+}
+
+Status set_one(const File& file, const KeyWish& wish, Edited& edited) {
+  SLIPWAY_TRY(document, file.read(edited.bytes));
+  const Reach there = reach(document->value(), wish.key);
+  const bool found = there.depth == wish.key.size();
+  KeyRecord record{{"key", wish.key}, {"ours", wish.value}, {"made", there.depth}};
+  if (found) record["was"] = *there.value;
+  if (!found && there.value->is_null()) record["fills"] = true;
+  const bool same = found ? !wish.value.is_null() && *there.value == wish.value : wish.value.is_null();
+  const bool blocked = !found && !there.value->is_object() && !there.value->is_null();
+  if (blocked && !wish.value.is_null()) return leads_through_a_value(file, wish.key, there.depth, *there.value);
+  const bool object = found && there.value->is_object() && !there.value->empty();
+  if (object && !wish.value.is_null() && !wish.value.is_object())
+    return leads_through_a_value(file, wish.key, there.depth, *there.value);
+  if (!same && !(object && wish.value.is_object())) {
+    const auto value = wish.value.is_null() ? std::nullopt : std::optional(wish.value);
+    SLIPWAY_TRY(splice, change(file, edited.bytes, wish.key, value));
+    record["edit"] = edit_record(edited.bytes, splice);
+    edited.bytes = spliced(edited.bytes, {splice});
+  }
+  edited.records.push_back(std::move(record));
+  return {};
+}
+
+/// What the document is to say once a record is undone: the former value, or nothing, and no object that was made for
+/// it and is empty now.
+Json undone_value(const Json& document, const KeyRecord& record) {
+  const Key key = record["key"];
+  if (record.contains("was")) return with(document, key, record["was"]);
+  Json result = without(document, key);
+  const std::size_t made = record.value("made", std::size_t{0});
+  for (std::size_t depth = key.size() - 1; depth >= made && depth > 0; --depth) {
+    const Key above(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(depth));
+    const Reach there = reach(result, above);
+    if (there.depth != depth || !there.value->is_object() || !there.value->empty()) break;
+    if (depth > made) result = without(std::move(result), above);
+    if (depth == made && record.value("fills", false)) result = with(std::move(result), above, nullptr);
+  }
+  return result;
+}
+
+/// Where an edit's text may be: with both its neighbours, with one of them, or by itself.
+struct Place {
+  std::string left;
+  std::string right;
+
+  /// A neighbour shorter than what is recorded reaches to the begin or the end of the file. Where both together are
+  /// too short to tell one place from another, they must do so still.
+  bool fits(const std::string& bytes, std::size_t at, std::size_t size) const {
+    const bool alone = left.empty() && right.empty();
+    if (alone || left.size() + right.size() >= kLeastContext) return true;
+    return at == File::mark_size(bytes.substr(0, at)) && at + size == bytes.size();
+  }
+};
+
+/// The edit taken back where its text is found again; the more of the surroundings agree, the better. What tells the
+/// right place from others that look alike is what the document says afterwards.
+std::optional<std::string> reversed(const File& file, const std::string& bytes, const KeyRecord& record,
+                                    const Json& wanted) {
+  const Json& edit = record["edit"];
+  const std::string before = edit.value("before", "");
+  const std::string behind = edit.value("behind", "");
+  const std::string made = edit.value("new", "");
+  const Key key = record["key"];
+  std::size_t tries = 0;
+  for (const Place& place : {Place{before, behind}, Place{before, ""}, Place{"", behind}, Place{"", ""}}) {
+    const std::string sought = place.left + made + place.right;
+    if (sought.empty()) continue;
+    for (std::size_t at = bytes.find(sought); at != std::string::npos; at = bytes.find(sought, at + 1)) {
+      if (!place.fits(bytes, at, sought.size())) continue;
+      if (++tries > kMostTries) return std::nullopt;
+      std::string candidate = bytes;
+      candidate.replace(at + place.left.size(), made.size(), edit.value("old", ""));
+      const auto document = file.read(candidate);
+      if (document && says((*document)->value(), wanted, key)) return candidate;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The former value, written as it was where that can be, else anew.
+Result<std::string> set_back(const File& file, const std::string& bytes, const KeyRecord& record, const Json& wanted) {
+  const Key key = record["key"];
+  SLIPWAY_TRY(document, file.read(bytes));
+  const auto splices = document->set(key, record["was"]);
+  if (splices && splices->size() == 1) {
+    Splice splice = splices->front();
+    splice.text = record["edit"].value("old", "");
+    splice.begin += File::mark_size(bytes);
+    splice.end += File::mark_size(bytes);
+    const std::string candidate = spliced(bytes, {splice});
+    const auto result = file.read(candidate);
+    if (result && (*result)->value() == wanted) return candidate;
+  }
+  SLIPWAY_TRY(splice, change(file, bytes, key, std::optional(record["was"])));
+  return spliced(bytes, {splice});
+}
+
+/// Takes the outermost object that only held ours away, else the key itself.
+Result<std::string> take_out(const File& file, const std::string& bytes, const KeyRecord& record, const Json& wanted) {
+  Key key = record["key"];
+  while (key.size() > 1) {
+    const Key above(key.begin(), key.end() - 1);
+    if (reach(wanted, above).depth == above.size()) break;
+    key = above;
+  }
+  SLIPWAY_TRY(splice, change(file, bytes, key, std::nullopt));
+  return spliced(bytes, {splice});
+}
+
+Result<std::string> undo_one(const File& file, const std::string& bytes, const KeyRecord& record) {
+  SLIPWAY_TRY(document, file.read(bytes));
+  const Key key = record["key"];
+  if (!record.contains("edit") || !holds(document->value(), key, record["ours"])) return bytes;
+  const Json wanted = undone_value(document->value(), record);
+  if (auto exact = reversed(file, bytes, record, wanted)) return *exact;
+  return record.contains("was") ? set_back(file, bytes, record, wanted) : take_out(file, bytes, record, wanted);
+}
+
+void collect(const Json& set, Key& key, std::vector<KeyWish>& wishes) {
+  for (const auto& [name, value] : set.items()) {
+    key.push_back(name);
+    if (value.is_object() && !value.empty())
+      collect(value, key, wishes);
+    else
+      wishes.push_back({key, value});
+    key.pop_back();
+  }
+}
+
+}  // namespace
+
+std::vector<KeyWish> wishes_of(const Json& set) {
+  std::vector<KeyWish> wishes;
+  Key key;
+  if (set.is_object()) collect(set, key, wishes);
+  return wishes;
+}
+
+Result<Edited> set_keys(const std::string& bytes, const std::string& format, const std::vector<KeyWish>& wishes,
+                        const std::string& path) {
+  const File file{format, path};
+  SLIPWAY_CHECK(file.read(bytes));
+  Edited edited{bytes, {}};
+  for (const KeyWish& wish : wishes) SLIPWAY_CHECK(set_one(file, wish, edited));
+  return edited;
+}
+
+Result<std::string> undo_keys(const std::string& bytes, const std::string& format,
+                              const std::vector<KeyRecord>& records, const std::string& path) {
+  const File file{format, path};
+  std::string result = bytes;
+  for (auto record = records.rbegin(); record != records.rend(); ++record) {
+    SLIPWAY_TRY(next, undo_one(file, result, *record));
+    result = next;
+  }
+  return result;
+}
+
+Result<Json> read_value(const std::string& bytes, const std::string& format, const std::string& path) {
+  SLIPWAY_TRY(document, File{format, path}.read(bytes));
+  return document->value();
+}
+
+bool holds(const Json& document, const Key& key, const Json& value) {
+  const Reach there = reach(document, key);
+  if (value.is_null()) return there.depth != key.size();
+  return there.depth == key.size() && *there.value == value;
+}
+
+}  // namespace slipway::core::merge

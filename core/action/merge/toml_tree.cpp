@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/merge/toml_tree.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 1
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+#include "core/action/merge/document.hpp"
+
+namespace slipway::core::merge {
+namespace {
+
+using Kind = TomlNode::Kind;
+
+/// Offsets of toml++'s positions: lines from 1, columns from 1 in code points.
+class Places {
+ public:
+  explicit Places(const std::string& bytes) : bytes_(bytes) {
+    starts_.push_back(0);
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      if (bytes[i] == '\n') starts_.push_back(i + 1);
+  }
+  std::size_t operator()(const toml::source_position& position) const {
+    const std::size_t line = std::min<std::size_t>(position.line, starts_.size());
+    std::size_t at = starts_[line - 1];
+    for (toml::source_index column = 1; column < position.column && at < bytes_.size(); ++column) {
+      ++at;
+      while (at < bytes_.size() && (static_cast<unsigned char>(bytes_[at]) & 0xC0) == 0x80) ++at;
+    }
+    return at;
+  }
+
+ private:
+  const std::string& bytes_;
+  std::vector<std::size_t> starts_;
+};
+
+/// A value that JSON does not have, as what nobody wishes: equal only to itself, and no object that a key leads into.
+Json wrapped(const toml::node& node) {
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << value; });
+  return Json::array({"\x01toml", text.str()});
+}
+
+Json to_json(const toml::node& node) {
+  if (const auto* table = node.as_table()) {
+    Json object = Json::object();
+    for (const auto& [name, member] : *table) object[std::string(name.str())] = to_json(member);
+    return object;
+  }
+  if (const auto* array = node.as_array()) {
+    Json list = Json::array();
+    for (const toml::node& element : *array) list.push_back(to_json(element));
+    return list;
+  }
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* number = node.as_integer()) return number->get();
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  if (const auto* real = node.as_floating_point())
+    return std::isfinite(real->get()) ? Json(real->get()) : wrapped(node);
+  return wrapped(node);
+}
+
+class Builder {
+ public:
+  explicit Builder(const std::string& bytes) : bytes_(bytes), place_(bytes) {}
+
+  TomlNode build(const toml::node& node) const {
+    TomlNode made;
+    made.begin = place_(node.source().begin);
+    made.end = place_(node.source().end);
+    if (const auto* array = node.as_array()) {
+      const bool headed = !array->empty() && array->front().is_table() && bytes_.compare(made.begin, 2, "[[") == 0 &&
+                          !array->front().as_table()->is_inline();
+      if (!headed) return made;
+      made.kind = Kind::tables;
+      for (const toml::node& element : *array) made.elements.push_back(build(element));
+    }
+    if (const auto* table = node.as_table()) {
+      made.kind = kind_of(*table, made);
+      for (const auto& [name, member] : *table) add(made, name, member);
+    }
+    return made;
+  }
+
+ private:
+  void add(TomlNode& table, const toml::key& name, const toml::node& member) const {
+    TomlNode made = build(member);
+    made.key_begin = place_(name.source().begin);
+    made.key_end = place_(name.source().end);
+    // The table [a.b] and the tables on the way to it have the same header: only the last name of it is defined there.
+    if (made.kind == Kind::headed && bytes_[next_sign(made.key_end)] == '.' && made.key_begin > made.begin &&
+        made.key_begin < made.end)
+      made.kind = Kind::implicit;
+    table.members.emplace(std::string(name.str()), std::move(made));
+  }
+
+  std::size_t next_sign(std::size_t at) const {
+    return std::min(bytes_.find_first_not_of(" \t", at), bytes_.size() - 1);
+  }
+
+  Kind kind_of(const toml::table& table, const TomlNode& made) const {
+    if (table.is_inline()) return Kind::inlined;
+    return bytes_[made.begin] == '[' ? Kind::headed : Kind::dotted;
+  }
+
+  const std::string& bytes_;
+  Places place_;
+};
+
+}  // namespace
+
+Result<TomlTree> read_toml(const std::string& bytes, const std::string& path) {
+  const toml::parse_result parsed = toml::parse(std::string_view(bytes));
+  if (!parsed) {
+    const auto& where = parsed.error().source().begin;
+    return broken(path, where.line, where.column, "TOML", std::string(parsed.error().description()));
+  }
+  TomlTree tree;
+  tree.value = to_json(parsed.table());
+  if (!bytes.empty()) tree.root = Builder(bytes).build(parsed.table());
+  tree.root.kind = Kind::headed;
+  tree.root.begin = tree.root.end = 0;
+  return tree;
+}
+
+}  // namespace slipway::core::merge
