@@ -9,8 +9,8 @@
 //   stage      {source, cache, layer: descriptor, into: DIR}       -> {files, bytes}
 //   build      {directory, output, tags: [...]}                    -> {digest, tags, layers}       (pkg build)
 //   push       {layout, source, tags?}                             -> {digest, tags, bytes}
-//   pull       {source, output, tag?}                              -> {digest, tags, bytes}        (to an OCI layout)
-//   inspect    {source, tag?}                                      -> Catalogue with config blobs
+//   pull       {source, cache, output, tags?}                      -> {digest, tags, bytes}        (to an OCI layout)
+//   inspect    {source, tag?}                                      -> Catalogue
 //
 // A descriptor is the OCI one (image-spec 1.1): {mediaType, digest, size, annotations}.
 #pragma once

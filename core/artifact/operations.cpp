@@ -130,7 +130,10 @@ Result<Json> pull(const Json& request, const Reporter& reporter) {
   const std::string output = text_at(request, "output");
   if (!output.starts_with('/')) return missing("output", "the absolute path of a layout folder");
   SLIPWAY_TRY(to, open_layout_target(output, reporter));
-  return copy_tags(*opened.origin, *to, tags_of(request));
+  std::vector<std::string> tags = tags_of(request);
+  if (tags.empty() && !opened.source.tag.empty()) tags.push_back(opened.source.tag);
+  if (opened.source.digest.empty()) return copy_tags(*opened.origin, *to, tags);
+  return copy_digest(*opened.origin, *to, opened.source.digest, tags);
 }
 
 Result<Json> inspect(const Json& request, const Reporter& reporter) {

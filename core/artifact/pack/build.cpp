@@ -87,8 +87,10 @@ class PackageBuild {
     std::map<std::string, Json> listed;
     if (const std::string old = layout_.tagged(package_.tag); !old.empty()) {
       SLIPWAY_TRY(index, layout_.json_blob(old));
-      for (const Json& entry : array_at(index, "manifests"))
-        if (!replaced.contains(text_at(entry, "digest"))) listed[text_at(entry, "digest")] = entry;
+      const Json former = array_at(index, "manifests");
+      for (const Json& entry : former)
+        if (!replaced.contains(text_at(entry, "digest")) && !built_anew(entry))
+          listed[text_at(entry, "digest")] = entry;
     }
     for (const Descriptor& descriptor : manifests) {
       Json entry = to_json(descriptor);
@@ -106,6 +108,14 @@ class PackageBuild {
     descriptor.media_type = media_type::kIndex;
     descriptor.annotations = package_.annotations;
     return layout_.add_json(value, std::move(descriptor));
+  }
+
+  /// A manifest without a tag is known by its annotations: one that says the same takes its place.
+  bool built_anew(const Json& entry) const {
+    const Json annotations = object_at(entry, "annotations");
+    return std::any_of(package_.manifests.begin(), package_.manifests.end(), [&](const PackageManifest& manifest) {
+      return manifest.tag.empty() && Json(manifest.annotations) == annotations;
+    });
   }
 
   Package package_;

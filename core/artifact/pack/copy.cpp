@@ -8,6 +8,16 @@
 namespace slipway::artifact {
 namespace {
 
+/// What a manifest says of itself counts: a descriptor may lack the type, and a registry may add parameters to it.
+Descriptor completed(Descriptor descriptor, const std::string& text, const Json& value) {
+  const std::string told = descriptor.media_type.substr(0, descriptor.media_type.find(';'));
+  const std::string own = text_at(value, "mediaType");
+  const char* likely = value.contains("manifests") ? media_type::kIndex : media_type::kManifest;
+  descriptor.media_type = !own.empty() ? own : (!told.empty() ? told : likely);
+  descriptor.size = text.size();
+  return descriptor;
+}
+
 bool is_index(const Descriptor& descriptor) {
   return descriptor.media_type == media_type::kIndex || descriptor.media_type == media_type::kDockerList;
 }
@@ -17,14 +27,15 @@ class Copy {
  public:
   Copy(Origin& from, Target& to) : from_(from), to_(to) {}
 
-  Status tagged(const TaggedRoot& root) { return manifest(root.descriptor, root.tag); }
+  Status root(const TaggedRoot& root) { return manifest(root.descriptor, root.tag, true); }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  Status manifest(const Descriptor& descriptor, const std::string& tag) {
-    auto texts = from_.manifests({descriptor});
+  Status manifest(const Descriptor& listed, const std::string& tag, bool is_root = false) {
+    auto texts = from_.manifests({listed});
     SLIPWAY_TRY(text, std::move(texts.front()));
-    SLIPWAY_TRY(value, parse_json(text, descriptor.digest));
+    SLIPWAY_TRY(value, parse_json(text, listed.digest));
+    const Descriptor descriptor = completed(listed, text, value);
     if (is_index(descriptor)) {
       for (const Json& item : array_at(value, "manifests")) {
         SLIPWAY_TRY(child, descriptor_from_json(item, "manifests"));
@@ -33,7 +44,8 @@ class Copy {
     } else {
       SLIPWAY_CHECK(blobs_of(value));
     }
-    return to_.put_manifest(descriptor, text, tag);
+    SLIPWAY_CHECK(to_.put_manifest(descriptor, text, tag));
+    return is_root && tag.empty() ? to_.list(descriptor) : Status{};
   }
 
   Status blobs_of(const Json& manifest) {
@@ -56,7 +68,25 @@ class Copy {
   std::uint64_t bytes_ = 0;
 };
 
+Result<Json> copy_roots(Origin& from, Target& to, const std::vector<TaggedRoot>& roots) {
+  Copy copy(from, to);
+  Json copied = Json::array();
+  for (const TaggedRoot& root : roots) {
+    SLIPWAY_CHECK(copy.root(root));
+    if (!root.tag.empty()) copied.push_back(root.tag);
+  }
+  SLIPWAY_CHECK(to.finish());
+  return Json{{"digest", roots.back().descriptor.digest}, {"tags", copied}, {"bytes", copy.bytes()}};
+}
+
 }  // namespace
+
+Result<Json> copy_digest(Origin& from, Target& to, const std::string& digest, const std::vector<std::string>& tags) {
+  std::vector<TaggedRoot> roots;
+  for (const std::string& tag : tags.empty() ? std::vector<std::string>{""} : tags)
+    roots.push_back({tag, Descriptor{.digest = digest}});
+  return copy_roots(from, to, roots);
+}
 
 Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>& tags) {
   std::vector<TaggedRoot> roots;
@@ -70,14 +100,7 @@ Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>&
                  .what = from.name() + " holds nothing with a tag",
                  .where = from.name(),
                  .next = "build a package into it with `slipway pkg build DIR --to LAYOUT`"};
-  Copy copy(from, to);
-  Json copied = Json::array();
-  for (const TaggedRoot& root : roots) {
-    SLIPWAY_CHECK(copy.tagged(root));
-    copied.push_back(root.tag);
-  }
-  SLIPWAY_CHECK(to.finish());
-  return Json{{"digest", roots.back().descriptor.digest}, {"tags", copied}, {"bytes", copy.bytes()}};
+  return copy_roots(from, to, roots);
 }
 
 }  // namespace slipway::artifact

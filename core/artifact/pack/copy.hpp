@@ -24,6 +24,8 @@ class Target {
   virtual Status put_blob(const Descriptor& blob, Origin& from) = 0;
   /// Takes the bytes of a manifest or index in, under `tag` where that is not empty.
   virtual Status put_manifest(const Descriptor& manifest, const std::string& text, const std::string& tag) = 0;
+  /// What was put without a tag is to be found by whoever lists the target. A registry has no such list.
+  virtual Status list(const Descriptor& manifest) = 0;
   virtual Status finish() { return {}; }
 };
 
@@ -34,6 +36,10 @@ Result<std::unique_ptr<Target>> open_layout_target(const std::string& folder, co
 
 /// Copies everything under these tags (all tags when there is none): blobs first, each once, then what lists them.
 /// @return {"digest": of the last tag, "tags": […], "bytes": copied}
+/// What a tag points at is taken as it is now; nothing pins it.
 Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>& tags);
+
+/// Copies what has this digest, which is checked, and names it by these tags; a layout lists it without any as well.
+Result<Json> copy_digest(Origin& from, Target& to, const std::string& digest, const std::vector<std::string>& tags);
 
 }  // namespace slipway::artifact

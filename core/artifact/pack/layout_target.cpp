@@ -48,6 +48,11 @@ class LayoutTarget final : public Target {
     return {};
   }
 
+  Status list(const Descriptor& manifest) override {
+    layout_.list(manifest);
+    return {};
+  }
+
   Status finish() override { return layout_.finish(); }
 
  private:

@@ -114,6 +114,12 @@ void LayoutWriter::set_tag(const std::string& tag, const Descriptor& descriptor)
   index_["manifests"] = std::move(kept);
 }
 
+void LayoutWriter::list(const Descriptor& descriptor) {
+  const Json listed = array_at(index_, "manifests");
+  const auto is_it = [&](const Json& entry) { return text_at(entry, "digest") == descriptor.digest; };
+  if (std::none_of(listed.begin(), listed.end(), is_it)) index_["manifests"].push_back(to_json(descriptor));
+}
+
 Status LayoutWriter::finish() const {
   SLIPWAY_CHECK(sync_directory(folder_ + "/blobs/sha256"));
   return replace_file(folder_ + "/index.json", canonical(index_));

@@ -35,6 +35,8 @@ class LayoutWriter {
   Result<Json> json_blob(const std::string& digest) const;
   /// Points a tag at a blob, instead of what it pointed at.
   void set_tag(const std::string& tag, const Descriptor& descriptor);
+  /// Lists a blob without a tag, once.
+  void list(const Descriptor& descriptor);
   /// Writes index.json.
   Status finish() const;
 

@@ -16,6 +16,7 @@
 
 #include "core/artifact/io/file.hpp"
 #include "core/artifact/io/sha256.hpp"
+#include "core/artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -107,9 +108,24 @@ Status append_content(archive* writer, const std::string& path, std::uint64_t si
   return {};
 }
 
+/// What would be refused when it is unpacked is not packed.
+Status check_entry(const fs::path& path, const std::string& name, const struct stat& info) {
+  Status fits;
+  if (const auto clean = clean_entry_name(name); !clean) fits = clean.error();
+  if (fits && S_ISLNK(info.st_mode))
+    if (const auto target = check_link_target(name, fs::read_symlink(path).string()); !target) fits = target.error();
+  if (fits && S_ISREG(info.st_mode)) fits = check_mode(info.st_mode);
+  if (fits) return {};
+  return Error{.code = ErrorCode::unsupported,
+               .what = path.string() + " has no place in a layer: " + fits.error().what,
+               .where = path.string(),
+               .next = "change it in the package folder, or take it out"};
+}
+
 Status append(archive* writer, const fs::path& path, const std::string& name, std::int64_t mtime, Progress& progress) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return system_error("read", path.string(), errno);
+  SLIPWAY_CHECK(check_entry(path, name, info));
   const std::unique_ptr<archive_entry, Free> entry(archive_entry_new());
   archive_entry_set_pathname(entry.get(), name.c_str());
   archive_entry_set_mtime(entry.get(), mtime, 0);

@@ -68,6 +68,8 @@ class RegistryTarget final : public Target {
     return refusal(answer, "write manifest " + name);
   }
 
+  Status list(const Descriptor&) override { return {}; }
+
  private:
   Result<std::string> open_upload() {
     SLIPWAY_TRY(answer, client_->send({.method = "POST", .url = client_->url("blobs/uploads/")}));

@@ -7,17 +7,51 @@
 namespace slipway::core {
 namespace {
 
+constexpr std::size_t kSchemeSize = sizeof("oci://") - 1;
 constexpr const char* kUsage =
     "`slipway pkg build DIR --to LAYOUT`, `pkg push LAYOUT --to oci://HOST/NAME`, "
     "`pkg pull SOURCE --to LAYOUT`, `pkg inspect SOURCE`";
 
+/// oci://HOST[:PORT]/NAME[:TAG][@DIGEST] in its parts, as people write them.
+Json split_reference(std::string word) {
+  Json source;
+  if (const std::size_t at = word.rfind('@'); at != std::string::npos) {
+    source["digest"] = word.substr(at + 1);
+    word.erase(at);
+  }
+  if (const std::size_t colon = word.rfind(':'); colon > word.rfind('/') && word.rfind('/') >= kSchemeSize) {
+    source["tag"] = word.substr(colon + 1);
+    word.erase(colon);
+  }
+  source["repository"] = word;
+  return source;
+}
+
 /// A source as it stands on the command line: oci://…, or the path of a layout or bundle.
 Json source_of(const std::string& word, const Options& options) {
-  Json source{{"repository", word.starts_with("oci://") ? word : std::filesystem::absolute(word).string()}};
+  Json source;
+  if (word.starts_with("oci://")) {
+    source = split_reference(word);
+  } else {
+    source["repository"] = std::filesystem::absolute(word).string();
+  }
   if (options.insecure) source["insecure"] = true;
   if (!options.trust.empty()) source["trust"] = options.trust;
   if (!options.ca.empty()) source["ca"] = std::filesystem::absolute(options.ca).string();
   return source;
+}
+
+Result<std::pair<std::string, Json>> push_request(const std::string& layout, const Options& options) {
+  Json source = source_of(options.destination, options);
+  if (source.contains("tag") || source.contains("digest"))
+    return Error{ErrorCode::invalid,
+                 "a package keeps its tags when it is pushed",
+                 options.destination,
+                 "name the repository alone, and with --tag which of the layout's tags to push",
+                 {}};
+  return std::pair{
+      std::string("push"),
+      Json{{"layout", std::filesystem::absolute(layout).string()}, {"source", source}, {"tags", options.tags}}};
 }
 
 /// The operation and its request. Errors: `invalid` for a wrong command line.
@@ -32,18 +66,14 @@ Result<std::pair<std::string, Json>> request_of(const Options& options, const st
     return std::pair{verb, request};
   }
   if (options.destination.empty()) return usage;
-  if (verb == "push")
-    return std::pair{verb, Json{{"layout", std::filesystem::absolute(words[1]).string()},
-                                {"source", source_of(options.destination, options)},
-                                {"tags", options.tags}}};
+  if (verb == "push") return push_request(words[1], options);
   const std::string output = std::filesystem::absolute(options.destination).string();
   if (verb == "build")
     return std::pair{
         verb,
         Json{{"directory", std::filesystem::absolute(words[1]).string()}, {"output", output}, {"tags", options.tags}}};
   if (verb != "pull") return usage;
-  Json request{{"source", source_of(words[1], options)}, {"output", output}, {"cache", cache}};
-  if (!options.tags.empty()) request["tag"] = options.tags.front();
+  Json request{{"source", source_of(words[1], options)}, {"output", output}, {"cache", cache}, {"tags", options.tags}};
   return std::pair{verb, request};
 }
 

@@ -80,6 +80,26 @@ TEST_P(RealRegistry, TakesWhatWePushAndSkopeoAndWeReadTheSame) {
   EXPECT_EQ((*catalogue)["entries"].size(), 2U);
 }
 
+TEST_P(RealRegistry, PullsWhatADigestPinsAndListsItWithoutATag) {
+  const auto pushed = ask("push", {{"layout", package.layout.path()}, {"source", source()}});
+  ASSERT_TRUE(pushed) << to_text(pushed.error());
+  Json pinned = source();
+  pinned["digest"] = package.index["digest"];
+  const auto pulled = ask("pull", {{"source", pinned}, {"output", package.dir / "pulled"}});
+  ASSERT_TRUE(pulled) << to_text(pulled.error());
+  EXPECT_EQ((*pulled)["digest"], package.index["digest"]);
+  const Json local{{"repository", package.dir / "pulled"}, {"digest", package.index["digest"]}};
+  const auto catalogue = ask("catalogue", {{"source", local}});
+  ASSERT_TRUE(catalogue) << to_text(catalogue.error());
+  EXPECT_EQ((*catalogue)["entries"].size(), 2U);
+  const Json any{{"repository", package.dir / "pulled"}, {"trust", "unsigned"}};
+  const auto listed = ask("catalogue", {{"source", any}});
+  ASSERT_TRUE(listed) << to_text(listed.error());
+  EXPECT_EQ((*listed)["entries"].size(), 2U) << "found without knowing the digest as well";
+  pinned["digest"] = "sha256:" + std::string(64, 'a');
+  EXPECT_FALSE(ask("pull", {{"source", pinned}, {"output", package.dir / "other"}}));
+}
+
 TEST_P(RealRegistry, NamesTheTagsThatItHas) {
   push_by_skopeo("535.261.03-debian12");
   Json wrong = source();
