@@ -5,11 +5,10 @@
 
 #include <poll.h>
 #include <slipway/abi.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/worker/channel.hpp"
 #include "core/worker/failure.hpp"
-#include "core/worker/frame.hpp"
 #include "core/worker/said.hpp"
 #include "core/worker/spawn.hpp"
 #include "core/worker/worker.hpp"
@@ -33,7 +32,10 @@ std::uint64_t number_at(const Json& message, const char* name) {
 class ProcessWorker final : public Worker {
  public:
   ProcessWorker(WorkerOptions options, std::unique_ptr<Family> family, WorkerProcess process)
-      : options_(std::move(options)), family_(std::move(family)), process_(std::move(process)) {}
+      : options_(std::move(options)),
+        family_(std::move(family)),
+        process_(std::move(process)),
+        channel_(std::move(process_.channel)) {}
   ~ProcessWorker() override { (void)family_->end(); }
 
   Result<Json> call(const std::string& op, const Json& request, milliseconds limit,
@@ -50,8 +52,6 @@ class ProcessWorker final : public Worker {
   std::optional<Error> converse(Turn& turn, milliseconds limit);
   std::optional<Error> wait(const Turn& turn);
   void drain_printed(const WorkerEvents& events);
-  bool receive();
-  std::optional<Error> send();
   std::optional<Error> handle_all(Turn& turn);
   std::optional<Error> handle(const Json& message, Turn& turn);
   std::optional<Error> answer_core(const Json& message, Turn& turn);
@@ -63,8 +63,7 @@ class ProcessWorker final : public Worker {
   WorkerOptions options_;
   std::unique_ptr<Family> family_;
   WorkerProcess process_;
-  FrameReader reader_;
-  std::string outgoing_;
+  Channel channel_;
   Said said_;
   std::string phase_;
   std::string op_;
@@ -80,8 +79,7 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
   if (over_) return gone_before(failed());
   constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
   Turn turn{events, Clock::now() + std::min(limit, kLongest), ++calls_, std::nullopt};
-  SLIPWAY_TRY(frame, encode_frame({{"type", "call"}, {"id", turn.id}, {"op", op}, {"request", request}}));
-  outgoing_ += frame;
+  SLIPWAY_CHECK(channel_.queue({{"type", "call"}, {"id", turn.id}, {"op", op}, {"request", request}}));
   said_.begin_call();
   const std::optional<Error> failure = converse(turn, limit);
   drain_printed(events);
@@ -93,8 +91,8 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
 /// Talks until the answer is there. An error means that the worker is no more.
 std::optional<Error> ProcessWorker::converse(Turn& turn, milliseconds limit) {
   for (;;) {
-    if (auto error = send()) return error;
-    const bool open = receive();
+    channel_.send();
+    const bool open = channel_.receive();
     drain_printed(turn.events);
     if (auto error = handle_all(turn)) return error;
     if (turn.answer) return std::nullopt;
@@ -108,8 +106,8 @@ std::optional<Error> ProcessWorker::converse(Turn& turn, milliseconds limit) {
 
 /// Until something can be read or written, the deadline, or the end of the process.
 std::optional<Error> ProcessWorker::wait(const Turn& turn) {
-  const short channel_events = static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT);
-  std::array<pollfd, 3> wanted{pollfd{process_.channel.get(), channel_events, 0},
+  const short channel_events = static_cast<short>(channel_.has_unsent() ? POLLIN | POLLOUT : POLLIN);
+  std::array<pollfd, 3> wanted{pollfd{channel_.fd(), channel_events, 0},
                                pollfd{process_.printed ? process_.printed.get() : -1, POLLIN, 0},
                                pollfd{process_.handle ? process_.handle.get() : -1, POLLIN, 0}};
   const auto left = std::chrono::ceil<milliseconds>(turn.deadline - Clock::now());
@@ -131,35 +129,9 @@ void ProcessWorker::drain_printed(const WorkerEvents& events) {
   }
 }
 
-/// @return false when the other end is closed
-bool ProcessWorker::receive() {
-  std::array<char, 65536> part;
-  for (int i = 0; i < 64; ++i) {  // then look at the clock again
-    const ssize_t got = recv(process_.channel.get(), part.data(), part.size(), MSG_DONTWAIT);
-    if (got > 0)
-      reader_.feed({part.data(), static_cast<std::size_t>(got)});
-    else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-      return true;
-    else if (got == 0 || errno != EINTR)
-      return false;
-  }
-  return true;
-}
-
-std::optional<Error> ProcessWorker::send() {
-  while (!outgoing_.empty()) {
-    const ssize_t sent =
-        ::send(process_.channel.get(), outgoing_.data(), outgoing_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return std::nullopt;  // full: poll says when to go on; closed: reading tells
-    outgoing_.erase(0, static_cast<std::size_t>(sent));
-  }
-  return std::nullopt;
-}
-
 std::optional<Error> ProcessWorker::handle_all(Turn& turn) {
   while (!turn.answer) {
-    const Result<std::optional<Json>> message = reader_.next();
+    const Result<std::optional<Json>> message = channel_.next();
     if (!message) return end_because(misbehaved(failed(), message.error().what));
     if (!*message) return std::nullopt;
     if (auto error = handle(**message, turn)) return error;
@@ -201,14 +173,13 @@ std::optional<Error> ProcessWorker::answer_core(const Json& message, Turn& turn)
   const int status = result                                          ? SLIPWAY_OK
                      : result.error().code == ErrorCode::unsupported ? SLIPWAY_UNSUPPORTED
                                                                      : SLIPWAY_FAILED;
-  const Result<std::string> frame = encode_frame({{"type", "core-reply"},
-                                                  {"id", number_at(message, "id")},
-                                                  {"status", status},
-                                                  {"value", result ? *result : to_json(result.error())}});
-  if (!frame) return end_because(frame.error());
-  outgoing_ += *frame;
+  const Status queued = channel_.queue({{"type", "core-reply"},
+                                        {"id", number_at(message, "id")},
+                                        {"status", status},
+                                        {"value", result ? *result : to_json(result.error())}});
+  if (!queued) return end_because(queued.error());
   turn.deadline += Clock::now() - begin;
-  return send();
+  return std::nullopt;
 }
 
 Result<Json> ProcessWorker::read_reply(const Json& message) const {

@@ -23,11 +23,17 @@ struct WorkerEvents {
   std::function<Result<Json>(const std::string& op, const Json& request)> core;
 };
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t kWorkerMemoryBytes = 0;  // a sanitizer maps terabytes
+#else
+inline constexpr std::uint64_t kWorkerMemoryBytes = 1ULL << 30;
+#endif
+
 struct WorkerOptions {
   std::string plugin_path;
-  std::string name;                               ///< for messages: the component, or "artifact"
-  std::uint64_t memory_limit_bytes = 1ULL << 30;  ///< address space (RLIMIT_AS); 0: none (sanitizer builds)
-  bool trust_environment = true;                  ///< pass SLIPWAY_NVML and the like on
+  std::string name;                                       ///< for messages: the component, or "artifact"
+  std::uint64_t memory_limit_bytes = kWorkerMemoryBytes;  ///< address space (RLIMIT_AS); 0: no limit
+  bool trust_environment = true;                          ///< pass SLIPWAY_NVML and the like on
 };
 
 /// One worker process. Its life ends with this object: it and all its descendants are killed. Used by one thread at a

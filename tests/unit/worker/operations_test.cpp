@@ -102,6 +102,7 @@ TEST_F(Operations, TimeOfTheCoreDoesNotCountAgainstThePlugin) {
     return Json(1);
   };
   const auto worker = start("stranger");
+  ASSERT_TRUE(worker->call("tools", {{"component", "stranger"}}, kPlenty, events_).ok());  // it is loaded
   const Json request{{"component", "stranger"}, {"tool", "ask"}, {"arguments", {"slow"}}};
   EXPECT_EQ(worker->call("tool", request, std::chrono::milliseconds(1000), events_).value()["exit"], 0);
 }

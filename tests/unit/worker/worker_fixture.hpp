@@ -15,11 +15,7 @@ namespace slipway::core {
 class WorkerTest : public ::testing::Test {
  protected:
   static constexpr std::chrono::milliseconds kPlenty{30000};
-#ifdef SLIPWAY_SANITIZED
-  static constexpr bool kSanitized = true;
-#else
-  static constexpr bool kSanitized = false;
-#endif
+  static constexpr bool kSanitized = kWorkerMemoryBytes == 0;
 
   WorkerTest() {
     // A crash must arrive as its signal, not as a report of the sanitizer.
@@ -32,9 +28,7 @@ class WorkerTest : public ::testing::Test {
   void TearDown() override { EXPECT_EQ(children_of_this_process(), std::vector<pid_t>()) << "a process is left"; }
 
   static WorkerOptions options(const std::string& plugin) {
-    WorkerOptions options{.plugin_path = std::string(SLIPWAY_TEST_PLUGINS) + "/" + plugin + ".so", .name = "stranger"};
-    if (kSanitized) options.memory_limit_bytes = 0;
-    return options;
+    return {.plugin_path = std::string(SLIPWAY_TEST_PLUGINS) + "/" + plugin + ".so", .name = "stranger"};
   }
   static std::unique_ptr<Worker> start(const std::string& plugin) {
     Result<std::unique_ptr<Worker>> worker = start_worker(options(plugin));
