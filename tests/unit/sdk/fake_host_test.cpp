@@ -29,6 +29,17 @@ TEST(FakeHost, ShowsTheFilesAndLinksItWasGiven) {
   EXPECT_FALSE(host.exists("/alias"));
 }
 
+TEST(FakeHost, MayBeMadeByAFunction) {
+  const auto make = [] {
+    FakeHost host;
+    host.file("/etc/name", "node").live("6.1");
+    return host;
+  };
+  const FakeHost host = make();
+  EXPECT_EQ(*host.read("/etc/name"), "node");
+  EXPECT_EQ(*host.kernel_release(), "6.1");
+}
+
 TEST(FakeHost, HasAKernelsViewOnceSomethingIsInIt) {
   FakeHost host;
   host.pci(
