@@ -69,10 +69,10 @@ TEST(Root, OfALaterSlipwayIsRefused) {
 
 TEST(Root, ThatIsNotThereIsNamed) {
   const DriverRoot root;
-  const Ran ran = root.slipway(
-      {"plan", "--sim", "h100x8", "-f", root.folder().at("host.yaml").string(), "--root", "/nowhere/root"});
-  EXPECT_NE(ran.code, 0);
-  EXPECT_THAT(ran.err, HasSubstr("root"));
+  std::filesystem::remove(root.folder().at("root"));
+  const Ran ran = root.run({"plan"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr(root.folder().at("root").string()));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST_P(BadPackages, AreRefusedAndLeaveTheRootAsItWas) {
 
 INSTANTIATE_TEST_SUITE_P(Package, BadPackages,
                          ::testing::Values(BadPackage{"AFlippedBit", "flip", {"sha256:"}},
-                                           BadPackage{"ATruncatedLayer", "truncate", {}},
+                                           BadPackage{"ATruncatedLayer", "truncate", {"bytes instead of"}},
                                            BadPackage{"ANameThatClimbsOut", "dotdot", {".."}},
                                            BadPackage{"AnAbsoluteName", "absolute", {"/escaped"}},
                                            BadPackage{"ALinkThatLeadsOut", "link-out", {"out"}},
