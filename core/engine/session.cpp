@@ -150,9 +150,6 @@ Result<Worker*> Session::worker(const std::string& name, const std::string& plug
     options.plugin_path = plugin_path;
     options.name = name;
     options.trust_environment = !options_.shipped_unit;
-#ifdef __SANITIZE_ADDRESS__
-    options.memory_limit_bytes = 0;  // the sanitizer reserves terabytes of address space
-#endif
     SLIPWAY_TRY(started, start_worker(options));
     slot = std::move(started);
   }

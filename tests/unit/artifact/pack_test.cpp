@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <slipway/testing/temp_dir.hpp>
 
@@ -111,6 +112,36 @@ TEST_F(PackTest, ReplacesTheManifestOfTheSameTag) {
   folder_.file("package/modules/6.1.ko", "another build");
   ASSERT_TRUE(build("layout"));
   EXPECT_EQ((*answer("catalogue", {{"source", source("layout")}}, {}))["entries"].size(), 1U);
+}
+
+TEST_F(PackTest, ReplacesAManifestWithoutATagThatSaysTheSameOfItself) {
+  package_for("6.1");
+  std::string text = text_of(folder_.at("package/package.yaml"));
+  text.replace(text.find("tag: 1.0-6.1\n    "), sizeof("tag: 1.0-6.1\n    ") - 1, "");
+  folder_.file("package/package.yaml", text);
+  ASSERT_TRUE(build("layout"));
+  folder_.file("package/modules/6.1.ko", "another build");
+  ASSERT_TRUE(build("layout"));
+  EXPECT_EQ((*answer("catalogue", {{"source", source("layout")}}, {}))["entries"].size(), 1U);
+}
+
+TEST_F(PackTest, PacksNothingThatWouldBeRefusedWhenItIsUnpacked) {
+  const std::pair<const char*, const char*> links[] = {{"absolute", "/etc/passwd"}, {"escaping", "../../../etc"}};
+  for (const auto& [name, target] : links) {
+    package_for("6.1");
+    folder_.link(std::string("package/userspace/") + name, target);
+    const auto built = build(std::string("layout-") + name);
+    ASSERT_FALSE(built) << name;
+    EXPECT_THAT(built.error().where, HasSubstr(name));
+    fs::remove(folder_.at(std::string("package/userspace/") + name));
+  }
+  package_for("6.1");
+  const std::string tool = folder_.at("package/userspace/tool").string();
+  folder_.file("package/userspace/tool", "text");
+  ASSERT_EQ(::chmod(tool.c_str(), 04755), 0);
+  const auto built = build("layout-setuid");
+  ASSERT_FALSE(built);
+  EXPECT_THAT(built.error().what, HasSubstr("setuid"));
 }
 
 TEST_F(PackTest, NamesThePlaceOfAMistakeInPackageYaml) {
