@@ -88,6 +88,10 @@ class ActionKind {
   virtual Result<std::vector<std::string>> inspect(const Action&, ActionContext&) const {
     return std::vector<std::string>{};
   }
+  /// What only one component may wish for, in words for a message. Nothing where any number may wish for the same.
+  virtual std::vector<std::string> claims(const Action& action) const {
+    return {action.kind() + " " + action.target()};
+  }
   /// Why this action cannot be undone; empty when it can.
   virtual std::string irreversible(const Action&) const { return {}; }
 };

@@ -18,6 +18,9 @@ Result<PathState> folder_at(const Host& host, const std::string& path) {
 
 class DirectoryKind final : public ActionKind {
  public:
+  /// Many may need the same folder.
+  std::vector<std::string> claims(const Action&) const override { return {}; }
+
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const std::string path = action.target();
     SLIPWAY_TRY(now, folder_at(context.host, path));

@@ -236,6 +236,14 @@ class MergeKind final : public ActionKind {
     return Json{{"keys", keys}};
   }
 
+  /// Components share a file, not a key.
+  std::vector<std::string> claims(const Action& action) const override {
+    std::vector<std::string> keys;
+    const auto wishes = merge::wishes_of(action.value("set"));
+    for (const KeyWish& wish : wishes) keys.push_back(merge::to_text(wish.key) + " in " + action.target());
+    return keys;
+  }
+
   /// Never as a whole: restore() leaves every key alone that no longer holds ours.
   Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 

@@ -157,20 +157,27 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   return add_wishes(session, planned, owned, layers);
 }
 
+std::vector<std::string> claims_of(const PlannedItem& item) {
+  const auto kind = action_kind(item.action.kind());
+  return item.removal || !kind ? std::vector<std::string>{} : (*kind)->claims(item.action);
+}
+
 /// Two components that want the same thing, or one that wants what another holds.
 void find_clashes(PlannedRun& run) {
   std::map<std::string, std::string> owner;
   for (PlannedComponent& component : run.components) {
     for (const PlannedItem& item : component.items) {
-      if (item.removal || item.action.kind() == "directory") continue;
-      const auto [at, fresh] = owner.emplace(item.key(), component.name);
-      if (fresh || component.error) continue;
-      component.state = ComponentState::failed;
-      component.error = Error{ErrorCode::conflict,
-                              component.name + " and " + at->second + " both want " + item.key(),
-                              {},
-                              "take one of the two out of the spec",
-                              {}};
+      const std::vector<std::string> claims = claims_of(item);
+      for (const std::string& claim : claims) {
+        const auto [at, fresh] = owner.emplace(claim, component.name);
+        if (fresh || at->second == component.name || component.error) continue;
+        component.state = ComponentState::failed;
+        component.error = Error{ErrorCode::conflict,
+                                component.name + " and " + at->second + " both want " + claim,
+                                {},
+                                "take one of the two out of the spec",
+                                {}};
+      }
     }
   }
 }

@@ -12,6 +12,14 @@
 
 namespace slipway::probe {
 
+/// Path to the keys to set, as JSON text; the path's ending names the format.
+void add_merges(const Spec& spec, Plan& plan) {
+  const Json merges = spec.value("merges");
+  for (const auto& [path, keys] : merges.items())
+    plan.add(action::merge(
+        {.path = path, .format = path.substr(path.rfind('.') + 1), .set = Json::parse(keys.get<std::string>())}));
+}
+
 class Probe final : public Component {
  public:
   Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
@@ -21,6 +29,7 @@ class Probe final : public Component {
     const Json files = spec.value("files");
     for (const auto& [path, content] : files.items())
       plan.add(action::file({.path = path, .content = content.get<std::string>()}));
+    add_merges(spec, plan);
     if (spec.flag("moody")) plan.add(action::file({.path = "/etc/mood", .content = std::to_string(ticks())}));
     if (spec.text("custom") != "none")
       plan.add(action::custom({.name = "act",
@@ -70,8 +79,9 @@ class Follower final : public Component {
 class Bystander final : public Component {
  public:
   Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
-  Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override {
+  Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
     Plan plan;
+    add_merges(spec, plan);
     plan.add(action::file({.path = "/etc/bystander", .content = "here\n"}));
     return plan;
   }

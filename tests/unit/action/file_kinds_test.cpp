@@ -240,7 +240,7 @@ TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsThoseThereAre) {
   const auto found = action_kind("teleport");
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(found.error().what, ::testing::HasSubstr("file, directory, symlink, remove"));
+  EXPECT_THAT(found.error().what, ::testing::AllOf(::testing::HasSubstr("file"), ::testing::HasSubstr("merge")));
 }
 
 }  // namespace
