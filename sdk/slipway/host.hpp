@@ -68,6 +68,9 @@ class Host {
   /// The kernel that is planned for: --kernel, else the running one when live, else the only one in /lib/modules.
   /// Errors: `not_found` none, or `conflict` several, listing them.
   virtual Result<std::string> kernel_release() const = 0;
+  /// The folder of this machine's file system that is "/" for every path: "/" itself when live without a container.
+  /// For what cannot go through a Host: a library to load, a file that a Service keeps up to date.
+  virtual std::string root_folder() const { return "/"; }
   /// As `uname -m` says it, of the root ("x86_64").
   virtual std::string arch() const = 0;
 

@@ -69,6 +69,7 @@ class LocalHost final : public Host {
   bool live() const override { return config_.live; }
   bool has_kernel_view() const override { return kernel_view_.has_value(); }
   std::string hardware() const override { return config_.hardware.empty() ? Host::hardware() : config_.hardware; }
+  std::string root_folder() const override { return config_.root; }
   std::string arch() const override { return config_.live ? detail::running_arch() : detail::root_arch(root_); }
   Result<std::string> kernel_release() const override;
 

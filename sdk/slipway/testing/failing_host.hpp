@@ -37,6 +37,7 @@ class FailingHost final : public Host {
 
   bool live() const override { return inner_.live(); }
   bool has_kernel_view() const override { return inner_.has_kernel_view(); }
+  std::string root_folder() const override { return inner_.root_folder(); }
   std::string arch() const override { return inner_.arch(); }
   Result<std::string> kernel_release() const override;
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;

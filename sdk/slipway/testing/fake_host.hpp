@@ -68,6 +68,7 @@ class FakeHost final : public Host {
 
   bool live() const override { return config_.live; }
   bool has_kernel_view() const override { return !config_.kernel_view.empty(); }
+  std::string root_folder() const override { return root_.string(); }
   std::string arch() const override { return arch_; }
   Result<std::string> kernel_release() const override;
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;
