@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/nvml/call_thread.hpp"
+
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <thread>
+
+namespace slipway::nvidia::nvml {
+
+struct CallThread::Desk {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::function<void()> work;  ///< to be done; empty: nothing
+  bool done = false;
+  bool abandoned = false;
+  bool over = false;  ///< the thread ends
+
+  void serve(const std::shared_ptr<std::atomic<unsigned>>& stuck) {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [this] { return work || over; });
+      if (over) return;
+      std::function<void()> now = std::move(work);
+      work = nullptr;
+      lock.unlock();
+      now();
+      now = nullptr;  // lets go of what it holds before anybody is told
+      lock.lock();
+      if (abandoned) {
+        --*stuck;
+        return;
+      }
+      done = true;
+      changed.notify_all();
+    }
+  }
+};
+
+namespace {
+
+/// Signals are for the threads of the program, which know what to do about them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+CallThread::~CallThread() {
+  if (!desk_) return;
+  const std::scoped_lock lock(desk_->mutex);
+  desk_->over = true;
+  desk_->changed.notify_all();
+}
+
+bool CallThread::run(std::function<void()> work, std::chrono::milliseconds limit) {
+  if (stuck() >= kMaxStuck) return false;
+  if (!desk_) {
+    desk_ = std::make_shared<Desk>();
+    const SignalsBlocked blocked;
+    std::thread([desk = desk_, stuck = stuck_] { desk->serve(stuck); }).detach();
+  }
+  std::unique_lock lock(desk_->mutex);
+  desk_->work = std::move(work);
+  desk_->done = false;
+  desk_->changed.notify_all();
+  if (desk_->changed.wait_for(lock, limit, [this] { return desk_->done; })) return true;
+  desk_->abandoned = true;
+  ++*stuck_;
+  lock.unlock();
+  desk_.reset();
+  return false;
+}
+
+}  // namespace slipway::nvidia::nvml

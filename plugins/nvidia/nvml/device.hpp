@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/nvml/device.hpp - GPUs: finding them, who they are, how much memory they have.
+//
+// An index is the position among the visible GPUs in bus order: it changes with them. Keep the UUID or PCI address.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nvidia/nvml/abi/device.h"
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::nvidia::nvml {
+
+/// Bytes. `used` is without what the driver keeps for itself, where the driver tells them apart.
+struct Memory {
+  std::uint64_t total = 0;
+  std::uint64_t reserved = 0;
+  std::uint64_t free = 0;
+  std::uint64_t used = 0;
+};
+
+struct ComputeCapability {
+  int major = 0;
+  int minor = 0;
+};
+
+struct PciPlace {
+  std::string address;  ///< as in sysfs: "0000:65:00.0"
+  std::uint16_t device = 0;
+  std::uint16_t subsystem_vendor = 0;
+  std::uint16_t subsystem_device = 0;
+};
+
+Answer<unsigned> device_count(Nvml& nvml);
+Answer<nvmlDevice_t> device_at(Nvml& nvml, unsigned index);
+/// "GPU-…" or "MIG-…".
+Answer<nvmlDevice_t> device_by_uuid(Nvml& nvml, const std::string& uuid);
+Answer<nvmlDevice_t> device_by_pci(Nvml& nvml, const std::string& address);
+
+Answer<std::string> device_name(Nvml& nvml, nvmlDevice_t device);
+Answer<std::string> device_uuid(Nvml& nvml, nvmlDevice_t device);
+Answer<std::string> device_serial(Nvml& nvml, nvmlDevice_t device);
+/// The N of /dev/nvidiaN.
+Answer<unsigned> device_minor(Nvml& nvml, nvmlDevice_t device);
+Answer<unsigned> device_index(Nvml& nvml, nvmlDevice_t device);
+Answer<PciPlace> device_pci(Nvml& nvml, nvmlDevice_t device);
+Answer<ComputeCapability> compute_capability(Nvml& nvml, nvmlDevice_t device);
+/// As nvidia-smi shows it; without nvmlDeviceGetMemoryInfo_v2 `used` holds the reserved part.
+Answer<Memory> memory(Nvml& nvml, nvmlDevice_t device);
+/// `total` of the first memory call, which GPU Feature Discovery and MIG names go by.
+Answer<std::uint64_t> memory_total(Nvml& nvml, nvmlDevice_t device);
+
+/// "00000000:65:00.0" -> "0000:65:00.0"; a domain beyond 16 bits keeps its digits.
+std::string sysfs_address(const std::string& bus_id);
+
+}  // namespace slipway::nvidia::nvml

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/nvml/error.hpp - what NVML answered: a value, or a return code with NVML's own name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <slipway/result.hpp>
+
+#include "nvidia/nvml/abi/base.h"
+
+namespace slipway::nvidia::nvml {
+
+/// Not NVML's: a call did not come back within its limit and was given up.
+inline constexpr nvmlReturn_t kGaveUp = -1;
+
+/// "NVML_ERROR_IN_USE"; a code that nobody has named yet is "NVML_ERROR_1234".
+std::string error_name(nvmlReturn_t code);
+/// In a few words: "the device is in use".
+std::string_view error_meaning(nvmlReturn_t code);
+/// "the device is in use (NVML_ERROR_IN_USE, 19)".
+std::string error_text(nvmlReturn_t code);
+/// "nvml: GPU 3 (0000:65:00.0): …". @param doing  what was asked of which GPU; @param where  library, may be empty
+Error to_error(nvmlReturn_t code, std::string_view doing, std::string_view where = {});
+
+/// A call's value, or why there is none. Unlike Result it keeps NVML's code: callers branch on it.
+template <class T>
+class [[nodiscard]] Answer {
+ public:
+  Answer(nvmlReturn_t code, T value) : code_(code), value_(std::move(value)) {}
+  Answer(nvmlReturn_t code) : code_(code) {}  // NOLINT(google-explicit-constructor): a failure stands for itself
+
+  bool ok() const { return code_ == NVML_SUCCESS; }
+  explicit operator bool() const { return ok(); }
+  nvmlReturn_t code() const { return code_; }
+  /// This GPU, driver or library does not have it: no failure, but nothing to show.
+  bool absent() const { return code_ == NVML_ERROR_NOT_SUPPORTED || code_ == NVML_ERROR_FUNCTION_NOT_FOUND; }
+
+  const T& value() const { return value_; }
+  const T& operator*() const { return value_; }
+  const T* operator->() const { return &value_; }
+  T value_or(T other) const { return ok() ? value_ : std::move(other); }
+  Error error(std::string_view doing) const { return to_error(code_, doing); }
+
+ private:
+  nvmlReturn_t code_;
+  T value_{};
+};
+
+}  // namespace slipway::nvidia::nvml

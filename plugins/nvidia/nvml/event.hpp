@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/nvml/event.hpp - Xids, ECC errors and the like as they happen; and many counters in one question.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "nvidia/nvml/abi/sample.h"
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::nvidia::nvml {
+
+/// Events of the GPUs that were registered; those from before are not replayed. Ends with its Nvml's release().
+class EventSet {
+ public:
+  static Answer<std::shared_ptr<EventSet>> create(Nvml& nvml);
+  /// Of what is asked for, registers the types that this GPU has. A whole GPU, never a MIG device.
+  Answer<int> add(nvmlDevice_t gpu, unsigned long long types);
+  /// The next event. TIMEOUT: none came. GPU_IS_LOST: one of the GPUs is gone, and NVML does not say which.
+  Answer<nvmlEventData_t> wait(std::chrono::milliseconds limit);
+  ~EventSet();
+  EventSet(const EventSet&) = delete;
+  EventSet& operator=(const EventSet&) = delete;
+
+ private:
+  EventSet(Nvml& nvml, nvmlEventSet_t set) : nvml_(nvml), set_(set) {}
+  Nvml& nvml_;
+  nvmlEventSet_t set_;
+};
+
+/// Fields by their NVML_FI_ numbers, all with scope `scope`; each has its own return code.
+Answer<std::vector<nvmlFieldValue_t>> field_values(Nvml& nvml, nvmlDevice_t device, const std::vector<unsigned>& fields,
+                                                   unsigned scope = 0);
+/// A field as a number, whatever its type.
+double number_of(const nvmlFieldValue_t& field);
+
+}  // namespace slipway::nvidia::nvml

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/nvml/library.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace slipway::nvidia::nvml {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folders where NVIDIA's own tools look below a driver root, and where Debian's alternatives lead.
+constexpr std::array kFolders{"",
+                              "usr/lib64",
+                              "usr/lib/x86_64-linux-gnu",
+                              "usr/lib/aarch64-linux-gnu",
+                              "lib64",
+                              "lib/x86_64-linux-gnu",
+                              "lib/aarch64-linux-gnu",
+                              "usr/lib/x86_64-linux-gnu/nvidia/current",
+                              "usr/lib/aarch64-linux-gnu/nvidia/current",
+                              "usr/lib/wsl/lib"};
+
+Error not_there(const LibraryChoice& choice, const std::vector<std::string>& tried) {
+  Error error{
+      .code = ErrorCode::not_found,
+      .what = std::string(kSoname) + " is not there: no NVIDIA driver is installed",
+      .where = choice.named.empty() ? choice.driver_root : choice.named,
+      .next = "install a driver (`slipway apply` with the component driver), or name the folder that holds one"};
+  for (const std::string& path : tried) error.details.emplace_back("looked", path);
+  return error;
+}
+
+Error cannot_load(const std::string& path, const char* why) {
+  return Error{.code = ErrorCode::invalid,
+               .what = path + " cannot be loaded: " + (why == nullptr ? "no reason given" : why),
+               .where = path,
+               .next = "check that the file belongs to a driver for this machine's architecture"};
+}
+
+std::string path_of(void* handle, const std::string& fallback) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr || map->l_name == nullptr)
+    return fallback;
+  std::error_code ignored;
+  const fs::path real = fs::canonical(map->l_name, ignored);
+  return real.empty() ? fallback : real.string();
+}
+
+// All symbols are asked for by name, so nothing is left to be bound later.
+void* load(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
+
+}  // namespace
+
+Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_root) {
+  if (const char* named = std::getenv("SLIPWAY_NVML"); named != nullptr && *named != '\0')
+    return LibraryChoice{.named = named};
+  if (!host.live())
+    return Error{.code = ErrorCode::offline,
+                 .what = "this root is not the running machine, so no GPU can be asked",
+                 .next = "run it on the machine itself, or with --sim PROFILE"};
+  const fs::path below = fs::path(host.root_folder()) / fs::path(driver_root).relative_path();
+  return LibraryChoice{.driver_root = below.lexically_normal().string()};
+}
+
+std::vector<std::string> library_candidates(const std::string& driver_root) {
+  std::vector<std::string> paths;
+  for (const char* folder : kFolders) paths.push_back((fs::path(driver_root) / folder / kSoname).string());
+  return paths;
+}
+
+Result<std::shared_ptr<const Library>> Library::open(const LibraryChoice& choice) {
+  std::vector<std::string> tried;
+  const auto opened = [](void* handle, const std::string& path) {
+    return std::shared_ptr<const Library>(new Library(handle, path_of(handle, path)));
+  };
+  if (choice.named.empty() && choice.driver_root == "/") {
+    tried.emplace_back(kSoname);
+    if (void* handle = load(tried.back())) return opened(handle, tried.back());
+  }
+  const bool one = !choice.named.empty();
+  for (const std::string& path : one ? std::vector{choice.named} : library_candidates(choice.driver_root)) {
+    tried.push_back(path);
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) continue;
+    // Resolved first: a driver root may hold links that lead to another file for the loader.
+    const fs::path real = fs::canonical(path, ignored);
+    if (void* handle = load(real.empty() ? path : real.string())) return opened(handle, path);
+    return cannot_load(path, dlerror());
+  }
+  return not_there(choice, tried);
+}
+
+Library::~Library() { dlclose(handle_); }
+
+void* Library::symbol(const char* name) const {
+  const std::scoped_lock lock(mutex_);
+  const auto known = symbols_.find(std::string_view(name));
+  if (known != symbols_.end()) return known->second;
+  void* const found = dlsym(handle_, name);
+  symbols_.emplace(name, found);
+  return found;
+}
+
+}  // namespace slipway::nvidia::nvml

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/nvml/library.hpp - libnvidia-ml.so.1, opened at run time; every function of it may be missing.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/result.hpp>
+
+#include "nvidia/nvml/abi/base.h"
+
+namespace slipway::nvidia::nvml {
+
+/// The soname; the plain ".so" is for compilers and is never opened.
+inline constexpr std::string_view kSoname = "libnvidia-ml.so.1";
+
+/// Where to look for the library.
+struct LibraryChoice {
+  std::string named;              ///< this file and no other (SLIPWAY_NVML); empty: by the next two
+  std::string driver_root = "/";  ///< folder below which the driver is installed; "/": the loader's path counts as well
+};
+
+/// The choice for a host: SLIPWAY_NVML of the environment, else below `driver_root` in the host's root.
+/// Errors: `offline` neither live nor simulated: no NVML of a root filesystem is ever run.
+Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_root = "/");
+
+/// The files to try below a driver root, in order. Those in the usual library folders, as absolute paths.
+std::vector<std::string> library_candidates(const std::string& driver_root);
+
+/// An opened library. Thread-safe; closed when the last owner is gone.
+class Library {
+ public:
+  /// Opens the first file that is there.
+  /// Errors: `not_found` no such library; `invalid` it is there and cannot be loaded (the loader's words).
+  static Result<std::shared_ptr<const Library>> open(const LibraryChoice& choice);
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  /// The function of that name; null where this library has none.
+  template <class... Arguments>
+  auto function(const char* name) const {
+    return reinterpret_cast<nvmlReturn_t (*)(Arguments...)>(symbol(name));
+  }
+  /// The first of these names that there is, for "_v3", "_v2" and so on of equal arguments.
+  template <class... Arguments>
+  auto function(std::initializer_list<const char*> names) const {
+    void* found = nullptr;
+    for (const char* name : names)
+      if (found == nullptr) found = symbol(name);
+    return reinterpret_cast<nvmlReturn_t (*)(Arguments...)>(found);
+  }
+  bool has(const char* name) const { return symbol(name) != nullptr; }
+  /// The file that was opened, after links: names the driver's version.
+  const std::string& path() const { return path_; }
+
+ private:
+  Library(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  void* symbol(const char* name) const;
+
+  void* handle_;
+  std::string path_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, void*, std::less<>> symbols_;
+};
+
+/// Calls a function that may be missing: then FUNCTION_NOT_FOUND.
+template <class... Parameters, class... Arguments>
+nvmlReturn_t invoke(nvmlReturn_t (*function)(Parameters...), Arguments... arguments) {
+  return function == nullptr ? NVML_ERROR_FUNCTION_NOT_FOUND : function(arguments...);
+}
+
+}  // namespace slipway::nvidia::nvml

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/nvml/mig.hpp - Multi-Instance GPU: the mode, what profiles there are, what instances exist.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nvidia/nvml/abi/device.h"
+#include "nvidia/nvml/abi/mig.h"
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::nvidia::nvml {
+
+struct MigMode {
+  bool current = false;
+  bool pending = false;  ///< differs from current while a reset is owed
+};
+
+/// A GPU instance profile in one form, whatever layout the driver knows.
+struct GpuInstanceProfile {
+  unsigned selector = 0;  ///< NVML_GPU_INSTANCE_PROFILE_…: what the question was
+  unsigned id = 0;        ///< what creating and listing take
+  unsigned slices = 0;
+  unsigned max_instances = 0;
+  unsigned multiprocessors = 0;
+  unsigned copy_engines = 0;
+  unsigned decoders = 0;
+  unsigned encoders = 0;
+  unsigned jpeg = 0;
+  unsigned ofa = 0;
+  std::uint64_t memory_mib = 0;
+  std::string name;  ///< "1g.10gb" as the driver says it; empty before R510
+};
+
+struct ComputeInstanceProfile {
+  unsigned selector = 0;
+  unsigned engines = 0;
+  unsigned id = 0;
+  unsigned slices = 0;
+  unsigned max_instances = 0;
+  unsigned multiprocessors = 0;
+};
+
+/// Answers `absent()` on GPUs without MIG.
+Answer<MigMode> mig_mode(Nvml& nvml, nvmlDevice_t gpu);
+/// Stores the wish; `value()` tells how it went: SUCCESS in force, IN_USE or RESET_REQUIRED pending.
+Answer<nvmlReturn_t> set_mig_mode(Nvml& nvml, nvmlDevice_t gpu, bool enabled);
+
+/// `absent()` or INVALID_ARGUMENT: this GPU has no such profile.
+Answer<GpuInstanceProfile> gpu_instance_profile(Nvml& nvml, nvmlDevice_t gpu, unsigned selector);
+/// All that the GPU has, in selector order, those of newer drivers too.
+Answer<std::vector<GpuInstanceProfile>> gpu_instance_profiles(Nvml& nvml, nvmlDevice_t gpu);
+/// Where instances of a profile may lie, whatever lies there now.
+Answer<std::vector<nvmlGpuInstancePlacement_t>> placements(Nvml& nvml, nvmlDevice_t gpu, unsigned profile_id);
+Answer<std::vector<nvmlGpuInstance_t>> gpu_instances(Nvml& nvml, nvmlDevice_t gpu, const GpuInstanceProfile& profile);
+Answer<nvmlGpuInstance_t> gpu_instance_by_id(Nvml& nvml, nvmlDevice_t gpu, unsigned id);
+Answer<nvmlGpuInstanceInfo_t> gpu_instance_info(Nvml& nvml, nvmlGpuInstance_t instance);
+Answer<nvmlGpuInstance_t> create_gpu_instance(Nvml& nvml, nvmlDevice_t gpu, unsigned profile_id,
+                                              nvmlGpuInstancePlacement_t placement);
+Answer<int> destroy(Nvml& nvml, nvmlGpuInstance_t instance);
+
+Answer<ComputeInstanceProfile> compute_instance_profile(Nvml& nvml, nvmlGpuInstance_t instance, unsigned selector,
+                                                        unsigned engines);
+Answer<std::vector<nvmlComputeInstance_t>> compute_instances(Nvml& nvml, nvmlGpuInstance_t instance,
+                                                             const ComputeInstanceProfile& profile);
+Answer<nvmlComputeInstance_t> compute_instance_by_id(Nvml& nvml, nvmlGpuInstance_t instance, unsigned id);
+Answer<nvmlComputeInstanceInfo_t> compute_instance_info(Nvml& nvml, nvmlComputeInstance_t instance);
+Answer<nvmlComputeInstance_t> create_compute_instance(Nvml& nvml, nvmlGpuInstance_t instance, unsigned profile_id);
+Answer<int> destroy(Nvml& nvml, nvmlComputeInstance_t instance);
+
+/// The MIG devices of a GPU, holes skipped; empty without MIG.
+Answer<std::vector<nvmlDevice_t>> mig_devices(Nvml& nvml, nvmlDevice_t gpu);
+Answer<nvmlDeviceAttributes_t> mig_attributes(Nvml& nvml, nvmlDevice_t mig_device);
+Answer<unsigned> gpu_instance_id(Nvml& nvml, nvmlDevice_t mig_device);
+Answer<unsigned> compute_instance_id(Nvml& nvml, nvmlDevice_t mig_device);
+
+}  // namespace slipway::nvidia::nvml

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "nvidia/nvml/mig.hpp"
+#include "nvidia/nvml/text.hpp"
+
+namespace slipway::nvidia::nvml {
+namespace {
+
+// Far beyond what any driver has: profiles of a newer one are found as well.
+constexpr unsigned kSelectors = 32;
+
+template <class Info>
+GpuInstanceProfile profile_of(unsigned selector, const Info& info) {
+  return {.selector = selector,
+          .id = info.id,
+          .slices = info.sliceCount,
+          .max_instances = info.instanceCount,
+          .multiprocessors = info.multiprocessorCount,
+          .copy_engines = info.copyEngineCount,
+          .decoders = info.decoderCount,
+          .encoders = info.encoderCount,
+          .jpeg = info.jpegCount,
+          .ofa = info.ofaCount,
+          .memory_mib = info.memorySizeMB,
+          .name = {}};
+}
+
+std::string plain_name(std::string name) { return name.starts_with("MIG ") ? name.substr(4) : name; }
+
+template <class Info>
+nvmlReturn_t versioned(const Library& library, nvmlDevice_t gpu, unsigned selector, unsigned number,
+                       GpuInstanceProfile& profile) {
+  Info info{};
+  info.version = static_cast<unsigned>(sizeof(Info)) | (number << 24U);
+  const nvmlReturn_t code = invoke(
+      library.function<nvmlDevice_t, unsigned, Info*>("nvmlDeviceGetGpuInstanceProfileInfoV"), gpu, selector, &info);
+  profile = profile_of(selector, info);
+  profile.name = plain_name(text_of(info.name));
+  return code;
+}
+
+/// A layout that the driver does not know is refused with either code; so is a selector it does not know.
+bool try_older(nvmlReturn_t code) {
+  return code == NVML_ERROR_FUNCTION_NOT_FOUND || code == NVML_ERROR_ARGUMENT_VERSION_MISMATCH ||
+         code == NVML_ERROR_INVALID_ARGUMENT;
+}
+
+nvmlReturn_t read_profile(const Library& library, nvmlDevice_t gpu, unsigned selector, GpuInstanceProfile& profile) {
+  nvmlReturn_t code = versioned<nvmlGpuInstanceProfileInfo_v3_t>(library, gpu, selector, 3, profile);
+  if (try_older(code)) code = versioned<nvmlGpuInstanceProfileInfo_v2_t>(library, gpu, selector, 2, profile);
+  if (!try_older(code)) return code;
+  nvmlGpuInstanceProfileInfo_t info{};
+  code = invoke(
+      library.function<nvmlDevice_t, unsigned, nvmlGpuInstanceProfileInfo_t*>("nvmlDeviceGetGpuInstanceProfileInfo"),
+      gpu, selector, &info);
+  profile = profile_of(selector, info);
+  return code;
+}
+
+bool no_such_profile(nvmlReturn_t code) {
+  return code == NVML_ERROR_NOT_SUPPORTED || code == NVML_ERROR_INVALID_ARGUMENT ||
+         code == NVML_ERROR_FUNCTION_NOT_FOUND;
+}
+
+}  // namespace
+
+Answer<GpuInstanceProfile> gpu_instance_profile(Nvml& nvml, nvmlDevice_t gpu, unsigned selector) {
+  return nvml.ask<GpuInstanceProfile>([gpu, selector](const Library& library, GpuInstanceProfile& profile) {
+    return read_profile(library, gpu, selector, profile);
+  });
+}
+
+Answer<std::vector<GpuInstanceProfile>> gpu_instance_profiles(Nvml& nvml, nvmlDevice_t gpu) {
+  return nvml.ask<std::vector<GpuInstanceProfile>>([gpu](const Library& library, std::vector<GpuInstanceProfile>& all) {
+    for (unsigned selector = 0; selector < kSelectors; ++selector) {
+      GpuInstanceProfile profile;
+      const nvmlReturn_t code = read_profile(library, gpu, selector, profile);
+      if (code == NVML_SUCCESS) all.push_back(profile);
+      if (code != NVML_SUCCESS && !no_such_profile(code)) return code;
+    }
+    return static_cast<nvmlReturn_t>(NVML_SUCCESS);
+  });
+}
+
+Answer<std::vector<nvmlGpuInstancePlacement_t>> placements(Nvml& nvml, nvmlDevice_t gpu, unsigned profile_id) {
+  using Places = std::vector<nvmlGpuInstancePlacement_t>;
+  return nvml.ask<Places>([gpu, profile_id](const Library& library, Places& places) {
+    const auto function = library.function<nvmlDevice_t, unsigned, nvmlGpuInstancePlacement_t*, unsigned*>(
+        {"nvmlDeviceGetGpuInstancePossiblePlacements_v2", "nvmlDeviceGetGpuInstancePossiblePlacements"});
+    unsigned count = 0;
+    nvmlReturn_t code = invoke(function, gpu, profile_id, static_cast<nvmlGpuInstancePlacement_t*>(nullptr), &count);
+    if (code != NVML_SUCCESS && code != NVML_ERROR_INSUFFICIENT_SIZE) return code;
+    places.resize(count);
+    code = count == 0 ? NVML_SUCCESS : function(gpu, profile_id, places.data(), &count);
+    places.resize(std::min<std::size_t>(count, places.size()));
+    return code;
+  });
+}
+
+Answer<ComputeInstanceProfile> compute_instance_profile(Nvml& nvml, nvmlGpuInstance_t instance, unsigned selector,
+                                                        unsigned engines) {
+  return nvml.ask<ComputeInstanceProfile>(
+      [instance, selector, engines](const Library& library, ComputeInstanceProfile& profile) {
+        nvmlComputeInstanceProfileInfo_t info{};
+        const nvmlReturn_t code =
+            invoke(library.function<nvmlGpuInstance_t, unsigned, unsigned, nvmlComputeInstanceProfileInfo_t*>(
+                       "nvmlGpuInstanceGetComputeInstanceProfileInfo"),
+                   instance, selector, engines, &info);
+        profile = {selector, engines, info.id, info.sliceCount, info.instanceCount, info.multiprocessorCount};
+        return code;
+      });
+}
+
+}  // namespace slipway::nvidia::nvml

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/nvml/nvml.hpp - NVML as slipway uses it: opened, asked with a time limit, released, opened again.
+//
+// While it is open the driver counts it as a user: a MIG mode change, a reset or an unload has to wait for release().
+// After a driver update the old library answers LIB_RM_VERSION_MISMATCH: reopen() loads the new one.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include <slipway/result.hpp>
+
+#include "nvidia/nvml/call_thread.hpp"
+#include "nvidia/nvml/error.hpp"
+#include "nvidia/nvml/library.hpp"
+
+namespace slipway::nvidia::nvml {
+
+struct NvmlOptions {
+  LibraryChoice library;
+  /// A call that takes longer is given up. GPUs are taken into use by the first call that names them, which without
+  /// nvidia-persistenced takes seconds.
+  std::chrono::milliseconds call_limit{10000};
+  bool attach = true;  ///< false: for questions about the system alone; no GPU is taken into use
+};
+
+/// Used by one thread at a time. Handles that it gave are void after release().
+class Nvml {
+ public:
+  /// Opens and initialises the library.
+  /// Errors: those of Library::open(); `not_found` the driver is not loaded; `conflict` library and module differ;
+  /// `timed_out`; each with NVML's name for it.
+  static Result<std::unique_ptr<Nvml>> open(const NvmlOptions& options);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  bool is_open() const { return library_ != nullptr; }
+  /// Shuts NVML down and closes the library. May be repeated. A call that was given up keeps the library in memory.
+  void release();
+  /// release(), then as open(): finds the library anew.
+  Status reopen();
+
+  /// The file that was opened; empty when released.
+  std::string library_path() const { return library_ ? library_->path() : std::string(); }
+  bool has(const char* function) const { return library_ && library_->has(function); }
+  /// Calls that were given up and have not come back.
+  unsigned stuck() const { return thread_.stuck(); }
+
+  /// Asks one thing: `question(library, value)` runs on the thread for calls, fills the value and gives NVML's code.
+  /// It must own all that it uses (capture by value), since it may outlive the caller.
+  template <class T, class Question>
+  Answer<T> ask(Question question) {
+    struct State {
+      T value{};
+      nvmlReturn_t code = NVML_ERROR_UNKNOWN;
+    };
+    if (!library_) return NVML_ERROR_UNINITIALIZED;
+    auto state = std::make_shared<State>();
+    const bool came_back = thread_.run(
+        [state, library = library_, question = std::move(question)] { state->code = question(*library, state->value); },
+        options_.call_limit);
+    if (!came_back) return kGaveUp;
+    return {state->code, std::move(state->value)};
+  }
+
+ private:
+  explicit Nvml(NvmlOptions options) : options_(std::move(options)) {}
+  Status start();
+
+  NvmlOptions options_;
+  std::shared_ptr<const Library> library_;
+  CallThread thread_;
+};
+
+}  // namespace slipway::nvidia::nvml
