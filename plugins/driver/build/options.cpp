@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/build/options.hpp"
 
+#include <charconv>
 #include <functional>
 #include <map>
 
@@ -47,7 +48,7 @@ Option flavour(T& into) {
           }};
 }
 
-Option compression(std::string& into) {
+Option compression(std::optional<std::string>& into) {
   return {false, [&into](const std::string& value) -> Status {
             if (value != "xz" && value != "zstd" && value != "none")
               return usage_error(fmt::format("--compress takes xz, zstd or none, not '{}'", value));
@@ -117,6 +118,17 @@ Result<BuildOptions> parse_build_options(const std::vector<std::string>& argumen
   return options;
 }
 
+std::string default_compression(std::string_view os) {
+  constexpr std::pair<std::string_view, int> kReaders[] = {{"debian", 12}, {"ubuntu", 22}, {"fedora", 34}};
+  for (const auto& [name, first] : kReaders) {
+    if (!os.starts_with(name)) continue;
+    int version = 0;
+    std::from_chars(os.data() + name.size(), os.data() + os.size(), version);
+    return version >= first ? "zstd" : "xz";
+  }
+  return "xz";
+}
+
 std::string build_usage() {
   return "usage: slipway driver build --debs DIR --kernel RELEASE --output LAYOUT [options]\n"
          "\n"
@@ -133,7 +145,7 @@ std::string build_usage() {
          "  --root DIR              root filesystem whose make and compiler are used (default: /)\n"
          "  --os NAME               system that the package is for, ID and VERSION_ID of os-release (default: the "
          "root's)\n"
-         "  --compress METHOD       of the modules: xz (default), zstd or none\n"
+         "  --compress METHOD       of the modules: xz, zstd or none (default: what that system's kmod surely reads)\n"
          "  --sign-key FILE         private key (PEM) that signs the modules, with\n"
          "  --sign-cert FILE        its certificate (PEM or DER)\n"
          "  --default-flavour F     what `modules: auto` takes in images when no GPU decides\n"

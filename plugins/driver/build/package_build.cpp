@@ -95,7 +95,7 @@ Result<Json> PackageBuild::plan_build(const std::string& headers, const SourceTr
   build.flavour = nvidia::to_string(options_.flavour);
   build.kernel_release = options_.kernel;
   build.source = source;
-  build.compression = options_.compress;
+  build.compression = *options_.compress;
   build.sign_key = options_.sign_key;
   build.sign_certificate = options_.sign_cert;
   const std::string program = compiler_program(found->compiler);
@@ -162,7 +162,7 @@ Status PackageBuild::build_modules(const Scratch& scratch) {
   std::error_code ignored;
   fs::remove(log, ignored);
   built_.kernel_release = options_.kernel;
-  built_.modules = module_file_names(source_, options_.compress);
+  built_.modules = module_file_names(source_, *options_.compress);
   if (!options_.sign_cert.empty()) {
     SLIPWAY_TRY(subject, certificate_subject(options_.sign_cert));
     built_.signer = subject;
@@ -195,6 +195,7 @@ Status PackageBuild::run() {
   built_.flavour = options_.flavour;
   built_.default_flavour = options_.default_flavour;
   built_.os = options_.os.empty() ? os_tag(*root) : options_.os;
+  if (!options_.compress) options_.compress = default_compression(built_.os);
   built_.arch = machine_of(driver_.architecture);
   built_.fails = recorded_failures(options_.output, built_);
   built_.fails.erase(options_.kernel);

@@ -53,5 +53,15 @@ TEST(BuildOptions, AreAllInTheUsage) {
     EXPECT_THAT(build_usage(), HasSubstr(option));
 }
 
+TEST(DefaultCompression, IsWhatTheSystemsKmodReads) {
+  EXPECT_EQ(default_compression("debian12"), "zstd");
+  EXPECT_EQ(default_compression("debian13"), "zstd");
+  EXPECT_EQ(default_compression("ubuntu22.04"), "zstd");
+  EXPECT_EQ(default_compression("debian11"), "xz");
+  EXPECT_EQ(default_compression("ubuntu20.04"), "xz");
+  EXPECT_EQ(default_compression("rhel9.4"), "xz");
+  EXPECT_EQ(default_compression(""), "xz");
+}
+
 }  // namespace
 }  // namespace slipway::driver

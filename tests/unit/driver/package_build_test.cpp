@@ -42,7 +42,7 @@ class CoreSide final : public ToolIo {
     return Json::object();
   }
 
-  std::string module = testing::compressed(content_of(MODULE_50), "xz");
+  std::string module = testing::compressed(content_of(MODULE_50), "zstd");
   std::optional<Error> fails;
   std::vector<Json> builds;
   std::string printed;
@@ -113,7 +113,7 @@ TEST_F(PackageBuildTest, DescribesWhatPlansReadBack) {
   EXPECT_EQ(packages[0].tag, "535.261.03-6.1.0-50-amd64-debian12-open");
   EXPECT_EQ(packages[0].kernel_release, "6.1.0-50-amd64");
   EXPECT_EQ(packages[0].default_flavour, nvidia::Flavour::open);
-  EXPECT_EQ(packages[0].modules["annotations"][annotation::kModules], R"(["nvidia.ko.xz","nvidia-uvm.ko.xz"])");
+  EXPECT_EQ(packages[0].modules["annotations"][annotation::kModules], R"(["nvidia.ko.zst","nvidia-uvm.ko.zst"])");
   EXPECT_EQ(packages[0].modules["annotations"][annotation::kVermagic],
             "6.1.0-50-amd64 SMP preempt mod_unload modversions ");
   EXPECT_TRUE(packages[1].is_source());
@@ -138,13 +138,13 @@ TEST_F(PackageBuildTest, CompilesAgainstTheHeadersOfThatKernel) {
   EXPECT_EQ(request["root"], "/");
   EXPECT_EQ(request["build"]["argv"][3], "KERNEL_UNAME=6.1.0-50-amd64");
   EXPECT_EQ(request["build"]["identity"]["compiler"], "gcc-12 (Debian 12.2.0) 12.2.0");
-  EXPECT_EQ(request["build"]["collect"][0]["compress"], "xz");
+  EXPECT_EQ(request["build"]["collect"][0]["compress"], "zstd");
 }
 
 TEST_F(PackageBuildTest, RefusesModulesOfAnotherKernelThanAskedFor) {
-  core.module = testing::compressed(content_of(MODULE_56), "xz");
+  core.module = testing::compressed(content_of(MODULE_56), "zstd");
   const auto error = build({}).error();
-  EXPECT_EQ(error.what, "the compiled nvidia.ko.xz is for kernel '6.1.0-56-amd64', not 6.1.0-50-amd64");
+  EXPECT_EQ(error.what, "the compiled nvidia.ko.zst is for kernel '6.1.0-56-amd64', not 6.1.0-50-amd64");
   EXPECT_EQ(error.next, "check that headers and sources belong together");
   EXPECT_FALSE(fs::exists(package("package.yaml")));
 }

@@ -72,7 +72,23 @@ TEST_F(JournalTest, LeavesNothingBehindWhenTheApplyIsOver) {
   ASSERT_TRUE(journal->commit("driver", Json{}));
   ASSERT_TRUE(journal->finish());
   EXPECT_NE(::access(path().c_str(), F_OK), 0);
-  EXPECT_NE(::access((path() + "-journal").c_str(), F_OK), 0);
+  EXPECT_NE(::access((path() + "-wal").c_str(), F_OK), 0);
+}
+
+TEST_F(JournalTest, SaysNothingOnceAPowerCutLeftOnlyOneOfItsFilesAfterTheEnd) {
+  for (const char* gone : {"", "-wal"}) {
+    {
+      auto journal = open();
+      auto list = steps("driver", 500);  // more than SQLite would fold into the main file by itself
+      for (auto& step : list) step.image["content"] = std::string(20'000, 'x');
+      ASSERT_TRUE(journal->intend(list, {"ldconfig"}));
+    }
+    ASSERT_EQ(::unlink((path() + gone).c_str()), 0);
+    auto journal = open();
+    EXPECT_TRUE(journal->open_steps()->empty()) << "without " << gone;
+    EXPECT_TRUE(journal->owed()->empty());
+    ASSERT_TRUE(journal->finish());
+  }
 }
 
 TEST_F(JournalTest, SaysThatAFileOfAnotherFormatIsNoJournal) {
