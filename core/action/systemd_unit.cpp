@@ -86,7 +86,7 @@ std::string summary_of(const Unit& unit) {
   if (!unit.missing.empty()) parts.push_back("enable " + unit.name);
   if (!unit.surplus.empty()) parts.push_back(unit.enabled ? "remove links of " + unit.name : "disable " + unit.name);
   if (unit.started && !(unit.live && runs(unit.state))) parts.push_back("start " + unit.name);
-  if (unit.live && unit.state.needs_daemon_reload) parts.push_back("reload systemd");
+  if (unit.live && unit.state.needs_daemon_reload) parts.emplace_back("reload systemd");
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text.empty() ? unit.name : text;

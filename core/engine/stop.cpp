@@ -2,8 +2,8 @@
 #include "core/engine/stop.hpp"
 
 #include <atomic>
+#include <csignal>
 
-#include <signal.h>
 #include <unistd.h>
 
 namespace slipway::core {

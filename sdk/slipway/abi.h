@@ -15,6 +15,7 @@
 #define SLIPWAY_NOTE_MAGIC "SLPW"
 
 #ifndef __ASSEMBLER__ /* the note's template reads no further */
+/* C as well as C++. NOLINTBEGIN(modernize-deprecated-headers,modernize-use-using) */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,5 +68,6 @@ typedef int (*slipway_plugin_open_fn)(const slipway_services* services, slipway_
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(modernize-deprecated-headers,modernize-use-using) */
 #endif
 #endif

@@ -32,7 +32,7 @@ class Action {
 
   /// Names work that the core owes once this action has changed something; each is done once, later:
   /// "ldconfig", "depmod:RELEASE", "initramfs:RELEASE", "daemon-reload", "restart:UNIT", "reload:UNIT".
-  Action& triggers(std::vector<std::string> names);
+  Action& triggers(const std::vector<std::string>& names);
   /// A reason for people, shown in the plan.
   Action& because(std::string reason);
 

@@ -9,8 +9,8 @@ std::string Action::text(std::string_view member) const { return detail::text_at
 
 Json Action::value(std::string_view member) const { return detail::value_or_null(detail::member(value_, member)); }
 
-Action& Action::triggers(std::vector<std::string> names) {
-  value_["triggers"] = std::move(names);
+Action& Action::triggers(const std::vector<std::string>& names) {
+  value_["triggers"] = names;
   return *this;
 }
 

@@ -48,7 +48,7 @@ Result<std::vector<std::string>> list_tags(RegistryClient& client) {
   std::vector<std::string> tags;
   std::string url = client.url("tags/list?n=1000");
   for (int page = 0; page < kMaxPages; ++page) {
-    SLIPWAY_TRY(response, client.send({.url = url}));
+    SLIPWAY_TRY(response, client.send(HttpRequest{.url = url}));
     if (response.status == 404) return no_repository(client, response);
     if (response.status != 200) return refusal(response, "read the tags of " + client.reference().name);
     SLIPWAY_TRY(body, parse_json(response.body, "the list of tags of " + client.reference().name));

@@ -175,7 +175,7 @@ Status TreeWriter::finish() {
         return refuse("entry '" + printable(link.name) + "': the link (to " + printable(link.target) +
                       ") goes back out of '" + printable(folder) + "', which is no folder of this layer");
   // Deepest first: a folder that its owner cannot enter any more must not hide the ones in it.
-  for (auto item = folders_.rbegin(); item != folders_.rend(); ++item) {
+  for (auto item = folders_.rbegin(); item != folders_.rend(); ++item) {  // NOLINT(modernize-loop-convert): backwards
     const auto& [name, folder] = *item;
     SLIPWAY_TRY(fd, open_folder(name, false));
     const auto times = times_of(folder.time);

@@ -16,7 +16,7 @@ Json read_json(const std::string& file) {
   return value.is_object() ? value : Json::object();
 }
 
-Json member(const Json& object, const char* name, Json otherwise) {
+Json member(const Json& object, const char* name, const Json& otherwise) {
   const auto found = object.find(name);
   return found != object.end() && found->type() == otherwise.type() ? *found : otherwise;
 }
