@@ -98,7 +98,7 @@ class Mounts {
     mount_attr wanted{};
     wanted.attr_set = MOUNT_ATTR_RDONLY;
     constexpr int kSetAttributes = 442;  // mount_setattr(2); newer than some C libraries
-    const unsigned recursive = AT_RECURSIVE_FLAG;
+    const unsigned recursive = kAtRecursive;
     if (::syscall(kSetAttributes, AT_FDCWD, top.c_str(), recursive, &wanted, sizeof(wanted)) == 0) return;
     step("make " + request_.root + " read-only",
          ::mount("", top.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr));
@@ -184,7 +184,7 @@ class Mounts {
     step("enter " + request_.root, ::chdir("/"));
   }
 
-  static constexpr unsigned AT_RECURSIVE_FLAG = 0x8000;  // AT_RECURSIVE
+  static constexpr unsigned kAtRecursive = 0x8000;  // AT_RECURSIVE
 
   const Sandbox& request_;
   SandboxReport report_;

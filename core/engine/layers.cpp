@@ -79,7 +79,7 @@ Status ComponentLayers::stage(const Json& layer, const std::string& into) {
 }
 
 Status ComponentLayers::compile(const Json& layer, const std::string& into) {
-  const Json build = layer["build"];
+  const Json& build = layer["build"];
   const ScratchFolder source(build_file(build, ".source"));
   SLIPWAY_CHECK(unpack(layer, source.path()));
   BuildRequest request;

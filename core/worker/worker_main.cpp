@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -70,6 +71,7 @@ bool settle(pid_t parent, rlim_t memory) {
                      {"id", call.value("id", 0)},
                      {"status", answer.status},
                      {"value", std::move(answer.value)}});
+    malloc_trim(0);  // the next call may be long in coming, and others are at work meanwhile
   }
 }
 

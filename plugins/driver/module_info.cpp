@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/module_info.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include <archive.h>
@@ -11,6 +12,8 @@ namespace slipway::driver {
 namespace {
 
 constexpr std::size_t kLargestModule = 512U << 20;
+constexpr std::size_t kUsualModule = 64U << 20;
+constexpr std::size_t kUsualRatio = 8;
 
 Error corrupt(std::string why) {
   return {ErrorCode::corrupt, "the kernel module cannot be read: " + std::move(why), {}, {}, {}};
@@ -73,6 +76,8 @@ Result<std::string> decompress(std::string_view bytes) {
       archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK)
     return corrupt("it is neither ELF nor compressed in a way that is known");
   std::string content;
+  // Room that is never touched costs nothing; growing step by step would hold the module twice for a moment.
+  content.reserve(std::min(bytes.size() * kUsualRatio, kUsualModule));
   std::string block(256U << 10, '\0');
   while (true) {
     const auto count = archive_read_data(reader.get(), block.data(), block.size());

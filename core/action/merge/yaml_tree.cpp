@@ -133,7 +133,7 @@ Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path) {
     if (!duplicate.empty()) return broken(path, 1, 1, "YAML", "the key '" + duplicate + "' is there twice in one map");
     tree.root = Builder(bytes).root(node);
   } catch (const YAML::Exception& error) {
-    return broken(path, static_cast<std::size_t>(error.mark.line + 1), static_cast<std::size_t>(error.mark.column + 1),
+    return broken(path, static_cast<std::size_t>(error.mark.line) + 1, static_cast<std::size_t>(error.mark.column) + 1,
                   "YAML", error.msg);
   }
   return tree;

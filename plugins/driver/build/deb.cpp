@@ -40,7 +40,7 @@ Error no_deb(const std::string& file, const std::string& why) {
 class Member {
  public:
   static Result<std::unique_ptr<Member>> open(const std::string& file, std::string_view prefix) {
-    auto member = std::unique_ptr<Member>(new Member);
+    auto member = std::unique_ptr<Member>(new Member);  // NOLINT(modernize-make-unique): the constructor is private
     SLIPWAY_CHECK(member->find(file, prefix));
     archive_read_support_filter_all(member->inner_.get());
     archive_read_support_format_tar(member->inner_.get());
