@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files.hpp"
+
+namespace slipway::hook {
+namespace {
+
+constexpr std::size_t kLargestDocument = 16U << 20;  // annotations and the edits of many devices make large ones
+
+Error malformed(const std::string& what, const std::string& where) {
+  return Error{ErrorCode::invalid,
+               what,
+               where,
+               "a container runtime starts this program; by hand, name a state file: "
+               "--container-spec FILE",
+               {}};
+}
+
+Result<Json> read_document(int fd, const std::string& name) {
+  SLIPWAY_TRY(text, read_all(fd, kLargestDocument, name));
+  Json value = Json::parse(text, nullptr, false);
+  if (!value.is_object()) return malformed(name + " is no JSON object", name);
+  return value;
+}
+
+std::string text_at(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Result<std::string> root_of(const Json& state) {
+  if (const std::string root = text_at(state, "root"); !root.empty()) return root;
+  const std::string bundle = text_at(state, "bundle");
+  if (bundle.empty())
+    return malformed("the container's state names neither its root nor its bundle", "container state");
+  const std::string file = bundle + "/config.json";
+  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return system_error("open", file, errno);
+  SLIPWAY_TRY(config, read_document(fd.get(), file));
+  const auto root = config.find("root");
+  const std::string path = root != config.end() && root->is_object() ? text_at(*root, "path") : "";
+  if (path.empty()) return malformed(file + " has no root.path", file);
+  return path.starts_with('/') ? path : bundle + "/" + path;
+}
+
+/// A mistake in a bundle must not turn the hooks on the host itself.
+Status refuse_own_root(const RootDir& root) {
+  struct stat theirs {};
+  struct stat ours {};
+  if (::fstat(root.fd(), &theirs) != 0) return system_error("look at", root.folder(), errno);
+  if (::stat("/", &ours) != 0) return system_error("look at", "/", errno);
+  if (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino) return {};
+  return Error{ErrorCode::denied,
+               "the container's root is the root of this system",
+               root.folder(),
+               "give the container a root of its own",
+               {}};
+}
+
+}  // namespace
+
+Result<Container> read_container(const std::string& file) {
+  const bool named = !file.empty() && file != "-";
+  Fd fd(named ? ::open(file.c_str(), O_RDONLY | O_CLOEXEC) : ::dup(STDIN_FILENO));
+  if (!fd) return system_error("open", named ? file : "standard input", errno);
+  SLIPWAY_TRY(state, read_document(fd.get(), named ? file : "container state"));
+  SLIPWAY_TRY(path, root_of(state));
+  SLIPWAY_TRY(root, RootDir::open(path));
+  SLIPWAY_CHECK(refuse_own_root(root));
+  return Container{std::move(root)};
+}
+
+}  // namespace slipway::hook

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image may bring a newer libcuda than the host's driver (the CUDA compatibility package). Whether that one works on
+// the host's kernel module stands in an ELF note of it, a JSON text with `CUDA Version` and `Driver`, the majors.
+#include <cerrno>
+#include <memory>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+
+#include "elf_note.hpp"
+#include "files.hpp"
+#include "hook.hpp"
+#include "version.hpp"
+
+namespace slipway::hook {
+namespace {
+
+using Version = std::optional<std::vector<unsigned>>;
+
+constexpr const char* kDefaultFolder = "/usr/local/cuda/compat";
+constexpr const char* kConfFolder = "/etc/ld.so.conf.d";
+constexpr const char* kSection = ".note.cuda.fwd_compatibility";
+constexpr const char* kOwner = "NVIDIA Corporation";
+constexpr int kMostEntries = 10'000;
+
+/// The one real libcuda of the folder, its name; nothing where there is none, or several.
+std::string only_libcuda(const RootDir& root, const std::string& folder) {
+  auto fd = root.open_at(folder, O_RDONLY | O_DIRECTORY);
+  if (!fd) return {};
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(fd->release()), &::closedir);
+  if (!entries) return {};
+  std::string found;
+  int seen = 0;
+  while (const dirent* entry = ::readdir(entries.get())) {  // NOLINT(concurrency-mt-unsafe): one thread
+    if (++seen > kMostEntries) return {};
+    if (::fnmatch("libcuda.so.*.*", entry->d_name, 0) != 0 || entry->d_type == DT_LNK) continue;
+    if (!found.empty()) return {};
+    found = entry->d_name;
+  }
+  return found;
+}
+
+bool lists_major(const Json& drivers, unsigned major) {
+  if (!drivers.is_array()) return false;
+  for (const Json& item : drivers) {
+    if (item.is_number_unsigned() && item.get<std::uint64_t>() == major) return true;
+    if (item.is_string() && item.get<std::string>() == std::to_string(major)) return true;
+  }
+  return false;
+}
+
+struct Host {
+  Version driver;
+  Version cuda;
+};
+
+bool is_better(const Host& host, const Version& compat, const std::string& note) {
+  const Json says = Json::parse(note, nullptr, false);
+  if (!says.is_object()) return !host.cuda && host.driver && compat && host.driver->front() < compat->front();
+  if (host.driver)
+    return compat && lists_major(says.value("Driver", Json()), host.driver->front()) && *compat > *host.driver;
+  const Json told = says.value("CUDA Version", Json());
+  const Version cuda = told.is_string() ? parse_version(told.get<std::string>()) : Version{};
+  return cuda && host.cuda && *cuda > *host.cuda;
+}
+
+}  // namespace
+
+Status enable_cuda_compat(const Arguments& arguments, const Container& container) {
+  const Host host{parse_version(arguments.last("host-driver-version")),
+                  parse_version(arguments.last("host-cuda-version"))};
+  if (!host.driver && !host.cuda) return {};
+  const std::string folder = arguments.last("cuda-compat-container-root", kDefaultFolder);
+  if (!folder.starts_with('/') || folder.find('\n') != std::string::npos)
+    return Error{ErrorCode::invalid, "'" + folder + "' is no absolute path", "--cuda-compat-container-root", {}, {}};
+  const std::string name = only_libcuda(container.root, folder);
+  if (name.empty()) return {};
+  const auto file = open_regular(container.root, folder + "/" + name);
+  if (!file) return {};
+  const auto note = read_note(file->get(), kSection, kOwner);
+  const Version compat = parse_version(name.substr(std::string_view("libcuda.so.").size()));
+  if (!note || !is_better(host, compat, *note)) return {};
+  SLIPWAY_CHECK(make_folders(container.root, kConfFolder));
+  return write_file(container.root, std::string(kConfFolder) + "/00-compat-slipway.conf", folder + "\n", 0644);
+}
+
+}  // namespace slipway::hook

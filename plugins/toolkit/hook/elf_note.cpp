@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf_note.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include <elf.h>
+#include <unistd.h>
+
+namespace slipway::hook {
+namespace {
+
+constexpr std::size_t kMostSections = 4096;
+constexpr std::size_t kLargestSection = 1U << 20;
+constexpr std::size_t kNoteAlignment = 4;
+
+Error malformed() { return Error{ErrorCode::invalid, "it is no 64-bit ELF file, or a damaged one", {}, {}, {}}; }
+
+bool read_at(int fd, void* into, std::size_t size, std::uint64_t offset) {
+  return offset <= INT64_MAX && ::pread(fd, into, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+}
+
+Result<Elf64_Ehdr> read_header(int fd) {
+  Elf64_Ehdr header{};
+  if (!read_at(fd, &header, sizeof(header), 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return malformed();
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) return malformed();
+  return header;
+}
+
+Result<std::string> read_section(int fd, const Elf64_Shdr& section) {
+  if (section.sh_size > kLargestSection) return malformed();
+  std::string bytes(section.sh_size, '\0');
+  if (!read_at(fd, bytes.data(), bytes.size(), section.sh_offset)) return malformed();
+  return bytes;
+}
+
+Result<std::vector<Elf64_Shdr>> read_sections(int fd, const Elf64_Ehdr& header) {
+  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum > kMostSections) return malformed();
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  if (!read_at(fd, sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff)) return malformed();
+  return sections;
+}
+
+std::size_t padded(std::size_t size) { return (size + kNoteAlignment - 1) / kNoteAlignment * kNoteAlignment; }
+
+std::string find_note(std::string_view bytes, std::string_view owner) {
+  Elf64_Nhdr note{};
+  while (bytes.size() >= sizeof(note)) {
+    std::memcpy(&note, bytes.data(), sizeof(note));
+    bytes.remove_prefix(sizeof(note));
+    if (padded(note.n_namesz) > bytes.size()) break;
+    const std::string_view name = bytes.substr(0, note.n_namesz);
+    bytes.remove_prefix(padded(note.n_namesz));
+    if (note.n_descsz > bytes.size()) break;
+    const std::string_view text = bytes.substr(0, note.n_descsz);
+    if (name.substr(0, name.find('\0')) == owner) return std::string(text.substr(0, text.find('\0')));
+    bytes.remove_prefix(std::min(padded(note.n_descsz), bytes.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_note(int fd, std::string_view section, std::string_view owner) {
+  SLIPWAY_TRY(header, read_header(fd));
+  SLIPWAY_TRY(sections, read_sections(fd, header));
+  if (header.e_shstrndx >= sections.size()) return std::string();
+  SLIPWAY_TRY(names, read_section(fd, sections[header.e_shstrndx]));
+  for (const Elf64_Shdr& one : sections) {
+    if (one.sh_type != SHT_NOTE || one.sh_name >= names.size()) continue;
+    const std::string_view name = std::string_view(names).substr(one.sh_name);
+    if (name.substr(0, name.find('\0')) != section) continue;
+    SLIPWAY_TRY(bytes, read_section(fd, one));
+    return find_note(bytes, owner);
+  }
+  return std::string();
+}
+
+Result<bool> has_interpreter(int fd) {
+  SLIPWAY_TRY(header, read_header(fd));
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (!read_at(fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment))) return malformed();
+    if (segment.p_type == PT_INTERP) return true;
+  }
+  return false;
+}
+
+}  // namespace slipway::hook

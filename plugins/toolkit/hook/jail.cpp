@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jail.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "elf_note.hpp"
+#include "files.hpp"
+
+namespace slipway::hook {
+namespace {
+
+constexpr std::size_t kLargestProgram = 64U << 20;
+constexpr rlim_t kMemory = rlim_t{1} << 30;
+constexpr rlim_t kFileSize = rlim_t{64} << 20;
+constexpr int kLongestRunMs = 60'000;
+constexpr int kFailed = 125;  ///< the child wrote an Error to its pipe
+
+Status enter_by_pivot(int folder) {
+  if (::fchdir(folder) != 0 || ::syscall(SYS_pivot_root, ".", ".") != 0) return system_error("pivot to", "/", errno);
+  // The old root lies over the new one now; with it goes all that was mounted there.
+  if (::umount2(".", MNT_DETACH) != 0) return system_error("leave the old root below", "/", errno);
+  return {};
+}
+
+/// The root once more, as this mount namespace has it: the descriptor from before belongs to the former one, where
+/// nothing can be pivoted to. Errors: `conflict` when another folder is at its path by now.
+Result<Fd> find_again(const RootDir& root) {
+  Fd fd(::open(root.folder().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct stat before {};
+  struct stat now {};
+  if (!fd || ::fstat(fd.get(), &now) != 0 || ::fstat(root.fd(), &before) != 0)
+    return system_error("open", root.folder(), errno);
+  if (before.st_dev == now.st_dev && before.st_ino == now.st_ino) return fd;
+  return Error{ErrorCode::conflict, "the container's root was replaced while its hooks ran", root.folder(), {}, {}};
+}
+
+/// Makes the container's root this process's "/".
+Status enter(const RootDir& root) {
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return system_error("make the mounts private below", "/", errno);
+  SLIPWAY_TRY(there, find_again(root));
+  if (!enter_by_pivot(there.get())) {
+    // It is no mount point yet, or the host runs from its initial memory filesystem, which cannot be pivoted away.
+    const std::string path = path_of(there.get());
+    if (::mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+      return system_error("mount", root.folder(), errno);
+    SLIPWAY_TRY(mounted, find_again(root));
+    if (!enter_by_pivot(mounted.get()) &&
+        (::fchdir(mounted.get()) != 0 || ::mount(".", "/", nullptr, MS_MOVE, nullptr) != 0 || ::chroot(".") != 0))
+      return system_error("enter", root.folder(), errno);
+  }
+  if (::chdir("/") != 0) return system_error("enter", root.folder(), errno);
+  return {};
+}
+
+/// Only what a program needs to write below /etc and /var/cache, whoever they belong to.
+void drop_capabilities() {
+  constexpr std::uint32_t kKept = (1U << CAP_CHOWN) | (1U << CAP_DAC_OVERRIDE) | (1U << CAP_FOWNER);
+  for (int capability = 0; capability <= 63; ++capability)
+    if (capability > 31 || (kKept & (1U << capability)) == 0) ::prctl(PR_CAPBSET_DROP, capability);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> sets{};
+  sets[0].effective = sets[0].permitted = kKept;
+  ::syscall(SYS_capset, &header, sets.data());
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+void set_limits() {
+  const rlimit memory{kMemory, kMemory};
+  const rlimit size{kFileSize, kFileSize};
+  const rlimit core{0, 0};
+  ::setrlimit(RLIMIT_AS, &memory);
+  ::setrlimit(RLIMIT_FSIZE, &size);
+  ::setrlimit(RLIMIT_CORE, &core);
+}
+
+/// The program keeps `answer` open without knowing, so that its end is seen there.
+Error execute(const JailedProgram& program, int answer) {
+  std::vector<std::string> words = program.arguments;
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  char* environment[] = {nullptr};
+  ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
+  ::fcntl(answer, F_SETFD, 0);
+  ::syscall(SYS_execveat, program.program, "", argv.data(), environment, AT_EMPTY_PATH);
+  return system_error("run", words.front(), errno);
+}
+
+/// The child's life. Comes back only with the error that ended it.
+Error live(const RootDir& root, const JailedProgram& program, int answer) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  SLIPWAY_CHECK(enter(root));
+  SLIPWAY_TRY(inside, RootDir::open("/"));
+  drop_capabilities();
+  set_limits();
+  SLIPWAY_CHECK(program.prepare(inside));
+  return execute(program, answer);
+}
+
+/// New namespaces for this process; what only its children get begins with the next fork.
+Status separate() {
+  constexpr int kAll = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+  if (::unshare(kAll) == 0) return {};
+  // Where a user namespace forbids some of them, the mounts are what matters.
+  if (::unshare(CLONE_NEWNS) == 0) return {};
+  return system_error("make a mount namespace for", "ldconfig", errno);
+}
+
+Status await(pid_t child, int answer, const std::string& name) {
+  pollfd ready{answer, POLLIN, 0};
+  timespec begin{};
+  ::clock_gettime(CLOCK_MONOTONIC, &begin);
+  int left = kLongestRunMs;
+  int status = 0;
+  while (left > 0 && ::poll(&ready, 1, left) < 0 && errno == EINTR) {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    left = kLongestRunMs - static_cast<int>((now.tv_sec - begin.tv_sec) * 1000);
+  }
+  const bool ended = (ready.revents & (POLLIN | POLLHUP)) != 0;
+  if (!ended) ::kill(child, SIGKILL);
+  const auto text = ended ? read_all(answer, 1U << 20, name) : Result<std::string>(std::string());
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!ended)
+    return Error{ErrorCode::timed_out,
+                 name + " did not end within a minute in the container's root",
+                 name,
+                 "look for FIFOs, huge folders and endless includes below /etc/ld.so.conf.d of the image",
+                 {}};
+  if (text && !text->empty()) return error_from_json(Json::parse(*text, nullptr, false));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  const std::string how = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                                              : "exit status " + std::to_string(WEXITSTATUS(status));
+  return Error{ErrorCode::io,
+               name + " failed in the container's root: " + how,
+               name,
+               "its own words stand above; a read-only root cannot take a new cache",
+               {}};
+}
+
+}  // namespace
+
+Result<Fd> copy_program(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return system_error("open", path, errno);
+  const auto interpreted = has_interpreter(file.get());
+  if (!interpreted || *interpreted)
+    return Error{ErrorCode::unsupported,
+                 path + " is no statically linked program",
+                 path,
+                 "name the host's static ldconfig with --ldconfig-path",
+                 {}};
+  SLIPWAY_TRY(bytes, read_all(file.get(), kLargestProgram, path));
+  Fd copy(::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!copy) return system_error("copy", path, errno);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t count = ::write(copy.get(), bytes.data() + done, bytes.size() - done);
+    if (count < 0) return system_error("copy", path, errno);
+    done += static_cast<std::size_t>(count);
+  }
+  if (::fcntl(copy.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
+    return system_error("seal the copy of", path, errno);
+  return copy;
+}
+
+Status run_jailed(const RootDir& root, const JailedProgram& program) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", "ldconfig", errno);
+  const Fd reading(ends[0]);
+  Fd writing(ends[1]);
+  SLIPWAY_CHECK(separate());
+  const pid_t child = ::fork();
+  if (child < 0) return system_error("start", program.arguments.front(), errno);
+  if (child == 0) {
+    const std::string text = canonical(to_json(live(root, program, writing.get())));
+    (void)!::write(writing.get(), text.data(), text.size());
+    ::_exit(kFailed);
+  }
+  writing = Fd();
+  return await(child, reading.get(), program.arguments.front());
+}
+
+}  // namespace slipway::hook

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ld_conf.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+#include "files.hpp"
+
+namespace slipway::hook {
+namespace {
+
+constexpr const char* kConf = "/etc/ld.so.conf";
+constexpr const char* kConfFolder = "/etc/ld.so.conf.d";
+constexpr std::size_t kLargestConf = 1U << 20;
+constexpr std::size_t kMostFiles = 1000;
+
+#if defined(__x86_64__)
+constexpr const char* kTriplet = "x86_64-linux-gnu";
+constexpr const char* kMuslPath = "/etc/ld-musl-x86_64.path";
+#elif defined(__aarch64__)
+constexpr const char* kTriplet = "aarch64-linux-gnu";
+constexpr const char* kMuslPath = "/etc/ld-musl-aarch64.path";
+#else
+#error "name this architecture's library folders"
+#endif
+
+bool is_there(const RootDir& root, const std::string& path) { return root.open_at(path, O_PATH).ok(); }
+
+bool contains(const std::vector<std::string>& list, const std::string& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+std::string text_of(const RootDir& root, const std::string& path) {
+  const auto file = open_regular(root, path);
+  return file ? read_all(file->get(), kLargestConf, path).value_or("") : std::string();
+}
+
+/// The files that "include PATTERN" means, in the order in which ldconfig reads them. Only names may have wildcards.
+std::vector<std::string> included_files(const RootDir& root, std::string pattern) {
+  if (!pattern.starts_with('/')) pattern = "/etc/" + pattern;
+  const std::string folder = pattern.substr(0, pattern.rfind('/'));
+  const std::string name = pattern.substr(pattern.rfind('/') + 1);
+  std::vector<std::string> files;
+  auto fd = root.open_at(folder.empty() ? "/" : folder, O_RDONLY | O_DIRECTORY);
+  if (!fd) return files;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(fd->release()), &::closedir);
+  if (!entries) return files;
+  while (const dirent* entry = ::readdir(entries.get())) {  // NOLINT(concurrency-mt-unsafe): one thread
+    if (::fnmatch(name.c_str(), entry->d_name, FNM_PERIOD) == 0) files.push_back(folder + "/" + entry->d_name);
+    if (files.size() > kMostFiles) break;
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// ldconfig would wait for ever on a FIFO that is made to look like its configuration.
+Status refuse_special_files(const RootDir& root) {
+  std::vector<std::string> files = included_files(root, std::string(kConfFolder) + "/*.conf");
+  files.emplace_back(kConf);
+  for (const std::string& file : files) {
+    const auto fd = root.open_at(file, O_PATH);
+    struct stat info {};
+    if (!fd || ::fstat(fd->get(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) continue;
+    return Error{ErrorCode::invalid,
+                 file + " in the container is no regular file, and ldconfig would wait for it",
+                 file,
+                 "take it out of the image",
+                 {}};
+  }
+  return {};
+}
+
+std::string lines(const std::vector<std::string>& folders) {
+  std::string text;
+  for (const std::string& folder : folders) text += folder + "\n";
+  return text;
+}
+
+/// Adds the folders that a musl path file lacks; it is one list for all, separated by newlines or colons.
+Status extend_musl_path(const RootDir& root, const std::vector<std::string>& folders) {
+  std::string text = text_of(root, kMuslPath);
+  std::string known = "\n" + text + "\n";
+  std::replace(known.begin(), known.end(), ':', '\n');
+  std::string added;
+  for (const std::string& folder : folders)
+    if (known.find("\n" + folder + "\n") == std::string::npos) added += folder + "\n";
+  if (added.empty()) return {};
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  return write_file(root, kMuslPath, text + added, 0644);
+}
+
+}  // namespace
+
+std::vector<std::string> system_folders(const RootDir& root) {
+  if (!is_there(root, "/etc/debian_version")) return {"/lib", "/usr/lib", "/lib64", "/usr/lib64"};
+  const std::string triplet(kTriplet);
+  return {"/lib/" + triplet, "/usr/lib/" + triplet, "/lib", "/usr/lib"};
+}
+
+std::vector<std::string> configured_folders(const RootDir& root) {
+  std::vector<std::string> folders;
+  std::vector<std::string> files{kConf};
+  for (std::size_t i = 0; i < files.size() && i < kMostFiles; ++i) {
+    std::istringstream text(text_of(root, files[i]));
+    for (std::string line; std::getline(text, line);) {
+      line = line.substr(0, line.find('#'));
+      std::istringstream words(line);
+      std::string first;
+      std::string second;
+      words >> first >> second;
+      if (first == "include") {
+        const auto more = included_files(root, second);
+        files.insert(files.end(), more.begin(), more.end());
+      } else if (first.starts_with('/')) {
+        folders.push_back(first);
+      }
+    }
+  }
+  return folders;
+}
+
+Status configure_linker(const RootDir& root, const std::vector<std::string>& folders) {
+  SLIPWAY_CHECK(refuse_special_files(root));
+  const std::vector<std::string> system = system_folders(root);
+  const std::vector<std::string> configured = configured_folders(root);
+  std::vector<std::string> missing;
+  for (const std::string& folder : folders)
+    if (!contains(system, folder) && !contains(configured, folder) && !contains(missing, folder))
+      missing.push_back(folder);
+  SLIPWAY_CHECK(make_folders(root, kConfFolder));
+  if (!is_there(root, kConf))
+    SLIPWAY_CHECK(write_file(root, kConf, std::string("include ") + kConfFolder + "/*.conf\n", 0644));
+  if (!missing.empty())
+    SLIPWAY_CHECK(write_file(root, std::string(kConfFolder) + "/00-slipway.conf", lines(missing), 0644));
+  SLIPWAY_CHECK(write_file(root, std::string(kConfFolder) + "/zz-slipway.conf", lines(system), 0644));
+  if (!is_there(root, "/etc/alpine-release")) return {};
+  std::vector<std::string> all = system;
+  all.insert(all.end(), missing.begin(), missing.end());
+  return extend_musl_path(root, all);
+}
+
+}  // namespace slipway::hook

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// slipway-cdi-hook NAME [OPTION VALUE …]: runs one hook that a CDI spec names, on the container whose state is on
+// standard input.
+#include <cstdio>
+
+#include <sys/stat.h>
+
+#include "hook.hpp"
+
+namespace slipway::hook {
+namespace {
+
+const std::vector<Hook>& hooks() {
+  static const std::vector<Hook> all{
+      {"create-symlinks", {"link"}, create_symlinks},
+      {"update-ldcache", {"folder", "ldconfig-path"}, update_ldcache},
+      {"enable-cuda-compat",
+       {"host-driver-version", "host-cuda-version", "cuda-compat-container-root"},
+       enable_cuda_compat},
+      {"disable-device-node-modification", {}, disable_device_node_modification},
+      {"update-application-profile", {}, update_application_profile},
+      {"chmod", {"mode", "path"}, change_mode},
+  };
+  return all;
+}
+
+void say(const std::string& name, const Error& error) {
+  std::fprintf(stderr, "slipway-cdi-hook %s: %s", name.c_str(), to_text(error).c_str());
+}
+
+Status run(const Hook& hook, const std::vector<std::string>& words) {
+  std::vector<std::string> known = hook.options;
+  known.emplace_back("container-spec");
+  SLIPWAY_TRY(arguments, Arguments::parse(words, known));
+  SLIPWAY_TRY(container, read_container(arguments.last("container-spec")));
+  return hook.run(arguments, container);
+}
+
+int usage() {
+  std::fputs("usage: slipway-cdi-hook NAME [OPTION VALUE ...] < STATE\nhooks:", stdout);
+  for (const Hook& hook : hooks()) std::printf(" %s", hook.name);
+  std::puts("\nContainer runtimes start it as CDI specs say; see docs/components/cdi.md.");
+  return 0;
+}
+
+/// A spec that a newer program wrote may name hooks that this one does not know: the container starts without them.
+int main_of(std::vector<std::string> words) {
+  ::umask(022);
+  if (!words.empty() && words.front() == "hook") words.erase(words.begin());  // as `nvidia-ctk hook NAME`
+  if (words.empty() || words.front() == "--help" || words.front() == "help") return usage();
+  const std::string name = words.front();
+  for (const Hook& hook : hooks()) {
+    if (name != hook.name) continue;
+    const Status done = run(hook, {words.begin() + 1, words.end()});
+    if (!done) say(name, done.error());
+    return done ? 0 : 1;
+  }
+  std::fprintf(stderr, "slipway-cdi-hook: warning: there is no hook '%s', going on without it\n", name.c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace slipway::hook
+
+int main(int count, char** words) { return slipway::hook::main_of({words + (count > 0 ? 1 : 0), words + count}); }

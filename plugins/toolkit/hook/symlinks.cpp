@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <set>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files.hpp"
+#include "hook.hpp"
+
+namespace slipway::hook {
+namespace {
+
+struct Link {
+  std::string target;
+  std::string path;
+  auto operator<=>(const Link&) const = default;
+};
+
+Result<Link> parse_link(const std::string& word) {
+  const std::size_t joint = word.find("::");
+  Link link{word.substr(0, joint), joint == std::string::npos ? "" : word.substr(joint + 2)};
+  if (!link.target.empty() && !link.path.empty()) return link;
+  return Error{ErrorCode::invalid,
+               "--link takes TARGET::LINK, not '" + word + "'",
+               "--link",
+               "correct the hook's arguments in the CDI spec",
+               {}};
+}
+
+bool is_so_already(int folder, const std::string& name, const std::string& target) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlinkat(folder, name.c_str(), text.data(), text.size());
+  return size >= 0 && std::string_view(text.data(), static_cast<std::size_t>(size)) == target;
+}
+
+Status make_link(const RootDir& root, const Link& link) {
+  const std::size_t slash = link.path.rfind('/');
+  if (slash != std::string::npos && slash > 0) SLIPWAY_CHECK(make_folders(root, link.path.substr(0, slash)));
+  SLIPWAY_TRY(place, root.parent_of(link.path));
+  const int folder = place.first.get();
+  if (is_so_already(folder, place.second, link.target)) return {};
+  const std::string temporary = "." + place.second + ".slipway-" + std::to_string(::getpid());
+  ::unlinkat(folder, temporary.c_str(), 0);
+  if (::symlinkat(link.target.c_str(), folder, temporary.c_str()) != 0)
+    return system_error("create the link", link.path, errno);
+  if (::renameat(folder, temporary.c_str(), folder, place.second.c_str()) == 0) return {};
+  const int why = errno;
+  ::unlinkat(folder, temporary.c_str(), 0);
+  return system_error("create the link", link.path, why);
+}
+
+}  // namespace
+
+Status create_symlinks(const Arguments& arguments, const Container& container) {
+  std::set<Link> seen;
+  const std::vector<std::string> words = arguments.all("link");
+  for (const std::string& word : words) {
+    SLIPWAY_TRY(link, parse_link(word));
+    if (seen.insert(link).second) SLIPWAY_CHECK(make_link(container.root, link));
+  }
+  return {};
+}
+
+}  // namespace slipway::hook

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// slipway-cdi-hook, run as a container runtime runs it, on roots that are as they should be and on roots that are not.
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/json.hpp>
+#include <slipway/testing/temp_dir.hpp>
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+struct Ran {
+  int status = -1;
+  std::string said;
+};
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+class HookTest : public ::testing::Test {
+ protected:
+  HookTest() {
+    folder_.directory("root/etc");
+    folder_.file("host/secret", "untouched\n");
+  }
+
+  fs::path in(const std::string& path) const { return folder_.at("root/" + path); }
+  void state(const Json& value) { folder_.file("state.json", canonical(value)); }
+
+  /// @param inside  called in the child before the program starts, for mounts of its own
+  Ran hook(const std::vector<std::string>& words, void (*inside)(const fs::path& root) = nullptr) {
+    if (!fs::exists(folder_.at("state.json"))) state({{"ociVersion", "1.1.0"}, {"root", folder_.at("root").string()}});
+    const pid_t child = ::fork();
+    if (child == 0) run(words, inside);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of(folder_.at("said"))};
+  }
+
+  /// Libraries that a linker can find, with the real ones' sonames.
+  void libraries() {
+    folder_.file("root/etc/debian_version", "12.0\n");
+    folder_.directory("root/opt/nvidia");
+    fs::copy(SLIPWAY_ANY_LIBRARY, in("opt/nvidia/libany.so.1.2.3"), fs::copy_options::copy_symlinks);
+  }
+
+  slipway::testing::TempDir folder_;
+
+ private:
+  [[noreturn]] void run(const std::vector<std::string>& words, void (*inside)(const fs::path& root)) {
+    (void)!std::freopen(folder_.at("state.json").c_str(), "r", stdin);
+    (void)!std::freopen(folder_.at("said").c_str(), "w", stderr);
+    (void)!std::freopen("/dev/null", "w", stdout);
+    if (inside != nullptr) inside(folder_.at("root"));
+    std::vector<std::string> all{SLIPWAY_CDI_HOOK};
+    all.insert(all.end(), words.begin(), words.end());
+    std::vector<char*> argv;
+    for (std::string& word : all) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+};
+
+#define NEEDS_ROOT() \
+  if (::geteuid() != 0) GTEST_SKIP() << "only root makes mounts and device nodes"
+
+TEST_F(HookTest, AHookThatItDoesNotKnowLetsTheContainerStart) {
+  const Ran ran = hook({"create-nvlink-fabric", "--anything", "x"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.said, HasSubstr("create-nvlink-fabric"));
+}
+
+TEST_F(HookTest, AnOptionThatAKnownHookDoesNotTakeIsAnError) {
+  const Ran ran = hook({"create-symlinks", "--lnk", "a::b"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.said, HasSubstr("--lnk"));
+}
+
+TEST_F(HookTest, FindsTheRootThroughTheBundleAndRefusesThisSystems) {
+  folder_.file("bundle/config.json", R"({"root": {"path": "../root"}})");
+  state({{"bundle", folder_.at("bundle").string()}});
+  EXPECT_EQ(hook({"create-symlinks", "--link", "libcuda.so.1::/usr/lib/libcuda.so"}).status, 0);
+  EXPECT_EQ(fs::read_symlink(in("usr/lib/libcuda.so")), "libcuda.so.1");
+  state({{"root", "/"}});
+  const Ran own = hook({"create-symlinks", "--link", "a::/tmp/never"});
+  EXPECT_EQ(own.status, 1);
+  EXPECT_THAT(own.said, HasSubstr("the root of this system"));
+  state(Json::array());
+  EXPECT_THAT(hook({"chmod", "--mode", "755"}).said, HasSubstr("no JSON object"));
+}
+
+TEST_F(HookTest, MakesLinksReplacesWhatIsThereAndKeepsWhatIsRight) {
+  folder_.file("root/usr/lib/libcuda.so", "an old copy");
+  folder_.link("root/usr/lib/libnvidia-ml.so", "elsewhere");
+  const std::vector<std::string> words{"create-symlinks", "--link=libcuda.so.1::/usr/lib/libcuda.so", "--link",
+                                       "libnvidia-ml.so.1::/usr/lib/libnvidia-ml.so"};
+  ASSERT_EQ(hook(words).status, 0);
+  EXPECT_EQ(fs::read_symlink(in("usr/lib/libcuda.so")), "libcuda.so.1");
+  EXPECT_EQ(fs::read_symlink(in("usr/lib/libnvidia-ml.so")), "libnvidia-ml.so.1");
+  const auto before = fs::last_write_time(in("usr/lib"));
+  ASSERT_EQ(hook(words).status, 0);
+  EXPECT_EQ(fs::last_write_time(in("usr/lib")), before);
+  folder_.directory("root/usr/lib/libfolder.so/full");
+  EXPECT_EQ(hook({"create-symlinks", "--link", "x::/usr/lib/libfolder.so"}).status, 1);
+}
+
+TEST_F(HookTest, NoLinkOfTheRootLeadsAHookOut) {
+  const std::string host = folder_.at("host").string();
+  for (const std::string& out : {host, std::string("../../../../../../../../") + host, std::string("../host")}) {
+    fs::remove_all(in("usr"));
+    folder_.directory("root/usr");
+    folder_.link("root/usr/lib", out);
+    hook({"create-symlinks", "--link", "x::/usr/lib/secret"});
+    hook({"create-symlinks", "--link", "x::/usr/lib/../../../../../../../../../.." + host + "/secret"});
+    hook({"chmod", "--mode", "777", "--path", "/usr/lib/secret"});
+    EXPECT_EQ(text_of(folder_.at("host/secret")), "untouched\n") << out;
+    EXPECT_FALSE(fs::is_symlink(folder_.at("host/secret")));
+    EXPECT_EQ(fs::status(folder_.at("host/secret")).permissions() & fs::perms::others_write, fs::perms::none);
+  }
+}
+
+TEST_F(HookTest, ChangesTheModeOfWhatIsThere) {
+  folder_.directory("root/dev/dri");
+  fs::permissions(in("dev/dri"), fs::perms::owner_all);
+  EXPECT_EQ(hook({"chmod", "--mode", "755", "--path", "/dev/dri", "--path", "/dev/nvidia-caps"}).status, 0);
+  EXPECT_EQ(static_cast<unsigned>(fs::status(in("dev/dri")).permissions()), 0755U);
+  EXPECT_EQ(hook({"chmod", "--mode", "4755", "--path", "/dev/dri"}).status, 1);
+}
+
+TEST_F(HookTest, TheLinkersCacheKnowsTheFolders) {
+  NEEDS_ROOT();
+  libraries();
+  const Ran ran = hook({"update-ldcache", "--folder", "/opt/nvidia"});
+  ASSERT_EQ(ran.status, 0) << ran.said;
+  EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
+  EXPECT_EQ(text_of(in("etc/ld.so.conf.d/00-slipway.conf")), "/opt/nvidia\n");
+  ASSERT_EQ(hook({"update-ldcache", "--folder", "/opt/nvidia"}).status, 0) << "again, as after a restart";
+  EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
+}
+
+TEST_F(HookTest, FoldersThatTheLinkerKnowsKeepTheirPlace) {
+  NEEDS_ROOT();
+  libraries();
+  folder_.file("root/etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n");
+  folder_.file("root/etc/ld.so.conf.d/image.conf", "# of the image\n/opt/nvidia\n");
+  ASSERT_EQ(hook({"update-ldcache", "--folder", "/opt/nvidia", "--folder", "/usr/lib/x86_64-linux-gnu"}).status, 0);
+  EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d/00-slipway.conf")));
+  EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
+}
+
+TEST_F(HookTest, MuslsLinkerIsToldAsWell) {
+  NEEDS_ROOT();
+  libraries();
+  folder_.file("root/etc/alpine-release", "3.20\n");
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(hook({"update-ldcache", "--folder", "/opt/nvidia"}).status, 0);
+  for (const auto& entry : fs::directory_iterator(in("etc"))) {
+    if (!entry.path().filename().string().starts_with("ld-musl-")) continue;
+    const std::string text = text_of(entry.path());
+    EXPECT_THAT(text, HasSubstr("/opt/nvidia\n"));
+    EXPECT_EQ(text.find("/opt/nvidia"), text.rfind("/opt/nvidia"));
+    return;
+  }
+  ADD_FAILURE() << "no musl path file";
+}
+
+TEST_F(HookTest, AFifoInTheLinkersConfigurationIsRefusedAtOnce) {
+  NEEDS_ROOT();
+  libraries();
+  folder_.directory("root/etc/ld.so.conf.d");
+  ASSERT_EQ(::mkfifo(in("etc/ld.so.conf.d/trap.conf").c_str(), 0644), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const Ran ran = hook({"update-ldcache", "--folder", "/opt/nvidia"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.said, HasSubstr("/etc/ld.so.conf.d/trap.conf"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST_F(HookTest, LinksInTheLinkersConfigurationWriteNothingOutside) {
+  NEEDS_ROOT();
+  libraries();
+  const std::string host = folder_.at("host").string();
+  folder_.link("root/etc/ld.so.cache", host + "/secret");
+  folder_.link("root/etc/ld.so.conf", host + "/secret");
+  folder_.link("root/etc/ld.so.conf.d", host);
+  const auto before = fs::last_write_time(folder_.at("host"));
+  hook({"update-ldcache", "--folder", "/opt/nvidia"});
+  EXPECT_EQ(text_of(folder_.at("host/secret")), "untouched\n");
+  EXPECT_EQ(fs::last_write_time(folder_.at("host")), before);
+}
+
+TEST_F(HookTest, AReadOnlyRootIsNamedAsTheCause) {
+  NEEDS_ROOT();
+  libraries();
+  const Ran ran = hook({"update-ldcache", "--folder", "/opt/nvidia"}, [](const fs::path& root) {
+    ::unshare(CLONE_NEWNS);
+    ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    ::mount(root.c_str(), root.c_str(), nullptr, MS_BIND, nullptr);
+    ::mount(nullptr, root.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr);
+  });
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.said, HasSubstr("Read-only"));
+  EXPECT_THAT(ran.said, HasSubstr("without hooks"));
+}
+
+TEST_F(HookTest, AFolderWithVeryManyFilesIsNoTrap) {
+  NEEDS_ROOT();
+  libraries();
+  folder_.directory("root/usr/local/cuda/compat");
+  for (int i = 0; i < 20'000; ++i) std::ofstream(in("usr/local/cuda/compat/libcuda.so.1." + std::to_string(i)));
+  const Ran ran = hook({"enable-cuda-compat", "--host-driver-version", "535.261.03"});
+  EXPECT_EQ(ran.status, 0) << ran.said;
+  EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d")));
+}
+
+TEST_F(HookTest, AnOlderDriverTakesTheImagesCudaWhereNothingElseIsSaid) {
+  folder_.file("root/usr/local/cuda/compat/libcuda.so.550.54.15", "no ELF file");
+  ASSERT_EQ(hook({"enable-cuda-compat", "--host-driver-version", "535.261.03"}).status, 0);
+  EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d"))) << "what cannot be read is not used";
+  fs::copy_file(SLIPWAY_ANY_LIBRARY, in("usr/local/cuda/compat/libcuda.so.550.54.15"),
+                fs::copy_options::overwrite_existing);
+  ASSERT_EQ(hook({"enable-cuda-compat", "--host-driver-version", "550.90.07"}).status, 0);
+  EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d"))) << "the host is not of an older major";
+  ASSERT_EQ(hook({"enable-cuda-compat", "--host-driver-version", "535.261.03"}).status, 0);
+  EXPECT_EQ(text_of(in("etc/ld.so.conf.d/00-compat-slipway.conf")), "/usr/local/cuda/compat\n");
+}
+
+TEST_F(HookTest, EglIsToldOfTheGpusWhoseNodesAreThere) {
+  NEEDS_ROOT();
+  folder_.directory("root/dev");
+  ASSERT_EQ(hook({"update-application-profile"}).status, 0);
+  EXPECT_FALSE(fs::exists(in("etc/nvidia")));
+  if (::mknod(in("dev/nvidia0").c_str(), S_IFCHR | 0666, makedev(195, 0)) != 0) GTEST_SKIP() << "no device nodes here";
+  ASSERT_EQ(::mknod(in("dev/nvidia3").c_str(), S_IFCHR | 0666, makedev(195, 3)), 0);
+  ASSERT_EQ(::mknod(in("dev/nvidiactl").c_str(), S_IFCHR | 0666, makedev(195, 255)), 0);
+  ASSERT_EQ(hook({"update-application-profile"}).status, 0);
+  EXPECT_THAT(text_of(in("etc/nvidia/nvidia-application-profiles-rc.d/10-container.conf")),
+              HasSubstr("\"EGLVisibleDGPUDevices\", 0x9]"));
+}
+
+TEST_F(HookTest, IsStaticSoThatItRunsWhereNothingElseIs) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "sanitizers need a dynamic program";
+#endif
+  NEEDS_ROOT();
+  fs::copy_file(SLIPWAY_CDI_HOOK, in("hook"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::chroot(folder_.at("root").c_str()) == 0) ::execl("/hook", "hook", "unknown-hook", nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+}  // namespace
+}  // namespace slipway
