@@ -19,7 +19,8 @@ std::vector<std::string> shared_objects(const std::string& folder, std::vector<E
   std::vector<std::string> paths;
   std::error_code problem;
   for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem))
-    if (entry->path().extension() == ".so") paths.push_back(entry->path().string());
+    if (entry->path().extension() == ".so" && entry->path().stem().extension() != ".service")
+      paths.push_back(entry->path().string());
   if (problem) problems.push_back(system_error("list the plugin folder", folder, problem.value()));
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -18,6 +18,13 @@ SchemaKey name_key() {
   return name;
 }
 
+SchemaKey one_of(std::vector<std::string> values) {
+  SchemaKey word;
+  word.type = Type::enumeration;
+  word.values = std::move(values);
+  return word;
+}
+
 /// What may stand in a manifest's document.
 const SchemaKey& manifest_schema() {
   static const SchemaKey schema = [] {
@@ -31,11 +38,10 @@ const SchemaKey& manifest_schema() {
       document.keys[list].type = Type::list;
       document.keys[list].items = {name_key()};
     }
-    SchemaKey output_type;
-    output_type.type = Type::enumeration;
-    output_type.values = {"string", "integer", "boolean"};
     document.keys["outputs"].type = Type::map;
-    document.keys["outputs"].items = {output_type};
+    document.keys["outputs"].items = {one_of({"string", "integer", "boolean"})};
+    document.keys["service"] = one_of({"plugin", "beside"});
+    document.keys["memory"] = one_of({"limited", "unlimited"});
     document.keys["tools"].type = Type::boolean;
     document.keys["spec"].type = Type::map;
     return document;
@@ -53,6 +59,12 @@ std::vector<std::string> names_in(const Json& document, const char* key) {
 
 std::string text_in(const Json& document, const char* key) {
   return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string{};
+}
+
+Manifest::ServiceIn service_in(const Json& document) {
+  const std::string word = text_in(document, "service");
+  if (word.empty()) return Manifest::ServiceIn::none;
+  return word == "plugin" ? Manifest::ServiceIn::plugin : Manifest::ServiceIn::beside;
 }
 
 void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
@@ -74,6 +86,8 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.provides = names_in(document, "provides");
   manifest.conflicts = names_in(document, "conflicts");
   manifest.has_tools = document.contains("tools") && document["tools"] == true;
+  manifest.service = service_in(document);
+  manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
   if (document.contains("outputs") && document["outputs"].is_object())
     for (const auto& [name, type] : document["outputs"].items())
       if (type.is_string()) manifest.outputs[name] = type;

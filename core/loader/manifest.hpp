@@ -37,7 +37,11 @@ struct Manifest {
   std::vector<std::string> conflicts;          ///< names or capabilities that may not be in the same spec
   std::map<std::string, std::string> outputs;  ///< name to type ("string", "integer", "boolean")
   bool has_tools = false;                      ///< `tools: true`: answers the operation "tool"
-  SchemaKey spec;                              ///< an object
+  enum class ServiceIn { none, plugin, beside };
+  ServiceIn service =
+      ServiceIn::none;            ///< its long-running part: in the plugin itself, or in NAME.service.so beside it
+  bool unlimited_memory = false;  ///< `memory: unlimited`: its workers may reserve any address space
+  SchemaKey spec;                 ///< an object
 };
 
 /// Parses a manifest: YAML, one document per component. `origin` (a file name) goes into messages.

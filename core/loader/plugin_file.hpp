@@ -28,13 +28,21 @@ struct PluginFile {
 /// and the caller.
 Result<PluginFile> read_plugin_file(const std::string& path);
 
-/// Every plugin of these folders (*.so), by component name. A plugin that cannot be read is left out and reported in
-/// `problems`. Errors: `conflict` when two files hold a component of the same name.
+/// The library that holds a component's service: the plugin itself, or the one beside it ("validator.so" has
+/// "validator.service.so"), which carries the same note.
+/// Errors: `unsupported` the component has no service; `not_found` its library is missing; those of read_plugin_file();
+/// `conflict` the library was built from another version of the plugin.
+Result<std::string> service_library(const PluginFile& plugin, const Manifest& component);
+
+/// Every plugin of these folders (*.so, but for services' libraries), by component name. A plugin that cannot be read
+/// is left out and reported in `problems`. Errors: `conflict` when two files hold a component of the same name.
 struct Plugins {
   std::map<std::string, PluginFile> files;               ///< by path
   std::map<std::string, std::string> component_to_path;  ///< component name to its plugin's path
   std::vector<Error> problems;
   const Manifest* manifest(const std::string& component) const;
+  /// The file of a component that is there.
+  const PluginFile& file(const std::string& component) const { return files.at(component_to_path.at(component)); }
 };
 Result<Plugins> discover_plugins(const std::vector<std::string>& folders);
 

@@ -40,20 +40,25 @@ class ProcessWorker final : public Worker {
 
   Result<Json> call(const std::string& op, const Json& request, milliseconds limit,
                     const WorkerEvents& events) override;
+  Result<std::uint64_t> tell(const std::string& op, const Json& request) override;
+  void end_within(milliseconds limit) override;
 
  private:
   /// One call under way.
   struct Turn {
     const WorkerEvents& events;
     Clock::time_point deadline;
+    milliseconds limit;
     std::uint64_t id;
     std::optional<Result<Json>> answer;
   };
-  std::optional<Error> converse(Turn& turn, milliseconds limit);
+  std::optional<Error> converse(Turn& turn);
   std::optional<Error> wait(const Turn& turn);
   void drain_printed(const WorkerEvents& events);
   std::optional<Error> handle_all(Turn& turn);
   std::optional<Error> handle(const Json& message, Turn& turn);
+  bool handle_service(const std::string& type, const Json& message, const Turn& turn);
+  void forget_old_lines();
   std::optional<Error> answer_core(const Json& message, Turn& turn);
   Result<Json> read_reply(const Json& message) const;
   Error ended(const WorkerEvents& events);
@@ -68,6 +73,8 @@ class ProcessWorker final : public Worker {
   std::string phase_;
   std::string op_;
   std::uint64_t calls_ = 0;
+  Turn* turn_ = nullptr;  ///< the call under way
+  Clock::time_point lines_since_;
   bool ready_ = false;
   bool over_ = false;
 };
@@ -78,10 +85,13 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
   phase_ = ready_ || over_ ? op : "load";
   if (over_) return gone_before(failed());
   constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
-  Turn turn{events, Clock::now() + std::min(limit, kLongest), ++calls_, std::nullopt};
+  Turn turn{events, Clock::now() + std::min(limit, kLongest), limit, ++calls_, std::nullopt};
   SLIPWAY_CHECK(channel_.queue({{"type", "call"}, {"id", turn.id}, {"op", op}, {"request", request}}));
   said_.begin_call();
-  const std::optional<Error> failure = converse(turn, limit);
+  lines_since_ = Clock::now();
+  turn_ = &turn;
+  const std::optional<Error> failure = converse(turn);
+  turn_ = nullptr;
   drain_printed(events);
   said_.flush(events.log);
   if (failure) return *failure;
@@ -89,7 +99,7 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
 }
 
 /// Talks until the answer is there. An error means that the worker is no more.
-std::optional<Error> ProcessWorker::converse(Turn& turn, milliseconds limit) {
+std::optional<Error> ProcessWorker::converse(Turn& turn) {
   for (;;) {
     channel_.send();
     const bool open = channel_.receive();
@@ -99,7 +109,8 @@ std::optional<Error> ProcessWorker::converse(Turn& turn, milliseconds limit) {
     if (!open) return ended(turn.events);
     if (said_.flooded())
       return end_because(misbehaved(failed(), "printed more than " + std::to_string(Said::kMaxPerCall >> 20) + " MiB"));
-    if (Clock::now() >= turn.deadline) return end_because(ran_out_of_time(failed(), limit));
+    if (Clock::now() >= turn.deadline) return end_because(ran_out_of_time(failed(), turn.limit));
+    forget_old_lines();
     if (auto error = wait(turn)) return error;
   }
 }
@@ -107,13 +118,14 @@ std::optional<Error> ProcessWorker::converse(Turn& turn, milliseconds limit) {
 /// Until something can be read or written, the deadline, or the end of the process.
 std::optional<Error> ProcessWorker::wait(const Turn& turn) {
   const short channel_events = static_cast<short>(channel_.has_unsent() ? POLLIN | POLLOUT : POLLIN);
-  std::array<pollfd, 3> wanted{pollfd{channel_.fd(), channel_events, 0},
-                               pollfd{process_.printed ? process_.printed.get() : -1, POLLIN, 0},
-                               pollfd{process_.handle ? process_.handle.get() : -1, POLLIN, 0}};
+  std::array<pollfd, 4> wanted{
+      pollfd{channel_.fd(), channel_events, 0}, pollfd{process_.printed ? process_.printed.get() : -1, POLLIN, 0},
+      pollfd{process_.handle ? process_.handle.get() : -1, POLLIN, 0}, pollfd{turn.events.watched, POLLIN, 0}};
   const auto left = std::chrono::ceil<milliseconds>(turn.deadline - Clock::now());
   const auto pause = std::clamp<std::int64_t>(left.count(), 0, std::int64_t{3600} * 1000);
   if (poll(wanted.data(), wanted.size(), static_cast<int>(pause)) < 0 && errno != EINTR)
     return end_because(system_error("wait for", "the worker of " + options_.name, errno));
+  if (wanted[3].revents != 0 && turn.events.on_watched) turn.events.on_watched();
   const bool dead = wanted[2].revents != 0 && (wanted[0].revents & POLLIN) == 0;
   return dead ? std::optional(ended(turn.events)) : std::nullopt;
 }
@@ -153,6 +165,8 @@ std::optional<Error> ProcessWorker::handle(const Json& message, Turn& turn) {
     if (turn.events.output) turn.events.output(text_at(message, "text"));
   } else if (type == "core") {
     return answer_core(message, turn);
+  } else if (handle_service(type, message, turn)) {
+    return std::nullopt;
   } else if (type == "reply" && !ready_) {
     return end_because(read_reply(message).error());
   } else if (type == "reply" && number_at(message, "id") == turn.id) {
@@ -161,6 +175,43 @@ std::optional<Error> ProcessWorker::handle(const Json& message, Turn& turn) {
     return end_because(misbehaved(failed(), "sent an unexpected message (" + type + ")"));
   }
   return std::nullopt;
+}
+
+/// What only a service says. @return false when it is nothing of that kind
+bool ProcessWorker::handle_service(const std::string& type, const Json& message, const Turn& turn) {
+  if (op_ != "service" || !ready_) return false;
+  if (type == "told") {
+    if (turn.events.told) turn.events.told(number_at(message, "id"), read_reply(message));
+  } else if (type == "works") {
+    if (turn.events.works) turn.events.works();
+  } else if (type == "status") {
+    if (turn.events.status) turn.events.status(text_at(message, "text"));
+  } else if (type == "alive") {
+    if (turn.events.alive) turn.events.alive();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// A service may talk for years; what it says in a minute is what counts as a flood.
+void ProcessWorker::forget_old_lines() {
+  if (op_ != "service" || Clock::now() - lines_since_ < std::chrono::minutes(1)) return;
+  said_.begin_call();
+  lines_since_ = Clock::now();
+}
+
+Result<std::uint64_t> ProcessWorker::tell(const std::string& op, const Json& request) {
+  if (over_ || turn_ == nullptr) return gone_before(failed());
+  const std::uint64_t id = ++calls_;
+  SLIPWAY_CHECK(channel_.queue({{"type", "tell"}, {"id", id}, {"op", op}, {"request", request}}));
+  return id;
+}
+
+void ProcessWorker::end_within(milliseconds limit) {
+  if (turn_ == nullptr) return;
+  turn_->deadline = std::min(turn_->deadline, Clock::now() + limit);
+  turn_->limit = limit;
 }
 
 /// The time that the core takes for its own part does not count against the plugin.

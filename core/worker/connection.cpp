@@ -86,11 +86,12 @@ int WorkerServices::entry(void* context, const char* op, const char* json, std::
 
 int WorkerServices::call(const std::string& op, const Json& message, const slipway_reply& reply) {
   if (op == "core") return ask_core(message, reply);
-  if (op != "log" && op != "progress" && op != "output")
-    return fail(reply, ErrorCode::unsupported, "this slipway has no service '" + op + "'");
+  const bool known =
+      op == "log" || op == "progress" || op == "output" || op == "ready" || op == "status" || op == "alive";
+  if (!known) return fail(reply, ErrorCode::unsupported, "this slipway has no service '" + op + "'");
   if (op != "progress" || worth_telling(message)) {
     Json frame = message;
-    frame["type"] = op;
+    frame["type"] = op == "ready" ? "works" : op;  // `ready` is the worker's own word
     connection_.send(frame);
   }
   reply_with(reply, nullptr);

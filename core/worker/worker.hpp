@@ -21,6 +21,14 @@ struct WorkerEvents {
   std::function<void(const std::string& text)> output;  ///< a tool's text for standard output
   /// A request to the core ("pkg.build", "build.run"); empty: answered `unsupported`.
   std::function<Result<Json>(const std::string& op, const Json& request)> core;
+
+  // Of the call "service" only.
+  int watched = -1;  ///< a descriptor to wait for besides the worker, borrowed (an epoll's, for several)
+  std::function<void()> on_watched;  ///< it can be read; may use tell() and end_within()
+  std::function<void(std::uint64_t id, const Result<Json>& answer)> told;  ///< the answer to a tell()
+  std::function<void()> works;                                             ///< the service does its work now
+  std::function<void(const std::string& text)> status;                     ///< how things are
+  std::function<void()> alive;                                             ///< its loop turns
 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -49,6 +57,13 @@ class Worker {
   /// worker that is gone, nothing more can be asked of it.
   virtual Result<Json> call(const std::string& op, const Json& request, std::chrono::milliseconds limit,
                             const WorkerEvents& events) = 0;
+
+  // While call("service") is under way, from that call's events.
+
+  /// Asks for "service.quiesce", "service.resume" or "service.stop". @return the id that comes with the answer
+  virtual Result<std::uint64_t> tell(const std::string& op, const Json& request) = 0;
+  /// The call ends in that time, or with `timed_out`.
+  virtual void end_within(std::chrono::milliseconds limit) = 0;
 };
 
 /// Starts `slipway-worker` (found beside the running program, or in ../libexec/slipway) with the plugin. This process

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -50,6 +51,15 @@ bool settle(pid_t parent, rlim_t memory) {
   return true;
 }
 
+PluginAnswer ask(PluginLibrary& plugin, const Json& call) {
+  return plugin.call(call.value("op", ""), call.value("request", Json()));
+}
+
+void reply(Connection& connection, const char* type, const Json& call, PluginAnswer answer) {
+  connection.send(
+      {{"type", type}, {"id", call.value("id", 0)}, {"status", answer.status}, {"value", std::move(answer.value)}});
+}
+
 [[noreturn]] void serve(const std::string& path) {
   Connection connection(kDescriptor);
   WorkerServices services(connection);
@@ -62,16 +72,20 @@ bool settle(pid_t parent, rlim_t memory) {
     _exit(1);
   }
   connection.send({{"type", "ready"}});
+  std::jthread service;  // what runs a service; this thread goes on listening for what it is told
   for (;;) {
     const Json call = connection.receive();
-    services.set_in_call(true);
-    PluginAnswer answer = (*plugin)->call(call.value("op", ""), call.value("request", Json()));
-    services.set_in_call(false);
-    connection.send({{"type", "reply"},
-                     {"id", call.value("id", 0)},
-                     {"status", answer.status},
-                     {"value", std::move(answer.value)}});
-    malloc_trim(0);  // the next call may be long in coming, and others are at work meanwhile
+    if (call["type"] == "tell") {
+      reply(connection, "told", call, ask(**plugin, call));
+    } else if (call.value("op", "") == "service") {
+      service = std::jthread([&connection, &plugin, call] { reply(connection, "reply", call, ask(**plugin, call)); });
+    } else {
+      services.set_in_call(true);
+      PluginAnswer answer = ask(**plugin, call);
+      services.set_in_call(false);
+      reply(connection, "reply", call, std::move(answer));
+      malloc_trim(0);  // the next call may be long in coming, and others are at work meanwhile
+    }
   }
 }
 

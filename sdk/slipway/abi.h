@@ -37,6 +37,9 @@ enum { SLIPWAY_OK = 0, SLIPWAY_FAILED = 1, SLIPWAY_UNSUPPORTED = 2 };
  *   "log"       {"level": "debug|info|warning", "text": "…"}                       -> null
  *   "progress"  {"label": "…", "done": bytes or steps, "total": 0 if unknown}      -> null
  *   "output"    {"text": "…"}  text of a tool for the user's standard output       -> null
+ *   "ready"     {}             the service does its work now                       -> null
+ *   "status"    {"text": "…"}  of a service: one line on how things are            -> null
+ *   "alive"     {}             of a service: its loop turns                        -> null
  *   "core"      {"op": "pkg.build|build.run|…", "request": {…}}                    -> the core's answer */
 typedef struct slipway_services {
   uint32_t size; /* sizeof(slipway_services) of who filled it; read no member beyond it */
@@ -44,15 +47,21 @@ typedef struct slipway_services {
   int (*call)(void* context, const char* op, const char* json, size_t length, const slipway_reply* reply);
 } slipway_services;
 
-/* What a plugin offers. `call` is asked from one thread at a time. Operations (request -> reply):
+/* What a plugin offers. `call` is asked from one thread at a time, but for the operations "service.…", which come from
+ * another thread while "service" is under way, or about to begin. Operations (request -> reply):
  *   detect  {component, spec, host}                   -> facts
  *   plan    {component, spec, facts, inputs}          -> plan
  *   check   {component, action, host}                 -> true when the custom action already holds
  *   apply   {component, action, host}                 -> outcome
  *   verify  {component, spec, host}                   -> findings
+ *   diagnose {component, spec, host}                  -> findings: known failure patterns that are there
  *   tools   {component}                               -> [{name, purpose, usage}]
  *   tool    {component, tool, arguments, spec, host}  -> {exit: 0-255}
  *   import  {component, document}                     -> {spec, warnings}
+ *   service {component, spec, host}                   -> null, when service.stop was asked and it has ended
+ *   service.quiesce {component}                       -> null, when it has let go of the driver
+ *   service.resume  {component}                       -> null
+ *   service.stop    {component}                       -> null, at once
  * An operation, component or ability that the plugin does not have answers SLIPWAY_UNSUPPORTED, with an error object or
  * without a reply. Nothing is ever thrown across. */
 typedef struct slipway_plugin {

@@ -32,6 +32,9 @@ class Component {
   /// Is it really working? Reads only; may run a probe.
   virtual Result<Findings> verify(const Spec& spec, const Host& host) const = 0;
 
+  /// Known failure patterns that are there now, each with its remedy: for `slipway doctor`, besides verify(). Reads
+  /// only. Names start with the component's ("driver.uvm-nodes"); what is not there is not mentioned.
+  virtual Result<Findings> diagnose(const Spec& spec, const Host& host) const;
   /// Does this custom action hold already? Only asked of components that plan custom actions.
   virtual Result<bool> check(const Action& action, const Host& host) const;
   /// Does one custom action. Decides nothing anew, and may be called again after a crash.
@@ -41,7 +44,7 @@ class Component {
   virtual const Commands* commands() const { return nullptr; }
   /// Maps its own section of a foreign kind (ClusterPolicy) to its spec.
   virtual const Importer* importer() const { return nullptr; }
-  /// A long-running part: `slipway service NAME`.
+  /// A long-running part: `slipway service NAME`. The manifest says `service`. Owned by the component.
   virtual Service* service() { return nullptr; }
 };
 

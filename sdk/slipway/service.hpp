@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stop_token>
+#include <string_view>
 
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
@@ -10,17 +11,34 @@
 
 namespace slipway {
 
+/// What a service tells whoever runs it. Thread-safe, and never in the way: when nobody listens, nothing happens.
+class ServiceIo {
+ public:
+  virtual ~ServiceIo() = default;
+  /// The service does its work now. Said once per run(); systemd starts what comes after it.
+  virtual void ready() = 0;
+  /// One line on how things are, for `systemctl status`.
+  virtual void status(std::string_view line) = 0;
+  /// A line for the journal. @param level  "debug", "info" or "warning"
+  virtual void log(std::string_view level, std::string_view text) = 0;
+  /// The service's loop turns. A unit with WatchdogSec is restarted when this is not said in time; saying it once a
+  /// second is fine.
+  virtual void alive() = 0;
+};
+
 /// Runs in a process of its own, under systemd or the agent. It recovers by itself from what it depends on coming and
-/// going, and lets go of the driver while it is quiesced.
+/// going, and lets go of the driver while it is quiesced. sdk/slipway/service_loop.hpp has the loop that most need.
 class Service {
  public:
   virtual ~Service() = default;
 
-  /// Works until `stop` is requested, then returns. Errors end the process with status 1.
-  virtual Status run(const Spec& spec, const Host& host, const std::stop_token& stop) = 0;
-  /// Lets go of every device and library, keeping what others see of it; called from another thread than run()'s.
+  /// Works until `stop` is requested, then returns. A changed spec (SIGHUP) is a stop, then run() of a new Service.
+  /// Errors end the process with status 1; what can mend itself is no error, but a line of the log.
+  virtual Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) = 0;
+  /// Lets go of every device and library of the driver, keeping what others see of the service; returns when it has.
+  /// Called from another thread than run()'s, while that one is in run(). Limit: 30 s.
   virtual Status quiesce() = 0;
-  /// Takes up work again after quiesce().
+  /// Takes up work again after quiesce(). Called from that same thread.
   virtual Status resume() = 0;
 };
 

@@ -12,6 +12,8 @@ Error no_custom_actions(const Action& action) {
 
 }  // namespace
 
+Result<Findings> Component::diagnose(const Spec&, const Host&) const { return Findings(); }
+
 Result<bool> Component::check(const Action& action, const Host&) const { return no_custom_actions(action); }
 
 Result<Outcome> Component::apply(const Action& action, const Host&) const { return no_custom_actions(action); }

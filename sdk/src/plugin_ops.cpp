@@ -9,6 +9,7 @@
 
 #include "json_read.hpp"
 #include "plugin_tool_io.hpp"
+#include "running_service.hpp"
 
 namespace slipway::detail {
 namespace {
@@ -41,6 +42,12 @@ Result<Json> plan(Component& component, const Json& request, const slipway_servi
 Result<Json> verify(Component& component, const Json& request, const slipway_services&) {
   SLIPWAY_TRY(host, host_of(request));
   SLIPWAY_TRY(findings, component.verify(spec_of(request), *host));
+  return to_json(findings);
+}
+
+Result<Json> diagnose(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(findings, component.diagnose(spec_of(request), *host));
   return to_json(findings);
 }
 
@@ -100,12 +107,45 @@ Result<Json> import(Component& component, const Json& request, const slipway_ser
   return Json{{"spec", section.spec}, {"warnings", section.warnings}};
 }
 
+Result<Json> service(Component& component, const Json& request, const slipway_services& services) {
+  Service* const service = component.service();
+  if (service == nullptr) return no_ability("this component has no service");
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_CHECK(run_service(text_at(request, "component"), *service, spec_of(request), *host, services));
+  return Json(nullptr);
+}
+
+Result<Json> service_quiesce(Component&, const Json& request, const slipway_services&) {
+  SLIPWAY_CHECK(quiesce_service(text_at(request, "component")));
+  return Json(nullptr);
+}
+
+Result<Json> service_resume(Component&, const Json& request, const slipway_services&) {
+  SLIPWAY_CHECK(resume_service(text_at(request, "component")));
+  return Json(nullptr);
+}
+
+Result<Json> service_stop(Component&, const Json& request, const slipway_services&) {
+  SLIPWAY_CHECK(stop_service(text_at(request, "component")));
+  return Json(nullptr);
+}
+
 }  // namespace
 
 const Operation* find_operation(const std::string& name) {
-  static const std::map<std::string, Operation> all{{"detect", detect}, {"plan", plan},    {"verify", verify},
-                                                    {"check", check},   {"apply", apply},  {"tools", tools},
-                                                    {"tool", tool},     {"import", import}};
+  static const std::map<std::string, Operation> all{{"detect", detect},
+                                                    {"plan", plan},
+                                                    {"verify", verify},
+                                                    {"diagnose", diagnose},
+                                                    {"check", check},
+                                                    {"apply", apply},
+                                                    {"tools", tools},
+                                                    {"tool", tool},
+                                                    {"import", import},
+                                                    {"service", service},
+                                                    {"service.quiesce", service_quiesce},
+                                                    {"service.resume", service_resume},
+                                                    {"service.stop", service_stop}};
   const auto found = all.find(name);
   return found == all.end() ? nullptr : &found->second;
 }

@@ -8,13 +8,11 @@ void take_answer(void* context, const char* json, std::size_t length) {
   static_cast<std::string*>(context)->assign(json, length);
 }
 
-}  // namespace
-
-Result<Json> ServiceToolIo::call(const char* op, const Json& message) const {
+Result<Json> call(const slipway_services& services, const char* op, const Json& message) {
   const std::string text = canonical(message);
   std::string answer;
   const slipway_reply reply{&answer, take_answer};
-  const int status = services_.call(services_.context, op, text.data(), text.size(), &reply);
+  const int status = services.call(services.context, op, text.data(), text.size(), &reply);
   Json value = Json::parse(answer, nullptr, false);
   if (status == SLIPWAY_OK && !value.is_discarded()) return value;
   if (status == SLIPWAY_OK || value.is_discarded())
@@ -24,8 +22,11 @@ Result<Json> ServiceToolIo::call(const char* op, const Json& message) const {
   return error;
 }
 
-/// For what has no answer worth waiting for.
-void ServiceToolIo::tell(const char* op, const Json& message) const { (void)call(op, message).ok(); }
+}  // namespace
+
+void tell_slipway(const slipway_services& services, const char* op, const Json& message) {
+  (void)call(services, op, message).ok();
+}
 
 void ServiceToolIo::print(std::string_view text) { tell("output", {{"text", text}}); }
 
@@ -36,7 +37,7 @@ void ServiceToolIo::progress(std::string_view label, std::uint64_t done, std::ui
 }
 
 Result<Json> ServiceToolIo::core(std::string_view op, const Json& request) {
-  return call("core", {{"op", op}, {"request", request}});
+  return call(services_, "core", {{"op", op}, {"request", request}});
 }
 
 }  // namespace slipway::detail

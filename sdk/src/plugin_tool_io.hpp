@@ -10,6 +10,9 @@
 
 namespace slipway::detail {
 
+/// A message to slipway that has no answer worth waiting for ("log", "ready").
+void tell_slipway(const slipway_services& services, const char* op, const Json& message);
+
 class ServiceToolIo final : public ToolIo {
  public:
   /// `services` is borrowed for the life of this object.
@@ -21,8 +24,7 @@ class ServiceToolIo final : public ToolIo {
   Result<Json> core(std::string_view op, const Json& request) override;
 
  private:
-  Result<Json> call(const char* op, const Json& message) const;
-  void tell(const char* op, const Json& message) const;
+  void tell(const char* op, const Json& message) const { tell_slipway(services_, op, message); }
   const slipway_services& services_;
 };
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "running_service.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "plugin_tool_io.hpp"
+
+namespace slipway::detail {
+namespace {
+
+struct Running {
+  Service* service = nullptr;
+  std::stop_source stop;
+  std::mutex asking;  // held while the service is asked something, so that it does not end meanwhile
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::condition_variable added;
+  std::map<std::string, std::shared_ptr<Running>> running;
+};
+
+Registry& registry() {
+  static Registry all;
+  return all;
+}
+
+/// A service's ServiceIo over the services that slipway gives a plugin.
+class CoreServiceIo final : public ServiceIo {
+ public:
+  explicit CoreServiceIo(const slipway_services& services) : services_(services) {}
+  void ready() override { tell_slipway(services_, "ready", Json::object()); }
+  void status(std::string_view line) override { tell_slipway(services_, "status", {{"text", line}}); }
+  void log(std::string_view level, std::string_view text) override {
+    tell_slipway(services_, "log", {{"level", level}, {"text", text}});
+  }
+  void alive() override { tell_slipway(services_, "alive", Json::object()); }
+
+ private:
+  const slipway_services& services_;
+};
+
+/// slipway may be quicker to ask than the service is to begin, in its own thread.
+constexpr std::chrono::seconds kBeginLimit{5};
+
+std::shared_ptr<Running> find(const std::string& component) {
+  Registry& all = registry();
+  std::unique_lock lock(all.mutex);
+  all.added.wait_for(lock, kBeginLimit, [&] { return all.running.contains(component); });
+  const auto found = all.running.find(component);
+  return found == all.running.end() ? nullptr : found->second;
+}
+
+Error does_not_run(const std::string& component) {
+  return Error{.code = ErrorCode::not_found, .what = "the service of " + component + " does not run"};
+}
+
+Status ask(const std::string& component, const std::function<Status(Service&)>& what) {
+  const std::shared_ptr<Running> running = find(component);
+  if (!running) return does_not_run(component);
+  const std::scoped_lock lock(running->asking);
+  return running->service == nullptr ? does_not_run(component) : what(*running->service);
+}
+
+}  // namespace
+
+Status run_service(const std::string& component, Service& service, const Spec& spec, const Host& host,
+                   const slipway_services& services) {
+  const auto running = std::make_shared<Running>();
+  running->service = &service;
+  Registry& all = registry();
+  {
+    const std::scoped_lock lock(all.mutex);
+    if (!all.running.emplace(component, running).second)
+      return Error{.code = ErrorCode::conflict, .what = "the service of " + component + " runs already"};
+    all.added.notify_all();
+  }
+  // Whatever run() does, the entry goes before the service does.
+  const std::shared_ptr<void> leave(nullptr, [&](void*) {
+    {
+      const std::scoped_lock lock(all.mutex);
+      all.running.erase(component);
+    }
+    const std::scoped_lock lock(running->asking);
+    running->service = nullptr;
+  });
+  CoreServiceIo io(services);
+  return service.run(spec, host, running->stop.get_token(), io);
+}
+
+Status quiesce_service(const std::string& component) {
+  return ask(component, [](Service& service) { return service.quiesce(); });
+}
+
+Status resume_service(const std::string& component) {
+  return ask(component, [](Service& service) { return service.resume(); });
+}
+
+Status stop_service(const std::string& component) {
+  const std::shared_ptr<Running> running = find(component);
+  if (!running) return does_not_run(component);
+  running->stop.request_stop();
+  return {};
+}
+
+}  // namespace slipway::detail
