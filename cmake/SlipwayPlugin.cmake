@@ -1,10 +1,22 @@
 # slipway_add_plugin: a plugin from its sources and its manifest.
 
-# slipway_add_plugin(NAME SOURCES file... MANIFEST file.yaml [LIBRARIES target...] [VERSION x.y.z])
+# One library with the plugin's note and nothing to be seen but its entry.
+function(_slipway_plugin_library target note sources libraries)
+  add_library(${target} MODULE ${sources} ${note})
+  target_link_libraries(${target} PRIVATE slipway::sdk ${libraries})
+  set_target_properties(${target} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  # The SDK is private to each plugin: nothing of it may be found by another one, or find another one's.
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${SLIPWAY_PLUGIN_EXPORTS} -Wl,-z,defs)
+endfunction()
+
+# slipway_add_plugin(NAME SOURCES file... MANIFEST file.yaml [LIBRARIES target...] [VERSION x.y.z]
+#                    [SERVICE_SOURCES file... [SERVICE_LIBRARIES target...]])
 # Builds NAME.so. The manifest (YAML, one document per component) goes into an ELF note, so that slipway reads it without
 # loading the plugin. VERSION is the plugin's own, else the project's.
+# With SERVICE_SOURCES, the target NAME-service builds NAME.service.so into the same folder: the long-running part of
+# components whose manifest says `service: beside`, so that planning does not load what only the service needs.
 function(slipway_add_plugin name)
-  cmake_parse_arguments(ARG "" "MANIFEST;VERSION" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "MANIFEST;VERSION" "SOURCES;LIBRARIES;SERVICE_SOURCES;SERVICE_LIBRARIES" ${ARGN})
   if(NOT ARG_VERSION)
     set(ARG_VERSION ${PROJECT_VERSION})
   endif()
@@ -17,11 +29,14 @@ function(slipway_add_plugin name)
   configure_file(${SLIPWAY_NOTE_TEMPLATE} ${note} @ONLY)
   set_source_files_properties(${note} PROPERTIES LANGUAGE ASM OBJECT_DEPENDS ${SLIPWAY_MANIFEST_FILE})
 
-  add_library(${name} MODULE ${ARG_SOURCES} ${note})
-  target_link_libraries(${name} PRIVATE slipway::sdk ${ARG_LIBRARIES})
-  set_target_properties(${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  # The SDK is private to each plugin: nothing of it may be found by another one, or find another one's.
-  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${SLIPWAY_PLUGIN_EXPORTS} -Wl,-z,defs)
+  _slipway_plugin_library(${name} ${note} "${ARG_SOURCES}" "${ARG_LIBRARIES}")
+  if(ARG_SERVICE_SOURCES)
+    _slipway_plugin_library(${name}-service ${note} "${ARG_SERVICE_SOURCES}" "${ARG_SERVICE_LIBRARIES}")
+    set(folder $<TARGET_PROPERTY:${name},LIBRARY_OUTPUT_DIRECTORY>)
+    set_target_properties(${name}-service PROPERTIES OUTPUT_NAME ${name} SUFFIX .service.so
+      LIBRARY_OUTPUT_DIRECTORY $<IF:$<BOOL:${folder}>,${folder},${CMAKE_CURRENT_BINARY_DIR}>)
+    add_dependencies(${name} ${name}-service)
+  endif()
 endfunction()
 set(SLIPWAY_PLUGIN_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/plugin.exports)
 set(SLIPWAY_NOTE_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/plugin_note.S.in)

@@ -35,6 +35,7 @@ Result<int> run_gc(const Options& options, TerminalUi& ui);
 Result<int> run_init(const Options& options, TerminalUi& ui);
 Result<int> run_explain(const Options& options, TerminalUi& ui);
 Result<int> run_plugin(const Options& options, TerminalUi& ui);
+Result<int> run_service(const Options& options, TerminalUi& ui);
 Result<int> run_pkg(const Options& options, TerminalUi& ui);
 
 /// `slipway NAME TOOL …`. @param words  everything after NAME

@@ -85,6 +85,8 @@ const std::vector<Command>& commands() {
       {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove},
       {"graph", "graph [-f SPEC]", "the components' order, as Graphviz", run_graph},
       {"gc", "gc", "drops old generations and layers that nobody uses", run_gc},
+      {"service", "service NAME [-f SPEC]", "runs a component's service until SIGTERM; SIGHUP reads the spec again",
+       run_service},
       {"plugin", "plugin list | info FILE", "the plugins, without loading them", run_plugin},
       {"pkg", "pkg build|push|pull|inspect …", "packages as OCI artifacts", run_pkg},
   };

@@ -24,7 +24,7 @@ po::options_description visible_options(Options& options) {
       "pin artifacts by this file; it is made or brought up to date");
   add("locked", "fail rather than take anything that the lock does not pin");
   add("cache", po::value(&options.session.cache)->value_name("DIR"), "where downloads and builds are kept");
-  add("boot", "apply: the generation in force, as slipway-boot.service does");
+  add("boot", "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it");
   add("deep", "verify: hash every file");
   add("all", "remove: everything that slipway holds");
   add("yes,y", "do not ask");

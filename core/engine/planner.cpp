@@ -9,6 +9,7 @@
 #include "core/engine/layers.hpp"
 #include "core/engine/outputs.hpp"
 #include "core/engine/recovery.hpp"
+#include "core/engine/service_unit.hpp"
 #include "core/engine/sources.hpp"
 
 namespace slipway::core {
@@ -69,7 +70,7 @@ struct Asking {
   const std::string& name;
   const Json& section;
   const Facts& facts;
-  const Json& outputs;
+  Json outputs;
   const PlanOptions& options;
 };
 
@@ -298,12 +299,13 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   }
   const Manifest* manifest = session.plugins().manifest(planned.name);
   const auto sources = named_sources(*manifest, planned.section);
-  const Json outputs = outputs_so_far(run);
-  auto plan = ask_for_plan({session, planned.name, planned.section, planned.facts, outputs, options}, sources, lock);
+  const Asking asking{session, planned.name, planned.section, planned.facts, outputs_so_far(run), options};
+  auto plan = ask_for_plan(asking, sources, lock);
   if (!plan) return fail(planned, std::move(plan).error());
   planned.plan = std::move(*plan);
   if (const Status typed = check_outputs(*manifest, planned.plan.outputs()); !typed)
     return fail(planned, typed.error());
+  add_service_unit(session, *manifest, planned.section, planned.plan);
   if (const Status filled = fill_items(session, planned, owned, sources); !filled) return fail(planned, filled.error());
   planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
 }

@@ -150,6 +150,8 @@ Result<Worker*> Session::worker(const std::string& name, const std::string& plug
     options.plugin_path = plugin_path;
     options.name = name;
     options.trust_environment = !options_.shipped_unit;
+    const Manifest* const manifest = plugins_.manifest(name);
+    if (manifest != nullptr && manifest->unlimited_memory) options.memory_limit_bytes = 0;
     SLIPWAY_TRY(started, start_worker(options));
     slot = std::move(started);
   }

@@ -6,6 +6,19 @@
 namespace slipway::core {
 namespace {
 
+/// null: it has none.
+Json service_json(const PluginFile& file, const Manifest& manifest) {
+  if (manifest.service == Manifest::ServiceIn::none) return nullptr;
+  const auto library = service_library(file, manifest);
+  return library ? Json{{"library", *library}} : Json{{"error", to_json(library.error())}};
+}
+
+std::string service_text(const PluginFile& file, const Manifest& manifest) {
+  if (manifest.service == Manifest::ServiceIn::none) return {};
+  const auto library = service_library(file, manifest);
+  return "  service:  " + manifest.component + " in " + (library ? *library : "… " + library.error().what) + "\n";
+}
+
 Json plugin_json(const PluginFile& file) {
   Json components = Json::array();
   for (const Manifest& manifest : file.components)
@@ -15,7 +28,9 @@ Json plugin_json(const PluginFile& file) {
                           {"requires", manifest.requires_},
                           {"provides", manifest.provides},
                           {"conflicts", manifest.conflicts},
-                          {"outputs", manifest.outputs}});
+                          {"outputs", manifest.outputs},
+                          {"tools", manifest.has_tools},
+                          {"service", service_json(file, manifest)}});
   return {{"path", file.path},
           {"version", file.plugin_version},
           {"protocol", std::to_string(file.protocol_major) + "." + std::to_string(file.protocol_minor)},
@@ -27,6 +42,8 @@ std::string plugin_text(const PluginFile& file, bool long_form) {
   std::ostringstream text;
   for (const Manifest& manifest : file.components)
     text << manifest.component << "  " << file.plugin_version << "  " << manifest.purpose << '\n';
+  if (long_form)
+    for (const Manifest& manifest : file.components) text << service_text(file, manifest);
   if (long_form)
     text << "  file:     " << file.path << "\n  digest:   " << file.digest << "\n  protocol: " << file.protocol_major
          << '.' << file.protocol_minor << '\n';

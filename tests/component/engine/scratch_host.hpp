@@ -50,6 +50,7 @@ class ScratchHost {
   }
   /// Act on the running kernel as well: custom actions are boot work otherwise.
   bool live = false;
+  std::string program = SLIPWAY_PROGRAM;
   std::string text(const std::string& inside) const { return read(path(inside)); }
 
   Ran slipway(const std::vector<std::string>& words) const {
@@ -62,7 +63,7 @@ class ScratchHost {
 
   /// Starts it and returns its pid; output goes to files that slipway() reads.
   pid_t start(std::vector<std::string> words) const {
-    words.insert(words.begin(), SLIPWAY_PROGRAM);
+    words.insert(words.begin(), program);
     for (const std::string& word :
          {std::string("--root"), folder_.at("root").string(), std::string("--cache"), folder_.at("cache").string()})
       words.push_back(word);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/service_unit.hpp"
+
+#ifndef SLIPWAY_BIN_DIR
+#error "the build names the folder of the program"
+#endif
+
+namespace slipway::core {
+namespace {
+
+std::string section_file(const std::string& component) { return "/etc/slipway/services/" + component + ".json"; }
+
+std::string unit_text(const Manifest& manifest) {
+  return "[Unit]\nDescription=slipway: " + manifest.component + ", " + manifest.purpose +
+         "\nAfter=local-fs.target slipway-boot.service\n\n[Service]\nType=notify\nExecStart=" SLIPWAY_BIN_DIR
+         "/slipway service " +
+         manifest.component + R"( --boot
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=always
+RestartSec=2
+# A loop that does not turn any more is ended and started afresh.
+WatchdogSec=90
+TimeoutStopSec=30
+
+[Install]
+WantedBy=multi-user.target
+)";
+}
+
+}  // namespace
+
+void add_service_unit(const Session& session, const Manifest& manifest, const Json& section, Plan& plan) {
+  if (manifest.service == Manifest::ServiceIn::none) return;
+  const std::string unit = "slipway-" + manifest.component + ".service";
+  const PluginFile& plugin = session.plugins().file(manifest.component);
+  const Json left{{"component", manifest.component}, {"plugin", plugin.digest}, {"spec", section}};
+  plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
+      .because("what the service is run with")
+      .triggers({"restart:" + unit});
+  plan.add(action::systemd_unit({.name = unit, .content = unit_text(manifest), .enabled = true, .started = true}))
+      .because("the component has a service");
+}
+
+Result<Json> read_service_section(const Session& session, const std::string& component) {
+  const std::string file = section_file(component);
+  auto text = session.host().read(file);
+  if (!text) {
+    Error error = text.error();
+    error.next = "`slipway apply` with " + component + " in the spec writes it; by hand, name the spec with -f";
+    return error;
+  }
+  const Json left = Json::parse(*text, nullptr, false);
+  if (left.is_object() && left.contains("spec") && left["spec"].is_object()) return left["spec"];
+  return Error{ErrorCode::corrupt, file + " does not hold a component's section", file, "run `slipway apply`", {}};
+}
+
+}  // namespace slipway::core

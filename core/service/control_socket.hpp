@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/service/control_socket.hpp - the socket on which a service is asked to be quiet: /run/slipway/service/NAME.sock.
+//
+// A stream of lines, a JSON object each. To the service: {"op": "quiesce"}, {"op": "resume"} or {"op": "status"}. From
+// it: {"ok": true, …}, or {"ok": false, "error": {…}}. Who has quiesced it holds it quiet until it resumes or ends.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+#include <slipway/root_dir.hpp>
+
+#include "core/host/root_fs.hpp"
+
+namespace slipway::core {
+
+class ControlSocket {
+ public:
+  /// A line came that is a JSON object with an `op`.
+  std::function<void(int client, const std::string& op)> on_request;
+  /// The connection has ended.
+  std::function<void(int client)> on_gone;
+
+  /// Takes the service's name in this root, and listens. Only root (or the same user) may connect.
+  /// Errors: `busy` the service runs already; system errors.
+  static Result<ControlSocket> open(RootFs& root, const std::string& name);
+  ControlSocket(ControlSocket&&) = default;
+  ControlSocket& operator=(ControlSocket&&) = delete;
+  ~ControlSocket();
+
+  /// A descriptor that can be read when handle() has something to do.
+  int fd() const { return poll_.get(); }
+  /// Does what there is to do, without waiting.
+  void handle();
+  void answer(int client, const Json& value);
+
+ private:
+  ControlSocket() = default;
+  void accept_all();
+  void read_from(int client);
+  void end(int client);
+
+  std::string path_;  ///< through the descriptor of its folder
+  Fd folder_;
+  Fd lock_;
+  Fd listening_;
+  Fd poll_;
+  struct Client {
+    Fd fd;
+    std::string unread;
+  };
+  std::map<int, Client> clients_;
+};
+
+}  // namespace slipway::core

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/service/notify.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <slipway/root_dir.hpp>
+
+namespace slipway::core {
+namespace {
+
+std::string taken_from_environment(const char* name) {
+  const char* const value = std::getenv(name);
+  std::string text = value == nullptr ? "" : value;
+  ::unsetenv(name);
+  return text;
+}
+
+std::string monotonic_us() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::to_string(static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000);
+}
+
+}  // namespace
+
+Notify::Notify() : socket_(taken_from_environment("NOTIFY_SOCKET")) {}
+
+void Notify::ready() const { say("READY=1"); }
+void Notify::reloading() const { say("RELOADING=1\nMONOTONIC_USEC=" + monotonic_us()); }
+void Notify::stopping() const { say("STOPPING=1"); }
+void Notify::alive() const { say("WATCHDOG=1"); }
+
+void Notify::status(const std::string& line) const {
+  std::string text = line;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  say("STATUS=" + text);
+}
+
+/// What cannot be said is not worth an end: systemd finds out by its own limits.
+void Notify::say(const std::string& text) const {
+  sockaddr_un address{};
+  if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;
+  address.sun_family = AF_UNIX;
+  std::copy(socket_.begin(), socket_.end(), address.sun_path);
+  if (socket_.front() == '@') address.sun_path[0] = '\0';
+  const Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return;
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
+  (void)::sendto(fd.get(), text.data(), text.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), length);
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/service/supervisor.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/service/control_socket.hpp"
+#include "core/service/notify.hpp"
+#include "core/service/quieting.hpp"
+#include "core/worker/worker.hpp"
+
+namespace slipway::core {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kStopLimit{20};
+constexpr seconds kQuiesceLimit{30};
+
+Ui::Level level_of(const std::string& word) {
+  if (word == "debug") return Ui::Level::debug;
+  return word == "warning" ? Ui::Level::warning : Ui::Level::info;
+}
+
+Result<Fd> open_signals() {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&wanted, number);
+  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return system_error("watch", "signals", errno);
+  return fd;
+}
+
+class Supervisor {
+ public:
+  Supervisor(const ServiceOptions& options, Ui& ui, ControlSocket control)
+      : options_(options), ui_(ui), control_(std::move(control)) {}
+  Status open();
+  Status run();
+
+ private:
+  WorkerEvents events();
+  void handle_watched();
+  void handle_signals();
+  void handle_request(int client, const std::string& op);
+  void told(std::uint64_t id, const Result<Json>& answer);
+  void ask(const char* op);
+  void took_too_long();
+  void end_because(Error error);
+  void stop();
+  void reload();
+  void begin_reload();
+  void log(Ui::Level level, const std::string& text) { ui_.log(level, options_.component, text); }
+  Json state() const;
+  Status ended(const Result<Json>& reply);
+
+  const ServiceOptions& options_;
+  Ui& ui_;
+  ControlSocket control_;
+  Notify notify_;
+  Quieting quieting_;
+  ServiceConfig config_;
+  std::unique_ptr<Worker> worker_;
+  Fd signals_;
+  Fd timer_;  ///< the limit of a question that is open
+  Fd poll_;
+  std::uint64_t open_question_ = 0;
+  std::string status_;
+  bool works_ = false;
+  bool stopping_ = false;
+  bool reloading_ = false;
+  bool reload_wanted_ = false;    ///< as soon as nobody holds it quiet
+  std::optional<Error> because_;  ///< why it was ended at once
+};
+
+Status Supervisor::open() {
+  SLIPWAY_TRY(signals, open_signals());
+  signals_ = std::move(signals);
+  timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  poll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!timer_ || !poll_) return system_error("make", "a descriptor", errno);
+  for (const int fd : {signals_.get(), timer_.get(), control_.fd()}) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return system_error("watch", "a descriptor", errno);
+  }
+  control_.on_request = [this](int client, const std::string& op) { handle_request(client, op); };
+  control_.on_gone = [this](int client) { quieting_.release(client); };
+  quieting_.ask = [this](const char* op) { ask(op); };
+  quieting_.answer = [this](int client, const Json& value) { control_.answer(client, value); };
+  quieting_.failed = [this](const Error& error) { end_because(error); };
+  SLIPWAY_TRY(config, options_.read());
+  config_ = std::move(config);
+  WorkerOptions worker;
+  worker.plugin_path = config_.library;
+  worker.name = options_.component;
+  worker.memory_limit_bytes = 0;  // systemd's MemoryMax limits a service; CUDA reserves terabytes of addresses
+  worker.trust_environment = !options_.shipped_unit;
+  SLIPWAY_TRY(started, start_worker(worker));
+  worker_ = std::move(started);
+  return {};
+}
+
+Status Supervisor::run() {
+  for (;;) {
+    const Json request{{"component", options_.component}, {"spec", config_.section}, {"host", config_.host}};
+    const auto reply = worker_->call("service", request, milliseconds::max(), events());
+    works_ = false;
+    if (!reloading_ || stopping_ || !reply) return ended(reply);
+    reloading_ = false;
+  }
+}
+
+Status Supervisor::ended(const Result<Json>& reply) {
+  notify_.stopping();
+  if (because_) return *because_;
+  if (!reply) return reply.error();
+  if (stopping_) return {};
+  return Error{ErrorCode::plugin_defect,
+               "the service of " + options_.component + " ended by itself",
+               config_.library,
+               "please report this to the plugin's authors: it runs until it is told to stop",
+               {}};
+}
+
+WorkerEvents Supervisor::events() {
+  WorkerEvents events;
+  events.log = [this](const std::string& level, const std::string& text) { log(level_of(level), text); };
+  events.watched = poll_.get();
+  events.on_watched = [this] { handle_watched(); };
+  events.told = [this](std::uint64_t id, const Result<Json>& answer) { told(id, answer); };
+  events.works = [this] {
+    works_ = true;
+    notify_.ready();
+    log(Ui::Level::info, "ready");
+  };
+  events.status = [this](const std::string& text) {
+    status_ = text;
+    notify_.status(text);
+  };
+  events.alive = [this] { notify_.alive(); };
+  return events;
+}
+
+void Supervisor::handle_watched() {
+  std::uint64_t expirations = 0;
+  if (::read(timer_.get(), &expirations, sizeof expirations) == sizeof expirations) took_too_long();
+  control_.handle();
+  handle_signals();
+}
+
+void Supervisor::handle_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo == SIGHUP)
+      reload();
+    else
+      stop();
+  }
+}
+
+void Supervisor::handle_request(int client, const std::string& op) {
+  if (op == "quiesce") return quieting_.hold(client);
+  if (op == "status") return control_.answer(client, state());
+  if (op == "resume") {
+    quieting_.release(client);
+    return control_.answer(client, {{"ok", true}});
+  }
+  const Error unknown{ErrorCode::unsupported, "a service does not know '" + op + "'", {}, {}, {}};
+  control_.answer(client, {{"ok", false}, {"error", to_json(unknown)}});
+}
+
+Json Supervisor::state() const {
+  return {{"ok", true},
+          {"component", options_.component},
+          {"ready", works_},
+          {"quiet", quieting_.quiet()},
+          {"held_by", quieting_.holders()},
+          {"status", status_}};
+}
+
+void Supervisor::ask(const char* op) {
+  const auto id = worker_->tell(op, {{"component", options_.component}});
+  if (!id) return quieting_.answered(id.error());
+  open_question_ = *id;
+  const itimerspec limit{{}, {kQuiesceLimit.count(), 0}};
+  ::timerfd_settime(timer_.get(), 0, &limit, nullptr);
+}
+
+void Supervisor::told(std::uint64_t id, const Result<Json>& answer) {
+  if (id != open_question_) {
+    if (!answer) log(Ui::Level::warning, answer.error().what);
+    return;
+  }
+  open_question_ = 0;
+  const itimerspec none{};
+  ::timerfd_settime(timer_.get(), 0, &none, nullptr);
+  quieting_.answered(answer ? Status() : Status(answer.error()));
+  if (reload_wanted_ && quieting_.idle()) begin_reload();
+}
+
+/// Ending its process is the surest way of letting go of a driver; systemd starts it afresh.
+void Supervisor::took_too_long() {
+  const Error error{ErrorCode::timed_out,
+                    "the service of " + options_.component + " did not let go within 30 s, and is ended",
+                    config_.library,
+                    "try again; it starts afresh",
+                    {}};
+  quieting_.gave_up(error);
+  end_because(error);
+}
+
+void Supervisor::end_because(Error error) {
+  because_ = std::move(error);
+  worker_->end_within(milliseconds(0));
+}
+
+void Supervisor::stop() {
+  if (stopping_)
+    return end_because({ErrorCode::cancelled, "was told to stop twice, and has ended at once", {}, {}, {}});
+  stopping_ = true;
+  notify_.stopping();
+  log(Ui::Level::info, "stopping");
+  if (!reloading_) (void)worker_->tell("service.stop", {{"component", options_.component}}).ok();
+  worker_->end_within(kStopLimit);
+}
+
+void Supervisor::reload() {
+  if (stopping_ || reloading_) return;
+  auto config = options_.read();
+  if (!config) {
+    log(Ui::Level::warning, "the spec was not read again, going on with the former one: " + config.error().what + " (" +
+                                config.error().where + ")");
+    return;
+  }
+  config_.section = std::move(config->section);
+  config_.host = std::move(config->host);
+  reload_wanted_ = true;
+  if (quieting_.idle())
+    begin_reload();
+  else
+    log(Ui::Level::info, "is held quiet; the new spec counts when that ends");
+}
+
+void Supervisor::begin_reload() {
+  reload_wanted_ = false;
+  reloading_ = true;
+  notify_.reloading();
+  log(Ui::Level::info, "starting again with the new spec");
+  (void)worker_->tell("service.stop", {{"component", options_.component}}).ok();
+  worker_->end_within(kStopLimit);
+}
+
+}  // namespace
+
+Status run_supervised(const ServiceOptions& options, RootFs& root, Ui& ui) {
+  SLIPWAY_TRY(control, ControlSocket::open(root, options.component));
+  Supervisor supervisor(options, ui, std::move(control));
+  SLIPWAY_CHECK(supervisor.open());
+  return supervisor.run();
+}
+
+}  // namespace slipway::core

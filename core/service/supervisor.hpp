@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/service/supervisor.hpp - runs one component's service: its worker, its signals, its control socket, systemd.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+#include "core/engine/ui.hpp"
+#include "core/host/root_fs.hpp"
+
+namespace slipway::core {
+
+/// What a service is run with.
+struct ServiceConfig {
+  std::string library;  ///< the plugin's file, or the service's beside it
+  Json section;         ///< of the component, checked
+  Json host;            ///< HostConfig
+};
+
+struct ServiceOptions {
+  std::string component;
+  bool shipped_unit = false;  ///< the environment chooses no libraries
+  /// Asked at the start and at each SIGHUP. An error then leaves the service as it is.
+  std::function<Result<ServiceConfig>()> read;
+};
+
+/// Runs until SIGTERM or SIGINT. SIGHUP: the config is read again and the service run with it. One per process: it
+/// blocks these signals. The plugin is in a worker of its own, which dies with this process and with which it ends.
+/// Errors: `busy` the service runs already; the service's own; `plugin_defect` it crashed, or ended by itself;
+/// `timed_out` it did not stop within 20 s, or did not let go within 30 s.
+Status run_supervised(const ServiceOptions& options, RootFs& root, Ui& ui);
+
+}  // namespace slipway::core

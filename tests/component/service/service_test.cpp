@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "running_service.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Control;
+using slipway::testing::eventually;
+using slipway::testing::Ran;
+using slipway::testing::RunningService;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ServiceTest : public ::testing::Test {
+ protected:
+  void spec(const std::string& keys) const {
+    host_.spec("    ticker: {file: " + host_.folder().at("ticks").string() + ", " + keys + "}\n");
+  }
+  std::string socket() const { return host_.path("run/slipway/service/ticker.sock").string(); }
+  ScratchHost host_;
+};
+
+TEST_F(ServiceTest, SaysThatItIsReadyAndStopsCleanlyAtSigterm) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_THAT(service.told(), HasSubstr("STATUS=wrote a line"));
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+  EXPECT_THAT(service.told(), HasSubstr("STOPPING=1"));
+  EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\nend\n");
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+}
+
+TEST_F(ServiceTest, TellsTheWatchdogThatItsLoopTurns) {
+  spec("text: tick");
+  RunningService service(host_);
+  EXPECT_TRUE(service.hears("WATCHDOG=1")) << service.log();
+}
+
+TEST_F(ServiceTest, LetsGoWhenSomebodyConnectsAndAsksAndGoesOnWhenTheConnectionEnds) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  {
+    const Control control(socket());
+    ASSERT_TRUE(control.connected());
+    EXPECT_EQ(control.ask(R"({"op":"status"})")["quiet"], false);
+    EXPECT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
+    EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\n");
+    EXPECT_EQ(control.ask(R"({"op":"status"})")["quiet"], true);
+  }
+  EXPECT_TRUE(service.does("let go\ntick\n")) << service.did();
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0);
+}
+
+TEST_F(ServiceTest, StaysQuietUntilTheLastOfThoseWhoAskedIsGone) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  auto first = std::make_unique<Control>(socket());
+  const Control second(socket());
+  EXPECT_EQ(first->ask(R"({"op":"quiesce"})")["ok"], true);
+  EXPECT_EQ(second.ask(R"({"op":"quiesce"})")["ok"], true);
+  first.reset();
+  EXPECT_TRUE(eventually([&] { return second.ask(R"({"op":"status"})")["held_by"] == 1; }));
+  EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\n");
+  EXPECT_EQ(second.ask(R"({"op":"resume"})")["ok"], true);
+  EXPECT_TRUE(service.does("let go\ntick\n")) << service.did();
+}
+
+TEST_F(ServiceTest, StopsAlsoWhileItIsHeldQuiet) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  const Control control(socket());
+  ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+  EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\nend\n");
+}
+
+TEST_F(ServiceTest, RefusesWhatItDoesNotKnowAndHangsUpOnNoise) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_EQ(Control(socket()).ask(R"({"op":"dance"})")["error"]["code"], "unsupported");
+  EXPECT_EQ(Control(socket()).ask("noise"), nullptr);
+  EXPECT_EQ(Control(socket()).ask(std::string(100'000, 'x')), nullptr);
+  EXPECT_EQ(Control(socket()).ask(R"({"op":"status"})")["ready"], true);
+}
+
+TEST_F(ServiceTest, StartsAgainWithTheNewSpecAtSighup) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  spec("text: tock");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(service.does("begin tock\ntock\n")) << service.did() << service.log();
+  EXPECT_TRUE(service.hears("RELOADING=1"));
+  EXPECT_TRUE(eventually([&] { return service.told().rfind("READY=1") > service.told().rfind("RELOADING=1"); }));
+}
+
+TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  spec("txet: tock");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return service.log().find("txet") != std::string::npos; })) << service.log();
+  EXPECT_EQ(service.did(), "begin tick\ntick\n");
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0);
+}
+
+TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerHeldQuiet) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  {
+    const Control control(socket());
+    ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
+    spec("text: tock");
+    service.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return service.log().find("held quiet") != std::string::npos; }));
+    EXPECT_THAT(service.did(), Not(HasSubstr("tock")));
+  }
+  EXPECT_TRUE(service.does("begin tock\ntock\n")) << service.did();
+}
+
+TEST_F(ServiceTest, ThatCrashesEndsWithTheComponentTheSignalAndItsLastWords) {
+  spec("how: crashes");
+  RunningService service(host_);
+  EXPECT_EQ(service.exit_code(), 1);
+  EXPECT_THAT(service.log(), HasSubstr("ticker"));
+  EXPECT_THAT(service.log(), HasSubstr("SIGABRT"));
+  EXPECT_THAT(service.log(), HasSubstr("about to crash"));
+}
+
+TEST_F(ServiceTest, ThatFailsOrEndsByItselfExitsWithOne) {
+  spec("how: fails");
+  RunningService failing(host_);
+  EXPECT_EQ(failing.exit_code(), 1);
+  EXPECT_THAT(failing.log(), HasSubstr("ticker: the service was told to fail"));
+  spec("how: ends");
+  RunningService ending(host_);
+  EXPECT_EQ(ending.exit_code(), 1);
+  EXPECT_THAT(ending.log(), HasSubstr("ended by itself"));
+}
+
+TEST_F(ServiceTest, ThatHearsNothingIsEndedByTheSecondSigterm) {
+  spec("how: deaf");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  service.signal(SIGTERM);
+  ASSERT_TRUE(service.hears("STOPPING=1"));
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 1);
+}
+
+TEST_F(ServiceTest, RunsOnceForEachRoot) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  const Ran second = host_.slipway({"service", "ticker", "-f", host_.folder().at("host.yaml").string()});
+  EXPECT_EQ(second.code, 75) << second.err;
+  EXPECT_THAT(second.err, HasSubstr("ticker runs already"));
+}
+
+TEST_F(ServiceTest, IsRefusedWithoutANameASectionOrAService) {
+  spec("text: tick");
+  const std::string file = host_.folder().at("host.yaml").string();
+  EXPECT_EQ(host_.slipway({"service", "-f", file}).code, 64);
+  const Ran unknown = host_.slipway({"service", "tickr", "-f", file});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("no plugin has the component tickr"));
+  EXPECT_THAT(host_.slipway({"service", "neighbour", "-f", file}).err, HasSubstr("the spec has no component"));
+}
+
+TEST_F(ServiceTest, MayBeInALibraryOfItsOwnWhichPlanningDoesNotLoad) {
+  host_.spec("    neighbour: {file: " + host_.folder().at("ticks").string() + "}\n");
+  RunningService service(host_, {"service", "neighbour", "-f", host_.folder().at("host.yaml").string()});
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_EQ(Control(host_.path("run/slipway/service/neighbour.sock").string()).ask(R"({"op":"status"})")["component"],
+            "neighbour");
+  const Ran plan = host_.slipway({"plan"});
+  EXPECT_NE(plan.code, 1) << plan.err;
+}
+
+TEST(PluginInfo, ShowsWhereAServiceIs) {
+  const ScratchHost host;
+  const Ran text = host.slipway({"plugin", "info", SLIPWAY_TICKER});
+  EXPECT_THAT(text.out, HasSubstr("ticker in " SLIPWAY_TICKER)) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("neighbour in " SLIPWAY_TICKER_SERVICE));
+  const Ran list = host.slipway({"plugin", "list", "-o", "json"});
+  EXPECT_EQ(Json::parse(list.out)["plugins"].size(), 1U) << "a service's library is no plugin of its own";
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/component/service/ticking.hpp - a service that writes down what it does, one line each.
+#pragma once
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include <slipway/service_loop.hpp>
+
+namespace slipway::ticker {
+
+class Ticking final : public Service {
+ public:
+  Status run(const Spec& spec, const Host&, const std::stop_token& stop, ServiceIo& io) override {
+    file_ = spec.text("file");
+    const std::string how = spec.text("how");
+    write("begin " + spec.text("text"));
+    if (how == "fails") return Error{ErrorCode::denied, "the service was told to fail", {}, "expect it", {}};
+    if (how == "ends") return {};
+    const auto pass = [&]() -> Status {
+      if (how == "crashes") {
+        io.log("info", "about to crash");
+        std::abort();
+      }
+      write(spec.text("text"));
+      io.status("wrote a line");
+      if (!said_) io.ready();
+      said_ = true;
+      while (how == "deaf") std::this_thread::sleep_for(std::chrono::seconds(1));
+      return {};
+    };
+    const Status status =
+        loop_.run(stop, io, {.interval = std::chrono::seconds(60), .pass = pass, .let_go = [&] { write("let go"); }});
+    write("end");
+    return status;
+  }
+  Status quiesce() override { return loop_.quiesce(); }
+  Status resume() override { return loop_.resume(); }
+
+ private:
+  void write(const std::string& line) const { std::ofstream(file_, std::ios::app) << line << std::endl; }
+  std::string file_;
+  bool said_ = false;
+  ServiceLoop loop_;
+};
+
+}  // namespace slipway::ticker
