@@ -15,12 +15,6 @@
 namespace slipway::core {
 namespace {
 
-std::map<std::string, Json> plain_sources(const std::map<std::string, NamedSource>& named) {
-  std::map<std::string, Json> sources;
-  for (const auto& [key, value] : named) sources[key] = value.source;
-  return sources;
-}
-
 Json target_of(const Session& session) {
   const auto kernel = session.host().kernel_release();
   const HostConfig& config = session.host_config();

@@ -59,4 +59,10 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
   return catalogues;
 }
 
+std::map<std::string, Json> plain_sources(const std::map<std::string, NamedSource>& named) {
+  std::map<std::string, Json> sources;
+  for (const auto& [key, value] : named) sources[key] = value.source;
+  return sources;
+}
+
 }  // namespace slipway::core

@@ -24,4 +24,7 @@ std::map<std::string, NamedSource> named_sources(const Manifest& manifest, const
 Result<Json> read_catalogues(Session& session, const std::string& component,
                              const std::map<std::string, NamedSource>& sources, const Lock& lock, bool whole);
 
+/// The sources without where they stand.
+std::map<std::string, Json> plain_sources(const std::map<std::string, NamedSource>& named);
+
 }  // namespace slipway::core
