@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/action/build.hpp"
+#include "core/host/sim_machine.hpp"
 #include "core/host/sim_view.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR
@@ -41,6 +42,12 @@ Result<std::string> absolute_folder(const std::string& path) {
                  "make the folder first (an empty one will do), or name another with --root",
                  {}};
   return absolute.string();
+}
+
+Status write_first_machine(const std::string& sim, const std::string& folder) {
+  SLIPWAY_TRY(profile, read_sim_profile(sim, sim_profile_folders()));
+  SLIPWAY_TRY(machine, make_sim_machine(profile, sim_profile_folders()));
+  return write_sim_machine(*machine, folder);
 }
 
 Ui::Level level_of(const std::string& word) {
@@ -96,14 +103,7 @@ Status Session::open_host_and_root() {
   host_config_.live = options_.live.value_or(folder == "/" && options_.sim.empty());
   host_config_.kernel = options_.kernel;
   if (host_config_.live) host_config_.kernel_view = "/";
-  if (!options_.sim.empty()) {
-    std::string pattern = (fs::temp_directory_path() / "slipway-sim-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) return system_error("make", pattern, errno);
-    sim_folder_ = pattern;
-    SLIPWAY_TRY(view, open_sim_view(options_.sim, sim_folder_));
-    host_config_.kernel_view = view.folder;
-    sim_kernel_ = view.kernel_release;
-  }
+  if (!options_.sim.empty()) SLIPWAY_CHECK(open_sim(folder));
   SLIPWAY_TRY(epoch, source_date_epoch());
   SLIPWAY_TRY(root, RootDir::open(folder));
   root_ = std::make_unique<RootFs>(std::move(root), epoch);
@@ -118,6 +118,31 @@ Status Session::open_host_and_root() {
     host_ = std::move(again);
   }
   return {};
+}
+
+Status Session::open_sim(const std::string& root) {
+  std::string pattern = (fs::temp_directory_path() / "slipway-sim-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return system_error("make", pattern, errno);
+  sim_folder_ = pattern;
+  SLIPWAY_TRY(view, open_sim_view(options_.sim, sim_folder_ + "/view"));
+  host_config_.kernel_view = view.folder;
+  sim_kernel_ = view.kernel_release;
+  simulate_nvml(root);
+  return {};
+}
+
+/// Workers find the simulated NVML by SLIPWAY_NVML. Its state is made when the first of them opens it: below the root,
+/// where it stays from command to command, or for this command alone when the root is this machine's.
+void Session::simulate_nvml(const std::string& root) {
+  const std::string first = sim_folder_ + "/nvml";
+  const auto library = sim_library();
+  const auto written = library ? write_first_machine(options_.sim, first) : Status(library.error());
+  if (!written) {
+    ui_.log(Ui::Level::debug, "", "no GPU is simulated: " + written.error().what);
+    return;
+  }
+  const std::string lasting = root == "/" ? first : root + "/run/slipway/sim";
+  sim_environment_ = {"SLIPWAY_NVML=" + *library, "SLIPWAY_SIM=" + lasting, "SLIPWAY_SIM_FIRST=" + first + "/machine"};
 }
 
 void Session::set_hardware(const std::string& word) {
@@ -152,6 +177,7 @@ Result<Worker*> Session::worker(const std::string& name, const std::string& plug
     options.trust_environment = !options_.shipped_unit;
     const Manifest* const manifest = plugins_.manifest(name);
     if (manifest != nullptr && manifest->unlimited_memory) options.memory_limit_bytes = 0;
+    options.environment = sim_environment_;
     SLIPWAY_TRY(started, start_worker(options));
     slot = std::move(started);
   }

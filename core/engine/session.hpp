@@ -68,6 +68,8 @@ class Session {
  private:
   Session(SessionOptions options, Ui& ui) : options_(std::move(options)), ui_(ui) {}
   Status open_host_and_root();
+  Status open_sim(const std::string& root);
+  void simulate_nvml(const std::string& root);
   Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
   WorkerEvents events(const std::string& component);
   Result<Json> core_call(const std::string& component, const std::string& op, const Json& request);
@@ -80,8 +82,9 @@ class Session {
   std::unique_ptr<RootFs> root_;
   std::unique_ptr<StateDir> state_;
   std::string cache_;
-  std::string sim_folder_;  ///< removed at the end
-  std::string sim_kernel_;  ///< the release that runs on the simulated machine
+  std::string sim_folder_;                    ///< removed at the end
+  std::string sim_kernel_;                    ///< the release that runs on the simulated machine
+  std::vector<std::string> sim_environment_;  ///< leads workers to the simulated NVML
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
 };

@@ -30,6 +30,7 @@ machine:
     arch: {type: string, required: true, help: as uname -m says it}
     kernel: {type: string, required: true, help: release of the kernel that runs there}
     secure_boot: {type: boolean, help: no value stands for no EFI}
+    product: {type: string, help: what DMI calls the machine}
 pci:
   type: list
   help: PCI functions, one entry per model
@@ -74,7 +75,23 @@ character_majors:
     keys:
       major: {type: integer, required: true, help: number}
       name: {type: string, required: true, help: name}
-nvml: {type: any, help: kept for the GPU simulator}
+nvml:
+  type: object
+  help: the driver that answers on the machine
+  keys:
+    driver_version: {type: string, pattern: '[0-9]{3}\.[0-9]{1,3}(\.[0-9]{1,3})?', default: "550.90.07", help: its version}
+    cuda_version: {type: string, pattern: '[0-9]{2}\.[0-9]', default: "12.4", help: the newest CUDA that it supports}
+    fabric:
+      type: object
+      help: the NVLink fabric of several nodes that the machine is part of
+      keys:
+        cluster:
+          type: string
+          pattern: '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+          example: 7b968a6d-c8aa-45e1-9e07-e1e51be99c31
+          required: true
+          help: its UUID
+        clique: {type: integer, default: 0, help: the part that this machine is in}
 )";
 
 Result<SchemaKey> profile_schema() {
@@ -110,6 +127,15 @@ SimPciFunction function_of(const Json& group, const Json& place) {
   return function;
 }
 
+void read_driver(const Json& value, SimProfile& profile) {
+  profile.driver_version = value.value("driver_version", "550.90.07");
+  const std::string cuda = value.value("cuda_version", "12.4");
+  profile.cuda_version = 1000 * static_cast<unsigned>(std::stoul(cuda)) + 10 * static_cast<unsigned>(cuda.back() - '0');
+  const Json fabric = value.value("fabric", Json::object());
+  profile.fabric_cluster = fabric.value("cluster", "");
+  profile.fabric_clique = fabric.value("clique", 0U);
+}
+
 SimProfile profile_of(const Json& value) {
   const Json none = Json::array();
   SimProfile profile{.name = value["name"], .about = value["about"]};
@@ -123,6 +149,8 @@ SimProfile profile_of(const Json& value) {
   for (const Json& entry : value.value("character_majors", none))
     profile.character_majors.emplace_back(entry["major"], entry["name"]);
   std::ranges::sort(profile.pci, {}, &SimPciFunction::address);
+  profile.product = value["machine"].value("product", "");
+  read_driver(value.value("nvml", Json::object()), profile);
   return profile;
 }
 
@@ -161,7 +189,9 @@ Result<SimProfile> read_file(const std::string& file) {
   const Json written = check_value(documents.front(), schema, "", check);
   if (check.problems.none()) check_rest(written, check);
   if (!check.problems.none()) return check.problems.to_error();
-  return profile_of(complete_value(written, schema, "/"));
+  SimProfile profile = profile_of(complete_value(written, schema, "/"));
+  profile.text = text.str();
+  return profile;
 }
 
 std::string find(const std::string& name, const std::vector<std::string>& folders) {
@@ -211,7 +241,23 @@ Error unknown_profile(const std::string& name, const std::vector<std::string>& f
 
 }  // namespace
 
-Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::vector<std::string>& folders) {
+namespace {
+
+/// Takes ",KEY=VALUE,…" off the end of a profile's name.
+std::vector<std::pair<std::string, std::string>> take_settings(std::string& name) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  const auto comma = name.find(',');
+  if (comma == std::string::npos) return settings;
+  std::istringstream parts(name.substr(comma + 1));
+  name.resize(comma);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto equals = std::min(part.find('='), part.size());
+    settings.emplace_back(part.substr(0, equals), part.substr(std::min(equals + 1, part.size())));
+  }
+  return settings;
+}
+
+Result<SimProfile> read_named(const std::string& name_or_file, const std::vector<std::string>& folders) {
   if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml")) return read_file(name_or_file);
   if (const auto file = find(name_or_file, folders); !file.empty()) return read_file(file);
   const auto [model, count] = model_and_count(name_or_file);
@@ -223,6 +269,16 @@ Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::
     return first_gpus(std::move(profile), name_or_file, count);
   }
   return unknown_profile(name_or_file, folders);
+}
+
+}  // namespace
+
+Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::vector<std::string>& folders) {
+  std::string name = name_or_file;
+  auto settings = take_settings(name);
+  SLIPWAY_TRY(profile, read_named(name, folders));
+  profile.settings = std::move(settings);
+  return std::move(profile);
 }
 
 std::vector<std::string> sim_profile_folders() {

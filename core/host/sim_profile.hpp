@@ -44,11 +44,19 @@ struct SimProfile {
   std::vector<SimPciFunction> pci;  ///< in address order
   std::vector<SimModule> modules;
   std::vector<std::pair<unsigned, std::string>> character_majors;  ///< beyond those that every kernel has
+  std::string product;                                             ///< what DMI calls the machine; empty: not known
+  std::string driver_version;                                      ///< of the simulated NVML
+  unsigned cuda_version = 0;                                       ///< 1000 * major + 10 * minor
+  std::string fabric_cluster;  ///< UUID of the NVLink fabric of several nodes; empty: none
+  unsigned fabric_clique = 0;  ///< the part of the fabric that this machine is in
+  std::vector<std::pair<std::string, std::string>> settings;  ///< of "PROFILE,KEY=VALUE,…"
+  std::string text;                                           ///< the file as it was read
 };
 
 /// Reads a profile.
 /// @param name_or_file  a path (it has a '/' or ends in ".yaml"), the name of a profile in `folders`, or such a name
-///                      with a smaller count: "h100x2" is h100x8 with its first two GPUs and without NVSwitches
+///                      with a smaller count: "h100x2" is h100x8 with its first two GPUs and without NVSwitches; then
+///                      settings of the simulated driver, if any: "h100x8,driver=535.261.03,mig=1g.10gb"
 /// @param folders       searched in order for NAME.yaml
 /// Errors: `not_found`, listing the profiles there are; `invalid`, naming file:line:column and what was expected.
 Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::vector<std::string>& folders);

@@ -54,6 +54,20 @@ class TreeWriter {
   std::optional<Error> error_;
 };
 
+/// The 256 bytes of a function's configuration space, without capabilities (PCI Local Bus Specification, 6.1).
+std::string config_space(const SimPciFunction& function) {
+  std::string bytes(256, '\0');
+  const auto put = [&bytes](std::size_t at, unsigned value, int size) {
+    for (int i = 0; i < size; ++i) bytes[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> (8 * i));
+  };
+  put(0x00, function.vendor, 2);
+  put(0x02, function.device, 2);
+  put(0x09, function.device_class, 3);
+  put(0x2c, function.subsystem_vendor.value_or(0), 2);
+  put(0x2e, function.subsystem_device.value_or(0), 2);
+  return bytes;
+}
+
 void write_pci_function(TreeWriter& tree, const SimPciFunction& function) {
   // The kernel shows each function below its root bus and links it from the bus' list (sysfs-bus-pci).
   const auto root_bus = "pci" + function.address.substr(0, function.address.rfind(':'));
@@ -68,6 +82,7 @@ void write_pci_function(TreeWriter& tree, const SimPciFunction& function) {
                                              function.vendor, function.device, function.subsystem_vendor.value_or(0),
                                              function.subsystem_device.value_or(0), function.device_class >> 16,
                                              (function.device_class >> 8) & 0xff, function.device_class & 0xff));
+  tree.file(device / "config", config_space(function));
   tree.link(fs::path("sys/bus/pci/devices") / function.address,
             fs::path("../../../devices") / root_bus / function.address);
 }
@@ -93,6 +108,7 @@ void write_kernel(TreeWriter& tree, const SimProfile& profile) {
   std::string devices = "Character devices:\n  1 mem\n  5 /dev/tty\n 10 misc\n";
   for (const auto& [major, name] : profile.character_majors) devices += fmt::format("{:3} {}\n", major, name);
   tree.file("proc/devices", devices + "\nBlock devices:\n259 blkext\n");
+  if (!profile.product.empty()) tree.file("sys/class/dmi/id/product_name", profile.product + "\n");
   if (!profile.secure_boot) return;
   // An efivarfs file: four bytes of attributes (boot service and runtime access), then the value.
   const std::string value{'\x06', '\0', '\0', '\0', *profile.secure_boot ? '\x01' : '\0'};

@@ -55,6 +55,14 @@ bool withheld(const char* entry, bool trusted) {
   return false;
 }
 
+/// An entry of that name is among ours.
+bool replaced(const char* entry, const std::vector<std::string>& own) {
+  const std::size_t name = std::strcspn(entry, "=") + 1;
+  for (const std::string& each : own)
+    if (std::strncmp(entry, each.c_str(), name) == 0) return true;
+  return false;
+}
+
 Result<Fd> high(int number) {
   if (number < 0) return system_error("make", "a descriptor for a worker", errno);
   const Fd low(number);
@@ -101,8 +109,10 @@ Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family)
                   .descriptors = {nothing.get(), printed.theirs.get(), printed.theirs.get(), channel.theirs.get()}};
   for (std::string& argument : arguments) program.arguments.push_back(argument.data());
   program.arguments.push_back(nullptr);
+  std::vector<std::string> own = options.environment;
+  for (std::string& entry : own) program.environment.push_back(entry.data());
   for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!withheld(*entry, options.trust_environment)) program.environment.push_back(*entry);
+    if (!withheld(*entry, options.trust_environment) && !replaced(*entry, own)) program.environment.push_back(*entry);
   program.environment.push_back(marker.data());
   program.environment.push_back(nullptr);
   Result<pid_t> pid = Error{};

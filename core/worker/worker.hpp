@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
@@ -42,6 +43,7 @@ struct WorkerOptions {
   std::string name;                                       ///< for messages: the component, or "artifact"
   std::uint64_t memory_limit_bytes = kWorkerMemoryBytes;  ///< address space (RLIMIT_AS); 0: no limit
   bool trust_environment = true;                          ///< pass SLIPWAY_NVML and the like on
+  std::vector<std::string> environment;  ///< further entries, "NAME=VALUE", before those of this process
 };
 
 /// One worker process. Its life ends with this object: it and all its descendants are killed. Used by one thread at a

@@ -3,11 +3,42 @@
 
 namespace slipway::core {
 
+namespace {
+
+/// Takes "--NAME VALUE" and "--NAME=VALUE" out of the words. @return the last value; empty: not given
+Result<std::string> take_option(const std::string& name, std::vector<std::string>& words) {
+  std::string value;
+  for (std::size_t i = 0; i < words.size();) {
+    if (words[i].starts_with(name + "=")) {
+      value = words[i].substr(name.size() + 1);
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    } else if (words[i] == name) {
+      if (i + 1 == words.size())
+        return Error{ErrorCode::invalid, name + " needs a value", "command line", "`slipway --help`", {}};
+      value = words[i + 1];
+      const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
+      words.erase(at, at + 2);
+    } else {
+      ++i;
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
 Result<int> run_tool(const std::string& component, const std::vector<std::string>& words) {
   std::vector<std::string> rest = words;
   const auto verbose = std::erase_if(rest, [](const std::string& word) { return word == "-v"; });
   TerminalUi ui(static_cast<int>(verbose), false);
-  SLIPWAY_TRY(session, Session::open({}, ui));
+  SessionOptions options;
+  SLIPWAY_TRY(sim, take_option("--sim", rest));
+  options.sim = sim;
+  if (!options.sim.empty()) {  // with it, --root is where the simulated machine lives, and not the tool's own option
+    SLIPWAY_TRY(root, take_option("--root", rest));
+    if (!root.empty()) options.root = root;
+  }
+  SLIPWAY_TRY(session, Session::open(options, ui));
   const Manifest* manifest = session->plugins().manifest(component);
   if (!manifest->has_tools)
     return Error{ErrorCode::invalid,

@@ -33,6 +33,8 @@ class Nvml {
   /// Errors: those of Library::open(); `not_found` the driver is not loaded; `conflict` library and module differ;
   /// `timed_out`; each with NVML's name for it.
   static Result<std::unique_ptr<Nvml>> open(const NvmlOptions& options);
+  /// Released to begin with: reopen() opens it.
+  explicit Nvml(NvmlOptions options) : options_(std::move(options)) {}
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -40,7 +42,7 @@ class Nvml {
   bool is_open() const { return library_ != nullptr; }
   /// Shuts NVML down and closes the library. May be repeated. A call that was given up keeps the library in memory.
   void release();
-  /// release(), then as open(): finds the library anew.
+  /// release(), then as open(): finds the library anew. Errors: those of open().
   Status reopen();
 
   /// The file that was opened; empty when released.
@@ -67,7 +69,6 @@ class Nvml {
   }
 
  private:
-  explicit Nvml(NvmlOptions options) : options_(std::move(options)) {}
   Status start();
 
   NvmlOptions options_;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVIDIA's own nvidia-smi (535.261.03, from Debian) over the simulated library: a peer that was made for the real one.
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/sim/sim_fixture.hpp"
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// The package in the cache of the end-to-end tests (tests/e2e/fetch-debs.sh); empty: it was not fetched here.
+fs::path package() {
+  const char* named = std::getenv("SLIPWAY_E2E_CACHE");
+  const char* home = std::getenv("HOME");
+  const fs::path folder =
+      named != nullptr ? fs::path(named) : fs::path(home == nullptr ? "/" : home) / ".cache/slipway-e2e";
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder / "debs", ignored))
+    if (entry.path().filename().string().starts_with("nvidia-smi_")) return entry.path();
+  return {};
+}
+
+class NvidiaSmi : public SimTest {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a library with sanitizers does not go into a program without";
+#endif
+    if (package().empty()) GTEST_SKIP() << "no nvidia-smi package in the cache; see tests/e2e/fetch-debs.sh";
+    ASSERT_EQ(std::system(("dpkg-deb -x '" + package().string() + "' '" + root_.string() + "'").c_str()), 0);
+  }
+
+  std::string smi(const std::string& words) {
+    const std::string command = "LD_LIBRARY_PATH='" + fs::path(SIM_LIBRARY).parent_path().string() + "' '" +
+                                root_.string() + "/usr/lib/nvidia/current/nvidia-smi' " + words + " 2>&1";
+    std::string output;
+    FILE* pipe = popen(command.c_str(), "r");
+    std::array<char, 4096> part{};
+    while (const std::size_t got = fread(part.data(), 1, part.size(), pipe)) output.append(part.data(), got);
+    const int status = pclose(pipe);
+    EXPECT_TRUE(WIFEXITED(status)) << output;
+    status_ = WEXITSTATUS(status);
+    return output;
+  }
+  int status_ = 0;
+  slipway::testing::TempDir root_;
+};
+
+TEST_F(NvidiaSmi, ListsTheGpus) {
+  make("h100x8,driver=535.261.03");
+  const std::string list = smi("-L");
+  EXPECT_EQ(status_, 0);
+  EXPECT_THAT(list, HasSubstr("GPU 7: NVIDIA H100 80GB HBM3 (UUID: GPU-"));
+}
+
+TEST_F(NvidiaSmi, ListsMigDevicesByTheirProfiles) {
+  make("h100x2,driver=535.261.03,mig=3g.40gb");
+  EXPECT_THAT(smi("-L"), HasSubstr("MIG 3g.40gb     Device  1: (UUID: MIG-"));
+  const std::string profiles = smi("mig -lgip");
+  EXPECT_THAT(profiles, HasSubstr("MIG 1g.10gb+me"));
+  EXPECT_THAT(profiles, HasSubstr("MIG 7g.80gb"));
+  EXPECT_THAT(smi("mig -lgi"), HasSubstr("MIG 3g.40gb"));
+}
+
+TEST_F(NvidiaSmi, QueriesValuesThatMakeSense) {
+  make("t4x4,driver=535.261.03");
+  const std::string row =
+      smi("--query-gpu=index,name,memory.total,pci.bus_id,driver_version,ecc.mode.current "
+          "--format=csv,noheader -i 2");
+  EXPECT_THAT(row, HasSubstr("2, Tesla T4, 15360 MiB, 00000000:00:1D.0, 535.261.03, Enabled"));
+}
+
+TEST_F(NvidiaSmi, PrintsAllItKnowsInTextAndXml) {
+  for (const char* profile : {"h100x8", "t4x4", "v100x8", "a30x2", "l4x1", "b200x8", "rtx-pro-6000x8", "gb200x4"}) {
+    make(std::string(profile) + ",driver=535.261.03");
+    const std::string all = smi("-q");
+    EXPECT_EQ(status_, 0) << profile;
+    EXPECT_THAT(all, HasSubstr("Driver Version                            : 535.261.03")) << profile;
+    EXPECT_THAT(all, Not(HasSubstr("Unknown Error"))) << profile;
+    const std::string xml = smi("-q -x");
+    EXPECT_EQ(status_, 0) << profile;
+    EXPECT_THAT(xml, HasSubstr("</nvidia_smi_log>")) << profile;
+  }
+}
+
+TEST_F(NvidiaSmi, CreatesMigInstancesThatOthersSee) {
+  if (geteuid() != 0) GTEST_SKIP() << "changing MIG needs root";
+  make("a100-80x8,driver=535.261.03");
+  EXPECT_THAT(smi("-i 0 -mig 1"), HasSubstr("Enabled MIG Mode for GPU 00000000:07:00.0"));
+  EXPECT_THAT(smi("mig -i 0 -cgi 9,14 -C"), HasSubstr("Successfully created GPU instance ID"));
+  EXPECT_EQ(status_, 0);
+  EXPECT_THAT(smi("-L"), HasSubstr("MIG 2g.20gb"));
+}
+
+TEST_F(NvidiaSmi, SaysThatALostGpuIsLost) {
+  make("t4x4,driver=535.261.03");
+  ASSERT_EQ(tool("gpu 1 lost"), 0);
+  EXPECT_THAT(smi("-L"), HasSubstr("GPU is lost"));
+}
+
+}  // namespace
+}  // namespace slipway::core
