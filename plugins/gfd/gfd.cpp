@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gfd/gfd.hpp"
+
+#include <fmt/format.h>
+
+#include "gfd/labels.hpp"
+#include "gfd/probe.hpp"
+#include "nvidia/gpu.hpp"
+
+#ifndef SLIPWAY_BIN_DIR
+#error "the build names the folder of the program"
+#endif
+
+namespace slipway::gfd {
+namespace {
+
+std::size_t gpus_on_bus(const Host& host) {
+  std::size_t count = 0;
+  for (const PciDevice& device : host.pci_devices({.vendor = nvidia::kVendor}))
+    if (nvidia::is_gpu(device)) ++count;
+  return count;
+}
+
+const std::string kUnit = std::string(R"([Unit]
+Description=Node labels of NVIDIA GPUs (slipway gfd)
+Documentation=man:slipway(8)
+After=slipway-boot.service
+
+[Service]
+ExecStart=)") + SLIPWAY_BIN_DIR +
+                          R"(/slipway service gfd
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=always
+RestartSec=5
+
+[Install]
+WantedBy=multi-user.target
+)";
+
+/// What the file holds, without the label that only says when the service started.
+std::string without_timestamp(const std::string& lines) {
+  std::string kept;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size() - 1);
+    const std::string line = lines.substr(at, end + 1 - at);
+    if (!line.starts_with("nvidia.com/gfd.timestamp=")) kept += line;
+    at = end + 1;
+  }
+  return kept;
+}
+
+}  // namespace
+
+Result<Facts> Gfd::detect(const Spec&, const Host& host) const {
+  const std::size_t gpus = gpus_on_bus(host);
+  if (gpus == 0 && host.hardware() == "detect") return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+  Facts facts;
+  facts.set("gpu.count", gpus);
+  return facts;
+}
+
+Result<Plan> Gfd::plan(const Spec& spec, const Facts&, const Inputs&) const {
+  SLIPWAY_CHECK(config_of(spec));  // a mistake in it is told now, not by a service at night
+  Plan plan;
+  plan.add(action::systemd_unit({.name = "slipway-gfd.service", .content = kUnit}));
+  return plan;
+}
+
+Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(config, config_of(spec));
+  Findings findings;
+  const auto seen = Probe(host, config).look();
+  if (!seen) {
+    findings.fail("gfd.labels", "the GPUs cannot be asked: " + seen.error().what, seen.error().next);
+    return findings;
+  }
+  if (seen->no_driver) {
+    findings.not_exercised("gfd.labels", seen->no_driver->what);
+    return findings;
+  }
+  config.timestamp = false;
+  SLIPWAY_TRY(labels, make_labels(seen->sources, config));
+  drop_invalid(labels);
+  const auto file = host.read(config.output);
+  if (file && without_timestamp(*file) == to_lines(labels))
+    findings.pass("gfd.labels", fmt::format("{} labels are in {}", labels.size(), config.output));
+  else
+    findings.fail("gfd.labels", config.output + (file ? " holds other labels than the GPUs have" : " is not there"),
+                  "look at `systemctl status slipway-gfd.service`; `slipway gfd labels` prints what it should hold");
+  return findings;
+}
+
+}  // namespace slipway::gfd

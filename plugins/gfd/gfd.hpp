@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/gfd/gfd.hpp - the component gfd: node labels as GPU Feature Discovery makes them, without its pod.
+#pragma once
+
+#include <slipway/component.hpp>
+
+#include "gfd/service.hpp"
+#include "gfd/tools.hpp"
+
+namespace slipway::gfd {
+
+class Gfd final : public Component {
+ public:
+  Result<Facts> detect(const Spec& spec, const Host& host) const override;
+  Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
+  Result<Findings> verify(const Spec& spec, const Host& host) const override;
+  const Commands* commands() const override { return &tools_; }
+  Service* service() override { return &service_; }
+
+ private:
+  Tools tools_;
+  LabelService service_;
+};
+
+}  // namespace slipway::gfd

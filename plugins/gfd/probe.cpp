@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gfd/probe.hpp"
+
+#include <ctime>
+
+#include "nvidia/gpu.hpp"
+
+namespace slipway::gfd {
+namespace {
+
+namespace nvml = nvidia::nvml;
+
+std::string machine_type(const Host& host, const std::string& file) {
+  const auto text = file.empty() ? Result<std::string>(std::string("unknown")) : host.read(file);
+  if (!text) return "unknown";
+  const auto first = text->find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) return {};
+  return text->substr(first, text->find_last_not_of(" \t\r\n") - first + 1);
+}
+
+bool gpu_on_bus(const Host& host) {
+  for (const PciDevice& device : host.pci_devices({.vendor = nvidia::kVendor}))
+    if (nvidia::is_gpu(device)) return true;
+  return false;
+}
+
+}  // namespace
+
+Probe::Probe(const Host& host, Config config)
+    : host_(host), config_(std::move(config)), timestamp_(static_cast<std::int64_t>(std::time(nullptr))) {}
+
+Result<Seen> Probe::look() {
+  Seen seen;
+  seen.sources.timestamp = timestamp_;
+  seen.sources.machine_type = machine_type(host_, config_.machine_type_file);
+  seen.sources.gpu_on_bus = gpu_on_bus(host_);
+  if (host_.has_kernel_view()) {
+    auto vgpu = find_vgpu(host_);
+    // Without all of the configuration space nobody can tell; a vGPU that hides its host is a failed look.
+    if (!vgpu && vgpu.error().code == ErrorCode::invalid) return vgpu.error();
+    seen.sources.vgpu_known = vgpu.ok();
+    if (vgpu) seen.sources.vgpu = *vgpu;
+  }
+  SLIPWAY_TRY(snapshot, ask_nvml(seen.no_driver));
+  seen.sources.snapshot = std::move(snapshot);
+  return seen;
+}
+
+Result<Snapshot> Probe::ask_nvml(std::optional<Error>& no_driver) {
+  if (!nvml_) {
+    const auto choice = nvml::choose_library(host_, config_.driver_root);
+    if (!choice) {
+      no_driver = choice.error();
+      return Snapshot();
+    }
+    nvml_.emplace(nvml::NvmlOptions{.library = *choice});
+  }
+  const Status opened = nvml_->reopen();
+  if (!opened && opened.error().code == ErrorCode::timed_out) return opened.error();
+  if (!opened) {
+    no_driver = opened.error();
+    return Snapshot();
+  }
+  auto snapshot = take_snapshot(*nvml_, host_);
+  nvml_->release();
+  return snapshot;
+}
+
+}  // namespace slipway::gfd

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/gfd/probe.hpp - one look at the machine after the other, each with an NVML of its own.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <slipway/host.hpp>
+
+#include "gfd/config.hpp"
+#include "gfd/labels.hpp"
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::gfd {
+
+/// What a look came to. Without a driver there are still labels to make.
+struct Seen {
+  Sources sources;
+  std::optional<Error> no_driver;  ///< why NVML could not be asked: nothing installed, not loaded, versions differ
+};
+
+/// NVML is opened for each look and released after it: no GPU stays busy between them, and a driver that came, went or
+/// was updated meanwhile is noticed.
+class Probe {
+ public:
+  /// `host` is borrowed.
+  Probe(const Host& host, Config config);
+  /// Errors: what makes a look worthless, such as a GPU that is lost or does not answer.
+  Result<Seen> look();
+
+ private:
+  Result<Snapshot> ask_nvml(std::optional<Error>& no_driver);
+
+  const Host& host_;
+  Config config_;
+  std::int64_t timestamp_;
+  std::optional<nvidia::nvml::Nvml> nvml_;
+};
+
+}  // namespace slipway::gfd

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/gfd/service.hpp - `slipway service gfd`: looks at the machine again and again and keeps the labels right.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include <slipway/service.hpp>
+
+#include "gfd/config.hpp"
+#include "gfd/probe.hpp"
+
+namespace slipway::gfd {
+
+/// Where labels go. The file of Node Feature Discovery now; an agent in a cluster may have others.
+class LabelSink {
+ public:
+  virtual ~LabelSink() = default;
+  /// Makes these the labels. @return false when they were already
+  virtual Result<bool> put(const Labels& labels) = 0;
+  /// Labels were put there, by this process or an earlier one.
+  virtual bool holds_labels() const = 0;
+};
+
+/// The features.d file.
+class FileSink final : public LabelSink {
+ public:
+  explicit FileSink(std::string path) : path_(std::move(path)) {}
+  Result<bool> put(const Labels& labels) override;
+  bool holds_labels() const override;
+
+ private:
+  std::string path_;
+};
+
+/// One pass: looks, makes labels, hands them on. A pass that fails leaves the labels of the last good one where they
+/// are; so does a driver that is away while its GPUs are still on the bus.
+/// @param log  a line for people
+Status label_once(Probe& probe, const Config& config, LabelSink& sink,
+                  const std::function<void(const std::string&)>& log);
+
+class LabelService final : public Service {
+ public:
+  Status run(const Spec& spec, const Host& host, const std::stop_token& stop) override;
+  Status quiesce() override;
+  Status resume() override;
+
+ private:
+  void wait(const std::stop_token& stop, const Config& config);
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool quiet_ = false;    ///< somebody needs the driver
+  bool looking_ = false;  ///< a pass is under way
+  bool woken_ = false;
+};
+
+}  // namespace slipway::gfd

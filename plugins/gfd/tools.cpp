@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gfd/tools.hpp"
+
+#include <algorithm>
+
+#include "gfd/device_objects.hpp"
+#include "gfd/feature_file.hpp"
+#include "gfd/labels.hpp"
+#include "gfd/probe.hpp"
+#include "gfd/tool_options.hpp"
+
+namespace slipway::gfd {
+namespace {
+
+/// To the file that was asked for, else to standard output.
+Status deliver(const std::string& text, const std::string& file, ToolIo& io) {
+  if (file.empty()) {
+    io.print(text);
+    return {};
+  }
+  SLIPWAY_TRY(changed, replace_file(file, text));
+  io.log(changed ? "wrote " + file : file + " is up to date");
+  return {};
+}
+
+Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(seen, Probe(host, options.config).look());
+  if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;
+  if (seen.no_driver) io.log("there are labels of no GPU: " + seen.no_driver->what);
+  return std::move(seen);
+}
+
+Result<int> labels(const ToolOptions& options, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(seen, look(options, host, io));
+  SLIPWAY_TRY(made, make_labels(seen.sources, options.config));
+  if (const std::string dropped = drop_invalid(made); !dropped.empty())
+    io.log("left out what is no label for Kubernetes: " + dropped);
+  SLIPWAY_CHECK(deliver(to_lines(made), options.output, io));
+  return 0;
+}
+
+Result<int> devices(const ToolOptions& options, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(seen, look(options, host, io));
+  const std::vector<Json> objects = device_objects(seen.sources.snapshot, options.node);
+  if (options.form == "json") {
+    SLIPWAY_CHECK(
+        deliver(pretty(Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}}), options.output, io));
+    return 0;
+  }
+  if (options.form != "text" && options.form != "yaml")
+    return Error{.code = ErrorCode::invalid,
+                 .what = "-o " + options.form + " is no form of output",
+                 .where = "command line",
+                 .next = "use yaml or json"};
+  SLIPWAY_CHECK(deliver(to_yaml(objects), options.output, io));
+  return 0;
+}
+
+}  // namespace
+
+std::vector<ToolInfo> Tools::list() const {
+  return {{"labels", "prints the node labels of GPU Feature Discovery", kLabelsUsage},
+          {"devices", "prints a Device object for each GPU", kDevicesUsage}};
+}
+
+Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
+                       ToolIo& io) const {
+  const auto help = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (std::ranges::any_of(arguments, help)) {
+    io.print(tool == "labels" ? kLabelsUsage : kDevicesUsage);
+    return 0;
+  }
+  SLIPWAY_TRY(options, read_tool_options(arguments));
+  return tool == "labels" ? labels(options, host, io) : devices(options, host, io);
+}
+
+}  // namespace slipway::gfd

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/component/gfd/program.hpp"
+
+namespace slipway {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// `slipway service gfd` every second over a machine of two H100 below a root of its own.
+class GfdService : public ::testing::Test {
+ protected:
+  void spec(const std::string& keys) const {
+    folder_.file("host.yaml",
+                 "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
+                 "    gfd: {interval: 1s" +
+                     keys + "}\n");
+  }
+  void SetUp() override { spec(""); }
+  std::string command() const {
+    return SLIPWAY_PROGRAM " service gfd -f " + folder_.at("host.yaml") + " --sim h100x2 --root " + folder_.path();
+  }
+  std::string labels() const { return content(folder_.at("etc/kubernetes/node-feature-discovery/features.d/gfd")); }
+  std::string log() const { return content(folder_.at("log")); }
+  bool label(const std::string& line) const {
+    return eventually([&] { return labels().find("nvidia.com/" + line + "\n") != std::string::npos; });
+  }
+  int sim(const std::string& words) const {
+    return run(SLIPWAY_SIM_PROGRAM " " + folder_.at("run/slipway/sim") + " " + words).status;
+  }
+  Folder folder_;
+};
+
+TEST_F(GfdService, WritesTheLabelsAndEndsOnSigterm) {
+  Background service(command(), folder_.at("log"));
+  EXPECT_TRUE(label("gpu.count=2")) << log();
+  EXPECT_EQ(service.stop(), 0) << log();
+  EXPECT_THAT(labels(), HasSubstr("nvidia.com/gpu.count=2"));  // they outlive the service
+}
+
+TEST_F(GfdService, NoticesAChangeAndLeavesTheFileAloneOtherwise) {
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.count=2")) << log();
+  const auto first = written(folder_.at("etc/kubernetes/node-feature-discovery/features.d/gfd"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  EXPECT_EQ(written(folder_.at("etc/kubernetes/node-feature-discovery/features.d/gfd")), first);
+  ASSERT_EQ(sim("gpu 1 remove"), 0);
+  EXPECT_TRUE(label("gpu.count=1")) << log();
+}
+
+TEST_F(GfdService, KeepsGoodLabelsWhileTheDriverIsAway) {
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.count=2")) << log();
+  for (const char* fault : {"driver unloaded", "driver mismatch"}) {
+    ASSERT_EQ(sim(fault), 0);
+    EXPECT_TRUE(eventually([&] { return log().find("labels stay as they are") != std::string::npos; })) << log();
+    EXPECT_THAT(labels(), HasSubstr("nvidia.com/gpu.count=2"));
+  }
+  ASSERT_EQ(sim("driver 570.133.20"), 0);
+  EXPECT_TRUE(label("cuda.driver-version.full=570.133.20")) << log();
+  EXPECT_TRUE(service.running());
+}
+
+TEST_F(GfdService, OutlivesALostGpu) {
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.count=2")) << log();
+  ASSERT_EQ(sim("gpu 0 lost"), 0);
+  EXPECT_TRUE(eventually([&] { return log().find("NVML_ERROR_GPU_IS_LOST") != std::string::npos; })) << log();
+  EXPECT_THAT(labels(), HasSubstr("nvidia.com/gpu.count=2"));
+  ASSERT_EQ(sim("gpu 0 found"), 0);
+  EXPECT_TRUE(eventually([&] { return log().find("up to date again") != std::string::npos; })) << log();
+}
+
+TEST_F(GfdService, OutlivesACallThatHangs) {
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.count=2")) << log();
+  ASSERT_EQ(sim("gpu 0 hang"), 0);
+  EXPECT_TRUE(
+      eventually([&] { return log().find("did not answer in time") != std::string::npos; }, std::chrono::seconds(30)))
+      << log();
+  ASSERT_EQ(sim("gpu 0 resume"), 0);
+  EXPECT_TRUE(eventually([&] { return log().find("up to date again") != std::string::npos; })) << log();
+  EXPECT_EQ(service.stop(), 0);
+}
+
+TEST_F(GfdService, ReadsItsSpecAgainOnSighup) {
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.count=2")) << log();
+  EXPECT_THAT(labels(), Not(HasSubstr("mig.strategy")));
+  spec(", mig_strategy: mixed");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(label("mig.strategy=mixed")) << log();
+  EXPECT_TRUE(service.running());
+}
+
+TEST_F(GfdService, SaysWhatIsWrongInItsSpecAndEnds) {
+  folder_.file("host.yaml",
+               "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"
+               "    gfd: {interval: soon}\n");
+  const Ran ran = run(command());
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.errors, HasSubstr("'soon' is no interval"));
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gfd/labels.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gfd/device_objects.hpp"
+
+namespace slipway::gfd {
+namespace {
+
+/// Upstream's invented model: 300 MiB, compute capability 8.0, and 0.0 where MIG is on.
+Gpu full(const std::string& name = "MOCKMODEL") {
+  Gpu gpu{.name = name, .uuid = "GPU-1", .address = "0000:01:00.0", .memory_mib = 300};
+  gpu.compute_major = 8;
+  gpu.device_class = 0x030200;
+  return gpu;
+}
+
+Gpu with_mig(const std::vector<std::string>& profiles) {
+  Gpu gpu = full();
+  gpu.compute_major = 0;
+  gpu.mig_capable = gpu.mig_enabled = true;
+  for (const std::string& profile : profiles)
+    gpu.mig.push_back({.profile = profile, .memory_mib = 100, .gpu_slices = 1, .compute_slices = 2});
+  return gpu;
+}
+
+Sources sources_of(std::vector<Gpu> gpus) {
+  Sources sources{.machine_type = "PowerEdge XE9680", .vgpu_known = true, .timestamp = 1755600000};
+  sources.snapshot = {.driver_version = "550.90.07", .cuda_major = 12, .cuda_minor = 4, .gpus = std::move(gpus)};
+  return sources;
+}
+
+Config sharing(const std::string& resource, unsigned replicas,
+               Sharing::Strategy strategy = Sharing::Strategy::time_slicing) {
+  Config config;
+  config.sharing.strategy = strategy;
+  config.sharing.replicas[resource] = replicas;
+  return config;
+}
+
+Config mig(MigStrategy strategy, Config config = {}) {
+  config.mig_strategy = strategy;
+  return config;
+}
+
+/// One label; "-" where there is none.
+class Made {
+ public:
+  Made(const std::vector<Gpu>& gpus, const Config& config) {
+    auto made = make_labels(sources_of(gpus), config);
+    EXPECT_TRUE(made.ok());
+    if (made) labels_ = *made;
+  }
+  std::string operator[](const std::string& key) const {
+    const auto found = labels_.find("nvidia.com/" + key);
+    return found == labels_.end() ? "-" : found->second;
+  }
+  /// count, replicas, strategy, memory, product and family, as upstream's table of cases has them.
+  std::string row(const std::string& prefix = "gpu") const {
+    std::string text;
+    for (const char* key : {".count", ".replicas", ".sharing-strategy", ".memory", ".product", ".family"})
+      text += (text.empty() ? "" : " ") + (*this)[prefix + key];
+    return text;
+  }
+
+ private:
+  Labels labels_;
+};
+
+const Config kShared = sharing("nvidia.com/gpu", 2);
+
+TEST(GfdLabels, OfFullGpusFollowSharing) {
+  EXPECT_EQ(Made({full()}, {}).row(), "1 1 none 300 MOCKMODEL ampere");
+  EXPECT_EQ(Made({full()}, kShared).row(), "1 2 time-slicing 300 MOCKMODEL-SHARED ampere");
+  EXPECT_EQ(Made({full(), full()}, kShared).row(), "2 2 time-slicing 300 MOCKMODEL-SHARED ampere");
+  EXPECT_EQ(Made({full()}, sharing("nvidia.com/other", 2)).row(), "1 1 none 300 MOCKMODEL ampere");
+  Config renamed = kShared;
+  renamed.sharing.rename = true;
+  EXPECT_EQ(Made({full()}, renamed).row(), "1 2 time-slicing 300 MOCKMODEL ampere");
+}
+
+TEST(GfdLabels, OfGpusInMigModeHaveNoReplicas) {
+  EXPECT_EQ(Made({with_mig({})}, kShared).row(), "1 0 none 300 MOCKMODEL -");
+  EXPECT_EQ(Made({with_mig({}), with_mig({})}, kShared).row(), "2 0 none 300 MOCKMODEL -");
+  EXPECT_EQ(Made({with_mig({}), full()}, kShared).row(), "2 2 time-slicing 300 MOCKMODEL-SHARED ampere");
+}
+
+TEST(GfdLabels, OfStrategySingleShowMigDevicesAsGpus) {
+  const Config single = mig(MigStrategy::single);
+  const Made off({full(), full()}, single);
+  EXPECT_EQ(off.row(), "2 1 none 300 MOCKMODEL ampere");
+  EXPECT_EQ(off["mig.strategy"], "single");
+  const Made one({with_mig({"1g.100gb"})}, single);
+  EXPECT_EQ(one.row(), "1 1 none 100 MOCKMODEL-MIG-1g.100gb -");
+  EXPECT_EQ(one["gpu.slices.gi"] + one["gpu.slices.ci"] + one["gpu.engines.jpeg"], "120");
+  EXPECT_EQ(Made({with_mig({"1g.100gb"}), with_mig({"1g.100gb"})}, single)["gpu.count"], "2");
+  EXPECT_EQ(Made({with_mig({"1g.100gb"})}, mig(MigStrategy::single, kShared)).row(),
+            "1 2 time-slicing 100 MOCKMODEL-MIG-1g.100gb-SHARED -");
+}
+
+TEST(GfdLabels, OfStrategySingleSayWhenTheLayoutIsNoneForIt) {
+  const Config single = mig(MigStrategy::single);
+  EXPECT_EQ(Made({with_mig({})}, single).row(), "0 0  0 MOCKMODEL-MIG-INVALID -");
+  EXPECT_EQ(Made({with_mig({"1g.1gb", "2g.2gb"})}, single).row(), "0 0  0 MOCKMODEL-MIG-INVALID -");
+  EXPECT_EQ(Made({with_mig({"1g.1gb"}), full()}, single).row(), "0 0  0 MOCKMODEL-MIG-INVALID ampere");
+}
+
+TEST(GfdLabels, OfStrategyMixedHaveABlockForEachProfile) {
+  Config config = mig(MigStrategy::mixed, sharing("nvidia.com/mig-1g.1gb", 2));
+  const Made made({with_mig({"1g.1gb", "1g.1gb+me"}), with_mig({"1g.1gb"}), with_mig({})}, config);
+  EXPECT_EQ(made.row("mig-1g.1gb"), "2 2 time-slicing 100 MOCKMODEL-MIG-1g.1gb-SHARED -");
+  EXPECT_EQ(made.row("mig-1g.1gb.me"), "1 1 none 100 MOCKMODEL-MIG-1g.1gb.me -");
+  EXPECT_EQ(made.row(), "3 0 none 300 MOCKMODEL -");
+}
+
+TEST(GfdLabels, OfMpsAreRefusedWithMig) {
+  const Config mps = sharing("nvidia.com/gpu", 4, Sharing::Strategy::mps);
+  EXPECT_EQ(Made({full()}, mps)["mps.capable"], "true");
+  EXPECT_EQ(Made({full()}, mps)["gpu.sharing-strategy"], "mps");
+  EXPECT_FALSE(make_labels(sources_of({with_mig({})}), mps).ok());
+}
+
+TEST(GfdLabels, OfSeveralModelsNameTheMostNumerousInAnyOrder) {
+  const std::vector<Gpu> gpus{full("B"), full("A"), full("A")};
+  EXPECT_EQ(Made(gpus, {})["gpu.product"], "A");
+  EXPECT_EQ(Made({gpus[1], gpus[2], gpus[0]}, {})["gpu.product"], "A");
+  EXPECT_EQ(Made({full("B"), full("A")}, {})["gpu.product"], "B");  // of equals the one with the lowest index
+}
+
+TEST(GfdLabels, TellTheModeByThePciClass) {
+  Gpu vga = full();
+  vga.device_class = 0x030000;
+  Gpu bridge = full();
+  bridge.device_class = 0x068000;
+  EXPECT_EQ(Made({full(), full()}, {})["gpu.mode"], "compute");
+  EXPECT_EQ(Made({vga}, {})["gpu.mode"], "graphics");
+  EXPECT_EQ(Made({vga, full()}, {})["gpu.mode"], "unknown");
+  EXPECT_EQ(Made({bridge}, {})["gpu.mode"], "unknown");
+}
+
+TEST(GfdLabels, NameTheCliqueWhenAllAgree) {
+  Gpu one = full();
+  one.clique = "7b968a6d-c8aa-45e1-9e07-e1e51be99c31.1";
+  Gpu other = full();
+  other.clique = "7b968a6d-c8aa-45e1-9e07-e1e51be99c31.2";
+  EXPECT_EQ(Made({one, full()}, {})["gpu.clique"], one.clique);
+  EXPECT_EQ(Made({one, other}, {})["gpu.clique"], "-");
+}
+
+TEST(GfdLabels, WithoutAGpuAreTwo) {
+  Sources sources = sources_of({});
+  const auto labels = make_labels(sources, {});
+  EXPECT_EQ(to_lines(*labels), "nvidia.com/gfd.timestamp=1755600000\nnvidia.com/vgpu.present=false\n");
+  Config quiet;
+  quiet.timestamp = false;
+  sources.vgpu_known = false;
+  EXPECT_EQ(to_lines(*make_labels(sources, quiet)), "");
+}
+
+TEST(GfdLabels, TellAVgpusHost) {
+  Sources sources = sources_of({full()});
+  sources.vgpu = VgpuHost{"550.54.16", "r550_40"};
+  const auto labels = make_labels(sources, {});
+  EXPECT_EQ(labels->at("nvidia.com/vgpu.present"), "true");
+  EXPECT_EQ(labels->at("nvidia.com/vgpu.host-driver-version"), "550.54.16");
+  EXPECT_EQ(labels->at("nvidia.com/vgpu.host-driver-branch"), "r550_40");
+}
+
+TEST(GfdLabels, HaveEmptyRevisionsForShortVersionsAndRefuseOthers) {
+  Sources sources = sources_of({full()});
+  sources.snapshot.driver_version = "550.90";
+  EXPECT_EQ(make_labels(sources, {})->at("nvidia.com/cuda.driver-version.revision"), "");
+  sources.snapshot.driver_version = "550";
+  EXPECT_FALSE(make_labels(sources, {}).ok());
+}
+
+TEST(GfdLabels, OfTheOperatorComeWhenAskedForAndForGpusWithoutADriver) {
+  Sources sources = sources_of({});
+  sources.gpu_on_bus = true;
+  Config config;
+  config.operator_labels = true;
+  const auto labels = make_labels(sources, config);
+  EXPECT_EQ(labels->at("nvidia.com/gpu.present"), "true");
+  EXPECT_EQ(labels->at("nvidia.com/gpu.deploy.driver"), "true");
+  EXPECT_EQ(labels->count("nvidia.com/gpu.deploy.mig-manager"), 0U);
+  EXPECT_EQ(make_labels(sources_of({with_mig({})}), config)->count("nvidia.com/gpu.deploy.mig-manager"), 1U);
+}
+
+// The families of all compute capabilities that have one.
+TEST(GfdLabels, KnowTheFamilies) {
+  const std::vector<std::tuple<int, int, std::string>> table{
+      {7, 0, "volta"},        {7, 5, "turing"},     {8, 6, "ampere"},     {8, 7, "ampere"},
+      {8, 9, "ada-lovelace"}, {9, 0, "hopper"},     {10, 0, "blackwell"}, {12, 0, "blackwell"},
+      {13, 0, "rubin"},       {11, 0, "undefined"}, {4, 0, "undefined"}};
+  for (const auto& [major, minor, family] : table) {
+    Gpu gpu = full();
+    gpu.compute_major = major;
+    gpu.compute_minor = minor;
+    EXPECT_EQ(Made({gpu}, {})["gpu.family"], family) << major << "." << minor;
+  }
+}
+
+TEST(GfdDevices, AreObjectsWithValidNames) {
+  Snapshot snapshot;
+  snapshot.gpus = {full("NVIDIA H100 80GB HBM3")};
+  const auto objects = device_objects(snapshot, "Node_A.example");
+  ASSERT_EQ(objects.size(), 1U);
+  EXPECT_EQ(objects[0]["metadata"]["name"], "gpu-0-node-node-a.example");
+  EXPECT_EQ(to_yaml(objects),
+            "---\napiVersion: gpu.nvidia.com/v1\nkind: Device\nmetadata:\n  name: \"gpu-0-node-node-a.example\"\n"
+            "  labels:\n    nvidia.com/gpu.product: \"NVIDIA-H100-80GB-HBM3\"\n    nvidia.com/gpu.uuid: \"GPU-1\"\n"
+            "spec:\n  node: \"Node_A.example\"\n  index: 0\n  product: \"NVIDIA-H100-80GB-HBM3\"\n  memory: 300\n");
+}
+
+}  // namespace
+}  // namespace slipway::gfd

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <slipway/testing/temp_dir.hpp>
+
+#include "gfd/config.hpp"
+#include "gfd/feature_file.hpp"
+#include "gfd/label_value.hpp"
+#include "gfd/snapshot.hpp"
+#include "gfd/tool_options.hpp"
+#include "gfd/vgpu.hpp"
+#include "gfd/yaml.hpp"
+
+namespace slipway::gfd {
+namespace {
+
+TEST(LabelValues, AreMadeOfNamesAsUpstreamDoes) {
+  const std::vector<std::pair<std::string, std::string>> table{
+      {"some(thing)else", "somethingelse"},
+      {"some ( thing )else", "some-thing-else"},
+      {"NVIDIA-TITAN-X-(Pascal)", "NVIDIA-TITAN-X-Pascal"},
+      {" input  with multiple   spaces   ", "input-with-multiple-spaces"},
+      {"some [ / thing / ]else", "some-thing-else"},
+      {"some, / thing /else", "some-thing-else"},
+      {"Standard PC (Q35 + ICH9, 2009)", "Standard-PC-Q35-ICH9-2009"},
+      {"tab\tbed", "tabbed"}};
+  for (const auto& [text, value] : table) EXPECT_EQ(sanitised(text), value) << text;
+}
+
+TEST(LabelValues, KeepTheirEndingsWhenTheyAreTooLong) {
+  EXPECT_EQ(fitted("To-be-filled-by-O.E.M.", ""), "To-be-filled-by-O.E.M");
+  EXPECT_EQ(fitted("-7X06CTO1WW-", ""), "7X06CTO1WW");
+  const std::string value = fitted("NVIDIA-RTX-PRO-6000-Blackwell-Max-Q-Workstation-Edition", "-MIG-1g.24gb");
+  EXPECT_LE(value.size(), kMaxValue);
+  EXPECT_TRUE(value.ends_with("-MIG-1g.24gb"));
+  EXPECT_TRUE(valid_value(value));
+}
+
+// A property: whatever comes, a fitted value is one that Kubernetes takes.
+TEST(LabelValues, AreValidWhateverTheNameIs) {
+  std::mt19937 random(63);
+  for (int i = 0; i < 5000; ++i) {
+    std::string name(random() % 120, ' ');
+    for (char& c : name) c = static_cast<char>(random() % 256);
+    EXPECT_TRUE(valid_value(fitted(sanitised(name), "")));
+    const std::string front = fitted(sanitised(name), "-MIG-1g.10gb");
+    EXPECT_TRUE(valid_value(front) || sanitised(name).find_first_of("abcXYZ0189") == std::string::npos) << front;
+  }
+}
+
+TEST(LabelValues, ThatNoNodeTakesAreDropped) {
+  Labels labels{{"nvidia.com/good", "yes"}, {"nvidia.com/bad", "-1"}, {"bad key", "x"}, {"nvidia.com/empty", ""}};
+  EXPECT_EQ(drop_invalid(labels), "bad key=x, nvidia.com/bad=-1");
+  EXPECT_EQ(to_lines(labels), "nvidia.com/empty=\nnvidia.com/good=yes\n");
+}
+
+TEST(MigNames, GiveTheMemoryAsNvidiaCountsIt) {
+  const std::vector<std::tuple<std::uint64_t, std::uint64_t, std::string>> table{
+      {40960, 4864, "5gb"},    {40960, 9856, "10gb"},   {40960, 19968, "20gb"},  {81559, 9984, "10gb"},
+      {81559, 20096, "20gb"},  {143771, 16384, "18gb"}, {143771, 33024, "35gb"}, {143771, 71168, "71gb"},
+      {183359, 20992, "23gb"}, {95830, 11008, "12gb"},  {95830, 47493, "47gb"},  {0, 100, "0gb"}};
+  for (const auto& [total, part, name] : table)
+    EXPECT_EQ(memory_part(part, total << 20U), name) << total << " " << part;
+}
+
+std::string space_with(const std::string& capability) {
+  std::string space(256, '\0');
+  space[0x06] = 0x10;
+  space[0x34] = 0x40;
+  return space.replace(0x40, capability.size(), capability);
+}
+
+TEST(Vgpu, IsKnownByItsVendorCapability) {
+  const std::string record{
+      "\x09\x68\x1b\x56\x46\x00\x16"
+      "460.16\0\0\0\0"
+      "r460_00\0\0\0",
+      27};
+  const auto found = read_vgpu_record(space_with(record));
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->driver_version, "460.16");
+  EXPECT_EQ((*found)->driver_branch, "r460_00");
+  EXPECT_FALSE(read_vgpu_record(space_with(std::string("\x09\x68\x14\0\0", 5)))->has_value());  // passed through
+  EXPECT_FALSE(read_vgpu_record(std::string(256, '\0'))->has_value());
+}
+
+// Upstream never comes back from a record of length 0, and reads beyond the end of a cut one.
+TEST(Vgpu, RecordsThatAreBrokenEndTheReading) {
+  EXPECT_FALSE(read_vgpu_record(space_with(std::string("\x09\x00\x10VF\x01\x00", 7))).ok());
+  std::mt19937 random(9);
+  for (int i = 0; i < 20000; ++i) {
+    std::string space(random() % 300, '\0');
+    for (char& c : space) c = static_cast<char>(random());
+    if (space.size() > 0x40) space = space_with(space.substr(0, 27)).substr(0, space.size());
+    (void)read_vgpu_record(space).ok();
+  }
+}
+
+TEST(FeatureFile, IsWrittenWholeAndOnlyWhenItChanges) {
+  const slipway::testing::TempDir root;
+  const std::string path = root.at("features.d/gfd").string();
+  EXPECT_TRUE(*replace_file(path, "a=1\n"));
+  struct stat first {};
+  ASSERT_EQ(stat(path.c_str(), &first), 0);
+  EXPECT_EQ(first.st_mode & 0777U, 0644U);
+  EXPECT_FALSE(*replace_file(path, "a=1\n"));
+  struct stat second {};
+  ASSERT_EQ(stat(path.c_str(), &second), 0);
+  EXPECT_EQ(first.st_ino, second.st_ino);
+  EXPECT_TRUE(*replace_file(path, "a=2\n"));
+  unsigned files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root.path())) files += entry.is_regular_file();
+  EXPECT_EQ(files, 1U);  // no temporary file stays
+}
+
+TEST(FeatureFile, SaysWhereItCannotBeWritten) {
+  const slipway::testing::TempDir root;
+  root.file("features.d", "not a folder");
+  const auto done = replace_file(root.at("features.d/gfd").string(), "a=1\n");
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().where, ::testing::HasSubstr("features.d"));
+}
+
+TEST(GfdConfig, TakesTheDevicePluginsFile) {
+  const auto file = json_from_yaml(R"(
+version: v1
+flags: {migStrategy: mixed, gfd: {noTimestamp: true, sleepInterval: 90s}}
+resources: {gpus: []}
+sharing:
+  timeSlicing:
+    renameByDefault: true
+    resources:
+    - {name: gpu, replicas: 4}
+)",
+                                   "config.yaml");
+  ASSERT_TRUE(file.ok()) << to_text(file.error());
+  Config config;
+  ASSERT_TRUE(take_upstream_config(*file, "config.yaml", config).ok());
+  EXPECT_EQ(config.mig_strategy, MigStrategy::mixed);
+  EXPECT_FALSE(config.timestamp);
+  EXPECT_EQ(config.interval, std::chrono::seconds(90));
+  EXPECT_EQ(config.sharing.replicas.at("nvidia.com/gpu"), 4U);
+  EXPECT_TRUE(config.sharing.rename);
+}
+
+TEST(GfdConfig, RefusesWhatUpstreamRefuses) {
+  for (const char* text : {"version: v2", "version: v1\nsharing: {mps: {}}", "flags: {migStrategy: both}",
+                           "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 1}]}}", "[1, 2]"}) {
+    Config config;
+    const auto file = json_from_yaml(text, "c");
+    ASSERT_TRUE(file.ok());
+    EXPECT_FALSE(take_upstream_config(*file, "c", config).ok()) << text;
+  }
+  EXPECT_FALSE(json_from_yaml("a: [", "c").ok());
+}
+
+TEST(GfdConfig, ReadsIntervalsAsGoWritesThem) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(*parse_interval("1m30s", ""), milliseconds(90000));
+  EXPECT_EQ(*parse_interval("1.5h", ""), milliseconds(5400000));
+  EXPECT_EQ(*parse_interval("0s", ""), milliseconds(1000));  // upstream spins
+  EXPECT_EQ(*parse_interval("infinite", ""), std::nullopt);
+  for (const char* bad : {"", "60", "s", "-5s", "5x", "1m2"}) EXPECT_FALSE(parse_interval(bad, "").ok()) << bad;
+}
+
+TEST(GfdOptions, OfTheCommandLineComeBeforeTheEnvironmentAndTheFile) {
+  const slipway::testing::TempDir root;
+  root.file("config.yaml", "version: v1\nflags: {migStrategy: single, gfd: {noTimestamp: true}}\n");
+  const std::string file = "--config-file=" + root.at("config.yaml").string();
+  EXPECT_EQ(read_tool_options({file})->config.mig_strategy, MigStrategy::single);
+  setenv("GFD_MIG_STRATEGY", "mixed", 1);
+  EXPECT_EQ(read_tool_options({file})->config.mig_strategy, MigStrategy::mixed);
+  EXPECT_EQ(read_tool_options({file, "--mig-strategy", "none"})->config.mig_strategy, MigStrategy::none);
+  unsetenv("GFD_MIG_STRATEGY");
+  EXPECT_FALSE(read_tool_options({file})->config.timestamp);
+  EXPECT_TRUE(read_tool_options({file, "--no-timestamp=false"})->config.timestamp);
+  EXPECT_EQ(read_tool_options({"--colour"}).error().where, "command line");
+}
+
+}  // namespace
+}  // namespace slipway::gfd
