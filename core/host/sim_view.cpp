@@ -9,6 +9,10 @@
 
 #include <slipway/json.hpp>
 
+#include "core/host/sim_driver.hpp"
+#include "core/host/sim_machine.hpp"
+#include "core/host/sim_tree.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -17,42 +21,12 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMark = "sim-view.json";  // tells a view of ours from a folder that is somebody else's
 constexpr std::string_view kEfiGlobalVariable = "8be4df61-93ca-11d2-aa0d-00e098032b8c";  // UEFI 2.10, 3.3
 
-/// Writes files below one folder; keeps the first error.
-class TreeWriter {
- public:
-  explicit TreeWriter(fs::path folder) : folder_(std::move(folder)) {}
-
-  void directory(const fs::path& path) {
-    std::error_code code;
-    fs::create_directories(folder_ / path, code);
-    if (code) fail("make the folder", path, code.value());
-  }
-
-  void file(const fs::path& path, const std::string& content) {
-    directory(path.parent_path());
-    std::ofstream out(folder_ / path, std::ios::binary | std::ios::trunc);
-    out << content;
-    out.close();
-    if (!out) fail("write", path, errno);
-  }
-
-  void link(const fs::path& path, const fs::path& target) {
-    directory(path.parent_path());
-    std::error_code code;
-    fs::create_symlink(target, folder_ / path, code);
-    if (code) fail("make the link", path, code.value());
-  }
-
-  Status result() const { return error_ ? Status(*error_) : Status(); }
-
- private:
-  void fail(std::string_view doing, const fs::path& path, int number) {
-    if (!error_) error_ = system_error(doing, (folder_ / path).string(), number);
-  }
-
-  fs::path folder_;
-  std::optional<Error> error_;
-};
+/// Seven regions of the function and six more of bridges and virtual functions: none is known.
+const std::string kNoResources = [] {
+  std::string lines;
+  for (int i = 0; i < 13; ++i) lines += "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
+  return lines;
+}();
 
 /// The 256 bytes of a function's configuration space, without capabilities (PCI Local Bus Specification, 6.1).
 std::string config_space(const SimPciFunction& function) {
@@ -83,6 +57,7 @@ void write_pci_function(TreeWriter& tree, const SimPciFunction& function) {
                                              function.subsystem_device.value_or(0), function.device_class >> 16,
                                              (function.device_class >> 8) & 0xff, function.device_class & 0xff));
   tree.file(device / "config", config_space(function));
+  tree.file(device / "resource", kNoResources);
   tree.link(fs::path("sys/bus/pci/devices") / function.address,
             fs::path("../../../devices") / root_bus / function.address);
 }
@@ -140,20 +115,33 @@ Result<SimView> write_sim_view(const SimProfile& profile, const std::string& fol
   SLIPWAY_CHECK(clear(absolute));
   TreeWriter tree(absolute);
   tree.file(kMark, pretty(Json{{"profile", profile.name}, {"about", profile.about}}));
-  for (const auto* empty : {"sys/bus/pci/devices", "sys/bus/pci/drivers", "dev"}) tree.directory(empty);
-  for (const auto& function : profile.pci) write_pci_function(tree, function);
-  write_modules(tree, profile);
-  write_kernel(tree, profile);
   SLIPWAY_CHECK(tree.result());
+  SLIPWAY_CHECK(add_sim_view(profile, absolute.string()));
   return SimView{.folder = absolute.string(),
                  .profile = profile.name,
                  .arch = profile.arch,
                  .kernel_release = profile.kernel_release};
 }
 
+Status add_sim_view(const SimProfile& profile, const std::string& folder) {
+  TreeWriter tree{fs::path(folder)};
+  for (const auto* empty : {"sys/bus/pci/devices", "sys/bus/pci/drivers", "dev"}) tree.directory(empty);
+  for (const auto& function : profile.pci) write_pci_function(tree, function);
+  write_modules(tree, profile);
+  write_kernel(tree, profile);
+  return tree.result();
+}
+
 Result<SimView> open_sim_view(const std::string& name_or_file, const std::string& folder) {
   SLIPWAY_TRY(profile, read_sim_profile(name_or_file, sim_profile_folders()));
-  return write_sim_view(profile, folder);
+  SLIPWAY_TRY(view, write_sim_view(profile, folder));
+  // A driver that was asked for by its version runs there already; else the machine is bare.
+  for (const auto& [key, value] : profile.settings) {
+    if (key != "driver" || value == "none") continue;
+    SLIPWAY_TRY(machine, make_sim_machine(profile, sim_profile_folders()));
+    SLIPWAY_CHECK(write_sim_driver_tree(profile, *machine, view.folder));
+  }
+  return std::move(view);
 }
 
 }  // namespace slipway::core

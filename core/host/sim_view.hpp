@@ -2,7 +2,8 @@
 // core/host/sim_view.hpp - shows a simulated machine as its kernel would: a folder with sys/, proc/ and dev/.
 //
 // The folder becomes HostConfig::kernel_view, so that detect() and verify() read it through the same Host as a real
-// machine. No driver is bound and no NVIDIA module is loaded: it is the bare machine that slipway meets first.
+// machine. No driver is bound and no NVIDIA module is loaded, as on the bare machine that slipway meets first, unless
+// the profile's settings name a driver ("h100x8,driver=550.90.07").
 #pragma once
 
 #include <string>
@@ -28,5 +29,9 @@ Result<SimView> open_sim_view(const std::string& name_or_file, const std::string
 
 /// The same for a profile at hand.
 Result<SimView> write_sim_view(const SimProfile& profile, const std::string& folder);
+
+/// Writes sys/, proc/ and dev/ of a profile's bare machine into a folder that may hold other things, a root filesystem
+/// for example. Errors: of the file system.
+Status add_sim_view(const SimProfile& profile, const std::string& folder);
 
 }  // namespace slipway::core

@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <exception>
 
+#include "core/host/sim_driver.hpp"
 #include "core/host/sim_machine.hpp"
 #include "core/host/sim_profile.hpp"
+#include "core/host/sim_view.hpp"
 #include "core/sim/change.hpp"
 #include "core/sim/mapped.hpp"
 
@@ -17,6 +19,9 @@ constexpr const char* kHelp =
     "    SLIPWAY_SIM=FOLDER LD_LIBRARY_PATH=$(slipway-sim library) nvidia-smi\n"
     "    SLIPWAY_SIM=FOLDER SLIPWAY_NVML=$(slipway-sim library)/libnvidia-ml.so.1 slipway gfd labels\n\n"
     "  make PROFILE[,KEY=VALUE…]        a machine as it is after boot; replaces the one in FOLDER\n"
+    "  tree PROFILE ROOT                writes sys, proc and dev of the machine with its driver into ROOT; again after "
+    "a\n"
+    "                                   change of MIG instances\n"
     "  show | calls                     what is there; how often each function was called\n"
     "  forget-calls                     counts from zero again\n"
     "  gpu N|all lost|found|hang|resume|remove|restore|reset\n"
@@ -39,6 +44,15 @@ Status make(const std::string& folder, const Words& words) {
   return write_sim_machine(*machine, folder);
 }
 
+/// The trees of a machine whose driver is loaded, as its state is now.
+Status tree(const std::string& folder, const Words& words) {
+  if (words.size() != 2) return usage("tree needs a profile and a folder", "slipway-sim FOLDER tree h100x8 ROOT");
+  SLIPWAY_TRY(profile, read_sim_profile(words[0], sim_profile_folders()));
+  SLIPWAY_TRY(machine, read_sim_machine(folder));
+  SLIPWAY_CHECK(add_sim_view(profile, words[1]));
+  return write_sim_driver_tree(profile, *machine, words[1]);
+}
+
 void forget_calls(sim::Machine& machine) {
   machine.initialisations = 0;
   for (sim::FunctionState& state : machine.functions) state.calls = 0;
@@ -46,6 +60,7 @@ void forget_calls(sim::Machine& machine) {
 
 Status change(const std::string& folder, const std::string& command, const Words& words) {
   if (command == "make") return make(folder, words);
+  if (command == "tree") return tree(folder, words);
   SLIPWAY_TRY(mapped, MappedMachine::open(folder));
   sim::Machine& machine = mapped.machine();
   if (command == "show")

@@ -7,15 +7,19 @@
 namespace slipway::sim {
 namespace {
 
-constexpr unsigned kEntries = 200;  // nvidia-smi 535 calls some of the first hundred
+constexpr unsigned kEntries = 4000;  // nvidia-smi 535 looks for some far behind
+constexpr unsigned kTopology =
+    23;  // what `nvidia-smi topo -m` needs; it goes on with its own values when nothing is set
 
 nvmlReturn_t not_supported() { return NVML_ERROR_NOT_SUPPORTED; }
+nvmlReturn_t nothing() { return NVML_SUCCESS; }
 
 /// The first entry is the table's size in bytes, as nvidia-smi checks; the others are functions that nobody documents.
 const void** table() {
   static const void* entries[kEntries];
   entries[0] = reinterpret_cast<const void*>(sizeof entries);
   for (unsigned i = 1; i < kEntries; ++i) entries[i] = reinterpret_cast<const void*>(&not_supported);
+  entries[kTopology] = reinterpret_cast<const void*>(&nothing);
   return entries;
 }
 

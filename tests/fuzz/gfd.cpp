@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/fuzz/gfd.cpp - what becomes label values: names of GPUs and machines, vGPU records, the device plugin's config.
+#include <cstdint>
+
+#include "gfd/config.hpp"
+#include "gfd/label_value.hpp"
+#include "gfd/vgpu.hpp"
+#include "gfd/yaml.hpp"
+#include "tests/fuzz/fuzz_check.hpp"
+
+namespace {
+
+using namespace slipway;
+
+void check_names(std::string_view text) {
+  const std::string clean = gfd::sanitised(text);
+  fuzz::demand(gfd::sanitised(clean) == clean, "what is clean stays as it is");
+  fuzz::demand(gfd::valid_value(gfd::fitted(clean, "")), "a fitted value is valid");
+  gfd::Labels labels{{"nvidia.com/gpu.product", std::string(text)}, {std::string(text), "x"}};
+  gfd::drop_invalid(labels);
+  const std::string lines = gfd::to_lines(labels);
+  for (const auto& [key, value] : labels)
+    fuzz::demand(gfd::valid_key(key) && gfd::valid_value(value), "what is kept is valid");
+  fuzz::demand(lines.find('\0') == std::string::npos, "no line holds a NUL");
+}
+
+void check_vgpu(std::string_view text) {
+  std::string space(256, '\0');
+  space[0x06] = 0x10;
+  space[0x34] = 0x40;
+  space.replace(0x40, std::min<std::size_t>(text.size(), 0xc0), text.substr(0, 0xc0));
+  fuzz::demand_presentable(gfd::read_vgpu_record(space));
+  fuzz::demand_presentable(gfd::read_vgpu_record(text));
+}
+
+void check_config(std::string_view text) {
+  const auto value = gfd::json_from_yaml(std::string(text), "config.yaml");
+  fuzz::demand_presentable(value);
+  if (!value) return;
+  gfd::Config config;
+  const Status taken = gfd::take_upstream_config(*value, "config.yaml", config);
+  if (!taken) return fuzz::demand_presentable(taken.error());
+  for (const auto& [resource, replicas] : config.sharing.replicas)
+    fuzz::demand(replicas >= 2 && !resource.empty(), "a shared resource has a name and replicas");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check_names(text);
+  check_vgpu(text);
+  check_config(text);
+  return 0;
+}

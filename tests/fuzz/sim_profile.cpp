@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/fuzz/sim_profile.cpp - profiles and models of simulated machines, which users write themselves.
+#include "core/host/sim_profile.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/host/sim_model.hpp"
+#include "tests/fuzz/fuzz_check.hpp"
+#include "tests/sim/state/mig_rules.hpp"
+
+namespace {
+
+using namespace slipway;
+
+/// Whatever a model says, filling a GPU of it comes to an end.
+void fill(const sim::Model& model) {
+  sim::Gpu gpu{};
+  gpu.model = model;
+  for (unsigned i = 0; i < model.mig.profile_count; ++i) {
+    fuzz::demand(sim::remaining(gpu, i) <= sim::kMaxInstances, "a GPU has room for a few instances");
+    int code = 0;
+    sim::create_instance(gpu, i, -1, false, &code);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const int file = memfd_create("profile.yaml", MFD_CLOEXEC);
+  if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size)) std::abort();
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  const auto profile = core::read_sim_profile(path, {});
+  fuzz::demand_presentable(profile);
+  const auto model = core::read_sim_model(path);
+  fuzz::demand_presentable(model);
+  if (model) fill(*model);
+  close(file);
+  return 0;
+}
