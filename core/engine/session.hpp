@@ -53,6 +53,8 @@ class Session {
   StateDir& state() { return *state_; }
   Ui& ui() { return ui_; }
   const std::string& cache() const { return cache_; }
+  /// What workers get beyond this process's environment: where the simulated NVML is.
+  const std::vector<std::string>& worker_environment() const { return sim_environment_; }
 
   /// Fixes the spec's `hardware` word, which the command line's root decides where the spec is silent.
   void set_hardware(const std::string& word);

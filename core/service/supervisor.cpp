@@ -106,6 +106,7 @@ Status Supervisor::open() {
   worker.name = options_.component;
   worker.memory_limit_bytes = 0;  // systemd's MemoryMax limits a service; CUDA reserves terabytes of addresses
   worker.trust_environment = !options_.shipped_unit;
+  worker.environment = config_.environment;
   SLIPWAY_TRY(started, start_worker(worker));
   worker_ = std::move(started);
   return {};

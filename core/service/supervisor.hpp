@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
@@ -15,9 +16,10 @@ namespace slipway::core {
 
 /// What a service is run with.
 struct ServiceConfig {
-  std::string library;  ///< the plugin's file, or the service's beside it
-  Json section;         ///< of the component, checked
-  Json host;            ///< HostConfig
+  std::string library;                   ///< the plugin's file, or the service's beside it
+  Json section;                          ///< of the component, checked
+  Json host;                             ///< HostConfig
+  std::vector<std::string> environment;  ///< further entries for the worker; that of the start counts
 };
 
 struct ServiceOptions {

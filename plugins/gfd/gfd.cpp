@@ -7,10 +7,6 @@
 #include "gfd/probe.hpp"
 #include "nvidia/gpu.hpp"
 
-#ifndef SLIPWAY_BIN_DIR
-#error "the build names the folder of the program"
-#endif
-
 namespace slipway::gfd {
 namespace {
 
@@ -20,22 +16,6 @@ std::size_t gpus_on_bus(const Host& host) {
     if (nvidia::is_gpu(device)) ++count;
   return count;
 }
-
-const std::string kUnit = std::string(R"([Unit]
-Description=Node labels of NVIDIA GPUs (slipway gfd)
-Documentation=man:slipway(8)
-After=slipway-boot.service
-
-[Service]
-ExecStart=)") + SLIPWAY_BIN_DIR +
-                          R"(/slipway service gfd
-ExecReload=/bin/kill -HUP $MAINPID
-Restart=always
-RestartSec=5
-
-[Install]
-WantedBy=multi-user.target
-)";
 
 /// What the file holds, without the label that only says when the service started.
 std::string without_timestamp(const std::string& lines) {
@@ -61,9 +41,7 @@ Result<Facts> Gfd::detect(const Spec&, const Host& host) const {
 
 Result<Plan> Gfd::plan(const Spec& spec, const Facts&, const Inputs&) const {
   SLIPWAY_CHECK(config_of(spec));  // a mistake in it is told now, not by a service at night
-  Plan plan;
-  plan.add(action::systemd_unit({.name = "slipway-gfd.service", .content = kUnit}));
-  return plan;
+  return Plan();                   // the service does the work, and its unit is the core's
 }
 
 Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {

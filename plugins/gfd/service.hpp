@@ -2,12 +2,11 @@
 // plugins/gfd/service.hpp - `slipway service gfd`: looks at the machine again and again and keeps the labels right.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 
 #include <slipway/service.hpp>
+#include <slipway/service_loop.hpp>
 
 #include "gfd/config.hpp"
 #include "gfd/probe.hpp"
@@ -43,18 +42,12 @@ Status label_once(Probe& probe, const Config& config, LabelSink& sink,
 
 class LabelService final : public Service {
  public:
-  Status run(const Spec& spec, const Host& host, const std::stop_token& stop) override;
-  Status quiesce() override;
+  Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override;
+  Status quiesce() override { return loop_.quiesce(); }
   Status resume() override;
 
  private:
-  void wait(const std::stop_token& stop, const Config& config);
-
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  bool quiet_ = false;    ///< somebody needs the driver
-  bool looking_ = false;  ///< a pass is under way
-  bool woken_ = false;
+  ServiceLoop loop_;
 };
 
 }  // namespace slipway::gfd

@@ -59,10 +59,11 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
                  "`slipway plugin list` shows the components that there are",
                  {}};
   SLIPWAY_TRY(library, service_library(session->plugins().file(component), *manifest));
-  ServiceOptions service{component, options.boot, [&]() -> Result<ServiceConfig> {
-                           SLIPWAY_TRY(section, read_section(*session, options, component));
-                           return ServiceConfig{library, section, to_json(session->host_config())};
-                         }};
+  ServiceOptions service{
+      component, options.boot, [&]() -> Result<ServiceConfig> {
+        SLIPWAY_TRY(section, read_section(*session, options, component));
+        return ServiceConfig{library, section, to_json(session->host_config()), session->worker_environment()};
+      }};
   ServiceUi log(options.verbosity);
   if (const Status status = run_supervised(service, session->root(), log); !status) {
     Error error = status.error();
