@@ -46,7 +46,7 @@ class ServiceLoop {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool running_ = false;
+  bool ended_ = false;
   bool woken_ = false;
   bool quiet_wanted_ = false;
   bool quiet_ = false;

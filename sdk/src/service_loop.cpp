@@ -13,7 +13,7 @@ constexpr std::chrono::seconds kAliveEvery{1};
 
 Status ServiceLoop::run(const std::stop_token& stop, ServiceIo& io, const Work& work) {
   std::unique_lock lock(mutex_);
-  running_ = true;
+  ended_ = false;
   Status result;
   while (!stop.stop_requested()) {
     stand_still(lock, stop, io, work);
@@ -25,7 +25,7 @@ Status ServiceLoop::run(const std::stop_token& stop, ServiceIo& io, const Work& 
     if (!result || wait(lock, stop, io, work) == Next::end) break;
   }
   if (!quiet_ && work.let_go) work.let_go();
-  running_ = false;
+  ended_ = true;
   changed_.notify_all();
   return result;
 }
@@ -73,7 +73,7 @@ Status ServiceLoop::quiesce() {
   std::unique_lock lock(mutex_);
   quiet_wanted_ = true;
   changed_.notify_all();
-  changed_.wait(lock, [this] { return quiet_ || !running_; });
+  changed_.wait(lock, [this] { return quiet_ || ended_; });
   if (quiet_) return {};
   return Error{.code = ErrorCode::cancelled, .what = "the service has ended"};
 }
