@@ -27,6 +27,7 @@ Result<int> run_detect(const Options& options, TerminalUi& ui);
 Result<int> run_plan(const Options& options, TerminalUi& ui);
 Result<int> run_apply(const Options& options, TerminalUi& ui);
 Result<int> run_verify(const Options& options, TerminalUi& ui);
+Result<int> run_doctor(const Options& options, TerminalUi& ui);
 Result<int> run_status(const Options& options, TerminalUi& ui);
 Result<int> run_rollback(const Options& options, TerminalUi& ui);
 Result<int> run_remove(const Options& options, TerminalUi& ui);

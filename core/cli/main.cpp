@@ -80,6 +80,7 @@ const std::vector<Command>& commands() {
       {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan},
       {"apply", "apply [-f SPEC | PLAN]", "makes it so", run_apply},
       {"verify", "verify [--deep]", "is it really working; exit 1 when not", run_verify},
+      {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor},
       {"status", "status", "what slipway holds here", run_status},
       {"rollback", "rollback [GENERATION]", "applies an earlier generation anew", run_rollback},
       {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/driver.hpp"
 
+#include "driver/diagnose.hpp"
 #include "driver/host_facts.hpp"
 #include "driver/plan.hpp"
 #include "driver/reboot.hpp"
@@ -25,6 +26,10 @@ Result<Plan> Driver::plan(const Spec& spec, const Facts& facts, const Inputs& in
 Result<Findings> Driver::verify(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(settings, read_settings(spec));
   return verify_driver(settings, read_host_facts(host), host);
+}
+
+Result<Findings> Driver::diagnose(const Spec&, const Host& host) const {
+  return diagnose_driver(read_host_facts(host), host);
 }
 
 Result<bool> Driver::check(const Action& action, const Host& host) const { return check_reboot(action, host); }

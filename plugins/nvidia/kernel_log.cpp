@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/kernel_log.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace slipway::nvidia {
+namespace {
+
+constexpr std::chrono::seconds kLimit{10};
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.emplace_back(without_time(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string_view without_time(std::string_view line) {
+  if (!line.starts_with('[')) return line;
+  const std::size_t end = line.find(']');
+  if (end == std::string_view::npos || line.find_first_not_of(" .0123456789", 1) != end) return line;
+  const std::size_t text = line.find_first_not_of(' ', end + 1);
+  return text == std::string_view::npos ? std::string_view() : line.substr(text);
+}
+
+std::optional<std::vector<std::string>> read_kernel_log(const Host& host) {
+  const std::vector<std::vector<std::string>> ways{{"dmesg"}, {"journalctl", "-k", "-b", "--no-pager", "-o", "cat"}};
+  for (const auto& way : ways) {
+    const auto said = host.run(way, kLimit);
+    if (said && said->exit_status == 0) return lines_of(said->output);
+  }
+  return std::nullopt;
+}
+
+}  // namespace slipway::nvidia

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/xid.hpp - XID errors of the driver in the kernel's log, and what each asks for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipway::nvidia {
+
+/// One line "NVRM: Xid (PCI:0000:65:00): 79, pid=1234, GPU has fallen off the bus."
+struct Xid {
+  unsigned number = 0;
+  std::string address;  ///< PCI, with the function where the driver writes it
+  std::string text;     ///< after the number
+};
+std::optional<Xid> parse_xid(std::string_view line);
+
+/// What is known of a number (NVIDIA's XID catalogue, docs.nvidia.com/deploy/xid-errors).
+struct XidMeaning {
+  bool of_the_application = false;  ///< a program's mistake; the GPU is fine
+  std::string what;
+  std::string remedy;
+};
+XidMeaning meaning_of(unsigned number);
+
+/// The same number on the same GPU, counted; in order of first appearance.
+struct XidCount {
+  Xid last;
+  unsigned times = 0;
+};
+std::vector<XidCount> count_xids(const std::vector<std::string>& log);
+
+}  // namespace slipway::nvidia

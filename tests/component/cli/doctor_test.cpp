@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/component/cli/driver_root.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::DriverRoot;
+using slipway::testing::Ran;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Doctor, HasNothingToSayAboutARootThatIsAsTheSpecSays) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const auto before = root.tree();
+  const Ran doctor = root.run({"doctor", "-f", root.folder().at("host.yaml").string()});
+  EXPECT_EQ(doctor.code, 0) << doctor.out << doctor.err;
+  EXPECT_THAT(doctor.out, HasSubstr("Nothing is wrong"));
+  EXPECT_EQ(root.tree(), before);
+}
+
+TEST(Doctor, NamesWhatIsBrokenWithItsRemedyAndExitsWithOne) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  std::filesystem::remove(root.path("usr/lib/slipway/driver.json"));
+  const Ran doctor = root.run({"doctor", "driver"});
+  EXPECT_EQ(doctor.code, 1) << doctor.out;
+  EXPECT_THAT(doctor.out, HasSubstr("fail  driver.installed"));
+  EXPECT_THAT(doctor.out, HasSubstr("do: run `slipway apply`"));
+  EXPECT_THAT(doctor.out, Not(HasSubstr("  pass  ")));
+}
+
+TEST(Doctor, SaysThatThereIsNoPackageForAKernelAndWhichThereAre) {
+  const DriverRoot root;
+  const Ran doctor =
+      root.run({"doctor", "--kernel", "6.1.0-999-amd64", "-f", root.folder().at("host.yaml").string(), "-o", "json"});
+  EXPECT_EQ(doctor.code, 1) << doctor.err;
+  const Json result = Json::parse(doctor.out);
+  EXPECT_EQ(result["kind"], "Diagnosis");
+  EXPECT_EQ(result["passed"], false);
+  std::string plan;
+  for (const Json& finding : result["components"]["driver"])
+    if (finding["name"] == "driver.plan") plan = finding["text"].get<std::string>() + finding.value("remedy", "");
+  EXPECT_THAT(plan, HasSubstr("6.1.0-999-amd64"));
+}
+
+TEST(Doctor, RefusesAComponentThatIsNotThere) {
+  const DriverRoot root;
+  const Ran doctor = root.run({"doctor", "drver", "-f", root.folder().at("host.yaml").string()});
+  EXPECT_EQ(doctor.code, 1);
+  EXPECT_THAT(doctor.err, HasSubstr("drver"));
+}
+
+}  // namespace
+}  // namespace slipway
