@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/validator/check.hpp - the result of one check: a finding whose name is known beforehand.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <slipway/findings.hpp>
+
+namespace slipway::validator {
+
+using Verdict = Finding::Status;
+
+inline Finding passes(std::string name, std::string text) {
+  return {Verdict::pass, std::move(name), std::move(text), {}};
+}
+inline Finding fails(std::string name, std::string text, std::string remedy) {
+  return {Verdict::fail, std::move(name), std::move(text), std::move(remedy)};
+}
+/// It could not be tried. Never "pass": nobody knows.
+inline Finding not_tried(std::string name, std::string why) {
+  return {Verdict::not_exercised, std::move(name), std::move(why), {}};
+}
+inline bool passed(const Finding& finding) { return finding.status == Verdict::pass; }
+
+}  // namespace slipway::validator

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/device_plugin_check.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <slipway/json.hpp>
+#include <slipway/root_dir.hpp>
+
+namespace slipway::validator {
+namespace {
+
+bool is_ours(const std::string& resource) {
+  return resource.starts_with("nvidia.com/gpu") || resource.starts_with("nvidia.com/mig-");
+}
+
+/// Names of NVIDIA's sockets; kubelet's own and those of other vendors are left out.
+std::vector<std::string> plugin_sockets(const Host& host) {
+  std::vector<std::string> sockets;
+  const auto names = host.list(kDevicePlugins).value_or(std::vector<std::string>{});
+  for (const std::string& name : names)
+    if (name.ends_with(".sock") && (name.starts_with("nvidia") || name.starts_with("slipway"))) sockets.push_back(name);
+  return sockets;
+}
+
+/// A socket whose program is gone refuses; the file stays behind after a crash.
+bool somebody_listens(const Host& host, const std::string& name) {
+  const auto root = RootDir::open(host.root_folder());
+  const auto folder = root ? root->open_at(kDevicePlugins, O_PATH | O_DIRECTORY) : Result<Fd>(root.error());
+  if (!folder) return false;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", folder->get(), name);
+  if (path.size() >= sizeof address.sun_path) return false;
+  path.copy(address.sun_path, path.size());
+  const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return false;
+  const int connected = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return connected == 0 || errno == EAGAIN || errno == EINPROGRESS;
+}
+
+}  // namespace
+
+std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host& host) {
+  const auto text = host.read(std::string(kDevicePlugins) + "/kubelet_internal_checkpoint", 16U << 20);
+  if (!text) return std::nullopt;
+  const Json checkpoint = Json::parse(*text, nullptr, false);
+  if (!checkpoint.is_object() || !checkpoint.contains("Data") || !checkpoint["Data"].is_object()) return std::nullopt;
+  std::map<std::string, std::int64_t> resources;
+  const Json registered = checkpoint["Data"].value("RegisteredDevices", Json::object());
+  if (!registered.is_object()) return resources;  // null before the first plugin
+  for (const auto& [resource, devices] : registered.items())
+    if (is_ours(resource) && devices.is_array()) resources[resource] = static_cast<std::int64_t>(devices.size());
+  return resources;
+}
+
+std::int64_t device_total(const Host& host) {
+  const auto resources = registered_devices(host);
+  if (!resources) return -1;
+  std::int64_t total = 0;
+  for (const auto& [resource, count] : *resources) total += count;
+  return total;
+}
+
+Finding check_device_plugin(const Host& host) {
+  if (!host.exists(kDevicePlugins)) return not_tried(kPluginCheck, "there is no kubelet on this host");
+  const auto sockets = plugin_sockets(host);
+  const auto resources = registered_devices(host);
+  if (sockets.empty() && (!resources || resources->empty()))
+    return not_tried(kPluginCheck, "no device plugin of NVIDIA's has registered with kubelet");
+  std::string listening;
+  for (const std::string& name : sockets)
+    if (listening.empty() && somebody_listens(host, name)) listening = name;
+  if (listening.empty())
+    return fails(kPluginCheck, "kubelet knows NVIDIA's devices and no device plugin runs any more",
+                 "start the device plugin again; its log says why it ended");
+  std::string counts;
+  std::int64_t total = 0;
+  for (const auto& [resource, count] : resources.value_or(std::map<std::string, std::int64_t>{})) {
+    total += count;
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, resource);
+  }
+  if (total == 0)
+    return fails(kPluginCheck, fmt::format("the device plugin runs ({}) and kubelet has no device of it", listening),
+                 "look at the plugin's log for devices that it calls unhealthy, and restart it after kubelet was");
+  return passes(kPluginCheck, "kubelet has " + counts);
+}
+
+}  // namespace slipway::validator

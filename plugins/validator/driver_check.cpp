@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/driver_check.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "nvidia/device_nodes.hpp"
+#include "nvidia/gpu.hpp"
+#include "nvidia/loaded_driver.hpp"
+#include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/system.hpp"
+
+namespace slipway::validator {
+namespace {
+
+namespace nvml = nvidia::nvml;
+constexpr const char* kDoctor = "`slipway doctor driver` says why";
+
+void check_node(const Host& host, const std::string& path, std::optional<unsigned> major, unsigned minor,
+                std::vector<std::string>& wrong) {
+  const auto info = host.info(path);
+  if (!info)
+    wrong.push_back(path + " is missing");
+  else if (!major)
+    wrong.push_back(path + " has no driver: /proc/devices does not list its major");
+  else if (info->type != FileInfo::Type::character_device || info->device_major != *major ||
+           info->device_minor != minor)
+    wrong.push_back(fmt::format("{} is not the device {}:{}", path, *major, minor));
+}
+
+bool has_gpu(const Host& host) {
+  for (const auto& device : host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}}))
+    if (nvidia::is_gpu(device)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> wrong_nodes(const Host& host, const std::string& dev_root) {
+  const std::string dev = (dev_root == "/" ? "" : dev_root) + "/dev/";
+  std::vector<std::string> wrong;
+  check_node(host, dev + "nvidiactl", nvidia::kMajor, nvidia::kControlMinor, wrong);
+  const auto uvm = host.character_major("nvidia-uvm");
+  check_node(host, dev + "nvidia-uvm", uvm, 0, wrong);
+  check_node(host, dev + "nvidia-uvm-tools", uvm, 1, wrong);
+  const auto minors = nvidia::read_gpu_minors(host);
+  for (const unsigned minor : minors)
+    check_node(host, fmt::format("{}nvidia{}", dev, minor), nvidia::kMajor, minor, wrong);
+  return wrong;
+}
+
+/// What the kernel shows, where there is one that runs; a simulated machine has only its library.
+std::optional<Finding> DriverCheck::check_kernel() const {
+  if (!host_.live()) return std::nullopt;
+  if (!has_gpu(host_)) return Finding{Verdict::not_applicable, kDriverCheck, "no NVIDIA GPU on the PCI bus", {}};
+  if (!host_.module_loaded("nvidia")) return fails(kDriverCheck, "the kernel module nvidia is not loaded", kDoctor);
+  const auto wrong = wrong_nodes(host_, place_ && place_->own_dev ? place_->root : "/");
+  if (!wrong.empty()) return fails(kDriverCheck, fmt::format("{}", fmt::join(wrong, "; ")), "run `slipway apply`");
+  return std::nullopt;
+}
+
+std::optional<Finding> DriverCheck::open_library() {
+  if (nvml_ && nvml_->is_open() && nvml_->stuck() == 0) return std::nullopt;
+  nvml_.reset();
+  auto choice = nvml::choose_library(host_, place_ ? place_->root : "/");
+  if (!choice) return not_tried(kDriverCheck, choice.error().what);
+  auto opened = nvml::Nvml::open({.library = *choice, .call_limit = call_limit_, .attach = true});
+  if (!opened)
+    return fails(kDriverCheck, opened.error().what, opened.error().next.empty() ? kDoctor : opened.error().next);
+  nvml_ = std::move(*opened);
+  return std::nullopt;
+}
+
+Finding DriverCheck::run() {
+  place_ = find_driver(host_, wanted_root_);
+  if (auto finding = check_kernel()) return give_up(std::move(*finding));
+  if (host_.live() && !place_ && std::getenv("SLIPWAY_NVML") == nullptr)
+    return give_up(fails(kDriverCheck, "the driver's library libnvidia-ml.so.1 is not there", "run `slipway apply`"));
+  if (auto finding = open_library()) return give_up(std::move(*finding));
+  Finding finding = ask_gpus();
+  return passed(finding) ? finding : give_up(std::move(finding));
+}
+
+/// A library that gave an error is not asked again: the next run() opens it anew, and finds a repaired driver.
+Finding DriverCheck::give_up(Finding finding) {
+  nvml_.reset();
+  version_.clear();
+  gpus_.clear();
+  return finding;
+}
+
+Finding DriverCheck::ask_gpus() {
+  const auto version = nvml::driver_version(*nvml_);
+  if (!version) return fails(kDriverCheck, version.error("driver version").what, kDoctor);
+  const auto count = nvml::device_count(*nvml_);
+  if (!count) return fails(kDriverCheck, count.error("number of GPUs").what, kDoctor);
+  if (*count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kDoctor);
+  std::vector<std::string> gpus;
+  for (unsigned index = 0; index < *count; ++index) {
+    const auto device = nvml::device_at(*nvml_, index);
+    const auto uuid = device ? nvml::device_uuid(*nvml_, *device) : nvml::Answer<std::string>(device.code());
+    // Of all questions this is one that a GPU which has fallen off the bus cannot answer from memory.
+    const auto memory = device ? nvml::memory(*nvml_, *device) : nvml::Answer<nvml::Memory>(device.code());
+    if (!uuid || (!memory && !memory.absent()))
+      return fails(kDriverCheck,
+                   (!uuid ? uuid.error(fmt::format("GPU {}", index)) : memory.error(fmt::format("GPU {}", index))).what,
+                   kDoctor);
+    gpus.push_back(*uuid);
+  }
+  version_ = *version;
+  gpus_ = std::move(gpus);
+  return passes(kDriverCheck,
+                fmt::format("driver {} answers for {} {}", version_, *count, *count == 1 ? "GPU" : "GPUs"));
+}
+
+}  // namespace slipway::validator

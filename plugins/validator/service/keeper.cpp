@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/service/keeper.hpp"
+
+#include <cstdlib>
+#include <ctime>
+
+#include <unistd.h>
+
+#include "nvidia/gpu.hpp"
+#include "validator/companion_check.hpp"
+#include "validator/cuda_check.hpp"
+#include "validator/device_plugin_check.hpp"
+
+namespace slipway::validator {
+namespace {
+
+constexpr std::chrono::seconds kCallLimit{5};  // a call that takes longer is as good as none: the driver hangs
+constexpr std::chrono::seconds kTryAgain{60};
+constexpr const char* kContainerFile = ".driver-ctr-ready";
+
+std::string node_name(const Settings& settings) {
+  if (!settings.node.empty()) return settings.node;
+  if (const char* named = std::getenv("NODE_NAME"); named != nullptr && *named != '\0') return named;
+  char name[256] = "";
+  (void)::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+Keeper::Keeper(const Host& host, Settings settings)
+    : host_(host), settings_(std::move(settings)), driver_(host, settings_.driver_root, kCallLimit), toolkit_(host) {
+  gauges_.node = node_name(settings_);
+  gauges_.start_time = std::time(nullptr);
+}
+
+void Keeper::take(Finding finding) {
+  const auto before = findings_.find(finding.name);
+  const bool same = before != findings_.end() && before->second.status == finding.status &&
+                    (passed(finding) || before->second.text == finding.text);
+  if (!same) changed_.push_back(finding);
+  findings_[finding.name] = std::move(finding);
+}
+
+std::vector<Finding> Keeper::pass() {
+  changed_.clear();
+  take(driver_.run());
+  if (settings_.wants("toolkit")) take(toolkit_.run());
+  if (settings_.wants("plugin")) take(check_device_plugin(host_));
+  if (settings_.wants("cuda")) look_at_cuda();
+  for (const std::string& companion : settings_.companions) take(check_companion(host_, companion));
+  update_gauges();
+  return changed_;
+}
+
+/// A driver that is unloaded meanwhile is not ready; that it is loaded again is found out when it may be asked.
+void Keeper::pass_without_driver() {
+  changed_.clear();
+  if (host_.live() && !host_.module_loaded("nvidia")) {
+    take(fails(kDriverCheck, "the kernel module nvidia is not loaded", "it was held quiet; nothing if that goes on"));
+    if (settings_.wants("cuda")) take(not_tried(kCudaCheck, "the driver is not loaded"));
+    tried_for_.clear();
+  }
+  update_gauges();
+}
+
+void Keeper::let_go() {
+  trial_stop_.request_stop();
+  if (trial_.valid()) (void)trial_.get();
+  trial_stop_ = std::stop_source();
+  driver_.let_go();
+}
+
+/// What a result of CUDA's holds for.
+std::string Keeper::cuda_reason() const {
+  std::string reason = driver_.version();
+  for (const std::string& gpu : driver_.gpus()) reason += " " + gpu;
+  return reason;
+}
+
+void Keeper::look_at_cuda() {
+  if (trial_.valid()) {
+    if (trial_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    take(trial_.get());
+  }
+  if (!host_.live()) return take(not_tried(kCudaCheck, "this root is not running, so nothing can compute"));
+  if (!passed(findings_.at(kDriverCheck))) {
+    tried_for_.clear();
+    return take(not_tried(kCudaCheck, "the driver does not work, so CUDA was not tried"));
+  }
+  const bool again = !ready(kCudaCheck) && Clock::now() - tried_at_ >= kTryAgain;
+  if (cuda_reason() == tried_for_ && !again) return;
+  if (cuda_reason() != tried_for_) take(not_tried(kCudaCheck, "CUDA is being tried"));
+  tried_for_ = cuda_reason();
+  tried_at_ = Clock::now();
+  trial_ = std::async(std::launch::async, [around = look_around(host_, driver_), stop = trial_stop_.get_token()] {
+    return check_cuda(around, stop);
+  });
+}
+
+bool Keeper::ready(const char* check) const {
+  const auto found = findings_.find(check);
+  return found != findings_.end() && passed(found->second);
+}
+
+std::map<std::string, StatusFile> Keeper::files() const {
+  std::map<std::string, StatusFile> wanted;
+  if (settings_.wants("driver") && ready(kDriverCheck)) {
+    const DriverPlace place = driver_.place().value_or(DriverPlace{.root = "/", .library = ""});
+    wanted["driver-ready"] = {driver_ready_text(place), 0600};
+    if (place.of_host) wanted[kContainerFile] = {driver_ctr_ready_text(host_), 0644};  // else its container writes it
+  }
+  if (ready(kToolkitCheck)) wanted["toolkit-ready"] = {};
+  if (ready(kCudaCheck)) wanted["cuda-ready"] = {};
+  if (ready(kPluginCheck)) wanted["plugin-ready"] = {};
+  for (const std::string& companion : settings_.companions)
+    if (ready(("validator." + companion).c_str())) wanted[companion + "-ready"] = {};
+  return wanted;
+}
+
+std::vector<std::string> Keeper::looked_after() const {
+  std::vector<std::string> names;
+  for (const std::string& check : settings_.checks) names.push_back(check + "-ready");
+  for (const std::string& companion : settings_.companions) names.push_back(companion + "-ready");
+  const bool of_host = !driver_.place() || driver_.place()->of_host;
+  if (settings_.wants("driver") && of_host) names.emplace_back(kContainerFile);
+  return names;
+}
+
+void Keeper::update_gauges() {
+  const std::int64_t now = std::time(nullptr);
+  const std::int64_t devices = device_total(host_);
+  const auto functions = host_.pci_devices({.vendor = nvidia::kVendor, .base_class = {}});
+  const std::scoped_lock lock(mutex_);
+  gauges_.driver_ready = settings_.wants("driver") && ready(kDriverCheck);
+  gauges_.toolkit_ready = ready(kToolkitCheck);
+  gauges_.plugin_ready = ready(kPluginCheck);
+  gauges_.cuda_ready = ready(kCudaCheck);
+  gauges_.driver_valid = ready(kDriverCheck);
+  if (gauges_.driver_valid) gauges_.driver_valid_time = now;
+  gauges_.plugin_devices = devices;
+  if (devices > 0) gauges_.plugin_valid_time = now;
+  gauges_.pci_devices = host_.has_kernel_view() ? static_cast<std::int64_t>(functions.size()) : -1;
+}
+
+Gauges Keeper::gauges() const {
+  const std::scoped_lock lock(mutex_);
+  return gauges_;
+}
+
+std::string Keeper::summary() const {
+  std::string good;
+  std::string bad;
+  for (const auto& [name, finding] : findings_) {
+    std::string& list = passed(finding) ? good : bad;
+    list += (list.empty() ? "" : ", ") + name.substr(name.find('.') + 1);
+  }
+  return "ready: " + (good.empty() ? "nothing" : good) + (bad.empty() ? "" : "; not ready: " + bad);
+}
+
+}  // namespace slipway::validator

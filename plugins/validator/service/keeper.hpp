@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/validator/service/keeper.hpp - does the checks again and again, and says what the files and gauges should be.
+#pragma once
+
+#include <chrono>
+#include <future>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+
+#include "validator/check.hpp"
+#include "validator/driver_check.hpp"
+#include "validator/service/gauges.hpp"
+#include "validator/service/status_files.hpp"
+#include "validator/settings.hpp"
+#include "validator/toolkit_check.hpp"
+
+namespace slipway::validator {
+
+class Keeper {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Keeper(const Host& host, Settings settings);
+  ~Keeper() { let_go(); }
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  /// One round. @return findings that are not as they were, for the log
+  std::vector<Finding> pass();
+  /// While the driver must not be touched: takes back what the kernel shows to be no longer so.
+  void pass_without_driver();
+  /// Lets the driver go; a CUDA trial under way is ended.
+  void let_go();
+
+  /// The files that should be there now.
+  std::map<std::string, StatusFile> files() const;
+  /// All that this validator looks after.
+  std::vector<std::string> looked_after() const;
+  /// Thread-safe.
+  Gauges gauges() const;
+  /// "driver, toolkit; not: cuda".
+  std::string summary() const;
+
+ private:
+  void take(Finding finding);
+  void look_at_cuda();
+  std::string cuda_reason() const;
+  bool ready(const char* check) const;
+  void update_gauges();
+
+  const Host& host_;
+  Settings settings_;
+  DriverCheck driver_;
+  ToolkitCheck toolkit_;
+  std::map<std::string, Finding> findings_;
+  std::vector<Finding> changed_;
+
+  // CUDA is tried once for each driver and set of GPUs, and again a minute after it did not pass.
+  std::future<Finding> trial_;
+  std::stop_source trial_stop_;
+  std::string tried_for_;
+  Clock::time_point tried_at_;
+
+  mutable std::mutex mutex_;
+  Gauges gauges_;
+};
+
+}  // namespace slipway::validator

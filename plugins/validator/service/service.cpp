@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/validator/service/service.cpp - the validator's service: status files and gauges that follow what is so.
+#include <map>
+
+#include <slipway/plugin.hpp>
+#include <slipway/service_loop.hpp>
+#include <slipway/service_only.hpp>
+
+#include "validator/service/http_server.hpp"
+#include "validator/service/keeper.hpp"
+
+namespace slipway::validator {
+namespace {
+
+// A round costs a few file look-ups and one question per GPU, so that a file is right within a second.
+constexpr std::chrono::milliseconds kInterval{500};
+constexpr std::chrono::seconds kPortAgain{30};
+
+class ValidatorService final : public Service {
+ public:
+  Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
+    SLIPWAY_TRY(settings, read_settings(spec));
+    SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+    Keeper keeper(host, settings);
+    StatusFiles files(std::move(root), settings.directory);
+    bool said_ready = false;
+    const auto pass = [&]() -> Status {
+      report(keeper.pass(), keeper, io);
+      show(files, keeper.files(), keeper, io);
+      serve(settings, keeper, io);
+      if (!said_ready) io.ready();
+      said_ready = true;
+      return {};
+    };
+    const Status status = loop_.run(stop, io,
+                                    {.interval = kInterval,
+                                     .pass = pass,
+                                     .let_go = [&] { keeper.let_go(); },
+                                     .while_quiet =
+                                         [&] {
+                                           keeper.pass_without_driver();
+                                           show(files, keeper.files(), keeper, io);
+                                         }});
+    server_.reset();
+    show(files, {}, keeper, io);  // nobody keeps them true any more
+    return status;
+  }
+  Status quiesce() override { return loop_.quiesce(); }
+  Status resume() override { return loop_.resume(); }
+
+ private:
+  static void report(const std::vector<Finding>& changed, const Keeper& keeper, ServiceIo& io) {
+    for (const Finding& finding : changed) {
+      const bool bad = finding.status == Verdict::fail;
+      const std::string remedy = finding.remedy.empty() ? "" : " (do: " + finding.remedy + ")";
+      io.log(bad ? "warning" : "info",
+             finding.name + ": " + std::string(to_string(finding.status)) + ": " + finding.text + remedy);
+    }
+    if (!changed.empty()) io.status(keeper.summary());
+  }
+
+  /// A folder that cannot be written is said once, and tried again with every round.
+  void show(StatusFiles& files, const std::map<std::string, StatusFile>& wanted, const Keeper& keeper, ServiceIo& io) {
+    const Status shown = files.show(wanted, keeper.looked_after());
+    if (!shown && file_problem_ != shown.error().what) io.log("warning", "status files: " + shown.error().what);
+    file_problem_ = shown ? "" : shown.error().what;
+  }
+
+  void serve(const Settings& settings, const Keeper& keeper, ServiceIo& io) {
+    const auto now = std::chrono::steady_clock::now();
+    if (settings.port == 0 || server_ || now < serve_after_) return;
+    auto server =
+        HttpServer::start(settings.address, settings.port, [&keeper] { return gauges_text(keeper.gauges()); });
+    if (server) {
+      server_ = std::move(*server);
+      return io.log("info", "gauges are at port " + std::to_string(server_->port()) + ", /metrics");
+    }
+    serve_after_ = now + kPortAgain;
+    if (port_problem_ != server.error().what)
+      io.log("warning", "no gauges: " + server.error().what + " (do: " + server.error().next + ")");
+    port_problem_ = server.error().what;
+  }
+
+  ServiceLoop loop_;
+  std::unique_ptr<HttpServer> server_;
+  std::chrono::steady_clock::time_point serve_after_;
+  std::string file_problem_;
+  std::string port_problem_;
+};
+
+class Served final : public ServiceOnly {
+ public:
+  Service* service() override { return &service_; }
+
+ private:
+  ValidatorService service_;
+};
+
+}  // namespace
+}  // namespace slipway::validator
+
+SLIPWAY_PLUGIN(slipway::component<slipway::validator::Served>("validator"))

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/settings.hpp"
+
+#include <algorithm>
+
+namespace slipway::validator {
+
+bool Settings::wants(const std::string& check) const { return std::ranges::count(checks, check) > 0; }
+
+Result<Settings> read_settings(const Spec& spec) {
+  const std::int64_t port = spec.number("port");
+  if (port < 0 || port > 65535)
+    return Error{ErrorCode::invalid,
+                 std::to_string(port) + " is no TCP port",
+                 "spec.components.validator.port",
+                 "give a number from 1 to 65535, or 0 for no gauges",
+                 {}};
+  const std::string root = spec.text("driver_root");
+  return Settings{.checks = spec.texts("checks"),
+                  .companions = spec.texts("companions"),
+                  .driver_root = root == "auto" ? "" : root,
+                  .directory = spec.text("directory"),
+                  .port = static_cast<std::uint16_t>(port),
+                  .address = spec.text("address"),
+                  .node = spec.text("node")};
+}
+
+}  // namespace slipway::validator

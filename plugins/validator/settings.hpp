@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/validator/settings.hpp - the component's section of the spec, as types.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+#include <slipway/spec.hpp>
+
+namespace slipway::validator {
+
+/// See validator.component.yaml for what each key means.
+struct Settings {
+  std::vector<std::string> checks;
+  std::vector<std::string> companions;
+  std::string driver_root;  ///< empty: auto
+  std::string directory;
+  std::uint16_t port = 0;  ///< 0: no gauges
+  std::string address;
+  std::string node;
+
+  bool wants(const std::string& check) const;
+};
+
+/// Errors: `invalid` a port that is none.
+Result<Settings> read_settings(const Spec& spec);
+
+}  // namespace slipway::validator

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/toolkit_check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace slipway::validator {
+namespace {
+
+constexpr std::string_view kRuntime = "nvidia-container-runtime";
+
+/// Files in which engines are told of a runtime, those of drop-in folders too.
+std::vector<std::string> engine_configs(const Host& host) {
+  std::vector<std::string> files{"/etc/containerd/config.toml", "/etc/docker/daemon.json", "/etc/crio/crio.conf"};
+  for (const char* folder : {"/etc/containerd/conf.d", "/etc/crio/crio.conf.d"}) {
+    const auto names = host.list(folder).value_or(std::vector<std::string>{});
+    for (const std::string& name : names) files.push_back(std::string(folder) + "/" + name);
+  }
+  return files;
+}
+
+/// The path that ends in the runtime's name, as a config writes it in quotes.
+std::string runtime_path(const std::string& config) {
+  for (std::size_t at = config.find(kRuntime); at != std::string::npos; at = config.find(kRuntime, at + 1)) {
+    const std::size_t quote = config.rfind('"', at);
+    const std::size_t end = at + kRuntime.size();
+    if (quote == std::string::npos || end >= config.size() || config[end] != '"') continue;
+    std::string path = config.substr(quote + 1, end - quote - 1);
+    if (path.starts_with('/')) return path;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Finding> ToolkitCheck::check_cdi() {
+  std::size_t devices = 0;
+  const std::vector<CdiSpec>& specs = cdi_.read();
+  for (const CdiSpec& spec : specs) {
+    if (!spec.problem.empty())
+      return fails(kToolkitCheck, spec.file + ": " + spec.problem,
+                   "remove the file, then run `slipway apply` or `nvidia-ctk cdi generate` to make it anew");
+    const auto missing = cdi_.missing(spec);
+    if (!missing.empty())
+      return fails(kToolkitCheck,
+                   fmt::format("{} is stale: it names {}, which is not there", spec.file, fmt::join(missing, ", ")),
+                   "run `slipway apply`, or `nvidia-ctk cdi generate` for a spec that slipway did not make");
+    devices += spec.devices.size();
+  }
+  if (specs.empty()) return std::nullopt;
+  return passes(kToolkitCheck, fmt::format("{} CDI {} with {} devices, and all that they name is there", specs.size(),
+                                           specs.size() == 1 ? "spec" : "specs", devices));
+}
+
+std::optional<Finding> ToolkitCheck::check_runtime() const {
+  const auto files = engine_configs(host_);
+  for (const std::string& file : files) {
+    const auto config = host_.read(file);
+    const std::string path = config ? runtime_path(*config) : std::string();
+    if (path.empty()) continue;
+    if (host_.exists(path)) return passes(kToolkitCheck, fmt::format("{} uses the runtime {}", file, path));
+    return fails(kToolkitCheck, fmt::format("{} names the runtime {}, which is not there", file, path),
+                 "install the NVIDIA container toolkit, or take the runtime out of that file");
+  }
+  return std::nullopt;
+}
+
+Finding ToolkitCheck::run() {
+  if (auto finding = check_cdi()) return std::move(*finding);
+  if (auto finding = check_runtime()) return std::move(*finding);
+  return not_tried(kToolkitCheck,
+                   "there is no CDI spec of nvidia.com in /etc/cdi or /run/cdi, and no engine is set up "
+                   "for NVIDIA's runtime");
+}
+
+}  // namespace slipway::validator

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/validator.hpp"
+
+#include "nvidia/gpu.hpp"
+#include "validator/companion_check.hpp"
+#include "validator/cuda_check.hpp"
+#include "validator/device_plugin_check.hpp"
+#include "validator/driver_check.hpp"
+#include "validator/settings.hpp"
+#include "validator/toolkit_check.hpp"
+
+namespace slipway::validator {
+namespace {
+
+constexpr std::chrono::seconds kCallLimit{20};  // the first call takes GPUs into use, which takes seconds each
+
+Finding try_cuda(const Host& host, DriverCheck& driver, const Finding& driver_finding) {
+  if (!host.live()) return not_tried(kCudaCheck, "this root is not running, so nothing can compute");
+  if (!passed(driver_finding)) return not_tried(kCudaCheck, "the driver does not work, so CUDA was not tried");
+  const CudaSurroundings around = look_around(host, driver);
+  driver.let_go();
+  return check_cuda(around, {});
+}
+
+}  // namespace
+
+Result<Facts> Validator::detect(const Spec&, const Host& host) const {
+  if (host.hardware() != "detect") return Facts{};
+  if (!host.has_kernel_view()) return Facts::not_applicable("this root shows no devices, and hardware is detect");
+  for (const auto& device : host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}}))
+    if (nvidia::is_gpu(device)) return Facts{};
+  return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+}
+
+// The service with its unit is all there is, and the core adds that.
+Result<Plan> Validator::plan(const Spec& spec, const Facts&, const Inputs&) const {
+  SLIPWAY_CHECK(read_settings(spec));
+  return Plan{};
+}
+
+Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  Findings findings;
+  DriverCheck driver(host, settings.driver_root, kCallLimit);
+  if (settings.wants("driver") || settings.wants("cuda")) {
+    const Finding found = driver.run();
+    if (settings.wants("driver")) findings.add(found);
+    if (settings.wants("cuda")) findings.add(try_cuda(host, driver, found));
+  }
+  if (settings.wants("toolkit")) findings.add(ToolkitCheck(host).run());
+  if (settings.wants("plugin")) findings.add(check_device_plugin(host));
+  for (const std::string& companion : settings.companions) findings.add(check_companion(host, companion));
+  return findings;
+}
+
+}  // namespace slipway::validator

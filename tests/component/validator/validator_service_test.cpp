@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <netinet/in.h>
+
+#include "tests/component/service/running_service.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Clock;
+using slipway::testing::Control;
+using slipway::testing::eventually;
+using slipway::testing::Ran;
+using slipway::testing::RunningService;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+
+constexpr const char* kCdiSpec = R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [{"name": "all"}]})";
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+/// A port that was free a moment ago, and the socket that took it.
+std::pair<int, std::uint16_t> take_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = loopback(0);
+  socklen_t length = sizeof address;
+  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), length), 0);
+  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  return {fd, ntohs(address.sin_port)};
+}
+
+std::string get_metrics(std::uint16_t port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
+  std::string answer;
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    const std::string request = "GET /metrics HTTP/1.0\r\n\r\n";
+    (void)!::send(fd, request.data(), request.size(), MSG_NOSIGNAL);
+    char part[4096];
+    for (ssize_t got = 0; (got = ::recv(fd, part, sizeof part, 0)) > 0;)
+      answer.append(part, static_cast<std::size_t>(got));
+  }
+  ::close(fd);
+  return answer;
+}
+
+class ValidatorService : public ::testing::Test {
+ protected:
+  ValidatorService() {
+    ::setenv("SLIPWAY_NVML", NVML_MOCK, 1);
+    ::setenv("VALIDATOR_NVML", host_.folder().at("nvml").c_str(), 1);
+    host_.folder().directory("nvml");
+    const auto [fd, port] = take_port();
+    ::close(fd);
+    port_ = port;
+    spec(port);
+    host_.put("etc/cdi/nvidia.json", kCdiSpec);
+  }
+  ~ValidatorService() override {
+    ::unsetenv("SLIPWAY_NVML");
+    ::unsetenv("VALIDATOR_NVML");
+  }
+  void spec(std::uint16_t port) const {
+    host_.spec("    validator: {address: 127.0.0.1, node: node-1, port: " + std::to_string(port) + "}\n");
+  }
+  std::vector<std::string> words(const std::string& command) const {
+    std::vector<std::string> all{command};
+    if (command == "service") all.emplace_back("validator");
+    for (const auto& word :
+         {std::string("-f"), host_.folder().at("host.yaml").string(), std::string("--sim"), std::string("l4x1")})
+      all.push_back(word);
+    return all;
+  }
+  bool there(const std::string& name) const {
+    return std::filesystem::exists(host_.path("run/nvidia/validations/" + name));
+  }
+  /// Whether it comes to that, and how long that took.
+  std::chrono::milliseconds until(const std::string& name, bool wanted) const {
+    const auto begin = Clock::now();
+    EXPECT_TRUE(eventually([&] { return there(name) == wanted; })) << name;
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+  }
+
+  ScratchHost host_;
+  std::uint16_t port_ = 0;
+};
+
+constexpr std::chrono::milliseconds kSoon{1500};  // a second, and what a busy test machine adds
+
+TEST_F(ValidatorService, KeepsTheFilesOfWhatWorksAndNoneOfWhatWasNotTried) {
+  RunningService service(host_, words("service"));
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_TRUE(there("driver-ready"));
+  EXPECT_TRUE(there("toolkit-ready"));
+  EXPECT_THAT(host_.text("run/nvidia/validations/driver-ready"),
+              HasSubstr("IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/"));
+  EXPECT_FALSE(there("cuda-ready"));
+  EXPECT_FALSE(there("plugin-ready"));
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+  EXPECT_FALSE(there("driver-ready")) << "nobody keeps it true any more";
+}
+
+TEST_F(ValidatorService, FollowsALostGpuAStaleSpecAndADeletedFileWithinASecond) {
+  RunningService service(host_, words("service"));
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  host_.folder().file("nvml/lost", "");
+  EXPECT_LT(until("driver-ready", false), kSoon);
+  EXPECT_THAT(service.log(), HasSubstr("NVML_ERROR_GPU_IS_LOST"));
+  std::filesystem::remove(host_.folder().at("nvml/lost"));
+  EXPECT_LT(until("driver-ready", true), kSoon);
+  std::filesystem::remove(host_.path("run/nvidia/validations/driver-ready"));
+  EXPECT_LT(until("driver-ready", true), kSoon);
+  std::filesystem::remove(host_.path("etc/cdi/nvidia.json"));
+  EXPECT_LT(until("toolkit-ready", false), kSoon);
+  host_.put("etc/cdi/nvidia.json", kCdiSpec);
+  EXPECT_LT(until("toolkit-ready", true), kSoon);
+}
+
+TEST_F(ValidatorService, ServesTheGaugesThatItsFilesShow) {
+  RunningService service(host_, words("service"));
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_THAT(get_metrics(port_), HasSubstr("gpu_operator_node_driver_ready{node=\"node-1\"} 1\n"));
+  EXPECT_THAT(get_metrics(port_), HasSubstr("gpu_operator_node_device_plugin_devices_total{node=\"node-1\"} -1\n"));
+  host_.folder().file("nvml/gone", "");
+  host_.folder().file("nvml/lost", "");
+  (void)until("driver-ready", false);
+  EXPECT_TRUE(eventually([&] {
+    return get_metrics(port_).find("gpu_operator_node_driver_validation{node=\"node-1\"} 0\n") != std::string::npos;
+  }));
+}
+
+TEST_F(ValidatorService, KeepsItsFilesWhileItIsHeldQuietAndGoesOnAfterwards) {
+  RunningService service(host_, words("service"));
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  {
+    const Control control(host_.path("run/slipway/service/validator.sock").string());
+    ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
+    EXPECT_TRUE(there("driver-ready"));
+    host_.folder().file("nvml/lost", "");
+  }
+  EXPECT_LT(until("driver-ready", false), kSoon);
+}
+
+TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
+  const auto [fd, port] = take_port();
+  ASSERT_EQ(::listen(fd, 1), 0);
+  spec(port);
+  RunningService service(host_, words("service"));
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_TRUE(there("driver-ready"));
+  EXPECT_TRUE(eventually([&] { return service.log().find("validator.port") != std::string::npos; })) << service.log();
+  ::close(fd);
+}
+
+TEST_F(ValidatorService, ReportsTheSameAsVerifyWhichWritesNothing) {
+  const auto before = host_.tree();
+  const Ran verify = host_.slipway(words("verify"));
+  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("pass  validator.driver: driver 535.261.03 answers for 2 GPUs"));
+  EXPECT_THAT(verify.out, HasSubstr("pass  validator.toolkit"));
+  EXPECT_THAT(verify.out, HasSubstr("not-exercised  validator.cuda"));
+  EXPECT_THAT(verify.out, HasSubstr("not-exercised  validator.plugin"));
+  EXPECT_EQ(host_.tree(), before);
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/driver_check.hpp"
+
+#include "gpu_machine.hpp"
+
+namespace slipway::validator {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::HasSubstr;
+using testing::shown;
+
+class DriverCheckTest : public testing::GpuMachine {
+ protected:
+  std::string run() { return shown(check.run()); }
+  DriverCheck check{host, "", std::chrono::seconds(5)};
+};
+
+TEST_F(DriverCheckTest, PassesWhenModuleNodesLibraryAndEveryGpuAnswer) {
+  EXPECT_EQ(run(), "pass validator.driver: driver 535.261.03 answers for 2 GPUs");
+  EXPECT_EQ(check.gpus().size(), 2U);
+}
+
+TEST_F(DriverCheckTest, FailsWhenTheModuleIsNotLoaded) {
+  host.without("/sys/module/nvidia").file("/proc/modules", "");
+  EXPECT_EQ(run(), "fail validator.driver: the kernel module nvidia is not loaded");
+}
+
+TEST_F(DriverCheckTest, NamesNodesThatAreMissingOrOfAnotherDevice) {
+  host.without("/dev/nvidia1").device("/dev/nvidia-uvm", 511, 0);
+  EXPECT_EQ(run(), "fail validator.driver: /dev/nvidia-uvm is not the device 510:0; /dev/nvidia1 is missing");
+}
+
+TEST_F(DriverCheckTest, FailsForALostGpuAndPassesAgainWhenItIsBack) {
+  EXPECT_THAT(run(), HasSubstr("pass"));
+  nvml.file("lost", "");
+  EXPECT_THAT(run(), HasSubstr("fail validator.driver: nvml: GPU 0"));
+  EXPECT_THAT(run(), HasSubstr("NVML_ERROR_GPU_IS_LOST"));
+  std::filesystem::remove(nvml.at("lost"));
+  EXPECT_THAT(run(), HasSubstr("pass"));
+}
+
+TEST_F(DriverCheckTest, FailsWhenTheLibraryFindsNoDriverOrNoGpu) {
+  nvml.file("gone", "");
+  EXPECT_THAT(run(), HasSubstr("fail"));
+  std::filesystem::remove(nvml.at("gone"));
+  nvml.file("gpus", "0");
+  EXPECT_THAT(run(), HasSubstr("has no GPU"));
+}
+
+TEST(DriverCheckElsewhere, IsNotApplicableWithoutAGpuAndNotExercisedInAnImage) {
+  FakeHost without;
+  without.live("6.1.0-50-amd64");
+  EXPECT_EQ(DriverCheck(without, "", std::chrono::seconds(1)).run().status, Verdict::not_applicable);
+  const FakeHost image;
+  EXPECT_EQ(DriverCheck(image, "", std::chrono::seconds(1)).run().status, Verdict::not_exercised);
+}
+
+TEST(DriverReady, OfAHostDriverIsWhatOperandsSource) {
+  FakeHost host;
+  host.file("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "");
+  EXPECT_EQ(driver_ready_text(find_driver(host, "").value()),
+            "IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/\nDRIVER_ROOT_CTR_PATH=/host\nNVIDIA_DEV_ROOT=/\n"
+            "DEV_ROOT_CTR_PATH=/host\n");
+}
+
+TEST(DriverReady, OfADriverContainerNamesItsRootAndItsDevicesIfItHasSome) {
+  FakeHost host;
+  host.file("/run/nvidia/driver/usr/lib64/libnvidia-ml.so.1", "");
+  EXPECT_EQ(driver_ready_text(find_driver(host, "").value()),
+            "IS_HOST_DRIVER=false\nNVIDIA_DRIVER_ROOT=/run/nvidia/driver\nDRIVER_ROOT_CTR_PATH=/driver-root\n"
+            "NVIDIA_DEV_ROOT=/\nDEV_ROOT_CTR_PATH=/host\n");
+  host.directory("/run/nvidia/driver/dev");
+  EXPECT_THAT(driver_ready_text(find_driver(host, "").value()),
+              HasSubstr("NVIDIA_DEV_ROOT=/run/nvidia/driver\nDEV_ROOT_CTR_PATH=/driver-root\n"));
+}
+
+}  // namespace
+}  // namespace slipway::validator

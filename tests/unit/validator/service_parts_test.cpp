@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "gpu_machine.hpp"
+#include "validator/service/gauges.hpp"
+#include "validator/service/http_server.hpp"
+#include "validator/service/keeper.hpp"
+#include "validator/service/status_files.hpp"
+
+namespace slipway::validator {
+namespace {
+
+using slipway::testing::TempDir;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Sends these bytes to the port and reads until the other end closes.
+std::string exchange(std::uint16_t port, const std::string& request) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::send(fd, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char part[4096];
+  for (ssize_t got = 0; (got = ::recv(fd, part, sizeof part, 0)) > 0;)
+    answer.append(part, static_cast<std::size_t>(got));
+  ::close(fd);
+  return answer;
+}
+
+TEST(HttpServer, AnswersMetricsAndNothingElse) {
+  auto server = HttpServer::start("127.0.0.1", 0, [] { return std::string("a 1\n"); });
+  ASSERT_TRUE(server) << to_text(server.error());
+  const std::uint16_t port = (*server)->port();
+  const std::string good = exchange(port, "GET /metrics HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(good, HasSubstr("200 OK"));
+  EXPECT_THAT(good, HasSubstr("text/plain; version=0.0.4"));
+  EXPECT_TRUE(good.ends_with("\r\n\r\na 1\n")) << good;
+  EXPECT_THAT(exchange(port, "GET /other HTTP/1.0\r\n\r\n"), HasSubstr("404"));
+  EXPECT_THAT(exchange(port, "POST /metrics HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
+  const auto second = HttpServer::start("127.0.0.1", port, [] { return std::string(); });
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().next, HasSubstr("validator.port"));
+}
+
+TEST(HttpServer, ServesBothProtocolsWithoutAnAddressAndRefusesOneThatIsNone) {
+  const auto server = HttpServer::start("", 0, [] { return std::string("b 2\n"); });
+  ASSERT_TRUE(server) << to_text(server.error());
+  EXPECT_THAT(exchange((*server)->port(), "GET /metrics HTTP/1.0\r\n\r\n"), HasSubstr("b 2"));
+  EXPECT_EQ(HttpServer::start("localhorst", 0, [] { return std::string(); }).error().code, ErrorCode::invalid);
+}
+
+TEST(Gauges, AreThoseOfTheReferenceWithTheNodeAsLabel) {
+  const std::string text = gauges_text({.node = "node-1", .driver_ready = true, .plugin_devices = 8});
+  for (const char* line :
+       {"gpu_operator_node_driver_ready{node=\"node-1\"} 1", "gpu_operator_node_toolkit_ready{node=\"node-1\"} 0",
+        "gpu_operator_node_plugin_ready{node=\"node-1\"} 0", "gpu_operator_node_cuda_ready{node=\"node-1\"} 0",
+        "gpu_operator_node_driver_validation{node=\"node-1\"} 0",
+        "gpu_operator_node_driver_validation_last_success_ts_seconds{node=\"node-1\"} 0",
+        "gpu_operator_node_device_plugin_devices_total{node=\"node-1\"} 8",
+        "gpu_operator_node_device_plugin_validation_last_success_ts_seconds{node=\"node-1\"} 0",
+        "gpu_operator_node_metrics_ready_ts_seconds{node=\"node-1\"} 0",
+        "gpu_operator_nvidia_pci_devices_total{node=\"node-1\"} -1"})
+    EXPECT_THAT(text, HasSubstr(std::string(line) + "\n"));
+  EXPECT_THAT(gauges_text({.node = "a\"b\\c\nd"}), HasSubstr(R"({node="a\"b\\c\nd"})"));
+}
+
+class StatusFilesTest : public ::testing::Test {
+ protected:
+  void show(const std::map<std::string, StatusFile>& wanted) {
+    const auto shown = files.show(wanted, {"driver-ready", "cuda-ready"});
+    EXPECT_TRUE(shown) << to_text(shown.error());
+  }
+  std::string path(const std::string& name) const { return root.at("run/nvidia/validations/" + name).string(); }
+  struct stat info(const std::string& name) const {
+    struct stat status {};
+    EXPECT_EQ(::stat(path(name).c_str(), &status), 0) << name;
+    return status;
+  }
+  TempDir root;
+  StatusFiles files{RootDir::open(root.string()).value(), "/run/nvidia/validations"};
+};
+
+TEST_F(StatusFilesTest, AppearWithContentAndModeAndGoAgain) {
+  show({{"driver-ready", {"A=b\n", 0600}}, {"cuda-ready", {}}});
+  EXPECT_EQ(info("driver-ready").st_mode & 07777U, 0600U);
+  EXPECT_EQ(info("driver-ready").st_size, 4);
+  EXPECT_EQ(info("cuda-ready").st_mode & 07777U, 0644U);
+  show({{"cuda-ready", {}}});
+  EXPECT_FALSE(std::filesystem::exists(path("driver-ready")));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("")), {}), 1);
+}
+
+TEST_F(StatusFilesTest, AreWrittenOnlyWhenTheyAreNotRight) {
+  show({{"driver-ready", {"A=b\n", 0600}}});
+  const auto before = info("driver-ready");
+  show({{"driver-ready", {"A=b\n", 0600}}});
+  EXPECT_EQ(info("driver-ready").st_ino, before.st_ino);
+  std::ofstream(path("driver-ready")) << "X=y\n";
+  show({{"driver-ready", {"A=b\n", 0600}}});
+  EXPECT_NE(info("driver-ready").st_ino, before.st_ino);
+}
+
+TEST_F(StatusFilesTest, LeaveThoseOfOthersAlone) {
+  root.file("run/nvidia/validations/workload-type", "container\n");
+  show({{"cuda-ready", {}}});
+  show({});
+  EXPECT_TRUE(std::filesystem::exists(path("workload-type")));
+}
+
+class KeeperTest : public testing::GpuMachine {
+ protected:
+  static Settings settings() {
+    return {.checks = {"driver", "toolkit", "cuda", "plugin"},
+            .companions = {"gdrcopy"},
+            .driver_root = "",
+            .directory = "/run/nvidia/validations",
+            .address = "",
+            .node = "n"};
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> list;
+    for (const auto& [name, file] : keeper.files()) list.push_back(name);
+    return list;
+  }
+  Keeper keeper{host, settings()};
+};
+
+TEST_F(KeeperTest, WantsTheFilesOfWhatWorksAndNeverOneOfWhatWasNotTried) {
+  (void)keeper.pass();
+  EXPECT_THAT(names(), ::testing::ElementsAre(".driver-ctr-ready", "driver-ready"));
+  EXPECT_EQ(keeper.files().at("driver-ready").mode, 0600U);
+  EXPECT_TRUE(keeper.gauges().driver_ready);
+  EXPECT_FALSE(keeper.gauges().cuda_ready);
+  EXPECT_EQ(keeper.gauges().pci_devices, 2);
+  host.module_loaded_now("gdrdrv");
+  (void)keeper.pass();
+  EXPECT_THAT(names(), ::testing::Contains("gdrcopy-ready"));
+}
+
+TEST_F(KeeperTest, FollowsADriverThatIsLostAndComesBack) {
+  (void)keeper.pass();
+  nvml.file("lost", "");
+  const auto changed = keeper.pass();
+  ASSERT_FALSE(changed.empty());
+  EXPECT_EQ(changed.front().name, "validator.driver");
+  EXPECT_TRUE(names().empty());
+  EXPECT_FALSE(keeper.gauges().driver_valid);
+  EXPECT_GT(keeper.gauges().driver_valid_time, 0) << "when it last worked is kept";
+  std::filesystem::remove(nvml.at("lost"));
+  (void)keeper.pass();
+  EXPECT_THAT(names(), ::testing::Contains("driver-ready"));
+}
+
+TEST_F(KeeperTest, SaysAChangeOnceAndNotWithEveryRound) {
+  EXPECT_FALSE(keeper.pass().empty());
+  for (int round = 0; round < 50; ++round) {  // until CUDA's trial is over
+    (void)keeper.pass();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(keeper.pass().empty());
+}
+
+TEST_F(KeeperTest, TakesBackWhatTheKernelShowsToBeGoneWhileTheDriverMayNotBeAsked) {
+  (void)keeper.pass();
+  keeper.let_go();
+  keeper.pass_without_driver();
+  EXPECT_THAT(names(), ::testing::Contains("driver-ready"));
+  host.without("/sys/module/nvidia").file("/proc/modules", "");
+  keeper.pass_without_driver();
+  EXPECT_THAT(names(), Not(::testing::Contains("driver-ready")));
+}
+
+}  // namespace
+}  // namespace slipway::validator

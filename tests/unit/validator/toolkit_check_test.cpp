@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validator/toolkit_check.hpp"
+
+#include "gpu_machine.hpp"
+
+namespace slipway::validator {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::HasSubstr;
+using testing::shown;
+
+constexpr const char* kSpec = R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu",
+  "devices": [{"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}]}}],
+  "containerEdits": {"mounts": [{"hostPath": "/usr/lib/libcuda.so.535.261.03", "containerPath": "/x"}],
+                     "hooks": [{"hookName": "createContainer", "path": "/usr/bin/nvidia-cdi-hook"}]}})";
+
+class Toolkit : public ::testing::Test {
+ protected:
+  Toolkit() {
+    host.live("6.1.0-50-amd64").device("/dev/nvidia0", 195, 0);
+    host.file("/usr/lib/libcuda.so.535.261.03", "").file("/usr/bin/nvidia-cdi-hook", "");
+  }
+  std::string run() { return shown(check.run()); }
+  FakeHost host;
+  ToolkitCheck check{host};
+};
+
+TEST_F(Toolkit, IsNotExercisedWhereNothingGivesGpusToContainers) {
+  host.file("/etc/cdi/other.json", R"({"cdiVersion": "0.5.0", "kind": "vendor.com/nic", "devices": [{"name": "a"}]})");
+  EXPECT_THAT(run(), HasSubstr("not-exercised validator.toolkit:"));
+}
+
+TEST_F(Toolkit, PassesForASpecAllOfWhosePathsAreThere) {
+  host.file("/etc/cdi/nvidia.json", kSpec);
+  EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
+}
+
+TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAnew) {
+  host.file("/run/cdi/nvidia.yaml",
+            "cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: \"0\"\n"
+            "  containerEdits: {deviceNodes: [{path: /dev/nvidia0}]}\n");
+  EXPECT_THAT(run(), HasSubstr("pass"));
+  host.without("/dev/nvidia0");
+  EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /run/cdi/nvidia.yaml is stale: it names /dev/nvidia0"));
+  host.file("/run/cdi/nvidia.yaml", "cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: all\n");
+  EXPECT_THAT(run(), HasSubstr("pass"));
+}
+
+TEST_F(Toolkit, SaysWhatIsWrongWithASpec) {
+  const std::map<std::string, std::string> wrong{
+      {"{", "neither JSON nor YAML"},
+      {"[]", "no CDI spec"},
+      {R"({"kind": "nvidia.com/gpu", "devices": [{"name": "0"}]})", "no cdiVersion"},
+      {R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu"})", "no devices"},
+      {R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [{}]})", "no name"},
+      {R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [{"name": "0"}, {"name": "0"}]})", "twice"}};
+  for (const auto& [text, says] : wrong) {
+    host.file("/etc/cdi/nvidia.json", text);
+    EXPECT_THAT(run(), ::testing::AllOf(HasSubstr("fail validator.toolkit:"), HasSubstr(says))) << text;
+  }
+}
+
+TEST_F(Toolkit, TakesAnEngineWithNvidiasRuntimeWhenItsProgramIsThere) {
+  host.file("/etc/containerd/conf.d/99-nvidia.toml",
+            "[runtimes.nvidia.options]\n  BinaryName = \"/usr/bin/nvidia-container-runtime\"\n");
+  EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/containerd/conf.d/99-nvidia.toml names the runtime"));
+  host.file("/usr/bin/nvidia-container-runtime", "");
+  EXPECT_THAT(run(), HasSubstr("pass validator.toolkit: /etc/containerd/conf.d/99-nvidia.toml uses the runtime"));
+}
+
+}  // namespace
+}  // namespace slipway::validator
