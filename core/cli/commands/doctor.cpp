@@ -23,11 +23,13 @@ std::string doctor_text(const std::map<std::string, Findings>& findings, bool al
   std::size_t failed = 0;
   std::size_t warned = 0;
   std::size_t well = 0;
+  std::size_t untried = 0;
   for (const auto& [component, list] : findings)
     for (const Finding& finding : list.list()) {
       failed += finding.status == Status::fail ? 1 : 0;
       warned += finding.status == Status::warning ? 1 : 0;
       well += finding.status == Status::pass ? 1 : 0;
+      untried += finding.status == Status::not_exercised ? 1 : 0;
       const bool shown = finding.status == Status::fail || finding.status == Status::warning;
       if (shown || all || finding.status == Status::not_exercised) (shown ? wrong : rest) << finding_text(finding);
     }
@@ -37,7 +39,9 @@ std::string doctor_text(const std::map<std::string, Findings>& findings, bool al
     text << "Nothing is wrong as far as slipway can see: ";
   else
     text << failed << (failed == 1 ? " thing is" : " things are") << " wrong, " << warned << " to be looked at: ";
-  text << well << " checks pass.\n";
+  text << well << (well == 1 ? " check passes" : " checks pass");
+  if (untried > 0) text << ", " << untried << " could not be tried";
+  text << ".\n";
   return text.str();
 }
 
