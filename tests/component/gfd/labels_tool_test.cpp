@@ -103,7 +103,7 @@ TEST(GfdLabelsTool, NamesTheCliqueOfARack) {
 }
 
 TEST(GfdLabelsTool, NamesTheMostNumerousOfSeveralModels) {
-  auto labels = labels_of("mixed");
+  auto labels = labels_of("mixedx4");
   EXPECT_EQ(labels["nvidia.com/gpu.product"], "NVIDIA-A100-SXM4-40GB");
   EXPECT_EQ(labels["nvidia.com/gpu.count"], "2");
 }

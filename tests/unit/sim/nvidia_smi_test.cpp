@@ -38,8 +38,11 @@ class NvidiaSmi : public SimTest {
   }
 
   std::string smi(const std::string& words) {
-    const std::string command = "LD_LIBRARY_PATH='" + fs::path(SIM_LIBRARY).parent_path().string() + "' '" +
-                                root_.string() + "/usr/lib/nvidia/current/nvidia-smi' " + words + " 2>&1";
+    return output_of("LD_LIBRARY_PATH='" + fs::path(SIM_LIBRARY).parent_path().string() + "' '" + root_.string() +
+                     "/usr/lib/nvidia/current/nvidia-smi' " + words + " 2>&1");
+  }
+
+  std::string output_of(const std::string& command) {
     std::string output;
     FILE* pipe = popen(command.c_str(), "r");
     std::array<char, 4096> part{};
@@ -105,6 +108,29 @@ TEST_F(NvidiaSmi, DrawsTheTopology) {
   const std::string matrix = smi("topo -m");
   EXPECT_EQ(status_, 0);
   EXPECT_THAT(matrix, HasSubstr("NV18"));
+}
+
+// As in a container: the library and the state come from the driver's tree, and /dev decides what can be seen.
+TEST_F(NvidiaSmi, SeesJustTheGpusAndMigDevicesWhoseNodesItsDevHas) {
+  if (std::system("unshare -m true 2> /dev/null") != 0) GTEST_SKIP() << "this user has no mounts of its own";
+  ASSERT_EQ(tool("make h100x8,driver=535.261.03,visible=nodes,mig=3g.40gb"), 0);
+  root_.directory("usr/lib/x86_64-linux-gnu");
+  root_.directory("run/slipway/sim");
+  fs::copy(SIM_LIBRARY, root_.at("usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1"));
+  fs::copy(folder_.at("machine"), root_.at("run/slipway/sim/machine"));
+  unsetenv("SLIPWAY_SIM");
+  root_.file("look",
+             "mount -t tmpfs none /dev\nmkdir /dev/nvidia-caps\nmknod /dev/null c 1 3\n"
+             "for node in nvidiactl nvidia2 nvidia5 nvidia-caps/nvidia-cap291 nvidia-caps/nvidia-cap292; do\n"
+             "  mknod /dev/$node c 1 3\ndone\n"  // GPU 2, GPU instance 2 and its compute instance 0
+             "LD_LIBRARY_PATH='" +
+                 root_.at("usr/lib/x86_64-linux-gnu").string() + "' exec '" +
+                 root_.at("usr/lib/nvidia/current/nvidia-smi").string() + "' -L\n");
+  const std::string list = output_of("unshare -m sh '" + root_.at("look").string() + "' 2>&1");
+  EXPECT_THAT(list, HasSubstr("GPU 1: NVIDIA H100 80GB HBM3"));
+  EXPECT_THAT(list, Not(HasSubstr("GPU 2:")));
+  EXPECT_THAT(list, HasSubstr("MIG 3g.40gb     Device  0:"));
+  EXPECT_THAT(list, Not(HasSubstr("Device  1:")));
 }
 
 TEST_F(NvidiaSmi, SaysThatALostGpuIsLost) {
