@@ -20,6 +20,7 @@ struct BadPackage {
   const char* how;
   std::vector<std::string> says;
 };
+void PrintTo(const BadPackage& one, std::ostream* out) { *out << one.name; }
 
 class BadPackages : public ::testing::TestWithParam<BadPackage> {};
 
@@ -49,6 +50,7 @@ struct BadSource {
   std::string source;
   std::vector<std::string> says;
 };
+void PrintTo(const BadSource& one, std::ostream* out) { *out << one.name; }
 
 class BadSources : public ::testing::TestWithParam<BadSource> {};
 

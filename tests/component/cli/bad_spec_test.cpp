@@ -11,6 +11,7 @@ struct BadSpec {
   std::string text;
   std::vector<std::string> says;
 };
+void PrintTo(const BadSpec& one, std::ostream* out) { *out << one.name; }
 
 const std::string kHead = "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: n}\nspec:\n";
 

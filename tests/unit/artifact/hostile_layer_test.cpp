@@ -21,6 +21,7 @@ struct Hostile {
   std::vector<TarHeader> entries;
   std::string says;  ///< part of the message
 };
+void PrintTo(const Hostile& one, std::ostream* out) { *out << one.name; }
 
 class HostileLayer : public testing::TestWithParam<Hostile> {};
 

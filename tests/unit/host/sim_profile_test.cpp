@@ -124,6 +124,7 @@ struct BadProfile {
   const char* position;  ///< "line:column" that the error must name
   const char* says;
 };
+void PrintTo(const BadProfile& one, std::ostream* out) { *out << one.name; }
 
 class BadProfiles : public ::testing::TestWithParam<BadProfile> {};
 
