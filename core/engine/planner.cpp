@@ -108,7 +108,7 @@ Status check_actions(const std::string& component, const Plan& plan) {
 /// Everything owned that the plan does not list any more, newest first.
 Status add_removals(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
   if (owned == nullptr) return {};
-  for (auto item = owned->items.rbegin(); item != owned->items.rend(); ++item) {
+  for (auto item = owned->items.rbegin(); item != owned->items.rend(); ++item) {  // NOLINT(modernize-loop-convert)
     const bool wished =
         std::any_of(planned.plan.actions().begin(), planned.plan.actions().end(),
                     [&](const Action& action) { return action.kind() + " " + action.target() == item->key(); });

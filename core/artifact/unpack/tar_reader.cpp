@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/artifact/unpack/tar_reader.hpp"
 
+#include <clocale>
 #include <cstring>
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <locale.h>
 #include <sys/stat.h>
 
 namespace slipway::artifact {
