@@ -59,8 +59,8 @@ struct ActionContext {
 };
 
 /// One kind. The engine calls, for an action that is not satisfied: capture (journaled), stage (all of a component),
-/// perform, then check again; on failure restore with what was captured. Removal is restore with the original image.
-/// Every call may come again after a crash: stage, perform and restore are repeatable.
+/// perform, then check again; on failure restore with what was captured, then reinstate. Removal is restore with the
+/// original image. Every call may come again after a crash: stage, perform and restore are repeatable.
 class ActionKind {
  public:
   enum class Phase { switch_in, activate };
@@ -76,6 +76,9 @@ class ActionKind {
   virtual Status unstage(const Action&, ActionContext&) const { return {}; }
   virtual Result<Outcome> perform(const Action& action, ActionContext& context) const = 0;
   virtual Status restore(const Action& action, const Image& image, ActionContext& context) const = 0;
+  /// Sets to work again what `image` says was at work: called after a failed apply has restored everything else and
+  /// paid the triggers that activation needs, in the plan's order.
+  virtual Status reinstate(const Action&, const Image&, ActionContext&) const { return {}; }
   /// The image that removal is to bring back after an action that had one (`first`) was changed and captured anew
   /// (`later`). Kinds that own parts of a thing, such as keys of a file, join the two.
   virtual Image join(const Image& first, const Image& /*later*/) const { return first; }

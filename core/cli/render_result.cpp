@@ -57,7 +57,9 @@ std::string apply_text(const ApplyResult& result, const std::string& root) {
       if (item.check.standing == Check::Standing::drift_kept) text << "  kept: " << item.check.summary << '\n';
   }
   text << findings_text(result.findings);
-  if (!result.changed)
+  if (!result.changed && result.run.failed())
+    text << "Nothing was changed.\n";
+  else if (!result.changed)
     text << "Nothing to do: " << root << " is as the spec says.\n";
   else if (result.generation != 0)
     text << "Generation " << result.generation << " is in force.\n";

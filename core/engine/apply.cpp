@@ -58,7 +58,11 @@ class Apply {
     for (PlannedComponent& component : result_.run.components)  // all of it, before anything is changed
       if (const Status fetched = fetch(session_, component); !fetched) fail(component, fetched.error());
     SLIPWAY_CHECK(stop_requested());
-    if (!journal_ && nothing_can_be_done()) return keep_generation();
+    if (!journal_ && nothing_can_be_done()) {
+      for (PlannedComponent& component : result_.run.components)
+        if (component.name == kBootComponent && component.changes()) leave_to_no_boot(component);
+      return keep_generation();
+    }
     SLIPWAY_CHECK(open_journal_now());
     result_.changed = true;
     int order = 0;
@@ -119,11 +123,7 @@ class Apply {
 
   void change(PlannedComponent& component, int order) {
     if (component.error || blocked(component)) return;
-    if (boot_is_pointless(component)) {
-      component.state = ComponentState::blocked;
-      component.reason = "no component is there that a boot could finish";
-      return;
-    }
+    if (boot_is_pointless(component)) return leave_to_no_boot(component);
     if (component.state == ComponentState::deferred) plan_deferred(component);
     if (component.error || component.state == ComponentState::not_applicable) return;
     if (!component.changes() && !component.leaving) return;
@@ -164,6 +164,11 @@ class Apply {
              return other.name != kBootComponent && !other.leaving && other.state != ComponentState::failed &&
                     other.state != ComponentState::blocked;
            });
+  }
+
+  static void leave_to_no_boot(PlannedComponent& component) {
+    component.state = ComponentState::blocked;
+    component.reason = "no component is there that a boot could finish";
   }
 
   static void fail(PlannedComponent& component, Error error) {

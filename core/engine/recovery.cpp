@@ -20,6 +20,15 @@ Status undo_step(Session& session, const Step& step) {
   return kind->restore(action, step.image, context);
 }
 
+/// A trigger that was paid for the files of these steps has to be paid again for those that come back.
+Status owe_again(Journal& journal, const std::vector<Step>& steps) {
+  std::vector<std::string> triggers;
+  for (const Step& step : steps)
+    for (const Json& trigger : Action(step.action).value("triggers")) triggers.push_back(trigger.get<std::string>());
+  std::vector<Step> none;
+  return triggers.empty() ? Status{} : journal.intend(none, triggers);
+}
+
 }  // namespace
 
 Result<Unfinished> read_unfinished(Session& session) {
@@ -46,6 +55,7 @@ Result<Recovered> open_and_recover(Session& session) {
   SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
   SLIPWAY_TRY(steps, journal->open_steps());
   std::set<std::string> components;
+  SLIPWAY_CHECK(owe_again(*journal, steps));
   for (const Step& step : steps) {
     SLIPWAY_CHECK(undo_step(session, step));
     components.insert(step.component);

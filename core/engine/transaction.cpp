@@ -19,6 +19,10 @@ bool needed_for_activation(const std::string& trigger) {
 
 }  // namespace
 
+bool Transaction::is_put_off() const {
+  return outcome_.kind == Outcome::Kind::waiting || outcome_.kind == Outcome::Kind::reboot_required;
+}
+
 Transaction::Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
                          std::map<std::string, Json> sources)
     : session_(session),
@@ -52,6 +56,8 @@ Status Transaction::intend() {
     item->original = item->original.is_null() ? image : kind->join(item->original, image);
   }
   const auto triggers = owed_triggers();
+  SLIPWAY_TRY(owed, journal_.owed());
+  owed_before_ = owed;
   SLIPWAY_CHECK(capture_products(triggers));
   SLIPWAY_CHECK(session_.root().sync());  // the originals are on the disk before the journal names them
   return journal_.intend(steps_, triggers);
@@ -105,7 +111,33 @@ Status Transaction::perform(ActionKind::Phase phase) {
     ActionContext now = context(item);
     SLIPWAY_TRY(outcome, kind->perform(item.action, now));
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
-    if (outcome.kind == Outcome::Kind::waiting || outcome.kind == Outcome::Kind::reboot_required) outcome_ = outcome;
+    if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) continue;
+    outcome_ = outcome;
+    return {};  // what comes after it in the plan builds on it
+  }
+  return {};
+}
+
+/// What held when the plan was made and does not any more, now that others were set to work: the node of a driver that
+/// got another number when its module was replaced.
+Status Transaction::activate_the_rest() {
+  if (is_put_off()) return {};
+  for (PlannedItem& item : planned_.items) {
+    SLIPWAY_TRY(kind, kind_of(item));
+    if (item.removal || item.changes() || kind->phase() != ActionKind::Phase::activate) continue;
+    ActionContext now = context(item);
+    SLIPWAY_TRY(check, kind->check(item.action, now));
+    if (check.standing != Check::Standing::change) continue;
+    SLIPWAY_TRY(image, kind->capture(item.action, now));
+    item.check = std::move(check);
+    item.original = item.original.is_null() ? image : kind->join(item.original, image);
+    std::vector<Step> step{{0, planned_.name, item.action.json(), image, false, false}};
+    SLIPWAY_CHECK(journal_.intend(step, {}));
+    changing_.push_back(&item);
+    steps_.push_back(std::move(step.front()));
+    session_.ui().step(planned_.name, item.check.summary);
+    SLIPWAY_CHECK(kind->perform(item.action, now));
+    SLIPWAY_CHECK(journal_.done(steps_.back().id));
   }
   return {};
 }
@@ -122,6 +154,7 @@ Status Transaction::pay_before_activation() {
     session_.ui().step(planned_.name, trigger);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
     SLIPWAY_CHECK(pay_trigger(trigger, now));
+    paid_.insert(trigger);
     // Other components may name it again later in this apply; intend() then owes it anew.
     SLIPWAY_CHECK(journal_.paid(trigger));
   }
@@ -136,7 +169,7 @@ Status Transaction::check_all() {
     SLIPWAY_TRY(record, kind->fingerprint(item->action, now));
     item->record = record;
     now.record = record;
-    if (outcome_.kind == Outcome::Kind::waiting || outcome_.kind == Outcome::Kind::reboot_required) continue;
+    if (is_put_off()) continue;
     SLIPWAY_TRY(check, kind->check(item->action, now));
     if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
     return Error{ErrorCode::plugin_defect,
@@ -181,28 +214,6 @@ Status Transaction::commit() {
   return journal_.written(planned_.name);
 }
 
-Error Transaction::undo(Error cause) {
-  session_.ui().step(planned_.name, "undoing what was done");
-  for (std::size_t i = steps_.size(); i-- > 0;) {
-    PlannedItem& item = *changing_[i];
-    const auto kind = kind_of(item);
-    if (!kind) continue;
-    ActionContext now = context(item);
-    Status undone = (*kind)->unstage(item.action, now);
-    if (undone) undone = (*kind)->restore(item.action, steps_[i].image, now);
-    if (!undone) cause.details.emplace_back("not restored", item.key() + ": " + undone.error().what);
-  }
-  if (const Status synced = session_.root().sync(); !synced) return cause;
-  // What could not be restored stays in the journal: the next apply tries again.
-  const bool complete = std::none_of(cause.details.begin(), cause.details.end(),
-                                     [](const auto& detail) { return detail.first == "not restored"; });
-  if (complete) {
-    const Status dropped = journal_.commit(planned_.name, Json{});
-    if (!dropped) cause.details.emplace_back("journal", dropped.error().what);
-  }
-  return cause;
-}
-
 Result<Outcome> Transaction::run() {
   const auto all = [&]() -> Status {
     SLIPWAY_CHECK(stage());
@@ -211,6 +222,7 @@ Result<Outcome> Transaction::run() {
     SLIPWAY_CHECK(session_.root().sync());
     SLIPWAY_CHECK(pay_before_activation());
     SLIPWAY_CHECK(perform(ActionKind::Phase::activate));
+    SLIPWAY_CHECK(activate_the_rest());
     SLIPWAY_CHECK(check_all());
     return commit();
   };

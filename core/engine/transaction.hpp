@@ -2,6 +2,8 @@
 // core/engine/transaction.hpp - the changes of one component, all of them or none: stage, switch, activate, check.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "core/engine/layers.hpp"
@@ -29,10 +31,16 @@ class Transaction {
   Status perform(ActionKind::Phase phase);
   Status take_away();
   Status pay_before_activation();
+  Status activate_the_rest();
   Status check_all();
   Result<Ownership> ownership();
   Status commit();
   Error undo(Error cause);
+  void restore_all(Error& cause);
+  void settle_triggers(Error& cause);
+  void reinstate_all(Error& cause);
+  /// The rest of the activation waits: for a reboot, or for somebody to let go.
+  bool is_put_off() const;
   ActionContext context(const PlannedItem& item);
   std::vector<std::string> owed_triggers() const;
 
@@ -41,8 +49,10 @@ class Transaction {
   PlannedComponent& planned_;
   int order_;
   ComponentLayers layers_;
-  std::vector<PlannedItem*> changing_;  ///< in the order of the steps
-  std::vector<Step> steps_;             ///< one for each of changing_
+  std::vector<PlannedItem*> changing_;    ///< in the order of the steps
+  std::vector<Step> steps_;               ///< one for each of changing_
+  std::vector<std::string> owed_before_;  ///< triggers that were owed already when this began
+  std::set<std::string> paid_;            ///< triggers that were paid before the activation
   Outcome outcome_ = Outcome::done();
 };
 

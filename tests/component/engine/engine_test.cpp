@@ -7,6 +7,7 @@ namespace {
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kOneFile = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n";
 constexpr const char* kTwoFiles = "    probe: {files: {/etc/probe.conf: \"two\\n\", /etc/more.conf: \"more\\n\"}}\n";
@@ -58,6 +59,19 @@ TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
   EXPECT_EQ(host.tree(), before);
 }
 
+// A compile that failed made ldconfig write ld.so.cache anew, and took half a minute for an initrd that was as before.
+TEST(Apply, OwesNothingForFilesThatItBroughtBack) {
+  ScratchHost host;
+  host.live = true;
+  const std::string files = "files: {/etc/probe.conf: \"ours\\n\"}, trigger: \"initramfs:6.1.0-test\"";
+  host.spec("    probe: {" + files + ", custom: fails}\n");
+  const Ran failed = host.slipway({"apply"});
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.out, Not(HasSubstr("initramfs:6.1.0-test")));
+  host.spec("    probe: {" + files + "}\n");
+  EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("initramfs:6.1.0-test was skipped"));
+}
+
 TEST(Apply, LeavesARootAloneInWhichNothingCouldBePlanned) {
   const ScratchHost host;
   host.put("etc/probe.conf/in-the-way", "a folder\n");
@@ -66,6 +80,9 @@ TEST(Apply, LeavesARootAloneInWhichNothingCouldBePlanned) {
   const Ran apply = host.slipway({"apply"});
   EXPECT_EQ(apply.code, 1);
   EXPECT_THAT(apply.err, HasSubstr("/etc/probe.conf"));
+  EXPECT_EQ(apply.out,
+            "probe: failed\nslipway-boot: blocked (no component is there that a boot could finish)\n"
+            "Nothing was changed.\n");
   EXPECT_EQ(host.tree(), before);
 }
 

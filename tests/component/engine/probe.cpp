@@ -27,8 +27,10 @@ class Probe final : public Component {
   Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
     Plan plan;
     const Json files = spec.value("files");
-    for (const auto& [path, content] : files.items())
-      plan.add(action::file({.path = path, .content = content.get<std::string>()}));
+    for (const auto& [path, content] : files.items()) {
+      Action& file = plan.add(action::file({.path = path, .content = content.get<std::string>()}));
+      if (const std::string trigger = spec.text("trigger"); !trigger.empty()) file.triggers({trigger});
+    }
     add_merges(spec, plan);
     if (spec.flag("moody")) plan.add(action::file({.path = "/etc/mood", .content = std::to_string(ticks())}));
     if (spec.text("custom") != "none")
