@@ -1,48 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/kernel_module.cpp - kind `kernel-module`: a module that must be loaded, with its dependencies.
-#include <cerrno>
-#include <memory>
-
-#include <libkmod.h>
-
-#include "core/action/kernel_log.hpp"
+//
+// Where the action names a version and another one is loaded, the module and those on top of it are replaced, provided
+// that nobody uses them; else the new one has to wait for a reboot.
 #include "core/action/kinds.hpp"
-#include "core/action/module_failure.hpp"
-#include "core/action/tool.hpp"
+#include "core/action/module_loader.hpp"
+#include "core/action/module_users.hpp"
 
 namespace slipway::core {
 namespace {
-
-constexpr std::chrono::seconds kInstallLimit{120};
-
-using Kmod = std::unique_ptr<kmod_ctx, decltype(&kmod_unref)>;
-using Module = std::unique_ptr<kmod_module, decltype(&kmod_module_unref)>;
-using ModuleList = std::unique_ptr<kmod_list, decltype(&kmod_module_unref_list)>;
-
-/// The host path of a path inside the root.
-std::string outside(const ActionContext& context, const std::string& path) {
-  return context.root.root().folder() + context.host.resolve(path).value_or(path);
-}
-
-/// Modules and modprobe configuration of the root, for the running kernel.
-Kmod open_kmod(const ActionContext& context, const std::string& release) {
-  std::vector<std::string> folders;
-  for (const char* folder : {"/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/lib/modprobe.d"})
-    folders.push_back(outside(context, folder));
-  std::vector<const char*> paths;
-  for (const std::string& folder : folders) paths.push_back(folder.c_str());
-  paths.push_back(nullptr);
-  Kmod kmod(kmod_new(outside(context, "/lib/modules/" + release).c_str(), paths.data()), &kmod_unref);
-  kmod_set_log_fn(
-      kmod.get(), [](void*, int, const char*, int, const char*, const char*, va_list) {}, nullptr);
-  return kmod;
-}
-
-/// An `install` line of modprobe.d: a shell command instead of loading, run where the root's programs run.
-int run_install(kmod_module*, const char* command, void* host) {
-  const auto end = run_live(*static_cast<const Host*>(host), {"/bin/sh", "-c", command}, kInstallLimit);
-  return end && end->status == 0 ? 0 : -EIO;
-}
 
 std::string options_of(const Action& action) {
   std::string options;
@@ -51,20 +17,38 @@ std::string options_of(const Action& action) {
   return options;
 }
 
-/// 0 or an errno.
-int insert(kmod_ctx* kmod, const std::string& name, const std::string& options, const Host& host) {
-  kmod_list* found = nullptr;
-  const int looked = kmod_module_new_from_lookup(kmod, name.c_str(), &found);
-  const ModuleList list(found, &kmod_module_unref_list);
-  if (looked < 0) return -looked;
-  if (!list) return ENOENT;
-  for (kmod_list* item = list.get(); item != nullptr; item = kmod_list_next(list.get(), item)) {
-    const Module module(kmod_module_get_module(item), &kmod_module_unref);
-    const int result = kmod_module_probe_insert_module(module.get(), 0, options.empty() ? nullptr : options.c_str(),
-                                                       &run_install, &host, nullptr);
-    if (result < 0 && result != -EEXIST) return -result;
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// What is loaded under this name, and what stands on it.
+struct Loaded {
+  bool there = false;
+  std::string version;              ///< empty: it names none
+  std::vector<std::string> on_top;  ///< in the order in which they can be unloaded
+
+  static Loaded look(const Host& host, const std::string& name) {
+    if (!host.module_loaded(name)) return {};
+    return {true, loaded_version(host, name), modules_on_top(host, name)};
   }
-  return 0;
+  /// Modules that name no version cannot be told apart.
+  bool is(const std::string& wanted) const { return there && (wanted.empty() || version.empty() || version == wanted); }
+};
+
+/// The module, after those on top of it.
+Status unload(const ModuleLoader& loader, const std::string& name, const Loaded& now) {
+  for (const std::string& module : now.on_top) SLIPWAY_CHECK(loader.unload(module));
+  return loader.unload(name);
+}
+
+/// The module, then those that had been on top of it.
+Status load(const ModuleLoader& loader, const std::string& name, const std::string& options, const Loaded& former) {
+  SLIPWAY_CHECK(loader.load(name, options));
+  for (auto module = former.on_top.rbegin(); module != former.on_top.rend(); ++module)
+    SLIPWAY_CHECK(loader.load(*module, {}));
+  return {};
 }
 
 class KernelModuleKind final : public ActionKind {
@@ -72,59 +56,74 @@ class KernelModuleKind final : public ActionKind {
   Phase phase() const override { return Phase::activate; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
+    const Loaded now = Loaded::look(context.host, action.target());
+    const std::string wanted = action.text("version");
     Check check;
     check.summary = "load " + action.target();
     if (const std::string options = options_of(action); !options.empty()) check.summary += " with " + options;
-    if (context.host.module_loaded(action.target())) {
+    if (now.is(wanted)) {
       check.standing = Check::Standing::satisfied;
       check.summary = action.target() + " is loaded";
     } else if (!context.host.live()) {
       check.standing = Check::Standing::at_boot;
+    } else if (now.there) {
+      check.summary = "replace the loaded " + action.target() + " " + now.version + " by " + wanted;
     }
     return check;
   }
 
   Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return Image{{"loaded", context.host.module_loaded(action.target())}};
+    const Loaded now = Loaded::look(context.host, action.target());
+    Image image{{"loaded", now.there}};
+    if (!now.version.empty()) image["version"] = now.version;
+    if (!now.on_top.empty()) image["on_top"] = now.on_top;
+    return image;
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
     const std::string name = action.target();
+    const std::string wanted = action.text("version");
     if (!context.host.live())
       return Error{ErrorCode::offline, name + " can only be loaded into the running kernel", name, {}, {}};
-    if (context.host.module_loaded(name)) return Outcome::already_done();
-    SLIPWAY_TRY(release, running_release(context.host));
-    const Kmod kmod = open_kmod(context, release);
-    if (!kmod) return system_error("open", "libkmod", ENOMEM);
-    KernelLog log(context.root.root());
-    const int number = insert(kmod.get(), name, options_of(action), context.host);
-    if (number != 0) return load_failure(name, release, number, log.news());
-    if (context.host.module_loaded(name)) return Outcome::done();
-    return load_failure(name, release, ENOENT, log.news());  // an `install` line did something else
+    const Loaded now = Loaded::look(context.host, name);
+    if (now.is(wanted)) return Outcome::already_done();
+    std::vector<std::string> all = now.on_top;
+    all.push_back(name);
+    if (const auto users = used_from_outside(context.host, all); now.there && !users.empty())
+      return Outcome::reboot_required(name + " " + now.version + " is loaded and in use: " + joined(users) + "; " +
+                                      wanted + " takes over with the next boot");
+    SLIPWAY_TRY(loader, ModuleLoader::open(context));
+    if (now.there) SLIPWAY_CHECK(unload(loader, name, now));
+    SLIPWAY_CHECK(load(loader, name, options_of(action), now));
+    const Loaded then = Loaded::look(context.host, name);
+    if (then.is(wanted)) return Outcome::done();
+    return Error{ErrorCode::conflict,
+                 "the kernel module " + name + " is of version " + then.version + ", not " + wanted,
+                 name,
+                 "see which file `modinfo -n " + name + "` names: another package may have put it there",
+                 {}};
   }
 
+  /// One that was loaded before stays: reinstate() brings the former one back once its files are there again.
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     const std::string name = action.target();
     if (image.value("loaded", false) || !context.host.live() || !context.host.module_loaded(name)) return {};
-    SLIPWAY_TRY(release, running_release(context.host));
-    const Kmod kmod = open_kmod(context, release);
-    kmod_module* found = nullptr;
-    if (!kmod || kmod_module_new_from_name(kmod.get(), name.c_str(), &found) < 0)
-      return system_error("open", "libkmod", ENOMEM);
-    const Module module(found, &kmod_module_unref);
-    const int result = kmod_module_remove_module(module.get(), 0);
-    return result == 0 || result == -ENOENT ? Status{} : Status(unload_failure(name, -result, context.host));
+    SLIPWAY_TRY(loader, ModuleLoader::open(context));
+    return loader.unload(name);
+  }
+
+  Status reinstate(const Action& action, const Image& image, ActionContext& context) const override {
+    const std::string name = action.target();
+    if (!image.value("loaded", false) || !context.host.live()) return {};
+    const Loaded former{true, image.value("version", ""), image.value("on_top", std::vector<std::string>{})};
+    const Loaded now = Loaded::look(context.host, name);
+    SLIPWAY_TRY(loader, ModuleLoader::open(context));
+    if (now.there && !now.is(former.version)) SLIPWAY_CHECK(unload(loader, name, now));
+    return load(loader, name, options_of(action), former);
   }
 
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json::object(); }
   Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
-
- private:
-  /// What is loaded goes into the kernel that runs, whichever was planned for.
-  static Result<std::string> running_release(const Host& host) {
-    std::string release = host.attribute("/proc/sys/kernel/osrelease");
-    return release.empty() ? host.kernel_release() : Result<std::string>(std::move(release));
-  }
 };
 
 }  // namespace

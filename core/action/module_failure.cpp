@@ -53,7 +53,7 @@ Reason reason_of(const std::string& release, int number, const std::vector<std::
       return {ErrorCode::invalid, "it refused to start, or one of its parameters",
               "check the options in /etc/modprobe.d and what the kernel's log says"};
     default:
-      return {ErrorCode::io, std::strerror(number), "look at the kernel's log (dmesg)"};
+      return {ErrorCode::io, "it failed to start", "look at what the kernel's log (dmesg) says of it"};
   }
 }
 

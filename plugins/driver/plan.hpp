@@ -38,7 +38,7 @@ Result<Installation> plan_installation(const Settings& settings, const HostFacts
 /// Store, links, configuration files, receipt.
 void add_file_actions(const Settings& settings, const HostFacts& facts, const Installation& installation, Plan& plan);
 
-/// Modules and device nodes; nothing of it where a kernel shows that there is no GPU.
+/// Modules and device nodes. Where a kernel shows no GPU the spec assumes one: else this would not be planned.
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
                       const std::string& driver_version, Plan& plan);
 

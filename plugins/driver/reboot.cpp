@@ -8,7 +8,6 @@
 namespace slipway::driver {
 namespace {
 
-constexpr const char* kVersion = "version";
 constexpr const char* kOtherDriver = "other-driver";
 constexpr const char* kNothing = "nothing";
 
@@ -32,35 +31,23 @@ Error unknown(const std::string& awaits) {
 
 bool held_by_other_driver(const HostFacts& facts) { return held_gpu(facts) != nullptr; }
 
-Action reboot_for_version(const std::string& driver_version) {
-  return make("running-driver", {{"awaits", kVersion}, {"version", driver_version}});
-}
-
 Action reboot_for_other_driver() { return make("nouveau", {{"awaits", kOtherDriver}}); }
 
 Result<bool> check_reboot(const Action& action, const Host& host) {
-  const Json data = action.value("data");
-  const std::string awaits = data.value("awaits", "");
+  const std::string awaits = action.value("data").value("awaits", "");
   if (awaits == kNothing) return true;
   if (awaits == kOtherDriver) return !held_by_other_driver(read_host_facts(host));
-  if (awaits != kVersion) return unknown(awaits);
-  const auto loaded = nvidia::read_loaded_driver(host);
-  return !loaded || loaded->version == data.value("version", "");
+  return unknown(awaits);
 }
 
 Result<Outcome> apply_reboot(const Action& action, const Host& host) {
   SLIPWAY_TRY(holds, check_reboot(action, host));
   if (holds) return Outcome::already_done();
-  const Json data = action.value("data");
-  if (data.value("awaits", "") == kOtherDriver) {
-    const auto facts = read_host_facts(host);
-    const auto* gpu = held_gpu(facts);
-    return Outcome::reboot_required(fmt::format("{} holds {} at {}; it is blacklisted from the next boot on",
-                                                gpu->driver, gpu->name, gpu->address));
-  }
-  const auto loaded = nvidia::read_loaded_driver(host);
-  return Outcome::reboot_required(fmt::format("driver {} is loaded, and {} takes over with the next boot",
-                                              loaded ? loaded->version : "", data.value("version", "")));
+  const auto facts = read_host_facts(host);
+  const auto* gpu = held_gpu(facts);
+  if (gpu == nullptr) return Outcome::already_done();
+  return Outcome::reboot_required(
+      fmt::format("{} holds {} at {}; it is blacklisted from the next boot on", gpu->driver, gpu->name, gpu->address));
 }
 
 }  // namespace slipway::driver

@@ -2,8 +2,6 @@
 // plugins/driver/reboot.hpp - custom actions for what only a reboot changes: which driver runs in the kernel.
 #pragma once
 
-#include <string>
-
 #include <slipway/action.hpp>
 #include <slipway/host.hpp>
 #include <slipway/plan.hpp>
@@ -15,8 +13,6 @@ namespace slipway::driver {
 /// A driver of the kernel's own (nouveau, nova) is bound to a GPU.
 bool held_by_other_driver(const HostFacts& facts);
 
-/// Holds when no other version than `driver_version` is loaded.
-Action reboot_for_version(const std::string& driver_version);
 /// Holds when no GPU is bound to nouveau or nova.
 Action reboot_for_other_driver();
 

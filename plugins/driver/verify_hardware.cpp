@@ -50,6 +50,7 @@ void verify_nodes(const Settings& settings, const HostFacts& facts, const Host& 
 }
 
 void verify_gpus(const HostFacts& facts, Findings& findings) {
+  if (facts.usable_gpus().empty()) return findings.not_applicable("driver.gpus", "no NVIDIA GPU can be seen");
   std::vector<std::string> wrong;
   for (const auto& gpu : facts.usable_gpus())
     if (gpu.driver != "nvidia")
@@ -77,7 +78,7 @@ void verify_hardware(const std::string& driver_version, const Settings& settings
   // A simulated machine shows GPUs to an offline root; its kernel runs nothing.
   std::string why;
   if (!host.live()) why = "the root is not live: a boot loads the modules";
-  if (facts.no_gpu_here()) why = "no NVIDIA GPU can be seen";
+  if (facts.no_gpu_here() && host.hardware() != "assume") why = "no NVIDIA GPU can be seen";
   if (!why.empty()) {
     for (const auto* name : {"driver.loaded", "driver.nodes", "driver.gpus"}) findings.not_applicable(name, why);
     if (facts.kernel_view && host.live())

@@ -109,7 +109,11 @@ struct Build {
 Json to_json(const Build& build);
 
 /// A kernel module that must be loaded, with parameters for when it is not yet. Live only; offline it is boot work.
-Action kernel_module(std::string name, std::vector<std::string> parameters = {});
+///
+/// @param version  the one that must be loaded (MODULE_VERSION), empty: any. Another one is unloaded, with the modules
+///                 on top of it, which are loaded again afterwards; while somebody uses them it is a reboot that is
+///                 required, and the actions after this one are left for it.
+Action kernel_module(std::string name, std::vector<std::string> parameters = {}, std::string version = {});
 
 /// A unit that must be enabled and, live, started. `content` writes it to /etc/systemd/system.
 struct SystemdUnit {

@@ -82,8 +82,10 @@ Json to_json(const Build& build) {
               {"identity", build.identity}};
 }
 
-Action kernel_module(std::string name, std::vector<std::string> parameters) {
-  return make("kernel-module", std::move(name), {{"parameters", std::move(parameters)}});
+Action kernel_module(std::string name, std::vector<std::string> parameters, std::string version) {
+  Json members{{"parameters", std::move(parameters)}};
+  if (!version.empty()) members["version"] = std::move(version);
+  return make("kernel-module", std::move(name), std::move(members));
 }
 
 Action systemd_unit(const SystemdUnit& wish) {

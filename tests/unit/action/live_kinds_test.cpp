@@ -141,6 +141,47 @@ TEST_F(KernelModuleAction, OneThatWasLoadedBeforeIsNotUnloaded) {
   EXPECT_TRUE(kind(action).restore(action, image, live).ok());
 }
 
+// A machine with driver 1 loaded: nvidia, and on top of it nvidia_uvm and nvidia_modeset, which nvidia_drm needs.
+class LoadedModules : public LiveActionTest {
+ protected:
+  void SetUp() override {
+    root.put("/proc/modules", "nvidia 1 2 - Live 0x0\nnvidia_uvm 1 0 - Live 0x0\n");
+    module("nvidia", 2, {"nvidia_modeset", "nvidia_uvm"});
+    module("nvidia_modeset", 1, {"nvidia_drm"});
+    module("nvidia_uvm", 0, {});
+    module("nvidia_drm", 0, {});
+  }
+  void module(const std::string& name, int users, const std::vector<std::string>& holders) const {
+    const std::string folder = "/sys/module/" + name;
+    root.put(folder + "/version", "1\n");
+    root.put(folder + "/refcnt", std::to_string(users) + "\n");
+    root.make_folder(folder + "/holders");
+    for (const auto& holder : holders) root.make_folder(folder + "/holders/" + holder);
+  }
+};
+
+TEST_F(LoadedModules, SatisfyOnlyTheVersionThatTheyAre) {
+  EXPECT_EQ(live_check(action::kernel_module("nvidia", {}, "1")).standing, Standing::satisfied);
+  const Check check = live_check(action::kernel_module("nvidia", {}, "2"));
+  EXPECT_EQ(check.standing, Standing::change);
+  EXPECT_EQ(check.summary, "replace the loaded nvidia 1 by 2");
+}
+
+TEST_F(LoadedModules, AreRememberedWithWhatIsOnTopOfThem) {
+  const Action action = action::kernel_module("nvidia", {}, "2");
+  EXPECT_EQ(*kind(action).capture(action, live),
+            (Image{{"loaded", true}, {"on_top", {"nvidia_drm", "nvidia_modeset", "nvidia_uvm"}}, {"version", "1"}}));
+}
+
+TEST_F(LoadedModules, WaitForARebootWhileSomebodyUsesOneOfThem) {
+  module("nvidia_uvm", 3, {});
+  const Action action = action::kernel_module("nvidia", {}, "2");
+  const auto outcome = kind(action).perform(action, live);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->kind, Outcome::Kind::reboot_required);
+  EXPECT_EQ(outcome->reason, "nvidia 1 is loaded and in use: nvidia_uvm (use count 3); 2 takes over with the next boot");
+}
+
 TEST(ModuleFailure, ExplainsWhatTheKernelSaid) {
   const auto text = [](int number, std::vector<std::string> messages) {
     return to_text(load_failure("nvidia", "6.1.0", number, messages));

@@ -99,13 +99,12 @@ TEST(DriverPlan, ForAnOfflineRootLeavesTheGpuNodesToTheBoot) {
   EXPECT_EQ(summary(plan), std::string(kFilesPart) + kControlPart);
 }
 
-// modprobe nvidia fails without a GPU ("no GPU found"), so a live apply with hardware: assume must not try.
-TEST(DriverPlan, LoadsNothingWhereTheKernelShowsNoGpuAndSaysSo) {
+// The spec's word counts for more than what the kernel shows: GPUs may be behind a link that is not up yet.
+TEST(DriverPlan, LoadsTheModulesWithoutAGpuWhereTheSpecAssumesOne) {
   TestHost host;
   host.hardware("assume");
   const auto plan = Planning{.target = {.hardware = "assume"}}.good(*host.live());
-  EXPECT_EQ(summary(plan), kFilesPart);
-  EXPECT_THAT(plan.notes(), Contains(HasSubstr("no NVIDIA GPU can be seen, so no module is loaded")));
+  EXPECT_EQ(summary(plan), std::string(kFilesPart) + kControlPart);
 }
 
 TEST(DriverPlan, IsTheSameTheSecondTimeAndOnceTheDriverIsLoaded) {
@@ -206,23 +205,17 @@ TEST(DriverPlan, WaitsForARebootWhileNouveauHoldsAGpu) {
   EXPECT_EQ(outcome->reason, "nouveau holds H100-SXM at 0000:1b:00.0; it is blacklisted from the next boot on");
 }
 
-TEST(DriverPlan, WaitsForARebootWhileAnotherVersionIsLoadedAndUnloadsNothing) {
+// Whether it can be replaced now is the core's question: it depends on who uses the loaded one.
+TEST(DriverPlan, AsksForItsVersionOfTheModuleWhileAnotherIsLoadedAndSaysWhatHappens) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330, "nvidia").loaded("470.256.02", {"nvidia", "nvidia-uvm"}, false);
   const auto plan = Planning{}.good(*host.live());
-  EXPECT_THAT(summary(plan), HasSubstr("custom running-driver {\"awaits\":\"version\",\"version\":\"535.261.03\"}\n"
-                                       "kernel-module nvidia\nkernel-module nvidia-uvm\ndevice-node /dev/nvidiactl"));
-  EXPECT_THAT(summary(plan), Not(HasSubstr("nvidia-modeset")));
-  for (const auto& action : plan.actions()) {
-    if (action.kind() != "custom") continue;
-    EXPECT_FALSE(*Driver{}.check(action, *host.live()));
-    EXPECT_EQ(Driver{}.apply(action, *host.live())->reason,
-              "driver 470.256.02 is loaded, and 535.261.03 takes over with the next boot");
-    EXPECT_TRUE(*Driver{}.check(Action{{{"data", action.value("inverse")}}}, *host.live()));
-    host.loaded("535.261.03", {"nvidia"});
-    EXPECT_TRUE(*Driver{}.check(action, *host.live()));
-    EXPECT_EQ(Driver{}.apply(action, *host.live())->kind, Outcome::Kind::already_done);
-  }
+  EXPECT_EQ(summary(plan), std::string(kFilesPart) + kControlPart + "device-node /dev/nvidia0 195:0 666\n");
+  const auto& actions = plan.actions();
+  const auto nvidia = std::ranges::find_if(actions, [](const Action& action) { return action.target() == "nvidia"; });
+  ASSERT_NE(nvidia, actions.end());
+  EXPECT_EQ(nvidia->text("version"), "535.261.03");
+  EXPECT_THAT(plan.notes(), Contains(HasSubstr("driver 470.256.02 is loaded; it is replaced now if nobody uses it")));
 }
 
 TEST(DriverPlan, RefusesUnsignedModulesUnderAKernelThatRefusesThem) {
