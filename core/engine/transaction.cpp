@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/action/trigger.hpp"
+#include "core/engine/made_folders.hpp"
 #include "core/engine/planner.hpp"
 #include "core/engine/stop.hpp"
 
@@ -48,10 +49,13 @@ std::vector<std::string> Transaction::owed_triggers() const {
 }
 
 Status Transaction::intend() {
+  SLIPWAY_TRY(held, session_.state().ownerships());
+  const auto made = made_folders(held);
   for (PlannedItem* item : changing_) {
     SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
     SLIPWAY_TRY(image, kind->capture(item->action, now));
+    add_made_parents(image, item->action.target(), made);
     steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
     item->original = item->original.is_null() ? image : kind->join(item->original, image);
   }

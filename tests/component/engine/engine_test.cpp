@@ -145,6 +145,21 @@ TEST(Remove, ReturnsTheRootToItsEarlierTree) {
   EXPECT_EQ(host.tree(), before);
 }
 
+// Another driver version came into the folder that the first one's firmware had made; remove left the folder behind.
+TEST(Remove, TakesAlongFoldersThatAnEarlierGenerationMade) {
+  const ScratchHost host;
+  host.put("etc/other", "x");
+  const auto before = host.tree();
+  for (const char* file : {"/new/folder/first", "/new/folder/second"}) {
+    host.spec("    probe: {files: {" + std::string(file) + ": x}}\n");
+    ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  }
+  EXPECT_EQ(host.text("new/folder/second"), "x");
+  EXPECT_FALSE(std::filesystem::exists(host.path("new/folder/first")));
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+}
+
 TEST(Rollback, AppliesTheEarlierGenerationAnew) {
   const ScratchHost host;
   host.spec(kOneFile);
