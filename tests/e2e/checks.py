@@ -52,7 +52,7 @@ def _attributes(path):
             for name in os.listxattr(path, follow_symlinks=False)}
 
 
-def picture(root, times=True):
+def picture(root, times=True, folder_times=True):
     """Path to (mode, owner, content, extended attributes[, mtime]) of everything below a folder."""
     seen = {}
     for folder, folders, files in os.walk(root):
@@ -60,7 +60,8 @@ def picture(root, times=True):
             path = os.path.join(folder, name)
             info = os.lstat(path)
             line = (oct(info.st_mode), info.st_uid, info.st_gid, _content(path, info), str(_attributes(path)))
-            seen[os.path.relpath(path, root)] = line + ((info.st_mtime_ns,) if times else ())
+            timed = times and (folder_times or not stat.S_ISDIR(info.st_mode))
+            seen[os.path.relpath(path, root)] = line + ((info.st_mtime_ns,) if timed else ())
     return seen
 
 

@@ -9,18 +9,10 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import Checks, differences, picture  # noqa: E402
 from guest import Vm, make_image  # noqa: E402
-from slipway_host import (KERNEL, TRAP_KERNEL, VERSION, Slipway, install_into, must, script,  # noqa: E402
-                          write_spec)
+from slipway_host import (KERNEL, TRAP_KERNEL, VERSION, Slipway, install_into, must, real_package,  # noqa: E402
+                          script, write_spec)
 
 REPOSITORY = "nvidia/driver"
-
-
-def build_package(slipway, debs, layout):
-    """The real package, kept in the e2e cache: its modules take two minutes to compile."""
-    if (layout / "index.json").exists():
-        return
-    slipway.must("driver", "build", "--debs", debs, "--kernel", KERNEL, "--os", "debian12", "--with-source",
-                 "--output", layout)
 
 
 def check_apply(checks, slipway, spec, root, twin):
@@ -92,12 +84,12 @@ def check_remove(checks, slipway, root, before):
     checks.that(after == before, "and returns the root to its earlier tree, hash for hash", differences(before, after))
 
 
-def check_trap(checks, slipway, debs, layout, work):
+def check_unknown_kernel(checks, slipway, layout, work):
     """535.261.03's open source does not compile on 6.1.0-56: known from the catalogue, the plan says so."""
     root = work / "trap"
     (root / "lib/modules" / TRAP_KERNEL).mkdir(parents=True)
     (root / "lib/modules" / TRAP_KERNEL / "modules.order").touch()
-    spec = work / "trap.yaml"
+    spec = work / "unknown.yaml"
     write_spec(spec, f"{{repository: {layout}, trust: unsigned}}")
     before = picture(root)
     status, out, err, _ = slipway("plan", "--root", root, "-f", spec)
@@ -110,12 +102,10 @@ def check_trap(checks, slipway, debs, layout, work):
 
 def main():
     checks = Checks()
-    debs = pathlib.Path(script("fetch-debs.sh").splitlines()[-1])
     with tempfile.TemporaryDirectory(prefix="slipway-e2e.") as folder:
         work = pathlib.Path(folder)
         slipway = Slipway(work / "cache")
-        layout = debs.parent / f"driver-{VERSION}-{KERNEL}"
-        build_package(slipway, debs, layout)
+        layout = real_package(slipway)
         checks.that((layout / "index.json").exists(), "driver build makes the real package")
         root, twin = work / "root", work / "twin"
         script("make-root.sh", "--with-libraries", str(root))
@@ -137,7 +127,7 @@ def main():
         if "--no-boot" not in sys.argv:
             check_guest(checks, twin, work)
         check_remove(checks, slipway, root, before)
-        check_trap(checks, slipway, debs, layout, work)
+        check_unknown_kernel(checks, slipway, layout, work)
     return checks.close()
 
 

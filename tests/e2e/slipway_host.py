@@ -32,8 +32,36 @@ def script(name, *words):
     return must(["bash", HERE / name, *words]).strip()
 
 
-def environment(cache):
-    return dict(os.environ, SOURCE_DATE_EPOCH=EPOCH, XDG_CACHE_HOME=str(cache))
+def debs_folder():
+    """Where NVIDIA's and the kernel's Debian packages are; fetched when they are not there yet."""
+    return pathlib.Path(script("fetch-debs.sh").splitlines()[-1])
+
+
+def real_package(slipway):
+    """The real package as an OCI layout, kept in the e2e cache: its modules take two minutes to compile."""
+    debs = debs_folder()
+    layout = debs.parent / f"driver-{VERSION}-{KERNEL}"
+    if not (layout / "index.json").exists():
+        slipway.must("driver", "build", "--debs", debs, "--kernel", KERNEL, "--os", "debian12", "--with-source",
+                     "--output", layout)
+    return layout
+
+
+def root_with_headers(root, kernel):
+    """A root in which modules can be compiled for `kernel`: the headers come from the .deb files."""
+    script("make-root.sh", "--with-headers", "--with-libraries", str(root))
+    if kernel == KERNEL:
+        return root
+    abi = kernel.removesuffix("-amd64")
+    for name in (f"linux-headers-{kernel}_*", f"linux-headers-{abi}-common_*"):
+        (deb,) = debs_folder().glob(name + ".deb")
+        # Not `dpkg-deb -x`: it would put a folder where the root has the link /lib.
+        must(["sh", "-c", 'dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"', "sh", deb, root])
+    return root
+
+
+def environment():
+    return dict(os.environ, SOURCE_DATE_EPOCH=EPOCH)
 
 
 class Slipway:
@@ -44,7 +72,8 @@ class Slipway:
 
     def __call__(self, *words, cwd=None):
         started = time.monotonic()
-        done = run([BUILD / "bin" / "slipway", *words], env=environment(self.cache), cwd=cwd)
+        options = [] if words[0] == "driver" else ["--cache", self.cache]  # a component's tools have their own options
+        done = run([BUILD / "bin" / "slipway", *words, *options], env=environment(), cwd=cwd)
         return done.returncode, done.stdout, done.stderr, time.monotonic() - started
 
     def must(self, *words):
@@ -59,9 +88,10 @@ def install_into(root):
     must(["cmake", "--install", BUILD], env=dict(os.environ, DESTDIR=str(root)))
 
 
-def write_spec(path, source, **driver):
-    """A host spec with a driver; `source` is the artifact source as YAML."""
+def write_spec(path, source, hardware=None, **driver):
+    """A host spec with a driver; `source` is the artifact source as YAML, `driver` further keys of the component."""
     keys = {"version": f'"{VERSION}"', "modules": "open", **driver}
     lines = "".join(f"      {key}: {value}\n" for key, value in keys.items())
-    path.write_text("apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: e2e}\nspec:\n  components:\n    driver:\n"
+    path.write_text("apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: e2e}\nspec:\n"
+                    + (f"  hardware: {hardware}\n" if hardware else "") + "  components:\n    driver:\n"
                     f"{lines}      source: {source}\n", encoding="utf-8")
