@@ -39,8 +39,8 @@ class LayerStager {
   virtual ~LayerStager() = default;
   /// Unpacks or compiles `layer` (an element of an unpack action's `layers`) into the new folder `into` (host path).
   virtual Status stage(const Json& layer, const std::string& into) = 0;
-  /// The error of an earlier failed build with the same key; nothing where there was none.
-  virtual std::optional<Error> known_failure(const Json& build) const = 0;
+  /// The error of an earlier failed build of this layer, with the same layer_key(); nothing where there was none.
+  virtual std::optional<Error> known_failure(const Json& layer) const = 0;
 };
 
 /// What actions may use. Borrowed for the time of one call.

@@ -81,7 +81,7 @@ class UnpackKind final : public ActionKind {
     check.summary = summary_of(store, missing);
     for (const Json& layer : missing) {
       if (!is_build(layer)) continue;
-      check.problem = context.layers.known_failure(layer["build"]);
+      check.problem = context.layers.known_failure(layer);
       if (check.problem) {
         check.standing = Check::Standing::conflict;
         return check;

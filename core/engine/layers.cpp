@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/action/build.hpp"
+#include "core/action/store.hpp"
 
 namespace slipway::core {
 namespace {
@@ -80,14 +81,14 @@ Status ComponentLayers::stage(const Json& layer, const std::string& into) {
 
 Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   const Json& build = layer["build"];
-  const ScratchFolder source(build_file(build, ".source"));
+  const ScratchFolder source(build_file(layer, ".source"));
   SLIPWAY_CHECK(unpack(layer, source.path()));
   BuildRequest request;
   request.build = build;
   request.source = source.path();
   request.root = session_.host_config().root;
   request.into = into;
-  request.log = build_file(build, ".log");
+  request.log = build_file(layer, ".log");
   std::uint64_t lines = 0;
   const std::string label = "compiling " + build.value("name", component_);
   request.on_line = [&](const std::string& line) {
@@ -97,18 +98,18 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   session_.ui().step(component_, label);
   const Status built = run_build(request);
   session_.ui().progress(component_, label, lines, lines);
-  if (!built && built.error().code == ErrorCode::build_failed) remember_failure(build, built.error());
+  if (!built && built.error().code == ErrorCode::build_failed) remember_failure(layer, built.error());
   return built;
 }
 
-std::string ComponentLayers::build_file(const Json& build, const std::string& ending) const {
-  std::string key = build_key(build);
+std::string ComponentLayers::build_file(const Json& layer, const std::string& ending) const {
+  std::string key = layer_key(layer);
   if (const auto colon = key.find(':'); colon != std::string::npos) key = key.substr(colon + 1);
   return session_.cache() + "/builds/" + key + ending;
 }
 
-void ComponentLayers::remember_failure(const Json& build, const Error& error) const {
-  const std::string file = build_file(build, ".json");
+void ComponentLayers::remember_failure(const Json& layer, const Error& error) const {
+  const std::string file = build_file(layer, ".json");
   std::ofstream out(file + ".slipway-new", std::ios::trunc);
   out << pretty(to_json(error));
   out.close();
@@ -117,8 +118,8 @@ void ComponentLayers::remember_failure(const Json& build, const Error& error) co
   if (!out || code) session_.ui().log(Ui::Level::warning, component_, "cannot remember the failed build in " + file);
 }
 
-std::optional<Error> ComponentLayers::known_failure(const Json& build) const {
-  const std::string file = build_file(build, ".json");
+std::optional<Error> ComponentLayers::known_failure(const Json& layer) const {
+  const std::string file = build_file(layer, ".json");
   std::ifstream in(file);
   if (!in) return std::nullopt;
   std::ostringstream text;

@@ -12,8 +12,8 @@ namespace slipway::core {
 
 /// The LayerStager of one component.
 ///
-/// A build's failure is remembered in the cache (builds/KEY.json, by the canonical build), so that the next plan says
-/// so before anything changes; its whole output stays beside it (builds/KEY.log).
+/// A build's failure is remembered in the cache (builds/KEY.json, by layer_key(): source and build), so that the next
+/// plan says so before anything changes; its whole output stays beside it (builds/KEY.log).
 class ComponentLayers final : public LayerStager {
  public:
   /// @param sources  spec key to artifact source (JSON), as the component's spec names them
@@ -24,14 +24,14 @@ class ComponentLayers final : public LayerStager {
   Status fetch(const Json& layers);
 
   Status stage(const Json& layer, const std::string& into) override;
-  std::optional<Error> known_failure(const Json& build) const override;
+  std::optional<Error> known_failure(const Json& layer) const override;
 
  private:
   Result<Json> source_of(const Json& layer) const;
   Status unpack(const Json& layer, const std::string& into);
   Status compile(const Json& layer, const std::string& into);
-  std::string build_file(const Json& build, const std::string& ending) const;
-  void remember_failure(const Json& build, const Error& error) const;
+  std::string build_file(const Json& layer, const std::string& ending) const;
+  void remember_failure(const Json& layer, const Error& error) const;
 
   Session& session_;
   std::string component_;

@@ -13,6 +13,7 @@
 #include <slipway/local_host.hpp>
 
 #include "core/action/action_kind.hpp"
+#include "core/action/store.hpp"
 #include "core/host/originals.hpp"
 #include "tests/unit/host/temp_root.hpp"
 
@@ -22,9 +23,12 @@ namespace slipway::core {
 class FakeStager final : public LayerStager {
  public:
   Status stage(const Json& layer, const std::string& into) override;
-  std::optional<Error> known_failure(const Json&) const override { return failure; }
+  std::optional<Error> known_failure(const Json& layer) const override {
+    return layer_key(layer) == failed_layer ? failure : std::nullopt;
+  }
 
   std::map<std::string, std::map<std::string, std::string>> trees;  ///< digest or build name: path to content
+  std::string failed_layer;                                         ///< layer_key() of the build that failed
   std::optional<Error> failure;
   std::optional<Error> stage_error;
   int calls = 0;

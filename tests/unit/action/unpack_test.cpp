@@ -138,10 +138,19 @@ TEST_F(UnpackAction, AFailedStageIsReportedAndLeavesNoLayer) {
 
 TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
   stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};
+  stager.failed_layer = layer_key(wish().value("layers")[1]);
   const Check found = check(wish());
   EXPECT_EQ(found.standing, Standing::conflict);
   EXPECT_EQ(found.problem.value().code, ErrorCode::build_failed);
   EXPECT_EQ(check(action::unpack({.name = "driver", .layers = {plain(userspace)}})).standing, Standing::change);
+}
+
+// A package made anew with a patched source, of the same driver version, was refused for what the old source did.
+TEST_F(UnpackAction, AFailedBuildSaysNothingOfAnotherSourceOfTheSameName) {
+  stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};
+  stager.failed_layer = layer_key(wish().value("layers")[1]);
+  const Action mended = action::unpack({.name = "driver", .layers = {plain(userspace), build(newer)}});
+  EXPECT_EQ(check(mended).standing, Standing::change);
 }
 
 TEST_F(UnpackAction, NamesThatLeaveTheStoreOrCollideAreRefused) {
