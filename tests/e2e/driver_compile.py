@@ -4,8 +4,8 @@
 
 import hashlib
 import json
-import lzma
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -36,8 +36,9 @@ def packaged_modules(layout, folder):
 def hashes(folder):
     found = {}
     for path in folder.iterdir():
-        data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-        found[path.name.removesuffix(".xz")] = hashlib.sha256(data).hexdigest()
+        tool = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dc"]}.get(path.suffix, ["cat"])
+        data = subprocess.run([*tool, path], check=True, capture_output=True).stdout
+        found[path.name.split(".")[0] + ".ko"] = hashlib.sha256(data).hexdigest()
     return found
 
 
