@@ -37,8 +37,11 @@ void add_service_unit(const Session& session, const Manifest& manifest, const Js
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
       .because("what the service is run with")
       .triggers({"restart:" + unit});
-  plan.add(action::systemd_unit({.name = unit, .content = unit_text(manifest), .enabled = true, .started = true}))
+  const std::string program = SLIPWAY_BIN_DIR "/slipway";
+  const bool installed = session.host().exists(program);
+  plan.add(action::systemd_unit({.name = unit, .content = unit_text(manifest), .enabled = true, .started = installed}))
       .because("the component has a service");
+  if (!installed) plan.note("the root has no " + program + ", so " + unit + " is not started: install slipway there");
 }
 
 Result<Json> read_service_section(const Session& session, const std::string& component) {

@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kCallLimit{20};  // the first call takes GPUs int
 
 Finding try_cuda(const Host& host, DriverCheck& driver, const Finding& driver_finding) {
   if (!host.live()) return not_tried(kCudaCheck, "this root is not running, so nothing can compute");
-  if (!passed(driver_finding)) return not_tried(kCudaCheck, "the driver does not work, so CUDA was not tried");
+  if (!passed(driver_finding)) return not_tried(kCudaCheck, "CUDA was not tried: " + driver_finding.text);
   const CudaSurroundings around = look_around(host, driver);
   driver.let_go();
   return check_cuda(around, {});

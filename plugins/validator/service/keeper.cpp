@@ -86,7 +86,7 @@ void Keeper::look_at_cuda() {
   if (!host_.live()) return take(not_tried(kCudaCheck, "this root is not running, so nothing can compute"));
   if (!passed(findings_.at(kDriverCheck))) {
     tried_for_.clear();
-    return take(not_tried(kCudaCheck, "the driver does not work, so CUDA was not tried"));
+    return take(not_tried(kCudaCheck, "CUDA was not tried: " + findings_.at(kDriverCheck).text));
   }
   const bool again = !ready(kCudaCheck) && Clock::now() - tried_at_ >= kTryAgain;
   if (cuda_reason() == tried_for_ && !again) return;

@@ -52,18 +52,11 @@ std::string get_metrics(std::uint16_t port) {
 class ValidatorService : public ::testing::Test {
  protected:
   ValidatorService() {
-    ::setenv("SLIPWAY_NVML", NVML_MOCK, 1);
-    ::setenv("VALIDATOR_NVML", host_.folder().at("nvml").c_str(), 1);
-    host_.folder().directory("nvml");
     const auto [fd, port] = take_port();
     ::close(fd);
     port_ = port;
     spec(port);
     host_.put("etc/cdi/nvidia.json", kCdiSpec);
-  }
-  ~ValidatorService() override {
-    ::unsetenv("SLIPWAY_NVML");
-    ::unsetenv("VALIDATOR_NVML");
   }
   void spec(std::uint16_t port) const {
     host_.spec("    validator: {address: 127.0.0.1, node: node-1, port: " + std::to_string(port) + "}\n");
@@ -72,9 +65,21 @@ class ValidatorService : public ::testing::Test {
     std::vector<std::string> all{command};
     if (command == "service") all.emplace_back("validator");
     for (const auto& word :
-         {std::string("-f"), host_.folder().at("host.yaml").string(), std::string("--sim"), std::string("l4x1")})
+         {std::string("-f"), host_.folder().at("host.yaml").string(), std::string("--sim"), std::string("h100x2")})
       all.push_back(word);
     return all;
+  }
+  /// Changes the simulated machine under the running service.
+  void sim(const std::string& change) const {
+    const std::string command = SLIPWAY_SIM_PROGRAM " " + host_.path("run/slipway/sim").string() + " " + change;
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+  /// The simulated machine's own state is below run/slipway, and counts calls.
+  std::map<std::string, std::string> tree_without_the_simulator() const {
+    auto tree = host_.tree();
+    std::erase_if(tree,
+                  [](const auto& entry) { return entry.first == "run" || entry.first.starts_with("run/slipway"); });
+    return tree;
   }
   bool there(const std::string& name) const {
     return std::filesystem::exists(host_.path("run/nvidia/validations/" + name));
@@ -109,10 +114,10 @@ TEST_F(ValidatorService, KeepsTheFilesOfWhatWorksAndNoneOfWhatWasNotTried) {
 TEST_F(ValidatorService, FollowsALostGpuAStaleSpecAndADeletedFileWithinASecond) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  host_.folder().file("nvml/lost", "");
+  sim("gpu 1 lost");
   EXPECT_LT(until("driver-ready", false), kSoon);
-  EXPECT_THAT(service.log(), HasSubstr("NVML_ERROR_GPU_IS_LOST"));
-  std::filesystem::remove(host_.folder().at("nvml/lost"));
+  EXPECT_TRUE(eventually([&] { return service.log().find("NVML_ERROR_GPU_IS_LOST") != std::string::npos; }));
+  sim("gpu 1 found");
   EXPECT_LT(until("driver-ready", true), kSoon);
   std::filesystem::remove(host_.path("run/nvidia/validations/driver-ready"));
   EXPECT_LT(until("driver-ready", true), kSoon);
@@ -127,8 +132,7 @@ TEST_F(ValidatorService, ServesTheGaugesThatItsFilesShow) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_THAT(get_metrics(port_), HasSubstr("gpu_operator_node_driver_ready{node=\"node-1\"} 1\n"));
   EXPECT_THAT(get_metrics(port_), HasSubstr("gpu_operator_node_device_plugin_devices_total{node=\"node-1\"} -1\n"));
-  host_.folder().file("nvml/gone", "");
-  host_.folder().file("nvml/lost", "");
+  sim("driver unloaded");
   (void)until("driver-ready", false);
   EXPECT_TRUE(eventually([&] {
     return get_metrics(port_).find("gpu_operator_node_driver_validation{node=\"node-1\"} 0\n") != std::string::npos;
@@ -142,9 +146,25 @@ TEST_F(ValidatorService, KeepsItsFilesWhileItIsHeldQuietAndGoesOnAfterwards) {
     const Control control(host_.path("run/slipway/service/validator.sock").string());
     ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
     EXPECT_TRUE(there("driver-ready"));
-    host_.folder().file("nvml/lost", "");
+    sim("gpu 0 lost");
   }
   EXPECT_LT(until("driver-ready", false), kSoon);
+}
+
+TEST_F(ValidatorService, OutlivesADriverThatIsUnloadedReplacedOrHangs) {
+  RunningService service(host_, words("service"));
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  sim("driver unloaded");
+  (void)until("driver-ready", false);
+  sim("driver 570.133.20");
+  (void)until("driver-ready", true);
+  EXPECT_TRUE(eventually([&] { return service.log().find("driver 570.133.20 answers") != std::string::npos; }));
+  sim("gpu 0 hang");
+  (void)until("driver-ready", false);  // a call that hangs is given up
+  sim("gpu 0 resume");
+  (void)until("driver-ready", true);
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
 TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
@@ -159,14 +179,14 @@ TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
 }
 
 TEST_F(ValidatorService, ReportsTheSameAsVerifyWhichWritesNothing) {
-  const auto before = host_.tree();
+  const auto before = tree_without_the_simulator();
   const Ran verify = host_.slipway(words("verify"));
   EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
-  EXPECT_THAT(verify.out, HasSubstr("pass  validator.driver: driver 535.261.03 answers for 2 GPUs"));
+  EXPECT_THAT(verify.out, HasSubstr("pass  validator.driver: driver 550.90.07 answers for 2 GPUs"));
   EXPECT_THAT(verify.out, HasSubstr("pass  validator.toolkit"));
   EXPECT_THAT(verify.out, HasSubstr("not-exercised  validator.cuda"));
   EXPECT_THAT(verify.out, HasSubstr("not-exercised  validator.plugin"));
-  EXPECT_EQ(host_.tree(), before);
+  EXPECT_EQ(tree_without_the_simulator(), before);
 }
 
 }  // namespace
