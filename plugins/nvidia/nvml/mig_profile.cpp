@@ -26,7 +26,7 @@ GpuInstanceProfile profile_of(unsigned selector, const Info& info) {
           .name = {}};
 }
 
-std::string plain_name(std::string name) { return name.starts_with("MIG ") ? name.substr(4) : name; }
+std::string plain_name(const std::string& name) { return name.starts_with("MIG ") ? name.substr(4) : name; }
 
 template <class Info>
 nvmlReturn_t versioned(const Library& library, nvmlDevice_t gpu, unsigned selector, unsigned number,

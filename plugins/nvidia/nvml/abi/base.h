@@ -4,6 +4,8 @@
 #ifndef SLIPWAY_NVML_ABI_BASE_H
 #define SLIPWAY_NVML_ABI_BASE_H
 
+/* NOLINTBEGIN: C, with the names and layouts of NVML */
+
 /* Layouts are facts of the interface, taken from NVIDIA's header history and checked below and in the other headers of
  * this folder by static assertions. Enumerations are plain integers here: a newer driver may answer with values that
  * nobody has named yet. Handles are pointers that only the library looks into. */
@@ -84,5 +86,7 @@ enum {
 
 #define NVML_ABI_SIZE(type, bytes) static_assert(sizeof(type) == (bytes), "layout of " #type)
 #define NVML_ABI_AT(type, member, bytes) static_assert(offsetof(type, member) == (bytes), "layout of " #type)
+
+/* NOLINTEND */
 
 #endif

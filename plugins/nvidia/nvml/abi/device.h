@@ -3,6 +3,8 @@
 #ifndef SLIPWAY_NVML_ABI_DEVICE_H
 #define SLIPWAY_NVML_ABI_DEVICE_H
 
+/* NOLINTBEGIN: C, with the names and layouts of NVML */
+
 #include "nvidia/nvml/abi/base.h"
 
 typedef struct nvmlPciInfo_st {
@@ -168,5 +170,7 @@ typedef struct nvmlExcludedDeviceInfo_st {
   char uuid[80];
 } nvmlExcludedDeviceInfo_t;
 NVML_ABI_SIZE(nvmlExcludedDeviceInfo_t, 148);
+
+/* NOLINTEND */
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef SLIPWAY_NVML_ABI_MIG_H
 #define SLIPWAY_NVML_ABI_MIG_H
 
+/* NOLINTBEGIN: C, with the names and layouts of NVML */
+
 #include "nvidia/nvml/abi/base.h"
 
 /* The argument of nvmlDeviceGetGpuInstanceProfileInfo: not the profile id, which that call answers. */
@@ -168,5 +170,7 @@ typedef struct nvmlComputeInstanceInfo_st { /* the first layout had no placement
   nvmlComputeInstancePlacement_t placement;
 } nvmlComputeInstanceInfo_t;
 NVML_ABI_SIZE(nvmlComputeInstanceInfo_t, 32);
+
+/* NOLINTEND */
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef SLIPWAY_NVML_ABI_PROCESS_H
 #define SLIPWAY_NVML_ABI_PROCESS_H
 
+/* NOLINTBEGIN: C, with the names and layouts of NVML */
+
 #include "nvidia/nvml/abi/base.h"
 
 typedef struct nvmlProcessInfo_v1_st { /* of the process functions without a suffix */
@@ -39,5 +41,7 @@ typedef struct nvmlAccountingStats_st {
   unsigned int reserved[5];
 } nvmlAccountingStats_t;
 NVML_ABI_SIZE(nvmlAccountingStats_t, 56);
+
+/* NOLINTEND */
 
 #endif

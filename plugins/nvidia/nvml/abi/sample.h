@@ -3,6 +3,8 @@
 #ifndef SLIPWAY_NVML_ABI_SAMPLE_H
 #define SLIPWAY_NVML_ABI_SAMPLE_H
 
+/* NOLINTBEGIN: C, with the names and layouts of NVML */
+
 #include "nvidia/nvml/abi/base.h"
 
 typedef union nvmlValue_st {
@@ -92,5 +94,7 @@ typedef struct nvmlGpmSupport_st {
   unsigned int isSupportedDevice;
 } nvmlGpmSupport_t;
 NVML_ABI_SIZE(nvmlGpmSupport_t, 8);
+
+/* NOLINTEND */
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef SLIPWAY_NVML_ABI_VGPU_H
 #define SLIPWAY_NVML_ABI_VGPU_H
 
+/* NOLINTBEGIN: C, with the names and layouts of NVML */
+
 #include "nvidia/nvml/abi/base.h"
 
 typedef struct nvmlGridLicenseExpiry_st {
@@ -50,5 +52,7 @@ typedef struct nvmlConfComputeMemSizeInfo_st {
   unsigned long long unprotectedMemSizeKib;
 } nvmlConfComputeMemSizeInfo_t;
 NVML_ABI_SIZE(nvmlConfComputeMemSizeInfo_t, 16);
+
+/* NOLINTEND */
 
 #endif
