@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/cdi/transform.hpp - what is done to a whole spec: order, duplicates, the device `all`, other roots.
+#pragma once
+
+#include <string>
+
+#include "nvidia/cdi/spec.hpp"
+
+namespace slipway::nvidia::cdi {
+
+/// Drops what is there twice; takes from each device what every container gets anyway, unless the device would then be
+/// empty; sorts devices by name, nodes and mounts by depth and path. Hooks and environment keep their order.
+/// Done twice it changes nothing more.
+void tidy(Spec& spec);
+
+/// Adds the device `all`: the edits of all others. Nothing when there is one already, or no other.
+void add_all_device(Spec& spec);
+
+/// tidy(), then `all` where it is wanted, tidy() again, and the smallest version.
+void finish(Spec& spec, bool with_all);
+
+/// Paths of the host that are `from` or lie below it move to `to`; those in containers stay. Hooks of kinds that run
+/// in the container's namespaces keep their arguments.
+void move_host_root(Spec& spec, const std::string& from, const std::string& to);
+
+/// `path` with the leading `from` replaced by `to` where that ends at a component; else as it is.
+std::string with_root(const std::string& path, const std::string& from, const std::string& to);
+
+}  // namespace slipway::nvidia::cdi
