@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/slipway_host.py - runs the built slipway and the e2e scripts, and makes what they work on.
 
+import hashlib
 import os
 import pathlib
 import subprocess
@@ -37,10 +38,19 @@ def debs_folder():
     return pathlib.Path(script("fetch-debs.sh").splitlines()[-1])
 
 
+def makers_of_packages():
+    """A digest of the sources that decide what a package is made of."""
+    digest = hashlib.sha256()
+    for folder in ("plugins/driver", "core/action", "core/artifact/pack"):
+        for path in sorted((HERE.parent.parent / folder).rglob("*.[ch]pp")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def real_package(slipway):
     """The real package as an OCI layout, kept in the e2e cache: its modules take two minutes to compile."""
     debs = debs_folder()
-    layout = debs.parent / f"driver-{VERSION}-{KERNEL}"
+    layout = debs.parent / f"driver-{VERSION}-{KERNEL}-{makers_of_packages()}"
     if not (layout / "index.json").exists():
         slipway.must("driver", "build", "--debs", debs, "--kernel", KERNEL, "--os", "debian12", "--with-source",
                      "--output", layout)
