@@ -179,7 +179,8 @@ TEST_F(LoadedModules, WaitForARebootWhileSomebodyUsesOneOfThem) {
   const auto outcome = kind(action).perform(action, live);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->kind, Outcome::Kind::reboot_required);
-  EXPECT_EQ(outcome->reason, "nvidia 1 is loaded and in use: nvidia_uvm (use count 3); 2 takes over with the next boot");
+  EXPECT_EQ(outcome->reason,
+            "nvidia 1 is loaded and in use: nvidia_uvm (use count 3); 2 takes over with the next boot");
 }
 
 TEST(ModuleFailure, ExplainsWhatTheKernelSaid) {
