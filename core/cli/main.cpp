@@ -22,6 +22,7 @@ std::string help() {
     text += line + command.purpose + "\n";
   }
   return text + "  NAME TOOL …                               a component's own tool, for example `driver build`\n" +
+         "  PLUGIN NAME TOOL …                        the same, for example `toolkit cdi generate`\n" +
          "  version                                   prints the version\n\n" + options_help();
 }
 
@@ -39,6 +40,28 @@ Error unknown_command(const std::string& name) {
                "there is no command '" + name + "'",
                "command line",
                near.empty() ? "`slipway --help` lists the commands" : "did you mean `slipway " + near + "`?",
+               {}};
+}
+
+/// The plugin file of that name, "…/toolkit.so" for "toolkit"; null: there is none.
+const PluginFile* find_plugin(const Plugins& plugins, const std::string& name) {
+  for (const auto& [path, file] : plugins.files)
+    if (path.ends_with("/" + name + ".so")) return &file;
+  return nullptr;
+}
+
+/// `slipway PLUGIN COMPONENT TOOL …`
+Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, const std::vector<std::string>& words) {
+  std::vector<std::string> known;
+  for (const Manifest& manifest : plugin.components)
+    if (manifest.has_tools) known.push_back(manifest.component);
+  if (!words.empty() && std::find(known.begin(), known.end(), words.front()) != known.end())
+    return run_tool(words.front(), {words.begin() + 1, words.end()});
+  return Error{ErrorCode::invalid,
+               words.empty() ? "which component of " + name + "?"
+                             : "the plugin " + name + " has no component '" + words.front() + "' with tools",
+               "command line",
+               known.empty() ? name + " has no tools" : "its components with tools are " + joined(known, "and"),
                {}};
 }
 
@@ -61,6 +84,8 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
   if (const Command* command = find_command(name)) return run_command(*command, words);
   const auto plugins = discover_plugins(plugin_folders(true));
   if (plugins && plugins->manifest(name) != nullptr) return run_tool(name, words);
+  if (plugins)
+    if (const PluginFile* plugin = find_plugin(*plugins, name)) return run_plugin_tool(*plugin, name, words);
   return unknown_command(name);
 }
 

@@ -124,7 +124,7 @@ class Apply {
   void change(PlannedComponent& component, int order) {
     if (component.error || blocked(component)) return;
     if (boot_is_pointless(component)) return leave_to_no_boot(component);
-    if (component.state == ComponentState::deferred) plan_deferred(component);
+    if (component.state == ComponentState::deferred || follows_a_change(component)) plan_again(component);
     if (component.error || component.state == ComponentState::not_applicable) return;
     if (!component.changes() && !component.leaving) return;
     if (const Status stop = stop_requested(); !stop) return fail(component, stop.error());
@@ -137,14 +137,41 @@ class Apply {
     component.reason = outcome->reason;
   }
 
-  void plan_deferred(PlannedComponent& component) {
+  /// One before it was changed in this run: what its plan leaned on may be another thing now.
+  bool follows_a_change(const PlannedComponent& component) const {
+    if (component.leaving) return false;
+    return std::any_of(result_.run.components.begin(), result_.run.components.end(), [&](const auto& other) {
+      return is_after(component, other, {ComponentState::changed, ComponentState::reboot_required});
+    });
+  }
+
+  bool is_after(const PlannedComponent& component, const PlannedComponent& other,
+                std::initializer_list<ComponentState> states) const {
+    return std::find(states.begin(), states.end(), other.state) != states.end() &&
+           comes_after(session_, component.name, other.name);
+  }
+
+  void plan_again(PlannedComponent& component) {
     const auto owned = session_.state().ownerships();
     if (!owned) return fail(component, owned.error());
     const auto held = owned->find(component.name);
     component = plan_component(session_, result_.run, component.name, held == owned->end() ? nullptr : &held->second,
                                options_.plan, result_.run.lock);
-    if (component.error) return;
+    if (component.error) return wait_with_others(component);
     if (const Status fetched = fetch(session_, component); !fetched) fail(component, fetched.error());
+  }
+
+  /// It cannot be planned because one before it waits or needs a reboot: its turn comes with the next apply.
+  void wait_with_others(PlannedComponent& component) const {
+    if (component.error->code != ErrorCode::not_found && component.error->code != ErrorCode::conflict) return;
+    for (const PlannedComponent& other : result_.run.components) {
+      if (!is_after(component, other, {ComponentState::reboot_required, ComponentState::waiting})) continue;
+      component.state = ComponentState::deferred;
+      component.reason =
+          other.name + " is " + std::string(to_string(other.state)) + "; until then: " + component.error->what;
+      component.error.reset();
+      return;
+    }
   }
 
   /// Every change belongs to a component that has failed already, so the root stays as it is.

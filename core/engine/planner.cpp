@@ -284,6 +284,21 @@ bool settle_by_requirements(PlannedComponent& planned, PlannedRun& run, const Gr
   return false;
 }
 
+/// What keeps a component from being planned may be what one before it is about to make: then its turn decides.
+void defer_behind_changes(const Session& session, PlannedComponent& planned, const PlannedRun& run) {
+  if (planned.state != ComponentState::failed || !planned.error) return;
+  if (planned.error->code != ErrorCode::not_found && planned.error->code != ErrorCode::conflict) return;
+  for (const PlannedComponent& other : run.components) {
+    if (!comes_after(session, planned.name, other.name)) continue;
+    if (!other.changes() && other.state != ComponentState::deferred) continue;
+    planned.state = ComponentState::deferred;
+    planned.reason = "planned once " + other.name + " is done; now: " + planned.error->what;
+    planned.error.reset();
+    planned.items.clear();
+    return;
+  }
+}
+
 void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedRun& run, const Ownership* owned,
                      const PlanOptions& options, Lock& lock) {
   if (!planned.facts.applicable()) {
@@ -305,6 +320,17 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
 }
 
 }  // namespace
+
+bool comes_after(const Session& session, const std::string& component, const std::string& other) {
+  const Manifest* manifest = session.plugins().manifest(component);
+  const Manifest* before = session.plugins().manifest(other);
+  if (manifest == nullptr || before == nullptr) return false;
+  for (const auto* names : {&manifest->after, &manifest->requires_})
+    for (const std::string& name : *names)
+      if (name == other || std::find(before->provides.begin(), before->provides.end(), name) != before->provides.end())
+        return true;
+  return false;
+}
 
 ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record,
                            const Image& original) {
@@ -385,6 +411,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
       const auto held = owned.find(name);
       plan_from_facts(session, planned, run, held == owned.end() ? nullptr : &held->second, options, run.lock);
     }
+    defer_behind_changes(session, planned, run);
     run.components.push_back(std::move(planned));
   }
   if (boot) run.components.push_back(plan_boot_unit(session, owned));

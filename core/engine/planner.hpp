@@ -28,6 +28,9 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
 PlannedComponent plan_component(Session& session, const PlannedRun& run, const std::string& name,
                                 const Ownership* owned, const PlanOptions& options, Lock& lock);
 
+/// A component comes after or requires another, by name or capability.
+bool comes_after(const Session& session, const std::string& component, const std::string& other);
+
 /// The context in which actions of a component are checked and done. Borrowed parts must outlive it.
 ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record,
                            const Image& original = {});

@@ -72,6 +72,32 @@ TEST(Apply, OwesNothingForFilesThatItBroughtBack) {
   EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("initramfs:6.1.0-test was skipped"));
 }
 
+TEST(Apply, PlansAComponentAtItsTurnWhenOneBeforeItMakesWhatItNeeds) {
+  const ScratchHost host;
+  const std::string follower = "    follower: {needs: /etc/probe.conf}\n";
+  host.spec(kOneFile + follower);
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 2) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("planned once probe is done"));
+  const Ran apply = host.slipway({"apply"});
+  ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
+  EXPECT_EQ(host.text("etc/follower"), "helloone\n");
+  EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+
+  host.spec(kTwoFiles + follower);  // what it needs is there now, and becomes another thing
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.text("etc/follower"), "hellotwo\n");
+}
+
+TEST(Apply, FailsAComponentThatNeedsWhatNobodyMakes) {
+  const ScratchHost host;
+  host.spec(std::string(kOneFile) + "    follower: {needs: /etc/nobody}\n");
+  const Ran apply = host.slipway({"apply"});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, HasSubstr("/etc/nobody"));
+  EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
+}
+
 TEST(Apply, LeavesARootAloneInWhichNothingCouldBePlanned) {
   const ScratchHost host;
   host.put("etc/probe.conf/in-the-way", "a folder\n");

@@ -69,10 +69,17 @@ class Probe final : public Component {
 
 class Follower final : public Component {
  public:
-  Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
-  Result<Plan> plan(const Spec&, const Facts&, const Inputs& inputs) const override {
+  Result<Facts> detect(const Spec& spec, const Host& host) const override {
+    Facts facts;
+    if (spec.text("needs").empty()) return facts;
+    SLIPWAY_TRY(text, host.read(spec.text("needs")));
+    facts.set("text", text);
+    return facts;
+  }
+  Result<Plan> plan(const Spec&, const Facts& facts, const Inputs& inputs) const override {
     Plan plan;
-    plan.add(action::file({.path = "/etc/follower", .content = inputs.output("probe", "greeting").get<std::string>()}));
+    const std::string text = inputs.output("probe", "greeting").get<std::string>() + facts.text("text");
+    plan.add(action::file({.path = "/etc/follower", .content = text}));
     return plan;
   }
   Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
