@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/cdi/driver_files.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fnmatch.h>
+
+#include "toolkit/cdi/soname.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+using nvidia::cdi::Edits;
+using nvidia::cdi::Mount;
+
+constexpr std::array kPrograms{
+    "nvidia-smi",  "nvidia-debugdump", "nvidia-persistenced", "nvidia-cuda-mps-control", "nvidia-cuda-mps-server",
+    "nvidia-imex", "nvidia-imex-ctl"};
+constexpr std::array kProgramFolders{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
+
+bool fits(const char* pattern, const std::string& name) { return ::fnmatch(pattern, name.c_str(), 0) == 0; }
+
+template <class T>
+void add_once(std::vector<T>& list, const T& value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
+/// "libcuda.so" of "libcuda.so.1".
+std::string without_version(const std::string& soname) {
+  const auto at = soname.find(".so");
+  return at == std::string::npos ? std::string() : soname.substr(0, at + 3);
+}
+
+}  // namespace
+
+Mount file_mount(const std::string& host, const std::string& container) {
+  return {host, container, {"ro", "nosuid", "nodev", "rbind", "rprivate"}, ""};
+}
+
+std::string DriverFiles::container_of(const std::string& real) const {
+  return options_.hooks ? container_path(real) : standard_path(container_path(real));
+}
+
+void DriverFiles::mount(const std::string& real, const std::string& container, Edits& edits) const {
+  edits.mounts.push_back(file_mount(roots_.host_path(real), container));
+}
+
+std::vector<std::string> DriverFiles::links_of(const Found& library) const {
+  const std::string name = file_name(library.real);
+  const std::string folder = folder_of(container_of(library.real));
+  std::vector<std::string> links;
+  if (fits("libcuda.so.*.*", name)) links.push_back("libcuda.so.1::" + folder + "/libcuda.so");
+  if (fits("libGLX_nvidia.so.*.*", name)) links.push_back(name + "::" + folder + "/libGLX_indirect.so.0");
+  if (fits("libnvidia-opticalflow.so.*.*", name))
+    links.push_back("libnvidia-opticalflow.so.1::" + folder + "/libnvidia-opticalflow.so");
+  if (!fits("*.*.*", name)) return links;
+  const std::string soname = read_soname(roots_.driver, library.real);
+  if (soname.empty() || soname == name || soname.find('/') != std::string::npos) return links;
+  // Without hooks nobody runs ldconfig in the container, which would make the link by itself.
+  if (!options_.hooks || search_.link_beside(library, soname)) links.push_back(name + "::" + folder + "/" + soname);
+  const std::string plain = without_version(soname);
+  if (!plain.empty() && plain != soname && search_.link_beside(library, plain))
+    links.push_back(soname + "::" + folder + "/" + plain);
+  return links;
+}
+
+void DriverFiles::give_names(const Found& library, const std::vector<std::string>& links,
+                             std::vector<std::string>& all_links, Edits& edits) const {
+  for (const std::string& link : links)
+    if (options_.hooks)
+      add_once(all_links, link);
+    else
+      mount(library.real, link.substr(link.find("::") + 2), edits);
+}
+
+Status DriverFiles::add_libraries(bool device_node_modification, Edits& edits) const {
+  SLIPWAY_TRY(libraries, find_driver_libraries(search_, version_));
+  std::vector<std::string> links;
+  std::string cuda_folders;
+  for (const Found& library : libraries.files) {
+    const std::string container = container_of(library.real);
+    mount(library.real, container, edits);
+    give_names(library, links_of(library), links, edits);
+    if (fits("libcuda.so.*.*", file_name(library.real)))
+      cuda_folders += (cuda_folders.empty() ? "" : ":") + folder_of(container);
+  }
+  hooks_.create_symlinks(links, edits);
+  hooks_.add("enable-cuda-compat", {"--host-driver-version=" + version_}, edits);
+  hooks_.update_ldcache(libraries.folders, edits);
+  if (device_node_modification) hooks_.add("disable-device-node-modification", {}, edits);
+  if (!cuda_folders.empty()) edits.env.push_back("NVIDIA_CTK_LIBCUDA_DIR=" + cuda_folders);
+  return {};
+}
+
+void DriverFiles::add_program(const std::string& name, Edits& edits) const {
+  for (const std::string folder : kProgramFolders) {
+    const auto real = roots_.driver.resolve(folder + "/" + name);
+    if (!real) continue;
+    const auto info = roots_.driver.info(*real);
+    if (!info || info->type != FileInfo::Type::regular || (info->mode & 0111U) == 0) continue;
+    return mount(*real, folder + "/" + name, edits);
+  }
+}
+
+void DriverFiles::add_programs(Edits& edits) const {
+  for (const char* name : kPrograms) add_program(name, edits);
+}
+
+void DriverFiles::add_firmware(Edits& edits) const {
+  std::vector<std::string> folders{roots_.kernel.attribute("/sys/module/firmware_class/parameters/path")};
+  const std::string release = roots_.kernel.kernel_release().value_or("");
+  for (const std::string base : {"/lib/firmware/updates/", "/lib/firmware/"}) {
+    if (!release.empty()) folders.push_back(base + release);
+    folders.push_back(base.substr(0, base.size() - 1));
+  }
+  std::vector<std::string> seen;
+  for (const std::string& folder : folders) {
+    if (folder.empty()) continue;
+    const std::string place = folder + "/nvidia/" + version_;
+    for (const Found& found : search_.find_in(place, "gsp*.bin")) {
+      if (std::ranges::find(seen, found.real) != seen.end()) continue;
+      seen.push_back(found.real);
+      mount(found.real, found.path, edits);
+    }
+  }
+}
+
+void DriverFiles::add_sockets(Edits& edits) const {
+  std::vector<std::string> seen;
+  const auto add = [&](const std::string& path) {
+    const auto real = roots_.driver.resolve(path);
+    if (!real || std::ranges::find(seen, *real) != seen.end()) return;
+    seen.push_back(*real);
+    edits.mounts.push_back({roots_.host_path(*real), path, {"nosuid", "nodev", "rbind", "rprivate", "noexec"}, ""});
+  };
+  for (const char* socket : {"/nvidia-persistenced/socket", "/nvidia-fabricmanager/socket"})
+    for (const std::string run : {"/run", "/var/run"}) add(run + socket);
+  add("/tmp/nvidia-mps");
+}
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/cdi/inventory.hpp - the GPUs and MIG devices that NVML shows, as far as containers are concerned.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::toolkit {
+
+struct MigDevice {
+  unsigned index = 0;  ///< below its GPU
+  std::string uuid;    ///< "MIG-…"
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+  bool graphics = false;  ///< its profile has the attribute gfx
+};
+
+struct GpuDevice {
+  unsigned index = 0;  ///< as NVML counts
+  std::string uuid;    ///< "GPU-…"
+  unsigned minor = 0;  ///< the N of /dev/nvidiaN
+  std::string pci_address;
+  bool mig_enabled = false;  ///< then only its MIG devices can be used
+  std::vector<MigDevice> mig_devices;
+};
+
+struct Inventory {
+  std::string driver_version;  ///< of the loaded kernel module
+  std::vector<GpuDevice> gpus;
+};
+
+/// Everything in index order, without GPUs that only drive a display (DGX Display).
+/// Errors: NVML's, naming the GPU.
+Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml);
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/cdi/libraries.hpp"
+
+#include <algorithm>
+
+#include <fnmatch.h>
+
+#include "toolkit/cdi/ld_cache.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+constexpr std::string_view kStore = "/usr/lib/slipway/store/";
+constexpr std::size_t kMaxCache = 16U << 20U;
+
+std::vector<std::string> usual_folders() {
+  std::vector<std::string> folders{"/"};
+  for (const std::string base : {"/usr", ""}) {
+    folders.push_back(base + "/lib64");
+    for (const char* after : {"", "/nvidia/current"})
+      for (const char* arch : {"x86_64", "aarch64"}) folders.push_back(base + "/lib/" + arch + "-linux-gnu" + after);
+  }
+  // Public folders have links of these under their sonames only.
+  for (const char* arch : {"x86_64", "aarch64"})
+    folders.push_back(std::string(kStore) + "driver/current/userspace/usr/lib/" + arch + "-linux-gnu");
+  return folders;
+}
+
+bool fits(const std::string& pattern, const std::string& name) {
+  return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+/// Where a link leads, one step; empty when it is none.
+std::string next_link(const Host& host, const std::string& path) {
+  const auto target = host.read_link(path);
+  if (!target) return {};
+  return target->starts_with('/') ? *target : folder_of(path) + "/" + *target;
+}
+
+void add(std::vector<Found>& all, const Host& host, const std::string& path) {
+  const auto real = host.resolve(path);
+  if (!real || std::ranges::find(all, *real, &Found::real) != all.end()) return;
+  const auto info = host.info(*real);
+  if (info && info->type == FileInfo::Type::regular) all.push_back({path, *real});
+}
+
+template <class T>
+void add_once(std::vector<T>& list, const T& value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
+}  // namespace
+
+std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
+std::string folder_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos || slash == 0 ? "" : std::string(path.substr(0, slash));
+}
+
+std::string version_suffix(std::string_view name) {
+  const auto at = name.rfind(".so.");
+  if (at == std::string_view::npos) return {};
+  const std::string_view version = name.substr(at + 4);
+  return version.find('.') == std::string_view::npos ? std::string() : std::string(version);
+}
+
+std::string container_path(const std::string& real) {
+  constexpr std::string_view kUserspace = "/userspace/";
+  const auto at = real.find(kUserspace);
+  if (!real.starts_with(kStore) || at == std::string::npos) return real;
+  return standard_path(real.substr(at + kUserspace.size() - 1));
+}
+
+std::string standard_path(std::string path) {
+  constexpr std::string_view kDebian = "/nvidia/current/";
+  if (const auto debian = path.find(kDebian); debian != std::string::npos) path.replace(debian, kDebian.size(), "/");
+  return path;
+}
+
+LibrarySearch::LibrarySearch(const Host& driver, std::vector<std::string> folders)
+    : driver_(driver), folders_(folders.empty() ? usual_folders() : std::move(folders)) {}
+
+const std::vector<std::string>& LibrarySearch::names(const std::string& folder) {
+  const auto [at, fresh] = names_.try_emplace(folder);
+  if (fresh) at->second = driver_.list(folder).value_or({});
+  return at->second;
+}
+
+const std::vector<std::string>& LibrarySearch::cached() {
+  if (cached_) return *cached_;
+  const auto bytes = driver_.read("/etc/ld.so.cache", kMaxCache);
+  cached_ = bytes ? parse_ld_cache(*bytes, driver_.arch()).value_or({}) : std::vector<std::string>();
+  return *cached_;
+}
+
+std::vector<Found> LibrarySearch::find_in(const std::string& folder, const std::string& pattern) {
+  std::vector<Found> all;
+  for (const std::string& name : names(folder))
+    if (fits(pattern, name)) add(all, driver_, (folder == "/" ? "" : folder) + "/" + name);
+  return all;
+}
+
+std::vector<Found> LibrarySearch::find(const std::string& pattern) {
+  std::vector<Found> all;
+  for (const std::string& folder : folders_)
+    for (const Found& found : find_in(folder, pattern))
+      if (std::ranges::find(all, found.real, &Found::real) == all.end()) all.push_back(found);
+  if (!all.empty()) return all;
+  constexpr int kMaxLinks = 16;
+  for (const std::string& path : cached()) {
+    std::string link = path;
+    for (int i = 0; i < kMaxLinks && !link.empty(); ++i, link = next_link(driver_, link))
+      if (fits(pattern, file_name(link))) add(all, driver_, link);
+  }
+  return all;
+}
+
+bool LibrarySearch::link_beside(const Found& file, const std::string& name) const {
+  for (const std::string& folder : {folder_of(file.path), folder_of(file.real)}) {
+    const auto info = driver_.info(folder + "/" + name);
+    if (info && info->type == FileInfo::Type::symlink) return true;
+  }
+  return false;
+}
+
+std::string installed_version(LibrarySearch& search) {
+  for (const char* pattern : {"libcuda.so.*.*", "libnvidia-ml.so.*.*"})
+    for (const Found& found : search.find(pattern)) return version_suffix(file_name(found.real));
+  return {};
+}
+
+Result<DriverLibraries> find_driver_libraries(LibrarySearch& search, const std::string& driver_version) {
+  if (search.find("libcuda.so." + driver_version).empty()) {
+    const std::string other = installed_version(search);
+    if (other.empty())
+      return Error{
+          ErrorCode::not_found,
+          "no libcuda.so." + driver_version + " is there: the driver's libraries are not installed",
+          "libcuda.so." + driver_version,
+          "install the driver (`slipway apply` with the component driver), or name its root: --driver-root DIR",
+          {}};
+    return Error{
+        ErrorCode::conflict,
+        "the driver is half upgraded: its libraries are " + other + ", the loaded kernel module is " + driver_version,
+        "libcuda.so." + other,
+        "reboot, or load the modules of " + other + " once nobody uses a GPU",
+        {}};
+  }
+  DriverLibraries libraries;
+  std::vector<std::string> folders;
+  for (const Found& found : search.find("lib*.so." + driver_version)) {
+    add_once(folders, folder_of(found.path));
+    add_once(folders, folder_of(found.real));
+  }
+  for (const std::string& folder : folders)
+    for (const std::string& inside : {folder, folder + "/vdpau"})
+      for (const Found& found : search.find_in(inside, "*.so." + driver_version)) {
+        if (std::ranges::find(libraries.files, found.real, &Found::real) != libraries.files.end()) continue;
+        libraries.files.push_back(found);
+      }
+  for (const char* pattern : {"libnvidia-nvvm70.so.*"})
+    for (const Found& found : search.find(pattern))
+      if (std::ranges::find(libraries.files, found.real, &Found::real) == libraries.files.end())
+        libraries.files.push_back(found);
+  for (const Found& found : libraries.files) add_once(libraries.folders, folder_of(container_path(found.real)));
+  return libraries;
+}
+
+}  // namespace slipway::toolkit

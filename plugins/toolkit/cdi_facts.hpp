@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/cdi_facts.hpp - the specs that this machine should have now.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/json.hpp>
+
+#include "toolkit/cdi_settings.hpp"
+
+namespace slipway::toolkit {
+
+struct CdiFacts {
+  std::map<std::string, nvidia::cdi::Spec> specs;  ///< by path
+  std::vector<std::string> notes;                  ///< modes that were left out, and why
+  std::string later;                               ///< no spec can be made here and now, and why; empty: one can
+  std::optional<Error> problem;                    ///< one could be made, if this were not wrong
+};
+
+/// Looks at the host and asks NVML; never fails: what is wrong is in the facts.
+CdiFacts read_cdi_facts(const CdiSettings& settings, const Host& host);
+
+/// The driver's own nodes of specs, {"path", "major", "minor"}, each once and sorted: those that want a link in
+/// /dev/char.
+Json linked_nodes(const std::map<std::string, nvidia::cdi::Spec>& specs);
+
+}  // namespace slipway::toolkit

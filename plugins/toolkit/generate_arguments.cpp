@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "nvidia/nearest.hpp"
+#include "toolkit/cdi_tools.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+Error usage_error(const std::string& what) {
+  return {ErrorCode::invalid,
+          what,
+          "slipway toolkit cdi generate",
+          "`slipway toolkit cdi generate --help` lists the options",
+          {}};
+}
+
+/// What an option does with its value. A flag has none, or true or false behind a "=".
+struct Option {
+  bool flag = false;
+  std::function<Status(const std::string& value)> take;
+};
+
+Option text(std::string& into) {
+  return {false, [&into](const std::string& value) -> Status {
+            into = value;
+            return {};
+          }};
+}
+
+std::vector<std::string> split(const std::string& value) {
+  std::vector<std::string> parts;
+  std::istringstream in(value);
+  for (std::string part; std::getline(in, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+Option list(std::vector<std::string>& into) {
+  return {false, [&into](const std::string& value) -> Status {
+            for (std::string& part : split(value)) into.push_back(std::move(part));
+            return {};
+          }};
+}
+
+Option set(std::set<std::string>& into) {
+  return {false, [&into](const std::string& value) -> Status {
+            for (std::string& part : split(value)) into.insert(std::move(part));
+            return {};
+          }};
+}
+
+/// What is put together from several options at the end.
+struct Pending {
+  std::string format;
+  std::string mode;
+  std::vector<std::string> strategies;
+  std::set<std::string> disabled;
+  std::set<std::string> enabled;
+  std::vector<std::string> features;
+};
+
+std::map<std::string, Option> known_options(GenerateArguments& into, Pending& pending) {
+  GenerateOptions& options = into.options;
+  return {{"--output", text(into.output)},
+          {"--format", text(pending.format)},
+          {"--mode", text(pending.mode)},
+          {"--device-name-strategy", list(pending.strategies)},
+          {"--driver-root", text(into.driver_root)},
+          {"--dev-root", text(into.dev_root)},
+          {"--nvidia-cdi-hook-path", text(options.hooks.path)},
+          {"--ldconfig-path", text(options.hooks.ldconfig)},
+          {"--vendor", text(options.vendor)},
+          {"--class", text(options.class_name)},
+          {"--library-search-path", list(options.library_folders)},
+          {"--config-search-path", list(options.config_folders)},
+          {"--disable-hook", set(pending.disabled)},
+          {"--enable-hook", set(pending.enabled)},
+          {"--feature-flag", list(pending.features)},
+          {"--device-id", list(options.device_ids)},
+          {"--no-all-device", {true, [&options](const std::string& value) -> Status {
+                                 if (!value.empty() && value != "true" && value != "false")
+                                   return usage_error("--no-all-device takes no value");
+                                 options.all_device = value == "false";
+                                 return {};
+                               }}}};
+}
+
+Error unknown_option(const std::string& name, const std::map<std::string, Option>& known) {
+  std::vector<std::string> names;
+  for (const auto& [option, unused] : known) names.push_back(option);
+  const std::string near = nvidia::nearest(name, names);
+  Error error = usage_error("unknown option '" + name + "'");
+  if (!near.empty()) error.next = "did you mean " + near + "?";
+  return error;
+}
+
+Status take_features(const Pending& pending, GenerateOptions& options) {
+  for (const std::string& feature : pending.features) {
+    if (feature == "no-additional-gids-for-device-nodes")
+      options.additional_gids = false;
+    else if (feature == "disable-ipc-discoverer")
+      options.sockets = false;
+    else if (feature != "disable-nvsandboxutils" && feature != "disable-nvsandbox-utils")  // never used here
+      return usage_error("--feature-flag " + feature + " is not known to slipway");
+  }
+  return {};
+}
+
+Status finish(const Pending& pending, GenerateArguments& into) {
+  const auto mode = parse_mode(pending.mode);
+  if (!mode)
+    return usage_error("--mode takes auto, nvml, management, gds, mofed, gdrcopy, nvswitch or imex, not '" +
+                       pending.mode + "'");
+  into.options.mode = *mode;
+  if (!pending.strategies.empty()) into.options.names.clear();
+  for (const std::string& word : pending.strategies) {
+    const auto naming = parse_naming(word);
+    if (!naming) return usage_error("--device-name-strategy takes index, uuid or type-index, not '" + word + "'");
+    into.options.names.push_back(*naming);
+  }
+  const std::string format = !pending.format.empty()          ? pending.format
+                             : into.output.ends_with(".json") ? "json"
+                                                              : "yaml";
+  if (format != "json" && format != "yaml") return usage_error("--format takes yaml or json, not '" + format + "'");
+  into.json = format == "json";
+  into.options.hooks.disabled.insert(pending.disabled.begin(), pending.disabled.end());
+  for (const std::string& hook : pending.enabled) into.options.hooks.disabled.erase(hook);
+  for (const std::string* root : {&into.driver_root, &into.dev_root})
+    if (!root->empty() && !root->starts_with('/')) return usage_error("'" + *root + "' is no absolute path");
+  if (into.dev_root.empty()) into.dev_root = into.driver_root;
+  return take_features(pending, into.options);
+}
+
+}  // namespace
+
+Result<GenerateArguments> parse_generate_arguments(const std::vector<std::string>& words) {
+  GenerateArguments arguments;
+  Pending pending;
+  const auto known = known_options(arguments, pending);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto equals = words[i].find('=');
+    const std::string name = words[i].substr(0, equals);
+    const auto option = known.find(name);
+    if (option == known.end()) return unknown_option(name, known);
+    std::string value = equals == std::string::npos ? "" : words[i].substr(equals + 1);
+    if (!option->second.flag && equals == std::string::npos) {
+      if (i + 1 == words.size()) return usage_error(name + " needs a value");
+      value = words[++i];
+    }
+    SLIPWAY_CHECK(option->second.take(value));
+  }
+  SLIPWAY_CHECK(finish(pending, arguments));
+  return arguments;
+}
+
+std::string generate_usage() {
+  return "usage: slipway toolkit cdi generate [options]\n"
+         "\n"
+         "Writes the CDI spec of this machine's GPUs, by which container engines give them to containers.\n"
+         "\n"
+         "  --output FILE                 where to write it (default: standard output)\n"
+         "  --format yaml|json            its form (default: by the file's name, else yaml)\n"
+         "  --mode MODE                   auto, nvml, management, gds, mofed, gdrcopy, nvswitch or imex\n"
+         "  --device-name-strategy WAY    index, uuid or type-index; may be repeated (default: index and uuid)\n"
+         "  --device-id ID                only these: index, GPU:MIG index, UUID, IMEX channel; may be repeated\n"
+         "  --no-all-device               without the device `all`\n"
+         "  --driver-root DIR             where the driver is installed (default: /)\n"
+         "  --dev-root DIR                where the device nodes are (default: the driver root)\n"
+         "  --library-search-path DIR     library folders instead of the usual ones; may be repeated\n"
+         "  --config-search-path DIR      folders with the files of graphics instead of the usual ones\n"
+         "  --nvidia-cdi-hook-path FILE   the program that hooks start (default: /usr/bin/slipway-cdi-hook)\n"
+         "  --disable-hook NAME           leaves a hook out; all: a spec without hooks\n"
+         "  --enable-hook NAME            takes a hook in that is left out otherwise (chmod)\n"
+         "  --ldconfig-path FILE          the host's ldconfig, for update-ldcache\n"
+         "  --vendor NAME, --class NAME   the kind, VENDOR/CLASS (default: the mode's, nvidia.com/gpu)\n"
+         "  --feature-flag FLAG           no-additional-gids-for-device-nodes, disable-ipc-discoverer\n";
+}
+
+}  // namespace slipway::toolkit

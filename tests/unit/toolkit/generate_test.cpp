@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/cdi/generate.hpp"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/testing/fake_host.hpp>
+
+#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/write.hpp"
+#include "toolkit/cdi/ld_cache.hpp"
+#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/cdi/nodes.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kVersion = "535.261.03";
+const std::string kLib = "/usr/lib/x86_64-linux-gnu";
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void add_libraries(FakeHost& host, const std::string& folder, const std::string& version) {
+  host.file(folder + "/libcuda.so." + version, bytes_of(CUDA_LIBRARY));
+  host.link(folder + "/libcuda.so.1", "libcuda.so." + version);
+  host.link(folder + "/libcuda.so", "libcuda.so.1");
+  host.file(folder + "/libnvidia-ml.so." + version, "no ELF");
+}
+
+void add_control_nodes(FakeHost& host) {
+  host.device("/dev/nvidiactl", 195, 255).device("/dev/nvidia-uvm", 508, 0).device("/dev/nvidia-uvm-tools", 508, 1);
+}
+
+/// Two H100, the second with MIG enabled and one MIG device.
+Inventory two_gpus() {
+  GpuDevice full{0, "GPU-11111111-2222-3333-4444-555555555555", 0, "0000:18:00.0", false, {}};
+  GpuDevice split{1, "GPU-21111111-2222-3333-4444-555555555555", 1, "0000:2a:00.0", true, {}};
+  split.mig_devices = {{0, "MIG-66666666-7777-8888-9999-000000000000", 7, 0, false}};
+  return {kVersion, {full, split}};
+}
+
+class Machine {
+ public:
+  Machine() {
+    host.live("6.1.0-50-amd64");
+    add_libraries(host, kLib, kVersion);
+    add_control_nodes(host);
+    host.device("/dev/nvidia0", 195, 0).device("/dev/nvidia1", 195, 1);
+    host.device("/dev/nvidia-caps/nvidia-cap66", 237, 66, 0444).device("/dev/nvidia-caps/nvidia-cap67", 237, 67, 0444);
+    host.file("/proc/driver/nvidia-caps/mig-minors",
+              "config 1\ngpu1/gi7/access 66\ngpu1/gi7/ci0/access 67\nodd  line\n");
+    host.file("/usr/bin/nvidia-smi", "x", 0755).file("/lib/firmware/nvidia/" + kVersion + "/gsp_ga10x.bin", "x");
+    host.module_loaded_now("nvidia").file("/sys/module/nvidia/version", kVersion + "\n");
+  }
+  Result<nvidia::cdi::Spec> make() { return generate(options, {host, host, host, "", ""}, inventory); }
+
+  FakeHost host;
+  GenerateOptions options;
+  Inventory inventory = two_gpus();
+};
+
+std::vector<std::string> device_names(const nvidia::cdi::Spec& spec) {
+  std::vector<std::string> names;
+  for (const auto& device : spec.devices) names.push_back(device.name);
+  return names;
+}
+
+std::vector<std::string> node_paths(const nvidia::cdi::Edits& edits) {
+  std::vector<std::string> paths;
+  for (const auto& node : edits.device_nodes) paths.push_back(node.path);
+  return paths;
+}
+
+/// "HOST -> CONTAINER" of each mount.
+std::vector<std::string> mounts(const nvidia::cdi::Spec& spec) {
+  std::vector<std::string> all;
+  for (const auto& mount : spec.edits.mounts) all.push_back(mount.host_path + " -> " + mount.container_path);
+  return all;
+}
+
+std::string hook_words(const nvidia::cdi::Edits& edits, const std::string& name) {
+  std::string text;
+  for (const auto& hook : edits.hooks) {
+    if (hook.args.at(1) != name) continue;
+    for (const auto& word : hook.args) text += word + " ";
+  }
+  return text;
+}
+
+TEST(CdiGenerate, NamesGpusAndMigDevicesByIndexAndUuidAndAllHoldsThemAll) {
+  Machine machine;
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  EXPECT_EQ(spec->kind, "nvidia.com/gpu");
+  EXPECT_THAT(device_names(*spec), ElementsAre("0", "1:0", "GPU-11111111-2222-3333-4444-555555555555",
+                                               "MIG-66666666-7777-8888-9999-000000000000", "all"));
+  EXPECT_THAT(node_paths(spec->find("1:0")->edits),
+              ElementsAre("/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap66", "/dev/nvidia-caps/nvidia-cap67"));
+  EXPECT_EQ(spec->find("1:0")->edits.device_nodes[1].file_mode, 0444U);
+  EXPECT_EQ(spec->find("all")->edits.device_nodes.size(), 4U);
+  EXPECT_THAT(node_paths(spec->edits), ElementsAre("/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidiactl"));
+  EXPECT_TRUE(nvidia::cdi::parse_and_validate(nvidia::cdi::to_yaml(*spec), "spec").ok());
+}
+
+TEST(CdiGenerate, NamesByTypeAndTakesOnlyTheIdsAskedFor) {
+  Machine machine;
+  machine.options.names = {Naming::type_index};
+  machine.options.device_ids = {"1:0"};
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  EXPECT_THAT(device_names(*spec), ElementsAre("all", "mig1:0"));
+  machine.options.device_ids = {"9"};
+  EXPECT_THAT(to_text(machine.make().error()), HasSubstr("no GPU or MIG device is called '9'"));
+  machine.options.device_ids = {"none"};
+  EXPECT_THAT(device_names(*machine.make()), ElementsAre("none"));
+}
+
+TEST(CdiGenerate, MountsTheDriverAndLinksItsLibrariesByHook) {
+  Machine machine;
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  const std::string cuda = kLib + "/libcuda.so." + kVersion;
+  EXPECT_THAT(mounts(*spec), Contains(cuda + " -> " + cuda));
+  EXPECT_THAT(mounts(*spec), Contains("/usr/bin/nvidia-smi -> /usr/bin/nvidia-smi"));
+  EXPECT_THAT(mounts(*spec), Contains(HasSubstr("gsp_ga10x.bin -> /lib/firmware/nvidia/" + kVersion)));
+  EXPECT_EQ(hook_words(spec->edits, "create-symlinks"),
+            "slipway-cdi-hook create-symlinks --link libcuda.so.1::" + kLib + "/libcuda.so --link libcuda.so." +
+                kVersion + "::" + kLib + "/libcuda.so.1 ");
+  EXPECT_EQ(hook_words(spec->edits, "update-ldcache"), "slipway-cdi-hook update-ldcache --folder " + kLib + " ");
+  EXPECT_THAT(spec->edits.env, ElementsAre("NVIDIA_CTK_LIBCUDA_DIR=" + kLib, "NVIDIA_VISIBLE_DEVICES=void"));
+}
+
+TEST(CdiGenerate, WithoutHooksMountsLibrariesUnderTheNamesThatProgramsLoad) {
+  Machine machine;
+  machine.options.hooks.disabled = {"all"};
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  EXPECT_TRUE(spec->edits.hooks.empty());
+  const std::string cuda = kLib + "/libcuda.so." + kVersion;
+  EXPECT_THAT(mounts(*spec), Contains(cuda + " -> " + kLib + "/libcuda.so.1"));
+  EXPECT_THAT(mounts(*spec), Contains(cuda + " -> " + kLib + "/libcuda.so"));
+}
+
+TEST(CdiGenerate, PutsSlipwaysOwnDriverStoreAtStandardPaths) {
+  Machine machine;
+  machine.host.without(kLib);
+  const std::string store = "/usr/lib/slipway/store/driver";
+  add_libraries(machine.host, store + "/abc/userspace" + kLib, kVersion);
+  machine.host.link(store + "/current", "abc");
+  machine.host.link(kLib + "/libcuda.so.1", store + "/current/userspace" + kLib + "/libcuda.so.1");
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  const std::string name = "/libcuda.so." + kVersion;
+  EXPECT_THAT(mounts(*spec), Contains(store + "/abc/userspace" + kLib + name + " -> " + kLib + name));
+  EXPECT_THAT(hook_words(spec->edits, "create-symlinks"), HasSubstr(kLib + "/libcuda.so.1"));
+  EXPECT_EQ(hook_words(spec->edits, "update-ldcache"), "slipway-cdi-hook update-ldcache --folder " + kLib + " ");
+}
+
+TEST(CdiGenerate, SaysHostPathsBelowAForeignDriverRoot) {
+  Machine machine;
+  const auto spec =
+      generate(machine.options, {machine.host, machine.host, machine.host, "/run/nvidia/driver", "/run/nvidia/driver"},
+               machine.inventory);
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  const std::string cuda = kLib + "/libcuda.so." + kVersion;
+  EXPECT_THAT(mounts(*spec), Contains("/run/nvidia/driver" + cuda + " -> " + cuda));
+  EXPECT_EQ(spec->find("0")->edits.device_nodes[0].host_path, "/run/nvidia/driver/dev/nvidia0");
+  EXPECT_EQ(spec->find("0")->edits.device_nodes[0].path, "/dev/nvidia0");
+}
+
+TEST(CdiGenerate, RefusesAHalfUpgradedDriverAndMissingNodesWithTheReason) {
+  const std::vector<std::pair<std::string, std::function<void(Machine&)>>> cases{
+      {"its libraries are " + kVersion + ", the loaded kernel module is 550.1.2",
+       [](Machine& m) {
+         m.inventory.driver_version = "550.1.2";
+         m.host.file("/sys/module/nvidia/version", "550.1.2");
+       }},
+      {"NVML is of " + kVersion, [](Machine& m) { m.host.file("/sys/module/nvidia/version", "550.1.2"); }},
+      {"no libcuda.so." + kVersion, [](Machine& m) { m.host.without(kLib); }},
+      {"/dev/nvidia0 of GPU 0 (0000:18:00.0) is missing", [](Machine& m) { m.host.without("/dev/nvidia0"); }},
+      {"/dev/nvidia-uvm of the driver", [](Machine& m) { m.host.without("/dev/nvidia-uvm"); }},
+      {"/dev/nvidia-modeset", [](Machine& m) { m.host.module_loaded_now("nvidia_modeset"); }},
+      {"/dev/nvidia-caps/nvidia-cap67 of GPU 1 (0000:2a:00.0), MIG device 0",
+       [](Machine& m) { m.host.without("/dev/nvidia-caps/nvidia-cap67"); }},
+      {"no capability gpu1/gi7/access", [](Machine& m) { m.host.file("/proc/driver/nvidia-caps/mig-minors", ""); }},
+      {"NVML shows no GPU", [](Machine& m) { m.inventory.gpus.clear(); }},
+      {"there is no MIG device yet",
+       [](Machine& m) {
+         m.inventory.gpus.erase(m.inventory.gpus.begin());
+         m.inventory.gpus[0].mig_devices.clear();
+       }},
+  };
+  for (const auto& [expected, spoil] : cases) {
+    Machine machine;
+    spoil(machine);
+    const auto spec = machine.make();
+    ASSERT_FALSE(spec.ok()) << expected;
+    EXPECT_THAT(to_text(spec.error()), HasSubstr(expected));
+  }
+}
+
+TEST(CdiGenerate, InjectsDrmNodesWithTheirLinks) {
+  Machine machine;
+  machine.host.directory("/sys/bus/pci/devices/0000:18:00.0/drm/card1")
+      .directory("/sys/bus/pci/devices/0000:18:00.0/drm/renderD128")
+      .device("/dev/dri/card1", 226, 1, 0660)
+      .device("/dev/dri/renderD128", 226, 128)
+      .link("/dev/dri/by-path/pci-0000:18:00.0-card", "../card1");
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  EXPECT_THAT(node_paths(spec->find("0")->edits), ElementsAre("/dev/nvidia0", "/dev/dri/card1", "/dev/dri/renderD128"));
+  EXPECT_THAT(hook_words(spec->find("0")->edits, "create-symlinks"),
+              HasSubstr("--link ../card1::/dev/dri/by-path/pci-0000:18:00.0-card"));
+  EXPECT_THAT(node_paths(spec->find("1:0")->edits), Not(Contains("/dev/dri/card1")));
+}
+
+TEST(CdiGenerate, MakesOneSpecForEachFunctionThatIsThere) {
+  Machine machine;
+  machine.host.device("/dev/infiniband/uverbs0", 231, 192)
+      .device("/dev/infiniband/rdma_cm", 10, 58)
+      .device("/dev/gdrdrv", 236, 0)
+      .device("/dev/nvidia-fs0", 235, 0)
+      .device("/dev/nvidia-nvswitch0", 234, 0)
+      .device("/dev/nvidia-nvswitchctl", 234, 255)
+      .device("/dev/nvidia-caps-imex-channels/channel0", 238, 0)
+      .device("/dev/nvidia-caps-imex-channels/channel7", 238, 7)
+      .file("/etc/cufile.json", "{}");
+  const auto made = [&](Mode mode) {
+    machine.options.mode = mode;
+    return machine.make().value();
+  };
+  EXPECT_THAT(node_paths(made(Mode::mofed).find("all")->edits),
+              ElementsAre("/dev/infiniband/rdma_cm", "/dev/infiniband/uverbs0"));
+  EXPECT_EQ(made(Mode::gdrcopy).kind, "nvidia.com/gdrcopy");
+  EXPECT_EQ(made(Mode::gds).find("all")->edits.mounts.size(), 1U);
+  EXPECT_EQ(node_paths(made(Mode::nvswitch).find("all")->edits).size(), 2U);
+  EXPECT_THAT(device_names(made(Mode::imex)), ElementsAre("0", "7"));
+  EXPECT_EQ(made(Mode::imex).find("7")->edits.device_nodes[0].host_path, "/dev/nvidia-caps-imex-channels/channel7");
+  const auto management = made(Mode::management);
+  EXPECT_EQ(management.kind, "management.nvidia.com/gpu");
+  EXPECT_THAT(node_paths(management.find("all")->edits), Not(Contains("/dev/nvidia-fs0")));
+  EXPECT_THAT(node_paths(management.find("all")->edits), Contains("/dev/nvidia-caps/nvidia-cap66"));
+  EXPECT_EQ(hook_words(management.edits, "disable-device-node-modification"), "");
+  machine.host.without("/dev/gdrdrv");
+  machine.options.mode = Mode::gdrcopy;
+  EXPECT_THAT(to_text(machine.make().error()), HasSubstr("no device node for gdrcopy"));
+}
+
+TEST(LdCache, HasWhatLdconfigPrints) {
+  const std::string bytes = bytes_of("/etc/ld.so.cache");
+  if (bytes.empty()) GTEST_SKIP() << "this machine has no ld.so.cache";
+  const auto paths = parse_ld_cache(bytes, "x86_64");
+  ASSERT_TRUE(paths.ok()) << to_text(paths.error());
+  std::vector<std::string> printed;
+  FILE* pipe = ::popen("PATH=/sbin:/usr/sbin:$PATH ldconfig -p | sed -n 's/.*(libc6,x86-64[^)]*) => //p'", "r");
+  ASSERT_NE(pipe, nullptr);
+  std::array<char, 4096> line{};
+  while (std::fgets(line.data(), line.size(), pipe) != nullptr)
+    printed.push_back(std::string(line.data()).substr(0, std::string(line.data()).find('\n')));
+  ::pclose(pipe);
+  EXPECT_EQ(*paths, printed);
+  EXPECT_FALSE(parse_ld_cache(bytes.substr(0, 60), "x86_64").ok());
+}
+
+TEST(MigMinors, AreTakenFromLinesOfTheKnownFormOnly) {
+  const auto minors = parse_mig_minors("config 1\nmonitor 2\ngpu0/gi1/ci0/access 5\ngpu0/gi1/access  9\nx\n");
+  EXPECT_THAT(minors, ElementsAre(::testing::Pair("config", 1U), ::testing::Pair("gpu0/gi1/ci0/access", 5U),
+                                  ::testing::Pair("monitor", 2U)));
+}
+
+}  // namespace
+}  // namespace slipway::toolkit
