@@ -2,5 +2,7 @@
 #include <slipway/plugin.hpp>
 
 #include "toolkit/cdi_component.hpp"
+#include "toolkit/runtime/runtime_component.hpp"
 
-SLIPWAY_PLUGIN(slipway::component<slipway::toolkit::Cdi>("cdi"))
+SLIPWAY_PLUGIN(slipway::component<slipway::toolkit::Cdi>("cdi"),
+               slipway::component<slipway::toolkit::Runtime>("runtime"))

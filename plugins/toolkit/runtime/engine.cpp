@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/runtime/engine.hpp"
+
+#include <charconv>
+#include <sstream>
+
+namespace slipway::toolkit {
+namespace {
+
+constexpr const char* kFolders[] = {"/usr/bin", "/usr/local/bin", "/usr/sbin", "/usr/local/sbin"};
+constexpr const char* kRuntimes[] = {"slipway-runtime", "nvidia-container-runtime"};
+constexpr const char* kInstallerRuntime = "/usr/local/nvidia/toolkit/nvidia-container-runtime";
+constexpr std::size_t kMaxPackageList = 64U << 20U;
+constexpr std::chrono::seconds kVersionLimit{10};
+
+/// The version of a package in dpkg's list; empty when it is not installed.
+std::string package_version(const std::string& list, const std::string& package) {
+  const std::string start = "Package: " + package + "\n";
+  for (auto at = list.find(start); at != std::string::npos; at = list.find(start, at + 1)) {
+    if (at != 0 && list[at - 1] != '\n') continue;
+    const std::string entry = list.substr(at, list.find("\n\n", at) - at);
+    const auto version = entry.find("\nVersion: ");
+    if (version == std::string::npos || entry.find("\nStatus: install ok installed") == std::string::npos) continue;
+    const auto value = version + std::string_view("\nVersion: ").size();
+    return entry.substr(value, entry.find('\n', value) - value);
+  }
+  return {};
+}
+
+bool executable(const Host& host, const std::string& path) {
+  const auto real = host.resolve(path);
+  const auto info = real ? host.info(*real) : Result<FileInfo>(real.error());
+  return info && info->type == FileInfo::Type::regular && (info->mode & 0111U) != 0;
+}
+
+}  // namespace
+
+EngineVersion parse_engine_version(const std::string& text) {
+  const auto epoch = text.find(':');
+  const char* at = text.data() + (epoch == std::string::npos ? 0 : epoch + 1);
+  const char* const end = text.data() + text.size();
+  if (at != end && *at == 'v') ++at;
+  EngineVersion version;
+  const auto major = std::from_chars(at, end, version.major);
+  if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return {};
+  if (std::from_chars(major.ptr + 1, end, version.minor).ec != std::errc{}) return {};
+  return version;
+}
+
+std::string find_program(const Host& host, const std::string& name) {
+  for (const std::string folder : kFolders)
+    if (executable(host, folder + "/" + name)) return folder + "/" + name;
+  return {};
+}
+
+std::string read_engine_version(const Host& host, const std::string& program,
+                                const std::vector<std::string>& packages) {
+  if (host.live()) {
+    // "containerd github.com/containerd/containerd v1.7.24 HASH", "Docker version 26.1.5+dfsg1, build …"
+    const auto said = host.run({program, "--version"}, kVersionLimit);
+    std::istringstream words(said && said->exit_status == 0 ? said->output : "");
+    for (std::string word; words >> word;)
+      if (parse_engine_version(word).known()) return word;
+  }
+  const std::string list = host.read("/var/lib/dpkg/status", kMaxPackageList).value_or("");
+  for (const std::string& package : packages)
+    if (std::string version = package_version(list, package); !version.empty()) return version;
+  return {};
+}
+
+std::string find_runtime(const Host& host, const RuntimeSettings& settings) {
+  if (settings.runtime_path != "auto") return settings.runtime_path;
+  for (const char* name : kRuntimes)
+    if (std::string path = find_program(host, name); !path.empty()) return path;
+  return executable(host, kInstallerRuntime) ? kInstallerRuntime : "";
+}
+
+Json at_path(const Json& value, const std::vector<std::string>& names) {
+  const Json* at = &value;
+  for (const std::string& name : names) {
+    if (!at->is_object() || !at->contains(name)) return nullptr;
+    at = &(*at)[name];
+  }
+  return *at;
+}
+
+void set_path(Json& value, const std::vector<std::string>& names, Json member) {
+  Json* at = &value;
+  for (const std::string& name : names) at = &(*at)[name];
+  *at = std::move(member);
+}
+
+Error needs_runtime(const std::string& engine, const std::string& version) {
+  return Error{ErrorCode::unsupported,
+               engine + " " + version + " does not know CDI, and no runtime program for GPUs is installed",
+               "spec.components.runtime",
+               "update " + engine + ", or install nvidia-container-runtime and name it in runtime_path",
+               {}};
+}
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/runtime/engine.hpp - what the component runtime knows of a container engine, and what it changes
+// there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/json.hpp>
+#include <slipway/plan.hpp>
+#include <slipway/result.hpp>
+
+namespace slipway::toolkit {
+
+/// See toolkit.component.yaml for what each key means.
+struct RuntimeSettings {
+  std::vector<std::string> engines;  ///< empty: those that are installed
+  std::vector<std::string> names;
+  bool set_as_default = false;
+  std::string runtime_path;  ///< "auto" or absolute
+  bool cdi = true;
+  std::string containerd_config;
+  std::string crio_drop_in;
+  std::string docker_config;
+};
+
+/// The numbers of a version, "1.6.20~ds1-1" -> {1, 6}; {0, 0} when it is not known.
+struct EngineVersion {
+  unsigned major = 0;
+  unsigned minor = 0;
+  auto operator<=>(const EngineVersion&) const = default;
+  bool known() const { return major != 0; }
+};
+EngineVersion parse_engine_version(const std::string& text);
+
+/// The version of an installed program: asked on a live host, else that of the package that has it.
+/// @param packages  names that distributions give it
+std::string read_engine_version(const Host& host, const std::string& program, const std::vector<std::string>& packages);
+
+/// Where a program is, below the usual folders; empty when it is not installed.
+std::string find_program(const Host& host, const std::string& name);
+
+/// The runtime program that handlers start: the one of the settings, else an installed one that finds GPUs by itself;
+/// empty: none, and the engine's own CDI support does the work.
+std::string find_runtime(const Host& host, const RuntimeSettings& settings);
+
+/// A handler's table from the one that it inherits from. @param binary  empty: the base's own
+Json inherit_containerd_handler(const Json& base, const std::string& binary, bool version_1);
+
+// Each engine: facts about it (an object; null: not installed), and the wishes that follow from them.
+Result<Json> read_containerd(const RuntimeSettings& settings, const Host& host);
+Status plan_containerd(const RuntimeSettings& settings, const Json& facts, Plan& plan);
+Result<Json> read_crio(const RuntimeSettings& settings, const Host& host);
+Status plan_crio(const RuntimeSettings& settings, const Json& facts, Plan& plan);
+Result<Json> read_docker(const RuntimeSettings& settings, const Host& host);
+Status plan_docker(const RuntimeSettings& settings, const Json& facts, Plan& plan);
+
+/// A member of nested objects; null where one is missing.
+Json at_path(const Json& value, const std::vector<std::string>& names);
+/// Sets a member of nested objects, making those on the way.
+void set_path(Json& value, const std::vector<std::string>& names, Json member);
+
+/// The error for an engine that knows no CDI where no runtime program is installed either.
+Error needs_runtime(const std::string& engine, const std::string& version);
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/testing/fake_host.hpp>
+#include <slipway/testing/summary.hpp>
+
+#include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/runtime_component.hpp"
+#include "toolkit/runtime/toml.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+using slipway::testing::FakeHost;
+using slipway::testing::summary;
+using ::testing::HasSubstr;
+
+const std::string kConfig = "/etc/containerd/config.toml";
+
+Spec runtime_spec(Json more = Json::object()) {
+  Json section{{"engines", Json::array()},
+               {"names", {"nvidia"}},
+               {"set_as_default", false},
+               {"runtime_path", "auto"},
+               {"cdi", true},
+               {"containerd_config", kConfig},
+               {"crio_drop_in", "/etc/crio/crio.conf.d/99-nvidia.conf"},
+               {"docker_config", "/etc/docker/daemon.json"}};
+  section.update(more);
+  return Spec(section);
+}
+
+/// dpkg's list says which version of which package is installed.
+void install(FakeHost& host, const std::string& program, const std::string& package, const std::string& version) {
+  host.file("/usr/bin/" + program, "x", 0755);
+  host.file("/var/lib/dpkg/status", "Package: other\nStatus: install ok installed\nVersion: 9.9\n\nPackage: " +
+                                        package + "\nStatus: install ok installed\nVersion: " + version + "\n");
+}
+
+Result<Plan> plan_of(const FakeHost& host, const Spec& spec) {
+  const Runtime runtime;
+  SLIPWAY_TRY(facts, runtime.detect(spec, host));
+  return runtime.plan(spec, facts, Inputs());
+}
+
+/// What the only action of a plan sets.
+Json set_of(const FakeHost& host, const Spec& spec) {
+  const auto plan = plan_of(host, spec);
+  if (!plan || plan->actions().size() != 1) return plan ? Json(summary(*plan)) : to_json(plan.error());
+  return plan->actions().front().value("set");
+}
+
+TEST(RuntimeContainerd, InheritsTheDefaultHandlerInEachVersionOfTheConfiguration) {
+  const std::vector<std::tuple<std::string, std::string, std::vector<std::string>>> versions{
+      {"version = 2\n", "1.7.24~ds1-6", {"plugins", "io.containerd.grpc.v1.cri"}},
+      {"version = 3\n", "2.1.9-1", {"plugins", "io.containerd.cri.v1.runtime"}},
+      {"", "1.7.24~ds1-6", {"plugins", "cri"}},
+  };
+  for (const auto& [head, engine, plugin] : versions) {
+    FakeHost host;
+    install(host, "containerd", "containerd", engine);
+    const std::string table = "plugins.\"" + plugin[1] + "\".containerd.runtimes.runc";
+    host.file(kConfig, head + "[" + table + "]\nruntime_type = \"io.containerd.runc.v2\"\n[" + table +
+                           ".options]\nSystemdCgroup = true\n");
+    const Json set = set_of(host, runtime_spec());
+    const Json cri = at_path(set, plugin);
+    EXPECT_EQ(at_path(cri, {"containerd", "runtimes", "nvidia", "options", "SystemdCgroup"}), true) << set;
+    EXPECT_EQ(at_path(cri, {"enable_cdi"}), true);
+    EXPECT_TRUE(at_path(cri, {"containerd", "default_runtime_name"}).is_null());
+    EXPECT_EQ(set.contains("version"), !head.empty());
+  }
+}
+
+TEST(RuntimeContainerd, StartsAConfigurationOfTheEnginesVersionWhereThereIsNone) {
+  FakeHost host;
+  install(host, "containerd", "containerd.io", "1.7.25-1");
+  EXPECT_EQ(set_of(host, runtime_spec())["version"], 2);
+  install(host, "containerd", "containerd.io", "2.1.0-1");
+  EXPECT_EQ(set_of(host, runtime_spec())["version"], 3);
+}
+
+TEST(RuntimeContainerd, ChangesTheImportedFileThatHasTheCriPlugin) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.7.24");
+  host.file(kConfig, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n");
+  host.file("/etc/containerd/conf.d/10-cri.toml",
+            "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\nruntime_type = \"a\"\n");
+  host.file("/etc/containerd/conf.d/20-other.toml", "[debug]\nlevel = \"info\"\n");
+  const auto plan = plan_of(host, runtime_spec());
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_EQ(summary(*plan), "merge /etc/containerd/conf.d/10-cri.toml\n");
+  EXPECT_EQ(plan->actions()[0].value("triggers"), Json({"restart:containerd.service"}));
+}
+
+TEST(RuntimeContainerd, NeedsARuntimeProgramWhereTheEngineKnowsNoCdi) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.6.20~ds1-1");
+  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("1.6.20~ds1-1 does not know CDI"));
+  host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
+  const Json set = set_of(host, runtime_spec({{"set_as_default", true}}));
+  const Json containerd = at_path(set, {"plugins", "io.containerd.grpc.v1.cri", "containerd"});
+  EXPECT_EQ(at_path(containerd, {"runtimes", "nvidia", "options", "BinaryName"}), "/usr/bin/nvidia-container-runtime");
+  EXPECT_EQ(containerd["default_runtime_name"], "nvidia");
+  EXPECT_FALSE(at_path(set, {"plugins", "io.containerd.grpc.v1.cri"}).contains("enable_cdi"));
+}
+
+TEST(RuntimeContainerd, PlansTheSameOnceItsWishesHold) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.7.24");
+  host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
+  host.file(kConfig,
+            "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"special\"\n"
+            "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.special]\nruntime_type = \"s\"\n"
+            "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.special.options]\nRoot = \"/r\"\n");
+  const Spec spec = runtime_spec({{"set_as_default", true}});
+  const Json set = set_of(host, spec);
+  Json config = parse_toml(host.read(kConfig).value(), kConfig).value();
+  config.merge_patch(set);
+  host.file(kConfig, to_toml(config));
+  EXPECT_EQ(set_of(host, spec), set);
+}
+
+TEST(RuntimeContainerd, ReportsABrokenConfigurationWithItsPlace) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.7.24");
+  host.file(kConfig, "version = 2\n[plugins\n");
+  const auto plan = plan_of(host, runtime_spec());
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(plan.error().where, HasSubstr(kConfig + ":2:"));
+}
+
+TEST(RuntimeCrio, WritesADropInThatInheritsFromTheDefaultHandler) {
+  FakeHost host;
+  host.file("/usr/bin/crio", "x", 0755);
+  host.file("/etc/crio/crio.conf.d/10-crun.conf",
+            "[crio.runtime]\ndefault_runtime = \"crun\"\n[crio.runtime.runtimes.crun]\n"
+            "runtime_path = \"/usr/bin/crun\"\nmonitor_path = \"/usr/libexec/crio/conmon\"\n");
+  const auto plan = plan_of(host, runtime_spec());
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_EQ(summary(*plan), "file /etc/crio/crio.conf.d/99-nvidia.conf\n");
+  EXPECT_THAT(plan->actions()[0].text("content"),
+              HasSubstr("[crio.runtime.runtimes.nvidia]\nmonitor_path = \"/usr/libexec/crio/conmon\"\n"
+                        "runtime_path = \"/usr/bin/crun\"\nruntime_type = \"oci\"\n"));
+}
+
+TEST(RuntimeDocker, SwitchesCdiOnAndKeepsOtherFeatures) {
+  FakeHost host;
+  install(host, "dockerd", "docker.io", "26.1.5+dfsg1-9");
+  host.file("/etc/docker/daemon.json", "{\"features\": {\"buildkit\": true}}");
+  EXPECT_EQ(set_of(host, runtime_spec()), (Json{{"features", {{"cdi", true}}}}));
+  host.file("/etc/docker/daemon.json", "{");
+  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("it is no JSON object"));
+}
+
+TEST(RuntimeEngines, ThatAreNotInstalledAreAnErrorOnlyWhenNamed) {
+  const FakeHost host;
+  EXPECT_FALSE(Runtime().detect(runtime_spec(), host)->applicable());
+  EXPECT_THAT(to_text(plan_of(host, runtime_spec({{"engines", {"crio"}}})).error()),
+              HasSubstr("crio is not installed"));
+}
+
+TEST(RuntimeEngines, VersionsAreReadFromWhatProgramsAndPackagesSay) {
+  for (const char* text : {"1.7.24", "v1.7.24", "1.7.24~ds1-6+b4", "5:1.7.24-1", "1.7.24,"})
+    EXPECT_EQ(parse_engine_version(text), (EngineVersion{1, 7})) << text;
+  for (const char* text : {"", "github.com/containerd/containerd", "Docker", "1"})
+    EXPECT_FALSE(parse_engine_version(text).known()) << text;
+}
+
+TEST(Toml, IsWrittenSoThatItReadsAsTheSame) {
+  const Json value{{"a", {{"x.y", {{"b", 1}, {"c", {true, "t\"\n"}}}}, {"e", Json::object()}}}, {"v", 1.5}};
+  EXPECT_EQ(parse_toml(to_toml(value), "t").value(), value) << to_toml(value);
+}
+
+}  // namespace
+}  // namespace slipway::toolkit
