@@ -99,6 +99,7 @@ Error execute(const JailedProgram& program, int answer) {
   char* environment[] = {nullptr};
   ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
   ::fcntl(answer, F_SETFD, 0);
+  set_limits();
   ::syscall(SYS_execveat, program.program, "", argv.data(), environment, AT_EMPTY_PATH);
   return system_error("run", words.front(), errno);
 }
@@ -109,7 +110,6 @@ Error live(const RootDir& root, const JailedProgram& program, int answer) {
   SLIPWAY_CHECK(enter(root));
   SLIPWAY_TRY(inside, RootDir::open("/"));
   drop_capabilities();
-  set_limits();
   SLIPWAY_CHECK(program.prepare(inside));
   return execute(program, answer);
 }
