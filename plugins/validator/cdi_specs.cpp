@@ -3,41 +3,27 @@
 
 #include <algorithm>
 
-#include <yaml-cpp/yaml.h>
+#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/validate.hpp"
 
 namespace slipway::validator {
 namespace {
 
+namespace cdi = nvidia::cdi;
+
 constexpr std::size_t kMostMissing = 3;
 
-std::string text_of(const YAML::Node& node, const char* key) {
-  const YAML::Node value = node.IsMap() ? node[key] : YAML::Node();
-  return value && value.IsScalar() ? value.Scalar() : std::string();
-}
-
-/// The host's paths of one containerEdits.
-void read_edits(const YAML::Node& edits, std::vector<std::string>& paths) {
-  if (!edits || !edits.IsMap()) return;
-  const auto add = [&](std::string path) {
-    if (path.starts_with('/') && std::ranges::count(paths, path) == 0) paths.push_back(std::move(path));
+void add_paths(const cdi::Edits& edits, std::vector<std::string>& paths) {
+  const auto add = [&](const std::string& path) {
+    if (path.starts_with('/') && std::ranges::count(paths, path) == 0) paths.push_back(path);
   };
-  for (const YAML::Node& node : edits["deviceNodes"]) {
-    const std::string host_path = text_of(node, "hostPath");
-    add(host_path.empty() ? text_of(node, "path") : host_path);
-  }
-  for (const YAML::Node& mount : edits["mounts"]) add(text_of(mount, "hostPath"));
-  for (const YAML::Node& hook : edits["hooks"]) add(text_of(hook, "path"));
+  for (const cdi::DeviceNode& node : edits.device_nodes) add(node.host_path.empty() ? node.path : node.host_path);
+  for (const cdi::Mount& mount : edits.mounts) add(mount.host_path);
+  for (const cdi::Hook& hook : edits.hooks) add(hook.path);
 }
 
-std::string problem_of(const YAML::Node& document, const CdiSpec& spec) {
-  if (text_of(document, "cdiVersion").empty()) return "it has no cdiVersion";
-  if (spec.kind.find('/') == std::string::npos) return "its kind '" + spec.kind + "' is not VENDOR/CLASS";
-  if (spec.devices.empty()) return "it has no devices";
-  for (const std::string& name : spec.devices)
-    if (name.empty()) return "a device has no name";
-  for (const std::string& name : spec.devices)
-    if (std::ranges::count(spec.devices, name) > 1) return "the device " + name + " stands there twice";
-  return {};
+std::string problem_of(const Error& error, const std::string& file) {
+  return (error.where.starts_with(file) ? error.where : file) + ": " + error.what;
 }
 
 }  // namespace
@@ -45,23 +31,18 @@ std::string problem_of(const YAML::Node& document, const CdiSpec& spec) {
 CdiSpec parse_cdi_spec(const std::string& file, const std::string& text) {
   CdiSpec spec;
   spec.file = file;
-  try {
-    const YAML::Node document = YAML::Load(text);
-    if (!document.IsMap()) {
-      spec.problem = "it is no CDI spec";
-      return spec;
-    }
-    spec.kind = text_of(document, "kind");
-    const YAML::Node devices = document["devices"];
-    for (const YAML::Node& device : devices) {
-      spec.devices.push_back(text_of(device, "name"));
-      if (device.IsMap()) read_edits(device["containerEdits"], spec.host_paths);
-    }
-    read_edits(document["containerEdits"], spec.host_paths);
-    spec.problem = problem_of(document, spec);
-  } catch (const YAML::Exception& problem) {
-    spec.problem = std::string("it is neither JSON nor YAML: ") + problem.what();
+  const auto parsed = cdi::parse(text, file);
+  if (!parsed) {
+    spec.problem = problem_of(parsed.error(), file);
+    return spec;
   }
+  spec.kind = parsed->kind;
+  for (const cdi::Device& device : parsed->devices) {
+    spec.devices.push_back(device.name);
+    add_paths(device.edits, spec.host_paths);
+  }
+  add_paths(parsed->edits, spec.host_paths);
+  if (const Status valid = cdi::validate(*parsed, file); !valid) spec.problem = problem_of(valid.error(), file);
   return spec;
 }
 
@@ -70,9 +51,9 @@ const std::vector<CdiSpec>& CdiSpecs::read() {
   for (const char* folder : {"/etc/cdi", "/run/cdi"}) {
     const auto names = host_.list(folder).value_or(std::vector<std::string>{});
     for (const std::string& name : names) {
-      if (!name.ends_with(".json") && !name.ends_with(".yaml") && !name.ends_with(".yml")) continue;
+      if (!name.ends_with(".json") && !name.ends_with(".yaml")) continue;
       const std::string file = std::string(folder) + "/" + name;
-      auto text = host_.read(file, 16U << 20);
+      auto text = host_.read(file, cdi::kMaxSpecBytes);
       if (!text) continue;
       const auto before = parsed_.find(file);
       now[file] = before != parsed_.end() && before->second.first == *text

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/validator/cdi_specs.hpp - the CDI specs of NVIDIA's devices on this host, and what is wrong with them.
-//
-// Format: the Container Device Interface specification (cncf-tags/container-device-interface, SPEC.md).
 #pragma once
 
 #include <map>
@@ -14,19 +12,19 @@ namespace slipway::validator {
 
 struct CdiSpec {
   std::string file;
-  std::string kind;                     ///< "nvidia.com/gpu"
+  std::string kind;                     ///< "nvidia.com/gpu"; empty when the text is no spec
   std::vector<std::string> devices;     ///< their names: "0", "GPU-…", "all"
   std::vector<std::string> host_paths;  ///< device nodes, mounts and hooks that must be there
-  std::string problem;                  ///< why it is no valid spec; empty: it is one
+  std::string problem;                  ///< "FILE:LINE:COLUMN: why engines refuse it"; empty: they take it
 };
 
-/// A spec's text, JSON or YAML. Of another vendor's: a kind that does not begin with "nvidia.com/".
+/// A spec's text, JSON or YAML, judged as engines do (nvidia/cdi).
 CdiSpec parse_cdi_spec(const std::string& file, const std::string& text);
 
 class CdiSpecs {
  public:
   explicit CdiSpecs(const Host& host) : host_(host) {}
-  /// Reads the folders /etc/cdi and /run/cdi; a file is parsed again only when its size or content has changed.
+  /// Reads the folders /etc/cdi and /run/cdi as engines do; a file is parsed again only when its content has changed.
   const std::vector<CdiSpec>& read();
   /// Paths that a spec names and that are not there, at most a few.
   std::vector<std::string> missing(const CdiSpec& spec) const;

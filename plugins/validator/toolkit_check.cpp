@@ -38,7 +38,7 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
   const std::vector<CdiSpec>& specs = cdi_.read();
   for (const CdiSpec& spec : specs) {
     if (!spec.problem.empty())
-      return fails(kToolkitCheck, spec.file + ": " + spec.problem,
+      return fails(kToolkitCheck, spec.problem,
                    "remove the file, then run `slipway apply` or `nvidia-ctk cdi generate` to make it anew");
     const auto missing = cdi_.missing(spec);
     if (!missing.empty())

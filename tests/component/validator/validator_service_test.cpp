@@ -14,7 +14,8 @@ using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 
-constexpr const char* kCdiSpec = R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [{"name": "all"}]})";
+constexpr const char* kCdiSpec = R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu",
+  "devices": [{"name": "all", "containerEdits": {"env": ["A=b"]}}]})";
 
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};

@@ -27,7 +27,9 @@ class Toolkit : public ::testing::Test {
 };
 
 TEST_F(Toolkit, IsNotExercisedWhereNothingGivesGpusToContainers) {
-  host.file("/etc/cdi/other.json", R"({"cdiVersion": "0.5.0", "kind": "vendor.com/nic", "devices": [{"name": "a"}]})");
+  host.file(
+      "/etc/cdi/other.json",
+      R"({"cdiVersion": "0.5.0", "kind": "vendor.com/nic", "devices": [{"name": "a"}]})");  // broken, and not ours
   EXPECT_THAT(run(), HasSubstr("not-exercised validator.toolkit:"));
 }
 
@@ -43,18 +45,26 @@ TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAnew) {
   EXPECT_THAT(run(), HasSubstr("pass"));
   host.without("/dev/nvidia0");
   EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /run/cdi/nvidia.yaml is stale: it names /dev/nvidia0"));
-  host.file("/run/cdi/nvidia.yaml", "cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: all\n");
+  host.file("/run/cdi/nvidia.yaml",
+            "cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: all\n"
+            "  containerEdits: {env: [A=b]}\n");
   EXPECT_THAT(run(), HasSubstr("pass"));
 }
 
 TEST_F(Toolkit, SaysWhatIsWrongWithASpec) {
+  const std::string kEdits = R"("containerEdits": {"env": ["A=b"]})";
+  const auto with = [&](const std::string& devices) {
+    return R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [)" + devices + "]}";
+  };
   const std::map<std::string, std::string> wrong{
-      {"{", "neither JSON nor YAML"},
-      {"[]", "no CDI spec"},
-      {R"({"kind": "nvidia.com/gpu", "devices": [{"name": "0"}]})", "no cdiVersion"},
-      {R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu"})", "no devices"},
-      {R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [{}]})", "no name"},
-      {R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [{"name": "0"}, {"name": "0"}]})", "twice"}};
+      {"{", "/etc/cdi/nvidia.json:"},
+      {"[]", "/etc/cdi/nvidia.json:"},
+      {R"({"kind": "nvidia.com/gpu", "devices": [{"name": "0", )" + kEdits + "}]}", "cdiVersion"},
+      {R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu"})", "device"},
+      {with("{" + kEdits + "}"), "name"},
+      {with(R"({"name": "all"})"), "would change nothing"},  // engines refuse a device that changes nothing
+      {with(R"({"name": "0", "edits": {}})"), "'edits'"},
+      {with(R"({"name": "0", )" + kEdits + R"(}, {"name": "0", )" + kEdits + "}"), "0"}};
   for (const auto& [text, says] : wrong) {
     host.file("/etc/cdi/nvidia.json", text);
     EXPECT_THAT(run(), ::testing::AllOf(HasSubstr("fail validator.toolkit:"), HasSubstr(says))) << text;
