@@ -25,6 +25,10 @@ if(SLIPWAY_LLD)
 endif()
 find_program(SLIPWAY_CCACHE ccache)
 if(SLIPWAY_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SLIPWAY_CCACHE})
-  set(CMAKE_C_COMPILER_LAUNCHER ${SLIPWAY_CCACHE})
+  # With the compiler's command, so that they hold however the build is started: precompiled headers are cached too, and
+  # checkouts in different folders share their objects.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${SLIPWAY_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
