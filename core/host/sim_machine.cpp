@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include "core/host/sim_links.hpp"
 #include "core/host/sim_model.hpp"
+#include "core/host/sim_vgpu.hpp"
 #include "tests/sim/state/mig_rules.hpp"
 
 namespace slipway::core {
@@ -21,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStateName = "machine";
 constexpr unsigned kFabricDone = 3;  // NVML_GPU_FABRIC_STATE_COMPLETED
+constexpr unsigned kIsVgpu = 2;      // NVML_GPU_VIRTUALIZATION_MODE_VGPU
 
 /// FNV-1a: the same text gives the same number on every machine.
 std::uint64_t digest(const std::string& text, std::uint64_t state = 0xcbf29ce484222325ULL) {
@@ -54,6 +57,7 @@ void set_place(const SimPciFunction& function, sim::Gpu& gpu) {
       std::uint32_t{function.subsystem_device.value_or(0)} << 16U | function.subsystem_vendor.value_or(0);
   gpu.device_class = function.device_class;
   gpu.numa_node = function.numa_node ? static_cast<std::int32_t>(*function.numa_node) : -1;
+  gpu.pcie_switch = function.pcie_switch ? static_cast<std::int32_t>(*function.pcie_switch) : -1;
 }
 
 /// Names that stay the same whenever the machine is made anew.
@@ -136,8 +140,12 @@ Status apply_settings(const SimProfile& profile, sim::Machine& machine) {
       for (unsigned i = 0; i < machine.gpu_count; ++i) SLIPWAY_CHECK(set_mig(value, machine.gpus[i]));
     } else if (key == "visible" && (value == "all" || value == "nodes")) {
       machine.visible = value == "all" ? sim::Visible::all : sim::Visible::by_device_nodes;
+    } else if (key == "vgpu" && sim_vgpu_host(profile)) {
+      for (unsigned i = 0; i < machine.gpu_count; ++i) machine.gpus[i].virtualization = kIsVgpu;
     } else {
-      return bad_setting(key, value, "settings are driver=VERSION|none, mig=on|PROFILE[/PROFILE…], visible=all|nodes");
+      return bad_setting(key, value,
+                         "settings are driver=VERSION|none, mig=on|PROFILE[/PROFILE…], visible=all|nodes, "
+                         "vgpu=VERSION/BRANCH of the host's driver, each of at most 10 characters");
     }
   }
   return {};
@@ -181,6 +189,7 @@ Result<SimMachine> make_sim_machine(const SimProfile& profile, const std::vector
     gpu.model = models.at(function.model);
     fill_gpu(profile, function, machine->gpu_count++, gpu);
   }
+  SLIPWAY_CHECK(set_sim_links(profile, *machine));
   SLIPWAY_CHECK(apply_settings(profile, *machine));
   machine->made_from = origin_of(*machine, profile);
   machine->made_at_ns = std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -58,6 +58,7 @@ pci:
               required: true
               help: PCI address
             numa_node: {type: integer, help: no value where the kernel does not know it}
+            pcie_switch: {type: integer, help: those with the same number sit at one PCIe switch}
 modules:
   type: list
   help: kernel modules that are loaded
@@ -81,6 +82,14 @@ nvml:
   keys:
     driver_version: {type: string, pattern: '[0-9]{3}\.[0-9]{1,3}(\.[0-9]{1,3})?', default: "550.90.07", help: its version}
     cuda_version: {type: string, pattern: '[0-9]{2}\.[0-9]', default: "12.4", help: the newest CUDA that it supports}
+    links:
+      type: list
+      help: NVLinks from GPU to GPU; without any, all links go to NVSwitches
+      items:
+        type: object
+        keys:
+          gpus: {type: list, items: {type: integer}, example: [0, 1], required: true, help: the two by address order}
+          count: {type: integer, default: 1, help: how many links}
     fabric:
       type: object
       help: the NVLink fabric of several nodes that the machine is part of
@@ -124,6 +133,7 @@ SimPciFunction function_of(const Json& group, const Json& place) {
   function.subsystem_vendor = optional_id(group, "subsystem_vendor");
   function.subsystem_device = optional_id(group, "subsystem_device");
   if (place.contains("numa_node")) function.numa_node = place["numa_node"].get<unsigned>();
+  if (place.contains("pcie_switch")) function.pcie_switch = place["pcie_switch"].get<unsigned>();
   return function;
 }
 
@@ -131,6 +141,10 @@ void read_driver(const Json& value, SimProfile& profile) {
   profile.driver_version = value.value("driver_version", "550.90.07");
   const std::string cuda = value.value("cuda_version", "12.4");
   profile.cuda_version = 1000 * static_cast<unsigned>(std::stoul(cuda)) + 10 * static_cast<unsigned>(cuda.back() - '0');
+  const Json links = value.value("links", Json::array());
+  profile.direct_links = !links.empty();
+  for (const Json& link : links)
+    profile.links.push_back({link["gpus"][0], link["gpus"][1], link["count"].get<unsigned>()});
   const Json fabric = value.value("fabric", Json::object());
   profile.fabric_cluster = fabric.value("cluster", "");
   profile.fabric_clique = fabric.value("clique", 0U);
@@ -154,6 +168,27 @@ SimProfile profile_of(const Json& value) {
   return profile;
 }
 
+/// Links join two different GPUs that are there.
+void check_links(const Json& value, SchemaCheck& check) {
+  std::int64_t gpus = 0;
+  const Json groups = value.value("pci", Json::array());
+  for (const Json& group : groups)
+    if (group["role"] == "gpu") gpus += static_cast<std::int64_t>(group["at"].size());
+  const Json links = value.value("nvml", Json::object()).value("links", Json::array());
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::string key = "nvml.links." + std::to_string(i);
+    const Json& ends = links[i]["gpus"];
+    const auto there = [gpus](const Json& end) {
+      return end.get<std::int64_t>() >= 0 && end.get<std::int64_t>() < gpus;
+    };
+    if (ends.size() != 2 || !there(ends[0]) || !there(ends[1]) || ends[0] == ends[1])
+      check.problems.add(check.positions[key + ".gpus"], key, "a link joins two different GPUs of the machine",
+                         "number them from 0 in the order of their addresses");
+    if (links[i].value("count", 1) < 1)
+      check.problems.add(check.positions[key + ".count"], key, "there is at least one link", "leave the entry out");
+  }
+}
+
 /// What a schema cannot say: an address may be there once only, and numbers are not negative.
 void check_rest(const Json& value, SchemaCheck& check) {
   std::set<std::string> addresses;
@@ -164,11 +199,13 @@ void check_rest(const Json& value, SchemaCheck& check) {
       const std::string address = where["address"];
       if (!addresses.insert(address).second)
         check.problems.add(check.positions[key + ".address"], key, "the address " + address + " is there twice");
-      if (where.value("numa_node", 0) < 0)
-        check.problems.add(check.positions[key + ".numa_node"], key, "a NUMA node is not negative",
-                           "leave numa_node out where the kernel does not know it");
+      for (const char* number : {"numa_node", "pcie_switch"})
+        if (where.value(number, 0) < 0)
+          check.problems.add(check.positions[key + "." + number], key, std::string(number) + " is not negative",
+                             "leave it out where it is not known");
     }
   }
+  check_links(value, check);
 }
 
 Result<SimProfile> read_file(const std::string& file) {
@@ -223,6 +260,8 @@ SimProfile first_gpus(SimProfile profile, const std::string& name, std::size_t c
     --count;
     return false;
   });
+  const auto gpus = std::ranges::count(profile.pci, "gpu", &SimPciFunction::role);
+  std::erase_if(profile.links, [gpus](const SimLinks& link) { return std::max(link.first, link.second) >= gpus; });
   return profile;
 }
 

@@ -25,7 +25,15 @@ struct SimPciFunction {
   std::uint32_t device_class = 0;  ///< 24 bits: base class, subclass, interface
   std::optional<std::uint16_t> subsystem_vendor;
   std::optional<std::uint16_t> subsystem_device;
-  std::optional<unsigned> numa_node;  ///< empty: the kernel does not know (sysfs says -1)
+  std::optional<unsigned> numa_node;    ///< empty: the kernel does not know (sysfs says -1)
+  std::optional<unsigned> pcie_switch;  ///< functions with the same number sit at one PCIe switch
+};
+
+/// NVLinks that go from one GPU of the machine right to another.
+struct SimLinks {
+  unsigned first = 0;  ///< indexes of the GPUs in address order
+  unsigned second = 0;
+  unsigned count = 1;
 };
 
 /// A kernel module that is loaded when slipway comes.
@@ -47,6 +55,8 @@ struct SimProfile {
   std::string product;                                             ///< what DMI calls the machine; empty: not known
   std::string driver_version;                                      ///< of the simulated NVML
   unsigned cuda_version = 0;                                       ///< 1000 * major + 10 * minor
+  bool direct_links = false;  ///< NVLinks go where `links` says; else all of them to NVSwitches
+  std::vector<SimLinks> links;
   std::string fabric_cluster;  ///< UUID of the NVLink fabric of several nodes; empty: none
   unsigned fabric_clique = 0;  ///< the part of the fabric that this machine is in
   std::vector<std::pair<std::string, std::string>> settings;  ///< of "PROFILE,KEY=VALUE,…"

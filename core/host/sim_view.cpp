@@ -12,6 +12,7 @@
 #include "core/host/sim_driver.hpp"
 #include "core/host/sim_machine.hpp"
 #include "core/host/sim_tree.hpp"
+#include "core/host/sim_vgpu.hpp"
 
 namespace slipway::core {
 namespace {
@@ -28,8 +29,9 @@ const std::string kNoResources = [] {
   return lines;
 }();
 
-/// The 256 bytes of a function's configuration space, without capabilities (PCI Local Bus Specification, 6.1).
-std::string config_space(const SimPciFunction& function) {
+/// The 256 bytes of a function's configuration space (PCI Local Bus Specification, 6.1), whose one capability is a
+/// vGPU's record of its host.
+std::string config_space(const SimPciFunction& function, const std::optional<SimVgpuHost>& host) {
   std::string bytes(256, '\0');
   const auto put = [&bytes](std::size_t at, unsigned value, int size) {
     for (int i = 0; i < size; ++i) bytes[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> (8 * i));
@@ -39,10 +41,15 @@ std::string config_space(const SimPciFunction& function) {
   put(0x09, function.device_class, 3);
   put(0x2c, function.subsystem_vendor.value_or(0), 2);
   put(0x2e, function.subsystem_device.value_or(0), 2);
+  if (!host || function.role != "gpu") return bytes;
+  const std::string record = sim_vgpu_record(*host);
+  put(0x06, 0x10, 2);  // there is a list of capabilities
+  put(0x34, 0x40, 1);
+  bytes.replace(0x40, record.size(), record);
   return bytes;
 }
 
-void write_pci_function(TreeWriter& tree, const SimPciFunction& function) {
+void write_pci_function(TreeWriter& tree, const SimProfile& profile, const SimPciFunction& function) {
   // The kernel shows each function below its root bus and links it from the bus' list (sysfs-bus-pci).
   const auto root_bus = "pci" + function.address.substr(0, function.address.rfind(':'));
   const fs::path device = fs::path("sys/devices") / root_bus / function.address;
@@ -56,7 +63,7 @@ void write_pci_function(TreeWriter& tree, const SimPciFunction& function) {
                                              function.vendor, function.device, function.subsystem_vendor.value_or(0),
                                              function.subsystem_device.value_or(0), function.device_class >> 16,
                                              (function.device_class >> 8) & 0xff, function.device_class & 0xff));
-  tree.file(device / "config", config_space(function));
+  tree.file(device / "config", config_space(function, sim_vgpu_host(profile)));
   tree.file(device / "resource", kNoResources);
   tree.link(fs::path("sys/bus/pci/devices") / function.address,
             fs::path("../../../devices") / root_bus / function.address);
@@ -126,7 +133,7 @@ Result<SimView> write_sim_view(const SimProfile& profile, const std::string& fol
 Status add_sim_view(const SimProfile& profile, const std::string& folder) {
   TreeWriter tree{fs::path(folder)};
   for (const auto* empty : {"sys/bus/pci/devices", "sys/bus/pci/drivers", "dev"}) tree.directory(empty);
-  for (const auto& function : profile.pci) write_pci_function(tree, function);
+  for (const auto& function : profile.pci) write_pci_function(tree, profile, function);
   write_modules(tree, profile);
   write_kernel(tree, profile);
   return tree.result();

@@ -16,7 +16,7 @@ LIBRARY=$("$BIN/slipway-sim" library)
 label_upstream() {
   rm -rf "$WORK/m" "$WORK/root" && mkdir -p "$WORK/root"
   "$BIN/slipway-sim" "$WORK/m" make "$1"
-  "$BIN/slipway-sim" "$WORK/m" tree "${1%%,*}" "$WORK/root"
+  "$BIN/slipway-sim" "$WORK/m" tree "$1" "$WORK/root"
   SLIPWAY_SIM="$WORK/m" LD_LIBRARY_PATH="$LIBRARY" unshare -m sh -c '
     mount --bind "$1/root/sys" /sys
     shift; exec "$@"' sh "$WORK" "$UPSTREAM" --oneshot --no-timestamp --use-node-feature-api=false --output-file= \
@@ -48,6 +48,9 @@ for PROFILE in v100x8 t4x4 a10gx4 l4x1 l40sx4 a30x2 a100-40x8 a100-80x8 h100x8 h
   compare $PROFILE none
   compare $PROFILE none "$WORK/shared.yaml"
 done
+compare mixedx4 none
+compare empty none
+compare l4x1,vgpu=550.54.16/r550_40 none
 compare h100x8 single
 compare t4x4 none "$WORK/mps.yaml"
 compare h100x8,mig=1g.10gb single

@@ -108,6 +108,13 @@ TEST(GfdLabelsTool, NamesTheMostNumerousOfSeveralModels) {
   EXPECT_EQ(labels["nvidia.com/gpu.count"], "2");
 }
 
+TEST(GfdLabelsTool, TellsAVgpusHost) {
+  auto labels = labels_of("l4x1,vgpu=550.54.16/r550_40");
+  EXPECT_EQ(labels["nvidia.com/vgpu.present"], "true");
+  EXPECT_EQ(labels["nvidia.com/vgpu.host-driver-version"], "550.54.16");
+  EXPECT_EQ(labels["nvidia.com/vgpu.host-driver-branch"], "r550_40");
+}
+
 TEST(GfdLabelsTool, PrintsWhatIsLeftWithoutGpusOrDriver) {
   EXPECT_EQ(run(SLIPWAY_PROGRAM " gfd labels --no-timestamp --sim empty").output, "nvidia.com/vgpu.present=false\n");
   EXPECT_EQ(run(SLIPWAY_PROGRAM " gfd labels --no-timestamp --sim t4x4,driver=none").output,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Field values: many counters in one call, each with an answer of its own.
+#include <algorithm>
+
 #include "nvidia/nvml/abi/sample.h"
 #include "tests/sim/nvml/call.hpp"
 #include "tests/sim/nvml/load.hpp"
@@ -64,11 +66,17 @@ bool is_link_counter(unsigned field) {
   return (field >= 32 && field <= 73) || (field >= 96 && field <= 131) || (field >= 148 && field <= 163);
 }
 
+unsigned switch_links(const Gpu& gpu) {
+  return static_cast<unsigned>(std::count(gpu.link_peers, gpu.link_peers + gpu.model.links, kSwitch));
+}
+
 nvmlReturn_t link_field(nvmlFieldValue_t& field, const Machine& machine, const Gpu& gpu) {
   if (gpu.model.links == 0) return field.fieldId == 91 ? small(field, 0) : NVML_ERROR_NOT_SUPPORTED;
   const std::uint64_t bytes = link_bytes(machine, gpu);
   const bool all = field.scopeId == 0xffffffffU;
   if (!all && field.scopeId >= gpu.model.links) return NVML_ERROR_INVALID_ARGUMENT;
+  if (!all && gpu.link_peers[field.scopeId] == kNobody && field.fieldId != 91)
+    return field.fieldId == 165 ? small(field, 0) : NVML_ERROR_NOT_SUPPORTED;
   const std::uint64_t part = all ? bytes : bytes / gpu.model.links;
   switch (field.fieldId) {
     case 90:
@@ -81,8 +89,8 @@ nvmlReturn_t link_field(nvmlFieldValue_t& field, const Machine& machine, const G
     case 140:
     case 141:
       return number(field, part / 1024);
-    case 147:
-      return small(field, gpu.model.architecture >= 7 ? gpu.model.links : 0);
+    case 147:  // links to switches; nvidia-smi takes 0 for a linked pair
+      return switch_links(gpu) > 0 ? small(field, switch_links(gpu)) : NVML_ERROR_NOT_SUPPORTED;
     case 165:
       return small(field, gpu.mig_current == 0 ? 1 : 0);
     case 166:

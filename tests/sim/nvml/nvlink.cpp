@@ -4,6 +4,7 @@
 
 #include "nvidia/nvml/abi/device.h"
 #include "tests/sim/nvml/call.hpp"
+#include "tests/sim/nvml/place.hpp"
 
 namespace slipway::sim {
 namespace {
@@ -18,12 +19,22 @@ nvmlReturn_t with_link(Function function, nvmlDevice_t device, unsigned link, Bo
   });
 }
 
+bool in_use(const Gpu& gpu, unsigned link) { return gpu.link_peers[link] != kNobody && gpu.mig_current == 0; }
+
 nvmlReturn_t remote(Function function, nvmlDevice_t device, unsigned link, nvmlPciInfo_t* info) {
-  return with_link(function, device, link, [=](Gpu&) -> nvmlReturn_t {
-    if (info == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-    memset(info, 0, sizeof *info);  // a switch, of which a GPU knows no more
-    memcpy(info->busId, "00000000:00:00.0", 17);
-    memcpy(info->busIdLegacy, "0000:00:00.0", 13);
+  return with_target(function, device, [=](Machine& machine, const Target& target) -> nvmlReturn_t {
+    if (target.kind != Kind::gpu || info == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+    if (target.gpu->model.links == 0) return NVML_ERROR_NOT_SUPPORTED;
+    if (link >= target.gpu->model.links) return NVML_ERROR_NOT_SUPPORTED;
+    if (!in_use(*target.gpu, link)) return NVML_ERROR_NOT_SUPPORTED;
+    memset(info, 0, sizeof *info);
+    const std::int32_t peer = target.gpu->link_peers[link];
+    if (peer == kSwitch) {  // of which a GPU knows no more
+      memcpy(info->busId, "00000000:00:00.0", 17);
+      memcpy(info->busIdLegacy, "0000:00:00.0", 13);
+    } else {
+      write_pci_info(machine.gpus[peer], *info);
+    }
     return NVML_SUCCESS;
   });
 }
@@ -43,7 +54,7 @@ using namespace slipway::sim;
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned link, unsigned* active) {
   return with_link(Function::nvmlDeviceGetNvLinkState, device, link,
-                   [=](Gpu& gpu) { return give(active, gpu.mig_current == 0 ? 1 : 0); });
+                   [=](Gpu& gpu) { return give(active, in_use(gpu, link) ? 1 : 0); });
 }
 SLIPWAY_NVML_EXPORT nvmlDeviceGetNvLinkVersion(nvmlDevice_t device, unsigned link, unsigned* version) {
   return with_link(Function::nvmlDeviceGetNvLinkVersion, device, link,
@@ -64,8 +75,10 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, uns
   return remote(Function::nvmlDeviceGetNvLinkRemotePciInfo_v2, device, link, info);
 }
 SLIPWAY_NVML_EXPORT nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned link, unsigned* type) {
-  return with_link(Function::nvmlDeviceGetNvLinkRemoteDeviceType, device, link, [=](Gpu& gpu) {
-    return give(type, gpu.model.architecture >= 7 ? 2 : 0);  // a switch; before Ampere another GPU
+  return with_link(Function::nvmlDeviceGetNvLinkRemoteDeviceType, device, link, [=](Gpu& gpu) -> nvmlReturn_t {
+    enum : unsigned { kGpu = 0, kNvSwitch = 2 };  // nvmlIntNvLinkDeviceType_t
+    if (!in_use(gpu, link)) return NVML_ERROR_NOT_SUPPORTED;
+    return give(type, gpu.link_peers[link] == kSwitch ? kNvSwitch : kGpu);
   });
 }
 SLIPWAY_NVML_EXPORT nvmlDeviceGetNvLinkErrorCounter(nvmlDevice_t device, unsigned link, unsigned,

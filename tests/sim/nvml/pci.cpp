@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a GPU sits: PCI, topology, affinity, peers.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 #include "nvidia/nvml/abi/device.h"
 #include "tests/sim/nvml/call.hpp"
+#include "tests/sim/nvml/place.hpp"
 
 namespace slipway::sim {
 namespace {
@@ -15,21 +17,14 @@ enum : unsigned { kPeerOk = 0, kPeerNotSupported = 5, kPeerNvlink = 2 };
 nvmlReturn_t pci_info(Function function, nvmlDevice_t device, nvmlPciInfo_t* info) {
   return with_any_device(function, device, [=](Gpu& gpu) -> nvmlReturn_t {
     if (info == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-    memset(info, 0, sizeof *info);
-    snprintf(info->busIdLegacy, sizeof info->busIdLegacy, "%04X:%02X:%02X.0", gpu.domain & 0xffffU, gpu.bus & 0xffU,
-             gpu.device & 0xffU);
-    snprintf(info->busId, sizeof info->busId, "%08X:%02X:%02X.0", gpu.domain, gpu.bus & 0xffU, gpu.device & 0xffU);
-    info->domain = gpu.domain;
-    info->bus = gpu.bus;
-    info->device = gpu.device;
-    info->pciDeviceId = gpu.pci_id;
-    info->pciSubSystemId = gpu.subsystem_id;
+    write_pci_info(gpu, *info);
     return NVML_SUCCESS;
   });
 }
 
 unsigned distance(const Gpu& one, const Gpu& other) {
   if (&one == &other) return kSameGpu;
+  if (one.pcie_switch >= 0 && one.pcie_switch == other.pcie_switch) return kSameBridge;
   return one.numa_node == other.numa_node ? kSameNode : kSameSystem;
 }
 
@@ -50,17 +45,39 @@ nvmlReturn_t cpus(Function function, nvmlDevice_t device, unsigned words, unsign
   });
 }
 
-/// `body(gpu, other)` for two whole GPUs.
+/// `body(machine, gpu, other)` for two whole GPUs.
 template <class Body>
 nvmlReturn_t with_two(Function function, nvmlDevice_t one, nvmlDevice_t two, Body body) {
   return with_target(function, one, [&](Machine& machine, const Target& first) -> nvmlReturn_t {
     const Target second = find_target(machine, two);
     if (first.kind != Kind::gpu || second.kind != Kind::gpu) return NVML_ERROR_INVALID_ARGUMENT;
-    return body(*first.gpu, *second.gpu);
+    return body(machine, *first.gpu, *second.gpu);
   });
 }
 
+/// NVLinks from one to the other, or from both to the switches that join all.
+bool joined(const Machine& machine, const Gpu& one, const Gpu& other) {
+  if (one.model.links == 0 || other.model.links == 0 || one.mig_current != 0 || other.mig_current != 0) return false;
+  const auto reaches = [&one](std::int32_t peer) {
+    return std::find(one.link_peers, one.link_peers + one.model.links, peer) != one.link_peers + one.model.links;
+  };
+  return reaches(kSwitch) || reaches(static_cast<std::int32_t>(&other - machine.gpus));
+}
+
 }  // namespace
+
+void write_pci_info(const Gpu& gpu, nvmlPciInfo_t& info) {
+  memset(&info, 0, sizeof info);
+  snprintf(info.busIdLegacy, sizeof info.busIdLegacy, "%04X:%02X:%02X.0", gpu.domain & 0xffffU, gpu.bus & 0xffU,
+           gpu.device & 0xffU);
+  snprintf(info.busId, sizeof info.busId, "%08X:%02X:%02X.0", gpu.domain, gpu.bus & 0xffU, gpu.device & 0xffU);
+  info.domain = gpu.domain;
+  info.bus = gpu.bus;
+  info.device = gpu.device;
+  info.pciDeviceId = gpu.pci_id;
+  info.pciSubSystemId = gpu.subsystem_id;
+}
+
 }  // namespace slipway::sim
 
 using namespace slipway::sim;
@@ -145,8 +162,9 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned wo
 }
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t one, nvmlDevice_t two, unsigned* level) {
-  return with_two(Function::nvmlDeviceGetTopologyCommonAncestor, one, two,
-                  [=](const Gpu& first, const Gpu& second) { return give(level, distance(first, second)); });
+  return with_two(
+      Function::nvmlDeviceGetTopologyCommonAncestor, one, two,
+      [=](const Machine&, const Gpu& first, const Gpu& second) { return give(level, distance(first, second)); });
 }
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, unsigned level, unsigned* count,
@@ -162,16 +180,16 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, unsign
 }
 
 SLIPWAY_NVML_EXPORT nvmlDeviceOnSameBoard(nvmlDevice_t one, nvmlDevice_t two, int* same) {
-  return with_two(Function::nvmlDeviceOnSameBoard, one, two,
-                  [=](const Gpu& first, const Gpu& second) { return give(same, &first == &second ? 1 : 0); });
+  return with_two(Function::nvmlDeviceOnSameBoard, one, two, [=](const Machine&, const Gpu& first, const Gpu& second) {
+    return give(same, &first == &second ? 1 : 0);
+  });
 }
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetP2PStatus(nvmlDevice_t one, nvmlDevice_t two, unsigned what, unsigned* status) {
-  return with_two(Function::nvmlDeviceGetP2PStatus, one, two, [=](const Gpu& first, const Gpu& second) -> nvmlReturn_t {
-    if (&first == &second) return NVML_ERROR_INVALID_ARGUMENT;
-    const bool linked =
-        first.model.links > 0 && second.model.links > 0 && first.mig_current == 0 && second.mig_current == 0;
-    return give(status,
-                linked || (what != kPeerNvlink && first.numa_node == second.numa_node) ? kPeerOk : kPeerNotSupported);
-  });
+  return with_two(Function::nvmlDeviceGetP2PStatus, one, two,
+                  [=](const Machine& machine, const Gpu& first, const Gpu& second) -> nvmlReturn_t {
+                    if (&first == &second) return NVML_ERROR_INVALID_ARGUMENT;
+                    const bool near = what != kPeerNvlink && first.numa_node == second.numa_node;
+                    return give(status, near || joined(machine, first, second) ? kPeerOk : kPeerNotSupported);
+                  });
 }

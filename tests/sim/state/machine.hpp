@@ -14,7 +14,7 @@
 namespace slipway::sim {
 
 inline constexpr std::uint64_t kMagic = 0x314d4953595049ULL;  // "IPYSIM1"
-inline constexpr std::uint32_t kLayout = 1;                   ///< of this header; another one is refused
+inline constexpr std::uint32_t kLayout = 2;                   ///< of this header; another one is refused
 inline constexpr unsigned kMaxGpus = 16;
 inline constexpr unsigned kMaxProfiles = 16;
 inline constexpr unsigned kMaxPlacements = 8;
@@ -22,6 +22,8 @@ inline constexpr unsigned kMaxInstances = 8;  ///< GPU instances of a GPU, and c
 inline constexpr unsigned kMaxProcesses = 128;
 inline constexpr unsigned kMaxEvents = 256;  ///< the newest are kept
 inline constexpr unsigned kMaxLinks = 18;
+inline constexpr std::int32_t kSwitch = -1;  ///< the other end of a link is an NVSwitch
+inline constexpr std::int32_t kNobody = -2;  ///< the link goes nowhere
 
 /// A GPU instance profile of a model, as nvmlDeviceGetGpuInstanceProfileInfo gives it.
 struct MigProfile {
@@ -127,8 +129,10 @@ struct Gpu {
   std::uint32_t device_class;
   std::uint32_t minor;  ///< of /dev/nvidiaN
   std::uint32_t module_id;
-  std::int32_t numa_node;  ///< -1: not known
-  std::uint32_t hidden;    ///< removed from the bus, or handed to a virtual machine
+  std::int32_t numa_node;              ///< -1: not known
+  std::int32_t pcie_switch;            ///< number of the PCIe switch that it sits at; -1: not known
+  std::int32_t link_peers[kMaxLinks];  ///< per NVLink the index of the GPU at its other end, kSwitch or kNobody
+  std::uint32_t hidden;                ///< removed from the bus, or handed to a virtual machine
 
   std::uint32_t load_percent;  ///< what the work on it comes to
   std::uint64_t memory_used_mib;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -219,11 +220,37 @@ TEST(SimProfiles, MakeAMachineEachAndRefuseSettingsThatMakeNoSense) {
     const auto machine = make_sim_machine(*profile, {SIM_PROFILES});
     EXPECT_TRUE(machine.ok()) << name << ": " << to_text(machine.error());
   }
-  for (const char* bad : {"h100x8,mig=9g.1gb", "t4x4,mig=on", "h100x8,colour=red", "h100x8,driver=new"}) {
+  for (const char* bad : {"l4x1,vgpu=550", "l4x1,vgpu=550.54.16.99/r550_40", "h100x8,mig=9g.1gb", "t4x4,mig=on",
+                          "h100x8,colour=red", "h100x8,driver=new"}) {
     const auto profile = read_sim_profile(bad, {SIM_PROFILES});
     ASSERT_TRUE(profile.ok());
     EXPECT_FALSE(make_sim_machine(*profile, {SIM_PROFILES}).ok()) << bad;
   }
+}
+
+TEST(SimLinks, LeadBackFromWhereTheyLead) {
+  for (const char* name : {"v100x8", "v100x5", "v100x1", "h100x8"}) {
+    const auto machine = make_sim_machine(*read_sim_profile(name, {SIM_PROFILES}), {SIM_PROFILES});
+    ASSERT_TRUE(machine.ok()) << to_text(machine.error());
+    const auto links = [&](unsigned from, int to) {
+      const sim::Gpu& gpu = (*machine)->gpus[from];
+      return std::count(gpu.link_peers, gpu.link_peers + gpu.model.links, to);
+    };
+    for (unsigned i = 0; i < (*machine)->gpu_count; ++i) {
+      EXPECT_EQ(links(i, static_cast<int>(i)), 0);
+      EXPECT_EQ(links(i, sim::kSwitch), *name == 'h' ? 18 : 0) << name;
+      for (unsigned k = 0; k < (*machine)->gpu_count; ++k)
+        EXPECT_EQ(links(i, static_cast<int>(k)), links(k, static_cast<int>(i))) << name;
+    }
+  }
+}
+
+TEST(SimLinks, AreNoMoreThanTheModelHas) {
+  auto profile = *read_sim_profile("v100x8", {SIM_PROFILES});
+  profile.links.push_back({0, 7, 1});
+  const auto machine = make_sim_machine(profile, {SIM_PROFILES});
+  ASSERT_FALSE(machine.ok());
+  EXPECT_EQ(machine.error().what, "GPU 0 has only 6 NVLinks");
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -108,6 +111,31 @@ TEST_F(NvidiaSmi, DrawsTheTopology) {
   const std::string matrix = smi("topo -m");
   EXPECT_EQ(status_, 0);
   EXPECT_THAT(matrix, HasSubstr("NV18"));
+}
+
+/// The columns of the matrix' line about a GPU.
+std::vector<std::string> row_of(const std::string& matrix, const std::string& gpu) {
+  std::istringstream lines(matrix);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::vector<std::string> row{std::istream_iterator<std::string>(words), {}};
+    if (!row.empty() && row.front() == gpu) return row;
+  }
+  return {};
+}
+
+TEST_F(NvidiaSmi, DrawsTheMeshOfMachinesWithoutSwitches) {
+  make("v100x8,driver=535.261.03");
+  const std::string matrix = smi("topo -m");
+  const auto row = row_of(matrix, "GPU5");
+  ASSERT_GE(row.size(), 9U) << matrix;
+  // Of pairs without a link it asks the real library by a table of functions that is not public.
+  const std::vector<std::string> linked{row[2], row[5], row[7], row[8]};
+  EXPECT_THAT(linked, ::testing::ElementsAre("NV2", "NV1", "NV2", "NV1")) << matrix;
+  make("v100x2,driver=535.261.03");
+  EXPECT_THAT(smi("nvlink -s -i 0"), HasSubstr("Link 1: <inactive>"));
+  make("l40sx4,driver=535.261.03");
+  EXPECT_THAT(smi("topo -m"), Not(HasSubstr("NV1")));
 }
 
 // As in a container: the library and the state come from the driver's tree, and /dev decides what can be seen.
