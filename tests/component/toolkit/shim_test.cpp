@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// slipway-runtime, run as an engine runs it, on top of a runc that only writes down how it was started.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/json.hpp>
+#include <slipway/testing/temp_dir.hpp>
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kSpec = R"(cdiVersion: "0.5.0"
+kind: nvidia.com/gpu
+containerEdits:
+  env: [NVIDIA_VISIBLE_DEVICES=void]
+devices:
+  - name: "0"
+    containerEdits:
+      deviceNodes: [{path: /dev/null}]
+      mounts: [{hostPath: /etc, containerPath: /gpu, options: [ro, rbind]}]
+)";
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::istringstream text(text_of(file));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+class ShimTest : public ::testing::Test {
+ protected:
+  ShimTest() {
+    program("bin/runc", "#!/bin/sh\nprintf '%s\\n' \"$@\" > " + folder_.at("args").string() + "\nexit 7\n");
+    folder_.file("cdi/nvidia.yaml", kSpec);
+    settings("");
+    folder_.directory("b");
+    ask("0");
+  }
+
+  void program(const std::string& path, const std::string& text) {
+    folder_.file(path, text);
+    ::chmod(folder_.at(path).c_str(), 0755);
+  }
+  void settings(const std::string& more) {
+    folder_.file("config.toml", more + "\n[nvidia-container-runtime.modes.cdi]\nspec-dirs = [\"" +
+                                    folder_.at("cdi").string() + "\"]\n");
+  }
+  /// A bundle whose container asks for these devices.
+  void ask(const std::string& devices) {
+    bundle(canonical(Json{{"ociVersion", "1.0.2"},
+                          {"process", {{"args", {"sh"}}, {"env", {"NVIDIA_VISIBLE_DEVICES=" + devices}}}},
+                          {"linux", {{"unknown", {{"kept", 1}}}}}}));
+  }
+  void bundle(const std::string& text) { folder_.file("b/config.json", text); }
+  std::string bundle() const { return text_of(folder_.at("b/config.json")); }
+  std::vector<std::string> files_of_bundle() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.at("b"))) names.push_back(entry.path().filename());
+    return names;
+  }
+
+  int shim(std::vector<std::string> words) {
+    const pid_t child = ::fork();
+    if (child == 0) start(words);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  int create() {
+    return shim({"--log", folder_.at("log").string(), "--log-format", log_format_, "create", "--bundle",
+                 folder_.at("b").string(), "id"});
+  }
+  std::string said() const { return text_of(folder_.at("said")); }
+  bool runc_ran() const { return fs::exists(folder_.at("args")); }
+
+  testing::TempDir folder_;
+  std::string log_format_ = "json";
+  std::string path_ = folder_.at("bin").string();
+
+ private:
+  [[noreturn]] void start(std::vector<std::string>& words) {
+    if (std::freopen(folder_.at("said").c_str(), "w", stderr) == nullptr) ::_exit(98);
+    ::setenv("PATH", path_.c_str(), 1);
+    ::setenv("NVIDIA_CTK_CONFIG_FILE_PATH", folder_.at("config.toml").c_str(), 1);
+    std::string name = "slipway-runtime";
+    std::vector<char*> pointers{name.data()};
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    ::execv(SLIPWAY_RUNTIME, pointers.data());
+    ::_exit(99);
+  }
+};
+
+TEST_F(ShimTest, EditsTheBundleAndBecomesRuncWithTheSameArguments) {
+  EXPECT_EQ(create(), 7) << said();
+  EXPECT_THAT(lines_of(folder_.at("args")), ElementsAre("--log", folder_.at("log").string(), "--log-format", "json",
+                                                        "create", "--bundle", folder_.at("b").string(), "id"));
+  const Json edited = Json::parse(bundle());
+  EXPECT_EQ(edited["process"]["env"], Json({"NVIDIA_VISIBLE_DEVICES=void"}));
+  EXPECT_EQ(edited["linux"]["devices"][0]["path"], "/dev/null");
+  EXPECT_EQ(edited["linux"]["devices"][0]["minor"], 3);
+  EXPECT_EQ(edited["linux"]["resources"]["devices"][0]["access"], "rwm");
+  EXPECT_EQ(edited["mounts"][0]["destination"], "/gpu");
+  EXPECT_EQ(edited["linux"]["unknown"]["kept"], 1);
+  EXPECT_THAT(files_of_bundle(), ElementsAre("config.json")) << "nothing is left beside it";
+}
+
+TEST_F(ShimTest, KeepsModeAndOwnerOfTheBundlesFile) {
+  ::chmod(folder_.at("b/config.json").c_str(), 0640);
+  EXPECT_EQ(create(), 7);
+  struct stat info {};
+  ASSERT_EQ(::stat(folder_.at("b/config.json").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777U, 0640U);
+}
+
+TEST_F(ShimTest, LeavesTheBundleAloneWhenNothingIsAskedFor) {
+  for (const char* devices : {"void", ""}) {
+    ask(devices);
+    const std::string before = bundle();
+    EXPECT_EQ(create(), 7);
+    EXPECT_EQ(bundle(), before);
+  }
+}
+
+TEST_F(ShimTest, PassesOtherCommandsOnWithoutReadingAnything) {
+  fs::remove_all(folder_.at("cdi"));
+  bundle("no JSON");
+  folder_.file("config.toml", "broken [");
+  for (const char* command : {"kill", "delete", "state", "start", "exec"}) {
+    EXPECT_EQ(shim({command, "--bundle", folder_.at("b").string()}), 7) << command;
+    EXPECT_EQ(lines_of(folder_.at("args")).front(), command);
+  }
+  EXPECT_EQ(shim({"--version"}), 7);
+  EXPECT_EQ(shim({}), 7);
+}
+
+TEST_F(ShimTest, TellsTheEngineInRuncsLogWhichDevicesThereAre) {
+  ask("5");
+  const std::string before = bundle();
+  EXPECT_EQ(create(), 1);
+  EXPECT_FALSE(runc_ran());
+  EXPECT_EQ(bundle(), before);
+  const Json line = Json::parse(text_of(folder_.at("log")));
+  EXPECT_EQ(line["level"], "error");
+  EXPECT_THAT(line["msg"].get<std::string>(), HasSubstr("there is no device nvidia.com/gpu=5; there are: 0"));
+  EXPECT_THAT(said(), HasSubstr("NVIDIA_VISIBLE_DEVICES=5"));
+}
+
+TEST_F(ShimTest, TellsItAsTextWhereTheLogIsText) {
+  log_format_ = "text";
+  folder_.file("log", "earlier\n");
+  fs::remove_all(folder_.at("cdi"));
+  EXPECT_EQ(create(), 1);
+  const auto lines = lines_of(folder_.at("log"));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(lines[1],
+              HasSubstr("level=error msg=\"slipway-runtime: no CDI spec has devices of the kind nvidia.com/gpu"));
+  EXPECT_THAT(lines[1], HasSubstr("slipway toolkit cdi generate --output"));
+}
+
+TEST_F(ShimTest, RefusesABundleThatIsNoneWithoutTouchingIt) {
+  for (const std::string text : {"", "[]", "{\"process\":", "{\"process\":{\"env\":[1]}}",
+                                 "{\"process\":{\"env\":[\"NVIDIA_VISIBLE_DEVICES=0\"]},\"linux\":[]}"}) {
+    bundle(text);
+    EXPECT_EQ(create(), 1) << text;
+    EXPECT_EQ(bundle(), text);
+    EXPECT_FALSE(runc_ran()) << text;
+    EXPECT_THAT(said(), HasSubstr("config.json")) << text;
+  }
+  fs::remove(folder_.at("b/config.json"));
+  EXPECT_EQ(create(), 1);
+  ASSERT_EQ(::mkfifo(folder_.at("b/config.json").c_str(), 0600), 0);
+  EXPECT_EQ(create(), 1);
+  EXPECT_THAT(said(), HasSubstr("no regular file"));
+}
+
+TEST_F(ShimTest, RefusesTheVariableOfAnUnprivilegedContainerWhenSoTold) {
+  settings("accept-nvidia-visible-devices-envvar-when-unprivileged = false");
+  const std::string before = bundle();
+  EXPECT_EQ(create(), 7);
+  EXPECT_EQ(bundle(), before);
+  EXPECT_EQ(Json::parse(text_of(folder_.at("log")))["level"], "warning");
+}
+
+TEST_F(ShimTest, NamesAMistakeInTheSettings) {
+  folder_.file("config.toml", "[nvidia-container-runtime]\nruntimes = 3\n");
+  EXPECT_EQ(create(), 1);
+  EXPECT_THAT(said(), HasSubstr("nvidia-container-runtime.runtimes is not a list of texts"));
+}
+
+TEST_F(ShimTest, IsNeverItsOwnRunc) {
+  fs::remove(folder_.at("bin/runc"));
+  fs::create_symlink(SLIPWAY_RUNTIME, folder_.at("bin/runc"));
+  EXPECT_EQ(create(), 1);
+  EXPECT_THAT(said(), HasSubstr("none of runc, crun is there"));
+  program("more/runc", "#!/bin/sh\nexit 5\n");
+  path_ += ":" + folder_.at("more").string();
+  EXPECT_EQ(create(), 5);
+}
+
+TEST_F(ShimTest, WritesDownWhatItGaveInTheLogOfTheSettings) {
+  folder_.file("config.toml", "[nvidia-container-runtime]\ndebug = \"" + folder_.at("debug").string() +
+                                  "\"\n[nvidia-container-runtime.modes.cdi]\nspec-dirs = [\"" +
+                                  folder_.at("cdi").string() + "\"]\n");
+  EXPECT_EQ(create(), 7);
+  EXPECT_THAT(text_of(folder_.at("debug")), HasSubstr("nvidia.com/gpu=0, asked for by NVIDIA_VISIBLE_DEVICES=0"));
+  EXPECT_THAT(text_of(folder_.at("log")), IsEmpty());
+}
+
+}  // namespace
+}  // namespace slipway

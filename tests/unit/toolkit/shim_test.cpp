@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// slipway-runtime's parts: what an engine asks, what a container asks, and what becomes of its bundle.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/testing/temp_dir.hpp>
+
+#include "toolkit/shim/command_line.hpp"
+#include "toolkit/shim/config.hpp"
+#include "toolkit/shim/document.hpp"
+#include "toolkit/shim/edit.hpp"
+#include "toolkit/shim/report.hpp"
+#include "toolkit/shim/request.hpp"
+#include "toolkit/shim/specs.hpp"
+
+namespace slipway::shim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// --- the command line
+// --------------------------------------------------------------------------------------------------
+
+TEST(CommandLine, IsReadAsContainerdWritesIt) {
+  const auto line =
+      parse_command_line({"--root", "/run/containerd/runc/k8s.io", "--log", "/b/log.json", "--log-format", "json",
+                          "--systemd-cgroup", "create", "--bundle", "/b", "--pid-file", "/b/init.pid", "id"});
+  EXPECT_EQ(line.command, "create");
+  EXPECT_EQ(line.bundle, "/b");
+  EXPECT_EQ(line.log, "/b/log.json");
+  EXPECT_TRUE(line.log_json);
+}
+
+TEST(CommandLine, TakesEachFormOfAnOption) {
+  EXPECT_EQ(parse_command_line({"create", "-b", "/b", "id"}).bundle, "/b");
+  EXPECT_EQ(parse_command_line({"create", "-b=/b", "id"}).bundle, "/b");
+  EXPECT_EQ(parse_command_line({"create", "-b/b", "id"}).bundle, "/b");
+  EXPECT_EQ(parse_command_line({"create", "--bundle=/b", "id"}).bundle, "/b");
+  EXPECT_EQ(parse_command_line({"run", "id", "--bundle", "/b"}).bundle, "/b");
+  EXPECT_EQ(parse_command_line({"create", "id"}).bundle, ".");
+}
+
+TEST(CommandLine, DoesNotTakeAValueForACommandNorAnUnknownOptionsValue) {
+  EXPECT_EQ(parse_command_line({"--root", "create", "state", "id"}).command, "state");
+  EXPECT_EQ(parse_command_line({"--new-option", "value", "create", "id"}).command, "create");
+  EXPECT_EQ(parse_command_line({"create", "--pid-file", "--bundle", "id"}).bundle, ".");
+  EXPECT_EQ(parse_command_line({"create", "--", "--bundle", "/b"}).bundle, ".");
+}
+
+TEST(CommandLine, OfOtherCommandsIsOnlyPassedOn) {
+  EXPECT_FALSE(parse_command_line({"exec", "--process", "p.json", "create"}).makes_container());
+  EXPECT_FALSE(parse_command_line({"--version"}).makes_container());
+  EXPECT_FALSE(parse_command_line({}).makes_container());
+  EXPECT_FALSE(parse_command_line({"--log"}).makes_container());
+}
+
+// --- the settings
+// ------------------------------------------------------------------------------------------------------
+
+TEST(ShimConfig, HasUpstreamsNamesAndDefaults) {
+  const auto config = parse_config("", "config.toml");
+  ASSERT_TRUE(config);
+  EXPECT_TRUE(config->accept_env_when_unprivileged);
+  EXPECT_FALSE(config->accept_mounts);
+  EXPECT_THAT(config->runtimes, ElementsAre("runc", "crun"));
+  const auto other = parse_config(R"(
+disable-require = true
+accept-nvidia-visible-devices-envvar-when-unprivileged = false
+accept-nvidia-visible-devices-as-volume-mounts = true
+swarm-resource = "DOCKER_RESOURCE_GPU,OTHER"
+[nvidia-container-cli]
+ldconfig = "@/sbin/ldconfig.real"
+[nvidia-container-runtime]
+debug = "/var/log/n.log"
+mode = "cdi"
+runtimes = ["/opt/runc"]
+[nvidia-container-runtime.modes.cdi]
+spec-dirs = ["/cdi"]
+default-kind = "management.nvidia.com/gpu"
+annotation-prefixes = ["a/"]
+[features]
+ignore-imex-channel-requests = true
+)",
+                                  "config.toml");
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->accept_env_when_unprivileged);
+  EXPECT_TRUE(other->accept_mounts);
+  EXPECT_THAT(other->swarm_resources, ElementsAre("DOCKER_RESOURCE_GPU", "OTHER"));
+  EXPECT_EQ(other->debug_log, "/var/log/n.log");
+  EXPECT_THAT(other->runtimes, ElementsAre("/opt/runc"));
+  EXPECT_THAT(other->spec_folders, ElementsAre("/cdi"));
+  EXPECT_EQ(other->default_kind, "management.nvidia.com/gpu");
+  EXPECT_THAT(other->annotation_prefixes, ElementsAre("a/"));
+  EXPECT_TRUE(other->ignore_imex_channels);
+}
+
+TEST(ShimConfig, NamesTheKeyThatIsOfAnotherType) {
+  const auto config = parse_config("[nvidia-container-runtime]\nruntimes = \"runc\"\n", "/c.toml");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().what, HasSubstr("nvidia-container-runtime.runtimes is not a list of texts"));
+  const auto mode = parse_config("[nvidia-container-runtime]\nmode = \"fast\"\n", "/c.toml");
+  ASSERT_FALSE(mode);
+  EXPECT_THAT(mode.error().what, HasSubstr("mode is not one of auto"));
+  const auto broken = parse_config("[x\n", "/c.toml");
+  ASSERT_FALSE(broken);
+  EXPECT_THAT(broken.error().where, HasSubstr("/c.toml:1:"));
+}
+
+// --- the request
+// -------------------------------------------------------------------------------------------------------
+
+Json bundle_with(const std::vector<std::string>& env) {
+  return Json{{"process", {{"env", env}}}, {"mounts", Json::array()}};
+}
+
+Request request_of(const Json& bundle, const Config& config = {}) {
+  const auto request = read_request(bundle, config, "config.json");
+  EXPECT_TRUE(request) << to_text(request.error());
+  return request.value_or({});
+}
+
+std::vector<std::string> devices_of(const std::string& visible) {
+  return request_of(bundle_with({"PATH=/bin", "NVIDIA_VISIBLE_DEVICES=" + visible})).devices;
+}
+
+TEST(Request, OfTheEnvironmentIsIndicesUuidsMigDevicesAndQualifiedNames) {
+  EXPECT_THAT(devices_of("0, 1:2,GPU-a,MIG-b"),
+              ElementsAre("nvidia.com/gpu=0", "nvidia.com/gpu=1:2", "nvidia.com/gpu=GPU-a", "nvidia.com/gpu=MIG-b"));
+  EXPECT_THAT(devices_of("nvidia.com/gds=all,0,0"), ElementsAre("nvidia.com/gds=all", "nvidia.com/gpu=0"));
+  EXPECT_THAT(devices_of("runtime.nvidia.com/gpu=1"), ElementsAre("nvidia.com/gpu=1"));
+}
+
+TEST(Request, AllOutranksNamesAndVoidOutranksAll) {
+  EXPECT_THAT(devices_of("0,all,1"), ElementsAre("nvidia.com/gpu=all"));
+  EXPECT_THAT(devices_of("all,void"), IsEmpty());
+  EXPECT_THAT(devices_of(""), IsEmpty());
+  EXPECT_TRUE(request_of(bundle_with({})).empty());
+}
+
+TEST(Request, NoneIsTheDriverAlone) {
+  const Request request = request_of(bundle_with({"NVIDIA_VISIBLE_DEVICES=none"}));
+  EXPECT_TRUE(request.driver_only);
+  EXPECT_THAT(request.devices, IsEmpty());
+}
+
+TEST(Request, OfAnImageBeforeCuda9IsAll) {
+  EXPECT_THAT(request_of(bundle_with({"CUDA_VERSION=8.0"})).devices, ElementsAre("nvidia.com/gpu=all"));
+  EXPECT_TRUE(request_of(bundle_with({"CUDA_VERSION=12.2", "NVIDIA_REQUIRE_CUDA=cuda>=12.2"})).empty());
+  EXPECT_TRUE(request_of(bundle_with({"CUDA_VERSION=8.0", "NVIDIA_VISIBLE_DEVICES="})).empty());
+}
+
+TEST(Request, OfAnUnprivilegedContainersEnvironmentIsLeftOutWhenSoTold) {
+  Config config;
+  config.accept_env_when_unprivileged = false;
+  Json bundle = bundle_with({"NVIDIA_VISIBLE_DEVICES=all"});
+  const Request refused = request_of(bundle, config);
+  EXPECT_TRUE(refused.empty());
+  ASSERT_EQ(refused.warnings.size(), 1U);
+  EXPECT_THAT(refused.warnings.front(), HasSubstr("NVIDIA_VISIBLE_DEVICES=all was left out"));
+  bundle["process"]["capabilities"]["bounding"] = {"CAP_CHOWN"};
+  EXPECT_TRUE(request_of(bundle, config).empty());
+  bundle["process"]["capabilities"]["bounding"] = {"CAP_CHOWN", "CAP_SYS_ADMIN"};
+  EXPECT_THAT(request_of(bundle, config).devices, ElementsAre("nvidia.com/gpu=all"));
+}
+
+Json mounted(const std::vector<std::string>& names, const std::string& source = "/dev/null") {
+  Json bundle = bundle_with({"NVIDIA_VISIBLE_DEVICES=7"});
+  for (const std::string& name : names)
+    bundle["mounts"].push_back({{"source", source}, {"destination", "/var/run/nvidia-container-devices/" + name}});
+  return bundle;
+}
+
+TEST(Request, OfMountsCountsBeforeTheEnvironmentWhenAccepted) {
+  Config config;
+  const Json bundle = mounted({"GPU-a", "cdi/nvidia.com/gpu/1", "cdi/nvidia.com/gds=all"});
+  EXPECT_THAT(request_of(bundle, config).devices, ElementsAre("nvidia.com/gpu=7"));
+  config.accept_mounts = true;
+  EXPECT_THAT(request_of(bundle, config).devices,
+              ElementsAre("nvidia.com/gpu=GPU-a", "nvidia.com/gpu=1", "nvidia.com/gds=all"));
+  EXPECT_THAT(request_of(mounted({"GPU-a"}, "/dev/zero"), config).devices, ElementsAre("nvidia.com/gpu=7"));
+  EXPECT_THAT(request_of(mounted({"../GPU-a"}), config).devices, ElementsAre("nvidia.com/gpu=7"));
+}
+
+TEST(Request, NamesAMountThatIsNoDevice) {
+  Config config;
+  config.accept_mounts = true;
+  const Request request = request_of(mounted({"cdi/nonsense", "0"}), config);
+  EXPECT_THAT(request.devices, ElementsAre("nvidia.com/gpu=0"));
+  ASSERT_EQ(request.warnings.size(), 1U);
+  EXPECT_THAT(request.warnings.front(), HasSubstr("cdi/nonsense"));
+}
+
+TEST(Request, OfAnAnnotationCountsBeforeAllOthers) {
+  Json bundle = bundle_with({"NVIDIA_VISIBLE_DEVICES=7"});
+  bundle["annotations"] = {{"cdi.k8s.io/plugin_a", "nvidia.com/gpu=1,nvidia.com/gpu=2"},
+                           {"other/x", "nvidia.com/gpu=3"}};
+  EXPECT_THAT(request_of(bundle).devices, ElementsAre("nvidia.com/gpu=1", "nvidia.com/gpu=2"));
+}
+
+TEST(Request, AddsFunctionsAndChannelsToDevices) {
+  const Json bundle = bundle_with({"NVIDIA_VISIBLE_DEVICES=0", "NVIDIA_GDS=enabled", "NVIDIA_IMEX_CHANNELS=0,3"});
+  EXPECT_THAT(request_of(bundle).devices, ElementsAre("nvidia.com/gpu=0", "nvidia.com/gds=all",
+                                                      "nvidia.com/imex-channel=0", "nvidia.com/imex-channel=3"));
+  EXPECT_TRUE(request_of(bundle_with({"NVIDIA_GDS=enabled"})).empty());
+}
+
+TEST(Request, RefusesABundleThatIsNotOcis) {
+  const auto request = read_request(Json{{"process", {{"env", {1}}}}}, {}, "config.json");
+  ASSERT_FALSE(request);
+  EXPECT_THAT(request.error().what, HasSubstr("process.env"));
+  EXPECT_FALSE(read_request(Json{{"process", 3}}, {}, "config.json"));
+  EXPECT_FALSE(read_request(Json{{"annotations", "x"}}, {}, "config.json"));
+}
+
+// --- the specs
+// ---------------------------------------------------------------------------------------------------------
+
+std::string spec_with(const std::string& devices, const std::string& kind = "nvidia.com/gpu") {
+  return R"({"cdiVersion":"0.5.0","kind":")" + kind + R"(","containerEdits":{"env":["COMMON=1"]},"devices":[)" +
+         devices + "]}";
+}
+std::string device(const std::string& name) {
+  return R"({"name":")" + name + R"(","containerEdits":{"env":["D)" + name + R"(=1"]}})";
+}
+
+Result<std::vector<std::string>> resolved(const Specs& specs, const std::vector<std::string>& devices,
+                                          bool driver_only = false) {
+  SLIPWAY_TRY(edits, specs.resolve(Request{devices, driver_only, "a test", {}}, Config{}));
+  return edits.env;
+}
+
+TEST(ShimSpecs, GiveTheCommonEditsOnceAndTheDevicesInOrder) {
+  Specs specs;
+  specs.add("/etc/cdi/a.json", spec_with(device("0") + "," + device("1")), 0);
+  EXPECT_THAT(resolved(specs, {"nvidia.com/gpu=1", "nvidia.com/gpu=0"}).value_or({}),
+              ElementsAre("COMMON=1", "D1=1", "D0=1"));
+  EXPECT_THAT(resolved(specs, {}, true).value_or({}), ElementsAre("COMMON=1"));
+  EXPECT_THAT(resolved(specs, {"nvidia.com/gpu=all"}).value_or({}), ElementsAre("COMMON=1", "D0=1", "D1=1"))
+      << "a spec without the device all";
+}
+
+TEST(ShimSpecs, OfALaterFolderOutrankThoseBefore) {
+  Specs specs;
+  specs.add("/etc/cdi/a.json", spec_with(device("0")), 0);
+  specs.add("/var/run/cdi/b.json", R"({"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","devices":[)" + device("0") + "]}",
+            1);
+  EXPECT_THAT(resolved(specs, {"nvidia.com/gpu=0"}).value_or({}), ElementsAre("D0=1"));
+}
+
+TEST(ShimSpecs, NameBothFilesOfADeviceThatIsThereTwice) {
+  Specs specs;
+  specs.add("/etc/cdi/a.json", spec_with(device("0")), 0);
+  specs.add("/etc/cdi/b.json", spec_with(device("0")), 0);
+  const auto edits = resolved(specs, {"nvidia.com/gpu=0"});
+  ASSERT_FALSE(edits);
+  EXPECT_EQ(edits.error().code, ErrorCode::conflict);
+  EXPECT_THAT(edits.error().what, HasSubstr("/etc/cdi/a.json and /etc/cdi/b.json"));
+}
+
+TEST(ShimSpecs, SayWhichDevicesThereAre) {
+  Specs specs;
+  specs.add("/etc/cdi/a.json", spec_with(device("0") + "," + device("1")), 0);
+  specs.add("/etc/cdi/broken.yaml", "kind: [", 0);
+  const auto edits = resolved(specs, {"nvidia.com/gpu=9"});
+  ASSERT_FALSE(edits);
+  const std::string said = one_line(edits.error());
+  EXPECT_THAT(said, HasSubstr("there is no device nvidia.com/gpu=9; there are: 0, 1 (/etc/cdi/a.json)"));
+  EXPECT_THAT(said, HasSubstr("asked for by: a test"));
+  EXPECT_THAT(said, HasSubstr("left out: /etc/cdi/broken.yaml:1"));
+}
+
+TEST(ShimSpecs, SayHowOneIsMadeWhereThereIsNone) {
+  const auto edits = resolved(Specs{}, {"nvidia.com/imex-channel=3"});
+  ASSERT_FALSE(edits);
+  EXPECT_THAT(one_line(edits.error()),
+              HasSubstr("cdi generate --mode imex --output /var/run/cdi/nvidia.com-imex-channel.yaml"));
+  EXPECT_FALSE(resolved(Specs{}, {}, true));
+}
+
+// --- the edit
+// ----------------------------------------------------------------------------------------------------------
+
+Result<HostNode> node_195_1(const std::string&) { return HostNode{"c", 195, 1, 0666}; }
+Result<HostNode> no_node(const std::string& path) { return Error{ErrorCode::not_found, "no " + path, path, {}, {}}; }
+
+nvidia::cdi::Edits all_edits() {
+  nvidia::cdi::Edits edits;
+  edits.env = {"NVIDIA_VISIBLE_DEVICES=void"};
+  edits.device_nodes = {{.path = "/dev/nvidia1", .host_path = {}, .type = {}, .major = 195, .minor = 1}};
+  edits.net_devices = {{"eth1", "net1"}};
+  edits.hooks = {
+      {.hook_name = "createContainer", .path = "/hook", .args = {"hook", "x"}, .env = {"A=1"}, .timeout = 5}};
+  edits.mounts = {{"/host/lib", "/usr/lib/l.so", {"ro", "rbind"}, {}}};
+  edits.intel_rdt = nvidia::cdi::IntelRdt{.clos_id = "c"};
+  edits.additional_gids = {0, 44};
+  return edits;
+}
+
+Json sample_bundle() {
+  return Json::parse(R"({"ociVersion":"1.1.0","unknown":{"a":[1,2.5,null]},
+    "process":{"env":["A=b","NVIDIA_VISIBLE_DEVICES=1"],"user":{"uid":1000,"gid":0,"new":1}},
+    "mounts":[{"destination":"/usr/lib/deep/er","source":"x"},{"destination":"/usr/lib/l.so","source":"old"},
+              {"destination":"/proc","type":"proc","source":"proc"}],
+    "hooks":{"prestart":[{"path":"/usr/bin/nvidia-container-runtime-hook"},{"path":"/mine"}]},
+    "linux":{"devices":[{"path":"/dev/nvidia1","type":"c","major":1,"minor":1},{"path":"/dev/fuse"}],
+             "resources":{"devices":[{"allow":false,"access":"rwm"}]},"seccomp":{"x":1}}})");
+}
+
+TEST(BundleEdit, DoesAllThatASpecSaysAndLeavesTheRest) {
+  Json bundle = sample_bundle();
+  ASSERT_TRUE(apply_edits(bundle, all_edits(), node_195_1, "config.json"));
+  Json wanted = sample_bundle();
+  wanted["process"]["env"] = {"A=b", "NVIDIA_VISIBLE_DEVICES=void"};
+  wanted["process"]["user"]["additionalGids"] = {44};
+  wanted["mounts"] = {{{"destination", "/proc"}, {"type", "proc"}, {"source", "proc"}},
+                      {{"destination", "/usr/lib/l.so"}, {"source", "/host/lib"}, {"options", {"ro", "rbind"}}},
+                      {{"destination", "/usr/lib/deep/er"}, {"source", "x"}}};
+  wanted["hooks"]["prestart"] = Json::array({{{"path", "/mine"}}});
+  wanted["hooks"]["createContainer"] =
+      Json::array({{{"path", "/hook"}, {"args", {"hook", "x"}}, {"env", {"A=1"}}, {"timeout", 5}}});
+  wanted["linux"]["devices"] = Json::array(
+      {{{"path", "/dev/fuse"}},
+       {{"path", "/dev/nvidia1"}, {"type", "c"}, {"major", 195}, {"minor", 1}, {"fileMode", 0666}, {"uid", 1000}}});
+  wanted["linux"]["resources"]["devices"].push_back(
+      {{"allow", true}, {"type", "c"}, {"major", 195}, {"minor", 1}, {"access", "rwm"}});
+  wanted["linux"]["netDevices"] = {{"eth1", {{"name", "net1"}}}};
+  wanted["linux"]["intelRdt"] = {{"closID", "c"}};
+  EXPECT_EQ(bundle.dump(1), wanted.dump(1));
+}
+
+TEST(BundleEdit, DoneTwiceChangesNothingMore) {
+  Json bundle = sample_bundle();
+  ASSERT_TRUE(apply_edits(bundle, all_edits(), node_195_1, "config.json"));
+  Json again = bundle;
+  ASSERT_TRUE(apply_edits(again, all_edits(), node_195_1, "config.json"));
+  EXPECT_EQ(again, bundle);
+}
+
+TEST(BundleEdit, MakesTheMembersThatAreMissing) {
+  Json bundle = Json::parse(R"({"process":{"args":["x"]},"mounts":null})");
+  ASSERT_TRUE(apply_edits(bundle, all_edits(), node_195_1, "config.json"));
+  EXPECT_EQ(bundle["mounts"].size(), 1U);
+  EXPECT_EQ(bundle["process"]["args"], Json({"x"}));
+}
+
+TEST(BundleEdit, RefusesMembersOfAnotherTypeAndABundleWithoutProcess) {
+  for (const char* text : {R"({"process":[]})", R"({"process":{},"mounts":{}})",
+                           R"({"process":{},"linux":{"devices":"x"}})", R"({"process":{},"linux":7})",
+                           R"({"process":{},"hooks":{"prestart":{}}})", R"({"process":{"env":{}}})", "{}"}) {
+    Json bundle = Json::parse(text);
+    const auto edited = apply_edits(bundle, all_edits(), node_195_1, "config.json");
+    ASSERT_FALSE(edited) << text;
+    EXPECT_THAT(edited.error().what, HasSubstr("config.json")) << text;
+  }
+}
+
+TEST(BundleEdit, AsksTheHostOnlyForWhatTheSpecLeavesOut) {
+  nvidia::cdi::DeviceNode node{.path = "/dev/x", .host_path = {}, .type = "c", .major = 10, .minor = 2};
+  ASSERT_TRUE(complete_node(node, no_node));
+  node.type.clear();
+  EXPECT_FALSE(complete_node(node, no_node));
+}
+
+TEST(BundleEdit, RefusesASpecOfAnEarlierBoot) {
+  const nvidia::cdi::DeviceNode node{.path = "/dev/nvidia-uvm", .host_path = {}, .type = {}, .major = 508, .minor = 0};
+  const auto complete = complete_node(node, node_195_1);
+  ASSERT_FALSE(complete);
+  EXPECT_THAT(complete.error().what, HasSubstr("/dev/nvidia-uvm is 195:1, and the CDI spec says 508:0"));
+}
+
+// --- documents and logs
+// ------------------------------------------------------------------------------------------------
+
+TEST(Document, NestedWithoutEndIsRefusedBeforeItIsRead) {
+  const auto deep = parse_document("{\"a\":" + std::string(100000, '['), "config.json");
+  ASSERT_FALSE(deep);
+  EXPECT_THAT(deep.error().what, HasSubstr("deeper than"));
+  EXPECT_TRUE(parse_document(R"({"a":"[[[[[\"{{{{"})", "config.json"));
+  EXPECT_FALSE(parse_document("[]", "config.json"));
+  EXPECT_FALSE(parse_document("{\"a\":1", "config.json"));
+}
+
+TEST(Log, IsALineAsRuncWritesIt) {
+  EXPECT_EQ(log_line(Level::error, "a \"b\"", true, 0),
+            "{\"level\":\"error\",\"msg\":\"a \\\"b\\\"\",\"time\":\"1970-01-01T00:00:00Z\"}\n");
+  EXPECT_EQ(log_line(Level::warning, "a \"b\"", false, 0),
+            "time=\"1970-01-01T00:00:00Z\" level=warning msg=\"a \\\"b\\\"\"\n");
+  EXPECT_EQ(one_line(Error{ErrorCode::invalid, "a\nb", "w", "n", {{"l", "d"}}}), "slipway-runtime: a b (w); n; l: d");
+}
+
+}  // namespace
+}  // namespace slipway::shim
