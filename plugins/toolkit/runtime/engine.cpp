@@ -94,7 +94,7 @@ Error needs_runtime(const std::string& engine, const std::string& version) {
   return Error{ErrorCode::unsupported,
                engine + " " + version + " does not know CDI, and no runtime program for GPUs is installed",
                "spec.components.runtime",
-               "update " + engine + ", or install nvidia-container-runtime and name it in runtime_path",
+               "install slipway-runtime as /usr/bin/slipway-runtime (it comes with slipway), or update " + engine,
                {}};
 }
 

@@ -105,6 +105,20 @@ TEST(RuntimeContainerd, NeedsARuntimeProgramWhereTheEngineKnowsNoCdi) {
   EXPECT_FALSE(at_path(set, {"plugins", "io.containerd.grpc.v1.cri"}).contains("enable_cdi"));
 }
 
+TEST(RuntimeContainerd, StartsSlipwayRuntimeWithRuncsOptionsWhereTheEngineKnowsNoCdi) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.6.20~ds1-1");
+  host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
+  host.file("/usr/bin/slipway-runtime", "x", 0755);
+  const std::string runc = R"([plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc)";
+  host.file(kConfig, "version = 2\n" + runc + "]\nruntime_type = \"io.containerd.runc.v2\"\n" + runc +
+                         ".options]\nSystemdCgroup = true\n");
+  const Json set = set_of(host, runtime_spec());
+  EXPECT_EQ(at_path(set, {"plugins", "io.containerd.grpc.v1.cri", "containerd", "runtimes", "nvidia"}),
+            (Json{{"runtime_type", "io.containerd.runc.v2"},
+                  {"options", {{"BinaryName", "/usr/bin/slipway-runtime"}, {"SystemdCgroup", true}}}}));
+}
+
 TEST(RuntimeContainerd, PlansTheSameOnceItsWishesHold) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
@@ -151,6 +165,16 @@ TEST(RuntimeDocker, SwitchesCdiOnAndKeepsOtherFeatures) {
   EXPECT_EQ(set_of(host, runtime_spec()), (Json{{"features", {{"cdi", true}}}}));
   host.file("/etc/docker/daemon.json", "{");
   EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("it is no JSON object"));
+}
+
+TEST(RuntimeDocker, StartsSlipwayRuntimeWhereTheEngineKnowsNoCdi) {
+  FakeHost host;
+  install(host, "dockerd", "docker.io", "20.10.24+dfsg1-1");
+  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("install slipway-runtime"));
+  host.file("/usr/bin/slipway-runtime", "x", 0755);
+  EXPECT_EQ(set_of(host, runtime_spec({{"set_as_default", true}})),
+            (Json{{"default-runtime", "nvidia"},
+                  {"runtimes", {{"nvidia", {{"args", Json::array()}, {"path", "/usr/bin/slipway-runtime"}}}}}}));
 }
 
 TEST(RuntimeEngines, ThatAreNotInstalledAreAnErrorOnlyWhenNamed) {
