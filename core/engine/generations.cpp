@@ -4,23 +4,25 @@
 namespace slipway::core {
 namespace {
 
-Json plugins_of(const Session& session, const HostSpec& spec) {
+Result<Json> plugins_of(const Session& session, const HostSpec& spec) {
   Json plugins = Json::object();
   for (const auto& [component, section] : spec.components) {
     const auto path = session.plugins().component_to_path.find(component);
     if (path == session.plugins().component_to_path.end()) continue;
     const PluginFile& file = session.plugins().files.at(path->second);
-    plugins[component] = {{"version", file.plugin_version}, {"digest", file.digest}};
+    SLIPWAY_TRY(digest, file.digest.get());
+    plugins[component] = {{"version", file.plugin_version}, {"digest", std::move(digest)}};
   }
   return plugins;
 }
 
-Generation generation_of(const Session& session, const PlannedRun& run) {
+Result<Generation> generation_of(const Session& session, const PlannedRun& run) {
   Generation generation;
   generation.spec = run.spec.document;
   generation.spec_file = run.spec.file;
   generation.lock = run.lock.to_json();
-  generation.plugins = plugins_of(session, run.spec);
+  SLIPWAY_TRY(plugins, plugins_of(session, run.spec));
+  generation.plugins = std::move(plugins);
   generation.kernel = session.options().kernel;
   return generation;
 }
@@ -39,7 +41,8 @@ bool generation_is_new(Session& session, const PlannedRun& run) {
   const auto current = session.state().current();
   if (!current) return false;
   if (!*current) return !run.spec.components.empty();
-  return !same(**current, generation_of(session, run));
+  const auto wanted = generation_of(session, run);
+  return wanted && !same(**current, *wanted);
 }
 
 Result<int> record_generation(Session& session, const PlannedRun& run) {
@@ -49,7 +52,7 @@ Result<int> record_generation(Session& session, const PlannedRun& run) {
     return 0;
   }
   SLIPWAY_TRY(current, state.current());
-  Generation generation = generation_of(session, run);
+  SLIPWAY_TRY(generation, generation_of(session, run));
   if (current && same(*current, generation)) return current->number;
   SLIPWAY_TRY(numbers, state.generations());
   generation.number = numbers.empty() ? 1 : numbers.back() + 1;

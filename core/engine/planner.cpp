@@ -314,7 +314,8 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   planned.plan = std::move(*plan);
   if (const Status typed = check_outputs(*manifest, planned.plan.outputs()); !typed)
     return fail(planned, typed.error());
-  add_service_unit(session, *manifest, planned.section, planned.plan);
+  if (const Status unit = add_service_unit(session, *manifest, planned.section, planned.plan); !unit)
+    return fail(planned, unit.error());
   if (const Status filled = fill_items(session, planned, owned, sources); !filled) return fail(planned, filled.error());
   planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
 }

@@ -29,11 +29,12 @@ WantedBy=multi-user.target
 
 }  // namespace
 
-void add_service_unit(const Session& session, const Manifest& manifest, const Json& section, Plan& plan) {
-  if (manifest.service == Manifest::ServiceIn::none) return;
+Status add_service_unit(const Session& session, const Manifest& manifest, const Json& section, Plan& plan) {
+  if (manifest.service == Manifest::ServiceIn::none) return {};
   const std::string unit = "slipway-" + manifest.component + ".service";
   const PluginFile& plugin = session.plugins().file(manifest.component);
-  const Json left{{"component", manifest.component}, {"plugin", plugin.digest}, {"spec", section}};
+  SLIPWAY_TRY(digest, plugin.digest.get());
+  const Json left{{"component", manifest.component}, {"plugin", digest}, {"spec", section}};
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
       .because("what the service is run with")
       .triggers({"restart:" + unit});
@@ -42,6 +43,7 @@ void add_service_unit(const Session& session, const Manifest& manifest, const Js
   plan.add(action::systemd_unit({.name = unit, .content = unit_text(manifest), .enabled = true, .started = installed}))
       .because("the component has a service");
   if (!installed) plan.note("the root has no " + program + ", so " + unit + " is not started: install slipway there");
+  return {};
 }
 
 Result<Json> read_service_section(const Session& session, const std::string& component) {

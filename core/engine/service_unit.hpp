@@ -13,7 +13,8 @@ namespace slipway::core {
 
 /// Adds to the plan of a component with a service: the file /etc/slipway/services/NAME.json, and the unit
 /// slipway-NAME.service, which is restarted when the file changes.
-void add_service_unit(const Session& session, const Manifest& manifest, const Json& section, Plan& plan);
+/// Errors: the plugin cannot be read.
+Status add_service_unit(const Session& session, const Manifest& manifest, const Json& section, Plan& plan);
 
 /// The section in that file. Errors: `not_found`, `corrupt`.
 Result<Json> read_service_section(const Session& session, const std::string& component);

@@ -11,7 +11,6 @@
 
 #include "core/loader/plugin_note.hpp"
 #include "core/loader/safe_path.hpp"
-#include "core/loader/sha256.hpp"
 
 namespace slipway::core {
 namespace {
@@ -53,9 +52,8 @@ Result<PluginFile> read_plugin_file(const std::string& path) {
   SLIPWAY_TRY(note, read_plugin_note(fd.get(), real_path));
   SLIPWAY_CHECK(check_protocol(note, real_path));
   SLIPWAY_TRY(components, parse_manifests(note.manifest, real_path + "(manifest)"));
-  SLIPWAY_TRY(digest, sha256_of_file(fd.get(), real_path));
-  return PluginFile{real_path,           note.plugin_version, note.protocol_major,
-                    note.protocol_minor, std::move(digest),   std::move(components)};
+  return PluginFile{real_path,           note.plugin_version,   note.protocol_major,
+                    note.protocol_minor, FileDigest(real_path), std::move(components)};
 }
 
 }  // namespace slipway::core

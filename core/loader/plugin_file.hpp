@@ -10,6 +10,7 @@
 #include <slipway/result.hpp>
 
 #include "core/loader/manifest.hpp"
+#include "core/loader/sha256.hpp"
 
 namespace slipway::core {
 
@@ -18,7 +19,7 @@ struct PluginFile {
   std::string plugin_version;  ///< the plugin's own
   std::uint16_t protocol_major = 0;
   std::uint16_t protocol_minor = 0;
-  std::string digest;  ///< "sha256:…" of the file
+  FileDigest digest;  ///< of the file
   std::vector<Manifest> components;
 };
 

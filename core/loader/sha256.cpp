@@ -6,10 +6,14 @@
 
 #include <array>
 #include <cerrno>
+#include <mutex>
 #include <vector>
 
+#include <fcntl.h>
 #include <openssl/sha.h>
 #include <unistd.h>
+
+#include <slipway/root_dir.hpp>
 
 namespace slipway::core {
 
@@ -35,6 +39,23 @@ Result<std::string> sha256_of_file(int fd, const std::string& path) {
     text += kHex[byte & 15U];
   }
   return text;
+}
+
+struct FileDigest::State {
+  std::mutex mutex;
+  std::string path;
+  std::string known;
+};
+
+FileDigest::FileDigest(std::string path) : state_(std::make_shared<State>()) { state_->path = std::move(path); }
+
+Result<std::string> FileDigest::get() const {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->known.empty()) return state_->known;
+  const Fd fd(::open(state_->path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd) return system_error("open", state_->path, errno);
+  SLIPWAY_TRY(digest, sha256_of_file(fd.get(), state_->path));
+  return state_->known = std::move(digest);
 }
 
 }  // namespace slipway::core

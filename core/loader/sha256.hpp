@@ -2,6 +2,7 @@
 // core/loader/sha256.hpp - the digest of a file.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <slipway/result.hpp>
@@ -10,5 +11,19 @@ namespace slipway::core {
 
 /// "sha256:…" of all bytes of an open file, from its beginning. `path` goes into messages. Errors: system_error().
 Result<std::string> sha256_of_file(int fd, const std::string& path);
+
+/// The digest of the file at a path, read when it is first asked for: hashing all plugins takes longer than most
+/// commands. Copies share what is known; safe to use from several threads.
+class FileDigest {
+ public:
+  FileDigest() = default;
+  explicit FileDigest(std::string path);
+  /// "sha256:…". Errors: system_error().
+  Result<std::string> get() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
 
 }  // namespace slipway::core

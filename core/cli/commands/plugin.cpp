@@ -19,7 +19,7 @@ std::string service_text(const PluginFile& file, const Manifest& manifest) {
   return "  service:  " + manifest.component + " in " + (library ? *library : "… " + library.error().what) + "\n";
 }
 
-Json plugin_json(const PluginFile& file) {
+Result<Json> plugin_json(const PluginFile& file) {
   Json components = Json::array();
   for (const Manifest& manifest : file.components)
     components.push_back({{"component", manifest.component},
@@ -31,22 +31,25 @@ Json plugin_json(const PluginFile& file) {
                           {"outputs", manifest.outputs},
                           {"tools", manifest.has_tools},
                           {"service", service_json(file, manifest)}});
-  return {{"path", file.path},
+  SLIPWAY_TRY(digest, file.digest.get());
+  return Json{{"path", file.path},
           {"version", file.plugin_version},
           {"protocol", std::to_string(file.protocol_major) + "." + std::to_string(file.protocol_minor)},
-          {"digest", file.digest},
+          {"digest", digest},
           {"components", components}};
 }
 
-std::string plugin_text(const PluginFile& file, bool long_form) {
+Result<std::string> plugin_text(const PluginFile& file, bool long_form) {
   std::ostringstream text;
   for (const Manifest& manifest : file.components)
     text << manifest.component << "  " << file.plugin_version << "  " << manifest.purpose << '\n';
   if (long_form)
     for (const Manifest& manifest : file.components) text << service_text(file, manifest);
-  if (long_form)
-    text << "  file:     " << file.path << "\n  digest:   " << file.digest << "\n  protocol: " << file.protocol_major
+  if (long_form) {
+    SLIPWAY_TRY(digest, file.digest.get());
+    text << "  file:     " << file.path << "\n  digest:   " << digest << "\n  protocol: " << file.protocol_major
          << '.' << file.protocol_minor << '\n';
+  }
   return text.str();
 }
 
@@ -55,8 +58,13 @@ Result<int> list(const Options& options) {
   Json files = Json::array();
   std::string text;
   for (const auto& [path, file] : plugins.files) {
-    files.push_back(plugin_json(file));
-    text += plugin_text(file, options.verbosity > 0);
+    if (options.output == "text") {
+      SLIPWAY_TRY(lines, plugin_text(file, options.verbosity > 0));
+      text += lines;
+    } else {
+      SLIPWAY_TRY(entry, plugin_json(file));
+      files.push_back(std::move(entry));
+    }
   }
   for (const Error& problem : plugins.problems) text += to_text(problem);
   print(options.output == "text" ? text : json_text(envelope("Plugins", {{"plugins", files}}), options.output));
@@ -70,8 +78,13 @@ Result<int> run_plugin(const Options& options, TerminalUi&) {
   if (verb == "list") return list(options);
   if (verb == "info" && options.arguments.size() == 2) {
     SLIPWAY_TRY(file, read_plugin_file(options.arguments[1]));
-    print(options.output == "text" ? plugin_text(file, true)
-                                   : json_text(envelope("Plugin", plugin_json(file)), options.output));
+    if (options.output == "text") {
+      SLIPWAY_TRY(text, plugin_text(file, true));
+      print(text);
+    } else {
+      SLIPWAY_TRY(json, plugin_json(file));
+      print(json_text(envelope("Plugin", json), options.output));
+    }
     return kExitDone;
   }
   return Error{ErrorCode::invalid,

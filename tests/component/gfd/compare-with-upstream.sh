@@ -48,7 +48,6 @@ for PROFILE in v100x8 t4x4 a10gx4 l4x1 l40sx4 a30x2 a100-40x8 a100-80x8 h100x8 h
   compare $PROFILE none
   compare $PROFILE none "$WORK/shared.yaml"
 done
-compare mixedx4 none
 compare empty none
 compare l4x1,vgpu=550.54.16/r550_40 none
 compare h100x8 single
