@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/engine-root.sh - makes a root filesystem with systemd and the container engines of a Debian suite.
 #
-# bookworm: containerd 1.6, without CDI. trixie: containerd 1.7 and Docker 26. forky: containerd 2.1. debootstrap runs once
-# per suite and list of packages; the result is kept as a tarball in the cache and unpacked from there.
+# bookworm: containerd 1.6 and Docker 20.10, without CDI. trixie: containerd 1.7 and Docker 26. forky: containerd 2.1.
+# debootstrap runs once per suite and list of packages; the result is kept as a tarball in the cache and unpacked from there.
 #
 # Usage: engine-root.sh SUITE DIR
 
@@ -16,7 +16,7 @@ PACKAGES="systemd,systemd-sysv,dbus,kmod,containerd,runc"
 # packages_of SUITE : what is installed there.
 packages_of() {
   case "$1" in
-    trixie) printf '%s,docker.io,iptables\n' "$PACKAGES" ;;
+    bookworm | trixie) printf '%s,docker.io,iptables\n' "$PACKAGES" ;;
     *) printf '%s\n' "$PACKAGES" ;;
   esac
 }
@@ -50,7 +50,7 @@ main() {
   need debootstrap tar zstd sha256sum flock python3
   [[ "$(id -u)" == 0 ]] || die "must run as root (debootstrap and device nodes)"
   [[ ! -e "$2" || -z "$(ls -A "$2")" ]] || die "$2 exists and is not empty"
-  key="$1-$(printf '%s\n' "$1" "$(declare -f packages_of bootstrap)" "$PACKAGES" | sha256sum | cut -c 1-12)"
+  key="$1-$(printf '%s\n' "$1" "$(packages_of "$1")" "$(declare -f bootstrap)" | sha256sum | cut -c 1-12)"
   tarball="$E2E_CACHE/engine-$key.tar.zst"
   with_lock "engine-$key" ensure_tarball "$tarball" "$1"
   mkdir -p "$2"

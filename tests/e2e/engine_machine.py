@@ -70,6 +70,7 @@ class EngineMachine:
             file = self.root / path.lstrip("/")
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
+            file.chmod(0o755 if text.startswith("#!") else 0o644)
 
     def _make_gpus(self, work):
         (self.root / "driver").mkdir()
@@ -134,7 +135,9 @@ class EngineMachine:
         return self.must("journalctl", "--boot", "--output=cat", "--unit", unit).count(f"Started {unit}")
 
     def import_image(self, namespace="default"):
-        self.must("ctr", "--namespace", namespace, "images", "import", "--snapshotter", "native", "/var/tmp/gpu.tar")
+        # From 2.0 on ctr lets the daemon import, which unpacks for its own snapshotter only.
+        local = ["--local"] if "--local" in self.run("ctr", "images", "import", "--help").stdout else []
+        self.must("ctr", "--namespace", namespace, "images", "import", *local, "--snapshotter", "native", "/var/tmp/gpu.tar")
 
     def ctr_run(self, name, command, *options):
         """A container by containerd's own client; the machine's folder /sim tells the simulator which GPUs there are."""

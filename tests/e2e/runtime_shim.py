@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/runtime_shim.py - containerd 1.6, which knows no CDI, gives containers GPUs through slipway-runtime.
-"""A booted bookworm machine: its containerd is configured by `slipway apply`, containers start by ctr and by CRI, and the
-real nvidia-smi in them says which GPUs they have."""
+# tests/e2e/runtime_shim.py - containerd 1.6 and Docker 20.10, which know no CDI, give GPUs through slipway-runtime.
+"""A booted bookworm machine: its engines are configured by `slipway apply`, containers start by ctr, by CRI and by Docker, and
+the real nvidia-smi in them says which GPUs they have."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import tempfile
 
 from checks import Checks
 from cri import Cri, CriError
+from docker_api import DAEMON, Docker
 from engine_machine import IMAGE, EngineMachine
 
 HOST = """apiVersion: slipway.dev/v1
@@ -18,7 +20,7 @@ kind: Host
 metadata: {name: shim}
 spec:
   components:
-    runtime: {engines: [containerd]}
+    runtime: {engines: [containerd, docker]}
 """
 CONFIG = """# the admin's own words
 version = 2
@@ -35,6 +37,7 @@ version = 2
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.kata]
   runtime_type = "io.containerd.kata.v2"
 """
+DOCKER = json.dumps(DAEMON, indent=2)
 SHIM = ["--runc-binary", "/usr/bin/slipway-runtime"]
 VISIBLE = "NVIDIA_VISIBLE_DEVICES="
 
@@ -65,6 +68,7 @@ def check_apply(checks, machine):
     path = "/etc/containerd/config.toml"
     dump = machine.must("containerd", "config", "dump").splitlines()
     starts = machine.starts("containerd.service")
+    docker_starts = machine.starts("docker.service")
     done = machine.slipway("apply", "-f", "/etc/slipway/host.yaml")
     if not checks.that(done.returncode == 0, "slipway apply configures the running containerd", done.stdout + done.stderr):
         return False
@@ -77,6 +81,7 @@ def check_apply(checks, machine):
     checks.that(CONFIG.splitlines() == [line for line in machine.must("cat", path).splitlines() if line in CONFIG.splitlines()],
                 "every line of the admin's file is still there")
     checks.that(machine.starts("containerd.service") == starts + 1, "it was restarted once", machine.starts("containerd.service"))
+    checks.that(machine.starts("docker.service") == docker_starts + 1, "Docker as well", machine.starts("docker.service"))
     done = machine.slipway("apply", "-f", "/etc/slipway/host.yaml")
     checks.that(done.returncode == 0 and machine.starts("containerd.service") == starts + 1,
                 "a second apply restarts nothing", done.stdout + done.stderr)
@@ -102,11 +107,26 @@ def check_cri(checks, machine, uuids):
     cri.remove_pod(pod)
 
 
+def check_docker(checks, machine, uuids):
+    docker = Docker(f"/proc/{machine.leader}/root/run/docker.sock")
+    docker.load(machine.root / "var/tmp/gpu.tar")
+    simulator = ["/sim:/run/slipway/sim"]
+    status, out = docker.run(IMAGE, "nvidia-smi -L", [VISIBLE + "1"], runtime="nvidia", binds=simulator)
+    checks.that(status == 0 and len(out.splitlines()) == 1 and uuids[1] in out,
+                "Docker 20.10: a container of the runtime nvidia sees its one GPU", out)
+    try:
+        docker.run(IMAGE, "true", [VISIBLE + "77"], runtime="nvidia")
+        said = "it started"
+    except RuntimeError as problem:
+        said = str(problem)
+    checks.that("there is no device nvidia.com/gpu=77" in said, "Docker shows why one does not start", said)
+
+
 def check_removal(checks, machine):
     starts = machine.starts("containerd.service")
     done = machine.slipway("remove", "runtime", "--yes")
-    text = machine.must("cat", "/etc/containerd/config.toml")
-    checks.that(done.returncode == 0 and text == CONFIG, "removal brings back every byte", done.stderr + text)
+    text = machine.must("cat", "/etc/containerd/config.toml") + machine.must("cat", "/etc/docker/daemon.json")
+    checks.that(done.returncode == 0 and text == CONFIG + DOCKER, "removal brings back every byte", done.stderr + text)
     checks.that(machine.starts("containerd.service") == starts + 1, "with one restart")
 
 
@@ -114,12 +134,13 @@ def main():
     checks = Checks()
     work = pathlib.Path(tempfile.mkdtemp(prefix="slipway-e2e."))
     try:
-        files = {"/etc/containerd/config.toml": CONFIG, "/etc/slipway/host.yaml": HOST}
+        files = {"/etc/containerd/config.toml": CONFIG, "/etc/docker/daemon.json": DOCKER, "/etc/slipway/host.yaml": HOST}
         with EngineMachine(work, "bookworm", files) as machine:
             uuids = machine.generate_cdi()
             check_ctr(checks, machine, uuids)
             if check_apply(checks, machine):
                 check_cri(checks, machine, uuids)
+                check_docker(checks, machine, uuids)
                 check_removal(checks, machine)
         return checks.close()
     finally:

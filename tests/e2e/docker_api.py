@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/docker_api.py - the few calls of Docker's API that run a container, as its command line makes them; by curl.
+
+import json
+
+from slipway_host import run
+
+# What lets dockerd run in a machine without a network of its own.
+DAEMON = {"storage-driver": "vfs", "bridge": "none", "iptables": False, "ip-forward": False}
+
+
+class Docker:
+    def __init__(self, socket):
+        self._socket = socket
+
+    def call(self, method, path, body=None, file=None):
+        """The answer's text; an answer that is no success is an error with Docker's words."""
+        words = ["curl", "--silent", "--show-error", "--max-time", "120", "--unix-socket", self._socket, "--request", method,
+                 "--write-out", "\n%{http_code}"]
+        if file:
+            words += ["--header", "content-type: application/x-tar", "--data-binary", f"@{file}"]
+        if body is not None:
+            words += ["--header", "content-type: application/json", "--data", json.dumps(body)]
+        done = run([*words, "http://localhost" + path])
+        text, _, status = done.stdout.rpartition("\n")
+        if done.returncode != 0 or not status.startswith("2"):
+            raise RuntimeError(f"{method} {path}: {status} {text} {done.stderr}")
+        return text
+
+    def load(self, archive):
+        return self.call("POST", "/images/load", file=archive)
+
+    def run(self, image, command, environment=(), cdi_devices=(), runtime="", binds=()):
+        """(exit status, what it printed)."""
+        host = {"NetworkMode": "none", "Binds": list(binds), "Runtime": runtime}
+        if cdi_devices:
+            host["DeviceRequests"] = [{"Driver": "cdi", "DeviceIDs": list(cdi_devices)}]
+        wish = {"Image": image, "Cmd": ["/bin/sh", "-c", command], "Env": list(environment), "Tty": True, "HostConfig": host}
+        name = json.loads(self.call("POST", "/containers/create", wish))["Id"]
+        self.call("POST", f"/containers/{name}/start")
+        status = json.loads(self.call("POST", f"/containers/{name}/wait"))["StatusCode"]
+        text = self.call("GET", f"/containers/{name}/logs?stdout=1&stderr=1")
+        self.call("DELETE", f"/containers/{name}?force=1")
+        return status, text
