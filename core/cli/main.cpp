@@ -89,12 +89,6 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
   return unknown_command(name);
 }
 
-int exit_code(const Error& error) {
-  if (error.code == ErrorCode::busy) return kExitLocked;
-  if (error.where == "command line") return kExitUsage;
-  return kExitError;
-}
-
 }  // namespace
 
 const std::vector<Command>& commands() {

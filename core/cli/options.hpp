@@ -8,19 +8,9 @@
 #include <slipway/result.hpp>
 
 #include "core/engine/session.hpp"
+#include "core/front/exit_code.hpp"
 
 namespace slipway::core {
-
-/// Exit codes (docs/user-guide.md).
-enum ExitCode : int {
-  kExitDone = 0,
-  kExitError = 1,    ///< any error; `verify`: something does not pass
-  kExitChanges = 2,  ///< `plan`: there are changes
-  kExitWaiting = 3,  ///< `apply`: somebody is in the way
-  kExitReboot = 4,   ///< `apply`: done but for a reboot
-  kExitUsage = 64,   ///< EX_USAGE
-  kExitLocked = 75,  ///< EX_TEMPFAIL: another slipway is at work on this root
-};
 
 struct Options {
   std::string command;

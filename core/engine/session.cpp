@@ -11,6 +11,7 @@
 #include "core/action/build.hpp"
 #include "core/host/sim_machine.hpp"
 #include "core/host/sim_view.hpp"
+#include "core/loader/own_prefix.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR
 #error "the build names the folder of the helper programs"
@@ -59,10 +60,8 @@ Ui::Level level_of(const std::string& word) {
 
 std::string helper_path(const std::string& name) {
   std::error_code code;
-  const fs::path program = fs::read_symlink("/proc/self/exe", code);
-  const fs::path beside = program.parent_path();
-  for (const fs::path& folder : {beside, beside / "../libexec/slipway"})
-    if (fs::exists(folder / name, code)) return fs::weakly_canonical(folder / name, code).string();
+  for (const char* folder : {"bin", "libexec/slipway"})
+    if (const fs::path file = own_prefix() / folder / name; fs::exists(file, code)) return file.string();
   return std::string(SLIPWAY_LIBEXEC_DIR) + "/" + name;
 }
 

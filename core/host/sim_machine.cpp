@@ -14,6 +14,7 @@
 #include "core/host/sim_links.hpp"
 #include "core/host/sim_model.hpp"
 #include "core/host/sim_vgpu.hpp"
+#include "core/loader/own_prefix.hpp"
 #include "tests/sim/state/mig_rules.hpp"
 
 namespace slipway::core {
@@ -233,8 +234,7 @@ Result<SimMachine> read_sim_machine(const std::string& folder) {
 
 Result<std::string> sim_library() {
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path beside = program.parent_path().parent_path() / "lib/slipway/sim/libnvidia-ml.so.1";
+  const fs::path beside = own_prefix() / "lib/slipway/sim/libnvidia-ml.so.1";
   for (const fs::path& path : {beside, fs::path(SLIPWAY_SIM_LIBRARY)})
     if (fs::exists(path, ignored)) return fs::canonical(path, ignored).string();
   return Error{ErrorCode::not_found,

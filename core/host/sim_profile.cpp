@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/loader/own_prefix.hpp"
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/complete.hpp"
 #include "core/loader/schema/parse.hpp"
@@ -323,8 +324,7 @@ Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::
 std::vector<std::string> sim_profile_folders() {
   std::vector<std::string> folders;
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  for (const auto& folder : {program.parent_path().parent_path() / "share/slipway/sim", fs::path(SLIPWAY_SIM_FOLDER),
+  for (const auto& folder : {own_prefix() / "share/slipway/sim", fs::path(SLIPWAY_SIM_FOLDER),
                              fs::path(SLIPWAY_SIM_SOURCE_FOLDER)})
     if (fs::is_directory(folder, ignored)) folders.push_back(folder.string());
   return folders;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-
-#include <unistd.h>
 
 #include "core/loader/plugin_file.hpp"
 
@@ -11,8 +8,6 @@ namespace slipway::core {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kVariable = "SLIPWAY_PLUGIN_PATH";
 
 /// The *.so of a folder by name; what keeps it from being listed goes into `problems`.
 std::vector<std::string> shared_objects(const std::string& folder, std::vector<Error>& problems) {
@@ -43,25 +38,6 @@ Status add(Plugins& plugins, PluginFile file) {
   return {};
 }
 
-std::vector<std::string> split_folders(std::string_view list) {
-  std::vector<std::string> folders;
-  while (!list.empty()) {
-    const std::size_t colon = std::min(list.find(':'), list.size());
-    if (colon > 0) folders.emplace_back(list.substr(0, colon));
-    list.remove_prefix(std::min(colon + 1, list.size()));
-  }
-  return folders;
-}
-
-/// ../lib/slipway/plugins beside the running program, so that an unpacked archive or a build tree works as it is.
-std::string folder_beside_program() {
-  std::error_code problem;
-  const fs::path program = fs::read_symlink("/proc/self/exe", problem);
-  if (problem) return {};
-  const fs::path folder = program.parent_path().parent_path() / "lib" / "slipway" / "plugins";
-  return fs::is_directory(folder, problem) ? folder.string() : std::string{};
-}
-
 }  // namespace
 
 const Manifest* Plugins::manifest(const std::string& component) const {
@@ -83,13 +59,6 @@ Result<Plugins> discover_plugins(const std::vector<std::string>& folders) {
         SLIPWAY_CHECK(add(plugins, std::move(*file)));
     }
   return plugins;
-}
-
-std::vector<std::string> plugin_folders(bool trust_environment) {
-  const char* variable = trust_environment || ::geteuid() != 0 ? ::secure_getenv(kVariable) : nullptr;
-  if (variable != nullptr && !split_folders(variable).empty()) return split_folders(variable);
-  if (const std::string beside = folder_beside_program(); !beside.empty()) return {beside};
-  return {SLIPWAY_PLUGIN_DIR};
 }
 
 }  // namespace slipway::core

@@ -43,6 +43,7 @@ const SchemaKey& manifest_schema() {
     document.keys["service"] = one_of({"plugin", "beside"});
     document.keys["memory"] = one_of({"limited", "unlimited"});
     document.keys["tools"].type = Type::boolean;
+    document.keys["direct_tools"].type = Type::boolean;
     document.keys["spec"].type = Type::map;
     return document;
   }();

@@ -4,7 +4,6 @@
 #include <cerrno>
 
 #include <fcntl.h>
-#include <slipway/abi.h>
 #include <sys/stat.h>
 
 #include <slipway/root_dir.hpp>
@@ -14,24 +13,6 @@
 
 namespace slipway::core {
 namespace {
-
-std::string protocol(unsigned major, unsigned minor) { return std::to_string(major) + "." + std::to_string(minor); }
-
-/// A plugin runs under the same major and the same or a later minor (sdk/slipway/abi.h).
-Status check_protocol(const PluginNote& note, const std::string& path) {
-  constexpr unsigned kMajor = SLIPWAY_PROTOCOL_MAJOR;
-  constexpr unsigned kMinor = SLIPWAY_PROTOCOL_MINOR;
-  if (note.protocol_major == kMajor && note.protocol_minor <= kMinor) return {};
-  const bool newer = note.protocol_major > kMajor || note.protocol_major == kMajor;
-  const std::string theirs = protocol(note.protocol_major, note.protocol_minor);
-  return Error{ErrorCode::unsupported,
-               path + ": built for plugin protocol " + theirs + ", this slipway has " + protocol(kMajor, kMinor),
-               path,
-               newer
-                   ? "update slipway to one with protocol " + theirs + " or later, or rebuild the plugin with this SDK"
-                   : "rebuild the plugin with this slipway's SDK",
-               {}};
-}
 
 Result<Fd> open_regular(const std::string& path) {
   // O_NONBLOCK: a FIFO or device of that name must not hold us up before it is refused

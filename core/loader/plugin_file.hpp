@@ -10,6 +10,7 @@
 #include <slipway/result.hpp>
 
 #include "core/loader/manifest.hpp"
+#include "core/loader/plugin_folders.hpp"
 #include "core/loader/sha256.hpp"
 
 namespace slipway::core {
@@ -46,9 +47,5 @@ struct Plugins {
   const PluginFile& file(const std::string& component) const { return files.at(component_to_path.at(component)); }
 };
 Result<Plugins> discover_plugins(const std::vector<std::string>& folders);
-
-/// Where plugins are looked for: $SLIPWAY_PLUGIN_PATH (colon-separated; as root only when `trust_environment`), else
-/// the installed folder, found relative to the running program (../lib/slipway/plugins), else the compiled-in one.
-std::vector<std::string> plugin_folders(bool trust_environment);
 
 }  // namespace slipway::core

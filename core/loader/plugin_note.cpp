@@ -117,7 +117,24 @@ Result<PluginNote> take_apart(const std::string& description, const std::string&
   return note;
 }
 
+std::string protocol(unsigned major, unsigned minor) { return std::to_string(major) + "." + std::to_string(minor); }
+
 }  // namespace
+
+Status check_protocol(const PluginNote& note, const std::string& path) {
+  constexpr unsigned kMajor = SLIPWAY_PROTOCOL_MAJOR;
+  constexpr unsigned kMinor = SLIPWAY_PROTOCOL_MINOR;
+  if (note.protocol_major == kMajor && note.protocol_minor <= kMinor) return {};
+  const bool newer = note.protocol_major > kMajor || note.protocol_major == kMajor;
+  const std::string theirs = protocol(note.protocol_major, note.protocol_minor);
+  return Error{ErrorCode::unsupported,
+               path + ": built for plugin protocol " + theirs + ", this slipway has " + protocol(kMajor, kMinor),
+               path,
+               newer
+                   ? "update slipway to one with protocol " + theirs + " or later, or rebuild the plugin with this SDK"
+                   : "rebuild the plugin with this slipway's SDK",
+               {}};
+}
 
 Result<PluginNote> read_plugin_note(int fd, const std::string& path) {
   if (elf_version(EV_CURRENT) == EV_NONE)

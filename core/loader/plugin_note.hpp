@@ -20,4 +20,8 @@ struct PluginNote {
 /// Errors: `invalid` when it is no shared object of this machine, has no note of slipway's, or a broken one.
 Result<PluginNote> read_plugin_note(int fd, const std::string& path);
 
+/// A plugin runs under the same major and the same or a later minor (sdk/slipway/abi.h).
+/// Errors: `unsupported`, saying what to do.
+Status check_protocol(const PluginNote& note, const std::string& path);
+
 }  // namespace slipway::core

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // slipway-worker PLUGIN PARENT-PID MEMORY-LIMIT: the process around one plugin. Descriptor 3 leads to slipway.
+// slipway-worker --tool PLUGIN COMPONENT TOOL [ARGUMENT…]: one tool of a plugin, for whoever calls it.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +17,7 @@
 
 #include "core/worker/connection.hpp"
 #include "core/worker/plugin_library.hpp"
+#include "core/worker/tool_mode.hpp"
 #include "core/worker/worker_mark.hpp"
 
 namespace slipway::core {
@@ -93,6 +95,12 @@ void reply(Connection& connection, const char* type, const Json& call, PluginAns
 }  // namespace slipway::core
 
 int main(int count, char** arguments) {
+  if (count > 1 && std::string_view(arguments[1]) == "--tool") {
+    umask(022);
+    const int status = slipway::core::run_tool_alone({arguments + 2, arguments + count});
+    std::fflush(nullptr);
+    _exit(status);  // a call of the plugin's that hangs is not waited for
+  }
   const bool complete = count == 4;
   if (!complete || !slipway::core::settle(std::atoi(arguments[2]), std::strtoull(arguments[3], nullptr, 10))) {
     std::fputs("slipway-worker is started by slipway, not by hand; see `slipway --help`\n", stderr);

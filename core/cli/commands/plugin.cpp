@@ -33,10 +33,10 @@ Result<Json> plugin_json(const PluginFile& file) {
                           {"service", service_json(file, manifest)}});
   SLIPWAY_TRY(digest, file.digest.get());
   return Json{{"path", file.path},
-          {"version", file.plugin_version},
-          {"protocol", std::to_string(file.protocol_major) + "." + std::to_string(file.protocol_minor)},
-          {"digest", digest},
-          {"components", components}};
+              {"version", file.plugin_version},
+              {"protocol", std::to_string(file.protocol_major) + "." + std::to_string(file.protocol_minor)},
+              {"digest", digest},
+              {"components", components}};
 }
 
 Result<std::string> plugin_text(const PluginFile& file, bool long_form) {
@@ -47,8 +47,8 @@ Result<std::string> plugin_text(const PluginFile& file, bool long_form) {
     for (const Manifest& manifest : file.components) text << service_text(file, manifest);
   if (long_form) {
     SLIPWAY_TRY(digest, file.digest.get());
-    text << "  file:     " << file.path << "\n  digest:   " << digest << "\n  protocol: " << file.protocol_major
-         << '.' << file.protocol_minor << '\n';
+    text << "  file:     " << file.path << "\n  digest:   " << digest << "\n  protocol: " << file.protocol_major << '.'
+         << file.protocol_minor << '\n';
   }
   return text.str();
 }

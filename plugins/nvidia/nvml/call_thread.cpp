@@ -10,8 +10,10 @@ namespace slipway::nvidia::nvml {
 
 struct CallThread::Desk {
   std::mutex mutex;
-  std::condition_variable changed;
-  std::function<void()> work;  ///< to be done; empty: nothing
+  // One for each side, and told without the lock: a call of NVML takes a microsecond, waking somebody up several.
+  std::condition_variable wanted;    ///< for the thread: there is work, or it is over
+  std::condition_variable answered;  ///< for the caller
+  std::function<void()> work;        ///< to be done; empty: nothing
   bool done = false;
   bool abandoned = false;
   bool over = false;  ///< the thread ends
@@ -19,7 +21,7 @@ struct CallThread::Desk {
   void serve(const std::shared_ptr<std::atomic<unsigned>>& stuck) {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [this] { return work || over; });
+      wanted.wait(lock, [this] { return work || over; });
       if (over) return;
       std::function<void()> now = std::move(work);
       work = nullptr;
@@ -32,7 +34,9 @@ struct CallThread::Desk {
         return;
       }
       done = true;
-      changed.notify_all();
+      lock.unlock();
+      answered.notify_one();
+      lock.lock();
     }
   }
 };
@@ -59,9 +63,11 @@ class SignalsBlocked {
 
 CallThread::~CallThread() {
   if (!desk_) return;
-  const std::scoped_lock lock(desk_->mutex);
-  desk_->over = true;
-  desk_->changed.notify_all();
+  {
+    const std::scoped_lock lock(desk_->mutex);
+    desk_->over = true;
+  }
+  desk_->wanted.notify_one();
 }
 
 bool CallThread::run(std::function<void()> work, std::chrono::milliseconds limit) {
@@ -74,8 +80,10 @@ bool CallThread::run(std::function<void()> work, std::chrono::milliseconds limit
   std::unique_lock lock(desk_->mutex);
   desk_->work = std::move(work);
   desk_->done = false;
-  desk_->changed.notify_all();
-  if (desk_->changed.wait_for(lock, limit, [this] { return desk_->done; })) return true;
+  lock.unlock();
+  desk_->wanted.notify_one();
+  lock.lock();
+  if (desk_->answered.wait_for(lock, limit, [this] { return desk_->done; })) return true;
   desk_->abandoned = true;
   ++*stuck_;
   lock.unlock();

@@ -34,6 +34,7 @@ void install(const ScratchHost& host) {
   fs::create_directories(plugins);
   fs::copy_file(SLIPWAY_PROGRAM, bin / "slipway");
   fs::copy_file(SLIPWAY_WORKER_PROGRAM, bin / "slipway-worker");
+  fs::copy_file(SLIPWAY_ENGINE_PROGRAM, bin / "slipway-engine");
   fs::copy_file(SLIPWAY_TICKER, plugins / "ticker.so");
   fs::copy_file(SLIPWAY_TICKER_SERVICE, plugins / "ticker.service.so");
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/front/direct_tool.hpp"
+
+#include <gmock/gmock.h>
+
+namespace slipway::core {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(ToolWords, AreReadAsComponentAndToolOrAsPluginComponentAndTool) {
+  const auto ways = tool_words({"toolkit", "cdi", "generate", "--output", "x"});
+  ASSERT_EQ(ways.size(), 2U);
+  EXPECT_EQ(ways[0].component, "toolkit");
+  EXPECT_THAT(ways[0].rest, ElementsAre("cdi", "generate", "--output", "x"));
+  EXPECT_EQ(ways[1].plugin, "toolkit");
+  EXPECT_EQ(ways[1].component, "cdi");
+  EXPECT_THAT(ways[1].rest, ElementsAre("generate", "--output", "x"));
+}
+
+TEST(ToolWords, AreLeftToSlipwayWhenAnOptionIsForIt) {
+  EXPECT_THAT(tool_words({}), IsEmpty());
+  EXPECT_THAT(tool_words({"gfd"}), IsEmpty());
+  EXPECT_THAT(tool_words({"--help", "labels"}), IsEmpty());
+  EXPECT_THAT(tool_words({"../gfd", "labels"}), IsEmpty());
+  EXPECT_THAT(tool_words({"gfd", "labels", "-v"}), IsEmpty());
+  EXPECT_THAT(tool_words({"gfd", "labels", "--sim", "h100x8"}), IsEmpty());
+  EXPECT_THAT(tool_words({"gfd", "labels", "--sim=h100x8"}), IsEmpty());
+}
+
+TEST(DirectTools, AreThoseOfTheComponentThatSaysSo) {
+  const std::string both = "component: a\ntools: true\ndirect_tools: true\n---\ncomponent: b\ntools: true\n";
+  EXPECT_TRUE(has_direct_tools(both, "a"));
+  EXPECT_FALSE(has_direct_tools(both, "b"));
+  EXPECT_FALSE(has_direct_tools(both, ""));
+  EXPECT_TRUE(has_direct_tools("direct_tools: true\ncomponent: b", "b"));
+}
+
+TEST(DirectTools, AreNotReadOutOfWhatOnlyLooksLikeThem) {
+  EXPECT_FALSE(has_direct_tools("component: a\nspec:\n  direct_tools: true\n", "a"));
+  EXPECT_FALSE(has_direct_tools("component: a\ndirect_tools: false\n", "a"));
+  EXPECT_FALSE(has_direct_tools("component: ab\ndirect_tools: true\n", "a"));
+  EXPECT_FALSE(has_direct_tools("", "a"));
+}
+
+}  // namespace
+}  // namespace slipway::core
