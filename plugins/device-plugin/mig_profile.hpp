@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/device-plugin/mig_profile.hpp - the MIG devices of one GPU, with their profiles' names and capability nodes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device-plugin/inventory.hpp"
+
+namespace slipway::deviceplugin {
+
+/// Devices that go away while they are read are left out.
+nvidia::nvml::Answer<std::vector<MigDevice>> read_mig_devices(nvidia::nvml::Nvml& nvml, nvmlDevice_t handle,
+                                                              const Gpu& gpu, const Host& host);
+
+/// The minor numbers of /proc/driver/nvidia-caps/mig-minors by name: "gpu0/gi1/ci0/access" -> 12.
+std::map<std::string, unsigned> parse_mig_minors(std::string_view text);
+
+}  // namespace slipway::deviceplugin

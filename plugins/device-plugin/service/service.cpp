@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/device-plugin/service/service.cpp - `slipway service deviceplugin`: what NVML says becomes what kubelet gets.
+#include <algorithm>
+#include <cstdlib>
+
+#include <slipway/plugin.hpp>
+#include <slipway/service_loop.hpp>
+#include <slipway/service_only.hpp>
+
+#include "device-plugin/config/choose.hpp"
+#include "device-plugin/managers.hpp"
+#include "device-plugin/service/driver_watch.hpp"
+#include "device-plugin/service/registrar.hpp"
+#include "device-plugin/service/snapshot.hpp"
+#include "device-plugin/service/state_file.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+// A pass waits this long for the driver's events.
+constexpr std::chrono::milliseconds kEventWait{300};
+constexpr std::chrono::milliseconds kBetween{1};
+constexpr std::chrono::seconds kConfigEvery{2};
+
+const char* environment(const char* name) { return std::getenv(name); }
+
+std::string on_machine(const Host& host, const std::string& path) {
+  const std::string root = host.root_folder();
+  return root == "/" ? path : root + path;
+}
+
+EndpointPaths paths_of(const Spec& spec, const Host& host) {
+  const std::string folder = on_machine(host, spec.text("kubelet_root")) + "/device-plugins";
+  const char* const named = std::getenv("KUBELET_SOCKET");
+  return {folder, named == nullptr ? folder + "/kubelet.sock" : named};
+}
+
+/// The endpoints outlive a reload (run() of a new Service in the same process), so that kubelet sees no gap.
+std::unique_ptr<Registrar>& kept_registrar() {
+  static std::unique_ptr<Registrar> kept;
+  return kept;
+}
+
+/// One run of the service.
+class Run {
+ public:
+  using LibraryChoice = nvidia::nvml::LibraryChoice;
+
+  Run(const Spec& spec, const Host& host, ServiceIo& io, Settings settings, LibraryChoice choice, Registrar& registrar)
+      : spec_(spec),
+        host_(host),
+        io_(io),
+        registrar_(registrar),
+        settings_(std::move(settings)),
+        log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
+        watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
+        folder_(on_machine(host, kStatusFolder)),
+        file_(folder_) {
+    for (const std::string& warning : settings_.warnings) io_.log("warning", warning);
+    Remembered remembered = read_remembered(folder_);
+    watch_.remember(std::move(remembered.gpus));
+    watch_.book().load(remembered.health, std::chrono::steady_clock::now());
+  }
+
+  Status pass() {
+    reread_settings();
+    watch_.pass(kEventWait, XidFilter(settings_.health_checks_off, settings_.health_checks_on));
+    show();
+    return {};
+  }
+  void let_go() {
+    registrar_.board()->quiet = true;
+    watch_.let_go();
+  }
+  void resumed() { registrar_.board()->quiet = false; }
+  void while_quiet() { write_state(*registrar_.board()->now()); }
+
+ private:
+  static HealthRules rules_of(const Spec& spec) {
+    const std::chrono::seconds quiet(spec.number("quiet_seconds"));
+    return {.quiet = quiet, .long_quiet = 20 * quiet};
+  }
+
+  /// A config that is wrong leaves the last good one in force.
+  void reread_settings() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_config_) return;
+    next_config_ = now + kConfigEvery;
+    const auto read = read_settings(spec_, host_, environment);
+    const std::string problem = read ? "" : read.error().where + ": " + read.error().what;
+    if (!problem.empty() && problem != config_problem_)
+      io_.log("warning", "the configuration stays as it was: " + problem + " (" + read.error().next + ")");
+    config_problem_ = problem;
+    if (!read || *read == settings_) return;
+    settings_ = *read;
+    io_.log("info", "a changed configuration is in force");
+    for (const std::string& warning : settings_.warnings) io_.log("warning", warning);
+  }
+
+  void show() {
+    const bool known = watch_.looked() || !watch_.problem().empty();
+    if (!known) return;
+    Snapshot snapshot = make_snapshot(watch_, settings_, host_, spec_.text("cdi_vendor"));
+    if (snapshot.problem.empty()) snapshot.problem = config_problem_;
+    if (snapshot.problem != problem_ && !snapshot.problem.empty()) io_.log("warning", snapshot.problem);
+    problem_ = snapshot.problem;
+    if (registrar_.board()->publish(std::move(snapshot))) tell_changes(*registrar_.board()->now());
+    write_state(*registrar_.board()->now());
+    if (!said_ready_) io_.ready();
+    said_ready_ = true;
+  }
+
+  void tell_changes(const Snapshot& snapshot) {
+    for (const std::string& note : snapshot.notes)
+      if (std::ranges::find(told_notes_, note) == told_notes_.end()) io_.log("info", note);
+    told_notes_ = snapshot.notes;
+    for (const Gpu& gpu : snapshot.gpus) {
+      const auto health = snapshot.health.find(gpu.uuid);
+      const Health fresh = health == snapshot.health.end() ? Health() : health->second;
+      Health& told = told_health_[gpu.uuid];
+      if (told != fresh && fresh.healthy) io_.log("info", gpu.called() + " is healthy again");
+      if (told != fresh && !fresh.healthy)
+        io_.log("warning", gpu.called() + " is unhealthy: " + fresh.text + " (" + fresh.remedy + ")");
+      told = fresh;
+    }
+  }
+
+  void write_state(const Snapshot& snapshot) {
+    const auto endpoints = registrar_.status();
+    const Status written =
+        file_.write(status_json(snapshot, endpoints, {}, watch_.book().save()), metrics_text(snapshot, endpoints, {}));
+    if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);
+    file_problem_ = written ? "" : written.error().what;
+    const std::string line = summary(snapshot, endpoints);
+    if (line != line_) io_.status(line);
+    line_ = line;
+  }
+
+  const Spec& spec_;
+  const Host& host_;
+  ServiceIo& io_;
+  Registrar& registrar_;
+  Settings settings_;
+  DriverWatch::Log log_;
+  DriverWatch watch_;
+  std::string folder_;
+  StateFile file_;
+  std::chrono::steady_clock::time_point next_config_ = std::chrono::steady_clock::now() + kConfigEvery;
+  std::string config_problem_;
+  std::string problem_;
+  std::string file_problem_;
+  std::string line_;
+  std::vector<std::string> told_notes_;
+  std::map<std::string, Health> told_health_;
+  bool said_ready_ = false;
+};
+
+class DevicePluginService final : public Service {
+ public:
+  Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
+    SLIPWAY_TRY(settings, read_settings(spec, host, environment));
+    SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host, spec.text("driver_root")));
+    std::unique_ptr<Registrar>& registrar = kept_registrar();
+    const EndpointPaths paths = paths_of(spec, host);
+    const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
+    if (!registrar || registrar->paths() != paths) {
+      registrar.reset();
+      registrar = std::make_unique<Registrar>(paths, log);
+    }
+    registrar->set_log(log);
+    registrar->board()->quiet = false;
+    Run run(spec, host, io, settings, choice, *registrar);
+    const Status status = loop_.run(stop, io,
+                                    {.interval = kBetween,
+                                     .pass =
+                                         [&] {
+                                           run.resumed();
+                                           return run.pass();
+                                         },
+                                     .let_go = [&] { run.let_go(); },
+                                     .while_quiet = [&] { run.while_quiet(); }});
+    registrar->set_log({});
+    return status;
+  }
+  Status quiesce() override { return loop_.quiesce(); }
+  Status resume() override { return loop_.resume(); }
+
+ private:
+  ServiceLoop loop_;
+};
+
+class Served final : public ServiceOnly {
+ public:
+  Service* service() override { return &service_; }
+
+ private:
+  DevicePluginService service_;
+};
+
+}  // namespace
+}  // namespace slipway::deviceplugin
+
+SLIPWAY_PLUGIN(slipway::component<slipway::deviceplugin::Served>("deviceplugin"))

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/device-plugin/service/snapshot.hpp - puts together what NVML, the settings and the host say.
+#pragma once
+
+#include "device-plugin/service/board.hpp"
+#include "device-plugin/service/driver_watch.hpp"
+#include "device-plugin/service/registrar.hpp"
+
+namespace slipway::deviceplugin {
+
+/// What goes wrong becomes its `problem`, and then it offers nothing.
+Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const Host& host,
+                       const std::string& cdi_vendor);
+
+/// One line for `systemctl status`: "8 of 8 devices healthy, nvidia.com/gpu registered".
+std::string summary(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints);
+
+}  // namespace slipway::deviceplugin

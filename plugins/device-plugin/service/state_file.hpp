@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/device-plugin/service/state_file.hpp - what the service shows and remembers: status.json and metrics.prom
+// below /run/slipway/deviceplugin.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+#include "device-plugin/service/board.hpp"
+#include "device-plugin/service/registrar.hpp"
+
+namespace slipway::deviceplugin {
+
+inline constexpr const char* kStatusFolder = "/run/slipway/deviceplugin";
+
+/// A process that holds memory of a GPU, for naming who exhausts it.
+struct Client {
+  unsigned pid = 0;
+  std::uint64_t memory_bytes = 0;
+  std::string container;  ///< id of its container, from its cgroup; empty: none
+  bool operator==(const Client&) const = default;
+};
+using Clients = std::map<std::string, std::vector<Client>>;  ///< by UUID of the GPU or MIG device
+
+/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "health": {…}, "notes", "problem"}
+Json status_json(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints,
+                 const Clients& clients, const Json& saved_health);
+/// The same in Prometheus' text form, for a textfile collector.
+std::string metrics_text(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints,
+                         const Clients& clients);
+
+/// What an earlier process of this boot left: GPUs and health. Empty where there is none, or it cannot be read.
+struct Remembered {
+  std::vector<Gpu> gpus;
+  Json health = Json::object();
+};
+Remembered read_remembered(const std::string& folder);
+
+/// Replaces both files as a whole when they change. Errors: of the file system.
+class StateFile {
+ public:
+  explicit StateFile(std::string folder) : folder_(std::move(folder)) {}
+  Status write(const Json& status, const std::string& metrics);
+
+ private:
+  std::string folder_;
+  std::string status_;
+  std::string metrics_;
+};
+
+}  // namespace slipway::deviceplugin
