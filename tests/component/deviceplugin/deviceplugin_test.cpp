@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/component/deviceplugin/node.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Control;
+using slipway::testing::eventually;
+using slipway::testing::Kubelet;
+using slipway::testing::Node;
+using slipway::testing::RunningService;
+using ::testing::HasSubstr;
+
+constexpr const char* kGpu = "nvidia.com/gpu";
+
+TEST(DevicePluginService, OffersEightGpusAndHandsThemOutOneByOne) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  EXPECT_TRUE(kubelet.options_of(kGpu).get_preferred_allocation_available());
+  EXPECT_FALSE(kubelet.options_of(kGpu).pre_start_required());
+  std::set<std::string> given;
+  for (int i = 0; i < 8; ++i) {
+    const auto allocated = kubelet.allocate(kGpu, 1);
+    ASSERT_TRUE(allocated.status.ok()) << allocated.status.error_message();
+    EXPECT_EQ(allocated.response.envs().at("NVIDIA_VISIBLE_DEVICES"), allocated.ids[0]);
+    given.insert(allocated.ids[0]);
+  }
+  EXPECT_EQ(given.size(), 8U);
+  const auto devices = kubelet.of(kGpu).devices;
+  ASSERT_EQ(devices.begin()->second.topology().nodes_size(), 1);
+}
+
+TEST(DevicePluginService, RegistersAgainWheneverKubeletRestarts) {
+  const Node node("h100x8");
+  auto kubelet = std::make_unique<Kubelet>(node.plugins());
+  RunningService service(node.host(), node.words());
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 8; })) << "restart " << i << "\n" << service.log();
+    kubelet.reset();
+    kubelet = std::make_unique<Kubelet>(node.plugins());
+  }
+  EXPECT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 8; })) << service.log();
+}
+
+TEST(DevicePluginService, ComesBackWhenItsSocketIsRemoved) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  std::filesystem::remove(node.plugins() + "/nvidia-gpu.sock");
+  ASSERT_TRUE(eventually([&] { return kubelet.of(kGpu).registrations == 2 && kubelet.healthy(kGpu) == 8; }));
+  EXPECT_TRUE(kubelet.allocate(kGpu, 1).status.ok());
+}
+
+TEST(DevicePluginService, RegistersAgainWhenTheStreamIsLost) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  kubelet.drop_stream(kGpu);
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 0; }));
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+}
+
+TEST(DevicePluginService, TriesAgainAfterKubeletRefused) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  kubelet.refuse("not now");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return service.log().find("not now") != std::string::npos; })) << service.log();
+  kubelet.refuse("");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+}
+
+TEST(DevicePluginService, MarksALostGpuAndTakesItBackWhenItAnswersAgain) {
+  const Node node("h100x8", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  node.sim("gpu 3 lost");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  EXPECT_EQ(kubelet.capacity(kGpu), 8U);
+  EXPECT_TRUE(kubelet.allocate(kGpu, 7).status.ok()) << "a lost GPU harms no other pod";
+  EXPECT_THAT(node.status()["gpus"][3]["health"]["reason"], "lost");
+  node.sim("gpu 3 found");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+}
+
+TEST(DevicePluginService, KnowsALostGpuAlsoAfterARestart) {
+  const Node node("h100x8", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  {
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+    node.sim("gpu 3 lost");
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  }  // killed
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  EXPECT_EQ(kubelet.capacity(kGpu), 8U) << "it is still there, and unhealthy";
+}
+
+TEST(DevicePluginService, XidsOfTheGpuMarkItAndThoseOfProgramsDoNot) {
+  const Node node("h100x8", "{quiet_seconds: 2}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  node.sim("gpu 1 xid 31");
+  node.sim("gpu 2 xid 63");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+  EXPECT_EQ(node.status()["gpus"][2]["health"]["reason"], "xid-63");
+  EXPECT_EQ(node.status()["gpus"][1]["health"]["healthy"], true);
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << "quiet for a while, and it answers";
+}
+
+TEST(DevicePluginService, AHangingGpuIsMarkedWhileTheOthersAreHandedOut) {
+  const Node node("h100x4", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
+  node.sim("gpu 0 hang");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 3; })) << service.log();
+  EXPECT_TRUE(kubelet.allocate(kGpu, 3).status.ok());
+  node.sim("gpu 0 resume");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 4; })) << service.log();
+}
+
+TEST(DevicePluginService, OutlivesADriverThatGoesAndComesBack) {
+  const Node node("h100x2", "{quiet_seconds: 1}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  node.sim("driver unloaded");
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 0; })) << service.log();
+  EXPECT_EQ(kubelet.capacity(kGpu), 2U);
+  node.sim("driver loaded");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+}
+
+TEST(DevicePluginService, WhileItIsHeldQuietKeepsStreamAndListAndHandsNothingOut) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  const unsigned registrations = kubelet.of(kGpu).registrations;
+  {
+    const Control control(node.host().path("run/slipway/service/deviceplugin.sock").string());
+    ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
+    EXPECT_EQ(kubelet.healthy(kGpu), 8U);
+    const auto refused = kubelet.allocate(kGpu, 1);
+    EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_THAT(refused.status.error_message(), HasSubstr("unavailable"));
+  }
+  EXPECT_TRUE(eventually([&] { return kubelet.allocate(kGpu, 1).status.ok(); })) << service.log();
+  EXPECT_EQ(kubelet.of(kGpu).registrations, registrations);
+}
+
+TEST(DevicePluginService, AReloadChangesWhatChangedAndLeavesTheRestRegistered) {
+  const Node node("a100-40x8,mig=3g.20gb/2g.10gb", R"({config: {version: v1, mig: {strategy: mixed}}})");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-2g.10gb") == 8; })) << service.log();
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-3g.20gb") == 8; })) << service.log();
+  node.spec(R"({config: {version: v1, mig: {strategy: mixed},
+    sharing: {timeSlicing: {resources: [{name: nvidia.com/mig-2g.10gb, replicas: 4}]}}}})");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-2g.10gb") == 32; })) << service.log();
+  EXPECT_EQ(kubelet.of("nvidia.com/mig-3g.20gb").registrations, 1U);
+  EXPECT_EQ(kubelet.of("nvidia.com/mig-2g.10gb").registrations, 1U);
+  EXPECT_EQ(kubelet.healthy("nvidia.com/mig-3g.20gb"), 8U);
+}
+
+TEST(DevicePluginService, ReadsAChangedConfigFileByItselfAndKeepsTheLastGoodOne) {
+  const Node node("h100x8", "{config_file: /etc/dp.yaml}");
+  node.host().put("etc/dp.yaml", "version: v1\nsharing:\n  timeSlicing:\n    replicas: 128\n");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 1024; })) << service.log();
+  node.host().put("etc/dp.yaml", "version: v1\nsharing:\n  timeSlicing:\n    replicas: four\n");
+  ASSERT_TRUE(eventually([&] { return service.log().find("dp.yaml:4:15") != std::string::npos; })) << service.log();
+  EXPECT_EQ(kubelet.healthy(kGpu), 1024U);
+  node.host().put("etc/dp.yaml", "version: v1\nsharing:\n  timeSlicing:\n    replicas: 2\n");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 16; })) << service.log();
+  EXPECT_EQ(kubelet.of(kGpu).registrations, 1U);
+}
+
+TEST(DevicePluginService, ASickGpuTakesAllItsReplicasWithIt) {
+  const Node node("h100x4", R"({quiet_seconds: 60, config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}})");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 16; })) << service.log();
+  node.sim("gpu 2 xid 79");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 12; })) << service.log();
+}
+
+TEST(DevicePluginService, ASickGpuTakesAllItsMigDevicesWithIt) {
+  const Node node("a100-40x4,mig=1g.5gb", R"({quiet_seconds: 60, config: {version: v1, mig: {strategy: mixed}}})");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 28; })) << service.log();
+  node.sim("gpu 1 ecc-uncorrected 1");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 21; })) << service.log();
+}
+
+TEST(DevicePluginService, TwoPodsNeverShareAnExclusiveGpuInAThousandRounds) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  std::vector<std::vector<std::string>> held;
+  std::set<std::string> visible;
+  unsigned random = 7;
+  for (int round = 0; round < 1000; ++round) {
+    random = random * 1103515245U + 12345U;
+    if (held.size() == 8 || (!held.empty() && (random >> 16U) % 2 == 0)) {
+      const std::size_t which = (random >> 20U) % held.size();
+      for (const std::string& id : held[which]) visible.erase(id);
+      kubelet.free(held[which]);
+      held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+      continue;
+    }
+    const auto allocated = kubelet.allocate(kGpu, 1);
+    ASSERT_TRUE(allocated.status.ok()) << allocated.status.error_message();
+    ASSERT_TRUE(visible.insert(allocated.response.envs().at("NVIDIA_VISIBLE_DEVICES")).second) << "round " << round;
+    held.push_back(allocated.ids);
+  }
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/component/deviceplugin/kubelet.hpp"
+
+#include <filesystem>
+
+namespace slipway::testing {
+namespace {
+
+std::chrono::system_clock::time_point in_seconds(int seconds) {
+  return std::chrono::system_clock::now() + std::chrono::seconds(seconds);
+}
+
+/// As kubelet does it at start: every socket goes, its checkpoint stays.
+void empty_folder(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_socket()) std::filesystem::remove(entry.path());
+}
+
+}  // namespace
+
+Kubelet::Kubelet(std::string folder, int receive_limit) : folder_(std::move(folder)), receive_limit_(receive_limit) {
+  empty_folder(folder_);
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock", grpc::InsecureServerCredentials());
+  builder.RegisterService(this);
+  server_ = builder.BuildAndStart();
+}
+
+Kubelet::~Kubelet() {
+  server_->Shutdown(in_seconds(0));
+  std::vector<std::thread> readers;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, plugin] : plugins_)
+      if (plugin.stream) plugin.stream->TryCancel();
+    readers.swap(readers_);
+  }
+  for (std::thread& reader : readers) reader.join();
+}
+
+grpc::Status Kubelet::Register(grpc::ServerContext*, const v1beta1::RegisterRequest* request, v1beta1::Empty*) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!refusal_.empty()) return {grpc::StatusCode::UNKNOWN, refusal_};
+  }
+  if (request->version() != "v1beta1") return {grpc::StatusCode::UNKNOWN, "unsupported version " + request->version()};
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(receive_limit_);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  auto stub = v1beta1::DevicePlugin::NewStub(grpc::CreateCustomChannel("unix:" + folder_ + "/" + request->endpoint(),
+                                                                       grpc::InsecureChannelCredentials(), arguments));
+  grpc::ClientContext asking;
+  asking.set_deadline(in_seconds(10));
+  v1beta1::DevicePluginOptions options;
+  if (const auto status = stub->GetDevicePluginOptions(&asking, {}, &options); !status.ok()) return status;
+  const std::lock_guard lock(mutex_);
+  Plugin& plugin = plugins_[request->resource_name()];
+  if (plugin.stream) plugin.stream->TryCancel();
+  if (plugin.stub) former_.push_back(std::move(plugin.stub));
+  plugin.stub = std::move(stub);
+  plugin.stream = std::make_shared<grpc::ClientContext>();
+  plugin.options = options;
+  ++plugin.resource.registrations;
+  readers_.emplace_back([this, name = request->resource_name(), stream = plugin.stream, &used = *plugin.stub] {
+    listen_to(name, stream, used);
+  });
+  return grpc::Status::OK;
+}
+
+void Kubelet::listen_to(const std::string& resource, std::shared_ptr<grpc::ClientContext> context,
+                        v1beta1::DevicePlugin::Stub& stub) {
+  const auto reader = stub.ListAndWatch(context.get(), {});
+  v1beta1::ListAndWatchResponse list;
+  while (reader->Read(&list)) {
+    const std::lock_guard lock(mutex_);
+    Plugin& plugin = plugins_[resource];
+    if (plugin.stream != context) continue;
+    plugin.resource.connected = true;
+    plugin.resource.devices.clear();
+    for (const auto& device : list.devices()) plugin.resource.devices[device.id()] = device;
+    ++plugin.resource.lists;
+  }
+  (void)reader->Finish();
+  const std::lock_guard lock(mutex_);
+  Plugin& plugin = plugins_[resource];
+  if (plugin.stream != context) return;
+  plugin.resource.connected = false;  // all its devices count as unhealthy from now on
+  for (auto& [id, device] : plugin.resource.devices) device.set_health("Unhealthy");
+}
+
+Kubelet::Resource Kubelet::of(const std::string& resource) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = plugins_.find(resource);
+  return found == plugins_.end() ? Resource() : found->second.resource;
+}
+
+std::size_t Kubelet::healthy(const std::string& resource) const {
+  std::size_t count = 0;
+  const Resource seen = of(resource);
+  for (const auto& [id, device] : seen.devices) count += device.health() == "Healthy" ? 1U : 0U;
+  return count;
+}
+
+std::size_t Kubelet::capacity(const std::string& resource) const { return of(resource).devices.size(); }
+
+std::set<std::string> Kubelet::resources() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> names;
+  for (const auto& [name, plugin] : plugins_) names.insert(name);
+  return names;
+}
+
+v1beta1::DevicePluginOptions Kubelet::options_of(const std::string& resource) const {
+  const std::lock_guard lock(mutex_);
+  return plugins_.at(resource).options;
+}
+
+v1beta1::DevicePlugin::Stub* Kubelet::stub_of(const std::string& resource) {
+  const std::lock_guard lock(mutex_);
+  const auto found = plugins_.find(resource);
+  return found == plugins_.end() ? nullptr : found->second.stub.get();
+}
+
+std::vector<std::string> Kubelet::prefer(const std::string& resource, const std::vector<std::string>& available,
+                                         int size) {
+  v1beta1::PreferredAllocationRequest request;
+  auto* const wish = request.add_container_requests();
+  for (const std::string& id : available) wish->add_available_deviceids(id);
+  wish->set_allocation_size(size);
+  grpc::ClientContext context;
+  context.set_deadline(in_seconds(20));
+  v1beta1::PreferredAllocationResponse response;
+  const auto status = stub_of(resource)->GetPreferredAllocation(&context, request, &response);
+  if (!status.ok() || response.container_responses_size() != 1) return {};
+  const auto& ids = response.container_responses(0).deviceids();
+  return {ids.begin(), ids.end()};
+}
+
+Kubelet::Allocated Kubelet::allocate(const std::string& resource, unsigned count) {
+  std::vector<std::string> free;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = plugins_.find(resource);
+    if (found == plugins_.end()) return {{grpc::StatusCode::NOT_FOUND, "cannot allocate unregistered device"}, {}, {}};
+    for (const auto& [id, device] : found->second.resource.devices)
+      if (device.health() == "Healthy" && !used_.contains(id)) free.push_back(id);
+  }
+  if (free.size() < count) return {{grpc::StatusCode::RESOURCE_EXHAUSTED, "not enough devices"}, {}, {}};
+  std::vector<std::string> ids = prefer(resource, free, static_cast<int>(count));
+  std::erase_if(ids, [&free](const std::string& id) { return std::ranges::find(free, id) == free.end(); });
+  for (const std::string& id : free)
+    if (ids.size() < count && std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+  ids.resize(count);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& id : ids) used_.insert(id);
+  }
+  Allocated allocated = allocate_ids(resource, ids);
+  if (!allocated.status.ok()) this->free(ids);
+  return allocated;
+}
+
+Kubelet::Allocated Kubelet::allocate_ids(const std::string& resource, const std::vector<std::string>& ids) {
+  v1beta1::AllocateRequest request;
+  auto* const container = request.add_container_requests();
+  for (const std::string& id : ids) container->add_devices_ids(id);
+  grpc::ClientContext context;
+  context.set_deadline(in_seconds(20));
+  v1beta1::AllocateResponse response;
+  Allocated allocated;
+  allocated.status = stub_of(resource)->Allocate(&context, request, &response);
+  allocated.ids = ids;
+  if (response.container_responses_size() == 1) allocated.response = response.container_responses(0);
+  return allocated;
+}
+
+void Kubelet::free(const std::vector<std::string>& ids) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& id : ids) used_.erase(id);
+}
+
+void Kubelet::refuse(std::string why) {
+  const std::lock_guard lock(mutex_);
+  refusal_ = std::move(why);
+}
+
+void Kubelet::drop_stream(const std::string& resource) {
+  const std::lock_guard lock(mutex_);
+  plugins_.at(resource).stream->TryCancel();
+}
+
+}  // namespace slipway::testing

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/component/deviceplugin/kubelet.hpp - a stand-in for kubelet's device manager: registration, lists, allocation.
+//
+// It keeps to the order of kubelet's own calls: within Register, before it answers, it dials the plugin and asks for
+// its options; then it opens the stream; an allocation asks for a preference first. At start it empties the folder of
+// sockets, as kubelet does.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <grpcpp/grpcpp.h>
+#include <slipway/kubelet/deviceplugin_v1beta1.grpc.pb.h>
+
+namespace slipway::testing {
+
+class Kubelet final : public v1beta1::Registration::Service {
+ public:
+  /// Listens at FOLDER/kubelet.sock. @param receive_limit  bytes of a message, 4 MiB as kubelet's client has it
+  explicit Kubelet(std::string folder, int receive_limit = 4 << 20);
+  ~Kubelet() override;
+
+  struct Resource {
+    std::map<std::string, v1beta1::Device> devices;
+    bool connected = false;
+    unsigned lists = 0;          ///< messages that came
+    unsigned registrations = 0;  ///< since this stand-in started
+  };
+  Resource of(const std::string& resource) const;
+  std::size_t healthy(const std::string& resource) const;
+  std::size_t capacity(const std::string& resource) const;
+  std::set<std::string> resources() const;
+
+  struct Allocated {
+    grpc::Status status;
+    std::vector<std::string> ids;
+    v1beta1::ContainerAllocateResponse response;
+  };
+  /// One container's request, as kubelet makes it: free healthy devices, a preference, then Allocate.
+  Allocated allocate(const std::string& resource, unsigned count);
+  /// Exactly these ids.
+  Allocated allocate_ids(const std::string& resource, const std::vector<std::string>& ids);
+  void free(const std::vector<std::string>& ids);
+  std::vector<std::string> prefer(const std::string& resource, const std::vector<std::string>& available, int size);
+  v1beta1::DevicePluginOptions options_of(const std::string& resource) const;
+
+  /// Answers Register with this error from now on; empty: takes all.
+  void refuse(std::string why);
+  /// Drops the stream of a resource, as a kubelet does that is short of something.
+  void drop_stream(const std::string& resource);
+
+  grpc::Status Register(grpc::ServerContext* context, const v1beta1::RegisterRequest* request,
+                        v1beta1::Empty* answer) override;
+
+ private:
+  struct Plugin {
+    std::unique_ptr<v1beta1::DevicePlugin::Stub> stub;
+    std::shared_ptr<grpc::ClientContext> stream;
+    v1beta1::DevicePluginOptions options;
+    Resource resource;
+  };
+  void listen_to(const std::string& resource, std::shared_ptr<grpc::ClientContext> context,
+                 v1beta1::DevicePlugin::Stub& stub);
+  v1beta1::DevicePlugin::Stub* stub_of(const std::string& resource);
+
+  std::string folder_;
+  int receive_limit_;
+  mutable std::mutex mutex_;
+  std::string refusal_;
+  std::map<std::string, Plugin> plugins_;
+  std::vector<std::unique_ptr<v1beta1::DevicePlugin::Stub>> former_;
+  std::set<std::string> used_;
+  std::vector<std::thread> readers_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace slipway::testing

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <slipway/testing/fake_host.hpp>
+
+#include "device-plugin/config/choose.hpp"
+#include "machines.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::settings_of;
+using ::testing::SizeIs;
+
+Error error_of(const std::string& yaml) {
+  const auto settings = settings_of(yaml);
+  return settings ? Error{.what = "it is right"} : settings.error();
+}
+
+TEST(Config, AnEmptyFileIsNvidiasDefaults) {
+  const auto settings = settings_of("");
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->mig_strategy, MigStrategy::none);
+  EXPECT_EQ(settings->list_strategies, std::set{ListStrategy::envvar});
+  EXPECT_FALSE(settings->pass_device_specs);
+  EXPECT_EQ(settings->cdi_annotation_prefix, "cdi.k8s.io/");
+}
+
+TEST(Config, TakesNvidiasExampleWithoutAWarning) {
+  const auto settings = settings_of(R"(
+version: v1
+flags:
+  migStrategy: mixed
+  failOnInitError: true
+  nvidiaDriverRoot: /run/nvidia/driver
+  plugin:
+    passDeviceSpecs: true
+    deviceListStrategy: [envvar, cdi-cri]
+    deviceIDStrategy: index
+  gfd: {oneshot: false, sleepInterval: 60s}
+resources:
+  gpus: [{pattern: "*", name: gpu}]
+  mig: [{pattern: 1g.5gb, name: mig-1g.5gb}]
+sharing:
+  timeSlicing:
+    renameByDefault: true
+    resources: [{name: nvidia.com/gpu, replicas: 4}]
+)");
+  ASSERT_TRUE(settings) << settings.error().what;
+  EXPECT_THAT(settings->warnings, ::testing::IsEmpty());
+  EXPECT_EQ(settings->id_strategy, IdStrategy::index);
+  EXPECT_EQ(settings->host_dev_root(), "/run/nvidia/driver");
+  ASSERT_THAT(settings->sharing.resources, SizeIs(1));
+  EXPECT_EQ(settings->sharing.resources[0].replicas, 4U);
+  EXPECT_TRUE(settings->sharing.rename_by_default);
+}
+
+TEST(Config, KeysCountWhateverTheirCaseAndUnknownOnesAreNamedWithTheNearest) {
+  const auto settings = settings_of("version: v1\nFlags:\n  MIGSTRATEGY: single\n  migStategy: none\n");
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->mig_strategy, MigStrategy::single);
+  EXPECT_THAT(settings->warnings, ElementsAre(HasSubstr("config.yaml:4:15: unknown key 'migStategy'")));
+  EXPECT_THAT(settings->warnings[0], HasSubstr("migStrategy"));
+}
+
+TEST(Config, ErrorsNameLineAndColumn) {
+  EXPECT_EQ(error_of("version: v2\n").where, "config.yaml:1:10");
+  EXPECT_EQ(error_of("version: v1\nflags:\n  migStrategy: some\n").where, "config.yaml:3:16");
+  const Error one = error_of("sharing:\n  timeSlicing:\n    resources:\n    - {name: gpu, replicas: 1}\n");
+  EXPECT_EQ(one.where, "config.yaml:4:29");
+  EXPECT_THAT(one.what, HasSubstr("replicas: 1"));
+  EXPECT_THAT(error_of("sharing:\n  timeSlicing: {renameByDefault: true}\n").what, HasSubstr("no resources"));
+  EXPECT_THAT(error_of("sharing: {mps: {replicas: 2}}\nflags: {migStrategy: mixed}").what, HasSubstr("MIG"));
+  EXPECT_THAT(error_of("imex: {channelIDs: [1]}").what, HasSubstr("imex"));
+  EXPECT_THAT(error_of("a: [").what, HasSubstr("no YAML"));
+}
+
+TEST(Config, ShortFormsShareEverythingAndSetTheMigStrategy) {
+  const auto settings = settings_of("{sharing: {timeSlicing: {replicas: 4}}, mig: {strategy: mixed}}");
+  ASSERT_TRUE(settings) << settings.error().what;
+  EXPECT_EQ(settings->mig_strategy, MigStrategy::mixed);
+  ASSERT_THAT(settings->sharing.resources, SizeIs(1));
+  EXPECT_EQ(settings->sharing.resources[0].name, "");
+}
+
+TEST(Config, AnEmptySharingIsNoSharing) {
+  const auto settings = settings_of("{sharing: {timeSlicing: {}, mps: {replicas: 2}}}");
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->sharing.kind, SharingKind::mps);
+  EXPECT_TRUE(settings->sharing.fail_requests_greater_than_one);
+}
+
+TEST(Config, ResourceNamesGetTheirPrefixAndAreChecked) {
+  const auto rename = [](const std::string& name) {
+    return error_of("{sharing: {timeSlicing: {resources: [{name: gpu, replicas: 2, rename: " + name + "}]}}}").what;
+  };
+  EXPECT_EQ(rename("team-a.gpu"), "it is right");
+  EXPECT_EQ(rename("example.com/gpu"), "it is right");
+  for (const char* wrong : {"Gpu", "gpu_a", "-gpu", "gpu-", "a..b", "\"\"", "/gpu", "example.com/"})
+    EXPECT_NE(rename(wrong), "it is right") << wrong;
+  EXPECT_NE(rename(std::string(60, 'a')), "it is right");
+}
+
+const char* environment(const char* name) {
+  const std::string_view text(name);
+  if (text == "MIG_STRATEGY") return "single";
+  if (text == "DEVICE_LIST_STRATEGY") return "envvar, cdi-annotations";
+  if (text == "PASS_DEVICE_SPECS") return "";
+  if (text == "GDS_ENABLED") return "T";
+  return nullptr;
+}
+
+TEST(Config, TheEnvironmentOfNvidiasFlagsWinsOverTheFile) {
+  auto settings = settings_of("flags: {migStrategy: mixed, plugin: {passDeviceSpecs: true}}");
+  ASSERT_TRUE(settings);
+  ASSERT_TRUE(take_environment(environment, *settings));
+  EXPECT_EQ(settings->mig_strategy, MigStrategy::single);
+  EXPECT_EQ(settings->list_strategies, (std::set{ListStrategy::envvar, ListStrategy::cdi_annotations}));
+  EXPECT_FALSE(settings->pass_device_specs) << "there and empty counts as false";
+  EXPECT_TRUE(settings->gds);
+  const auto wrong = take_environment(
+      [](const char* name) { return std::string_view(name) == "GDS_ENABLED" ? "yes" : nullptr; }, *settings);
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().where, HasSubstr("GDS_ENABLED"));
+}
+
+constexpr const char* kConfigMap = R"(apiVersion: v1
+kind: ConfigMap
+metadata: {name: device-plugin-config}
+data:
+  any: |
+    version: v1
+    sharing:
+      timeSlicing:
+        replicas: 4
+  wrong: |
+    version: v1
+    flags:
+      migStrategy: both
+)";
+
+Result<Settings> of_config_map(const std::string& name) {
+  const auto document = node_from_yaml(kConfigMap, "map.yaml");
+  const auto configs = split_configs(*document, kConfigMap);
+  const auto node = choose_config(*configs, name, "");
+  if (!node) return node.error();
+  Settings settings;
+  if (const Status taken = take_config(**node, settings); !taken) return taken.error();
+  return settings;
+}
+
+TEST(Config, AConfigMapHoldsSeveralAndErrorsNameTheLineInItsFile) {
+  const auto fallback = of_config_map("");
+  ASSERT_TRUE(fallback) << fallback.error().what;
+  EXPECT_EQ(fallback->sharing.kind, SharingKind::time_slicing) << "`any` counts when none is chosen";
+  EXPECT_EQ(of_config_map("wrong").error().where, "map.yaml:13:20");
+  EXPECT_THAT(of_config_map("other").error().next, HasSubstr("any, wrong"));
+}
+
+TEST(Config, AFolderOfConfigsIsChosenFromByAFile) {
+  slipway::testing::FakeHost host;
+  host.file("/etc/dp/small", "flags: {migStrategy: single}");
+  host.file("/etc/dp/big", "flags: {migStrategy: mixed}");
+  host.file("/etc/dp/..data/small", "{");
+  host.file("/etc/choice", "big\n");
+  const Spec spec(Json{{"config_file", "/etc/dp"}, {"config_choice_file", "/etc/choice"}});
+  const auto nothing = [](const char*) -> const char* { return nullptr; };
+  const auto settings = read_settings(spec, host, nothing);
+  ASSERT_TRUE(settings) << settings.error().what;
+  EXPECT_EQ(settings->mig_strategy, MigStrategy::mixed);
+  EXPECT_FALSE(read_settings(Spec(Json{{"config_file", "/etc/dp"}}), host, nothing)) << "none is chosen";
+}
+
+TEST(Config, PatternsHaveOneWildcardAndAreAnchored) {
+  EXPECT_TRUE(fits("*", "anything"));
+  EXPECT_TRUE(fits("NVIDIA*80GB*", "NVIDIA H100 80GB HBM3"));
+  EXPECT_FALSE(fits("1g.5gb", "1g.5gb+me"));
+  EXPECT_FALSE(fits("H100", "NVIDIA H100"));
+}
+
+}  // namespace
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device-plugin/health.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr const char* kGpu = "GPU-0";
+
+class Book : public ::testing::Test {
+ protected:
+  Book() : book_({.quiet = seconds(10), .long_quiet = seconds(100)}) {}
+  void xid(unsigned number) { book_.xid(kGpu, number, effect_of(number), now_); }
+  /// A look that finds the GPU answering, after so long.
+  void answers(seconds later, std::optional<unsigned> action = std::nullopt) {
+    now_ += later;
+    book_.checked(kGpu, {.recovery_action = action}, now_);
+  }
+  void lost() { book_.checked(kGpu, {.answers = false, .why = "the GPU is lost"}, now_); }
+  std::string reason() const { return book_.of(kGpu).reason; }
+
+  Moment now_{};
+  HealthBook book_;
+};
+
+TEST_F(Book, AProgramsMistakeIsNoEvidence) {
+  for (const unsigned number : {13U, 31U, 43U, 45U, 68U, 109U}) xid(number);
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+}
+
+TEST_F(Book, ComesBackAfterAQuietTimeAndACheck) {
+  xid(63);
+  EXPECT_EQ(reason(), "xid-63");
+  now_ += seconds(20);
+  EXPECT_EQ(reason(), "xid-63") << "nobody has looked";
+  xid(63);
+  answers(seconds(9));
+  EXPECT_EQ(reason(), "xid-63") << "the last one is too near";
+  answers(seconds(1));
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+}
+
+TEST_F(Book, AnErrorThatNeedsAResetWaitsForOne) {
+  xid(79);
+  answers(seconds(50));
+  EXPECT_EQ(reason(), "xid-79");
+  lost();
+  EXPECT_EQ(reason(), "xid-79") << "the first reason stays";
+  answers(seconds(1));  // it was reset
+  answers(seconds(10));
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+}
+
+TEST_F(Book, WithoutAnyWordOfAResetItWaitsLong) {
+  xid(48);
+  answers(seconds(99));
+  EXPECT_FALSE(book_.of(kGpu).healthy);
+  answers(seconds(1));
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+}
+
+TEST_F(Book, ADriverThatTellsItsWishesIsBelieved) {
+  answers(seconds(0), 1U);
+  EXPECT_EQ(reason(), "recovery-action");
+  answers(seconds(500), 1U);
+  EXPECT_EQ(reason(), "recovery-action");
+  answers(seconds(10), 0U);
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+}
+
+TEST_F(Book, AGpuThatHangsIsNotCalledLost) {
+  book_.checked(kGpu, {.answers = false, .hangs = true, .why = "no answer"}, now_);
+  EXPECT_EQ(reason(), "hangs");
+}
+
+TEST_F(Book, ADriverThatIsGoneMakesAllSickAndForgetsNothing) {
+  xid(48);
+  book_.driver_gone("the driver is not loaded", now_);
+  EXPECT_EQ(book_.of("GPU-7").reason, "driver-gone");
+  answers(seconds(1));  // loaded anew: that was a reset
+  EXPECT_EQ(reason(), "xid-48");
+  EXPECT_TRUE(book_.of("GPU-7").healthy);
+  answers(seconds(10));
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+}
+
+TEST_F(Book, SurvivesARestartOfTheProcess) {
+  book_.ecc(kGpu, now_);
+  HealthBook other({.quiet = seconds(10), .long_quiet = seconds(100)});
+  other.load(book_.save(), now_);
+  EXPECT_EQ(other.of(kGpu), book_.of(kGpu));
+  other.checked(kGpu, {}, now_ + seconds(50));
+  EXPECT_FALSE(other.of(kGpu).healthy) << "it still needs a reset";
+  other.load(Json("nonsense"), now_);
+}
+
+// Upstream's documentation promises that an XID can be enabled alone; its code then checks nothing.
+TEST(XidFilter, EnablesOneAloneAndAllOfThem) {
+  EXPECT_EQ(XidFilter("all", "79").effect(79), XidEffect::reset);
+  EXPECT_EQ(XidFilter("all", "79").effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter("xids", "").effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter(" 48 , x", "").effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter("", "ALL").effect(31), XidEffect::quiet);
+  EXPECT_EQ(XidFilter("", "").effect(31), XidEffect::none);
+  EXPECT_EQ(XidFilter("", "").effect(9999), XidEffect::quiet);
+}
+
+}  // namespace
+}  // namespace slipway::deviceplugin
