@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tests/component/gfd/compare-with-upstream.sh - NVIDIA's gpu-feature-discovery and slipway on the same simulated library:
-# are the labels equal, and what does a pass take in time and memory?
+# are the labels equal? What a pass takes in time and memory is measured by bench/labels.sh.
 #
 # Usage: compare-with-upstream.sh GPU-FEATURE-DISCOVERY SLIPWAY-BIN-FOLDER      (as root: it mounts over /sys in private)
 # The first is built from NVIDIA/k8s-device-plugin v0.20.0: go build ./cmd/gpu-feature-discovery
@@ -62,18 +62,4 @@ compare rtx-pro-6000x8,mig=1g.24gb+gfx mixed
 compare rtx-pro-6000x8,mig=2g.48gb-me single
 compare b200x8,mig=1g.23gb mixed
 
-# One pass on eight GPUs, the best of ten: wall milliseconds and peak KiB.
-pass() { # NAME COMMAND...
-  NAME=$1; shift
-  for _ in 1 2 3 4 5 6 7 8 9 10; do /usr/bin/time -f '%e %M' "$@" 2>&1 > /dev/null | tail -1; done | sort -n | head -1 |
-    while read -r SECONDS_ KIB; do echo "$NAME: $SECONDS_ s, $KIB KiB"; done
-}
-rm -rf "$WORK/m" "$WORK/root" && mkdir -p "$WORK/root"
-"$BIN/slipway-sim" "$WORK/m" make h100x8 && "$BIN/slipway-sim" "$WORK/m" tree h100x8 "$WORK/root"
-export SLIPWAY_SIM="$WORK/m" LD_LIBRARY_PATH="$LIBRARY" SLIPWAY_NVML="$LIBRARY/libnvidia-ml.so.1"
-echo 'version: v1' > "$WORK/empty.yaml"
-pass upstream unshare -m sh -c 'mount --bind "$1/root/sys" /sys; shift; exec "$@"' sh "$WORK" "$UPSTREAM" --oneshot \
-  --no-timestamp --use-node-feature-api=false --output-file= --config-file="$WORK/empty.yaml"
-pass slipway unshare -m sh -c 'mount --bind "$1/root/sys" /sys; shift; exec "$@"' sh "$WORK" "$BIN/slipway" gfd labels \
-  --no-timestamp
 exit $FAILED

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# bench/labels - a pass of feature discovery over eight simulated GPUs, beside NVIDIA's gpu-feature-discovery.
+#   SLIPWAY_BENCH_GFD=PROGRAM: that one, built from NVIDIA/k8s-device-plugin v0.20.0 with `go build -ldflags "-s -w"
+#   ./cmd/gpu-feature-discovery`. Both ask the same library about the same machine. As root: it mounts over /sys in private.
+
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+if [[ -z ${SLIPWAY_BENCH_IN_NAMESPACE:-} ]]; then
+  [[ -x ${SLIPWAY_BENCH_GFD:-} ]] || die "name NVIDIA's program in SLIPWAY_BENCH_GFD"
+  SLIPWAY_BENCH_IN_NAMESPACE=1 exec unshare -m "${BASH_SOURCE[0]}"
+fi
+scratch_folder
+SIM="$(dirname "$SLIPWAY")/slipway-sim"
+LIBRARIES="$("$SIM" library)"
+"$SIM" "$SCRATCH/machine" make h100x8
+mkdir "$SCRATCH/root"
+"$SIM" "$SCRATCH/machine" tree h100x8 "$SCRATCH/root"
+mount --bind "$SCRATCH/root/sys" /sys
+trap 'umount /sys; rm -rf "$SCRATCH"' EXIT
+echo 'version: v1' >"$SCRATCH/config.yaml"
+export SLIPWAY_SIM="$SCRATCH/machine" LD_LIBRARY_PATH="$LIBRARIES" SLIPWAY_NVML="$LIBRARIES/libnvidia-ml.so.1"
+theirs=("$SLIPWAY_BENCH_GFD" --oneshot --no-timestamp --use-node-feature-api=false --output-file=
+  "--config-file=$SCRATCH/config.yaml")
+ours=("$SLIPWAY" gfd labels --no-timestamp)
+diff <("${ours[@]}" | sort) <("${theirs[@]}" 2>/dev/null | sort) || die "the labels differ"
+echo "labels of h100x8"
+machine
+"$REPO/bench/side_by_side.py" "${SLIPWAY_BENCH_RUNS:-50}" slipway "${ours[@]}" -- gpu-feature-discovery "${theirs[@]}"
