@@ -18,6 +18,11 @@ bool needed_for_activation(const std::string& trigger) {
   return trigger == "ldconfig" || trigger == "daemon-reload" || trigger.starts_with("depmod:");
 }
 
+/// Triggers that interrupt a service.
+bool is_restart(const std::string& trigger) {
+  return trigger.starts_with("restart:") || trigger.starts_with("reload:");
+}
+
 }  // namespace
 
 bool Transaction::is_put_off() const {
@@ -105,11 +110,25 @@ Status Transaction::take_away() {
   return {};
 }
 
-Status Transaction::perform(ActionKind::Phase phase) {
+/// Restarts that have to be paid before this item: the component's own action finds those done that are named by what
+/// comes before it in the plan, so that it can tell whether the service is back, while all of it can still be undone.
+std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) const {
+  std::vector<std::string> names;
+  if (item.removal || item.action.kind() != "custom") return names;
+  for (const PlannedItem& other : planned_.items) {
+    if (&other == &item) break;
+    if (!other.changes()) continue;
+    for (const Json& trigger : other.action.value("triggers"))
+      if (is_restart(trigger.get<std::string>())) names.push_back(trigger.get<std::string>());
+  }
+  return names;
+}
+
+Status Transaction::perform(ActionKind::Phase phase, bool late) {
   for (std::size_t i = 0; i < changing_.size(); ++i) {
     PlannedItem& item = *changing_[i];
     SLIPWAY_TRY(kind, kind_of(item));
-    if (item.removal || kind->phase() != phase) continue;
+    if (item.removal || kind->phase() != phase || restarts_before(item).empty() == late) continue;
     SLIPWAY_CHECK(stop_requested());
     session_.ui().step(planned_.name, item.check.summary);
     ActionContext now = context(item);
@@ -124,11 +143,12 @@ Status Transaction::perform(ActionKind::Phase phase) {
 
 /// What held when the plan was made and does not any more, now that others were set to work: the node of a driver that
 /// got another number when its module was replaced.
-Status Transaction::activate_the_rest() {
+Status Transaction::activate_the_rest(bool late) {
   if (is_put_off()) return {};
   for (PlannedItem& item : planned_.items) {
     SLIPWAY_TRY(kind, kind_of(item));
     if (item.removal || item.changes() || kind->phase() != ActionKind::Phase::activate) continue;
+    if (restarts_before(item).empty() == late) continue;
     ActionContext now = context(item);
     SLIPWAY_TRY(check, kind->check(item.action, now));
     if (check.standing != Check::Standing::change) continue;
@@ -163,6 +183,33 @@ Status Transaction::pay_before_activation() {
     SLIPWAY_CHECK(journal_.paid(trigger));
   }
   return {};
+}
+
+/// Those that an action of this component waits for; the others are paid at the end of the apply. One that fails was
+/// tried all the same: undo() pays it once more, for the files that are back by then.
+Status Transaction::pay_restarts() {
+  if (!session_.host_config().live) return {};
+  SLIPWAY_TRY(owed, journal_.owed());
+  for (const PlannedItem& item : planned_.items) {
+    for (const std::string& trigger : restarts_before(item)) {
+      if (paid_.contains(trigger) || std::find(owed.begin(), owed.end(), trigger) == owed.end()) continue;
+      session_.ui().step(planned_.name, trigger);
+      paid_.insert(trigger);
+      ActionContext now = make_context(session_, planned_.name, layers_, {});
+      SLIPWAY_TRY(payment, pay_trigger(trigger, now));
+      if (payment.done) SLIPWAY_CHECK(journal_.paid(trigger));  // one that was skipped is reported at the end
+    }
+  }
+  return {};
+}
+
+Status Transaction::activate() {
+  SLIPWAY_CHECK(perform(ActionKind::Phase::activate));
+  SLIPWAY_CHECK(activate_the_rest(false));
+  if (is_put_off()) return {};
+  SLIPWAY_CHECK(pay_restarts());
+  SLIPWAY_CHECK(perform(ActionKind::Phase::activate, true));
+  return activate_the_rest(true);
 }
 
 Status Transaction::check_all() {
@@ -225,8 +272,7 @@ Result<Outcome> Transaction::run() {
     SLIPWAY_CHECK(perform(ActionKind::Phase::switch_in));
     SLIPWAY_CHECK(session_.root().sync());
     SLIPWAY_CHECK(pay_before_activation());
-    SLIPWAY_CHECK(perform(ActionKind::Phase::activate));
-    SLIPWAY_CHECK(activate_the_rest());
+    SLIPWAY_CHECK(activate());
     SLIPWAY_CHECK(check_all());
     return commit();
   };

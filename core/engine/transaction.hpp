@@ -28,10 +28,13 @@ class Transaction {
   Status intend();
   Status capture_products(const std::vector<std::string>& triggers);
   Status stage();
-  Status perform(ActionKind::Phase phase);
+  Status perform(ActionKind::Phase phase, bool late = false);
   Status take_away();
   Status pay_before_activation();
-  Status activate_the_rest();
+  Status activate_the_rest(bool late);
+  std::vector<std::string> restarts_before(const PlannedItem& item) const;
+  Status pay_restarts();
+  Status activate();
   Status check_all();
   Result<Ownership> ownership();
   Status commit();
@@ -52,7 +55,7 @@ class Transaction {
   std::vector<PlannedItem*> changing_;    ///< in the order of the steps
   std::vector<Step> steps_;               ///< one for each of changing_
   std::vector<std::string> owed_before_;  ///< triggers that were owed already when this began
-  std::set<std::string> paid_;            ///< triggers that were paid before the activation
+  std::set<std::string> paid_;            ///< triggers that were paid, or tried, before the end
   Outcome outcome_ = Outcome::done();
 };
 
