@@ -1,163 +1,236 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd.cpp - containerd: handlers and the CDI switch in its TOML, versions 1, 2 and 3.
+// plugins/toolkit/runtime/containerd.cpp - finds containerd and the file to change, so that the change is the smallest.
 //
-// Keys are merged into the file that decides: before 2.1 a file among `imports` replaces the CRI plugin's whole table,
-// later ones override it key by key; so the last file that has the table is the one to edit.
+// Where files are imported and joined key by key (from 2.1 on) a file of our own is put beside the others. Before, an
+// import that names the CRI plugin replaces its whole table; so the keys go into the last file that has the table.
 #include <algorithm>
 
-#include <fnmatch.h>
-
 #include "toolkit/cdi/libraries.hpp"
+#include "toolkit/runtime/containerd_config.hpp"
+#include "toolkit/runtime/containerd_kinds.hpp"
+#include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
-#include "toolkit/runtime/toml.hpp"
+#include "toolkit/runtime/engine_checks.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
-using Path = std::vector<std::string>;
+constexpr const char* kDropIn = "99-nvidia.toml";
+constexpr const char* kK0sPlugin = "/run/k0s/containerd-cri.toml";
 
-constexpr EngineVersion kFirstWithCdi{1, 7};
-constexpr EngineVersion kFirstWithVersion3{2, 0};
+/// What one look at containerd collects.
+struct Look {
+  const RuntimeSettings& settings;
+  const Host& host;
+  ContainerdKind kind;
+  std::string program;
+  std::string config;
+  std::string unit;
+  std::string version;
+  std::string drop_in;  ///< that somebody asked for
+  Json edit;            ///< {"kind": "merge|file|template", "path", …}
+  int number = 0;       ///< of the configuration's version
+  Json base = Json::object();
+  std::string runc;  ///< the type of the handler runc, which has to be named beside ours
+  bool cdi_is_on = false;
+  bool checkable = false;  ///< containerd can be asked about the changed configuration before it is restarted
+  std::vector<std::string> notes;
 
-Path operator+(Path path, const Path& more) {
-  path.insert(path.end(), more.begin(), more.end());
-  return path;
-}
-
-Path cri_plugin(int config_version) {
-  if (config_version <= 1) return {"plugins", "cri"};
-  return {"plugins", config_version == 2 ? "io.containerd.grpc.v1.cri" : "io.containerd.cri.v1.runtime"};
-}
-
-struct ConfigFile {
-  std::string path;
-  Json value;
+  EngineVersion engine() const { return parse_engine_version(version); }
 };
 
-Result<ConfigFile> read_config(const Host& host, const std::string& path) {
-  const auto text = host.read(path);
-  if (!text && text.error().code == ErrorCode::not_found) return ConfigFile{path, Json::object()};
-  if (!text) return text.error();
-  SLIPWAY_TRY(value, parse_toml(*text, path));
-  return ConfigFile{path, std::move(value)};
+void find_daemon(Look& look, const EnginePlace& place) {
+  auto daemon = find_peer(look.host, look.kind.socket, "containerd");
+  look.unit = daemon && !daemon->unit.empty() ? daemon->unit : first_unit(look.host, look.kind.units);
+  if (!daemon && look.kind.maker == ConfigMaker::admin) daemon = read_unit(look.host, look.unit);
+  if (daemon && file_name(daemon->program) != "containerd") daemon.reset();
+  look.program = place.program;
+  if (look.program.empty() && daemon) look.program = daemon->program;
+  for (const std::string& path : look.kind.programs)
+    if (look.program.empty() && look.host.exists(path)) look.program = path;
+  if (look.program.empty()) look.program = find_program(look.host, "containerd");
+  look.config = look.kind.config;
+  const std::string told = daemon ? daemon->option({"--config", "-c"}) : "";
+  if (look.kind.maker == ConfigMaker::admin && place.config.empty() && told.starts_with('/')) look.config = told;
+  const bool plain = look.kind.maker == ConfigMaker::admin;
+  look.version = look.program.empty()
+                     ? ""
+                     : read_engine_version(look.host, look.program,
+                                           plain ? std::vector<std::string>{"containerd", "containerd.io"}
+                                                 : std::vector<std::string>{});
 }
 
-/// The files that `imports` names, in the order in which they count; a pattern may stand in the file name.
-Result<std::vector<ConfigFile>> read_imports(const Host& host, const ConfigFile& top) {
-  std::vector<ConfigFile> files;
-  const Json imports = top.value.value("imports", Json::array());
-  for (const Json& import : imports) {
-    if (!import.is_string()) continue;
-    std::string pattern = import.get<std::string>();
-    // As containerd does it: a pattern counts from its working directory, which is "/", a plain name from the file.
-    const bool is_pattern = pattern.find('*') != std::string::npos;
-    if (!pattern.starts_with('/')) pattern = (is_pattern ? "" : folder_of(top.path)) + "/" + pattern;
-    const std::string folder = folder_of(pattern);
-    const auto names = host.list(folder).value_or({});
-    for (const std::string& name : names) {
-      if (::fnmatch(file_name(pattern).c_str(), name.c_str(), 0) != 0) continue;
-      SLIPWAY_TRY(file, read_config(host, folder + "/" + name));
-      files.push_back(std::move(file));
-    }
+/// The version that a configuration is begun with.
+int first_version(const Look& look, int unknown) {
+  if (!look.engine().known()) return unknown;
+  return look.engine() >= kContainerdWithVersion3 ? 3 : 2;
+}
+
+Error old_version(const Look& look, const std::string& path) {
+  return Error{ErrorCode::invalid,
+               "the configuration has no version, and containerd " + look.version + " takes 2 or 3",
+               path,
+               "`containerd config migrate` writes it in the newest form",
+               {}};
+}
+
+/// A file that `imports` leads to; else the key `imports` of the main file is changed as well.
+Status edit_drop_in(Look& look, const std::string& path, const ConfigFile& top, const ConfigFile& deciding) {
+  if (look.number == 1)
+    return Error{ErrorCode::unsupported,
+                 "a configuration of version 1 knows no imports, so " + path + " would not be read",
+                 top.path,
+                 "leave the drop-in's path out, or write the configuration in version 2",
+                 {}};
+  look.edit = {{"kind", "file"}, {"path", path}};
+  if (look.engine() < kContainerdMergesImports) look.edit["table"] = at_path(deciding.value, cri_plugin(look.number));
+  if (import_folder(top, file_name(path)) == folder_of(path)) return {};
+  Json imports = top.value.value("imports", Json::array());
+  const std::string pattern = folder_of(path) + "/*.toml";
+  if (std::ranges::count(imports, Json(pattern)) == 0) imports.push_back(pattern);
+  look.edit["imports"] = imports;
+  look.edit["top"] = top.path;
+  return {};
+}
+
+/// A configuration that an admin keeps.
+Status look_at_admins(Look& look) {
+  SLIPWAY_TRY(top, read_config(look.host, look.config));
+  SLIPWAY_TRY(imports, read_imports(look.host, top));
+  look.number = config_version(top.value);
+  if (look.number == 1 && look.engine() >= kContainerdWithVersion3) return old_version(look, top.path);
+  if (look.number == 0) look.number = first_version(look, 2);
+  std::string drop_in = look.drop_in;
+  if (const std::string folder = import_folder(top, kDropIn);
+      drop_in.empty() && !folder.empty() && look.engine() >= kContainerdMergesImports)
+    drop_in = folder + "/" + kDropIn;
+  const KeyPath plugin = cri_plugin(look.number);
+  const ConfigFile* deciding = &top;
+  for (const ConfigFile& file : imports)
+    if (file.path != drop_in && at_path(file.value, plugin).is_object()) deciding = &file;
+  look.base = base_handler(look.settings.names, at_path(deciding->value, plugin + KeyPath{"containerd"}));
+  if (look.base.empty())
+    look.base = base_handler(look.settings.names, at_path(top.value, plugin + KeyPath{"containerd"}));
+  if (look.engine() < kContainerdMergesImports)
+    look.runc = runc_type(look.settings.names, at_path(deciding->value, plugin + KeyPath{"containerd"}));
+  for (const Json& name : top.value.value("disabled_plugins", Json::array()))
+    if (name == "cri" || name == "io.containerd.grpc.v1.cri")
+      look.notes.push_back(top.path + " switches the CRI plugin off (disabled_plugins), so no kubelet can use it");
+  look.checkable = true;
+  if (!drop_in.empty()) return edit_drop_in(look, drop_in, top, *deciding);
+  look.edit = {{"kind", "merge"},
+               {"path", deciding->path},
+               {"has_version", deciding->value.contains("version") || deciding->value.empty()}};
+  return {};
+}
+
+/// The handler that K3s and RKE2 add by themselves once they find NVIDIA's program.
+bool adds_itself(const Host& host, const std::string& name) {
+  return name == "nvidia" && (host.exists("/usr/local/nvidia/toolkit/nvidia-container-runtime") ||
+                              host.exists("/usr/bin/nvidia-container-runtime"));
+}
+
+Status edit_template(Look& look) {
+  const std::string path = look.kind.folder + (look.number == 3 ? "/config-v3.toml.tmpl" : "/config.toml.tmpl");
+  const std::string text = look.host.read(path).value_or("");
+  if (!text.empty() && !text.starts_with(kOwnHead))
+    return Error{ErrorCode::unsupported,
+                 path + " is a template of your own, which is no TOML that keys could be added to",
+                 path,
+                 "give it the line {{ template \"base\" . }} and the handlers by hand, or update " + look.kind.title +
+                     " to one whose containerd (2.1) reads " + look.kind.folder + "/config-v3.toml.d",
+                 {}};
+  look.edit = {{"kind", "template"}, {"path", path}, {"left_out", Json::array()}};
+  for (const std::string& name : look.settings.names)
+    if (adds_itself(look.host, name)) look.edit["left_out"].push_back(name);
+  return {};
+}
+
+/// K3s and RKE2 write the configuration at each start; newer ones import the files of a folder beside it.
+Status look_at_ranchers(Look& look) {
+  SLIPWAY_TRY(made, read_config(look.host, look.config));
+  look.number = config_version(made.value);
+  if (look.number == 0) look.number = first_version(look, 3);
+  const KeyPath plugin = cri_plugin(look.number);
+  look.base = base_handler(look.settings.names, at_path(made.value, plugin + KeyPath{"containerd"}));
+  look.cdi_is_on = at_path(made.value, plugin + KeyPath{"enable_cdi"}) == true;
+  const std::string folder = look.kind.folder + (look.number == 3 ? "/config-v3.toml.d" : "/config.toml.d");
+  const bool joined = !look.engine().known() || look.engine() >= kContainerdMergesImports;
+  const bool reads_folder = made.value.empty() || import_folder(made, kDropIn) == folder;
+  if (!look.drop_in.empty() || (joined && reads_folder && look.number == 3)) {
+    look.edit = {{"kind", "file"}, {"path", look.drop_in.empty() ? folder + "/" + kDropIn : look.drop_in}};
+    look.checkable = reads_folder && !made.value.empty();
+    if (made.value.empty())
+      look.notes.push_back(look.kind.title + " has not run here yet; its version is taken to read " + folder);
+    return {};
   }
-  return files;
+  return edit_template(look);
 }
 
-bool is_ours(const RuntimeSettings& settings, const std::string& name) {
-  return std::ranges::count(settings.names, name) != 0 || name.starts_with("nvidia");
+/// k0s joins the files of its folder with its defaults, unless its configuration has become the admin's.
+Status look_at_k0s(Look& look) {
+  const auto text = look.host.read(look.config);
+  if (text && text->find("k0s_managed=true") == std::string::npos) return look_at_admins(look);
+  SLIPWAY_TRY(plugin_file, read_config(look.host, kK0sPlugin));
+  look.number = config_version(plugin_file.value);
+  if (look.number == 0) look.number = first_version(look, 3);
+  look.base =
+      base_handler(look.settings.names, at_path(plugin_file.value, cri_plugin(look.number) + KeyPath{"containerd"}));
+  look.edit = {{"kind", "file"}, {"path", look.drop_in.empty() ? look.kind.folder + "/" + kDropIn : look.drop_in}};
+  return {};
 }
 
-/// The handler to inherit from: the default one, else runc, else crun. Where ours is the default already, what was
-/// inherited then stands in it.
-Json base_handler(const RuntimeSettings& settings, const Json& containerd) {
-  const Json runtimes = at_path(containerd, {"runtimes"});
-  const Json default_name = at_path(containerd, {"default_runtime_name"});
-  std::vector<std::string> names;
-  if (default_name.is_string()) names.push_back(default_name);
-  names.insert(names.end(), {"runc", "crun"});
-  for (const std::string& name : names) {
-    const Json found = at_path(runtimes, {name});
-    if (!found.is_object()) continue;
-    if (!is_ours(settings, name) || std::ranges::count(settings.names, name) != 0) return found;
+/// MicroK8s fills in variables, which stand in strings: the file with them is TOML.
+Status look_at_microk8s(Look& look) {
+  SLIPWAY_TRY(top, read_config(look.host, look.kind.folder + "/containerd-template.toml"));
+  look.number = config_version(top.value);
+  if (look.number == 0) look.number = first_version(look, 2);
+  look.base = base_handler(look.settings.names, at_path(top.value, cri_plugin(look.number) + KeyPath{"containerd"}));
+  look.edit = {{"kind", "merge"}, {"path", top.path}, {"has_version", true}};
+  return {};
+}
+
+Status look_at_config(Look& look) {
+  switch (look.kind.maker) {
+    case ConfigMaker::rancher:
+      return look_at_ranchers(look);
+    case ConfigMaker::k0s:
+      return look_at_k0s(look);
+    case ConfigMaker::microk8s:
+      return look_at_microk8s(look);
+    case ConfigMaker::admin:
+      break;
   }
-  return Json::object();
-}
-
-/// No `version` is version 1; a file that is not there or empty has none yet.
-int config_version(const Json& value) {
-  const Json version = at_path(value, {"version"});
-  if (version.is_number_integer()) return version.get<int>();
-  return value.empty() ? 0 : 1;
+  return look_at_admins(look);
 }
 
 }  // namespace
 
-Json inherit_containerd_handler(const Json& base, const std::string& binary, bool version_1) {
-  Json handler = base.is_object() ? base : Json::object();
-  if (!handler.contains("runtime_type") || handler["runtime_type"] == "")
-    handler["runtime_type"] = "io.containerd.runc.v2";
-  if (!binary.empty()) {
-    set_path(handler, {"options", "BinaryName"}, binary);
-    if (version_1) set_path(handler, {"options", "Runtime"}, binary);
-  }
-  return handler;
-}
-
-Result<Json> read_containerd(const RuntimeSettings& settings, const Host& host) {
-  const std::string program = find_program(host, "containerd");
-  if (program.empty()) return Json(nullptr);
-  if (settings.containerd_config.ends_with(".tmpl"))
-    return Error{ErrorCode::unsupported,
-                 "a template of k3s or RKE2 is not TOML",
-                 settings.containerd_config,
-                 "name a file that the template imports, in containerd_config",
-                 {}};
-  const std::string version = read_engine_version(host, program, {"containerd", "containerd.io"});
-  SLIPWAY_TRY(top, read_config(host, settings.containerd_config));
-  SLIPWAY_TRY(imports, read_imports(host, top));
-  int number = config_version(top.value);
-  const EngineVersion engine = parse_engine_version(version);
-  if (number == 1 && engine >= kFirstWithVersion3)
-    return Error{ErrorCode::invalid,
-                 "the configuration has no version, and containerd " + version + " takes 2 or 3",
-                 top.path,
-                 "`containerd config migrate` writes it in the newest form",
-                 {}};
-  if (number == 0) number = engine >= kFirstWithVersion3 ? 3 : 2;
-  const Path plugin = cri_plugin(number);
-  const ConfigFile* target = &top;
-  for (const ConfigFile& file : imports)
-    if (at_path(file.value, plugin).is_object()) target = &file;
-  Json base = base_handler(settings, at_path(target->value, plugin + Path{"containerd"}));
-  if (base.empty()) base = base_handler(settings, at_path(top.value, plugin + Path{"containerd"}));
-  return Json{{"version", version},
-              {"path", target->path},
-              {"config_version", number},
-              {"has_version", target->value.contains("version") || target->value.empty()},
-              {"base", base},
+Result<Json> read_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host) {
+  const ContainerdKind kind = containerd_kind(name, settings, host);
+  const EnginePlace named = settings.place("containerd");
+  const EnginePlace place = name == "containerd" || settings.engines.size() == 1 ? named : EnginePlace{};
+  if (!is_installed(kind, host) && place.program.empty()) return Json(nullptr);
+  Look look{.settings = settings, .host = host, .kind = kind};
+  look.drop_in = place.drop_in;
+  find_daemon(look, place);
+  SLIPWAY_CHECK(look_at_config(look));
+  return Json{{"kind", kind.name},
+              {"title", kind.title},
+              {"version", look.version},
+              {"program", look.program},
+              {"unit", look.unit},
+              {"socket", kind.socket},
+              {"config", look.config},
+              {"config_version", look.number},
+              {"base", look.base},
+              {"runc", look.runc},
+              {"cdi_is_on", look.cdi_is_on},
+              {"checkable", look.checkable && !look.program.empty()},
+              {"cri_works", cri_works(host, look.program, kind.socket)},
+              {"edit", look.edit},
+              {"notes", look.notes},
               {"runtime", find_runtime(host, settings)}};
-}
-
-Status plan_containerd(const RuntimeSettings& settings, const Json& facts, Plan& plan) {
-  const std::string version = facts.value("version", "");
-  const EngineVersion engine = parse_engine_version(version);
-  const std::string binary = facts.value("runtime", "");
-  const int number = facts.value("config_version", 2);
-  const bool knows_cdi = !engine.known() || engine >= kFirstWithCdi;
-  if (binary.empty() && !(knows_cdi && settings.cdi)) return needs_runtime("containerd", version);
-  const Path plugin = cri_plugin(number);
-  Json set = Json::object();
-  if (facts.value("has_version", false) && number > 1) set["version"] = number;
-  for (const std::string& name : settings.names)
-    set_path(set, plugin + Path{"containerd", "runtimes", name},
-             inherit_containerd_handler(facts.value("base", Json::object()), binary, number == 1));
-  if (settings.set_as_default && !settings.names.empty())
-    set_path(set, plugin + Path{"containerd", "default_runtime_name"}, settings.names.front());
-  if (settings.cdi && knows_cdi) set_path(set, plugin + Path{"enable_cdi"}, true);
-  plan.add(action::merge({.path = facts.value("path", settings.containerd_config), .format = "toml", .set = set}))
-      .triggers({"restart:containerd.service"})
-      .because("pods with the runtime class " + settings.names.front() + ", and devices by CDI");
-  return {};
 }
 
 }  // namespace slipway::toolkit

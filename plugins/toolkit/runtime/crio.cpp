@@ -2,7 +2,10 @@
 // plugins/toolkit/runtime/crio.cpp - CRI-O: handlers in a drop-in of our own. CDI is always on where CRI-O knows it.
 #include <algorithm>
 
+#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/engine_checks.hpp"
 #include "toolkit/runtime/toml.hpp"
 
 namespace slipway::toolkit {
@@ -10,15 +13,19 @@ namespace {
 
 constexpr const char* kConfig = "/etc/crio/crio.conf";
 constexpr const char* kFolder = "/etc/crio/crio.conf.d";
+constexpr const char* kDropIn = "99-nvidia.conf";
+constexpr const char* kSocket = "/run/crio/crio.sock";
+constexpr const char* kUnit = "crio.service";
 
 /// What CRI-O puts together: its file, then the drop-ins in the order of their names, ours left out.
-Result<Json> read_effective(const RuntimeSettings& settings, const Host& host) {
-  std::vector<std::string> paths{kConfig};
-  const auto names = host.list(kFolder).value_or({});
-  for (const std::string& name : names) paths.push_back(std::string(kFolder) + "/" + name);
+Result<Json> read_effective(const Host& host, const std::string& config, const std::string& drop_in) {
+  std::vector<std::string> paths{config};
+  const std::string folder = folder_of(drop_in);
+  const auto names = host.list(folder).value_or({});
+  for (const std::string& name : names) paths.push_back(folder + "/" + name);
   Json effective = Json::object();
   for (const std::string& path : paths) {
-    if (path == settings.crio_drop_in) continue;
+    if (path == drop_in) continue;
     const auto text = host.read(path);
     if (!text) continue;
     SLIPWAY_TRY(value, parse_toml(*text, path));
@@ -27,25 +34,48 @@ Result<Json> read_effective(const RuntimeSettings& settings, const Host& host) {
   return effective;
 }
 
+Json find_base(const std::vector<std::string>& ours, const Json& runtime) {
+  std::vector<std::string> names{"crun", "runc"};
+  if (const Json name = at_path(runtime, {"default_runtime"}); name.is_string()) names.insert(names.begin(), name);
+  for (const std::string& name : names) {
+    const Json found = at_path(runtime, {"runtimes", name});
+    if (found.is_object() && std::ranges::count(ours, name) == 0) return found;
+  }
+  return Json::object();
+}
+
 }  // namespace
 
 Result<Json> read_crio(const RuntimeSettings& settings, const Host& host) {
-  if (find_program(host, "crio").empty()) return Json(nullptr);
-  SLIPWAY_TRY(effective, read_effective(settings, host));
-  const Json runtime = at_path(effective, {"crio", "runtime"});
-  std::vector<std::string> names{"crun", "runc"};
-  if (const Json name = at_path(runtime, {"default_runtime"}); name.is_string()) names.insert(names.begin(), name);
-  Json base = Json::object();
-  for (const std::string& name : names) {
-    const Json found = at_path(runtime, {"runtimes", name});
-    if (!found.is_object() || std::ranges::count(settings.names, name) != 0) continue;
-    base = found;
-    break;
-  }
-  return Json{{"base", base}, {"runtime", find_runtime(host, settings)}};
+  const EnginePlace place = settings.place("crio");
+  const std::string socket = place.socket.empty() ? kSocket : place.socket;
+  auto daemon = find_peer(host, socket, "crio");
+  const std::string unit = daemon && !daemon->unit.empty() ? daemon->unit : kUnit;
+  if (!daemon) daemon = read_unit(host, unit);
+  if (daemon && file_name(daemon->program) != "crio") daemon.reset();
+  std::string program = place.program;
+  if (program.empty()) program = daemon && host.exists(daemon->program) ? daemon->program : find_program(host, "crio");
+  if (program.empty()) return Json(nullptr);
+  const std::string told = daemon ? daemon->option({"--config", "-c"}) : "";
+  const std::string told_folder = daemon ? daemon->option({"--config-dir", "-d"}) : "";
+  const std::string config = !place.config.empty() ? place.config : !told.empty() ? told : kConfig;
+  const std::string folder = told_folder.empty() ? kFolder : told_folder;
+  const std::string drop_in = place.drop_in.empty() ? folder + "/" + kDropIn : place.drop_in;
+  SLIPWAY_TRY(effective, read_effective(host, config, drop_in));
+  std::vector<std::string> arguments;
+  if (config != kConfig) arguments.insert(arguments.end(), {"--config", config});
+  if (folder != kFolder) arguments.insert(arguments.end(), {"--config-dir", folder});
+  return Json{{"base", find_base(settings.names, at_path(effective, {"crio", "runtime"}))},
+              {"program", program},
+              {"arguments", arguments},
+              {"config", config},
+              {"drop_in", drop_in},
+              {"socket", socket},
+              {"unit", unit},
+              {"runtime", find_runtime(host, settings)}};
 }
 
-Status plan_crio(const RuntimeSettings& settings, const Json& facts, Plan& plan) {
+Status plan_crio(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {
   Json handler = facts.value("base", Json::object());
   const std::string binary = facts.value("runtime", "");
   if (!binary.empty()) handler["runtime_path"] = binary;
@@ -54,17 +84,18 @@ Status plan_crio(const RuntimeSettings& settings, const Json& facts, Plan& plan)
   if (handler["runtime_path"] == "")
     return Error{ErrorCode::not_found,
                  "CRI-O's configuration names neither crun nor runc, so there is nothing to inherit from",
-                 kConfig,
+                 facts.value("config", kConfig),
                  "name the program that handlers start: runtime_path",
                  {}};
   Json config = Json::object();
   for (const std::string& name : settings.names) set_path(config, {"crio", "runtime", "runtimes", name}, handler);
   if (settings.set_as_default && !settings.names.empty())
     set_path(config, {"crio", "runtime", "default_runtime"}, settings.names.front());
-  const std::string head = "# Written by slipway (component runtime); change the spec, not this file.\n";
-  plan.add(action::file({.path = settings.crio_drop_in, .content = head + to_toml(config)}))
-      .triggers({"restart:crio.service"})
-      .because("pods with the runtime class " + settings.names.front());
+  const EngineChecks checks("CRI-O", facts, settings, live);
+  checks.add_config_check("crio", plan);
+  Action& change = plan.add(action::file({.path = facts.value("drop_in", ""), .content = kOwnHead + to_toml(config)}));
+  checks.restart_after(change, "pods with the runtime class " + settings.names.front());
+  checks.add_answer_check(plan);
   return {};
 }
 

@@ -1,36 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/runtime/docker.cpp - Docker: runtimes and the feature `cdi` in daemon.json.
+#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/engine_checks.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 constexpr EngineVersion kFirstWithCdi{25, 0};
+constexpr EngineVersion kFirstWithCdiOn{28, 2};  // moby#49963
+constexpr EngineVersion kFirstWithValidate{23, 0};
+constexpr const char* kConfig = "/etc/docker/daemon.json";
+constexpr const char* kSocket = "/run/docker.sock";
+constexpr const char* kUnit = "docker.service";
+
+/// The daemon's arguments but its configuration file, which the check names itself.
+std::vector<std::string> other_arguments(const std::vector<std::string>& arguments) {
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--config-file")
+      ++i;
+    else if (!arguments[i].starts_with("--config-file=") && arguments[i].find('$') == std::string::npos)
+      others.push_back(arguments[i]);
+  }
+  return others;
+}
 
 }  // namespace
 
 Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
-  const std::string program = find_program(host, "dockerd");
+  const EnginePlace place = settings.place("docker");
+  const std::string socket = place.socket.empty() ? kSocket : place.socket;
+  auto daemon = find_peer(host, socket, "dockerd");
+  const std::string unit = daemon && !daemon->unit.empty() ? daemon->unit : kUnit;
+  if (!daemon) daemon = read_unit(host, unit);  // systemd holds the socket
+  if (daemon && file_name(daemon->program) != "dockerd") daemon.reset();
+  std::string program = place.program;
+  if (program.empty())
+    program = daemon && host.exists(daemon->program) ? daemon->program : find_program(host, "dockerd");
   if (program.empty()) return Json(nullptr);
-  const auto text = host.read(settings.docker_config);
-  const Json config = text && text->find_first_not_of(" \t\r\n") != std::string::npos
-                          ? Json::parse(*text, nullptr, false)
-                          : Json::object();
-  if (!config.is_object())
-    return Error{ErrorCode::invalid,
-                 "it is no JSON object",
-                 settings.docker_config,
-                 "correct the file; slipway leaves it as it is",
-                 {}};
+  std::string config = place.config;
+  if (config.empty() && daemon) config = daemon->option({"--config-file"});
+  if (config.empty()) config = kConfig;
+  const auto text = host.read(config);
+  const Json content = text && text->find_first_not_of(" \t\r\n") != std::string::npos
+                           ? Json::parse(*text, nullptr, false)
+                           : Json::object();
+  if (!content.is_object())
+    return Error{
+        ErrorCode::invalid, "it is no JSON object", config, "correct the file; slipway leaves it as it is", {}};
   return Json{{"version", read_engine_version(host, program, {"docker.io", "docker-ce"})},
+              {"program", program},
+              {"arguments", other_arguments(daemon ? daemon->arguments : std::vector<std::string>{})},
+              {"config", config},
+              {"socket", socket},
+              {"unit", unit},
               {"runtime", find_runtime(host, settings)}};
 }
 
-Status plan_docker(const RuntimeSettings& settings, const Json& facts, Plan& plan) {
+Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {
   const std::string version = facts.value("version", "");
   const EngineVersion engine = parse_engine_version(version);
   const std::string binary = facts.value("runtime", "");
   const bool knows_cdi = !engine.known() || engine >= kFirstWithCdi;
+  const bool has_cdi_on = engine.known() && engine >= kFirstWithCdiOn;
   if (binary.empty() && !(knows_cdi && settings.cdi)) return needs_runtime("Docker", version);
   Json set = Json::object();
   if (!binary.empty()) {
@@ -40,10 +74,16 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, Plan& pla
   } else if (settings.set_as_default) {
     plan.note("Docker gets no default runtime: no runtime program is installed, and CDI needs none");
   }
-  if (settings.cdi && knows_cdi) set_path(set, {"features", "cdi"}, true);
-  plan.add(action::merge({.path = settings.docker_config, .format = "json", .set = set}))
-      .triggers({"restart:docker.service"})
-      .because("containers get devices by CDI");
+  if (settings.cdi && knows_cdi && !has_cdi_on) set_path(set, {"features", "cdi"}, true);
+  if (set.empty()) {
+    plan.note("Docker " + version + " has CDI switched on by itself: nothing is written");
+    return {};
+  }
+  const EngineChecks checks("Docker", facts, settings, live);
+  if (engine.known() && engine >= kFirstWithValidate) checks.add_config_check("docker", plan);
+  Action& change = plan.add(action::merge({.path = facts.value("config", kConfig), .format = "json", .set = set}));
+  checks.restart_after(change, "containers get devices by CDI, or by --runtime");
+  checks.add_answer_check(plan);
   return {};
 }
 

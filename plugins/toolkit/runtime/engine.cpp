@@ -69,7 +69,7 @@ std::string read_engine_version(const Host& host, const std::string& program,
 }
 
 std::string find_runtime(const Host& host, const RuntimeSettings& settings) {
-  if (settings.runtime_path != "auto") return settings.runtime_path;
+  if (!settings.runtime_path.empty() && settings.runtime_path != "auto") return settings.runtime_path;
   for (const char* name : kRuntimes)
     if (std::string path = find_program(host, name); !path.empty()) return path;
   return executable(host, kInstallerRuntime) ? kInstallerRuntime : "";

@@ -11,19 +11,9 @@
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::toolkit {
+#include "toolkit/runtime/settings.hpp"
 
-/// See toolkit.component.yaml for what each key means.
-struct RuntimeSettings {
-  std::vector<std::string> engines;  ///< empty: those that are installed
-  std::vector<std::string> names;
-  bool set_as_default = false;
-  std::string runtime_path;  ///< "auto" or absolute
-  bool cdi = true;
-  std::string containerd_config;
-  std::string crio_drop_in;
-  std::string docker_config;
-};
+namespace slipway::toolkit {
 
 /// The numbers of a version, "1.6.20~ds1-1" -> {1, 6}; {0, 0} when it is not known.
 struct EngineVersion {
@@ -45,16 +35,22 @@ std::string find_program(const Host& host, const std::string& name);
 /// empty: none, and the engine's own CDI support does the work.
 std::string find_runtime(const Host& host, const RuntimeSettings& settings);
 
+inline constexpr const char* kRuncType = "io.containerd.runc.v2";
+
 /// A handler's table from the one that it inherits from. @param binary  empty: the base's own
 Json inherit_containerd_handler(const Json& base, const std::string& binary, bool version_1);
 
 // Each engine: facts about it (an object; null: not installed), and the wishes that follow from them.
-Result<Json> read_containerd(const RuntimeSettings& settings, const Host& host);
-Status plan_containerd(const RuntimeSettings& settings, const Json& facts, Plan& plan);
+
+/// @param name  "containerd", or a distribution that brings it along: "k3s", "rke2", "k0s", "microk8s"
+Result<Json> read_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host);
+Status plan_containerd(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
 Result<Json> read_crio(const RuntimeSettings& settings, const Host& host);
-Status plan_crio(const RuntimeSettings& settings, const Json& facts, Plan& plan);
+Status plan_crio(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
 Result<Json> read_docker(const RuntimeSettings& settings, const Host& host);
-Status plan_docker(const RuntimeSettings& settings, const Json& facts, Plan& plan);
+Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
+Result<Json> read_podman(const RuntimeSettings& settings, const Host& host);
+Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
 
 /// A member of nested objects; null where one is missing.
 Json at_path(const Json& value, const std::vector<std::string>& names);

@@ -3,110 +3,94 @@
 
 #include <algorithm>
 
+#include "toolkit/runtime/containerd_kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
-#include "toolkit/runtime/toml.hpp"
+#include "toolkit/runtime/engine_checks.hpp"
+#include "toolkit/runtime/runtime_verify.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 struct Engine {
-  const char* name;
-  Result<Json> (*read)(const RuntimeSettings& settings, const Host& host);
-  Status (*plan)(const RuntimeSettings& settings, const Json& facts, Plan& plan);
+  std::string name;
+  std::function<Result<Json>(const RuntimeSettings& settings, const Host& host)> read;
+  Status (*plan)(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
 };
-constexpr Engine kEngines[] = {{"containerd", read_containerd, plan_containerd},
-                               {"crio", read_crio, plan_crio},
-                               {"docker", read_docker, plan_docker}};
 
-constexpr std::chrono::seconds kDumpLimit{30};
-
-RuntimeSettings read_settings(const Spec& spec) {
-  RuntimeSettings settings;
-  settings.engines = spec.texts("engines");
-  settings.names = spec.texts("names");
-  if (settings.names.empty()) settings.names = {"nvidia"};
-  settings.set_as_default = spec.flag("set_as_default");
-  settings.runtime_path = spec.text("runtime_path");
-  settings.cdi = spec.flag("cdi");
-  settings.containerd_config = spec.text("containerd_config");
-  settings.crio_drop_in = spec.text("crio_drop_in");
-  settings.docker_config = spec.text("docker_config");
-  return settings;
+const std::vector<Engine>& engines() {
+  static const std::vector<Engine> all = [] {
+    std::vector<Engine> list;
+    for (const ContainerdKind& kind : containerd_kinds())
+      list.push_back({kind.name,
+                      [name = kind.name](const RuntimeSettings& settings, const Host& host) {
+                        return read_containerd(name, settings, host);
+                      },
+                      plan_containerd});
+    list.push_back({"crio", read_crio, plan_crio});
+    list.push_back({"docker", read_docker, plan_docker});
+    list.push_back({"podman", read_podman, plan_podman});
+    return list;
+  }();
+  return all;
 }
 
-bool asked_for(const RuntimeSettings& settings, const std::string& engine) {
-  return std::ranges::count(settings.engines, engine) != 0;
-}
-
-/// What containerd itself says that its configuration amounts to.
-void verify_containerd(const RuntimeSettings& settings, const Json& facts, const Host& host, Findings& findings) {
-  const auto dump = host.run({"containerd", "--config", settings.containerd_config, "config", "dump"}, kDumpLimit);
-  const auto config =
-      dump && dump->exit_status == 0 ? parse_toml(dump->output, "containerd config dump") : Result<Json>(Json(nullptr));
-  const Json plugins = config ? at_path(*config, {"plugins"}) : Json(nullptr);
-  if (!plugins.is_object()) {
-    findings.fail("runtime.containerd", "containerd cannot read its configuration" + (dump ? ": " + dump->errors : ""),
-                  "look at " + facts.value("path", settings.containerd_config) +
-                      "; `slipway rollback` brings back the former one");
-    return;
-  }
-  for (const std::string& name : settings.names) {
-    const bool there = std::ranges::any_of(plugins.items(), [&](const auto& plugin) {
-      return at_path(plugin.value(), {"containerd", "runtimes", name}).is_object();
-    });
-    if (there) continue;
-    findings.fail("runtime.containerd", "containerd does not see the runtime class " + name, "run `slipway apply`");
-    return;
-  }
-  findings.pass("runtime.containerd", "containerd has the runtime classes that were asked for");
+bool looked_at(const RuntimeSettings& settings, const std::string& engine) {
+  return settings.engines.empty() || std::ranges::count(settings.engines, engine) != 0;
 }
 
 }  // namespace
 
 Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
-  const RuntimeSettings settings = read_settings(spec);
+  SLIPWAY_TRY(settings, read_settings(spec, process_environment));
   Facts facts;
-  bool any = false;
-  for (const Engine& engine : kEngines) {
-    if (!settings.engines.empty() && !asked_for(settings, engine.name)) continue;
-    SLIPWAY_TRY(found, engine.read(settings, host));
-    any = any || !found.is_null();
-    facts.set(engine.name, found);
-  }
-  if (!any && settings.engines.empty()) return Facts::not_applicable("no container engine is installed");
-  return facts;
-}
-
-Result<Plan> Runtime::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
-  const RuntimeSettings settings = read_settings(spec);
-  Plan plan;
-  for (const Engine& engine : kEngines) {
-    if (facts.has(engine.name)) SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), plan));
-    if (!facts.has(engine.name) && asked_for(settings, engine.name))
+  Json found = Json::object();
+  for (const Engine& engine : engines()) {
+    if (!looked_at(settings, engine.name)) continue;
+    SLIPWAY_TRY(seen, engine.read(settings, host));
+    if (seen.is_null() && !settings.engines.empty())
       return Error{ErrorCode::not_found,
-                   std::string(engine.name) + " is not installed",
+                   engine.name + " is not installed",
                    "spec.components.runtime.engines",
                    "install it, or take it out of engines",
                    {}};
+    // What the settings say of containerd may be about a distribution that is found by itself as well.
+    const std::string kind = seen.is_null() ? "" : seen.value("kind", engine.name);
+    if (!seen.is_null() && !found.contains(kind)) found[kind] = seen;
   }
+  if (found.empty()) return Facts::not_applicable("no container engine is installed");
+  facts.set("settings", to_json(settings));
+  for (const auto& [name, seen] : found.items()) facts.set(name, seen);
+  return facts;
+}
+
+Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs) const {
+  const RuntimeSettings settings = settings_from_json(facts.value("settings"));
+  Plan plan;
+  for (const Engine& engine : engines())
+    if (facts.has(engine.name))
+      SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), inputs.target().live, plan));
   return plan;
 }
 
 Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
-  const RuntimeSettings settings = read_settings(spec);
   SLIPWAY_TRY(facts, detect(spec, host));
+  const RuntimeSettings settings = settings_from_json(facts.value("settings"));
   Findings findings;
-  for (const Engine& engine : kEngines) {
+  for (const Engine& engine : engines()) {
     if (!facts.has(engine.name)) continue;
-    const std::string name = std::string("runtime.") + engine.name;
+    const std::string name = "runtime." + engine.name;
     if (!host.live())
       findings.not_exercised(name, "the root is not running");
-    else if (name == "runtime.containerd")
-      verify_containerd(settings, facts.value(engine.name), host, findings);
+    else if (engine.plan == plan_containerd)
+      verify_containerd(name, settings, facts.value(engine.name), host, findings);
     else
-      findings.not_exercised(name, "the engine has no tool that shows its merged configuration");
+      verify_answers(name, facts.value(engine.name), host, findings);
   }
   return findings;
 }
+
+Result<bool> Runtime::check(const Action& action, const Host& host) const { return check_engine(action, host); }
+
+Result<Outcome> Runtime::apply(const Action& action, const Host& host) const { return expect_engine(action, host); }
 
 }  // namespace slipway::toolkit

@@ -2,12 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <slipway/testing/fake_host.hpp>
-#include <slipway/testing/summary.hpp>
-
+#include "runtime_fixture.hpp"
+#include "toolkit/runtime/containerd_config.hpp"
 #include "toolkit/runtime/engine.hpp"
-#include "toolkit/runtime/runtime_component.hpp"
-#include "toolkit/runtime/toml.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -15,41 +12,6 @@ namespace {
 using slipway::testing::FakeHost;
 using slipway::testing::summary;
 using ::testing::HasSubstr;
-
-const std::string kConfig = "/etc/containerd/config.toml";
-
-Spec runtime_spec(Json more = Json::object()) {
-  Json section{{"engines", Json::array()},
-               {"names", {"nvidia"}},
-               {"set_as_default", false},
-               {"runtime_path", "auto"},
-               {"cdi", true},
-               {"containerd_config", kConfig},
-               {"crio_drop_in", "/etc/crio/crio.conf.d/99-nvidia.conf"},
-               {"docker_config", "/etc/docker/daemon.json"}};
-  section.update(more);
-  return Spec(section);
-}
-
-/// dpkg's list says which version of which package is installed.
-void install(FakeHost& host, const std::string& program, const std::string& package, const std::string& version) {
-  host.file("/usr/bin/" + program, "x", 0755);
-  host.file("/var/lib/dpkg/status", "Package: other\nStatus: install ok installed\nVersion: 9.9\n\nPackage: " +
-                                        package + "\nStatus: install ok installed\nVersion: " + version + "\n");
-}
-
-Result<Plan> plan_of(const FakeHost& host, const Spec& spec) {
-  const Runtime runtime;
-  SLIPWAY_TRY(facts, runtime.detect(spec, host));
-  return runtime.plan(spec, facts, Inputs());
-}
-
-/// What the only action of a plan sets.
-Json set_of(const FakeHost& host, const Spec& spec) {
-  const auto plan = plan_of(host, spec);
-  if (!plan || plan->actions().size() != 1) return plan ? Json(summary(*plan)) : to_json(plan.error());
-  return plan->actions().front().value("set");
-}
 
 TEST(RuntimeContainerd, InheritsTheDefaultHandlerInEachVersionOfTheConfiguration) {
   const std::vector<std::tuple<std::string, std::string, std::vector<std::string>>> versions{
@@ -91,6 +53,54 @@ TEST(RuntimeContainerd, ChangesTheImportedFileThatHasTheCriPlugin) {
   ASSERT_TRUE(plan.ok()) << to_text(plan.error());
   EXPECT_EQ(summary(*plan), "merge /etc/containerd/conf.d/10-cri.toml\n");
   EXPECT_EQ(plan->actions()[0].value("triggers"), Json({"restart:containerd.service"}));
+}
+
+// containerd 1.6 and 1.7 have no CRI any more once a file names a handler and not the default one, runc.
+TEST(RuntimeContainerd, NamesRuncBesideItsOwnHandlersWhereNoOtherIsNamed) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.7.24");
+  host.file(kConfig, "version = 2\n");
+  const KeyPath type{"plugins", "io.containerd.grpc.v1.cri", "containerd", "runtimes", "runc", "runtime_type"};
+  const Json set = set_of(host, runtime_spec());
+  EXPECT_EQ(at_path(set, type), "io.containerd.runc.v2") << set;
+  Json config = parse_toml(host.read(kConfig).value(), kConfig).value();
+  config.merge_patch(set);
+  host.file(kConfig, to_toml(config));
+  EXPECT_EQ(set_of(host, runtime_spec()), set) << "the wish stays once it holds";
+  host.file(kConfig,
+            "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.crun]\nruntime_type = \"a\"\n");
+  EXPECT_TRUE(at_path(set_of(host, runtime_spec()), type).is_null());
+}
+
+TEST(RuntimeContainerd, PutsAFileBesideOthersWhereImportsAreJoined) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "2.1.9+ds1-5");
+  host.file(kConfig, "version = 3\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n");
+  const auto plan = plan_of(host, runtime_spec());
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_EQ(summary(*plan), "file /etc/containerd/conf.d/99-nvidia.toml\n");
+  const Json file = file_of(host, runtime_spec());
+  EXPECT_EQ(file["version"], 3);
+  const Json cri = at_path(file, {"plugins", "io.containerd.cri.v1.runtime"});
+  EXPECT_EQ(cri, (Json{{"enable_cdi", true},
+                       {"containerd", {{"runtimes", {{"nvidia", {{"runtime_type", "io.containerd.runc.v2"}}}}}}}}));
+}
+
+TEST(RuntimeContainerd, TakesTheWholeTableAlongIntoADropInOfAnOlderOne) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.7.24");
+  host.file(kConfig,
+            "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"pause:1\"\n"
+            "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\nruntime_type = \"r\"\n");
+  const Spec spec = runtime_spec({{"containerd_drop_in", "/etc/containerd/conf.d/nvidia.toml"}});
+  const auto plan = plan_of(host, spec);
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_EQ(summary(*plan), "merge /etc/containerd/config.toml\nfile /etc/containerd/conf.d/nvidia.toml\n");
+  EXPECT_EQ(plan->actions()[0].value("set"), (Json{{"imports", {"/etc/containerd/conf.d/*.toml"}}}));
+  const Json file = parse_toml(plan->actions()[1].text("content"), "f").value();
+  const Json cri = at_path(file, {"plugins", "io.containerd.grpc.v1.cri"});
+  EXPECT_EQ(cri["sandbox_image"], "pause:1");
+  EXPECT_EQ(at_path(cri, {"containerd", "runtimes", "nvidia", "runtime_type"}), "r");
 }
 
 TEST(RuntimeContainerd, NeedsARuntimeProgramWhereTheEngineKnowsNoCdi) {
@@ -175,6 +185,29 @@ TEST(RuntimeDocker, StartsSlipwayRuntimeWhereTheEngineKnowsNoCdi) {
   EXPECT_EQ(set_of(host, runtime_spec({{"set_as_default", true}})),
             (Json{{"default-runtime", "nvidia"},
                   {"runtimes", {{"nvidia", {{"args", Json::array()}, {"path", "/usr/bin/slipway-runtime"}}}}}}));
+}
+
+TEST(RuntimeDocker, HasNothingWrittenWhereCdiIsOnByItself) {
+  FakeHost host;
+  install(host, "dockerd", "docker.io", "28.5.2+dfsg4-5");
+  const auto plan = plan_of(host, runtime_spec());
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_TRUE(plan->actions().empty());
+  install(host, "dockerd", "docker.io", "20.10.24+dfsg1-1");
+  EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("Docker 20.10.24+dfsg1-1 does not know CDI"));
+  host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
+  EXPECT_EQ(
+      set_of(host, runtime_spec()),
+      (Json{{"runtimes", {{"nvidia", {{"args", Json::array()}, {"path", "/usr/bin/nvidia-container-runtime"}}}}}}));
+}
+
+TEST(RuntimePodman, NeedsAFileOnlyForARuntimeProgram) {
+  FakeHost host;
+  install(host, "podman", "podman", "4.3.1+ds1-8");
+  EXPECT_TRUE(plan_of(host, runtime_spec())->actions().empty());
+  host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
+  EXPECT_EQ(file_of(host, runtime_spec()),
+            (Json{{"engine", {{"runtimes", {{"nvidia", {"/usr/bin/nvidia-container-runtime"}}}}}}}));
 }
 
 TEST(RuntimeEngines, ThatAreNotInstalledAreAnErrorOnlyWhenNamed) {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/runtime/engine_checks.hpp"
+
+#include <sstream>
+#include <thread>
+
+#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/runtime/daemon.hpp"
+#include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/toml.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+constexpr std::chrono::seconds kToolLimit{30};
+constexpr std::chrono::seconds kAnswerLimit{60};
+constexpr std::chrono::milliseconds kLookEvery{250};
+constexpr std::size_t kMostReason = 2000;
+
+using Words = std::vector<std::string>;
+
+Words words(const Json& data, const char* member) { return data.value(member, Words{}); }
+
+/// How the tool is asked for what its configuration amounts to.
+std::vector<std::string> question(const Json& data, const Host& host) {
+  const std::string program = data.value("program", "");
+  const std::string config = data.value("config", "");
+  std::vector<std::string> argv{program};
+  const auto arguments = words(data, "arguments");
+  if (data.value("tool", "") == "containerd") {
+    if (host.exists(config)) argv.insert(argv.end(), {"--config", config});
+    argv.insert(argv.end(), {"config", "dump"});
+  } else if (data.value("tool", "") == "crio") {
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    argv.emplace_back("config");
+  } else {
+    argv.insert(argv.end(), {"--validate", "--config-file", config});
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+  }
+  return argv;
+}
+
+/// Those of our handlers that the changed file has: a user may have taken one out since.
+Words handlers_in_file(const Json& data, const Host& host) {
+  const auto text = host.read(data.value("path", ""));
+  const auto file = text ? parse_toml(*text, data.value("path", "")) : Result<Json>(Json(nullptr));
+  Words path = words(data, "plugin");
+  path.insert(path.end(), {"containerd", "runtimes"});
+  const Json runtimes = file ? at_path(*file, path) : Json(nullptr);
+  Words names = words(data, "names");
+  std::erase_if(names, [&](const std::string& name) { return !runtimes.is_object() || !runtimes.contains(name); });
+  return names;
+}
+
+/// What speaks against a configuration as containerd prints it whole; empty: nothing. It prints what it would not load.
+std::string objection(const std::string& dump, const std::vector<std::string>& names) {
+  const auto config = parse_toml(dump, "containerd config dump");
+  const Json plugins = config ? at_path(*config, {"plugins"}) : Json(nullptr);
+  bool seen = names.empty();
+  if (!plugins.is_object()) return "it prints nothing that could be read";
+  for (const auto& [key, plugin] : plugins.items()) {
+    const Json runtimes = at_path(plugin, {"containerd", "runtimes"});
+    const Json chosen = at_path(plugin, {"containerd", "default_runtime_name"});
+    if (!runtimes.is_object()) continue;
+    if (chosen.is_string() && chosen != "" && !runtimes.contains(chosen.get<std::string>()))
+      return "its default handler " + chosen.get<std::string>() + " is none of its handlers";
+    seen = seen || std::ranges::all_of(names, [&](const std::string& name) { return runtimes.contains(name); });
+  }
+  return seen ? "" : "it does not read the file that the handlers are in";
+}
+
+/// What the engine says against its configuration; empty: nothing.
+Result<std::string> refusal(const Json& data, const Host& host) {
+  if (data.value("tool", "") == "docker" && !host.exists(data.value("config", ""))) return std::string();
+  auto said = host.run(question(data, host), kToolLimit);
+  if (!said) return std::move(said).error();
+  if (said->exit_status == 0 && data.value("tool", "") != "containerd") return std::string();
+  if (said->exit_status == 0) return objection(said->output, handlers_in_file(data, host));
+  std::string reason = said->errors.empty() ? said->output : said->errors;
+  while (!reason.empty() && reason.back() == '\n') reason.pop_back();
+  if (reason.size() > kMostReason) reason.erase(0, reason.size() - kMostReason);
+  return reason.empty() ? "it ended with status " + std::to_string(said->exit_status) : reason;
+}
+
+bool stopped_by_somebody(const Host& host, const std::string& unit) {
+  const auto state = host.run({"systemctl", "show", "--property=ActiveState", "--value", unit}, kToolLimit);
+  return state && state->output.starts_with("inactive");
+}
+
+std::string socket_of(const Json& data) { return data.value("socket", ""); }
+
+/// It runs and works; an engine that nobody wants to run is left alone.
+bool answers(const Json& data, const Host& host) {
+  if (!socket_answers(host, socket_of(data)))
+    return !host.exists(socket_of(data)) || stopped_by_somebody(host, data.value("unit", ""));
+  return !data.value("cri", false) || cri_works(host, data.value("program", ""), socket_of(data));
+}
+
+Error no_answer(const Json& data, const Host& host) {
+  const std::string title = data.value("title", "");
+  const std::string unit = data.value("unit", "");
+  const bool up = socket_answers(host, socket_of(data));
+  return Error{up ? ErrorCode::io : ErrorCode::timed_out,
+               up ? title + " runs, but does not load its CRI plugin with this configuration"
+                  : title + " does not answer at " + socket_of(data) + " with this configuration",
+               data.value("config", ""),
+               "look at `journalctl -u " + unit + "`; the former configuration is brought back",
+               {}};
+}
+
+}  // namespace
+
+void EngineChecks::add_config_check(const std::string& tool, Plan& plan, const Json& more) const {
+  if (!live_) return;
+  Json data{{"check", "config"},
+            {"tool", tool},
+            {"title", title_},
+            {"program", facts_.value("program", "")},
+            {"arguments", words(facts_, "arguments")},
+            {"config", facts_.value("config", "")}};
+  data.update(more);
+  plan.add(action::custom({.name = title_ + " takes its configuration",
+                           .data = data,
+                           .inverse = nullptr,
+                           .irreversible = "it only looks"}))
+      .because("asked before " + title_ + " is restarted");
+}
+
+void EngineChecks::restart_after(Action& change, const std::string& reason) const {
+  change.because(reason);
+  const std::string unit = facts_.value("unit", "");
+  if (settings_.restart && !unit.empty()) change.triggers({"restart:" + unit});
+}
+
+void EngineChecks::add_answer_check(Plan& plan) const {
+  if (!settings_.restart)
+    plan.note(title_ + " is not restarted (restart: false): its change counts from its next start");
+  if (!live_ || !settings_.restart) return;
+  plan.add(action::custom({.name = title_ + " answers",
+                           .data = {{"check", "answers"},
+                                    {"title", title_},
+                                    {"program", facts_.value("program", "")},
+                                    {"config", facts_.value("config", "")},
+                                    {"socket", facts_.value("socket", "")},
+                                    {"unit", facts_.value("unit", "")},
+                                    {"cri", facts_.value("cri_works", false)}},
+                           .inverse = nullptr,
+                           .irreversible = "it only looks"}))
+      .because("asked once " + title_ + " was restarted");
+}
+
+Result<bool> check_engine(const Action& action, const Host& host) {
+  const Json data = action.value("data");
+  if (!host.live()) return true;
+  if (data.value("check", "") == "answers") return answers(data, host);
+  SLIPWAY_TRY(reason, refusal(data, host));
+  return reason.empty();
+}
+
+Result<Outcome> expect_engine(const Action& action, const Host& host) {
+  const Json data = action.value("data");
+  if (data.value("check", "") == "config") {
+    SLIPWAY_TRY(reason, refusal(data, host));
+    if (reason.empty()) return Outcome::already_done();
+    return Error{ErrorCode::invalid,
+                 data.value("title", "") + " refuses its configuration: " + reason,
+                 data.value("config", ""),
+                 "correct what it names; the engine was not restarted",
+                 {}};
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kAnswerLimit;
+  while (!answers(data, host)) {
+    if (std::chrono::steady_clock::now() >= deadline) return no_answer(data, host);
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  return Outcome::done();
+}
+
+bool cri_works(const Host& host, const std::string& program, const std::string& socket) {
+  if (!host.live() || program.empty() || !socket_answers(host, socket)) return false;
+  const std::string client = folder_of(program) + "/ctr";
+  if (!host.exists(client)) return false;
+  const auto said = host.run({client, "--address", socket, "plugins", "ls"}, kToolLimit);
+  std::istringstream lines(said && said->exit_status == 0 ? said->output : "");
+  bool loaded = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string type;
+    std::string name;
+    std::string platforms;
+    std::string status;
+    fields >> type >> name >> platforms >> status;
+    // Version 3 of the configuration has the plugin in parts (io.containerd.cri.v1 runtime, images).
+    if (!(type == "io.containerd.grpc.v1" && name == "cri") && type != "io.containerd.cri.v1") continue;
+    if (status != "ok") return false;
+    loaded = true;
+  }
+  return loaded;
+}
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/runtime/settings.hpp - what the component runtime is told: by its keys, by the variables that
+// NVIDIA's installer of the container toolkit takes, and what holds where nobody says anything.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+#include <slipway/spec.hpp>
+
+namespace slipway::toolkit {
+
+/// Where somebody says that an engine has its things; empty members are found out.
+struct EnginePlace {
+  std::string config;   ///< its configuration, or the template that it is made from
+  std::string drop_in;  ///< the file to write instead
+  std::string socket;
+  std::string program;
+};
+
+/// See toolkit.component.yaml for what each key means.
+struct RuntimeSettings {
+  std::vector<std::string> engines;  ///< empty: those that are installed
+  std::vector<std::string> names;    ///< at least one
+  bool set_as_default = false;
+  std::string runtime_path;  ///< "auto" or absolute
+  std::string runtime_type;  ///< of containerd's handlers; empty: inherited
+  bool cdi = true;
+  bool restart = true;                        ///< false: somebody else restarts the engine
+  std::map<std::string, EnginePlace> places;  ///< by engine: "containerd", "crio", "docker"
+
+  EnginePlace place(const std::string& engine) const;
+};
+
+/// The value of an environment variable, empty when it is not set.
+using Environment = std::function<std::string(const std::string& name)>;
+std::string process_environment(const std::string& name);
+
+/// For each setting: the component's key, else a variable in its key `env`, else one of the environment, else the
+/// default. Variables are looked up in the order of NVIDIA's installer. Those that name no engine (RUNTIME_CONFIG) are
+/// about the only one of `engines` or RUNTIME. Errors: `invalid` a value that is none, or no such single engine.
+Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& environment);
+
+/// What plan() needs of it, as facts. `places` is not part of it: detect() has looked there.
+Json to_json(const RuntimeSettings& settings);
+RuntimeSettings settings_from_json(const Json& value);
+
+}  // namespace slipway::toolkit

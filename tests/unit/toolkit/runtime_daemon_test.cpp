@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <slipway/root_dir.hpp>
+
+#include "runtime_fixture.hpp"
+#include "toolkit/runtime/daemon.hpp"
+#include "toolkit/runtime/engine_checks.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+using slipway::testing::FakeHost;
+using slipway::testing::summary;
+using ::testing::HasSubstr;
+
+const std::string kSocket = "/run/containerd/containerd.sock";
+
+/// This process listens, so that it is the peer of whoever connects.
+Fd listen_at(const FakeHost& host, const std::string& socket) {
+  Fd end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = host.root().string() + socket;
+  EXPECT_LT(path.size(), sizeof(address.sun_path));
+  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  EXPECT_EQ(::bind(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(::listen(end.get(), 8), 0);
+  return end;
+}
+
+/// What /proc says of this process.
+void be_daemon(FakeHost& host, const std::string& exe, const std::string& command, const std::string& unit) {
+  const std::string process = "/proc/" + std::to_string(::getpid());
+  host.link(process + "/exe", exe);
+  std::string line = command;
+  for (char& letter : line)
+    if (letter == ' ') letter = '\0';
+  host.file(process + "/cmdline", line + '\0');
+  host.file(process + "/cgroup", "0::/system.slice/" + unit + "\n");
+}
+
+TEST(RuntimeDaemon, IsTheProcessBehindTheSocket) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64").directory("/run/containerd");
+  be_daemon(host, "/opt/cri/containerd (deleted)", "containerd --log-level info --config /opt/cri/c.toml",
+            "cri.service");
+  EXPECT_FALSE(find_peer(host, kSocket, "containerd"));
+  const Fd listening = listen_at(host, kSocket);
+  const auto daemon = find_peer(host, kSocket, "containerd");
+  ASSERT_TRUE(daemon);
+  EXPECT_EQ(daemon->program, "/opt/cri/containerd");
+  EXPECT_EQ(daemon->option({"--config", "-c"}), "/opt/cri/c.toml");
+  EXPECT_EQ(daemon->unit, "cri.service");
+  EXPECT_TRUE(socket_answers(host, kSocket));
+  EXPECT_FALSE(find_peer(host, kSocket, "dockerd")) << "somebody else's process, such as systemd's";
+}
+
+TEST(RuntimeDaemon, SaysWhichConfigurationIsChanged) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64").directory("/run/containerd");
+  be_daemon(host, "/usr/bin/containerd", "/usr/bin/containerd -c /srv/c.toml", "my-containerd.service");
+  const Fd listening = listen_at(host, kSocket);
+  install(host, "containerd", "containerd", "1.7.24");
+  host.answers({"/usr/bin/containerd", "--version"}, {0, "containerd x v1.7.24\n", "", false});
+  const auto plan = plan_of(host, runtime_spec());
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_EQ(summary(*plan),
+            "custom containerd takes its configuration\nmerge /srv/c.toml\ncustom containerd answers\n");
+  EXPECT_EQ(plan->actions()[1].value("triggers"), Json({"restart:my-containerd.service"}));
+}
+
+TEST(RuntimeDaemon, IsReadFromItsUnitWhereNoneRuns) {
+  FakeHost host;
+  host.file("/usr/lib/systemd/system/containerd.service", "[Service]\nExecStart=/usr/bin/containerd\n");
+  host.file("/etc/systemd/system/containerd.service.d/50.conf",
+            "[Service]\nExecStart=\nExecStart=-/usr/local/bin/containerd \\\n  --config=/etc/c/other.toml\n");
+  const auto daemon = read_unit(host, "containerd.service");
+  ASSERT_TRUE(daemon);
+  EXPECT_EQ(daemon->program, "/usr/local/bin/containerd");
+  EXPECT_EQ(daemon->option({"--config"}), "/etc/c/other.toml");
+  EXPECT_FALSE(read_unit(host, "other.service"));
+}
+
+/// The check of containerd's configuration, as the plan has it.
+Action config_check(FakeHost& host) {
+  host.live("6.1.0-50-amd64");
+  install(host, "containerd", "containerd", "1.7.24");
+  host.answers({"/usr/bin/containerd", "--version"}, {0, "containerd x v1.7.24\n", "", false});
+  host.file(kConfig, "version = 2\n");
+  return plan_of(host, runtime_spec())->actions()[0];
+}
+
+TEST(RuntimeChecks, NameWhatTheEngineHasAgainstItsConfiguration) {
+  FakeHost host;
+  const Action check = config_check(host);
+  const std::vector<std::string> dump{"/usr/bin/containerd", "--config", kConfig, "config", "dump"};
+  host.answers(dump, {1, "", "containerd: toml: oom_score is no integer\n", false});
+  EXPECT_EQ(check_engine(check, host).value(), false);
+  EXPECT_THAT(to_text(expect_engine(check, host).error()), HasSubstr("oom_score is no integer"));
+}
+
+TEST(RuntimeChecks, FindOutThatNoCriPluginWouldBeLoaded) {
+  FakeHost host;
+  const Action check = config_check(host);
+  const std::vector<std::string> dump{"/usr/bin/containerd", "--config", kConfig, "config", "dump"};
+  const std::string head = "[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"runc\"\n";
+  const std::string runc = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\nruntime_type = \"a\"\n";
+  const std::string ours = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia]\nruntime_type = \"a\"\n";
+  host.answers(dump, {0, head + ours, "", false});
+  EXPECT_THAT(to_text(expect_engine(check, host).error()), HasSubstr("default handler runc is none of its handlers"));
+  host.answers(dump, {0, head + runc, "", false});
+  EXPECT_TRUE(check_engine(check, host).value()) << "no file of ours names a handler yet";
+  host.file(kConfig, "version = 2\n" + ours);
+  EXPECT_THAT(to_text(expect_engine(check, host).error()),
+              HasSubstr("does not read the file that the handlers are in"));
+  host.answers(dump, {0, head + runc + ours, "", false});
+  EXPECT_TRUE(check_engine(check, host).value());
+}
+
+TEST(RuntimeChecks, LeaveAnEngineAloneThatNobodyRuns) {
+  FakeHost host;
+  config_check(host);
+  const Action answers = plan_of(host, runtime_spec())->actions()[2];
+  EXPECT_TRUE(check_engine(answers, host).value());
+  host.directory("/run/containerd");
+  { const Fd listening = listen_at(host, kSocket); }  // its end leaves the socket behind
+  const std::vector<std::string> state{"systemctl", "show", "--property=ActiveState", "--value", "containerd.service"};
+  host.answers(state, {0, "inactive\n", "", false});
+  EXPECT_TRUE(check_engine(answers, host).value());
+  host.answers(state, {0, "failed\n", "", false});
+  EXPECT_FALSE(check_engine(answers, host).value());
+}
+
+TEST(RuntimeDocker, IsAskedWithTheArgumentsThatItRunsWith) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64");
+  install(host, "dockerd", "docker.io", "26.1.5");
+  host.file("/usr/lib/systemd/system/docker.service",
+            "[Service]\nExecStart=/usr/bin/dockerd -H fd:// --config-file /srv/d.json $DOCKER_OPTS\n");
+  host.file("/srv/d.json", "{}");
+  host.answers({"/usr/bin/dockerd", "--version"}, {0, "Docker version 26.1.5, build x\n", "", false});
+  const auto plan = plan_of(host, runtime_spec());
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  EXPECT_EQ(summary(*plan), "custom Docker takes its configuration\nmerge /srv/d.json\ncustom Docker answers\n");
+  host.answers({"/usr/bin/dockerd", "--validate", "--config-file", "/srv/d.json", "-H", "fd://"},
+               {1, "", "unable to configure the Docker daemon\n", false});
+  EXPECT_THAT(to_text(expect_engine(plan->actions()[0], host).error()),
+              HasSubstr("unable to configure the Docker daemon"));
+}
+
+}  // namespace
+}  // namespace slipway::toolkit
