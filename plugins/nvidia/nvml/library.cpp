@@ -52,7 +52,8 @@ std::string path_of(void* handle, const std::string& fallback) {
 }
 
 // All symbols are asked for by name, so nothing is left to be bound later.
-void* load(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
+// Lazily: mocks, NVIDIA's own among them, refer to functions that they do not have and never call.
+void* load(const std::string& path) { return dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL); }
 
 }  // namespace
 

@@ -6,6 +6,14 @@
 
 static int initialised = 0;
 
+/* Wanted by the mock, and nowhere defined. */
+int nvml_mock_left_out(void);
+int nvmlDeviceGetIndex(void* device, unsigned* index) {
+  (void)device;
+  *index = 0;
+  return nvml_mock_left_out();
+}
+
 #if PART >= 1
 int nvmlInit(void) {
   ++initialised;
