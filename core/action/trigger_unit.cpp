@@ -35,9 +35,8 @@ Result<Payment> pay_daemon_reload(ActionContext& context) {
 Result<Payment> pay_restart(const std::string& unit, ActionContext& context) {
   SLIPWAY_TRY(why, nothing_to_do(context.host, unit));
   if (!why.empty()) return skipped(why);
-  SLIPWAY_TRY(state, unit_state(context.host, unit));
-  // One that failed too often is not started again before its count is cleared.
-  if (state.active == "failed") SLIPWAY_CHECK(systemctl(context.host, "reset-failed", unit));
+  // One that was started often of late, or failed too often, is not started again before its count is cleared.
+  SLIPWAY_CHECK(systemctl(context.host, "reset-failed", unit));
   SLIPWAY_CHECK(systemctl(context.host, "restart", unit));
   SLIPWAY_CHECK(expect_active(context.host, unit));
   return Payment{true, {}, "systemctl restart " + unit};

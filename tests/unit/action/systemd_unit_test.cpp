@@ -213,7 +213,8 @@ class UnitTrigger : public LiveUnitAction {
 TEST_F(UnitTrigger, RestartsARunningUnitOnceAndChecksThatItIsBack) {
   const Payment paid = pay("restart:containerd.service");
   EXPECT_TRUE(paid.done);
-  EXPECT_THAT(machine.calls, ElementsAre("systemctl restart containerd.service"));
+  EXPECT_THAT(machine.calls,
+              ElementsAre("systemctl reset-failed containerd.service", "systemctl restart containerd.service"));
 }
 
 TEST_F(UnitTrigger, LeavesAUnitThatDoesNotRunAlone) {
