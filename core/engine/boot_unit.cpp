@@ -16,6 +16,8 @@ Description=slipway: finish provisioning on this boot
 # The image's kernel modules and firmware are there; whoever starts containers waits for the devices.
 After=local-fs.target systemd-modules-load.service systemd-udevd.service
 Before=containerd.service docker.service crio.service kubelet.service
+Before=k3s.service k3s-agent.service rke2-server.service rke2-agent.service k0sworker.service k0scontroller.service
+Before=snap.microk8s.daemon-containerd.service
 ConditionPathExists=/var/lib/slipway/generations/current
 
 [Service]
