@@ -6,6 +6,7 @@
 #include "toolkit/runtime/containerd_kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
+#include "toolkit/runtime/runtime_diagnose.hpp"
 #include "toolkit/runtime/runtime_verify.hpp"
 
 namespace slipway::toolkit {
@@ -85,6 +86,17 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
       verify_containerd(name, settings, facts.value(engine.name), host, findings);
     else
       verify_answers(name, facts.value(engine.name), host, findings);
+  }
+  return findings;
+}
+
+Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(facts, detect(spec, host));
+  Findings findings;
+  for (const Engine& engine : engines()) {
+    if (!facts.has(engine.name)) continue;
+    if (engine.plan == plan_containerd) diagnose_containerd(engine.name, facts.value(engine.name), host, findings);
+    if (engine.plan == plan_docker) diagnose_docker(facts.value(engine.name), host, findings);
   }
   return findings;
 }

@@ -13,6 +13,8 @@ class Runtime final : public Component {
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   /// Findings "runtime.ENGINE": the engine's own configuration has what was asked for.
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
+  /// Known failures (runtime_diagnose.hpp). Without an engine there are none.
+  Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   /// Custom actions: an engine takes its configuration, and answers (engine_checks.hpp).
   Result<bool> check(const Action& action, const Host& host) const override;
   Result<Outcome> apply(const Action& action, const Host& host) const override;

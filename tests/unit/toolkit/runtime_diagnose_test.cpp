@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `slipway doctor` knows of container engines: each pattern is found where it is, and not where it is not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime_fixture.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::HasSubstr;
+
+std::string table(const std::string& name, const std::string& binary) {
+  const std::string head = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes." + name;
+  return head + "]\nruntime_type = \"io.containerd.runc.v2\"\n" + head + ".options]\nBinaryName = \"" + binary + "\"\n";
+}
+
+/// A line for each finding: its name and what it says.
+std::string found(const FakeHost& host) {
+  const auto findings = Runtime().diagnose(runtime_spec(), host);
+  if (!findings) return to_text(findings.error());
+  std::string lines;
+  for (const Finding& finding : findings->list()) lines += finding.name + ": " + finding.text + "\n";
+  return lines;
+}
+
+class RuntimeDiagnose : public ::testing::Test {
+ protected:
+  void containerd(const std::string& version) {
+    install(host_, "containerd", "containerd", version);
+    host_.file("/usr/bin/runc", "x", 0755);
+    host_.file("/usr/bin/kata", "x", 0755);
+  }
+  FakeHost host_;
+};
+
+TEST_F(RuntimeDiagnose, FindsNothingWhereEverythingIsRight) {
+  containerd("1.6.20");
+  host_.file(kConfig, "version = 2\n" + table("runc", "/usr/bin/runc") + table("kata", "kata-runtime"));
+  EXPECT_EQ(found(host_), "");
+  EXPECT_EQ(found(FakeHost()), "");
+}
+
+TEST_F(RuntimeDiagnose, FindsClassesThatALaterImportHidesBefore21) {
+  for (const auto& [version, hides] : {std::pair("1.7.24", true), {"2.0.5", true}, {"2.1.1", false}}) {
+    FakeHost host;
+    install(host, "containerd", "containerd", version);
+    host.file("/usr/bin/runc", "x", 0755);
+    host.file("/usr/bin/kata", "x", 0755);
+    host.file(kConfig, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n" + table("kata", "/usr/bin/kata"));
+    host.file("/etc/containerd/conf.d/99-nvidia.toml", "version = 2\n" + table("nvidia", "/usr/bin/runc"));
+    if (hides)
+      EXPECT_THAT(found(host), HasSubstr("runtime.hidden: the runtime classes of " + kConfig +
+                                         " do not count (kata): /etc/containerd/conf.d/99-nvidia.toml"));
+    else
+      EXPECT_EQ(found(host), "");
+  }
+}
+
+TEST_F(RuntimeDiagnose, FindsAClassWhoseProgramIsGone) {
+  containerd("1.7.24");
+  host_.file(kConfig, "version = 2\n" + table("nvidia", "/usr/local/nvidia/toolkit/nvidia-container-runtime"));
+  EXPECT_THAT(found(host_), HasSubstr("runtime.program: the runtime class nvidia of containerd starts "
+                                      "/usr/local/nvidia/toolkit/nvidia-container-runtime"));
+}
+
+TEST_F(RuntimeDiagnose, FindsADefaultClassThatNobodyDefines) {
+  containerd("1.7.24");
+  host_.file(kConfig, "version = 2\n" + table("runc", "/usr/bin/runc") +
+                          "[plugins.\"io.containerd.grpc.v1.cri\".containerd]\ndefault_runtime_name = \"nvidia\"\n");
+  EXPECT_THAT(found(host_), HasSubstr("runtime.default: the default runtime class of containerd is nvidia"));
+}
+
+TEST_F(RuntimeDiagnose, FindsThatAnotherConfigurationCounts) {
+  containerd("1.7.24");
+  host_.file("/lib/systemd/system/containerd.service",
+             "[Service]\nExecStart=/usr/bin/containerd --config /etc/custom.toml\n");
+  host_.file("/etc/custom.toml", "version = 2\n");
+  EXPECT_EQ(found(host_), "");
+  host_.file(kConfig, "version = 2\n");
+  EXPECT_THAT(found(host_), HasSubstr("runtime.other-config: containerd is started with /etc/custom.toml; " + kConfig));
+}
+
+TEST_F(RuntimeDiagnose, FindsWhatKeepsDockerFromStarting) {
+  install(host_, "dockerd", "docker.io", "20.10.24");
+  host_.file(
+      "/etc/docker/daemon.json",
+      R"({"default-runtime": "nvidia", "runtimes": {"other": {"path": "/opt/gone"}, "runc2": {"path": "runc"}}})");
+  EXPECT_THAT(found(host_), HasSubstr("the runtime class other of Docker starts /opt/gone"));
+  EXPECT_THAT(found(host_), HasSubstr("runtime.default: the default runtime of Docker is nvidia"));
+  host_.file("/etc/docker/daemon.json", R"({"default-runtime": "runc"})");
+  EXPECT_EQ(found(host_), "");
+}
+
+}  // namespace
+}  // namespace slipway::toolkit
