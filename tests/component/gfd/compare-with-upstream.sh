@@ -44,7 +44,7 @@ cat > "$WORK/mps.yaml" <<'YAML'
 version: v1
 sharing: {mps: {renameByDefault: true, resources: [{name: nvidia.com/gpu, replicas: 8}]}}
 YAML
-for PROFILE in v100x8 t4x4 a10gx4 l4x1 l40sx4 a30x2 a100-40x8 a100-80x8 h100x8 h200x8 rtx-pro-6000x8 b200x8 gb200x4; do
+for PROFILE in v100x8 v100sxm3x16 t4x4 a10gx4 l4x1 l40sx4 a30x2 a100-40x8 a100-80x8 h100x8 h200x8 rtx-pro-6000x8 b200x8 gb200x4; do
   compare $PROFILE none
   compare $PROFILE none "$WORK/shared.yaml"
 done
