@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA's own nvidia-smi (535.261.03, from Debian) over the simulated library: a peer that was made for the real one.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -81,6 +82,24 @@ TEST_F(NvidiaSmi, QueriesValuesThatMakeSense) {
       smi("--query-gpu=index,name,memory.total,pci.bus_id,driver_version,ecc.mode.current "
           "--format=csv,noheader -i 2");
   EXPECT_THAT(row, HasSubstr("2, Tesla T4, 15360 MiB, 00000000:00:1D.0, 535.261.03, Enabled"));
+}
+
+TEST_F(NvidiaSmi, HasAnAnswerToEachOfItsQueries) {
+  make("h100x2,driver=535.261.03");
+  std::istringstream help(smi("--help-query-gpu"));
+  std::string fields;
+  for (std::string line; std::getline(help, line);)
+    if (line.starts_with('"') && line.find(' ') > line.find('"', 1))
+      fields += (fields.empty() ? "" : ",") + line.substr(1, line.find('"', 1) - 1);
+  ASSERT_GT(std::ranges::count(fields, ','), 100) << fields;
+  for (const char* profile : {"h100x2,mig=1g.10gb", "t4x4", "v100x8", "gb200x4", "mixedx4"}) {
+    make(std::string(profile) + ",driver=535.261.03");
+    const std::string row = smi("--format=csv,noheader -i 0 --query-gpu=" + fields);
+    EXPECT_EQ(status_, 0) << profile << row;
+    EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(fields, ',')) << profile << row;
+    for (const char* trouble : {"Unknown Error", "Function Not Found", "Invalid Argument", "Insufficient"})
+      EXPECT_THAT(row, Not(HasSubstr(trouble))) << profile;
+  }
 }
 
 TEST_F(NvidiaSmi, PrintsAllItKnowsInTextAndXml) {
