@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/schema/pattern.hpp"
 
+#include <map>
 #include <regex>
 
 namespace slipway::core {
@@ -9,12 +10,21 @@ namespace {
 constexpr std::size_t kLongestText = 1024;
 constexpr std::size_t kLongestPattern = 500;
 
+/// Compiling one takes longer than matching it, and a schema's patterns are asked for again and again.
+const std::regex& compiled(const std::string& pattern) {
+  thread_local std::map<std::string, std::regex> known;
+  constexpr std::size_t kMost = 256;  // all plugins together have some dozens
+  if (known.size() > kMost) known.clear();
+  const auto found = known.find(pattern);
+  return found != known.end() ? found->second : known.emplace(pattern, std::regex(pattern)).first->second;
+}
+
 }  // namespace
 
 std::string pattern_mismatch(const std::string& text, const std::string& pattern) {
   if (text.size() > kLongestText) return "is too long (more than " + std::to_string(kLongestText) + " bytes)";
   try {
-    if (std::regex_match(text, std::regex(pattern))) return {};
+    if (std::regex_match(text, compiled(pattern))) return {};
   } catch (const std::regex_error&) {
     return "is too complicated for the pattern " + pattern;  // the matcher's own limit
   }
@@ -24,7 +34,7 @@ std::string pattern_mismatch(const std::string& text, const std::string& pattern
 std::string pattern_problem(const std::string& pattern) {
   if (pattern.size() > kLongestPattern) return "is longer than " + std::to_string(kLongestPattern) + " bytes";
   try {
-    const std::regex compiled(pattern);
+    (void)compiled(pattern);
     return {};
   } catch (const std::regex_error& problem) {
     return std::string("is no regular expression: ") + problem.what();

@@ -90,7 +90,13 @@ const std::vector<std::string>& LibrarySearch::names(const std::string& folder) 
 const std::vector<std::string>& LibrarySearch::cached() {
   if (cached_) return *cached_;
   const auto bytes = driver_.read("/etc/ld.so.cache", kMaxCache);
-  cached_ = bytes ? parse_ld_cache(*bytes, driver_.arch()).value_or({}) : std::vector<std::string>();
+  const auto paths = bytes ? parse_ld_cache(*bytes, driver_.arch()).value_or({}) : std::vector<std::string>();
+  constexpr int kMaxLinks = 16;
+  cached_.emplace();
+  for (const std::string& path : paths) {
+    std::string link = path;
+    for (int i = 0; i < kMaxLinks && !link.empty(); ++i, link = next_link(driver_, link)) cached_->push_back(link);
+  }
   return *cached_;
 }
 
@@ -107,12 +113,8 @@ std::vector<Found> LibrarySearch::find(const std::string& pattern) {
     for (const Found& found : find_in(folder, pattern))
       if (std::ranges::find(all, found.real, &Found::real) == all.end()) all.push_back(found);
   if (!all.empty()) return all;
-  constexpr int kMaxLinks = 16;
-  for (const std::string& path : cached()) {
-    std::string link = path;
-    for (int i = 0; i < kMaxLinks && !link.empty(); ++i, link = next_link(driver_, link))
-      if (fits(pattern, file_name(link))) add(all, driver_, link);
-  }
+  for (const std::string& path : cached())
+    if (fits(pattern, file_name(path))) add(all, driver_, path);
   return all;
 }
 

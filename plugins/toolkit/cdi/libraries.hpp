@@ -36,6 +36,7 @@ class LibrarySearch {
 
  private:
   const std::vector<std::string>& names(const std::string& folder);
+  /// The paths in the dynamic linker's cache, each followed by those that its links lead to.
   const std::vector<std::string>& cached();
 
   const Host& driver_;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipway toolkit cdi …`, as a person types it.
+#include <array>
+#include <cstdio>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <slipway/testing/temp_dir.hpp>
+
+namespace slipway {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Ran {
+  int status = -1;
+  std::string said;
+};
+
+Ran slipway(const std::string& words) {
+  FILE* const pipe = ::popen((SLIPWAY_PROGRAM " " + words + " 2>&1").c_str(), "r");
+  Ran ran;
+  std::array<char, 4096> block{};
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe))
+    ran.said.append(block.data(), count);
+  const int status = ::pclose(pipe);
+  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ran;
+}
+
+TEST(ToolkitTools, ListTheDevicesOfSpecs) {
+  const testing::TempDir folder;
+  folder.file("a.yaml", "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n");
+  folder.file("broken.yaml", "kind: [");
+  const Ran ran = slipway("toolkit cdi list --spec-dir " + folder.string());
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.said, "a.b/c=d\n");
+  EXPECT_THAT(slipway("toolkit cdi list -v --spec-dir " + folder.string()).said, HasSubstr("broken.yaml"));
+}
+
+TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
+  EXPECT_THAT(slipway("toolkit").said, HasSubstr("its components with tools are cdi"));
+  EXPECT_THAT(slipway("toolkit runtime list").said, HasSubstr("its components with tools are cdi"));
+  const Ran invented = slipway("toolkit cdi invent");
+  EXPECT_NE(invented.status, 0);
+  EXPECT_THAT(invented.said, HasSubstr("the tools are generate, list, validate"));
+  EXPECT_THAT(slipway("toolkit cdi generate --help").said, HasSubstr("--driver-root"));
+}
+
+TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
+  const testing::TempDir folder;
+  folder.file("broken.yaml", "kind: [");
+  const Ran ran = slipway("toolkit cdi validate -v " + folder.at("broken.yaml").string());
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.said, HasSubstr("broken.yaml:1:"));
+}
+
+}  // namespace
+}  // namespace slipway
