@@ -29,20 +29,22 @@ void add_health(const Json& status, Findings& findings) {
     findings.fail("deviceplugin.health", sick, remedy);
 }
 
+/// What kubelet itself says where it does (pod resources, since 1.21), else what its checkpoint holds.
 void add_resource(const Json& resource, const std::map<std::string, long>& devices, Findings& findings) {
   const std::string name = resource.value("name", "");
-  const long offered = resource.value("ids", 0L);
-  const auto found = devices.find(name);
-  const long has = found == devices.end() ? 0 : found->second;
   const std::string problem = resource.value("problem", "");
-  const std::string finding = "deviceplugin.registered";
+  const bool asked = resource.contains("allocatableAtKubelet");
+  const long offered = resource.value(asked ? "healthy" : "ids", 0L);
+  const auto found = devices.find(name);
+  const long in_checkpoint = found == devices.end() ? 0 : found->second;
+  const long has = asked ? resource.value("allocatableAtKubelet", 0L) : in_checkpoint;
   if (has == offered)
-    findings.pass(finding, fmt::format("kubelet has {} {}", has, name));
-  else
-    findings.fail(finding,
-                  fmt::format("{} {} are offered and kubelet has {}{}", offered, name, has,
-                              problem.empty() ? "" : ": " + problem),
-                  kLog);
+    return findings.pass("deviceplugin.registered",
+                         fmt::format("kubelet has {} {}{}", has, asked ? "allocatable " : "", name));
+  findings.fail(
+      "deviceplugin.registered",
+      fmt::format("{} {} are offered and kubelet has {}{}", offered, name, has, problem.empty() ? "" : ": " + problem),
+      kLog);
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ void DriverWatch::look(Moment now) {
   problem_.clear();
   driver_version_ = inventory->driver_version;
   take(*inventory, now);
+  clients_ = read_clients(*nvml_, host_, inventory->gpus);
   watch_events();
   looked_ = true;
 }

@@ -12,6 +12,7 @@
 
 #include "device-plugin/health.hpp"
 #include "device-plugin/inventory.hpp"
+#include "device-plugin/service/clients.hpp"
 #include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
@@ -37,6 +38,8 @@ class DriverWatch {
   const std::string& problem() const { return problem_; }
   /// At least one look at the GPUs was had.
   bool looked() const { return looked_; }
+  /// Processes with memory of a GPU, as of the last look.
+  const Clients& clients() const { return clients_; }
   HealthBook& book() { return book_; }
   const HealthBook& book() const { return book_; }
   /// GPUs that an earlier process saw: names for those that do not answer from the beginning.
@@ -62,6 +65,7 @@ class DriverWatch {
   std::vector<Gpu> gpus_;
   std::vector<std::string> measured_;  ///< UUIDs that nearness_ was read for
   Nearness nearness_;
+  Clients clients_;
   std::set<unsigned> hanging_;  ///< indexes that a call hangs on
   std::string driver_version_;
   std::string problem_ = "NVML has not been asked yet";

@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <thread>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 namespace slipway::deviceplugin {
 namespace {
 
@@ -24,19 +21,15 @@ std::string endpoint_of(const std::string& resource) {
 
 }  // namespace
 
-std::optional<FileId> file_id(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  constexpr std::int64_t kNano = 1'000'000'000;
-  return FileId{status.st_dev, status.st_ino, status.st_ctim.tv_sec * kNano + status.st_ctim.tv_nsec};
-}
-
 Endpoint::Endpoint(EndpointPaths paths, std::string resource, PluginCalls calls, Log log)
     : paths_(std::move(paths)),
       resource_(std::move(resource)),
       endpoint_(endpoint_of(resource_)),
       calls_(std::move(calls)),
-      log_(std::move(log)) {}
+      log_(std::move(log)) {
+  if (!paths_.registry.empty())
+    watched_.emplace(paths_.registry + "/" + endpoint_, resource_, paths_.folder_of_host + "/" + endpoint_);
+}
 
 void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
   if (server_ && file_id(socket_path()) != socket_id_) stop("its socket was taken away");
@@ -46,8 +39,12 @@ void Endpoint::tick(const DeviceList& list, Clock::time_point now) {
   }
   if (shown_ != list && (shown_ == nullptr || *shown_ != *list)) server_->show(list);
   shown_ = list;
-  if (paths_.kubelet_socket.empty()) return;
+  if (!watched_) return register_at_socket(now);
+  if (const Status told = watched_->tick(streams(), now); !told) failed(told.error(), now);
+}
 
+void Endpoint::register_at_socket(Clock::time_point now) {
+  if (paths_.kubelet_socket.empty()) return;
   const auto kubelet = file_id(paths_.kubelet_socket);
   if (registered_with_ && kubelet != registered_with_) {
     log_("info", resource_ + ": kubelet was restarted");
@@ -74,6 +71,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
 
 void Endpoint::stop(const std::string& why) {
   log_("info", resource_ + ": " + why + ", serving anew");
+  if (watched_) watched_->again();
   server_.reset();  // ends the stream first: kubelet lets go of it before it is told anew
   registered_with_.reset();
   tried_with_.reset();
@@ -114,6 +112,7 @@ void Endpoint::failed(const Error& error, Clock::time_point now) {
 }
 
 void Endpoint::withdraw() {
+  watched_.reset();
   if (!server_) return;
   server_->show(std::make_shared<std::vector<Listed>>());
   // The stream carries the empty list before it ends: capacity goes to 0 at once, not after kubelet's five minutes.

@@ -8,22 +8,17 @@
 #include <optional>
 #include <string>
 
+#include "device-plugin/service/file_id.hpp"
 #include "device-plugin/service/grpc/plugin_server.hpp"
+#include "device-plugin/service/watched_socket.hpp"
 
 namespace slipway::deviceplugin {
-
-/// A file that another one has replaced is another file, also under the same name.
-struct FileId {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::int64_t changed = 0;  ///< ctime in ns: inode numbers are used again
-  bool operator==(const FileId&) const = default;
-};
-std::optional<FileId> file_id(const std::string& path);
 
 struct EndpointPaths {
   std::string folder;          ///< of plugin sockets
   std::string kubelet_socket;  ///< empty: serve, and register nowhere
+  std::string registry;        ///< plugins_registry, when kubelet is to find the resources there; else empty
+  std::string folder_of_host;  ///< `folder` as kubelet sees it
   bool operator==(const EndpointPaths&) const = default;
 };
 
@@ -42,14 +37,15 @@ class Endpoint {
   /// Tells kubelet that there are no devices any more, and ends.
   void withdraw();
 
-  bool registered() const { return registered_with_.has_value(); }
+  bool registered() const { return watched_ ? watched_->registered() : registered_with_.has_value(); }
   unsigned streams() const { return server_ ? server_->streams() : 0; }
   const std::string& problem() const { return problem_; }
-  unsigned registrations() const { return registrations_; }
+  unsigned registrations() const { return watched_ ? watched_->registrations() : registrations_; }
 
  private:
   void serve(const DeviceList& list, Clock::time_point now);
   void stop(const std::string& why);
+  void register_at_socket(Clock::time_point now);
   void watch_stream(Clock::time_point now);
   void register_now(const FileId& kubelet, Clock::time_point now);
   void failed(const Error& error, Clock::time_point now);
@@ -60,6 +56,7 @@ class Endpoint {
   std::string endpoint_;  ///< name of the socket: "nvidia-gpu.sock"
   PluginCalls calls_;
   Log log_;
+  std::optional<WatchedSocket> watched_;
   std::unique_ptr<PluginServer> server_;
   DeviceList shown_;
   std::optional<FileId> socket_id_;

@@ -10,6 +10,7 @@
 #include "device-plugin/config/choose.hpp"
 #include "device-plugin/managers.hpp"
 #include "device-plugin/service/driver_watch.hpp"
+#include "device-plugin/service/kubelet_view.hpp"
 #include "device-plugin/service/registrar.hpp"
 #include "device-plugin/service/snapshot.hpp"
 #include "device-plugin/service/state_file.hpp"
@@ -32,7 +33,12 @@ std::string on_machine(const Host& host, const std::string& path) {
 EndpointPaths paths_of(const Spec& spec, const Host& host) {
   const std::string folder = on_machine(host, spec.text("kubelet_root")) + "/device-plugins";
   const char* const named = std::getenv("KUBELET_SOCKET");
-  return {folder, named == nullptr ? folder + "/kubelet.sock" : named};
+  EndpointPaths paths{folder, named == nullptr ? folder + "/kubelet.sock" : named, {}, {}};
+  if (spec.text("registration") == "watcher") {
+    paths.registry = on_machine(host, spec.text("kubelet_root")) + "/plugins_registry";
+    paths.folder_of_host = spec.text("kubelet_root") + "/device-plugins";
+  }
+  return paths;
 }
 
 /// The endpoints outlive a reload (run() of a new Service in the same process), so that kubelet sees no gap.
@@ -54,6 +60,7 @@ class Run {
         settings_(std::move(settings)),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
+        kubelet_(on_machine(host, spec.text("kubelet_root")) + "/pod-resources/kubelet.sock"),
         folder_(on_machine(host, kStatusFolder)),
         file_(folder_) {
     for (const std::string& warning : settings_.warnings) io_.log("warning", warning);
@@ -127,8 +134,11 @@ class Run {
 
   void write_state(const Snapshot& snapshot) {
     const auto endpoints = registrar_.status();
-    const Status written =
-        file_.write(status_json(snapshot, endpoints, {}, watch_.book().save()), metrics_text(snapshot, endpoints, {}));
+    std::vector<std::string> names;
+    for (const auto& [name, resource] : snapshot.resources) names.push_back(name);
+    kubelet_.ask_about(std::move(names));
+    const Known known{snapshot, endpoints, watch_.clients(), kubelet_.seen()};
+    const Status written = file_.write(status_json(known, watch_.book().save()), metrics_text(known));
     if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);
     file_problem_ = written ? "" : written.error().what;
     const std::string line = summary(snapshot, endpoints);
@@ -143,6 +153,7 @@ class Run {
   Settings settings_;
   DriverWatch::Log log_;
   DriverWatch watch_;
+  KubeletView kubelet_;
   std::string folder_;
   StateFile file_;
   std::chrono::steady_clock::time_point next_config_ = std::chrono::steady_clock::now() + kConfigEvery;

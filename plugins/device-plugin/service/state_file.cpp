@@ -50,6 +50,13 @@ Json resource_json(const Resource& resource, const Snapshot& snapshot, const End
   return json;
 }
 
+Json holders_json(const std::vector<Holder>& holders) {
+  Json list = Json::array();
+  for (const Holder& each : holders)
+    list.push_back({{"pod", each.pod}, {"container", each.container}, {"resource", each.resource}, {"ids", each.ids}});
+  return list;
+}
+
 /// Whole or not at all: a reader never sees half a file.
 Status replace(const std::string& path, const std::string& text) {
   const std::string fresh = path + ".new";
@@ -63,28 +70,34 @@ Status replace(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-Json status_json(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints,
-                 const Clients& clients, const Json& saved_health) {
+Json status_json(const Known& known, const Json& saved_health) {
+  const Snapshot& snapshot = known.snapshot;
   Json gpus = Json::array();
-  for (const Gpu& gpu : snapshot.gpus) gpus.push_back(gpu_json(gpu, snapshot, clients));
+  for (const Gpu& gpu : snapshot.gpus) gpus.push_back(gpu_json(gpu, snapshot, known.clients));
   Json resources = Json::array();
   for (const auto& [name, resource] : snapshot.resources) {
-    const auto endpoint = endpoints.find(name);
-    resources.push_back(
-        resource_json(resource, snapshot, endpoint == endpoints.end() ? EndpointStatus() : endpoint->second));
+    const auto endpoint = known.endpoints.find(name);
+    Json json =
+        resource_json(resource, snapshot, endpoint == known.endpoints.end() ? EndpointStatus() : endpoint->second);
+    if (known.kubelet && known.kubelet->allocatable)
+      if (const auto found = known.kubelet->allocatable->find(name); found != known.kubelet->allocatable->end())
+        json["allocatableAtKubelet"] = found->second;
+    resources.push_back(std::move(json));
   }
-  return {{"apiVersion", "slipway.dev/v1"},
-          {"kind", "DevicePluginStatus"},
-          {"driverVersion", snapshot.driver_version},
-          {"gpus", gpus},
-          {"resources", resources},
-          {"notes", snapshot.notes},
-          {"problem", snapshot.problem},
-          {"sick", saved_health}};
+  Json status{{"apiVersion", "slipway.dev/v1"},
+              {"kind", "DevicePluginStatus"},
+              {"driverVersion", snapshot.driver_version},
+              {"gpus", gpus},
+              {"resources", resources},
+              {"notes", snapshot.notes},
+              {"problem", snapshot.problem},
+              {"sick", saved_health}};
+  if (known.kubelet) status["holders"] = holders_json(known.kubelet->holders);
+  return status;
 }
 
-std::string metrics_text(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints,
-                         const Clients& clients) {
+std::string metrics_text(const Known& known) {
+  const Snapshot& snapshot = known.snapshot;
   std::string text =
       "# HELP slipway_deviceplugin_gpu_healthy 1 when the GPU may be handed out; `reason` says why not.\n"
       "# TYPE slipway_deviceplugin_gpu_healthy gauge\n";
@@ -106,12 +119,12 @@ std::string metrics_text(const Snapshot& snapshot, const std::map<std::string, E
   text +=
       "# HELP slipway_deviceplugin_registered 1 when kubelet has taken the resource.\n"
       "# TYPE slipway_deviceplugin_registered gauge\n";
-  for (const auto& [name, endpoint] : endpoints)
+  for (const auto& [name, endpoint] : known.endpoints)
     text += fmt::format("slipway_deviceplugin_registered{{resource=\"{}\"}} {}\n", name, endpoint.registered ? 1 : 0);
   text +=
       "# HELP slipway_deviceplugin_client_memory_bytes GPU memory that a process holds.\n"
       "# TYPE slipway_deviceplugin_client_memory_bytes gauge\n";
-  for (const auto& [uuid, list] : clients)
+  for (const auto& [uuid, list] : known.clients)
     for (const Client& client : list)
       text += fmt::format("slipway_deviceplugin_client_memory_bytes{{uuid=\"{}\",pid=\"{}\",container=\"{}\"}} {}\n",
                           uuid, client.pid, client.container, client.memory_bytes);

@@ -10,27 +10,26 @@
 #include <slipway/result.hpp>
 
 #include "device-plugin/service/board.hpp"
+#include "device-plugin/service/clients.hpp"
+#include "device-plugin/service/grpc/pod_resources.hpp"
 #include "device-plugin/service/registrar.hpp"
 
 namespace slipway::deviceplugin {
 
 inline constexpr const char* kStatusFolder = "/run/slipway/deviceplugin";
 
-/// A process that holds memory of a GPU, for naming who exhausts it.
-struct Client {
-  unsigned pid = 0;
-  std::uint64_t memory_bytes = 0;
-  std::string container;  ///< id of its container, from its cgroup; empty: none
-  bool operator==(const Client&) const = default;
+/// All that is shown.
+struct Known {
+  const Snapshot& snapshot;
+  std::map<std::string, EndpointStatus> endpoints;
+  Clients clients;
+  std::optional<PodResources> kubelet;  ///< empty: it does not answer
 };
-using Clients = std::map<std::string, std::vector<Client>>;  ///< by UUID of the GPU or MIG device
 
-/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "health": {…}, "notes", "problem"}
-Json status_json(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints,
-                 const Clients& clients, const Json& saved_health);
+/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "notes", "problem", "sick"}
+Json status_json(const Known& known, const Json& saved_health);
 /// The same in Prometheus' text form, for a textfile collector.
-std::string metrics_text(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints,
-                         const Clients& clients);
+std::string metrics_text(const Known& known);
 
 /// What an earlier process of this boot left: GPUs and health. Empty where there is none, or it cannot be read.
 struct Remembered {

@@ -228,5 +228,101 @@ TEST(DevicePluginService, TwoPodsNeverShareAnExclusiveGpuInAThousandRounds) {
   }
 }
 
+TEST(DevicePluginService, IsFoundByKubeletsPluginWatcher) {
+  const Node node("h100x8", "{registration: watcher}");
+  const std::string registry = node.host().path("var/lib/kubelet/plugins_registry").string();
+  std::filesystem::create_directories(registry);
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(registry + "/nvidia-gpu.sock"); })) << service.log();
+  ASSERT_EQ(kubelet.look_into_registry(registry), 1U);
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return node.status()["resources"][0]["registered"] == true; }));
+  std::filesystem::remove(registry + "/nvidia-gpu.sock");
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(registry + "/nvidia-gpu.sock"); })) << service.log();
+}
+
+TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string(), true);
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0})");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  const auto pod = kubelet.allocate(kGpu, 2);
+  ASSERT_TRUE(eventually([&] { return node.status()["holders"].size() == 1; })) << service.log();
+  EXPECT_EQ(node.status()["holders"][0]["pod"], "default/pod");
+  EXPECT_EQ(node.status()["holders"][0]["ids"].size(), 2U);
+  ASSERT_TRUE(eventually([&] { return node.status()["resources"][0].value("allocatableAtKubelet", 0) == 8; }));
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.registered: kubelet has 8 allocatable nvidia.com/gpu"))
+      << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.health: 8 GPUs are healthy"));
+}
+
+TEST(DevicePluginVerify, AnOlderKubeletIsReadByItsCheckpoint) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string(), false);
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"RegisteredDevices": {"nvidia.com/gpu": ["a", "b"]}}})");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  ASSERT_TRUE(eventually([&] { return node.status().contains("holders"); })) << service.log();
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_THAT(verify.out, HasSubstr("8 nvidia.com/gpu are offered and kubelet has 2"));
+  EXPECT_EQ(verify.code, 1);
+}
+
+TEST(DevicePluginService, NamesTheClientsThatHoldAGpusMemory) {
+  const Node node("h100x8", "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 32; })) << service.log();
+  node.sim("process add 2 4711 70000 compute trainer");
+  node.sim("process add 2 4712 1000 compute notebook");
+  ASSERT_TRUE(eventually([&] { return node.status()["gpus"][2].value("clients", Json::array()).size() == 2; }));
+  EXPECT_EQ(node.status()["gpus"][2]["clients"][0]["pid"], 4711);
+  EXPECT_EQ(node.status()["gpus"][2]["clients"][0]["memoryBytes"], 70000ULL << 20U);
+  EXPECT_THAT(node.host().text("run/slipway/deviceplugin/metrics.prom"),
+              HasSubstr("slipway_deviceplugin_client_memory_bytes{uuid=\""));
+}
+
+TEST(DevicePluginService, FollowsAMigLayoutThatChanges) {
+  const Node node("a100-40x2,mig=3g.20gb", "{config: {version: v1, mig: {strategy: mixed}}}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-3g.20gb") == 4; })) << service.log();
+  node.sim("gpu all mig off");
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return kubelet.capacity("nvidia.com/mig-3g.20gb") == 0; }))
+      << "withdrawn, and not left for kubelet's five minutes";
+}
+
+TEST(DevicePluginService, LeavesTheGpusOfAnotherManagerAlone) {
+  const Node node("h100x8", R"({managers: {"0000:18:00.0": dra}})");
+  const auto apply = node.host().slipway(node.words("apply"));
+  ASSERT_EQ(apply.code, 0) << apply.err;
+  EXPECT_THAT(node.host().text("etc/slipway/gpu-managers.json"), HasSubstr("\"0000:18:00.0\": \"dra\""));
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+}
+
+TEST(DevicePluginPlan, SaysWhatTimeSlicingDoesNotProtectFrom) {
+  const Node node("h100x8", "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}");
+  const auto plan = node.host().slipway(node.words("plan"));
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("time-slicing does not divide the memory")) << plan.code;
+}
+
+TEST(DevicePluginPlan, RefusesAWrongConfigWithItsPlace) {
+  const Node node("h100x8", "{config_file: /etc/dp.yaml}");
+  node.host().put("etc/dp.yaml", "version: v1\nflags:\n  migStrategy: both\n");
+  const auto plan = node.host().slipway(node.words("plan"));
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("/etc/dp.yaml:3:16"));
+}
+
 }  // namespace
 }  // namespace slipway

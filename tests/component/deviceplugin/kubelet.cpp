@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include <slipway/kubelet/pluginregistration_v1.grpc.pb.h>
+
 namespace slipway::testing {
 namespace {
 
@@ -19,6 +21,47 @@ void empty_folder(const std::string& folder) {
 
 }  // namespace
 
+/// All that was allocated is one pod's.
+class Kubelet::PodResources final : public v1::PodResourcesLister::Service {
+ public:
+  PodResources(const Kubelet& kubelet, bool newer) : kubelet_(kubelet), newer_(newer) {}
+
+  grpc::Status List(grpc::ServerContext*, const v1::ListPodResourcesRequest*,
+                    v1::ListPodResourcesResponse* out) override {
+    const std::lock_guard lock(kubelet_.mutex_);
+    auto* const pod = out->add_pod_resources();
+    pod->set_name("pod");
+    pod->set_namespace_("default");
+    auto* const container = pod->add_containers();
+    container->set_name("c");
+    for (const auto& [name, plugin] : kubelet_.plugins_)
+      for (const auto& [id, device] : plugin.resource.devices) {
+        if (!kubelet_.used_.contains(id)) continue;
+        auto* const devices = container->add_devices();  // an entry for each device
+        devices->set_resource_name(name);
+        devices->add_device_ids(id);
+      }
+    return grpc::Status::OK;
+  }
+  grpc::Status GetAllocatableResources(grpc::ServerContext*, const v1::AllocatableResourcesRequest*,
+                                       v1::AllocatableResourcesResponse* out) override {
+    if (!newer_) return {grpc::StatusCode::UNIMPLEMENTED, "unknown method GetAllocatableResources"};
+    const std::lock_guard lock(kubelet_.mutex_);
+    for (const auto& [name, plugin] : kubelet_.plugins_)
+      for (const auto& [id, device] : plugin.resource.devices) {
+        if (device.health() != "Healthy") continue;
+        auto* const devices = out->add_devices();
+        devices->set_resource_name(name);
+        devices->add_device_ids(id);
+      }
+    return grpc::Status::OK;
+  }
+
+ private:
+  const Kubelet& kubelet_;
+  bool newer_;
+};
+
 Kubelet::Kubelet(std::string folder, int receive_limit) : folder_(std::move(folder)), receive_limit_(receive_limit) {
   empty_folder(folder_);
   grpc::ServerBuilder builder;
@@ -28,6 +71,7 @@ Kubelet::Kubelet(std::string folder, int receive_limit) : folder_(std::move(fold
 }
 
 Kubelet::~Kubelet() {
+  if (pod_resources_server_) pod_resources_server_->Shutdown(in_seconds(0));
   server_->Shutdown(in_seconds(0));
   std::vector<std::thread> readers;
   {
@@ -39,32 +83,68 @@ Kubelet::~Kubelet() {
   for (std::thread& reader : readers) reader.join();
 }
 
+void Kubelet::serve_pod_resources(const std::string& socket, bool newer) {
+  std::filesystem::create_directories(std::filesystem::path(socket).parent_path());
+  pod_resources_ = std::make_unique<PodResources>(*this, newer);
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
+  builder.RegisterService(pod_resources_.get());
+  pod_resources_server_ = builder.BuildAndStart();
+}
+
+unsigned Kubelet::look_into_registry(const std::string& folder) {
+  namespace api = pluginregistration;
+  unsigned taken = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const auto stub = api::Registration::NewStub(
+        grpc::CreateChannel("unix:" + entry.path().string(), grpc::InsecureChannelCredentials()));
+    grpc::ClientContext asking;
+    asking.set_deadline(in_seconds(5));
+    api::PluginInfo info;
+    if (!stub->GetInfo(&asking, {}, &info).ok() || info.type() != "DevicePlugin") continue;
+    // The endpoint is a path of the host; here the host's root is a folder.
+    const std::string name = std::filesystem::path(info.endpoint()).filename();
+    const auto status = take(info.name(), folder_ + "/" + name);
+    api::RegistrationStatus told;
+    told.set_plugin_registered(status.ok());
+    told.set_error(status.error_message());
+    grpc::ClientContext telling;
+    telling.set_deadline(in_seconds(5));
+    api::RegistrationStatusResponse answer;
+    if (stub->NotifyRegistrationStatus(&telling, told, &answer).ok() && status.ok()) ++taken;
+  }
+  return taken;
+}
+
 grpc::Status Kubelet::Register(grpc::ServerContext*, const v1beta1::RegisterRequest* request, v1beta1::Empty*) {
   {
     const std::lock_guard lock(mutex_);
     if (!refusal_.empty()) return {grpc::StatusCode::UNKNOWN, refusal_};
   }
   if (request->version() != "v1beta1") return {grpc::StatusCode::UNKNOWN, "unsupported version " + request->version()};
+  return take(request->resource_name(), folder_ + "/" + request->endpoint());
+}
+
+grpc::Status Kubelet::take(const std::string& resource, const std::string& socket) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(receive_limit_);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  auto stub = v1beta1::DevicePlugin::NewStub(grpc::CreateCustomChannel("unix:" + folder_ + "/" + request->endpoint(),
-                                                                       grpc::InsecureChannelCredentials(), arguments));
+  auto stub = v1beta1::DevicePlugin::NewStub(
+      grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments));
   grpc::ClientContext asking;
   asking.set_deadline(in_seconds(10));
   v1beta1::DevicePluginOptions options;
   if (const auto status = stub->GetDevicePluginOptions(&asking, {}, &options); !status.ok()) return status;
   const std::lock_guard lock(mutex_);
-  Plugin& plugin = plugins_[request->resource_name()];
+  Plugin& plugin = plugins_[resource];
   if (plugin.stream) plugin.stream->TryCancel();
   if (plugin.stub) former_.push_back(std::move(plugin.stub));
   plugin.stub = std::move(stub);
   plugin.stream = std::make_shared<grpc::ClientContext>();
   plugin.options = options;
   ++plugin.resource.registrations;
-  readers_.emplace_back([this, name = request->resource_name(), stream = plugin.stream, &used = *plugin.stub] {
-    listen_to(name, stream, used);
-  });
+  readers_.emplace_back(
+      [this, name = resource, stream = plugin.stream, &used = *plugin.stub] { listen_to(name, stream, used); });
   return grpc::Status::OK;
 }
 

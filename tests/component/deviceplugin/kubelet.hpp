@@ -16,6 +16,7 @@
 
 #include <grpcpp/grpcpp.h>
 #include <slipway/kubelet/deviceplugin_v1beta1.grpc.pb.h>
+#include <slipway/kubelet/podresources_v1.grpc.pb.h>
 
 namespace slipway::testing {
 
@@ -54,6 +55,12 @@ class Kubelet final : public v1beta1::Registration::Service {
   /// Drops the stream of a resource, as a kubelet does that is short of something.
   void drop_stream(const std::string& resource);
 
+  /// Asks the sockets in a folder what they are, as kubelet's plugin watcher does; @return those it took.
+  unsigned look_into_registry(const std::string& folder);
+  /// Serves pod resources at this socket: who holds what was allocated here. @param newer  knows
+  /// GetAllocatableResources
+  void serve_pod_resources(const std::string& socket, bool newer);
+
   grpc::Status Register(grpc::ServerContext* context, const v1beta1::RegisterRequest* request,
                         v1beta1::Empty* answer) override;
 
@@ -64,6 +71,8 @@ class Kubelet final : public v1beta1::Registration::Service {
     v1beta1::DevicePluginOptions options;
     Resource resource;
   };
+  class PodResources;
+  grpc::Status take(const std::string& resource, const std::string& socket);
   void listen_to(const std::string& resource, std::shared_ptr<grpc::ClientContext> context,
                  v1beta1::DevicePlugin::Stub& stub);
   v1beta1::DevicePlugin::Stub* stub_of(const std::string& resource);
@@ -77,6 +86,8 @@ class Kubelet final : public v1beta1::Registration::Service {
   std::set<std::string> used_;
   std::vector<std::thread> readers_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<PodResources> pod_resources_;
+  std::unique_ptr<grpc::Server> pod_resources_server_;
 };
 
 }  // namespace slipway::testing

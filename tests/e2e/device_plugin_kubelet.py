@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/device_plugin_kubelet.py - the component deviceplugin before a real kubelet 1.20.2; pods run the real nvidia-smi.
+"""Simulated GPUs, everything else is real: API server, etcd, kubelet, containerd, slipway-runtime, CDI specs, Debian's
+nvidia-smi. Needs root. --long: kubelet is restarted 100 times instead of 20."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from cdi_podman import copy_program, generate, make_driver_root, make_machine
+from checks import Checks
+from kube_node import Node
+from slipway_host import BUILD, VERSION, must
+
+GPU = "nvidia.com/gpu"
+
+
+class Plugin:
+    """The service `deviceplugin` on a root whose GPUs are simulated."""
+
+    def __init__(self, work, root, profile):
+        self.work, self.root = work, root
+        self.profile = f"{profile},driver={VERSION}"
+        self.process = None
+
+    def spec(self, **section):
+        (self.work / "host.yaml").write_text(json.dumps({
+            "apiVersion": "slipway.dev/v1", "kind": "Host", "metadata": {"name": "e2e"},
+            "spec": {"components": {"deviceplugin": section}}}))
+        return self
+
+    def start(self):
+        log = open(self.work / "plugin.log", "ab")
+        words = ["service", "deviceplugin", "-f", self.work / "host.yaml", "--root", self.root, "--sim", self.profile]
+        self.process = subprocess.Popen([str(BUILD / "bin/slipway"), *map(str, words)], stdout=log, stderr=log,
+                                        env=os.environ | {"SLIPWAY_PLUGIN_PATH": str(BUILD / "lib/slipway/plugins")})
+        return self
+
+    def end(self, number=signal.SIGTERM):
+        if self.process is None:
+            return
+        self.process.send_signal(number)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.process = None
+
+    def reload(self, **section):
+        self.spec(**section)
+        self.process.send_signal(signal.SIGHUP)
+
+    def sim(self, *words):
+        must([BUILD / "bin/slipway-sim", self.root / "run/slipway/sim", *words])
+
+    def log(self):
+        return (self.work / "plugin.log").read_text()
+
+    def status(self):
+        return json.loads((self.root / "run/slipway/deviceplugin/status.json").read_text())
+
+    def uuids(self):
+        return [gpu["uuid"] for gpu in self.status()["gpus"]]
+
+    def registrations(self):
+        """How often this process has registered its first resource."""
+        return next((each["registrations"] for each in self.status()["resources"]), 0)
+
+
+def make_image_root(root):
+    for folder in ("usr/bin", "usr/sbin", "usr/lib", "usr/lib64", "etc", "proc", "sys", "dev", "run", "tmp"):
+        (root / folder).mkdir(parents=True)
+    for name in ("bin", "sbin", "lib", "lib64"):
+        os.symlink(f"usr/{name}", root / name)
+    (root / "etc/debian_version").write_text("12\n")
+    for program in ("sh", "ls", "cat", "sleep", "env", "grep", "ldconfig"):
+        copy_program(root, program)
+    for library in ("libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"):
+        must(["cp", "-L", f"/usr/lib/x86_64-linux-gnu/{library}", root / "usr/lib/x86_64-linux-gnu/"])
+
+
+class Test:
+    def __init__(self, checks, work, long):
+        self.checks, self.work, self.long = checks, work, long
+        self.root = work / "driver"
+        self.root.mkdir()
+        make_driver_root(self.root)
+        make_image_root(work / "image")
+        make_machine(work / "sim", ",visible=nodes")  # as containers see it: what is in their /dev
+        self.config = work / "runtime.toml"
+        self.config.write_text(f'[nvidia-container-runtime]\nruntimes = ["/usr/sbin/runc"]\n'
+                               f'[nvidia-container-runtime.modes.cdi]\nspec-dirs = ["{work}/cdi"]\n')
+        self.node = Node(work / "node", work / "image", BUILD / "bin/slipway-runtime",
+                         {"NVIDIA_CTK_CONFIG_FILE_PATH": str(self.config)})
+        self.plugin = Plugin(work, self.root, "h100x8")
+        self.pods = 0
+
+    def that(self, *words):
+        return self.checks.that(*words)
+
+    def start(self):
+        done = generate(self.work / "cdi/nvidia.json", self.root)
+        self.that(done.returncode == 0, "the CDI spec of the GPUs is there", done.stderr)
+        self.node.start()
+        inside = self.root / "var/lib/kubelet"
+        inside.mkdir(parents=True)
+        must(["mount", "--bind", "/var/lib/kubelet", inside])
+        self.plugin.spec(quiet_seconds=1).start()
+
+    def stop(self):
+        self.plugin.end()
+        self.node.stop()
+        subprocess.run(["umount", "-l", self.root / "var/lib/kubelet"], check=False, capture_output=True)
+
+    def amounts(self, wanted, capacity=None, seconds=60):
+        """Whether the node comes to offer exactly that."""
+        def holds():
+            both = self.node.amounts("allocatable"), self.node.amounts("capacity")
+            return both == (wanted, wanted if capacity is None else capacity)
+        return self.node.wait(holds, "", seconds)
+
+    def seen(self):
+        return (f"allocatable {self.node.amounts('allocatable')}, capacity {self.node.amounts('capacity')}\n"
+                + self.plugin.log()[-1500:])
+
+    def pod(self, command, limits, name=None):
+        self.pods += 1
+        name = name or f"pod-{self.pods}"
+        self.node.run_pod(name, ["/bin/sh", "-c", command], limits, [(self.work / "sim", "/run/slipway/sim")])
+        return name
+
+    def run_once(self, command, limits):
+        """What a pod prints, and its phase."""
+        name = self.pod(command, limits)
+        phase = self.node.finished(name)
+        log, status = self.node.log_of(name), self.node.status_of(name)
+        self.node.delete_pod(name)
+        return phase, log, status
+
+    # --- what must hold ---
+
+    def whole_gpus(self):
+        self.that(self.amounts({GPU: 8}), "capacity and allocatable are 8 nvidia.com/gpu", self.seen())
+        name = self.pod("nvidia-smi -L; sleep 3", {GPU: 1})
+        self.node.wait(lambda: "GPU 0" in self.node.log_of(name), "", 60)
+        held = self.node.devices_of(name)
+        phase, log = self.node.finished(name), self.node.log_of(name)
+        lines = [line for line in log.splitlines() if line.startswith("GPU ")]
+        self.that(phase == "Succeeded" and len(lines) == len(held) == 1 and held[0] in lines[0],
+                  "a pod with one GPU runs the real nvidia-smi -L and sees exactly its GPU",
+                  f"{phase}\nheld {held}\n{log}\n{json.dumps(self.node.status_of(name))[:1500]}")
+        self.node.delete_pod(name)
+        phase, log, _ = self.run_once("nvidia-smi -L", {GPU: 3})
+        self.that(phase == "Succeeded" and log.count("GPU-") == 3, "a pod with three GPUs sees three", log)
+
+    def many_pods(self):
+        """50 pods, up to 8 at a time; each says what it sees when it starts and holds it for a moment."""
+        held, overlap, ended, bad = {}, [], 0, []
+        started = 0
+        deadline = time.monotonic() + 400
+        while ended < 50 and time.monotonic() < deadline:
+            while started < 50 and len(held) < 8:
+                name = self.pod("nvidia-smi -L; sleep 0.5", {GPU: 1}, f"crowd-{started}")
+                held[name] = None
+                started += 1
+            for name, pod in self.node.pods().items():
+                if name not in held:
+                    continue
+                phase = pod.get("status", {}).get("phase", "")
+                if phase in ("Running", "Succeeded") and held[name] is None:
+                    log = self.node.log_of(name)
+                    held[name] = log.split("UUID: ")[1].split(")")[0] if "UUID: " in log else None
+                    if phase == "Running" and held[name] and list(held.values()).count(held[name]) > 1:
+                        others = [each for each in held if held[each] == held[name] and each != name]
+                        running = [each for each in others if self.node.phase(each) == "Running"]
+                        if running and self.node.phase(name) == "Running":
+                            overlap.append((name, running))
+                if phase in ("Succeeded", "Failed"):
+                    if phase == "Failed":
+                        bad.append((name, pod["status"].get("message", ""), pod["status"].get("reason", "")))
+                    ended += 1
+                    held.pop(name)
+                    self.node.delete_pod(name)
+            time.sleep(0.1)
+        self.that(ended == 50 and not bad, "50 pods come, see a GPU and go", f"{ended} ended; {bad[:5]}")
+        self.that(not overlap, "no two of them ever shared a GPU", overlap[:5])
+
+    def kubelet_restarts(self):
+        rounds, slow = 100 if self.long else 20, []
+        for i in range(rounds):
+            before = self.plugin.registrations()
+            self.node.end("kubelet", signal.SIGKILL if i % 2 else signal.SIGTERM)
+            self.node.start_kubelet()
+            if not self.node.wait(lambda: self.plugin.registrations() > before, "", 40):
+                slow.append(f"{i}: not registered again")
+            if not self.amounts({GPU: 8}, seconds=40):
+                slow.append(f"{i}: {self.node.amounts('allocatable')}")
+        self.that(not slow, f"after each of {rounds} restarts of kubelet there are 8 again", slow)
+        phase, log, _ = self.run_once("nvidia-smi -L", {GPU: 1})
+        self.that(phase == "Succeeded" and log.count("GPU-") == 1, "and a pod still gets its GPU", log)
+
+    def killed_plugin(self):
+        names = [self.pod("nvidia-smi -L", {GPU: 1}) for _ in range(4)]
+        self.plugin.end(signal.SIGKILL)  # while kubelet asks it to allocate
+        self.plugin.start()
+        self.that(self.amounts({GPU: 8}), "after kill -9 under allocations the plugin is back with 8", self.seen())
+        phases = [self.node.finished(name) for name in names]
+        for name in names:
+            self.node.delete_pod(name)
+        self.that(all(phase in ("Succeeded", "Failed") for phase in phases), "no pod hangs because of it", phases)
+        phase, log, _ = self.run_once("nvidia-smi -L", {GPU: 8})
+        self.that(phase == "Succeeded" and log.count("GPU-") == 8, "and no device is leaked: a pod gets all 8",
+                  f"{phase}\n{log}")
+
+    def lost_gpu(self):
+        self.plugin.sim("gpu", "5", "lost")
+        self.that(self.amounts({GPU: 7}, {GPU: 8}), "a lost GPU leaves 7 allocatable of 8", self.seen())
+        phase, log, status = self.run_once("nvidia-smi -L", {GPU: 1})
+        self.that(phase == "Succeeded", "a lost GPU harms no other pod", f"{phase}\n{log}\n{json.dumps(status)[:800]}")
+        self.plugin.sim("gpu", "5", "found")
+        self.that(self.amounts({GPU: 8}), "it comes back without any restart", self.seen())
+
+    def replicas(self):
+        sharing = {"version": "v1", "sharing": {"timeSlicing": {"replicas": 128}}}
+        self.plugin.reload(quiet_seconds=1, config=sharing)
+        self.that(self.amounts({GPU: 1024}), "128 replicas of 8 GPUs are 1024 nvidia.com/gpu", self.seen())
+        sharing["sharing"]["timeSlicing"]["replicas"] = 4
+        self.plugin.reload(quiet_seconds=1, config=sharing)
+        self.that(self.amounts({GPU: 32}), "4 replicas are 32", self.seen())
+        names = [self.pod("nvidia-smi -L; sleep 20; echo done", {GPU: 1}) for _ in range(12)]
+        self.node.wait(lambda: all(self.node.phase(name) == "Running" for name in names), "", 90)
+        running = [self.node.phase(name) for name in names]
+        sharing["sharing"]["timeSlicing"]["replicas"] = 2
+        self.plugin.reload(quiet_seconds=1, config=sharing)
+        self.that(self.amounts({GPU: 16}), "from 4 to 2 replicas under running pods there are 16", self.seen())
+        phases = [self.node.finished(name) for name in names]
+        logs = [self.node.log_of(name) for name in names]
+        for name in names:
+            self.node.delete_pod(name)
+        self.that(set(running) == {"Running"} and set(phases) == {"Succeeded"} and all("done" in log for log in logs),
+                  "and the pods that had replicas run on to their end", f"{running} {phases}")
+
+    def mixed_mig(self):
+        self.plugin.end()
+        self.plugin = Plugin(self.work, self.root, "h100x8,mig=1g.10gb")
+        mixed = {"version": "v1", "mig": {"strategy": "mixed"}}
+        self.plugin.spec(quiet_seconds=1, config=mixed).start()
+        wanted = {"nvidia.com/mig-1g.10gb": 56}
+        self.that(self.node.wait(lambda: self.node.amounts("allocatable").get("nvidia.com/mig-1g.10gb") == 56, "", 60),
+                  f"mixed MIG offers {wanted}", self.seen())
+        self.that(self.node.wait(lambda: self.node.amounts("allocatable").get(GPU, 0) == 0, "", 30),
+                  "and no whole GPUs any more", self.seen())
+
+
+def main():
+    if "--inside" not in sys.argv:
+        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, __file__, "--inside",
+                              *sys.argv[1:]])
+    checks = Checks()
+    work = pathlib.Path(tempfile.mkdtemp(prefix="sw-e2e."))
+    test = Test(checks, work, "--long" in sys.argv)
+    try:
+        test.start()
+        for part in (test.whole_gpus, test.many_pods, test.kubelet_restarts, test.killed_plugin, test.lost_gpu,
+                     test.replicas, test.mixed_mig):
+            part()
+        return checks.close()
+    finally:
+        test.stop()
+        if "--keep" not in sys.argv:
+            subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

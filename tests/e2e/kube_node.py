@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/kube_node.py - a Kubernetes node in one folder: etcd, API server, containerd and a real kubelet 1.20.2.
+"""    node = Node(folder, runtime="/usr/sbin/runc")     # call inside a private mount namespace: it mounts /var/lib/kubelet
+    node.start()
+    node.run_pod("a", ["nvidia-smi", "-L"], limits={"nvidia.com/gpu": 1}); node.log_of("a")
+    node.stop()
+"""
+
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tarfile
+import time
+import urllib.error
+import urllib.request
+
+from slipway_host import must, run, script
+
+NAME = "node-1"
+IMAGE = "localhost/slipway-test:1"
+PAUSE = "localhost/slipway-pause:1"
+TOKEN = "slipway-e2e-token"
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def docker_archive(path, name, root, command):
+    """An image of one layer, as `docker save` writes it, from a folder."""
+    layer = io.BytesIO()
+    with tarfile.open(fileobj=layer, mode="w") as tar:
+        tar.add(root, arcname=".")
+    data = layer.getvalue()
+    digest = __import__("hashlib").sha256(data).hexdigest()
+    config = json.dumps({"architecture": "amd64", "os": "linux", "config": {"Cmd": command, "Env": ["PATH=/usr/bin:/bin"]},
+                         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + digest]}}).encode()
+    manifest = json.dumps([{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]).encode()
+    with tarfile.open(path, "w") as tar:
+        for file, content in (("layer.tar", data), ("config.json", config), ("manifest.json", manifest)):
+            info = tarfile.TarInfo(file)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+
+
+class Node:
+    """Everything that it starts ends with stop(), or with the caller's process group."""
+
+    def __init__(self, folder, image_root, runtime="/usr/sbin/runc", environment=None):
+        self.folder = pathlib.Path(folder)
+        self.image_root = image_root
+        self.runtime = runtime
+        self.environment = environment or {}
+        self.programs = pathlib.Path(script("kubernetes.sh").splitlines()[-1])
+        self.running = {}
+        self.port = free_port()
+        self.context = ssl.create_default_context()
+        self.context.check_hostname = False
+        self.context.verify_mode = ssl.CERT_NONE
+
+    # --- processes ---
+
+    def _spawn(self, name, argv, **environment):
+        log = open(self.folder / f"{name}.log", "ab")
+        self.running[name] = subprocess.Popen([str(word) for word in argv], stdout=log, stderr=log,
+                                              stdin=subprocess.DEVNULL, env=os.environ | environment)
+
+    def end(self, name, number=signal.SIGTERM):
+        process = self.running.pop(name, None)
+        if process is None:
+            return
+        process.send_signal(number)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def start(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        kubelet_root = self.folder / "kubelet"
+        kubelet_root.mkdir(exist_ok=True)
+        pathlib.Path("/var/lib/kubelet").mkdir(parents=True, exist_ok=True)
+        must(["mount", "--bind", kubelet_root, "/var/lib/kubelet"])
+        (self.folder / "pod-logs").mkdir(exist_ok=True)
+        pathlib.Path("/var/log/pods").mkdir(parents=True, exist_ok=True)
+        must(["mount", "--bind", self.folder / "pod-logs", "/var/log/pods"])
+        self._start_etcd()
+        self._start_api_server()
+        self._start_containerd()
+        self.start_kubelet()
+        return self
+
+    def stop(self):
+        for name in list(self.pods()) if "api" in self.running else []:
+            self.delete_pod(name)
+        self.end("kubelet")
+        if "containerd" in self.running:
+            for task in run(self._ctr("task", "ls", "-q")).stdout.split():
+                run(self._ctr("task", "kill", "-s", "SIGKILL", task))
+        for name in ("containerd", "api", "etcd"):
+            self.end(name)
+        for line in reversed(pathlib.Path("/proc/self/mountinfo").read_text().splitlines()):
+            where = line.split()[4]
+            if where.startswith((str(self.folder), "/var/lib/kubelet", "/var/log/pods")):
+                run(["umount", "-l", where])
+
+    def _start_etcd(self):
+        self.etcd = free_port()
+        peer = free_port()
+        client = f"http://127.0.0.1:{self.etcd}"
+        self._spawn("etcd", ["etcd", "--data-dir", self.folder / "etcd", "--listen-client-urls", client,
+                             "--advertise-client-urls", client, "--listen-peer-urls", f"http://127.0.0.1:{peer}",
+                             "--unsafe-no-fsync"])
+
+    def _start_api_server(self):
+        (self.folder / "tokens.csv").write_text(f'{TOKEN},admin,admin,"system:masters"\n')
+        key = self.folder / "service-account.key"
+        must(["openssl", "genrsa", "-out", key, "2048"])
+        self._spawn("api", [self.programs / "kube-apiserver", f"--etcd-servers=http://127.0.0.1:{self.etcd}",
+                            "--bind-address=127.0.0.1", f"--secure-port={self.port}", f"--cert-dir={self.folder}/certs",
+                            "--service-cluster-ip-range=10.0.0.0/24", f"--service-account-key-file={key}",
+                            f"--service-account-signing-key-file={key}", "--service-account-issuer=https://slipway.test",
+                            f"--token-auth-file={self.folder}/tokens.csv", "--authorization-mode=AlwaysAllow",
+                            "--disable-admission-plugins=ServiceAccount"])
+        self.wait(lambda: self.api("GET", "/healthz", text=True) == "ok", "the API server", 120)
+        self.api("POST", "/api/v1/namespaces/default/serviceaccounts",
+                 {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}})
+
+    def _ctr(self, *words):
+        return ["ctr", "--address", self.folder / "containerd.sock", "-n", "k8s.io", *words]
+
+    def _start_containerd(self):
+        config = self.folder / "containerd.toml"
+        config.write_text(f"""version = 2
+root = "{self.folder}/containerd"
+state = "{self.folder}/containerd-state"
+[grpc]
+  address = "{self.folder}/containerd.sock"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "{PAUSE}"
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "native"
+    default_runtime_name = "gpu"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.gpu]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.gpu.options]
+        BinaryName = "{self.runtime}"
+""")
+        self._spawn("containerd", ["containerd", "--config", config], **self.environment)
+        self.wait(lambda: run(self._ctr("version")).returncode == 0, "containerd", 60)
+        pause = self.folder / "pause-root"
+        (pause / "bin").mkdir(parents=True)
+        shutil.copy("/usr/bin/busybox", pause / "bin/busybox")
+        for name, root, command in ((PAUSE, pause, ["/bin/busybox", "sleep", "1000000"]),
+                                    (IMAGE, self.image_root, ["/bin/sh"])):
+            archive = self.folder / "image.tar"
+            docker_archive(archive, name, root, command)
+            must(self._ctr("images", "import", "--snapshotter", "native", archive))
+            archive.unlink()
+
+    def start_kubelet(self):
+        (self.folder / "kubeconfig").write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": {"server": f"https://127.0.0.1:{self.port}",
+                                                   "insecure-skip-tls-verify": True}}],
+            "users": [{"name": "u", "user": {"token": TOKEN}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
+        (self.folder / "kubelet.json").write_text(json.dumps({
+            "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "cgroupDriver": "cgroupfs",
+            "cgroupsPerQOS": False, "enforceNodeAllocatable": [], "failSwapOn": False, "port": free_port(),
+            "healthzPort": 0, "readOnlyPort": 0, "serverTLSBootstrap": False, "maxPods": 110,
+            "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
+            "authorization": {"mode": "AlwaysAllow"}, "nodeStatusUpdateFrequency": "1s", "syncFrequency": "1s",
+            "evictionHard": {"memory.available": "1Mi", "nodefs.available": "0.1%", "imagefs.available": "0.1%",
+                             "nodefs.inodesFree": "0.1%"}}))
+        self._spawn("kubelet", [self.programs / "kubelet", f"--config={self.folder}/kubelet.json",
+                                "--container-runtime=remote",
+                                f"--container-runtime-endpoint=unix://{self.folder}/containerd.sock",
+                                f"--kubeconfig={self.folder}/kubeconfig", f"--hostname-override={NAME}",
+                                "--runtime-cgroups=/", "--kubelet-cgroups=/", f"--cert-dir={self.folder}/kubelet-certs"])
+
+    # --- the API ---
+
+    def api(self, method, path, body=None, text=False, kind="application/json"):
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(f"https://127.0.0.1:{self.port}{path}", data=data, method=method,
+                                         headers={"Authorization": "Bearer " + TOKEN, "Content-Type": kind})
+        try:
+            with urllib.request.urlopen(request, context=self.context, timeout=20) as answer:
+                content = answer.read().decode()
+        except (urllib.error.URLError, OSError) as problem:
+            return "" if text else {"problem": str(problem), "code": getattr(problem, "code", 0)}
+        return content if text else json.loads(content)
+
+    @staticmethod
+    def wait(holds, what, seconds=60):
+        """Until it holds; whether it came to that is returned, or raised about where it is named."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if holds():
+                return True
+            time.sleep(0.2)
+        if what:
+            raise RuntimeError(f"{what} did not come up within {seconds} s")
+        return False
+
+    def amounts(self, kind):
+        """Of the node: {"nvidia.com/gpu": 8} in "capacity" or "allocatable"."""
+        status = self.api("GET", f"/api/v1/nodes/{NAME}").get("status", {})
+        return {name: int(value) for name, value in status.get(kind, {}).items() if name.startswith("nvidia.com/")}
+
+    def run_pod(self, name, command, limits, volumes=(), priority=None):
+        """A pod of one container that runs once. volumes: (host path, path inside)."""
+        limits = {key: str(value) for key, value in limits.items()}
+        mounts = [{"name": f"v{i}", "mountPath": inside} for i, (_, inside) in enumerate(volumes)]
+        sources = [{"name": f"v{i}", "hostPath": {"path": str(host)}} for i, (host, _) in enumerate(volumes)]
+        return self.api("POST", "/api/v1/namespaces/default/pods", {
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+            "spec": {"nodeName": NAME, "hostNetwork": True, "restartPolicy": "Never",
+                     "terminationGracePeriodSeconds": 1, "automountServiceAccountToken": False,
+                     "tolerations": [{"operator": "Exists"}], "volumes": sources,
+                     "containers": [{"name": "c", "image": IMAGE, "imagePullPolicy": "Never", "command": command,
+                                     "resources": {"limits": limits}, "volumeMounts": mounts}]}})
+
+    def pods(self):
+        items = self.api("GET", "/api/v1/namespaces/default/pods").get("items", [])
+        return {pod["metadata"]["name"]: pod for pod in items}
+
+    def phase(self, name):
+        return self.api("GET", f"/api/v1/namespaces/default/pods/{name}").get("status", {}).get("phase", "")
+
+    def status_of(self, name):
+        return self.api("GET", f"/api/v1/namespaces/default/pods/{name}").get("status", {})
+
+    def finished(self, name, seconds=90):
+        """The pod's phase once it has ended, else the last one."""
+        self.wait(lambda: self.phase(name) in ("Succeeded", "Failed"), "", seconds)
+        return self.phase(name)
+
+    def log_of(self, name):
+        """What the container printed, from the files that kubelet has the engine write."""
+        folder = next(iter(sorted(pathlib.Path("/var/log/pods").glob(f"default_{name}_*/c"))), None)
+        lines = []
+        for file in sorted(folder.glob("*.log")) if folder else []:
+            lines += [re.sub(r"^\S+ \S+ \S ", "", line) for line in file.read_text().splitlines()]
+        return "\n".join(lines)
+
+    def devices_of(self, name):
+        """The ids that kubelet's checkpoint says a pod holds."""
+        uid = self.api("GET", f"/api/v1/namespaces/default/pods/{name}").get("metadata", {}).get("uid")
+        file = pathlib.Path("/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint")
+        entries = json.loads(file.read_text())["Data"]["PodDeviceEntries"] or []
+        ids = [entry["DeviceIDs"] for entry in entries if entry["PodUID"] == uid]
+        return sorted(re.findall(r"(?:GPU|MIG)-[0-9a-f-]{36}(?:::\d+)?", json.dumps(ids)))
+
+    def delete_pod(self, name):
+        self.api("DELETE", f"/api/v1/namespaces/default/pods/{name}?gracePeriodSeconds=0")
