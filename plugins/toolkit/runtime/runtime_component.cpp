@@ -6,6 +6,7 @@
 #include "toolkit/runtime/containerd_kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
+#include "toolkit/runtime/low_level_runtimes.hpp"
 #include "toolkit/runtime/runtime_diagnose.hpp"
 #include "toolkit/runtime/runtime_verify.hpp"
 
@@ -61,6 +62,8 @@ Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
   if (found.empty()) return Facts::not_applicable("no container engine is installed");
   facts.set("settings", to_json(settings));
   for (const auto& [name, seen] : found.items()) facts.set(name, seen);
+  SLIPWAY_TRY(low_level, read_low_level(found, host));
+  if (!low_level.is_null()) facts.set("low_level", low_level);
   return facts;
 }
 
@@ -70,6 +73,7 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
   for (const Engine& engine : engines())
     if (facts.has(engine.name))
       SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), inputs.target().live, plan));
+  if (facts.has("low_level")) plan_low_level(facts.value("low_level"), plan);
   return plan;
 }
 

@@ -12,6 +12,7 @@ namespace {
 using slipway::testing::FakeHost;
 using slipway::testing::summary;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(RuntimeContainerd, InheritsTheDefaultHandlerInEachVersionOfTheConfiguration) {
   const std::vector<std::tuple<std::string, std::string, std::vector<std::string>>> versions{
@@ -208,6 +209,38 @@ TEST(RuntimePodman, NeedsAFileOnlyForARuntimeProgram) {
   host.file("/usr/bin/nvidia-container-runtime", "x", 0755);
   EXPECT_EQ(file_of(host, runtime_spec()),
             (Json{{"engine", {{"runtimes", {{"nvidia", {"/usr/bin/nvidia-container-runtime"}}}}}}}));
+}
+
+TEST(RuntimeLowLevel, StaysTheProgramThatTheDefaultHandlerStarted) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.6.20");
+  host.file("/usr/bin/slipway-runtime", "x", 0755);
+  const std::string runc = R"([plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc)";
+  host.file(kConfig, "version = 2\n" + runc + ".options]\nBinaryName = \"/opt/runc\"\n");
+  const Spec spec = runtime_spec({{"set_as_default", true}});
+  const auto plan = plan_of(host, spec);
+  ASSERT_TRUE(plan.ok()) << to_text(plan.error());
+  const std::string settings = "/etc/nvidia-container-runtime/config.toml";
+  ASSERT_THAT(summary(*plan), HasSubstr("merge " + settings));
+  const Json set = plan->actions().back().value("set");
+  EXPECT_EQ(at_path(set, {"nvidia-container-runtime", "runtimes"}), Json({"/opt/runc", "runc", "crun"}));
+
+  // Once both hold, the default handler is ours and no longer says what was there before.
+  Json config = parse_toml(host.read(kConfig).value(), kConfig).value();
+  config.merge_patch(plan->actions().front().value("set"));
+  host.file(kConfig, to_toml(config));
+  host.file(settings, to_toml(set));
+  EXPECT_EQ(summary(*plan_of(host, spec)), summary(*plan));
+
+  host.file(settings, "[nvidia-container-runtime]\nruntimes = [\"crun\"]\n");
+  EXPECT_THAT(summary(*plan_of(host, spec)), Not(HasSubstr(settings))) << "somebody has decided otherwise";
+}
+
+TEST(RuntimeLowLevel, IsLeftAloneWhereItIsRuncAnyway) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.6.20");
+  host.file("/usr/bin/slipway-runtime", "x", 0755);
+  EXPECT_THAT(summary(*plan_of(host, runtime_spec())), Not(HasSubstr("nvidia-container-runtime")));
 }
 
 TEST(RuntimeEngines, ThatAreNotInstalledAreAnErrorOnlyWhenNamed) {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/runtime/low_level_runtimes.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/toml.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+constexpr const char* kSettings = "/etc/nvidia-container-runtime/config.toml";
+constexpr const char* kDefault = "runc";
+constexpr std::string_view kUsualRunc[] = {"runc", "/usr/bin/runc", "/usr/sbin/runc"};
+
+/// What an engine's handlers start without a runtime for GPUs. @return nothing where none comes between; empty where
+/// ours is the default handler already, so that what was there before does not show any more
+std::optional<std::string> former_program(const Json& engine) {
+  const std::string ours = engine.value("runtime", "");
+  if (ours.empty()) return std::nullopt;
+  Json program = at_path(engine, {"base", "options", "BinaryName"});
+  if (!program.is_string()) program = at_path(engine, {"base", "runtime_path"});
+  if (!program.is_string() || program == "") return kDefault;
+  if (program == ours) return "";
+  const bool usual = std::ranges::count(kUsualRunc, program.get<std::string>()) != 0;
+  return usual ? kDefault : program.get<std::string>();
+}
+
+Json list_for(const std::string& program) { return Json{program, "runc", "crun"}; }
+
+}  // namespace
+
+Result<Json> read_low_level(const Json& engines, const Host& host) {
+  std::set<std::string> programs;
+  for (const Json& engine : engines)
+    if (auto program = former_program(engine)) programs.insert(std::move(*program));
+  if (programs.empty() || programs == std::set<std::string>{kDefault}) return Json(nullptr);
+  const auto text = host.read(kSettings);
+  SLIPWAY_TRY(settings, parse_toml(text ? *text : "", kSettings));
+  const Json held = at_path(settings, {"nvidia-container-runtime", "runtimes"});
+  const bool as_written = held.is_array() && held.size() == 3 && held[0].is_string() && held == list_for(held[0]);
+  if (programs.erase("") > 0 && as_written) programs.insert(held[0].get<std::string>());
+  if (programs.empty() || programs == std::set<std::string>{kDefault}) return Json(nullptr);
+  if (programs.size() > 1)
+    return Json{{"note", "the engines here start different OCI runtimes; name the one behind GPU containers in " +
+                             std::string(kSettings) + " (nvidia-container-runtime.runtimes)"}};
+  const Json wanted = list_for(*programs.begin());
+  if (!held.is_null() && held != wanted) return Json(nullptr);  // somebody has decided that already
+  return Json{{"runtimes", wanted}};
+}
+
+void plan_low_level(const Json& facts, Plan& plan) {
+  if (facts.contains("note")) plan.note(facts["note"].get<std::string>());
+  if (!facts.contains("runtimes")) return;
+  const Json set{{"nvidia-container-runtime", {{"runtimes", facts["runtimes"]}}}};
+  plan.add(action::merge({.path = kSettings, .format = "toml", .set = set}))
+      .because("containers with GPUs are made by " + facts["runtimes"].front().get<std::string>() + " as before");
+}
+
+}  // namespace slipway::toolkit
