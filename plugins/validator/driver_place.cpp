@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/driver_place.hpp"
 
-#include <array>
+#include "nvidia/library_folders.hpp"
 
 namespace slipway::validator {
 namespace {
 
-constexpr std::string_view kContainerRoot = "/run/nvidia/driver";
-constexpr std::string_view kStoreRoot = "/usr/lib/slipway/store/driver/current/userspace";
-constexpr std::array kFolders{"/usr/lib/x86_64-linux-gnu",
-                              "/usr/lib/aarch64-linux-gnu",
-                              "/usr/lib64",
-                              "/usr/lib/x86_64-linux-gnu/nvidia/current",
-                              "/usr/lib/aarch64-linux-gnu/nvidia/current",
-                              "/usr/lib",
-                              "/lib64",
-                              "/usr/lib/wsl/lib"};
+using nvidia::kContainerDriverRoot;
+using nvidia::kStoreRoot;
 
 std::string below(const std::string& root, std::string_view path) {
   return root == "/" ? std::string(path) : root + std::string(path);
 }
 
 std::string library_below(const Host& host, const std::string& root, std::string_view soname) {
-  for (const char* folder : kFolders)
-    if (auto path = host.resolve(below(root, folder) + "/" + std::string(soname))) return *path;
+  for (const std::string_view folder : nvidia::kLibraryFolders)
+    if (auto path = host.resolve(below(root, nvidia::in_folder(folder, soname)))) return *path;
   return {};
 }
 
@@ -39,7 +31,7 @@ std::optional<DriverPlace> driver_at(const Host& host, const std::string& root) 
 
 std::optional<DriverPlace> find_driver(const Host& host, const std::string& wanted) {
   if (!wanted.empty()) return driver_at(host, wanted);
-  for (const std::string_view root : {std::string_view("/"), kStoreRoot, kContainerRoot})
+  for (const std::string_view root : {std::string_view("/"), kStoreRoot, kContainerDriverRoot})
     if (auto place = driver_at(host, std::string(root))) return place;
   return std::nullopt;
 }

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/nvml/library.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 
 #include <dlfcn.h>
 #include <link.h>
 
+#include "nvidia/library_folders.hpp"
+
 namespace slipway::nvidia::nvml {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The folders where NVIDIA's own tools look below a driver root, and where Debian's alternatives lead.
-constexpr std::array kFolders{"",
-                              "usr/lib64",
-                              "usr/lib/x86_64-linux-gnu",
-                              "usr/lib/aarch64-linux-gnu",
-                              "lib64",
-                              "lib/x86_64-linux-gnu",
-                              "lib/aarch64-linux-gnu",
-                              "usr/lib/x86_64-linux-gnu/nvidia/current",
-                              "usr/lib/aarch64-linux-gnu/nvidia/current",
-                              "usr/lib/wsl/lib"};
 
 Error not_there(const LibraryChoice& choice, const std::vector<std::string>& tried) {
   Error error{
@@ -70,7 +59,8 @@ Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_r
 
 std::vector<std::string> library_candidates(const std::string& driver_root) {
   std::vector<std::string> paths;
-  for (const char* folder : kFolders) paths.push_back((fs::path(driver_root) / folder / kSoname).string());
+  for (const std::string_view folder : kLibraryFolders)
+    paths.push_back((fs::path(driver_root) / in_folder(folder, kSoname).substr(1)).string());
   return paths;
 }
 
