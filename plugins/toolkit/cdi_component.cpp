@@ -2,6 +2,7 @@
 #include "toolkit/cdi_component.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "nvidia/gpu.hpp"
 #include "toolkit/cdi_facts.hpp"
@@ -16,6 +17,19 @@ bool has_gpu(const Host& host) {
 
 std::string number_of(const Json& node) {
   return std::to_string(node.value("major", 0)) + ":" + std::to_string(node.value("minor", 0));
+}
+
+/// What was found here is not what the component driver installs: the core asks again once that is done.
+std::optional<Error> other_driver(const Spec& spec, const Facts& facts, const Inputs& inputs) {
+  const Json wanted = inputs.output("driver", "driver_root");
+  const std::string found = facts.text("driver_root");
+  if (spec.text("driver_root") != "auto" || !wanted.is_string() || wanted == found) return std::nullopt;
+  return Error{ErrorCode::not_found,
+               "the component driver installs the driver below " + wanted.get<std::string>() +
+                   ", and so far there is one below " + found,
+               "spec.components.cdi.driver_root",
+               "name the root to use: driver_root, or take one of the two drivers away",
+               {}};
 }
 
 /// As udev writes it: "../nvidia0", "../nvidia-caps/nvidia-cap1".
@@ -33,6 +47,7 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
   for (const auto& [path, each] : found.specs) texts[path] = settings.text_of(each);
   facts.set("specs", std::move(texts));
   facts.set("nodes", linked_nodes(found.specs));
+  if (found.later.empty()) facts.set("driver_root", found.roots.driver);
   facts.set("notes", found.notes);
   if (!found.later.empty()) facts.set("later", found.later);
   if (found.problem) facts.set("problem", to_json(*found.problem));
@@ -45,6 +60,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
     plan.note(facts.text("later"));
     return plan;
   }
+  if (auto error = other_driver(spec, facts, inputs)) return std::move(*error);
   // The core asks again once what comes before this component has changed something.
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   const Json specs = facts.value("specs");

@@ -45,7 +45,8 @@ CdiFacts read_cdi_facts(const CdiSettings& settings, const Host& host) {
   CdiFacts facts;
   facts.later = why_later(host);
   if (!facts.later.empty()) return facts;
-  const auto machine = Machine::open(host, settings.driver_root, settings.dev_root);
+  facts.roots = find_driver_roots(host, settings.driver_root, settings.dev_root);
+  const auto machine = Machine::open(host, facts.roots.driver, facts.roots.dev);
   if (!machine) {
     facts.problem = machine.error();
     return facts;

@@ -11,10 +11,12 @@
 #include <slipway/json.hpp>
 
 #include "toolkit/cdi_settings.hpp"
+#include "toolkit/driver_roots.hpp"
 
 namespace slipway::toolkit {
 
 struct CdiFacts {
+  DriverRoots roots;                               ///< where the driver and its nodes were looked for
   std::map<std::string, nvidia::cdi::Spec> specs;  ///< by path
   std::vector<std::string> notes;                  ///< modes that were left out, and why
   std::string later;                               ///< no spec can be made here and now, and why; empty: one can

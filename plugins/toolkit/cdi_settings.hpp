@@ -17,8 +17,8 @@ struct CdiSettings {
   GenerateOptions options;  ///< for all modes; `mode` and the vendor of management are set for each
   std::string folder;
   bool json = false;
-  std::string driver_root;
-  std::string dev_root;
+  std::string driver_root;  ///< absolute, or "auto"
+  std::string dev_root;     ///< likewise
   bool char_links = true;
 
   GenerateOptions options_for(Mode mode) const;

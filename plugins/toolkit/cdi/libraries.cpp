@@ -5,6 +5,7 @@
 
 #include <fnmatch.h>
 
+#include "nvidia/library_folders.hpp"
 #include "toolkit/cdi/ld_cache.hpp"
 
 namespace slipway::toolkit {
@@ -14,15 +15,10 @@ constexpr std::string_view kStore = "/usr/lib/slipway/store/";
 constexpr std::size_t kMaxCache = 16U << 20U;
 
 std::vector<std::string> usual_folders() {
-  std::vector<std::string> folders{"/"};
-  for (const std::string base : {"/usr", ""}) {
-    folders.push_back(base + "/lib64");
-    for (const char* after : {"", "/nvidia/current"})
-      for (const char* arch : {"x86_64", "aarch64"}) folders.push_back(base + "/lib/" + arch + "-linux-gnu" + after);
-  }
+  std::vector<std::string> folders(nvidia::kLibraryFolders.begin(), nvidia::kLibraryFolders.end());
   // Public folders have links of these under their sonames only.
   for (const char* arch : {"x86_64", "aarch64"})
-    folders.push_back(std::string(kStore) + "driver/current/userspace/usr/lib/" + arch + "-linux-gnu");
+    folders.push_back(std::string(nvidia::kStoreRoot) + "/usr/lib/" + arch + "-linux-gnu");
   return folders;
 }
 
