@@ -24,6 +24,10 @@ bool optional(Mode mode) { return mode != Mode::nvml && mode != Mode::management
 void add_spec(const CdiSettings& settings, Mode mode, const Roots& roots, const Inventory& inventory, CdiFacts& facts) {
   auto spec = generate(settings.options_for(mode), roots, inventory);
   if (spec) {
+    if (settings.options.coherent && mode == Mode::nvml) {
+      const auto halves = split_coherent(*spec);
+      for (const CoherentHalf& half : halves) facts.specs.emplace(settings.path_of(half.spec), half.spec);
+    }
     const std::string path = settings.path_of(*spec);
     facts.specs.emplace(path, std::move(*spec));
   } else if (optional(mode) && spec.error().code == ErrorCode::not_found) {

@@ -39,6 +39,10 @@ CdiSettings read_cdi_settings(const Spec& spec) {
   if (spec.text("hooks") == "none") settings.options.hooks.disabled = {"all"};
   settings.options.vendor = spec.text("vendor");
   settings.options.all_device = spec.flag("all_device");
+  if (const std::string folder = spec.text("container_library_folder"); folder != "auto")
+    settings.options.container_library_folder = folder;
+  settings.options.explicit_libraries = spec.flag("explicit_libraries");
+  settings.options.coherent = spec.flag("coherent");
   settings.folder = spec.text("folder");
   settings.json = spec.text("format") == "json";
   settings.driver_root = spec.text("driver_root");

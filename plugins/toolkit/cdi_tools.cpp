@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi_tools.hpp"
 
-#include <cerrno>
 #include <filesystem>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <slipway/root_dir.hpp>
+#include <sstream>
 
 #include "nvidia/cdi/read.hpp"
-#include "nvidia/cdi/write.hpp"
 #include "toolkit/machine.hpp"
+#include "toolkit/spec_file.hpp"
 #include "toolkit/spec_folder.hpp"
 
 namespace slipway::toolkit {
@@ -23,39 +17,33 @@ namespace fs = std::filesystem;
 constexpr const char* kListUsage =
     "usage: slipway toolkit cdi list [--spec-dir DIR]...\n"
     "\n"
-    "Prints the devices that engines find, one on a line; files that they refuse are named in the log.\n";
+    "Prints the devices that engines find, one on a line; files that they refuse are named in the log.\n"
+    "The variable NVIDIA_CTK_CDI_SPEC_DIRS, with commas, stands for the option.\n";
 constexpr const char* kValidateUsage =
     "usage: slipway toolkit cdi validate FILE...\n"
     "\n"
     "Checks CDI specs, YAML or JSON, by the rules of the specification. Exit status 1 when one is broken.\n";
 
-Status write_all(int fd, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("write", path, errno);
-    text.remove_prefix(static_cast<std::size_t>(count));
+/// "nvidia.yaml" -> "nvidia.coherent.yaml".
+std::string with_suffix(const std::string& path, const std::string& suffix) {
+  if (path.empty()) return path;
+  fs::path file(path);
+  return file.replace_extension(suffix + file.extension().string()).string();
+}
+
+/// To the file that was asked for, else to the standard output.
+Status put(const nvidia::cdi::Spec& spec, const GenerateArguments& arguments, const std::string& path, ToolIo& io) {
+  if (path.empty()) {
+    io.print(spec_text(spec, arguments.json));
+    return {};
   }
+  SLIPWAY_CHECK(write_spec(path, spec, arguments.json));
+  io.log("wrote " + path + ": " + spec.kind + ", " + std::to_string(spec.devices.size()) + " devices");
   return {};
 }
 
-/// Readers see the former file or the whole new one.
-Status write_file(const std::string& path, const std::string& text) {
-  std::error_code problem;
-  if (const fs::path folder = fs::path(path).parent_path(); !folder.empty()) fs::create_directories(folder, problem);
-  std::string temporary = path + ".XXXXXX";
-  const Fd file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) return system_error("write", path, errno);
-  Status written = write_all(file.get(), text, path);
-  if (written && ::fchmod(file.get(), 0644) != 0) written = system_error("set the mode of", path, errno);
-  if (written && ::fsync(file.get()) != 0) written = system_error("write", path, errno);
-  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = system_error("write", path, errno);
-  if (!written) ::unlink(temporary.c_str());
-  return written;
-}
-
 Result<int> run_generate(const std::vector<std::string>& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(arguments, parse_generate_arguments(words));
+  SLIPWAY_TRY(arguments, parse_generate_arguments(words, process_environment));
   SLIPWAY_TRY(machine, Machine::open(host, arguments.driver_root, arguments.dev_root));
   Inventory inventory;
   if (needs_inventory(arguments.options.mode)) {
@@ -63,13 +51,10 @@ Result<int> run_generate(const std::vector<std::string>& words, const Host& host
     inventory = std::move(found);
   }
   SLIPWAY_TRY(spec, generate(arguments.options, machine.roots(), inventory));
-  const std::string text = arguments.json ? nvidia::cdi::to_json_text(spec) : nvidia::cdi::to_yaml(spec);
-  if (arguments.output.empty()) {
-    io.print(text);
-    return 0;
-  }
-  SLIPWAY_CHECK(write_file(arguments.output, text));
-  io.log("wrote " + arguments.output + ": " + spec.kind + ", " + std::to_string(spec.devices.size()) + " devices");
+  SLIPWAY_CHECK(put(spec, arguments, arguments.output, io));
+  const auto halves = arguments.options.coherent ? split_coherent(spec) : std::vector<CoherentHalf>{};
+  for (const CoherentHalf& half : halves)
+    SLIPWAY_CHECK(put(half.spec, arguments, with_suffix(arguments.output, half.suffix), io));
   return 0;
 }
 
@@ -86,6 +71,11 @@ Result<int> run_list(const std::vector<std::string>& words, const Host& host, To
                    "slipway toolkit cdi list",
                    "`slipway toolkit cdi list --help`",
                    {}};
+  }
+  if (folders.empty()) {
+    std::istringstream named(process_environment("NVIDIA_CTK_CDI_SPEC_DIRS"));
+    for (std::string folder; std::getline(named, folder, ',');)
+      if (!folder.empty()) folders.push_back(folder);
   }
   const SpecFolders found = read_spec_folders(host, folders.empty() ? default_spec_folders() : folders);
   for (const Error& problem : found.problems) io.log("left out: " + problem.what + " (" + problem.where + ")");
@@ -121,18 +111,22 @@ Result<int> run_validate(const std::vector<std::string>& words, const Host& host
 std::vector<ToolInfo> CdiTools::list() const {
   return {{"generate", "writes the CDI spec of this machine's GPUs", generate_usage()},
           {"list", "prints the devices of the CDI specs that engines find", kListUsage},
+          {"transform", "moves the paths of a CDI spec to another root", transform_usage()},
           {"validate", "checks CDI specs", kValidateUsage}};
 }
 
 Result<int> CdiTools::run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
                           ToolIo& io) const {
-  for (const std::string& argument : arguments)
-    if (argument == "--help" || argument == "-h") {
-      io.print(tool == "generate" ? generate_usage() : tool == "list" ? kListUsage : kValidateUsage);
-      return 0;
-    }
+  for (const std::string& argument : arguments) {
+    if (argument != "--help" && argument != "-h") continue;
+    const auto tools = list();
+    for (const ToolInfo& each : tools)
+      if (each.name == tool) io.print(each.usage);
+    return 0;
+  }
   if (tool == "generate") return run_generate(arguments, host, io);
   if (tool == "list") return run_list(arguments, host, io);
+  if (tool == "transform") return run_transform(arguments, host, io);
   return run_validate(arguments, host, io);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "nvidia/nearest.hpp"
 #include "toolkit/cdi_tools.hpp"
+#include "toolkit/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -80,6 +82,7 @@ std::map<std::string, Option> known_options(GenerateArguments& into, Pending& pe
           {"--enable-hook", set(pending.enabled)},
           {"--feature-flag", list(pending.features)},
           {"--device-id", list(options.device_ids)},
+          {"--container-library-dir", text(options.container_library_folder)},
           {"--no-all-device", {true, [&options](const std::string& value) -> Status {
                                  if (!value.empty() && value != "true" && value != "false")
                                    return usage_error("--no-all-device takes no value");
@@ -103,6 +106,10 @@ Status take_features(const Pending& pending, GenerateOptions& options) {
       options.additional_gids = false;
     else if (feature == "disable-ipc-discoverer")
       options.sockets = false;
+    else if (feature == "enable-explicit-driver-libraries")
+      options.explicit_libraries = true;
+    else if (feature == "enable-coherent-annotations")
+      options.coherent = true;
     else if (feature != "disable-nvsandboxutils" && feature != "disable-nvsandbox-utils")  // never used here
       return usage_error("--feature-flag " + feature + " is not known to slipway");
   }
@@ -121,24 +128,53 @@ Status finish(const Pending& pending, GenerateArguments& into) {
     if (!naming) return usage_error("--device-name-strategy takes index, uuid or type-index, not '" + word + "'");
     into.options.names.push_back(*naming);
   }
-  const std::string format = !pending.format.empty()          ? pending.format
-                             : into.output.ends_with(".json") ? "json"
-                                                              : "yaml";
-  if (format != "json" && format != "yaml") return usage_error("--format takes yaml or json, not '" + format + "'");
-  into.json = format == "json";
+  SLIPWAY_TRY(json, is_json(pending.format, into.output));
+  into.json = json;
   into.options.hooks.disabled.insert(pending.disabled.begin(), pending.disabled.end());
   for (const std::string& hook : pending.enabled) into.options.hooks.disabled.erase(hook);
-  for (const std::string* root : {&into.driver_root, &into.dev_root})
+  for (const std::string* root : {&into.driver_root, &into.dev_root, &into.options.container_library_folder})
     if (!root->empty() && !root->starts_with('/')) return usage_error("'" + *root + "' is no absolute path");
   if (into.dev_root.empty()) into.dev_root = into.driver_root;
   return take_features(pending, into.options);
 }
 
+/// nvidia-ctk's variables, each behind "NVIDIA_CTK_".
+constexpr std::pair<const char*, const char*> kVariables[] = {
+    {"--output", "CDI_OUTPUT_FILE_PATH"},
+    {"--format", "CDI_GENERATE_OUTPUT_FORMAT"},
+    {"--mode", "CDI_GENERATE_MODE"},
+    {"--device-name-strategy", "CDI_GENERATE_DEVICE_NAME_STRATEGIES"},
+    {"--driver-root", "DRIVER_ROOT"},
+    {"--dev-root", "DEV_ROOT"},
+    {"--nvidia-cdi-hook-path", "CDI_HOOK_PATH"},
+    {"--ldconfig-path", "CDI_GENERATE_LDCONFIG_PATH"},
+    {"--vendor", "CDI_GENERATE_VENDOR"},
+    {"--class", "CDI_GENERATE_CLASS"},
+    {"--config-search-path", "CDI_GENERATE_CONFIG_SEARCH_PATHS"},
+    {"--library-search-path", "CDI_GENERATE_LIBRARY_SEARCH_PATHS"},
+    {"--disable-hook", "CDI_GENERATE_DISABLED_HOOKS"},
+    {"--enable-hook", "CDI_GENERATE_ENABLED_HOOKS"},
+    {"--feature-flag", "CDI_GENERATE_FEATURE_FLAGS"},
+    {"--no-all-device", "CDI_GENERATE_NO_ALL_DEVICE"},
+    {"--device-id", "CDI_GENERATE_DEVICE_IDS"},
+};
+
+Status take_variables(const std::map<std::string, Option>& known, const std::set<std::string>& given,
+                      const Environment& environment) {
+  for (const auto& [option, variable] : kVariables) {
+    const std::string value = given.contains(option) ? "" : environment(std::string("NVIDIA_CTK_") + variable);
+    if (!value.empty()) SLIPWAY_CHECK(known.at(option).take(value));
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<GenerateArguments> parse_generate_arguments(const std::vector<std::string>& words) {
+Result<GenerateArguments> parse_generate_arguments(const std::vector<std::string>& words,
+                                                   const Environment& environment) {
   GenerateArguments arguments;
   Pending pending;
+  std::set<std::string> given;
   const auto known = known_options(arguments, pending);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto equals = words[i].find('=');
@@ -151,7 +187,9 @@ Result<GenerateArguments> parse_generate_arguments(const std::vector<std::string
       value = words[++i];
     }
     SLIPWAY_CHECK(option->second.take(value));
+    given.insert(name);
   }
+  SLIPWAY_CHECK(take_variables(known, given, environment));
   SLIPWAY_CHECK(finish(pending, arguments));
   return arguments;
 }
@@ -176,7 +214,12 @@ std::string generate_usage() {
          "  --enable-hook NAME            takes a hook in that is left out otherwise (chmod)\n"
          "  --ldconfig-path FILE          the host's ldconfig, for update-ldcache\n"
          "  --vendor NAME, --class NAME   the kind, VENDOR/CLASS (default: the mode's, nvidia.com/gpu)\n"
-         "  --feature-flag FLAG           no-additional-gids-for-device-nodes, disable-ipc-discoverer\n";
+         "  --container-library-dir DIR   where containers have libraries, for specs without hooks (default: as here)\n"
+         "  --feature-flag FLAG           no-additional-gids-for-device-nodes, disable-ipc-discoverer,\n"
+         "                                enable-explicit-driver-libraries, enable-coherent-annotations\n"
+         "\n"
+         "An option that is not given takes the value of nvidia-ctk's variable for it (NVIDIA_CTK_CDI_GENERATE_MODE, "
+         "…).\n";
 }
 
 }  // namespace slipway::toolkit

@@ -58,6 +58,16 @@ void sort(Edits& edits) {
   std::ranges::stable_sort(edits.mounts, by_depth, &Mount::container_path);
 }
 
+/// "PATH" and "TARGET::LINK", each path by itself.
+std::string argument_with_root(const std::string& argument, const std::string& from, const std::string& to) {
+  const auto joint = argument.find("::");
+  if (joint == std::string::npos) return with_root(argument, from, to);
+  return with_root(argument.substr(0, joint), from, to) + "::" + with_root(argument.substr(joint + 2), from, to);
+}
+
+/// A hook that runs in the container's namespaces: its arguments are paths there.
+bool runs_inside(const Hook& hook) { return hook.hook_name == "createContainer" || hook.hook_name == "startContainer"; }
+
 void move_host_root(Edits& edits, const std::string& from, const std::string& to) {
   for (DeviceNode& node : edits.device_nodes) {
     const std::string host = node.host_path.empty() ? node.path : node.host_path;
@@ -68,15 +78,22 @@ void move_host_root(Edits& edits, const std::string& from, const std::string& to
   for (Hook& hook : edits.hooks) {
     if (hook.hook_name == "startContainer") continue;  // its program is the container's
     hook.path = with_root(hook.path, from, to);
-    if (hook.hook_name == "createContainer") continue;
-    for (std::string& argument : hook.args) {
-      const auto joint = argument.find("::");
-      if (joint == std::string::npos)
-        argument = with_root(argument, from, to);
-      else
-        argument =
-            with_root(argument.substr(0, joint), from, to) + "::" + with_root(argument.substr(joint + 2), from, to);
-    }
+    if (runs_inside(hook)) continue;
+    for (std::string& argument : hook.args) argument = argument_with_root(argument, from, to);
+  }
+}
+
+void move_container_root(Edits& edits, const std::string& from, const std::string& to) {
+  for (DeviceNode& node : edits.device_nodes) {
+    const std::string moved = with_root(node.path, from, to);
+    if (moved != node.path && node.host_path.empty()) node.host_path = node.path;  // the host's stays where it is
+    node.path = moved;
+  }
+  for (Mount& mount : edits.mounts) mount.container_path = with_root(mount.container_path, from, to);
+  for (Hook& hook : edits.hooks) {
+    if (hook.hook_name == "startContainer") hook.path = with_root(hook.path, from, to);
+    if (!runs_inside(hook)) continue;
+    for (std::string& argument : hook.args) argument = argument_with_root(argument, from, to);
   }
 }
 
@@ -125,6 +142,11 @@ std::string with_root(const std::string& path, const std::string& from, const st
 void move_host_root(Spec& spec, const std::string& from, const std::string& to) {
   move_host_root(spec.edits, from, to);
   for (Device& device : spec.devices) move_host_root(device.edits, from, to);
+}
+
+void move_container_root(Spec& spec, const std::string& from, const std::string& to) {
+  move_container_root(spec.edits, from, to);
+  for (Device& device : spec.devices) move_container_root(device.edits, from, to);
 }
 
 }  // namespace slipway::nvidia::cdi

@@ -23,6 +23,10 @@ void finish(Spec& spec, bool with_all);
 /// in the container's namespaces keep their arguments.
 void move_host_root(Spec& spec, const std::string& from, const std::string& to);
 
+/// Likewise for paths in containers: of nodes and mounts, of hooks that are programs of the container, and the
+/// arguments of hooks that run in its namespaces.
+void move_container_root(Spec& spec, const std::string& from, const std::string& to);
+
 /// `path` with the leading `from` replaced by `to` where that ends at a component; else as it is.
 std::string with_root(const std::string& path, const std::string& from, const std::string& to);
 

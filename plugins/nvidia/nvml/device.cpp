@@ -102,6 +102,16 @@ Answer<std::uint64_t> memory_total(Nvml& nvml, nvmlDevice_t device) {
   return newer ? Answer<std::uint64_t>(NVML_SUCCESS, newer->total) : Answer<std::uint64_t>(newer.code());
 }
 
+Answer<bool> addresses_by_ats(Nvml& nvml, nvmlDevice_t device) {
+  return nvml.ask<bool>([device](const Library& library, bool& ats) {
+    nvmlDeviceAddressingMode_v1_t mode{.version = NVML_STRUCT_VERSION(nvmlDeviceAddressingMode_v1_t, 1)};
+    const nvmlReturn_t code = invoke(
+        library.function<nvmlDevice_t, nvmlDeviceAddressingMode_v1_t*>("nvmlDeviceGetAddressingMode"), device, &mode);
+    ats = mode.value == NVML_DEVICE_ADDRESSING_MODE_ATS;
+    return code;
+  });
+}
+
 std::string sysfs_address(const std::string& bus_id) {
   std::string address = bus_id;
   std::ranges::transform(address, address.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

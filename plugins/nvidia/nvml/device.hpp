@@ -51,6 +51,10 @@ Answer<Memory> memory(Nvml& nvml, nvmlDevice_t device);
 /// `total` of the first memory call, which GPU Feature Discovery and MIG names go by.
 Answer<std::uint64_t> memory_total(Nvml& nvml, nvmlDevice_t device);
 
+/// The processor and the GPU address each other's memory through the address translation services of the bus, as on
+/// Grace Hopper. Drivers before 580 do not tell.
+Answer<bool> addresses_by_ats(Nvml& nvml, nvmlDevice_t device);
+
 /// "00000000:65:00.0" -> "0000:65:00.0"; a domain beyond 16 bits keeps its digits.
 std::string sysfs_address(const std::string& bus_id);
 

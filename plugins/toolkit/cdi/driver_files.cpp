@@ -6,6 +6,7 @@
 
 #include <fnmatch.h>
 
+#include "nvidia/library_folders.hpp"
 #include "toolkit/cdi/soname.hpp"
 
 namespace slipway::toolkit {
@@ -32,6 +33,15 @@ std::string without_version(const std::string& soname) {
   return at == std::string::npos ? std::string() : soname.substr(0, at + 3);
 }
 
+/// A library below one of the usual folders, in another one: what stands between, such as "vdpau", stays.
+std::string moved_library(const std::string& path, const std::string& folder) {
+  std::string_view longest;
+  for (const std::string_view usual : nvidia::kLibraryFolders)
+    if (usual.size() > std::max<std::size_t>(1, longest.size()) && path.starts_with(std::string(usual) + "/"))
+      longest = usual;
+  return longest.empty() ? path : folder + path.substr(longest.size());
+}
+
 }  // namespace
 
 Mount file_mount(const std::string& host, const std::string& container) {
@@ -39,7 +49,10 @@ Mount file_mount(const std::string& host, const std::string& container) {
 }
 
 std::string DriverFiles::container_of(const std::string& real) const {
-  return options_.hooks ? container_path(real) : standard_path(container_path(real));
+  const std::string path = container_path(real);
+  if (options_.hooks) return path;
+  return options_.library_folder.empty() ? standard_path(path)
+                                         : moved_library(standard_path(path), options_.library_folder);
 }
 
 void DriverFiles::mount(const std::string& real, const std::string& container, Edits& edits) const {
@@ -75,7 +88,7 @@ void DriverFiles::give_names(const Found& library, const std::vector<std::string
 }
 
 Status DriverFiles::add_libraries(bool device_node_modification, Edits& edits) const {
-  SLIPWAY_TRY(libraries, find_driver_libraries(search_, version_));
+  SLIPWAY_TRY(libraries, find_driver_libraries(search_, version_, options_.explicit_libraries));
   std::vector<std::string> links;
   std::string cuda_folders;
   for (const Found& library : libraries.files) {

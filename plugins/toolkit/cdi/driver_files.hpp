@@ -17,6 +17,8 @@ namespace slipway::toolkit {
 
 struct FileOptions {
   bool hooks = true;                        ///< false: files are mounted under the names that links would give them
+  bool explicit_libraries = false;          ///< OpenGL, EGL and OpenCL as well
+  std::string library_folder;               ///< of containers, without hooks; empty: as on the host
   std::vector<std::string> config_folders;  ///< for the files of graphics; empty: the usual ones
 };
 

@@ -59,7 +59,9 @@ Status add_common_edits(const GenerateOptions& options, const Roots& roots, cons
   LibrarySearch search(roots.driver, options.library_folders);
   SLIPWAY_TRY(version, driver_version(roots, inventory, search));
   const bool with_hooks = hooks.wanted("create-symlinks");
-  const DriverFiles files(roots, version, search, hooks, {with_hooks, options.config_folders});
+  const DriverFiles files(
+      roots, version, search, hooks,
+      {with_hooks, options.explicit_libraries, options.container_library_folder, options.config_folders});
   Edits& edits = spec.edits;
   const bool gpus = options.mode == Mode::nvml;
   if (gpus) {

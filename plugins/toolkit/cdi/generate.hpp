@@ -41,6 +41,9 @@ struct GenerateOptions {
   bool all_device = true;
   bool additional_gids = true;
   bool sockets = true;
+  bool explicit_libraries = false;       ///< OpenGL, EGL and OpenCL as well, which are of no driver version
+  bool coherent = false;                 ///< says of each GPU whether its memory is coherent with the processor's
+  std::string container_library_folder;  ///< where containers have libraries, for specs without hooks; empty: as here
 };
 
 /// A valid spec of the version that it needs.
@@ -49,6 +52,14 @@ struct GenerateOptions {
 /// Errors: `not_found` no device, a missing node or library; `conflict` a half-upgraded driver; `invalid` an id that
 /// names nothing.
 Result<nvidia::cdi::Spec> generate(const GenerateOptions& options, const Roots& roots, const Inventory& inventory);
+
+/// One of the two specs beside the main one, for those who ask for GPUs by their memory.
+struct CoherentHalf {
+  std::string suffix;  ///< of the file's name and of the class: ".coherent" or ".noncoherent"
+  nvidia::cdi::Spec spec;
+};
+/// The GPUs of a spec that was made with `coherent`, by their annotation; a half without GPUs is left out.
+std::vector<CoherentHalf> split_coherent(const nvidia::cdi::Spec& spec);
 
 // Its parts, one for each kind of mode; the spec is not finished yet.
 Status add_gpu_devices(const GenerateOptions& options, const Roots& roots, const Inventory& inventory,

@@ -44,7 +44,9 @@ class GpuWriter {
     Edits edits;
     SLIPWAY_CHECK(nodes_.add("/dev/nvidia" + std::to_string(gpu.minor), name_of(gpu), edits));
     SLIPWAY_CHECK(add_drm(gpu, edits));
-    for (const Naming naming : options_.names) spec_.devices.push_back({gpu_name(gpu, naming), {}, edits});
+    nvidia::cdi::Annotations annotations;
+    if (options_.coherent) annotations[kCoherentAnnotation] = gpu.coherent ? "true" : "false";
+    for (const Naming naming : options_.names) spec_.devices.push_back({gpu_name(gpu, naming), annotations, edits});
     return {};
   }
 

@@ -39,6 +39,7 @@ Result<GpuDevice> read_gpu(nvml::Nvml& library, nvmlDevice_t handle, unsigned in
   SLIPWAY_ANSWER(uuid, nvml::device_uuid(library, handle), what + ": read its UUID");
   SLIPWAY_ANSWER(minor, nvml::device_minor(library, handle), what + ": read its minor number");
   GpuDevice gpu{index, uuid, minor, pci.address, false, {}};
+  gpu.coherent = nvml::addresses_by_ats(library, handle).value_or(false);
   gpu.mig_enabled = nvml::mig_mode(library, handle).value_or({}).current;
   if (!gpu.mig_enabled) return gpu;
   SLIPWAY_TRY(devices, read_mig_devices(library, handle, what));

@@ -26,6 +26,7 @@ struct GpuDevice {
   std::string pci_address;
   bool mig_enabled = false;  ///< then only its MIG devices can be used
   std::vector<MigDevice> mig_devices;
+  bool coherent = false;  ///< its memory is coherent with the processor's (ATS); false where NVML cannot tell
 };
 
 struct Inventory {

@@ -14,6 +14,25 @@ namespace {
 constexpr std::string_view kStore = "/usr/lib/slipway/store/";
 constexpr std::size_t kMaxCache = 16U << 20U;
 
+/// Public libraries that come with the driver or from others, in versions of their own.
+constexpr const char* kExplicit[] = {
+    "libEGL",    "libGL",         "libGLESv1_CM",      "libGLESv2",         "libGLX", "libGLdispatch", "libOpenCL",
+    "libOpenGL", "libnvidia-api", "libnvidia-egl-xcb", "libnvidia-egl-xlib"};
+
+Error no_libcuda(const std::string& wanted, const std::string& other) {
+  if (other.empty())
+    return Error{ErrorCode::not_found,
+                 "no libcuda.so." + wanted + " is there: the driver's libraries are not installed",
+                 "libcuda.so." + wanted,
+                 "install the driver (`slipway apply` with the component driver), or name its root: --driver-root DIR",
+                 {}};
+  return Error{ErrorCode::conflict,
+               "the driver is half upgraded: its libraries are " + other + ", the loaded kernel module is " + wanted,
+               "libcuda.so." + other,
+               "reboot, or load the modules of " + other + " once nobody uses a GPU",
+               {}};
+}
+
 std::vector<std::string> usual_folders() {
   std::vector<std::string> folders(nvidia::kLibraryFolders.begin(), nvidia::kLibraryFolders.end());
   // Public folders have links of these under their sonames only.
@@ -128,39 +147,26 @@ std::string installed_version(LibrarySearch& search) {
   return {};
 }
 
-Result<DriverLibraries> find_driver_libraries(LibrarySearch& search, const std::string& driver_version) {
-  if (search.find("libcuda.so." + driver_version).empty()) {
-    const std::string other = installed_version(search);
-    if (other.empty())
-      return Error{
-          ErrorCode::not_found,
-          "no libcuda.so." + driver_version + " is there: the driver's libraries are not installed",
-          "libcuda.so." + driver_version,
-          "install the driver (`slipway apply` with the component driver), or name its root: --driver-root DIR",
-          {}};
-    return Error{
-        ErrorCode::conflict,
-        "the driver is half upgraded: its libraries are " + other + ", the loaded kernel module is " + driver_version,
-        "libcuda.so." + other,
-        "reboot, or load the modules of " + other + " once nobody uses a GPU",
-        {}};
-  }
-  DriverLibraries libraries;
+Result<DriverLibraries> find_driver_libraries(LibrarySearch& search, const std::string& driver_version,
+                                              bool with_explicit) {
+  if (search.find("libcuda.so." + driver_version).empty()) return no_libcuda(driver_version, installed_version(search));
   std::vector<std::string> folders;
   for (const Found& found : search.find("lib*.so." + driver_version)) {
     add_once(folders, folder_of(found.path));
     add_once(folders, folder_of(found.real));
   }
-  for (const std::string& folder : folders)
-    for (const std::string& inside : {folder, folder + "/vdpau"})
-      for (const Found& found : search.find_in(inside, "*.so." + driver_version)) {
-        if (std::ranges::find(libraries.files, found.real, &Found::real) != libraries.files.end()) continue;
-        libraries.files.push_back(found);
-      }
-  for (const char* pattern : {"libnvidia-nvvm70.so.*"})
-    for (const Found& found : search.find(pattern))
+  DriverLibraries libraries;
+  const auto add_new = [&](const std::vector<Found>& all) {
+    for (const Found& found : all)
       if (std::ranges::find(libraries.files, found.real, &Found::real) == libraries.files.end())
         libraries.files.push_back(found);
+  };
+  for (const std::string& folder : folders)
+    for (const std::string& inside : {folder, folder + "/vdpau"})
+      add_new(search.find_in(inside, "*.so." + driver_version));
+  add_new(search.find("libnvidia-nvvm70.so.*"));
+  if (with_explicit)
+    for (const std::string name : kExplicit) add_new(search.find(name + ".so*"));
   for (const Found& found : libraries.files) add_once(libraries.folders, folder_of(container_path(found.real)));
   return libraries;
 }

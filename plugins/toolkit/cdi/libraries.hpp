@@ -62,8 +62,10 @@ struct DriverLibraries {
 };
 
 /// All libraries of the version, in every folder that has one and its "vdpau".
+/// @param with_explicit  those of OpenGL, EGL, GLVND and OpenCL as well, which have versions of their own
 /// Errors: `not_found` no libcuda at all; `conflict` there is one, of another version.
-Result<DriverLibraries> find_driver_libraries(LibrarySearch& search, const std::string& driver_version);
+Result<DriverLibraries> find_driver_libraries(LibrarySearch& search, const std::string& driver_version,
+                                              bool with_explicit = false);
 
 /// The version that libcuda, else libnvidia-ml has in its name; empty when neither is there.
 std::string installed_version(LibrarySearch& search);

@@ -15,6 +15,9 @@
 
 namespace slipway::toolkit {
 
+/// Of a full GPU's device: "true" or "false".
+inline constexpr const char* kCoherentAnnotation = "gpu.nvidia.com/coherent";
+
 /// Adds nodes to edits. A node that only root or a group can open brings its group along, where that is wanted.
 class NodeWriter {
  public:

@@ -2,7 +2,6 @@
 #include "toolkit/runtime/settings.hpp"
 
 #include <cctype>
-#include <cstdlib>
 
 namespace slipway::toolkit {
 namespace {
@@ -122,11 +121,6 @@ Result<bool> read_restart(const Spec& spec, const Variables& variables) {
 EnginePlace RuntimeSettings::place(const std::string& engine) const {
   const auto found = places.find(engine);
   return found == places.end() ? EnginePlace{} : found->second;
-}
-
-std::string process_environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody here sets variables
-  return value == nullptr ? std::string() : value;
 }
 
 Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& environment) {

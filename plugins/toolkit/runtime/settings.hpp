@@ -3,7 +3,6 @@
 // NVIDIA's installer of the container toolkit takes, and what holds where nobody says anything.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +10,8 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 #include <slipway/spec.hpp>
+
+#include "toolkit/environment.hpp"
 
 namespace slipway::toolkit {
 
@@ -35,10 +36,6 @@ struct RuntimeSettings {
 
   EnginePlace place(const std::string& engine) const;
 };
-
-/// The value of an environment variable, empty when it is not set.
-using Environment = std::function<std::string(const std::string& name)>;
-std::string process_environment(const std::string& name);
 
 /// For each setting: the component's key, else a variable in its key `env`, else one of the environment, else the
 /// default. Variables are looked up in the order of NVIDIA's installer. Those that name no engine (RUNTIME_CONFIG) are

@@ -226,6 +226,101 @@ TEST(CdiGenerate, InjectsDrmNodesWithTheirLinks) {
   EXPECT_THAT(node_paths(spec->find("1:0")->edits), Not(Contains("/dev/dri/card1")));
 }
 
+/// A machine whose DRM nodes belong to groups, as udev makes them.
+class GroupedHost final : public Host {
+ public:
+  GroupedHost(const Host& inner, std::map<std::string, std::uint32_t> groups)
+      : inner_(inner), groups_(std::move(groups)) {}
+  bool live() const override { return inner_.live(); }
+  bool has_kernel_view() const override { return inner_.has_kernel_view(); }
+  std::string arch() const override { return inner_.arch(); }
+  Result<std::string> kernel_release() const override { return inner_.kernel_release(); }
+  Result<std::string> read(std::string_view path, std::size_t limit) const override { return inner_.read(path, limit); }
+  Result<FileInfo> info(std::string_view path) const override {
+    auto info = inner_.info(path);
+    const auto group = groups_.find(std::string(path));
+    if (info && group != groups_.end()) info->gid = group->second;
+    return info;
+  }
+  Result<std::string> read_link(std::string_view path) const override { return inner_.read_link(path); }
+  Result<std::string> resolve(std::string_view path) const override { return inner_.resolve(path); }
+  Result<std::vector<std::string>> list(std::string_view path) const override { return inner_.list(path); }
+  Status opens(std::string_view path) const override { return inner_.opens(path); }
+  Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override {
+    return inner_.run(argv, limit);
+  }
+
+ private:
+  const Host& inner_;
+  std::map<std::string, std::uint32_t> groups_;
+};
+
+TEST(CdiGenerate, PutsContainersIntoTheGroupsOfNodesThatAreNotForAll) {
+  Machine machine;
+  machine.host.directory("/sys/bus/pci/devices/0000:18:00.0/drm/card1")
+      .directory("/sys/bus/pci/devices/0000:18:00.0/drm/renderD128")
+      .device("/dev/dri/card1", 226, 1, 0660)
+      .device("/dev/dri/renderD128", 226, 128, 0666);
+  const GroupedHost dev(machine.host, {{"/dev/dri/card1", 44}, {"/dev/dri/renderD128", 109}});
+  const Roots roots{machine.host, dev, machine.host, "", ""};
+  const auto spec = generate(machine.options, roots, machine.inventory);
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  const auto& edits = spec->find("0")->edits;
+  EXPECT_EQ(edits.additional_gids, std::vector<std::uint32_t>{44}) << "renderD128 is for all";
+  EXPECT_EQ(edits.device_nodes[1].gid, 44U);
+  EXPECT_EQ(edits.device_nodes[2].gid, 109U);
+  EXPECT_EQ(spec->version, "0.7.0");
+  machine.options.additional_gids = false;
+  EXPECT_TRUE(generate(machine.options, roots, machine.inventory)->find("0")->edits.additional_gids.empty());
+}
+
+TEST(CdiGenerate, WithoutHooksMountsLibrariesWhereContainersHaveThem) {
+  Machine machine;
+  machine.host.file(kLib + "/vdpau/libvdpau_nvidia.so." + kVersion, "no ELF");
+  machine.options.hooks.disabled = {"all"};
+  machine.options.container_library_folder = "/usr/lib64";
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  const std::string cuda = kLib + "/libcuda.so." + kVersion;
+  EXPECT_THAT(mounts(*spec), Contains(cuda + " -> /usr/lib64/libcuda.so." + kVersion));
+  EXPECT_THAT(mounts(*spec), Contains(cuda + " -> /usr/lib64/libcuda.so.1"));
+  EXPECT_THAT(mounts(*spec), Contains(HasSubstr("-> /usr/lib64/vdpau/libvdpau_nvidia.so." + kVersion)));
+  EXPECT_THAT(spec->edits.env, Contains("NVIDIA_CTK_LIBCUDA_DIR=/usr/lib64"));
+}
+
+TEST(CdiGenerate, TakesPublicLibrariesOnlyWhenAskedFor) {
+  Machine machine;
+  machine.host.file(kLib + "/libGL.so.1.7.0", "no ELF").link(kLib + "/libGL.so.1", "libGL.so.1.7.0");
+  machine.host.file(kLib + "/libGLX_other.so.0", "no ELF");
+  const std::string opengl = kLib + "/libGL.so.1.7.0";
+  EXPECT_THAT(mounts(*machine.make()), Not(Contains(HasSubstr("libGL"))));
+  machine.options.explicit_libraries = true;
+  EXPECT_THAT(mounts(*machine.make()), Contains(opengl + " -> " + opengl));
+  EXPECT_THAT(mounts(*machine.make()), Not(Contains(HasSubstr("libGLX_other"))));
+}
+
+TEST(CdiGenerate, SplitsGpusByWhetherTheirMemoryIsCoherent) {
+  Machine machine;
+  machine.inventory.gpus[1] = {1, "GPU-21111111-2222-3333-4444-555555555555", 1, "0000:2a:00.0", false, {}};
+  machine.inventory.gpus[1].coherent = true;
+  EXPECT_TRUE(split_coherent(*machine.make()).empty()) << "nobody asked";
+  machine.options.coherent = true;
+  machine.options.names = {Naming::index};
+  const auto spec = machine.make();
+  ASSERT_TRUE(spec.ok()) << to_text(spec.error());
+  EXPECT_EQ(spec->find("1")->annotations, (nvidia::cdi::Annotations{{"gpu.nvidia.com/coherent", "true"}}));
+  const auto halves = split_coherent(*spec);
+  ASSERT_EQ(halves.size(), 2U);
+  EXPECT_EQ(halves[0].spec.kind, "nvidia.com/gpu.coherent");
+  EXPECT_THAT(device_names(halves[0].spec), ElementsAre("1", "all"));
+  EXPECT_EQ(halves[1].spec.kind, "nvidia.com/gpu.noncoherent");
+  EXPECT_THAT(device_names(halves[1].spec), ElementsAre("0", "all"));
+  for (const CoherentHalf& half : halves) {
+    EXPECT_EQ(half.spec.edits, spec->edits);
+    EXPECT_TRUE(nvidia::cdi::parse_and_validate(nvidia::cdi::to_yaml(half.spec), "spec").ok());
+  }
+}
+
 TEST(CdiGenerate, MakesOneSpecForEachFunctionThatIsThere) {
   Machine machine;
   machine.host.device("/dev/infiniband/uverbs0", 231, 192)

@@ -165,6 +165,14 @@ typedef struct nvmlTemperature_v1_st {
 } nvmlTemperature_v1_t;
 NVML_ABI_SIZE(nvmlTemperature_v1_t, 12);
 
+#define NVML_DEVICE_ADDRESSING_MODE_ATS 2
+
+typedef struct nvmlDeviceAddressingMode_v1_st {
+  unsigned int version;
+  unsigned int value;
+} nvmlDeviceAddressingMode_v1_t;
+NVML_ABI_SIZE(nvmlDeviceAddressingMode_v1_t, 8);
+
 typedef struct nvmlExcludedDeviceInfo_st {
   nvmlPciInfo_t pciInfo;
   char uuid[80];
