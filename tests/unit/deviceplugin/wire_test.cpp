@@ -5,7 +5,7 @@
 
 namespace {
 
-std::string hex(const google::protobuf::Message& message) {
+std::string hex(const google::protobuf::MessageLite& message) {
   std::string text;
   for (const char byte : message.SerializeAsString()) {
     text += "0123456789abcdef"[(static_cast<unsigned char>(byte)) >> 4U];
