@@ -76,6 +76,11 @@ class ActionKind {
   virtual Status unstage(const Action&, ActionContext&) const { return {}; }
   virtual Result<Outcome> perform(const Action& action, ActionContext& context) const = 0;
   virtual Status restore(const Action& action, const Image& image, ActionContext& context) const = 0;
+  /// Takes away what is no longer wished for: restore() with the image from before slipway, but for what could not come
+  /// back after a crash. That is left for the engine to drop once the removal counts.
+  virtual Status take_away(const Action& action, const Image& original, ActionContext& context) const {
+    return restore(action, original, context);
+  }
   /// Sets to work again what `image` says was at work: called after a failed apply has restored everything else and
   /// paid the triggers that activation needs, in the plan's order.
   virtual Status reinstate(const Action&, const Image&, ActionContext&) const { return {}; }

@@ -158,6 +158,11 @@ class UnpackKind final : public ActionKind {
                  {}};
   }
 
+  /// The layers stay until the removal counts (drop_unused_layers): a crash before that leads back to them.
+  Status take_away(const Action& action, const Image& original, ActionContext& context) const override {
+    return context.root.restore(store_folder(action.target()) + "/current", original);
+  }
+
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(current, read_link_at(context.root.root(), store_folder(action.target()) + "/current"));
     return Json{{"set", current}};

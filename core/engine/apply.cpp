@@ -54,7 +54,10 @@ class Apply {
     result_.run = std::move(planned);
     SLIPWAY_CHECK(recover(spec));
     SLIPWAY_CHECK(compare_with_saved());
-    if (!journal_ && !result_.run.changes() && !generation_is_new(session_, result_.run)) return keep_generation();
+    if (!journal_ && !result_.run.changes() && !generation_is_new(session_, result_.run)) {
+      SLIPWAY_CHECK(session_.state().leave());  // where a crash kept the last removal from doing that
+      return keep_generation();
+    }
     for (PlannedComponent& component : result_.run.components)  // all of it, before anything is changed
       if (const Status fetched = fetch(session_, component); !fetched) fail(component, fetched.error());
     SLIPWAY_CHECK(stop_requested());
@@ -81,7 +84,7 @@ class Apply {
   }
 
   Status recover(const HostSpec& spec) {
-    if (!result_.run.recovery) return {};
+    if (!result_.run.recovery && !journal_exists(session_)) return {};
     SLIPWAY_CHECK(open_journal_now());
     SLIPWAY_TRY(again, plan_run(session_, spec, options_.plan, journal_.get()));
     result_.run = std::move(again);
@@ -266,9 +269,19 @@ class Apply {
       result_.generation = number;
     }
     SLIPWAY_CHECK(session_.root().sync());
-    if (steps.empty() && owed.empty()) SLIPWAY_CHECK(journal_->finish());
     SLIPWAY_CHECK(drop_layers());
     SLIPWAY_CHECK(session_.state().tidy());
+    if (!steps.empty() || !owed.empty()) return session_.root().sync();
+    return end_journal();
+  }
+
+  /// The journal goes last: whatever is cut off before is taken up by the next run.
+  Status end_journal() {
+    SLIPWAY_CHECK(session_.root().settle_directory_times());
+    SLIPWAY_CHECK(session_.root().sync());
+    SLIPWAY_CHECK(journal_->finish());
+    session_.root().note_changed(kStateDir);
+    SLIPWAY_CHECK(session_.state().leave());
     SLIPWAY_CHECK(session_.root().settle_directory_times());
     return session_.root().sync();
   }

@@ -54,8 +54,7 @@ Result<int> record_generation(Session& session, const PlannedRun& run) {
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(generation, generation_of(session, run));
   if (current && same(*current, generation)) return current->number;
-  SLIPWAY_TRY(numbers, state.generations());
-  generation.number = numbers.empty() ? 1 : numbers.back() + 1;
+  generation.number = current ? current->number + 1 : 1;  // a later file is what a crash left
   SLIPWAY_CHECK(state.write_current(generation));
   return generation.number;
 }

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/action/store.hpp"
 #include "core/action/trigger.hpp"
 #include "core/engine/layers.hpp"
 #include "core/engine/planner.hpp"
@@ -29,6 +30,7 @@ Status drop_products(Session& session) {
       left[path] = product;
       continue;
     }
+    if (product.contains("store")) SLIPWAY_CHECK(drop_unused_layers(session.root(), product.value("store", "")));
     SLIPWAY_CHECK(session.root().restore(path, product.value("original", Json{})));
   }
   return left == products ? Status{} : session.state().write_products(left);

@@ -9,8 +9,6 @@
 namespace slipway::core {
 namespace {
 
-bool journal_exists(Session& session) { return ::access(session.state().journal_path().c_str(), F_OK) == 0; }
-
 Status undo_step(Session& session, const Step& step) {
   ComponentLayers layers(session, step.component, {});
   ActionContext context = make_context(session, step.component, layers, {});
@@ -30,6 +28,8 @@ Status owe_again(Journal& journal, const std::vector<Step>& steps) {
 }
 
 }  // namespace
+
+bool journal_exists(Session& session) { return ::access(session.state().journal_path().c_str(), F_OK) == 0; }
 
 Result<Unfinished> read_unfinished(Session& session) {
   Unfinished found;

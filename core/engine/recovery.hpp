@@ -16,6 +16,9 @@ struct Unfinished {
   std::vector<std::string> owed;  ///< triggers to pay
 };
 
+/// An apply was cut off, if only at its very end.
+bool journal_exists(Session& session);
+
 /// Looks for a journal; changes nothing.
 Result<Unfinished> read_unfinished(Session& session);
 /// The same of a journal that is open already.

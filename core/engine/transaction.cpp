@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/action/store.hpp"
 #include "core/action/trigger.hpp"
 #include "core/engine/made_folders.hpp"
 #include "core/engine/planner.hpp"
@@ -75,6 +76,11 @@ Status Transaction::intend() {
 Status Transaction::capture_products(const std::vector<std::string>& triggers) {
   SLIPWAY_TRY(products, session_.state().products());
   const std::size_t before = products.size();
+  // Stores that are to go are noted like products: whoever ends this apply, or takes it up after a crash, drops them.
+  for (const PlannedItem* item : changing_)
+    if (item->removal && item->action.kind() == "unpack")
+      products[store_folder(item->action.target())] = {
+          {"trigger", ""}, {"store", item->action.target()}, {"original", item->original}};
   for (const std::string& trigger : triggers) {
     for (const std::string& path : trigger_products(trigger, session_.host())) {
       if (products.contains(path)) continue;
@@ -104,7 +110,7 @@ Status Transaction::take_away() {
     SLIPWAY_TRY(kind, kind_of(item));
     session_.ui().step(planned_.name, item.check.summary);
     ActionContext now = context(item);
-    SLIPWAY_CHECK(kind->restore(item.action, item.original, now));
+    SLIPWAY_CHECK(kind->take_away(item.action, item.original, now));
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
   }
   return {};

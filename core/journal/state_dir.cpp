@@ -11,12 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/host/folder_names.hpp"
 #include "core/host/originals.hpp"
 
 namespace slipway::core {
 namespace {
 
 constexpr std::string_view kFormat = "1";
+constexpr std::string_view kOrigin = "origin.json";
+constexpr std::string_view kJournal = "journal.sqlite";
 
 std::string state_path(std::string_view rest) { return std::string(kStateDir) + "/" + std::string(rest); }
 
@@ -148,7 +151,7 @@ Status StateDir::write_json(const std::string& path, const Json& value) {
 Status StateDir::prepare() {
   if (exists()) return {};
   SLIPWAY_TRY(origin, root_.capture(kStateDir));
-  if (origin.value("type", "") == "absent") SLIPWAY_CHECK(write_json(state_path("origin.json"), origin));
+  if (origin.value("type", "") == "absent") SLIPWAY_CHECK(write_json(state_path(kOrigin), origin));
   SLIPWAY_CHECK(root_.stage_file(state_path("format"), std::string(kFormat) + "\n", 0644, 0, 0));
   return root_.switch_in(state_path("format"));
 }
@@ -228,16 +231,25 @@ Status StateDir::tidy() {
   std::set<std::string> digests;
   for (const auto& [name, ownership] : all)
     for (const Owned& item : ownership.items) collect_digests(item.original, digests);
-  SLIPWAY_CHECK(Originals(root_).drop_unused(digests));
-  if (!all.empty()) return {};
-  const Json origin = read_json(root_.root(), state_path("origin.json")).value_or(Json{});
+  return Originals(root_).drop_unused(digests);
+}
+
+Status StateDir::leave() {
+  const auto folder = root_.root().open_at(kStateDir, O_RDONLY | O_DIRECTORY);
+  if (!folder) return folder.error().code == ErrorCode::not_found ? Status{} : Status(folder.error());
+  SLIPWAY_TRY(all, ownerships());
+  SLIPWAY_TRY(entries, folder_names(folder->get(), kStateDir));
+  if (!all.empty() || std::ranges::count(entries, kJournal) != 0) return {};
+  const Json origin = read_json(root_.root(), state_path(kOrigin)).value_or(Json{});
+  for (const std::string& entry : entries)
+    if (entry != kOrigin) SLIPWAY_CHECK(root_.remove_tree(state_path(entry)));
   SLIPWAY_CHECK(root_.remove_tree(kStateDir));
   return origin.is_object() ? root_.restore(kStateDir, origin) : Status{};
 }
 
 std::string StateDir::journal_path() const {
   const std::string inside = root_.root().resolve(kStateDir).value_or(std::string(kStateDir));
-  return (root_.root().folder() == "/" ? "" : root_.root().folder()) + inside + "/journal.sqlite";
+  return (root_.root().folder() == "/" ? "" : root_.root().folder()) + inside + "/" + std::string(kJournal);
 }
 
 }  // namespace slipway::core

@@ -6,7 +6,7 @@
 //   origin.json          the image of this folder before there was one: which parents go again with it
 //   components/NAME.json  what component NAME owns, see Ownership
 //   generations/N.json    see Generation; `current` holds the N in force
-//   products.json        files that triggers made where there was none
+//   products.json        files that triggers made where there was none, and stores that are to be dropped
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
 //   journal.sqlite        only while an apply is under way (core/journal/journal.hpp)
 #pragma once
@@ -77,7 +77,7 @@ class StateDir {
   Status forget(const std::string& component);
 
   /// Files that triggers made where there was none: {PATH: {"trigger", "original"}}. They go with the last component
-  /// that names the trigger.
+  /// that names the trigger. A store of layers whose component goes: {PATH: {"trigger": "", "store", "original"}}.
   Result<Json> products() const;
   Status write_products(const Json& products);
 
@@ -90,8 +90,11 @@ class StateDir {
   Status forget_generation(int number);
   Status forget_current();
 
-  /// Removes originals that nobody refers to, and the folders themselves once nothing is owned any more.
+  /// Removes originals that nobody refers to.
   Status tidy();
+  /// Removes the folder once nothing is owned and no journal is there any more. What is needed to end that after a crash
+  /// goes last.
+  Status leave();
 
   /// Path of the journal on this machine (root's folder and the resolved state folder).
   std::string journal_path() const;

@@ -28,7 +28,7 @@ class Checks:
         seconds = time.monotonic() - self._start
         print(f"{'ok' if holds else 'NOT OK'} - {sentence} [{seconds:.0f} s]", flush=True)
         if not holds and seen:
-            print("    " + str(seen)[-3000:].replace("\n", "\n    "), flush=True)
+            print("    " + str(seen)[-6000:].replace("\n", "\n    "), flush=True)
         return holds
 
     def close(self):

@@ -32,6 +32,7 @@ Result<int> run_gc(const Options& options, TerminalUi& ui) {
       SLIPWAY_CHECK(drop_unused_layers(session->root(), item.action.value("target", "")));
     }
   SLIPWAY_CHECK(state.tidy());
+  SLIPWAY_CHECK(state.leave());
   print("Forgot " + std::to_string(forgotten) + " generations; layers that nobody uses are gone.\n");
   (void)lock;
   return kExitDone;

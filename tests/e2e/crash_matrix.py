@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/crash_matrix.py - kills slipway, its workers, or both at every step of an install, an upgrade, a rollback and a
+# removal, and runs it again: the same tree and generation as undisturbed, no file left over, nobody at work, no lock.
+#
+# The clock is the core's own system calls that change files: strace stops it at the n-th of them, and whoever is to die is
+# killed then. Without --full every EVERY-th step is taken, a different one for each kind of victim.
+
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from checks import Checks, differences, picture
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+SLIPWAY = REPO / "build/release/bin/slipway"
+KERNEL = "6.1.0-50-amd64"
+VERSIONS = ("535.261.03", "550.90.07")
+EVERY = 17
+CALLS = (
+    "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir", "mkdir",
+    "mkdirat", "fsync", "fdatasync", "syncfs", "ftruncate", "pwrite64", "fchmod", "fchmodat", "fchown", "fchownat",
+    "utimensat")
+TRACED = ",".join("?" + call for call in CALLS)
+VICTIMS = ("core", "workers", "both")
+
+
+class Stopped:
+    """A run of slipway that strace stops at the n-th time that it does a call; `pid` is None when it ended before."""
+
+    def __init__(self, words, environment, call, count):
+        self.tracer = subprocess.Popen(
+            ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGSTOP:when={count}",
+             *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.pid = None
+        still = 0  # a traced process is also stopped for a moment at each of its calls
+        while self.tracer.poll() is None and still < 15:
+            child = first_child(self.tracer.pid)
+            stopped = child and state(child) in ("T", "t") and not starting(child)
+            still = still + 1 if stopped and calls_made(child) == getattr(self, "calls", None) else 0
+            self.calls = calls_made(child) if child else None
+            time.sleep(0.002)
+        self.pid = first_child(self.tracer.pid) if self.tracer.poll() is None else None
+
+    def kill(self, victim):
+        below = descendants(self.pid)
+        if victim in ("workers", "both"):
+            for pid in below:
+                kill(pid)
+        if victim in ("core", "both"):
+            kill(self.pid)
+        else:
+            os.kill(self.pid, signal.SIGCONT)
+
+    def end(self):
+        try:
+            output, _ = self.tracer.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            kill(self.pid)
+            output, _ = self.tracer.communicate()
+            return "did not end\n" + output.decode(errors="replace")
+        return output.decode(errors="replace")
+
+
+def first_child(pid):
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+    except (OSError, IndexError):
+        return None
+
+
+def state(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+
+
+def calls_made(pid):
+    """Grows whenever the process ran."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return None
+    return [line for line in status.splitlines() if "ctxt_switches" in line]
+
+
+def starting(pid):
+    """strace stops the process once by itself, before it is slipway."""
+    try:
+        return "slipway" not in os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return True
+
+
+def descendants(pid):
+    found, waiting = [], [pid]
+    while waiting:
+        for listing in pathlib.Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
+            try:
+                children = [int(child) for child in listing.read_text().split()]
+            except OSError:
+                children = []
+            found += children
+            waiting += children
+    return found
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+class Scenario:
+    """One command on a copy of one root; `before` makes that root."""
+
+    def __init__(self, work, name, before, command):
+        self.work, self.name, self.command = work, name, command
+        self.base = work / f"base-{name}"
+        self.base.mkdir()
+        (self.base / "etc").mkdir()
+        (self.base / "etc/hostname").write_text("node\n")
+        self.environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TMPDIR": str(work / "tmp"),
+                            "SLIPWAY_CRASH_MATRIX": name}
+        for words in before:
+            subprocess.run(self.words(words, self.base), env=self.environment, check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+        done = self.copy()
+        self.steps = self.list_steps(done)
+        self.wanted = self.look(done)
+
+    def words(self, command, root):
+        return [str(SLIPWAY), *command, "--root", str(root), "--kernel", KERNEL, "--cache", str(self.work / "cache")]
+
+    def copy(self):
+        root = self.work / "root"
+        shutil.rmtree(root, ignore_errors=True)
+        subprocess.run(["cp", "-a", str(self.base), str(root)], check=True)
+        return root
+
+    def list_steps(self, root):
+        """(call, how many times it was done by then) of each step of an undisturbed run."""
+        log = self.work / "calls"
+        subprocess.run(["strace", "-qq", "-o", log, "-e", f"trace={TRACED}", *self.words(self.command, root)],
+                       env=self.environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        seen, steps = {}, []
+        for line in log.read_text().splitlines():
+            call = line.split("(", 1)[0]
+            if call in CALLS:
+                seen[call] = seen.get(call, 0) + 1
+                steps.append((call, seen[call]))
+        return steps
+
+    def look(self, root):
+        """The tree without the journal's database, which is another file each time and must only be readable."""
+        seen = picture(root, times=False)
+        return {path: what for path, what in seen.items() if not path.startswith("var/lib/slipway/journal")}
+
+    def left_over(self):
+        names = [str(path) for path in (self.work / "tmp").iterdir()]
+        mark = f"SLIPWAY_CRASH_MATRIX={self.name}".encode()
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (folder / "environ").read_bytes().split(b"\0"):
+                    names.append(f"process {folder.name} {(folder / 'cmdline').read_bytes()[:200]!r}")
+            except OSError:
+                pass
+        return names
+
+    def crash(self, step, victim):
+        """What is wrong after a death at this step; empty: nothing."""
+        root = self.copy()
+        run = Stopped(self.words(self.command, root), self.environment, *step)
+        if run.pid is None:
+            run.end()
+            return ""
+        run.kill(victim)
+        said = run.end()
+        deadline = time.monotonic() + 3
+        while self.left_over() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        alive = [name for name in self.left_over() if name.startswith("process")]
+        if alive:
+            return f"still at work: {alive}"
+        again = subprocess.run(self.words(self.command, root), env=self.environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, timeout=120)
+        if again.returncode != 0:
+            return f"the next run ended with {again.returncode}: {again.stdout.decode()[-1500:]}\nbefore: {said[-800:]}"
+        rest = differences(self.wanted, self.look(root))
+        if rest:
+            return f"the tree is another one:\n{rest}\nbefore: {said[-800:]}\nthen: {again.stdout.decode()[-800:]}"
+        return f"left over: {self.left_over()}" if self.left_over() else ""
+
+
+def spec(work, version):
+    file = work / f"host-{version}.yaml"
+    file.write_text(f"""apiVersion: slipway.dev/v1
+kind: Host
+metadata: {{name: crash}}
+spec:
+  hardware: assume
+  components:
+    driver: {{version: "{version}", modules: open, source: {{repository: "{work}/package-{version}", trust: unsigned}}}}
+""")
+    return ["apply", "--yes", "-f", str(file)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--full", action="store_true", help="every step")
+    parser.add_argument("--no-boot", action="store_true", help="nothing boots here anyway")
+    parser.add_argument("--only", help="scenario")
+    arguments = parser.parse_args()
+    every = 1 if arguments.full else EVERY
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="crash-") as folder:
+        work = pathlib.Path(folder)
+        (work / "tmp").mkdir()
+        for version in VERSIONS:
+            subprocess.run([REPO / "examples/demo/make-package", "--slipway", SLIPWAY, "--version", version, "--kernel",
+                            KERNEL, work / f"package-{version}"], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+        first, second = spec(work, VERSIONS[0]), spec(work, VERSIONS[1])
+        scenarios = {"install": ([], first), "upgrade": ([first], second),
+                     "rollback": ([first, second], ["rollback", "1"]), "remove": ([first], ["remove", "--all"])}
+        for name, (before, command) in scenarios.items():
+            if arguments.only in (None, name):
+                run_scenario(checks, Scenario(work, name, before, command), every)
+    return checks.close()
+
+
+def run_scenario(checks, scenario, every):
+    for offset, victim in enumerate(VICTIMS):
+        wrong, tried = [], 0
+        for number in range(offset * every // len(VICTIMS), len(scenario.steps), every):
+            tried += 1
+            problem = scenario.crash(scenario.steps[number], victim)
+            if problem:
+                wrong.append(f"step {number}, {scenario.steps[number]}: {problem}")
+        checks.that(not wrong, f"{scenario.name}: {victim} killed at {tried} of {len(scenario.steps)} steps, run again, all is as "
+                    "undisturbed", f"{len(wrong)} of them wrong\n" + "\n".join(wrong[:12]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
