@@ -57,6 +57,8 @@ Result<Grant> Board::allocate(const std::string& resource, const std::vector<std
   const auto found = snapshot->resources.find(resource);
   if (found == snapshot->resources.end())
     return Error{.code = ErrorCode::invalid, .what = resource + " is not offered on this node any more"};
+  if (const auto why = snapshot->unready.find(resource); why != snapshot->unready.end())
+    return Error{.code = ErrorCode::busy, .what = resource + " is not ready: " + why->second};
   for (const std::string& text : ids) {
     const Id* const id = found->second.find(text);
     if (id == nullptr) continue;  // allocate() has the words for it
@@ -80,9 +82,10 @@ std::vector<std::string> Board::prefer(const std::string& resource, const Wish& 
 DeviceList list_of(const Snapshot& snapshot, const Resource& resource) {
   auto list = std::make_shared<std::vector<Listed>>();
   list->reserve(resource.ids.size());
+  const bool ready = !snapshot.unready.contains(resource.name);
   for (const Id& id : resource.ids) {
     const Device& device = resource.devices[id.device];
-    list->push_back({id.id, snapshot.health_of(device).healthy, device.numa_node});
+    list->push_back({id.id, ready && snapshot.health_of(device).healthy, device.numa_node});
   }
   return list;
 }

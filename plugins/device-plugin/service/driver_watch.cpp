@@ -53,6 +53,20 @@ void DriverWatch::gone(const std::string& why, Moment now) {
   let_go();
 }
 
+Status DriverWatch::set_exclusive(const std::string& gpu, bool exclusive) {
+  constexpr unsigned kDefault = 0;  // nvmlComputeMode_t
+  constexpr unsigned kExclusiveProcess = 3;
+  if (!nvml_) return Error{.code = ErrorCode::busy, .what = "NVML is closed"};
+  const auto handle = nvml::device_by_uuid(*nvml_, gpu);
+  if (!handle) return handle.error(gpu);
+  const auto set = nvml_->ask<int>([device = *handle, exclusive](const nvml::Library& open, int&) {
+    return nvml::invoke(open.function<nvmlDevice_t, unsigned>("nvmlDeviceSetComputeMode"), device,
+                        exclusive ? kExclusiveProcess : kDefault);
+  });
+  if (!set) return set.error("set the compute mode of " + gpu);
+  return {};
+}
+
 void DriverWatch::let_go() {
   events_.reset();
   watched_.clear();

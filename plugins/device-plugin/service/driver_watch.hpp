@@ -27,6 +27,8 @@ class DriverWatch {
 
   /// Waits for events up to `limit`, looks at the GPUs when that is due, and keeps the book.
   void pass(std::chrono::milliseconds limit, const XidFilter& filter);
+  /// Sets a GPU's compute mode: exclusive process, or default. Errors: NVML's.
+  Status set_exclusive(const std::string& gpu, bool exclusive);
   /// Closes NVML; the next pass opens it again. What is known stays.
   void let_go();
 

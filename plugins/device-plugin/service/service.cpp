@@ -11,6 +11,7 @@
 #include "device-plugin/managers.hpp"
 #include "device-plugin/service/driver_watch.hpp"
 #include "device-plugin/service/kubelet_view.hpp"
+#include "device-plugin/service/mps/daemons.hpp"
 #include "device-plugin/service/registrar.hpp"
 #include "device-plugin/service/snapshot.hpp"
 #include "device-plugin/service/state_file.hpp"
@@ -60,6 +61,8 @@ class Run {
         settings_(std::move(settings)),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
+        mps_(host, log_,
+             [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
         kubelet_(on_machine(host, spec.text("kubelet_root")) + "/pod-resources/kubelet.sock"),
         folder_(on_machine(host, kStatusFolder)),
         file_(folder_) {
@@ -77,6 +80,7 @@ class Run {
   }
   void let_go() {
     registrar_.board()->quiet = true;
+    mps_.let_go();
     watch_.let_go();
   }
   void resumed() { registrar_.board()->quiet = false; }
@@ -109,6 +113,11 @@ class Run {
     if (!known) return;
     Snapshot snapshot = make_snapshot(watch_, settings_, host_, spec_.text("cdi_vendor"));
     if (snapshot.problem.empty()) snapshot.problem = config_problem_;
+    if (watch_.problem().empty())
+      snapshot.unready =
+          mps_.tick(mps_wishes(snapshot.resources, snapshot.gpus), spec_.text("driver_root"), settings_.mps_root);
+    for (const auto& [name, why] : snapshot.unready)
+      if (snapshot.problem.empty()) snapshot.problem = name + " is not ready: " + why;
     if (snapshot.problem != problem_ && !snapshot.problem.empty()) io_.log("warning", snapshot.problem);
     problem_ = snapshot.problem;
     if (registrar_.board()->publish(std::move(snapshot))) tell_changes(*registrar_.board()->now());
@@ -153,6 +162,7 @@ class Run {
   Settings settings_;
   DriverWatch::Log log_;
   DriverWatch watch_;
+  MpsDaemons mps_;
   KubeletView kubelet_;
   std::string folder_;
   StateFile file_;

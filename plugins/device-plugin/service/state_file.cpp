@@ -34,6 +34,7 @@ Json gpu_json(const Gpu& gpu, const Snapshot& snapshot, const Clients& clients) 
 
 std::size_t healthy_of(const Snapshot& snapshot, const Resource& resource) {
   std::size_t healthy = 0;
+  if (snapshot.unready.contains(resource.name)) return 0;
   for (const Id& id : resource.ids) healthy += snapshot.health_of(resource.devices[id.device]).healthy ? 1U : 0U;
   return healthy;
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/device-plugin/service/mps/daemon.hpp - keeps the MPS control daemon of one resource running and told.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "device-plugin/service/mps/program.hpp"
+#include "device-plugin/service/mps/wish.hpp"
+
+namespace slipway::deviceplugin {
+
+/// Used by one thread. A daemon that an earlier process of this service left running is taken over with its clients.
+class MpsDaemon {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Log = std::function<void(const char* level, const std::string& text)>;
+
+  MpsDaemon(MpsProgram program, std::string resource, Log log);
+  ~MpsDaemon();  ///< ends it when it has no clients; else it goes on, to be taken over
+  MpsDaemon(const MpsDaemon&) = delete;
+  MpsDaemon& operator=(const MpsDaemon&) = delete;
+
+  /// One step: starts it, asks whether it is there, tells it what it should know. Takes up to a second.
+  void tick(const MpsWish& wish, Clock::time_point now);
+  /// Ends it when it has no clients. @return false: it has, and goes on
+  bool stop_when_idle();
+  /// Ends it, with its clients.
+  void stop();
+
+  bool ready() const { return state_ == State::ready; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  enum class State { stopped, starting, ready };
+  bool answers() const;
+  void start(Clock::time_point now);
+  void configure(const MpsWish& wish, Clock::time_point now);
+  void failed(const std::string& why, Clock::time_point now);
+  bool child_ended();
+
+  MpsProgram program_;
+  std::string resource_;
+  Log log_;
+  State state_ = State::stopped;
+  pid_t pid_ = -1;  ///< -1 also for a daemon that was taken over
+  std::optional<MpsWish> told_;
+  std::string problem_ = "the MPS control daemon has not been started yet";
+  Clock::time_point next_;
+  Clock::time_point started_;
+  std::chrono::milliseconds back_off_{0};
+};
+
+}  // namespace slipway::deviceplugin

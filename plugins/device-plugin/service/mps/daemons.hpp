@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/device-plugin/service/mps/daemons.hpp - the MPS control daemons of all resources, and the compute mode of
+// their GPUs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "device-plugin/config/settings.hpp"
+#include "device-plugin/service/mps/daemon.hpp"
+
+namespace slipway::deviceplugin {
+
+class MpsDaemons {
+ public:
+  /// Sets a GPU's compute mode: exclusive process, or default. Errors: NVML's
+  using SetExclusive = std::function<Status(const std::string& gpu, bool exclusive)>;
+
+  MpsDaemons(const Host& host, MpsDaemon::Log log, SetExclusive set_exclusive);
+
+  /// Starts, keeps and ends daemons. @return why a resource cannot be handed out yet, by resource
+  std::map<std::string, std::string> tick(const std::map<std::string, MpsWish>& wishes, const std::string& driver_root,
+                                          const std::string& mps_root);
+  /// Before the driver is let go of: ends those that have no clients.
+  void let_go();
+
+ private:
+  void make_exclusive(const MpsWish& wish);
+
+  const Host& host_;
+  MpsDaemon::Log log_;
+  SetExclusive set_exclusive_;
+  std::map<std::string, std::unique_ptr<MpsDaemon>> daemons_;
+  std::vector<std::unique_ptr<MpsDaemon>> leaving_;  ///< not wanted any more, with clients
+  std::set<std::string> exclusive_;                  ///< UUIDs
+  std::set<std::string> complained_;
+};
+
+}  // namespace slipway::deviceplugin

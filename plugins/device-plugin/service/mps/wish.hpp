@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/device-plugin/service/mps/wish.hpp - what the MPS control daemon of a resource has to be told.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "device-plugin/resources.hpp"
+
+namespace slipway::deviceplugin {
+
+/// One control daemon serves the GPUs of one resource.
+struct MpsWish {
+  struct Limit {
+    unsigned index = 0;            ///< of the GPU: daemons take no UUID here
+    std::uint64_t memory_mib = 0;  ///< for each client process; 0: the GPU does not say what it has
+    bool operator==(const Limit&) const = default;
+  };
+  std::vector<std::string> gpus;  ///< UUIDs
+  std::vector<Limit> limits;
+  unsigned thread_percentage = 100;  ///< of each client
+  bool operator==(const MpsWish&) const = default;
+};
+
+/// By resource; empty when nothing is shared by MPS. A GPU's memory and threads are divided by its replicas.
+std::map<std::string, MpsWish> mps_wishes(const Resources& resources, const std::vector<Gpu>& gpus);
+
+/// The commands for a daemon's standard input, in order.
+std::vector<std::string> commands_of(const MpsWish& wish);
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control daemon is a stand-in (mps-control); GPUs are simulated.
+#include "device-plugin/service/mps/wish.hpp"
+#include "tests/component/deviceplugin/node.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::eventually;
+using slipway::testing::Kubelet;
+using slipway::testing::Node;
+using slipway::testing::RunningService;
+using ::testing::HasSubstr;
+
+constexpr const char* kGpu = "nvidia.com/gpu";
+constexpr const char* kShared = "{quiet_seconds: 1, config: {version: v1, sharing: {mps: {replicas: 4}}}}";
+
+class Mps : public ::testing::Test {
+ protected:
+  Mps() { ::setenv("SLIPWAY_MPS_CONTROL", SLIPWAY_MPS_STAND_IN, 1); }
+  ~Mps() override {
+    kill_daemon();
+    ::unsetenv("SLIPWAY_MPS_CONTROL");
+  }
+  pid_t daemon() const { return std::atoi(node_.host().text(kFolder + "pipe/daemon").c_str()); }
+  void kill_daemon() const {
+    if (daemon() > 0) ::kill(daemon(), SIGKILL);
+  }
+  std::string told() const { return node_.host().text(kFolder + "log/commands"); }
+
+  const std::string kFolder = "run/nvidia/mps/nvidia.com/gpu/";
+  Node node_{"h100x2", kShared};
+  Kubelet kubelet_{node_.plugins()};
+};
+
+TEST_F(Mps, GpusAreHandedOutOnceTheirDaemonIsReadyAndKnowsItsLimits) {
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+  EXPECT_EQ(told(),
+            "started\nset_default_device_pinned_mem_limit 0 20389M\nset_default_device_pinned_mem_limit 1 20389M\n"
+            "set_default_active_thread_percentage 25\n");
+  const auto pod = kubelet_.allocate(kGpu, 1);
+  ASSERT_TRUE(pod.status.ok()) << pod.status.error_message();
+  EXPECT_EQ(pod.response.envs().at("CUDA_MPS_PIPE_DIRECTORY"), "/mps/nvidia.com/gpu/pipe");
+  EXPECT_FALSE(kubelet_.allocate(kGpu, 2).status.ok()) << "MPS hands out one at a time unless told otherwise";
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+  EXPECT_EQ(daemon(), 0) << "it had no clients";
+}
+
+TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsHandedOut) {
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+  const pid_t first = daemon();
+  ASSERT_EQ(::kill(first, SIGKILL), 0);
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 0; })) << service.log();
+  EXPECT_EQ(kubelet_.capacity(kGpu), 8U);
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+  EXPECT_NE(daemon(), first);
+  EXPECT_THAT(service.log(), HasSubstr("the MPS control daemon ended"));
+}
+
+TEST_F(Mps, AReloadTakesOverADaemonThatHasClients) {
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+  const pid_t first = daemon();
+  node_.host().put(kFolder + "pipe/servers", "4711\n");
+  node_.spec("{quiet_seconds: 1, config: {version: v1, sharing: {mps: {replicas: 2}}}}");
+  service.signal(SIGHUP);
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 4; })) << service.log();
+  EXPECT_EQ(daemon(), first);
+  EXPECT_THAT(service.log(), HasSubstr("took over the MPS control daemon"));
+  EXPECT_THAT(told(), HasSubstr("set_default_active_thread_percentage 50\n"));
+}
+
+TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {
+  ::setenv("SLIPWAY_MPS_CONTROL", "/nowhere/nvidia-cuda-mps-control", 1);
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.capacity(kGpu) == 8; })) << service.log();
+  EXPECT_EQ(kubelet_.healthy(kGpu), 0U);
+  EXPECT_TRUE(eventually([&] { return service.log().find("/nowhere/nvidia-cuda-mps-control") != std::string::npos; }))
+      << service.log();
+}
+
+TEST(MpsWish, DividesMemoryAndThreadsByReplicasOfEachGpu) {
+  deviceplugin::Gpu gpu;
+  gpu.index = 3;
+  deviceplugin::Resource resource;
+  resource.name = kGpu;
+  resource.sharing = deviceplugin::SharingKind::mps;
+  for (std::size_t i = 0; i < 2; ++i) {
+    deviceplugin::Device device;
+    device.uuid = "GPU-" + std::to_string(i);
+    device.memory_bytes = 80ULL << 30U;
+    resource.devices.push_back(device);
+    for (std::size_t n = 0; n < (i == 0 ? 3U : 1U); ++n) resource.ids.push_back({device.uuid, i});
+  }
+  const auto wishes = deviceplugin::mps_wishes({{kGpu, resource}}, {gpu});
+  ASSERT_EQ(wishes.size(), 1U);
+  EXPECT_THAT(wishes.at(kGpu).gpus, ::testing::ElementsAre("GPU-0")) << "the other one is exclusive";
+  EXPECT_THAT(deviceplugin::commands_of(wishes.at(kGpu)),
+              ::testing::ElementsAre("set_default_device_pinned_mem_limit 3 27306M",
+                                     "set_default_active_thread_percentage 33"));
+}
+
+}  // namespace
+}  // namespace slipway
