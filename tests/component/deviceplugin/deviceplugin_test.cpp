@@ -245,7 +245,7 @@ TEST(DevicePluginService, IsFoundByKubeletsPluginWatcher) {
 TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
-  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string(), true);
+  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
   node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
                   R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0})");
   RunningService service(node.host(), node.words());
@@ -263,8 +263,8 @@ TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
 
 TEST(DevicePluginVerify, AnOlderKubeletIsReadByItsCheckpoint) {
   const Node node("h100x8");
-  Kubelet kubelet(node.plugins());
-  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string(), false);
+  Kubelet kubelet(node.plugins(), {.tells_allocatable = false});
+  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
   node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
                   R"({"Data": {"RegisteredDevices": {"nvidia.com/gpu": ["a", "b"]}}})");
   RunningService service(node.host(), node.words());
@@ -310,6 +310,54 @@ TEST(DevicePluginService, LeavesTheGpusOfAnotherManagerAlone) {
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 7; })) << service.log();
+}
+
+struct KubeletOf {
+  const char* release;
+  Kubelet::Release what;
+};
+
+class DevicePluginBefore : public ::testing::TestWithParam<KubeletOf> {};
+
+TEST_P(DevicePluginBefore, IsRegisteredHandsOutAndComesBackAfterARestart) {
+  const Node node("h100x8", R"({config: {version: v1, flags: {plugin: {deviceListStrategy: [envvar, cdi-cri]}}}})");
+  auto kubelet = std::make_unique<Kubelet>(node.plugins(), GetParam().what);
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 8; })) << service.log();
+  const auto pod = kubelet->allocate(kGpu, 2);
+  ASSERT_TRUE(pod.status.ok()) << pod.status.error_message();
+  EXPECT_EQ(pod.response.envs().at("NVIDIA_VISIBLE_DEVICES"), pod.ids[0] + "," + pod.ids[1]);
+  ASSERT_EQ(pod.response.cdi_devices_size(), GetParam().what.takes_cdi_devices ? 2 : 0);
+  if (GetParam().what.takes_cdi_devices) {
+    EXPECT_EQ(pod.response.cdi_devices(0).name(), "nvidia.com/gpu=" + pod.ids[0]);
+  }
+  kubelet.reset();
+  kubelet = std::make_unique<Kubelet>(node.plugins(), GetParam().what);
+  EXPECT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 8; })) << service.log();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kubelet, DevicePluginBefore,
+    ::testing::Values(KubeletOf{"1_24", {.dials_before_it_answers = false, .takes_cdi_devices = false}},
+                      KubeletOf{"1_26", {.takes_cdi_devices = false}}, KubeletOf{"1_31", {}}, KubeletOf{"1_36", {}}),
+    [](const auto& test) { return std::string(test.param.release); });
+
+TEST(DevicePluginService, PrefersGpusWithoutAskingTheDriver) {
+  const Node node("v100sxm3x16");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 16; })) << service.log();
+  std::vector<std::string> ids;
+  const auto resource = kubelet.of(kGpu);
+  for (const auto& [id, device] : resource.devices) ids.push_back(id);
+  // The service looks at health again and again; the topology it reads once.
+  ASSERT_THAT(node.calls(), HasSubstr("nvmlDeviceGetTopologyCommonAncestor"));
+  node.sim("forget-calls");
+  for (int i = 0; i < 100; ++i)
+    ASSERT_EQ(kubelet.prefer(kGpu, ids, 1 + i % 15).size(), 1U + static_cast<unsigned>(i) % 15);
+  const std::string calls = node.calls();
+  EXPECT_EQ(calls.find("nvmlDeviceGetTopologyCommonAncestor"), std::string::npos) << calls;
+  EXPECT_EQ(calls.find("NvLink"), std::string::npos) << calls;
 }
 
 TEST(DevicePluginPlan, SaysWhatTimeSlicingDoesNotProtectFrom) {

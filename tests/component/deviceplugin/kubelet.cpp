@@ -62,7 +62,7 @@ class Kubelet::PodResources final : public v1::PodResourcesLister::Service {
   bool newer_;
 };
 
-Kubelet::Kubelet(std::string folder, int receive_limit) : folder_(std::move(folder)), receive_limit_(receive_limit) {
+Kubelet::Kubelet(std::string folder, Release release) : folder_(std::move(folder)), release_(release) {
   empty_folder(folder_);
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock", grpc::InsecureServerCredentials());
@@ -73,6 +73,12 @@ Kubelet::Kubelet(std::string folder, int receive_limit) : folder_(std::move(fold
 Kubelet::~Kubelet() {
   if (pod_resources_server_) pod_resources_server_->Shutdown(in_seconds(0));
   server_->Shutdown(in_seconds(0));
+  std::vector<std::thread> dialers;
+  {
+    const std::lock_guard lock(mutex_);
+    dialers.swap(dialers_);
+  }
+  for (std::thread& dialer : dialers) dialer.join();
   std::vector<std::thread> readers;
   {
     const std::lock_guard lock(mutex_);
@@ -83,9 +89,9 @@ Kubelet::~Kubelet() {
   for (std::thread& reader : readers) reader.join();
 }
 
-void Kubelet::serve_pod_resources(const std::string& socket, bool newer) {
+void Kubelet::serve_pod_resources(const std::string& socket) {
   std::filesystem::create_directories(std::filesystem::path(socket).parent_path());
-  pod_resources_ = std::make_unique<PodResources>(*this, newer);
+  pod_resources_ = std::make_unique<PodResources>(*this, release_.tells_allocatable);
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
   builder.RegisterService(pod_resources_.get());
@@ -122,12 +128,16 @@ grpc::Status Kubelet::Register(grpc::ServerContext*, const v1beta1::RegisterRequ
     if (!refusal_.empty()) return {grpc::StatusCode::UNKNOWN, refusal_};
   }
   if (request->version() != "v1beta1") return {grpc::StatusCode::UNKNOWN, "unsupported version " + request->version()};
-  return take(request->resource_name(), folder_ + "/" + request->endpoint());
+  const std::string socket = folder_ + "/" + request->endpoint();
+  if (release_.dials_before_it_answers) return take(request->resource_name(), socket);
+  const std::lock_guard lock(mutex_);
+  dialers_.emplace_back([this, name = request->resource_name(), socket] { (void)take(name, socket); });
+  return grpc::Status::OK;
 }
 
 grpc::Status Kubelet::take(const std::string& resource, const std::string& socket) {
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(receive_limit_);
+  arguments.SetMaxReceiveMessageSize(4 << 20);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   auto stub = v1beta1::DevicePlugin::NewStub(
       grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments));
@@ -252,6 +262,7 @@ Kubelet::Allocated Kubelet::allocate_ids(const std::string& resource, const std:
   allocated.status = stub_of(resource)->Allocate(&context, request, &response);
   allocated.ids = ids;
   if (response.container_responses_size() == 1) allocated.response = response.container_responses(0);
+  if (!release_.takes_cdi_devices) allocated.response.clear_cdi_devices();
   return allocated;
 }
 

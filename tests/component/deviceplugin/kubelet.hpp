@@ -22,8 +22,15 @@ namespace slipway::testing {
 
 class Kubelet final : public v1beta1::Registration::Service {
  public:
-  /// Listens at FOLDER/kubelet.sock. @param receive_limit  bytes of a message, 4 MiB as kubelet's client has it
-  explicit Kubelet(std::string folder, int receive_limit = 4 << 20);
+  /// What differs between releases, as far as a plugin can see it.
+  struct Release {
+    bool dials_before_it_answers = true;  ///< within Register; until 1.24 in the background, after the answer
+    bool takes_cdi_devices = true;        ///< field 5 of an allocation counts (since 1.28)
+    bool tells_allocatable = true;        ///< GetAllocatableResources (since 1.21)
+  };
+  /// Listens at FOLDER/kubelet.sock, and takes messages of 4 MiB, as kubelet does.
+  explicit Kubelet(std::string folder) : Kubelet(std::move(folder), Release()) {}
+  Kubelet(std::string folder, Release release);
   ~Kubelet() override;
 
   struct Resource {
@@ -57,9 +64,8 @@ class Kubelet final : public v1beta1::Registration::Service {
 
   /// Asks the sockets in a folder what they are, as kubelet's plugin watcher does; @return those it took.
   unsigned look_into_registry(const std::string& folder);
-  /// Serves pod resources at this socket: who holds what was allocated here. @param newer  knows
-  /// GetAllocatableResources
-  void serve_pod_resources(const std::string& socket, bool newer);
+  /// Serves pod resources at this socket: who holds what was allocated here.
+  void serve_pod_resources(const std::string& socket);
 
   grpc::Status Register(grpc::ServerContext* context, const v1beta1::RegisterRequest* request,
                         v1beta1::Empty* answer) override;
@@ -78,13 +84,14 @@ class Kubelet final : public v1beta1::Registration::Service {
   v1beta1::DevicePlugin::Stub* stub_of(const std::string& resource);
 
   std::string folder_;
-  int receive_limit_;
+  Release release_;
   mutable std::mutex mutex_;
   std::string refusal_;
   std::map<std::string, Plugin> plugins_;
   std::vector<std::unique_ptr<v1beta1::DevicePlugin::Stub>> former_;
   std::set<std::string> used_;
   std::vector<std::thread> readers_;
+  std::vector<std::thread> dialers_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<PodResources> pod_resources_;
   std::unique_ptr<grpc::Server> pod_resources_server_;

@@ -31,6 +31,14 @@ class Node {
     const std::string command = SLIPWAY_SIM_PROGRAM " " + host_.path("run/slipway/sim").string() + " " + change;
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
+  /// How often each function of NVML was called.
+  std::string calls() const {
+    const std::string file = host_.folder().at("calls").string();
+    const std::string command = SLIPWAY_SIM_PROGRAM " " + host_.path("run/slipway/sim").string() + " calls >" + file;
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
   /// What the service says of itself.
   Json status() const { return Json::parse(host_.text("run/slipway/deviceplugin/status.json"), nullptr, false); }
 
