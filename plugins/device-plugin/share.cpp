@@ -131,6 +131,14 @@ Status share(const Sharing& sharing, const std::vector<Gpu>& gpus, Resources& re
       notes.push_back(entry.where + ": there is no resource " + entry.name + " to share");
   }
   resources = sharer.take();
+  // What kubelet takes at once is 4 MiB, and a device is up to 65 bytes there.
+  constexpr std::size_t kMostIds = 60'000;
+  for (const auto& [name, resource] : resources)
+    if (resource.ids.size() > kMostIds)
+      return wrong(
+          sharing.resources.front(),
+          std::to_string(resource.ids.size()) + " replicas of " + name + " are more than kubelet can be told of",
+          "stay below " + std::to_string(kMostIds));
   return {};
 }
 

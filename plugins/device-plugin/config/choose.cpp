@@ -39,9 +39,10 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
   return configs;
 }
 
-Result<Configs> read_configs(const Spec& spec, const Host& host) {
+Result<Configs> read_configs(const Spec& spec, const Host& host, const char* (*environment)(const char* name)) {
   if (spec.has("config")) return split_configs(node_from_json(spec.value("config"), kSection), {});
-  const std::string path = spec.text("config_file");
+  const char* const named = environment("CONFIG_FILE");
+  const std::string path = spec.has("config_file") || named == nullptr ? spec.text("config_file") : named;
   if (path.empty()) return Configs{{"", Node()}};
   if (const auto names = host.list(path)) return read_folder(path, *names, host);
   SLIPWAY_TRY(text, host.read(path));
@@ -92,7 +93,7 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
 }
 
 Result<Settings> read_settings(const Spec& spec, const Host& host, const char* (*environment)(const char* name)) {
-  SLIPWAY_TRY(configs, read_configs(spec, host));
+  SLIPWAY_TRY(configs, read_configs(spec, host, environment));
   const std::string chosen = spec.has("config_choice_file") ? host.attribute(spec.text("config_choice_file")) : "";
   SLIPWAY_TRY(node, choose_config(configs, chosen, spec.text("config_name")));
   Settings settings;

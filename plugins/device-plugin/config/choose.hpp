@@ -25,7 +25,7 @@ Result<Configs> split_configs(const Node& document, const std::string& raw_text)
 Result<const Node*> choose_config(const Configs& configs, const std::string& wanted, const std::string& fallback);
 
 /// The settings that are in force for a component's section of the host spec, and the environment over them.
-/// Reads `config` or `config_file` (a file, or a folder of files) and `config_choice_file`.
+/// Reads `config`, else `config_file` (a file, or a folder of files), else $CONFIG_FILE; and `config_choice_file`.
 /// Errors: `invalid`, `not_found`, with the place.
 Result<Settings> read_settings(const Spec& spec, const Host& host, const char* (*environment)(const char* name));
 

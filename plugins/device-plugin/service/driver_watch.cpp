@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kOpenEvery{2};
 constexpr unsigned kRecoveryActionField = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, drivers from R570
 constexpr unsigned long long kEvents = NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR;
 
-Moment now_() { return std::chrono::steady_clock::now(); }
+Moment right_now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
@@ -24,13 +24,13 @@ DriverWatch::DriverWatch(const Host& host, nvml::NvmlOptions options, HealthRule
     : host_(host), options_(std::move(options)), log_(std::move(log)), book_(rules) {}
 
 void DriverWatch::pass(std::chrono::milliseconds limit, const XidFilter& filter) {
-  const Moment begin = now_();
+  const Moment begin = right_now();
   if (!nvml_ && !open(begin)) {
     std::this_thread::sleep_for(limit);
     return;
   }
   wait_for_events(looked_ ? limit : std::chrono::milliseconds(0), filter);
-  if (now_() >= next_look_) look(now_());
+  if (right_now() >= next_look_) look(right_now());
 }
 
 bool DriverWatch::open(Moment now) {
@@ -140,7 +140,7 @@ void DriverWatch::watch_events() {
     const auto added = events_->add(handle, kEvents);
     if (!added && !added.absent())
       book_.checked(uuid, {.answers = false, .why = "its events cannot be watched: " + nvml::error_text(added.code())},
-                    now_());
+                    right_now());
   }
 }
 
@@ -154,14 +154,14 @@ void DriverWatch::wait_for_events(std::chrono::milliseconds limit, const XidFilt
     const auto data = events_->wait(i == 0 ? limit : std::chrono::milliseconds(0));
     if (data) {
       event(*data, filter);
-      next_look_ = now_();
+      next_look_ = right_now();
       continue;
     }
     if (data.code() == NVML_ERROR_TIMEOUT) return;
     // One of the GPUs is gone, and NVML does not say which: the look finds out. Until then there are no events.
     events_.reset();
     watched_.clear();
-    next_look_ = now_();
+    next_look_ = right_now();
     return;
   }
 }
@@ -174,9 +174,9 @@ void DriverWatch::event(const nvmlEventData_t& data, const XidFilter& filter) {
     const XidEffect effect = filter.effect(number);
     log_(effect == XidEffect::none ? "info" : "warning",
          known->second + ": XID " + std::to_string(number) + (effect == XidEffect::none ? ", a program's" : ""));
-    book_.xid(known->second, number, effect, now_());
+    book_.xid(known->second, number, effect, right_now());
   } else if ((data.eventType & NVML_EVENT_DOUBLE_BIT_ECC_ERROR) != 0) {
-    book_.ecc(known->second, now_());
+    book_.ecc(known->second, right_now());
   }
 }
 

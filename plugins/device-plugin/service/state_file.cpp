@@ -24,7 +24,8 @@ Json gpu_json(const Gpu& gpu, const Snapshot& snapshot, const Clients& clients) 
             {"health", to_json(health == snapshot.health.end() ? Health() : health->second)}};
   if (gpu.numa_node) json["numaNode"] = *gpu.numa_node;
   for (const MigDevice& mig : gpu.mig_devices)
-    json["migDevices"].push_back({{"uuid", mig.uuid}, {"index", mig.index}, {"profile", mig.profile}});
+    json["migDevices"].push_back(
+        {{"uuid", mig.uuid}, {"index", mig.index}, {"profile", mig.profile}, {"memoryBytes", mig.memory_bytes}});
   if (const auto found = clients.find(gpu.uuid); found != clients.end())
     for (const Client& client : found->second)
       json["clients"].push_back(
@@ -150,6 +151,16 @@ Remembered read_remembered(const std::string& folder) {
     gpu.product = each.value("product", "");
     gpu.memory_bytes = each.value("memoryBytes", std::uint64_t{0});
     if (each.contains("numaNode")) gpu.numa_node = each.value("numaNode", 0);
+    gpu.mig_enabled = each.value("migEnabled", false);
+    const Json mig_devices = each.value("migDevices", Json::array());
+    for (const Json& mig : mig_devices) {
+      if (!mig.is_object()) continue;
+      MigDevice& device = gpu.mig_devices.emplace_back();
+      device.uuid = mig.value("uuid", "");
+      device.index = mig.value("index", 0U);
+      device.profile = mig.value("profile", "");
+      device.memory_bytes = mig.value("memoryBytes", std::uint64_t{0});
+    }
     if (!gpu.uuid.empty()) remembered.gpus.push_back(gpu);
   }
   return remembered;

@@ -102,6 +102,22 @@ TEST(DevicePluginService, KnowsALostGpuAlsoAfterARestart) {
   EXPECT_EQ(kubelet.capacity(kGpu), 8U) << "it is still there, and unhealthy";
 }
 
+TEST(DevicePluginService, KeepsTheMigDevicesOfADriverThatIsAwayAfterARestart) {
+  const Node node("a100-40x2,mig=1g.5gb", "{quiet_seconds: 1, config: {version: v1, mig: {strategy: mixed}}}");
+  Kubelet kubelet(node.plugins());
+  {
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 14; })) << service.log();
+    node.sim("driver unloaded");
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy("nvidia.com/mig-1g.5gb") == 0; })) << service.log();
+  }
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.of("nvidia.com/mig-1g.5gb").registrations == 2; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return kubelet.capacity("nvidia.com/mig-1g.5gb") == 14; })) << service.log();
+  EXPECT_EQ(kubelet.healthy("nvidia.com/mig-1g.5gb"), 0U);
+  EXPECT_FALSE(kubelet.resources().contains(kGpu));
+}
+
 TEST(DevicePluginService, XidsOfTheGpuMarkItAndThoseOfProgramsDoNot) {
   const Node node("h100x8", "{quiet_seconds: 2}");
   Kubelet kubelet(node.plugins());

@@ -100,6 +100,11 @@ TEST(Sharing, MpsRefusesMigDevicesAndTooManyClients) {
   EXPECT_THAT(text_of(resources_of(old, "sharing: {mps: {replicas: 17}}")), HasSubstr("at most 16"));
 }
 
+TEST(Sharing, RefusesMoreIdsThanKubeletTakes) {
+  EXPECT_THAT(text_of(resources_of(gpus(8), "sharing: {timeSlicing: {replicas: 9000}}")),
+              HasSubstr("72000 replicas of nvidia.com/gpu are more than kubelet can be told of"));
+}
+
 TEST(Sharing, AThousandIdsAreFoundByName) {
   const auto resources = resources_of(gpus(8), "sharing: {timeSlicing: {replicas: 128}}");
   ASSERT_TRUE(resources);
