@@ -16,6 +16,7 @@ namespace slipway::toolkit {
 namespace {
 
 constexpr const char* kDropIn = "99-nvidia.toml";
+constexpr const char* kKubelet = "/var/lib/kubelet/config.yaml";
 constexpr const char* kK0sPlugin = "/run/k0s/containerd-cri.toml";
 
 /// What one look at containerd collects.
@@ -93,6 +94,15 @@ Status edit_drop_in(Look& look, const std::string& path, const ConfigFile& top, 
   return {};
 }
 
+/// Without a handler to inherit SystemdCgroup from, containers get groups that the kubelet does not expect.
+void compare_with_kubelet(Look& look) {
+  if (at_path(look.base, {"options", "SystemdCgroup"}) == true) return;
+  const std::string kubelet = look.host.read(kKubelet).value_or("");
+  if (kubelet.find("cgroupDriver: systemd") == std::string::npos) return;
+  look.notes.push_back(std::string(kKubelet) + " says cgroupDriver: systemd, and containerd's default handler has no " +
+                       "SystemdCgroup = true, which handlers inherit: set it there");
+}
+
 /// A configuration that an admin keeps.
 Status look_at_admins(Look& look) {
   SLIPWAY_TRY(top, read_config(look.host, look.config));
@@ -116,6 +126,7 @@ Status look_at_admins(Look& look) {
   for (const Json& name : top.value.value("disabled_plugins", Json::array()))
     if (name == "cri" || name == "io.containerd.grpc.v1.cri")
       look.notes.push_back(top.path + " switches the CRI plugin off (disabled_plugins), so no kubelet can use it");
+  compare_with_kubelet(look);
   look.checkable = true;
   if (!drop_in.empty()) return edit_drop_in(look, drop_in, top, *deciding);
   look.edit = {{"kind", "merge"},

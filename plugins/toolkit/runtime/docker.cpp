@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/runtime/docker.cpp - Docker: runtimes and the feature `cdi` in daemon.json.
+#include <algorithm>
+
 #include "toolkit/cdi/libraries.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
@@ -27,6 +29,21 @@ std::vector<std::string> other_arguments(const std::vector<std::string>& argumen
   return others;
 }
 
+/// An empty file is as good as none.
+Status expect_object(const std::string& text, const std::string& path) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return {};
+  std::string place = path;
+  try {
+    if (Json::parse(text).is_object()) return {};
+  } catch (const Json::parse_error& error) {
+    const std::string before = text.substr(0, error.byte == 0 ? 0 : error.byte - 1);
+    const auto line_begin = before.rfind('\n') + 1;  // 0 in the first line
+    place += ":" + std::to_string(std::ranges::count(before, '\n') + 1) + ":" +
+             std::to_string(before.size() - line_begin + 1);
+  }
+  return Error{ErrorCode::invalid, "it is no JSON object", place, "correct the file; slipway leaves it as it is", {}};
+}
+
 }  // namespace
 
 Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
@@ -43,13 +60,7 @@ Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
   std::string config = place.config;
   if (config.empty() && daemon) config = daemon->option({"--config-file"});
   if (config.empty()) config = kConfig;
-  const auto text = host.read(config);
-  const Json content = text && text->find_first_not_of(" \t\r\n") != std::string::npos
-                           ? Json::parse(*text, nullptr, false)
-                           : Json::object();
-  if (!content.is_object())
-    return Error{
-        ErrorCode::invalid, "it is no JSON object", config, "correct the file; slipway leaves it as it is", {}};
+  if (const auto text = host.read(config)) SLIPWAY_CHECK(expect_object(*text, config));
   return Json{{"version", read_engine_version(host, program, {"docker.io", "docker-ce"})},
               {"program", program},
               {"arguments", other_arguments(daemon ? daemon->arguments : std::vector<std::string>{})},

@@ -73,6 +73,17 @@ TEST(RuntimeContainerd, NamesRuncBesideItsOwnHandlersWhereNoOtherIsNamed) {
   EXPECT_TRUE(at_path(set_of(host, runtime_spec()), type).is_null());
 }
 
+TEST(RuntimeContainerd, SaysThatTheKubeletExpectsOtherGroups) {
+  FakeHost host;
+  install(host, "containerd", "containerd", "1.7.24");
+  host.file("/var/lib/kubelet/config.yaml", "kind: KubeletConfiguration\ncgroupDriver: systemd\n");
+  EXPECT_THAT(plan_of(host, runtime_spec())->notes(), ::testing::Contains(HasSubstr("no SystemdCgroup = true")));
+  host.file(kConfig,
+            "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\nruntime_type = \"r\"\n"
+            "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options]\nSystemdCgroup = true\n");
+  EXPECT_TRUE(plan_of(host, runtime_spec())->notes().empty());
+}
+
 TEST(RuntimeContainerd, PutsAFileBesideOthersWhereImportsAreJoined) {
   FakeHost host;
   install(host, "containerd", "containerd", "2.1.9+ds1-5");
@@ -174,8 +185,9 @@ TEST(RuntimeDocker, SwitchesCdiOnAndKeepsOtherFeatures) {
   install(host, "dockerd", "docker.io", "26.1.5+dfsg1-9");
   host.file("/etc/docker/daemon.json", "{\"features\": {\"buildkit\": true}}");
   EXPECT_EQ(set_of(host, runtime_spec()), (Json{{"features", {{"cdi", true}}}}));
-  host.file("/etc/docker/daemon.json", "{");
+  host.file("/etc/docker/daemon.json", "{\n  \"features\": {},\n  oops\n}");
   EXPECT_THAT(to_text(plan_of(host, runtime_spec()).error()), HasSubstr("it is no JSON object"));
+  EXPECT_EQ(plan_of(host, runtime_spec()).error().where, "/etc/docker/daemon.json:3:3");
 }
 
 TEST(RuntimeDocker, StartsSlipwayRuntimeWhereTheEngineKnowsNoCdi) {
