@@ -7,6 +7,8 @@ A root of engine-root.sh, booted by systemd-nspawn with a cgroup2 hierarchy of i
 and runc's containers are real. The driver root /driver is that of cdi_podman.py: Debian's real user space, the simulator in
 the place of libnvidia-ml. Images are made from folders; snapshots are plain copies (native)."""
 
+import contextlib
+import fcntl
 import hashlib
 import io
 import json
@@ -81,7 +83,17 @@ class EngineMachine:
         copy_program(container, "sleep")
         write_image(container, self.root / "var/tmp/gpu.tar")
 
+    def _take_groups(self):
+        """Machines use the same control groups of this one's, so one runs at a time; one that was killed leaves its own."""
+        self._lock = open("/run/lock/slipway-e2e-machine", "w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        for name in ("payload", "supervisor"):
+            for folder, _, _ in os.walk(f"/sys/fs/cgroup/unified/{name}", topdown=False):
+                with contextlib.suppress(OSError):  # somebody else's machine is in it
+                    os.rmdir(folder)
+
     def __enter__(self):
+        self._take_groups()
         words = ["systemd-nspawn", "--quiet", "--directory", self.root, "--boot", "--register=no", "--keep-unit",
                  "--capability=all", "--system-call-filter=@keyring bpf", "--console=pipe"]
         log = open(self.root.with_suffix(".log"), "wb")
@@ -106,6 +118,7 @@ class EngineMachine:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._lock.close()
 
     def run(self, *words):
         """A program inside, as root."""

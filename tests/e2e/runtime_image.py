@@ -199,6 +199,8 @@ def check_moved_daemon(checks, image):
     image.write("/etc/systemd/system/containerd.service.d/moved.conf", MOVED)
     image.must("systemctl", "daemon-reload")
     image.must("systemctl", "restart", "containerd")
+    done = image.run("env", f"CONTAINERD_CONFIG={CONFIG}", "slipway", "plan", "-f", SPEC)
+    checks.that(OTHER not in done.stdout, "CONTAINERD_CONFIG outranks what the running containerd says", done.stdout)
     done = image.apply()
     checks.that(done.returncode == 0 and "runtimes.nvidia]" in image.text(OTHER) and image.text(CONFIG) == ADMINS,
                 "the file that containerd really runs with is changed, the other one given back",
