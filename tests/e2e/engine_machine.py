@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import tarfile
@@ -21,7 +22,8 @@ import time
 from cdi_podman import GPUS, copy_program, make_container_root, make_driver_root, make_machine
 from slipway_host import BUILD, install_into, must, run, script
 
-BOOT_LIMIT = 60
+CGROUP2 = pathlib.Path(must(["findmnt", "--noheadings", "--types", "cgroup2", "--output", "TARGET"]).splitlines()[0])
+BOOT_LIMIT = 300  # seconds; a loaded machine takes its time
 IMAGE = "docker.io/library/gpu:1"
 
 
@@ -64,6 +66,8 @@ class EngineMachine:
         self.root = work / f"machine-{suite}"
         self.leader = 0
         self._process = None
+        # nspawn makes the machine's cgroups inside the one that it is started in: each machine has one to itself.
+        self._cgroup = CGROUP2 / f"slipway-e2e-{os.getpid()}-{suite}"
         script("engine-root.sh", suite, self.root)
         install_into(self.root)
         add_libraries(self.root)
@@ -97,7 +101,9 @@ class EngineMachine:
         words = ["systemd-nspawn", "--quiet", "--directory", self.root, "--boot", "--register=no", "--keep-unit",
                  "--capability=all", "--system-call-filter=@keyring bpf", "--console=pipe"]
         log = open(self.root.with_suffix(".log"), "wb")
+        self._cgroup.mkdir()
         self._process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                         preexec_fn=lambda: (self._cgroup / "cgroup.procs").write_text(str(os.getpid())),
                                          env=dict(os.environ, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1"))
         log.close()
         deadline = time.monotonic() + BOOT_LIMIT
@@ -107,17 +113,20 @@ class EngineMachine:
             self.leader = int(children[0]) if children else 0
             if self.leader and self.run("systemctl", "is-system-running").stdout.strip() in ("running", "degraded"):
                 return self
+        state = self.run("systemctl", "list-jobs").stdout if self.leader else ""
         self.__exit__()
-        raise RuntimeError("the machine did not boot; see " + str(self.root.with_suffix(".log")))
+        raise RuntimeError("the machine did not boot: " + self.root.with_suffix(".log").read_text()[-2000:] + state)
 
     def __exit__(self, *_):
         if self.leader:
             self.run("systemctl", "--no-block", "poweroff")
         try:
-            self._process.wait(timeout=30)
+            self._process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        for folder, _, _ in os.walk(self._cgroup, topdown=False):
+            run(["rmdir", folder])
         self._lock.close()
 
     def run(self, *words):

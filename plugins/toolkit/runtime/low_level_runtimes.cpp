@@ -22,10 +22,11 @@ std::optional<std::string> former_program(const Json& engine) {
   if (ours.empty()) return std::nullopt;
   Json program = at_path(engine, {"base", "options", "BinaryName"});
   if (!program.is_string()) program = at_path(engine, {"base", "runtime_path"});
-  if (!program.is_string() || program == "") return kDefault;
-  if (program == ours) return "";
-  const bool usual = std::ranges::count(kUsualRunc, program.get<std::string>()) != 0;
-  return usual ? kDefault : program.get<std::string>();
+  const std::string name = program.is_string() ? program.get<std::string>() : std::string();
+  if (name.empty()) return kDefault;
+  if (name == ours) return "";
+  const bool usual = std::ranges::count(kUsualRunc, name) != 0;
+  return usual ? kDefault : name;
 }
 
 Json list_for(const std::string& program) { return Json{program, "runc", "crun"}; }

@@ -98,7 +98,9 @@ class Reader {
   Status from_annotations() {
     SLIPWAY_TRY(annotations, members_.object_in(bundle_, "annotations"));
     if (annotations == nullptr) return {};
-    for (const auto& [key, value] : annotations->items()) {
+    for (const auto& annotation : annotations->items()) {
+      const std::string& key = annotation.key();
+      const Json& value = annotation.value();
       const bool ours = std::ranges::any_of(config_.annotation_prefixes,
                                             [&](const std::string& prefix) { return key.starts_with(prefix); });
       if (!ours || !value.is_string()) continue;
