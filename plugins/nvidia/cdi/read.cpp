@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/cdi/read.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <set>
+#include <sstream>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "nvidia/cdi/validate.hpp"
@@ -36,6 +39,45 @@ bool to_number(std::string_view text, std::int64_t& into) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), into, base);
   if (negative) into = -into;
   return problem == std::errc{} && end == text.data() + text.size();
+}
+
+class Ignore final : public YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// Something may stand behind the first document: it is in braces, or there is a marker ("---", "...") further down.
+bool may_go_on(std::string_view text) {
+  bool begun = false;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const bool marker = line.starts_with("---") || line.starts_with("...");
+    const auto first = line.find_first_not_of(" \t\r");
+    if (marker && (begun || line.size() > 4)) return true;
+    if (!begun && first != std::string_view::npos &&
+        std::string_view("{[%!&*\xef").find(line[first]) != std::string_view::npos)
+      return true;
+    begun = begun || marker || (first != std::string_view::npos && line[first] != '#');
+  }
+  return false;
+}
+
+/// Two at most. YAML::LoadAll() would go on for ever behind a document that is followed by a comma.
+int count_documents(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Ignore ignore;
+  int count = 0;
+  while (count < 2 && parser.HandleNextDocument(ignore)) ++count;
+  return count;
 }
 
 /// Fills the structs of spec.hpp from nodes; the first problem ends it.
@@ -136,12 +178,14 @@ class Reader {
 Result<Spec> parse(std::string_view text, const std::string& where) {
   if (text.size() > kMaxSpecBytes) return invalid("the CDI spec is larger than 16 MiB", where);
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1)
-      return invalid("a CDI spec is one YAML document, and there are " + std::to_string(documents.size()), where);
+    const std::string bytes(text);
+    if (may_go_on(text) && count_documents(bytes) > 1)
+      return invalid("a CDI spec is one YAML document, and something stands behind the first", where);
+    const YAML::Node document = YAML::Load(bytes);
+    if (document.IsNull()) return invalid("the CDI spec is empty", where);
     Spec spec;
     Reader reader(where);
-    reader.object(documents.front(), spec, "the CDI spec");
+    reader.object(document, spec, "the CDI spec");
     if (auto error = std::move(reader).error()) return *error;
     return spec;
   } catch (const YAML::Exception& problem) {

@@ -157,9 +157,12 @@ TEST(CdiReader, RefusesWithThePlaceAndTheReason) {
       {"devices: x\n", "devices is not a list"},
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, major: x}]}}]\n", "major is not a whole number"},
       {"devices: [{containerEdits: {deviceNodes: [{path: /a, gid: -1}]}}]\n", "gid is not between"},
-      {"a: b\n---\nc: d\n", "there are 2"},
+      {"a: b\n---\nc: d\n", "something stands behind the first"},
       {"[", "no YAML"},
-      {"", "there are 0"},
+      {"", "is empty"},
+      {",", "is empty"},
+      {"{kind: a/b},\n", "something stands behind the first"},
+      {"a: b\n...\n,\n", "something stands behind the first"},
   };
   for (const auto& [text, expected] : texts) {
     const auto spec = parse(text, "spec");

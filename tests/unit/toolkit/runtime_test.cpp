@@ -274,5 +274,11 @@ TEST(Toml, IsWrittenSoThatItReadsAsTheSame) {
   EXPECT_EQ(parse_toml(to_toml(value), "t").value(), value) << to_toml(value);
 }
 
+// A fuzzer's find: toml++ asserted that a key follows the bracket.
+TEST(Toml, ThatHasNoKeyInAHeaderIsReported) {
+  for (const char* text : {"[\r\n 3]}\r\n", "[ =]\n", "[[:{]]\n", "a.= 1\n"})
+    EXPECT_THAT(to_text(parse_toml(text, "/c.toml").error()), HasSubstr("it is no TOML")) << text;
+}
+
 }  // namespace
 }  // namespace slipway::toolkit
