@@ -28,10 +28,14 @@ Image common_image(const struct stat& info, const char* type) {
                {"mtime_ns", info.st_mtim.tv_sec * kNanoseconds + info.st_mtim.tv_nsec}};
 }
 
-Image absent_image(const RootDir& root, std::string_view path) {
+Result<Image> absent_image(const RootDir& root, std::string_view path) {
   Image image{{"type", "absent"}};
-  for (const std::string& folder : folders_above(path))
-    if (!root.open_at(folder, O_PATH | O_DIRECTORY)) image["missing_parents"].push_back(folder);
+  for (const std::string& folder : folders_above(path)) {
+    const auto there = root.open_at(folder, O_PATH | O_DIRECTORY);
+    if (there) continue;
+    if (there.error().code == ErrorCode::io) return there.error();  // it may well be there
+    image["missing_parents"].push_back(folder);
+  }
   return image;
 }
 
@@ -76,7 +80,7 @@ Result<Image> RootFs::capture(std::string_view path) {
   const auto& [parent, name] = *place;
   struct stat info {};
   if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-    return errno == ENOENT ? Result<Image>(absent_image(root_, path)) : system_error("look at", path, errno);
+    return errno == ENOENT ? absent_image(root_, path) : Result<Image>(system_error("look at", path, errno));
 
   Image image;
   if (S_ISREG(info.st_mode)) {

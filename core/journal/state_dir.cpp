@@ -150,10 +150,18 @@ Status StateDir::write_json(const std::string& path, const Json& value) {
 
 Status StateDir::prepare() {
   if (exists()) return {};
+  SLIPWAY_CHECK(leave());  // what an earlier try has begun
   SLIPWAY_TRY(origin, root_.capture(kStateDir));
-  if (origin.value("type", "") == "absent") SLIPWAY_CHECK(write_json(state_path(kOrigin), origin));
-  SLIPWAY_CHECK(root_.stage_file(state_path("format"), std::string(kFormat) + "\n", 0644, 0, 0));
-  return root_.switch_in(state_path("format"));
+  const auto begin = [&]() -> Status {
+    if (origin.value("type", "") == "absent") SLIPWAY_CHECK(write_json(state_path(kOrigin), origin));
+    SLIPWAY_CHECK(root_.stage_file(state_path("format"), std::string(kFormat) + "\n", 0644, 0, 0));
+    return root_.switch_in(state_path("format"));
+  };
+  const Status begun = begin();
+  if (begun || origin.value("type", "") != "absent") return begun;
+  (void)root_.remove_tree(kStateDir).ok();  // the first error is the one to tell
+  (void)root_.restore(kStateDir, origin).ok();
+  return begun;
 }
 
 Status StateDir::write(const Ownership& ownership) {

@@ -4,7 +4,8 @@
 # removal, and runs it again: the same tree and generation as undisturbed, no file left over, nobody at work, no lock.
 #
 # The clock is the core's own system calls that change files: strace stops it at the n-th of them, and whoever is to die is
-# killed then. Without --full every EVERY-th step is taken, a different one for each kind of victim.
+# killed then. The same steps also fail with ENOSPC, EIO and EROFS: the tree is the old or the new one, and another run ends as
+# undisturbed. Without --full every EVERY-th step is taken, a different one for each kind of victim or error.
 
 import argparse
 import os
@@ -27,8 +28,10 @@ CALLS = (
     "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir", "mkdir",
     "mkdirat", "fsync", "fdatasync", "syncfs", "ftruncate", "pwrite64", "fchmod", "fchmodat", "fchown", "fchownat",
     "utimensat")
-TRACED = ",".join("?" + call for call in CALLS)
+
+FAILING = ("write", "openat2")  # that fail as well, besides CALLS
 VICTIMS = ("core", "workers", "both")
+ERRORS = ("ENOSPC", "EIO", "EROFS")
 
 
 class Stopped:
@@ -134,7 +137,7 @@ class Scenario:
             subprocess.run(self.words(words, self.base), env=self.environment, check=True, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
         done = self.copy()
-        self.steps = self.list_steps(done)
+        self.steps, self.failing_steps = self.list_steps(done)
         self.wanted = self.look(done)
 
     def words(self, command, root):
@@ -147,17 +150,18 @@ class Scenario:
         return root
 
     def list_steps(self, root):
-        """(call, how many times it was done by then) of each step of an undisturbed run."""
+        """(call, how many times it was done by then) of each step of an undisturbed run; and with those that may fail."""
         log = self.work / "calls"
-        subprocess.run(["strace", "-qq", "-o", log, "-e", f"trace={TRACED}", *self.words(self.command, root)],
+        subprocess.run(["strace", "-qq", "-o", log, "-e", "trace=" + ",".join("?" + call for call in CALLS + FAILING),
+                        *self.words(self.command, root)],
                        env=self.environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         seen, steps = {}, []
         for line in log.read_text().splitlines():
             call = line.split("(", 1)[0]
-            if call in CALLS:
+            if call in CALLS + FAILING:
                 seen[call] = seen.get(call, 0) + 1
                 steps.append((call, seen[call]))
-        return steps
+        return [step for step in steps if step[0] in CALLS], steps
 
     def look(self, root):
         """The tree without the journal's database, which is another file each time and must only be readable."""
@@ -183,7 +187,42 @@ class Scenario:
             run.end()
             return ""
         run.kill(victim)
-        said = run.end()
+        return self.run_again(root, run.end())
+
+    def fail(self, step, error):
+        """What is wrong after this step failed with this error."""
+        root = self.copy()
+        call, count = step
+        ran = subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
+                              f"inject={call}:error={error}:when={count}", *self.words(self.command, root)],
+                             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        said = ran.stdout.decode(errors="replace")
+        if ran.returncode < 0 or ran.returncode > 100 or "terminate called" in said:
+            return f"ended with {ran.returncode}: {said[-800:]}"
+        seen = (self.look(root), self.look(self.base), self.wanted)
+        for part in ("driver", "slipway-boot"):
+            now, old, new = (self.part_of(part, picture_) for picture_ in seen)
+            if now != old and self.without_dropped(now, old, new) != new:
+                return (f"{part} is neither the old nor the new one; from the old one:\n{differences(old, now, 6)}\nfrom the new "
+                        f"one:\n{differences(new, now, 6)}\n{said[-800:]}")
+            if ran.returncode == 0 and self.without_dropped(now, old, new) != new:
+                return f"it said that it was done: {said[-800:]}"
+        return self.run_again(root, said)
+
+    @staticmethod
+    def without_dropped(now, old, new):
+        """Without layers of the old state that were to be dropped: nothing leads to them any more."""
+        return {path: what for path, what in now.items()
+                if not (path.startswith("usr/lib/slipway/store/") and path in old and path not in new)}
+
+    @staticmethod
+    def part_of(component, seen):
+        """A component's paths, without slipway's own notes and what triggers make, which may wait for the next run."""
+        waiting = ("var", "etc/ld.so.cache", "lib/modules/" + KERNEL + "/modules.")
+        return {path: what for path, what in seen.items()
+                if not path.startswith(waiting) and path.startswith("etc/systemd") == (component == "slipway-boot")}
+
+    def run_again(self, root, said):
         deadline = time.monotonic() + 3
         while self.left_over() and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -238,6 +277,11 @@ def main():
 
 
 def run_scenario(checks, scenario, every):
+    for offset, error in enumerate(ERRORS):
+        steps = scenario.failing_steps[offset * every // len(ERRORS)::every]
+        wrong = [f"{step}: {problem}" for step in steps if (problem := scenario.fail(step, error))]
+        checks.that(not wrong, f"{scenario.name}: {error} at {len(steps)} of {len(scenario.failing_steps)} steps: the old or the "
+                    "new tree, and run again, all is as undisturbed", f"{len(wrong)} of them wrong\n" + "\n".join(wrong[:12]))
     for offset, victim in enumerate(VICTIMS):
         wrong, tried = [], 0
         for number in range(offset * every // len(VICTIMS), len(scenario.steps), every):
