@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/action/merge/document.hpp"
+#include "core/action/merge/yaml_documents.hpp"
 #include "core/action/merge/yaml_scan.hpp"
 #include "core/action/merge/yaml_value.hpp"
 
@@ -118,15 +119,14 @@ Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path) {
   tree.root.kind = Kind::null;
   tree.value = Json::object();
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(bytes);
-    if (documents.size() > 1)
+    if (count_yaml_documents(bytes) > 1)
       return Error{ErrorCode::unsupported,
                    path + " holds several YAML documents; it is not known which one counts",
                    path,
                    "keep one document in it, or change it by hand",
                    {}};
-    if (documents.empty() || documents.front().IsNull()) return tree;
-    const YAML::Node& node = documents.front();
+    const YAML::Node node = YAML::Load(bytes);
+    if (node.IsNull()) return tree;
     if (!node.IsMap()) return broken(path, 1, 1, "configuration", "it is no map at its top");
     std::string duplicate;
     tree.value = to_json(node, duplicate);

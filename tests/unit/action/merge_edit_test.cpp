@@ -301,5 +301,13 @@ TEST_P(MergeProperties, TwoOwnersUndoTheirKeysInAnyOrder) {
   EXPECT_GT(done, kRounds * 2 / 5);
 }
 
+// A fuzzer's find: yaml-cpp added documents without end behind a comma.
+TEST(MergeYaml, WithSomethingBehindTheDocumentIsRefusedAtOnce) {
+  for (const char* text : {"{a: 1},\n", "a: 1\n---\nb: 2\n", "{a: 1}]\n"}) {
+    const auto value = read_value(text, "yaml", "/c.yaml");
+    EXPECT_FALSE(value.ok()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace slipway::core::merge
