@@ -19,7 +19,7 @@ namespace slipway::toolkit {
 struct EngineVersion {
   unsigned major = 0;
   unsigned minor = 0;
-  auto operator<=>(const EngineVersion&) const = default;
+  auto operator<=>(const EngineVersion&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14's mistake
   bool known() const { return major != 0; }
 };
 EngineVersion parse_engine_version(const std::string& text);

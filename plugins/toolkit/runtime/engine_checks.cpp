@@ -60,10 +60,11 @@ std::string objection(const std::string& dump, const std::vector<std::string>& n
   if (!plugins.is_object()) return "it prints nothing that could be read";
   for (const auto& [key, plugin] : plugins.items()) {
     const Json runtimes = at_path(plugin, {"containerd", "runtimes"});
-    const Json chosen = at_path(plugin, {"containerd", "default_runtime_name"});
+    const Json named = at_path(plugin, {"containerd", "default_runtime_name"});
     if (!runtimes.is_object()) continue;
-    if (chosen.is_string() && chosen != "" && !runtimes.contains(chosen.get<std::string>()))
-      return "its default handler " + chosen.get<std::string>() + " is none of its handlers";
+    const std::string chosen = named.is_string() ? named.get<std::string>() : "";
+    if (!chosen.empty() && !runtimes.contains(chosen))
+      return "its default handler " + chosen + " is none of its handlers";
     seen = seen || std::ranges::all_of(names, [&](const std::string& name) { return runtimes.contains(name); });
   }
   return seen ? "" : "it does not read the file that the handlers are in";

@@ -20,8 +20,8 @@ class Variables {
   };
   Found find(const Names& names) const {
     for (const std::string& name : names)
-      if (of_spec_.is_object() && of_spec_.contains(name) && of_spec_[name].is_string() && of_spec_[name] != "")
-        return {name, of_spec_[name].get<std::string>()};
+      if (const std::string value = of_spec_.is_object() ? of_spec_.value(name, "") : ""; !value.empty())
+        return {name, value};
     for (const std::string& name : names)
       if (std::string value = process_(name); !value.empty()) return {name, value};
     return {};
