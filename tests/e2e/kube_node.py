@@ -186,6 +186,7 @@ state = "{self.folder}/containerd-state"
             "healthzPort": 0, "readOnlyPort": 0, "serverTLSBootstrap": False, "maxPods": 110,
             "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
             "authorization": {"mode": "AlwaysAllow"}, "nodeStatusUpdateFrequency": "1s", "syncFrequency": "1s",
+            "imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
             "evictionHard": {"memory.available": "1Mi", "nodefs.available": "0.1%", "imagefs.available": "0.1%",
                              "nodefs.inodesFree": "0.1%"}}))
         self._spawn("kubelet", [self.programs / "kubelet", f"--config={self.folder}/kubelet.json",

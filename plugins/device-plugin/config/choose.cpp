@@ -55,10 +55,12 @@ Result<Configs> read_configs(const Spec& spec, const Host& host, const char* (*e
 Result<Configs> split_configs(const Node& document, const std::string& raw_text) {
   if (document.at("kind").text != "ConfigMap") return Configs{{"", document}};
   const Node& data = document.at("data");
-  if (!data.is_map() || data.members.empty())
+  if (!data.is_map() || data.keys.empty())
     return document.wrong("this ConfigMap has no data", "put each config under a key of data");
   Configs configs;
-  for (const auto& [name, node] : data.members) {
+  for (std::size_t i = 0; i < data.keys.size(); ++i) {
+    const std::string& name = data.keys[i];
+    const Node& node = data.items[i];
     if (node.is_map()) {
       configs[name] = node;  // written as a map, which a real ConfigMap has not, but means the same
       continue;

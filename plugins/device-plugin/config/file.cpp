@@ -28,7 +28,9 @@ template <std::size_t Count>
 Status take(const Node& map, const Key (&keys)[Count], Settings& settings) {
   if (map.is_null()) return {};
   if (!map.is_map()) return map.wrong("a map is expected here", "write `key: value` lines below it");
-  for (const auto& [name, node] : map.members) {
+  for (std::size_t i = 0; i < map.keys.size(); ++i) {
+    const std::string& name = map.keys[i];
+    const Node& node = map.items[i];
     const auto* const key = std::ranges::find_if(keys, [&name](const Key& each) { return same_word(each.name, name); });
     if (key != std::end(keys)) {
       if (!node.is_null()) SLIPWAY_CHECK(key->set(node, settings));

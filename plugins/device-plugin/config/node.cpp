@@ -36,8 +36,10 @@ Node convert(const YAML::Node& yaml, const Source& source, int depth) {
     for (const auto& item : yaml) node.items.push_back(convert(item, source, depth + 1));
   } else if (yaml.IsMap()) {
     node.kind = Node::Kind::map;
-    for (const auto& entry : yaml)
-      node.members.emplace_back(entry.first.Scalar(), convert(entry.second, source, depth + 1));
+    for (const auto& entry : yaml) {
+      node.keys.push_back(entry.first.Scalar());
+      node.items.push_back(convert(entry.second, source, depth + 1));
+    }
   }
   return node;
 }
@@ -55,8 +57,8 @@ std::optional<bool> parse_bool(std::string_view text) {
 
 const Node& Node::at(std::string_view key) const {
   static const Node none;
-  for (const auto& [name, node] : members)
-    if (name.size() == key.size() && ::strncasecmp(name.data(), key.data(), key.size()) == 0) return node;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (keys[i].size() == key.size() && ::strncasecmp(keys[i].data(), key.data(), key.size()) == 0) return items[i];
   return none;
 }
 
@@ -111,8 +113,10 @@ Node node_from_json(const Json& value, const std::string& where) {
   node.where = where;
   if (value.is_object()) {
     node.kind = Node::Kind::map;
-    for (const auto& [key, member] : value.items())
-      node.members.emplace_back(key, node_from_json(member, where + "." + key));
+    for (const auto& [key, member] : value.items()) {
+      node.keys.push_back(key);
+      node.items.push_back(node_from_json(member, where + "." + key));
+    }
   } else if (value.is_array()) {
     node.kind = Node::Kind::list;
     for (std::size_t i = 0; i < value.size(); ++i)

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <slipway/json.hpp>
@@ -17,11 +16,11 @@ namespace slipway::deviceplugin {
 struct Node {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
-  std::string where;    ///< "config.yaml:3:5", or the key path in a host spec
-  std::string text;     ///< of a scalar
-  bool quoted = false;  ///< a scalar that is a text whatever it looks like
-  std::vector<Node> items;
-  std::vector<std::pair<std::string, Node>> members;
+  std::string where;              ///< "config.yaml:3:5", or the key path in a host spec
+  std::string text;               ///< of a scalar
+  bool quoted = false;            ///< a scalar that is a text whatever it looks like
+  std::vector<std::string> keys;  ///< of a map
+  std::vector<Node> items;        ///< of a list, or of a map, one for each key
 
   bool is_null() const { return kind == Kind::null; }
   bool is_map() const { return kind == Kind::map; }

@@ -101,7 +101,7 @@ Result<Sharing> read_sharing(const Node& node, SharingKind kind) {
 }
 
 /// `timeSlicing: {}` is what the effective config of NVIDIA's plugin shows for "not shared".
-bool is_empty(const Node& node) { return node.is_null() || (node.is_map() && node.members.empty()); }
+bool is_empty(const Node& node) { return node.is_null() || (node.is_map() && node.keys.empty()); }
 
 }  // namespace
 

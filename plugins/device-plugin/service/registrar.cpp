@@ -44,6 +44,15 @@ void Registrar::work(const std::stop_token& stop) {
   endpoints_.clear();
 }
 
+std::unique_ptr<Endpoint> Registrar::make_endpoint(const std::string& name) {
+  return std::make_unique<Endpoint>(
+      paths_, name,
+      PluginCalls{.allocate = [board = board_,
+                               name](const std::vector<std::string>& ids) { return board->allocate(name, ids); },
+                  .prefer = [board = board_, name](const Wish& wish) { return board->prefer(name, wish); }},
+      [this](const char* level, const std::string& text) { log(level, text); });
+}
+
 void Registrar::pass(const Snapshot& snapshot) {
   for (auto each = endpoints_.begin(); each != endpoints_.end();) {
     const bool wanted = snapshot.resources.contains(each->first);
@@ -53,13 +62,7 @@ void Registrar::pass(const Snapshot& snapshot) {
   std::map<std::string, EndpointStatus> seen;
   for (const auto& [name, resource] : snapshot.resources) {
     std::unique_ptr<Endpoint>& endpoint = endpoints_[name];
-    if (!endpoint)
-      endpoint = std::make_unique<Endpoint>(
-          paths_, name,
-          PluginCalls{.allocate = [board = board_,
-                                   name](const std::vector<std::string>& ids) { return board->allocate(name, ids); },
-                      .prefer = [board = board_, name](const Wish& wish) { return board->prefer(name, wish); }},
-          [this](const char* level, const std::string& text) { log(level, text); });
+    if (!endpoint) endpoint = make_endpoint(name);
     DeviceList& list = lists_[name];
     if (!list) list = list_of(snapshot, resource);
     endpoint->tick(list, Endpoint::Clock::now());

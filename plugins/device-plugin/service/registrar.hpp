@@ -38,6 +38,7 @@ class Registrar {
  private:
   void work(const std::stop_token& stop);
   void pass(const Snapshot& snapshot);
+  std::unique_ptr<Endpoint> make_endpoint(const std::string& name);
   void log(const char* level, const std::string& text);
 
   EndpointPaths paths_;
