@@ -54,7 +54,7 @@ Action& plan_file(const Wish& wish, const Json& edit, Plan& plan) {
 /// Behind what K3s or RKE2 write themselves only tables can stand that they do not have.
 Action* plan_template(Wish wish, const Json& facts, bool cdi_by_default, Plan& plan) {
   const std::string title = facts.value("title", "");
-  const Json edit = facts["edit"];
+  const Json& edit = facts["edit"];
   for (const Json& name : edit.value("left_out", Json::array())) {
     std::erase(wish.names, name.get<std::string>());
     plan.note(title + " adds the handler " + name.get<std::string>() +
@@ -74,7 +74,7 @@ Action* plan_template(Wish wish, const Json& facts, bool cdi_by_default, Plan& p
 
 Json inherit_containerd_handler(const Json& base, const std::string& binary, bool version_1) {
   Json handler = base.is_object() ? base : Json::object();
-  if (!handler.contains("runtime_type") || handler["runtime_type"] == "") handler["runtime_type"] = kRuncType;
+  if (text_of(handler, "runtime_type").empty()) handler["runtime_type"] = kRuncType;
   if (!binary.empty()) {
     set_path(handler, {"options", "BinaryName"}, binary);
     if (version_1) set_path(handler, {"options", "Runtime"}, binary);

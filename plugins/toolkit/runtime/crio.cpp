@@ -79,9 +79,8 @@ Status plan_crio(const RuntimeSettings& settings, const Json& facts, bool live, 
   Json handler = facts.value("base", Json::object());
   const std::string binary = facts.value("runtime", "");
   if (!binary.empty()) handler["runtime_path"] = binary;
-  if (!handler.contains("runtime_path")) handler["runtime_path"] = "";  // CRI-O then looks for the handler's name
   handler["runtime_type"] = "oci";
-  if (handler["runtime_path"] == "")
+  if (text_of(handler, "runtime_path").empty())
     return Error{ErrorCode::not_found,
                  "CRI-O's configuration names neither crun nor runc, so there is nothing to inherit from",
                  facts.value("config", kConfig),

@@ -84,6 +84,11 @@ Json at_path(const Json& value, const std::vector<std::string>& names) {
   return *at;
 }
 
+std::string text_of(const Json& object, const std::string& name) {
+  const Json member = at_path(object, {name});
+  return member.is_string() ? member.get<std::string>() : std::string();
+}
+
 void set_path(Json& value, const std::vector<std::string>& names, Json member) {
   Json* at = &value;
   for (const std::string& name : names) at = &(*at)[name];

@@ -54,6 +54,8 @@ Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool live
 
 /// A member of nested objects; null where one is missing.
 Json at_path(const Json& value, const std::vector<std::string>& names);
+/// A text that is a member of an object; empty where there is none, or something else.
+std::string text_of(const Json& object, const std::string& name);
 /// Sets a member of nested objects, making those on the way.
 void set_path(Json& value, const std::vector<std::string>& names, Json member);
 
