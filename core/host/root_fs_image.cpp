@@ -33,7 +33,9 @@ Result<Image> absent_image(const RootDir& root, std::string_view path) {
   for (const std::string& folder : folders_above(path)) {
     const auto there = root.open_at(folder, O_PATH | O_DIRECTORY);
     if (there) continue;
-    if (there.error().code == ErrorCode::io) return there.error();  // it may well be there
+    const ErrorCode code = there.error().code;
+    const bool known = code == ErrorCode::not_found || code == ErrorCode::invalid || code == ErrorCode::conflict;
+    if (!known) return there.error();  // it may well be there
     image["missing_parents"].push_back(folder);
   }
   return image;

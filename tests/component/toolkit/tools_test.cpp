@@ -45,7 +45,7 @@ TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
   EXPECT_THAT(slipway("toolkit runtime list").said, HasSubstr("its components with tools are cdi"));
   const Ran invented = slipway("toolkit cdi invent");
   EXPECT_NE(invented.status, 0);
-  EXPECT_THAT(invented.said, HasSubstr("the tools are generate, list, validate"));
+  EXPECT_THAT(invented.said, HasSubstr("the tools are generate, list, transform, validate"));
   EXPECT_THAT(slipway("toolkit cdi generate --help").said, HasSubstr("--driver-root"));
 }
 

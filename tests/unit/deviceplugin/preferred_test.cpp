@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device-plugin/preferred.hpp"
 
-#include <chrono>
 #include <random>
 
 #include "machines.hpp"
@@ -75,18 +74,11 @@ TEST(NearestSet, EqualsBruteForce) {
   }
 }
 
-TEST(NearestSet, SixteenGpusTakeLessThanAMillisecond) {
+TEST(NearestSet, OfSixteenGpusIsTheBestThereIs) {
   const Nearness nearness = random_nearness(16, 3);
   std::vector<std::size_t> all(16);
   for (std::size_t i = 0; i < 16; ++i) all[i] = i;
-  std::vector<double> times;
-  for (int i = 0; i < 200; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    EXPECT_EQ(nearest_set(all, {}, 8, nearness).size(), 8U);
-    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
-  }
-  std::ranges::sort(times);
-  EXPECT_LT(times[100], 1.0);  // the median: a busy test machine stretches single ones
+  EXPECT_EQ(nearest_set(all, {}, 8, nearness), by_brute_force(0xffff, 0, 8, 16, nearness));
 }
 
 TEST(NearestSet, ManyGpusAreChosenByExchangeWithTheRequiredOnes) {
