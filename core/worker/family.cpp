@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -36,9 +38,11 @@ Register& all_workers() {
   return all;
 }
 
+constexpr std::string_view kPrefix = "slipway-worker-";
+
 std::string next_name() {
   static std::atomic<unsigned> count{0};
-  return "slipway-worker-" + std::to_string(getpid()) + "-" + std::to_string(++count);
+  return std::string(kPrefix) + std::to_string(getpid()) + "-" + std::to_string(++count);
 }
 
 /// Where this process's cgroup2 folder is; empty without one.
@@ -48,6 +52,18 @@ std::string own_cgroup() {
   for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"})
     if (access((std::string(mount) + "/cgroup.procs").c_str(), F_OK) == 0) return mount + (path == "/" ? "" : path);
   return {};
+}
+
+/// Groups that a slipway which was killed could not remove any more. One with a process in it stays: rmdir refuses.
+void sweep_cgroups(const std::string& folder) {
+  std::error_code problem;
+  for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    const int owner = std::atoi(name.c_str() + kPrefix.size());
+    if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH) rmdir(entry->path().c_str());
+  }
 }
 
 void pause_briefly() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
@@ -71,6 +87,8 @@ void Family::make_cgroup() {
   if (!possible.load()) return;
   const std::string own = own_cgroup();
   const std::string path = own + "/" + name_;
+  static std::once_flag swept;
+  if (!own.empty()) std::call_once(swept, sweep_cgroups, own);
   if (own.empty() || mkdir(path.c_str(), 0755) != 0) {
     possible.store(false);
     return;

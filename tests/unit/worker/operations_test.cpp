@@ -128,6 +128,26 @@ TEST_F(Operations, RunInACgroupOfTheirOwnWhereOneCanBeMade) {
   EXPECT_EQ(cgroup.find("/slipway-worker-") != std::string::npos, possible) << cgroup;
 }
 
+TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {
+  const Family family;
+  if (family.cgroup() < 0) GTEST_SKIP() << "no cgroup can be made here";
+  const std::string own =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(family.cgroup())).parent_path();
+  pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  waitpid(gone, nullptr, 0);
+  const std::string left = own + "/slipway-worker-" + std::to_string(gone) + "-1";
+  ASSERT_EQ(mkdir(left.c_str(), 0755), 0);
+  const pid_t later = fork();  // each slipway does it once
+  if (later == 0) {
+    execl("/proc/self/exe", "worker_test", "--gtest_filter=Operations.RunInACgroupOfTheirOwnWhereOneCanBeMade",
+          nullptr);
+    _exit(127);
+  }
+  waitpid(later, nullptr, 0);
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
 TEST_F(Operations, DoNotSeeOurVariablesWhenTheEnvironmentIsNotTrusted) {
   setenv("SLIPWAY_NVML", "/tmp/nvml.so", 1);
   WorkerOptions wish = options("stranger");
