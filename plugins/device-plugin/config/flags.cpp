@@ -19,7 +19,7 @@ Result<Value> choose(const Node& node, const std::string& text,
   return node.wrong("'" + text + "' is not known here", "use one of " + words);
 }
 
-std::string trimmed(std::string text) {
+std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
