@@ -11,7 +11,7 @@
 // Debian's gRPC is not instrumented: how it hands a call from one of its threads to the next is not seen. What the
 // servers share with other threads is tried without gRPC by the test of Board.
 extern "C" const char* __tsan_default_suppressions() {  // NOLINT: the sanitizer's name
-  return "race:grpc::\ncalled_from_lib:libgrpc\n";
+  return "race:grpc::\nrace:libgrpc\nrace:libgpr\nrace:libabsl\nrace:libprotobuf\nrace:libupb\n";
 }
 #endif
 
