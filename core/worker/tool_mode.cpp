@@ -42,15 +42,16 @@ int report(const Json& error) {
 
 int run_tool_alone(const std::vector<std::string>& words) {
   if (words.size() < 3) return kExitUsage;
-  const slipway_services services{sizeof(slipway_services), nullptr, serve};
-  const auto plugin = PluginLibrary::load(words[0], &services);
-  if (!plugin) return report(to_json(plugin.error()));
+  static const slipway_services services{sizeof(slipway_services), nullptr, serve};
+  auto loaded = PluginLibrary::load(words[0], &services);
+  if (!loaded) return report(to_json(loaded.error()));
+  PluginLibrary* const plugin = loaded->release();  // never unloaded: threads of its own may still be in it
   const std::vector<std::string> arguments(words.begin() + 3, words.end());
-  const PluginAnswer ended = (*plugin)->call("tool", {{"component", words[1]},
-                                                      {"tool", words[2]},
-                                                      {"arguments", arguments},
-                                                      {"spec", Json::object()},
-                                                      {"host", {{"root", "/"}, {"live", true}, {"kernel_view", "/"}}}});
+  const PluginAnswer ended = plugin->call("tool", {{"component", words[1]},
+                                                   {"tool", words[2]},
+                                                   {"arguments", arguments},
+                                                   {"spec", Json::object()},
+                                                   {"host", {{"root", "/"}, {"live", true}, {"kernel_view", "/"}}}});
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (ended.status != SLIPWAY_OK) return report(ended.value);
   if (!written)
