@@ -112,7 +112,8 @@ const Id* Resource::find(std::string_view id) const {
   const auto device = std::ranges::find(devices, uuid, &Device::uuid);
   if (device == devices.end()) return nullptr;
   const auto place = static_cast<std::size_t>(device - devices.begin());
-  const auto [first, last] = std::ranges::equal_range(ids, place, {}, &Id::device);
+  const auto first = std::ranges::lower_bound(ids, place, {}, &Id::device);
+  const auto last = std::ranges::upper_bound(ids, place, {}, &Id::device);
   std::size_t number = 0;
   if (uuid.size() != id.size()) {
     const std::string_view digits = id.substr(uuid.size() + 2);
