@@ -128,13 +128,23 @@ Facts surroundings(const Host& host) {
 
 class Tools final : public Commands {
  public:
-  std::vector<ToolInfo> list() const override { return {{"greet", "Says hello.", "greet NAME"}, {"ask", "Asks.", ""}}; }
+  std::vector<ToolInfo> list() const override {
+    return {{"greet", "Says hello.", "greet NAME"}, {"ask", "Asks.", ""}, {"linger", "Leaves a thread behind.", ""}};
+  }
   Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host&,
                   ToolIo& io) const override {
     if (tool == "greet") {
       io.log("greeting");
       for (int i = 0; i <= 1000; ++i) io.progress("hello", static_cast<std::uint64_t>(i), 1000);
       io.print("hello " + arguments.at(0) + "\n");
+      return 7;
+    }
+    if (tool == "linger") {
+      const auto run_on = [] {
+        for (volatile bool on = true; on;) continue;
+      };
+      for (int i = 0; i < 4; ++i) std::thread(run_on).detach();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // it is running
       return 7;
     }
     const Result<Json> answer = io.core(arguments.at(0), Json{{"number", 1}});
