@@ -36,7 +36,7 @@ Result<std::vector<nvidia::Gpu>> read_gpus(const std::vector<std::string>& texts
 std::string value_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
   if (value.is_string()) return value.get<std::string>();
-  return value.dump();
+  return canonical(value);
 }
 
 bool fits_one_word(const std::string& text) {

@@ -125,7 +125,7 @@ Status take_upstream_config(const Json& file, const std::string& where, Config& 
   if (!file.is_object()) return wrong("the configuration is no map", where, "begin it with version: v1");
   const Json& version = member(file, "version");
   if (!version.is_null() && version != "v1")
-    return wrong("unknown version of the configuration: " + version.dump(), where, "version: v1 is the only one");
+    return wrong("unknown version of the configuration: " + canonical(version), where, "version: v1 is the only one");
   SLIPWAY_CHECK(take_flags(member(file, "flags"), where, config));
   return take_sharing(member(file, "sharing"), where, config);
 }

@@ -21,7 +21,7 @@ std::string object_name(std::string text) {
 }
 
 /// JSON is YAML too: a text keeps its quotes, so that no reader takes it for something else.
-std::string quoted(const Json& value) { return value.dump(); }
+std::string quoted(const Json& value) { return canonical(value); }
 
 }  // namespace
 

@@ -124,7 +124,7 @@ Node node_from_json(const Json& value, const std::string& where) {
   } else if (!value.is_null()) {
     node.kind = Node::Kind::scalar;
     node.quoted = value.is_string();
-    node.text = node.quoted ? value.get<std::string>() : value.dump();
+    node.text = node.quoted ? value.get<std::string>() : canonical(value);
   }
   return node;
 }

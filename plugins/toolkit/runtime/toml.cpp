@@ -72,7 +72,7 @@ void write_value(const Json& value, std::string& out) {
   } else if (value.is_string()) {
     out += quoted(value.get<std::string>());
   } else {
-    out += value.dump();
+    out += canonical(value);
   }
 }
 
