@@ -18,13 +18,19 @@ const Json& member(const Json& object, const char* name) {
   return object.is_object() && found != object.end() ? *found : none;
 }
 
+constexpr std::int64_t kMostReplicas = 1'000'000;
+constexpr milliseconds kShortest{1000};
+
 Status take_resource(const Json& resource, const std::string& where, Sharing& sharing) {
-  std::string name = resource.is_object() ? resource.value("name", "") : "";
+  const Json& named = member(resource, "name");
+  std::string name = named.is_string() ? named.get<std::string>() : "";
   if (name.empty()) return wrong("a shared resource has no name", where, "for example nvidia.com/gpu");
   if (name.find('/') == std::string::npos) name = "nvidia.com/" + name;
   const Json& replicas = member(resource, "replicas");
   if (!replicas.is_number_integer() || replicas.get<std::int64_t>() < 2)
     return wrong("replicas of " + name + " is not 2 or more", where, "leave the resource out to share it with nobody");
+  if (replicas.get<std::int64_t>() > kMostReplicas)
+    return wrong("replicas of " + name + " is more than " + std::to_string(kMostReplicas), where, "name fewer");
   sharing.replicas[name] = replicas.get<unsigned>();
   return {};
 }
@@ -69,7 +75,8 @@ Status take_flags(const Json& flags, const std::string& where, Config& config) {
     SLIPWAY_TRY(parsed, parse_interval(interval, where + ": flags.gfd.sleepInterval"));
     config.interval = parsed;
   } else if (interval.is_number_integer()) {
-    config.interval = std::chrono::duration_cast<milliseconds>(std::chrono::nanoseconds(interval.get<std::int64_t>()));
+    const auto given = std::chrono::nanoseconds(interval.get<std::int64_t>());
+    config.interval = std::max(std::chrono::duration_cast<milliseconds>(given), kShortest);
   }
   return {};
 }
@@ -100,6 +107,7 @@ Result<MigStrategy> parse_mig_strategy(const std::string& text, const std::strin
 Result<std::optional<milliseconds>> parse_interval(const std::string& text, const std::string& where) {
   if (text == "infinite") return std::optional<milliseconds>();
   const Error error = wrong("'" + text + "' is no interval", where, "write it like 60s, 1m30s or infinite");
+  constexpr double kLongest = 1e18;
   double nanoseconds = 0;
   std::string_view rest = text;
   if (rest.empty()) return error;
@@ -107,17 +115,16 @@ Result<std::optional<milliseconds>> parse_interval(const std::string& text, cons
     double amount = 0;
     const auto [end, problem] =
         std::from_chars(rest.data(), rest.data() + rest.size(), amount, std::chars_format::fixed);
-    if (problem != std::errc{} || amount < 0) return error;
+    if (problem != std::errc{} || !(amount >= 0 && amount < kLongest)) return error;  // "nan" is read as well
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     const std::string_view name = rest.substr(0, rest.find_first_of("0123456789."));
     if (unit_of(name) == 0) return error;
     nanoseconds += amount * unit_of(name);
     rest.remove_prefix(name.size());
   }
-  constexpr double kLongest = 1e18;
   const auto parsed = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, kLongest)));
   // A pass takes milliseconds: less than a second between two would only keep the machine busy.
-  return std::optional(std::max(std::chrono::duration_cast<milliseconds>(parsed), milliseconds(1000)));
+  return std::optional(std::max(std::chrono::duration_cast<milliseconds>(parsed), kShortest));
 }
 
 Status take_upstream_config(const Json& file, const std::string& where, Config& config) {

@@ -159,6 +159,21 @@ TEST(GfdConfig, RefusesWhatUpstreamRefuses) {
   EXPECT_FALSE(json_from_yaml("a: [", "c").ok());
 }
 
+TEST(GfdConfig, RefusesWhatIsOfAWrongKind) {
+  for (const char* text : {"sharing: {mps: {resources: [{name:, replicas: 2}]}}", "version: \x8a",
+                           "sharing: {mps: {resources: [{name: [a], replicas: 2}]}}",
+                           "sharing: {mps: {resources: [{name: gpu, replicas: 4294967296}]}}",
+                           "flags: {gfd: {sleepInterval: nans}}", "flags: {gfd: {sleepInterval: infs}}"}) {
+    const auto file = json_from_yaml(text, "config.yaml");
+    Config config;
+    EXPECT_FALSE(file && take_upstream_config(*file, "config.yaml", config).ok()) << text;
+  }
+  const auto negative = json_from_yaml("flags: {gfd: {sleepInterval: -5}}", "config.yaml");
+  Config config;
+  ASSERT_TRUE(take_upstream_config(*negative, "config.yaml", config).ok());
+  EXPECT_EQ(config.interval, std::chrono::seconds(1));
+}
+
 TEST(GfdConfig, ReadsIntervalsAsGoWritesThem) {
   using std::chrono::milliseconds;
   EXPECT_EQ(*parse_interval("1m30s", ""), milliseconds(90000));
