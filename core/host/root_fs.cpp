@@ -109,8 +109,11 @@ Status RootFs::make_one_directory(const std::string& path, unsigned mode) {
   auto place = root_.parent_of(path);
   if (!place) return std::move(place).error();
   const auto& [parent, name] = *place;
-  if (::mkdirat(parent.get(), name.c_str(), mode) != 0)
-    return errno == EEXIST ? not_a_folder(path) : system_error("make the folder", path, errno);
+  if (::mkdirat(parent.get(), name.c_str(), mode) != 0) {
+    if (errno != EEXIST) return system_error("make the folder", path, errno);
+    if (root_.open_at(path, O_PATH | O_DIRECTORY)) return {};  // another process was quicker
+    return not_a_folder(path);
+  }
   if (::fchmodat(parent.get(), name.c_str(), mode, 0) != 0) return system_error("set the mode of", path, errno);
   SLIPWAY_CHECK(set_owner(parent.get(), name, path, ::geteuid(), ::getegid()));
   changed(parent.get(), folder_of(path));

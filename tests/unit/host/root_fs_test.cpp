@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/root_fs.hpp"
 
+#include <functional>
+#include <thread>
+
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -150,6 +153,22 @@ TEST_F(RootFsTest, AFolderThatIsNotEmptyIsNeitherReplacedNorRemoved) {
   EXPECT_EQ(switched.error().code, ErrorCode::conflict);
   EXPECT_TRUE(fs.restore("/etc/thing", Image{{"type", "absent"}}).ok());
   EXPECT_EQ(root.content("/etc/thing/user-data"), "precious");
+}
+
+// Services that start together in a fresh /run.
+TEST_F(RootFsTest, TwoWhoMakeTheSameFoldersAtOnceBothGetThem) {
+  for (int round = 0; round < 200; ++round) {
+    const std::string folder = "/run" + std::to_string(round) + "/a/b";
+    Status results[2];
+    const auto make = [&](Status& result) {
+      RootFs own(root.dir(), kEpoch);
+      result = own.make_directory(folder, 0755);
+    };
+    std::thread other(make, std::ref(results[0]));
+    make(results[1]);
+    other.join();
+    for (const Status& result : results) ASSERT_TRUE(result.ok()) << to_text(result.error());
+  }
 }
 
 TEST_F(RootFsTest, AFileInTheWayOfAFolderIsAConflictThatNamesIt) {
