@@ -324,8 +324,8 @@ Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::
 std::vector<std::string> sim_profile_folders() {
   std::vector<std::string> folders;
   std::error_code ignored;
-  for (const auto& folder : {own_prefix() / "share/slipway/sim", fs::path(SLIPWAY_SIM_FOLDER),
-                             fs::path(SLIPWAY_SIM_SOURCE_FOLDER)})
+  for (const auto& folder :
+       {own_prefix() / "share/slipway/sim", fs::path(SLIPWAY_SIM_FOLDER), fs::path(SLIPWAY_SIM_SOURCE_FOLDER)})
     if (fs::is_directory(folder, ignored)) folders.push_back(folder.string());
   return folders;
 }
