@@ -2,49 +2,18 @@
 #include "device-plugin/mig_profile.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
+#include "nvidia/nvml/mig_name.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
 namespace nvml = nvidia::nvml;
-
-/// What follows the memory in a profile's name, by the selector that it answers to.
-std::string_view attributes_of(unsigned selector) {
-  switch (selector) {
-    case NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1:
-    case NVML_GPU_INSTANCE_PROFILE_2_SLICE_REV1:
-      return "+me";
-    case NVML_GPU_INSTANCE_PROFILE_1_SLICE_ALL_ME:
-    case NVML_GPU_INSTANCE_PROFILE_2_SLICE_ALL_ME:
-      return "+me.all";
-    case NVML_GPU_INSTANCE_PROFILE_1_SLICE_NO_ME:
-    case NVML_GPU_INSTANCE_PROFILE_2_SLICE_NO_ME:
-      return "-me";
-    case NVML_GPU_INSTANCE_PROFILE_1_SLICE_GFX:
-    case NVML_GPU_INSTANCE_PROFILE_2_SLICE_GFX:
-    case NVML_GPU_INSTANCE_PROFILE_3_SLICE_GFX:
-    case NVML_GPU_INSTANCE_PROFILE_4_SLICE_GFX:
-      return "+gfx";
-    default:
-      return {};
-  }
-}
-
-// Eighths of the memory, rounded up, of the total in whole GiB. Parts that share the CPU's memory: no total, 0 GB.
-long long memory_gb(std::uint64_t instance_mib, std::uint64_t total_bytes) {
-  if (total_bytes == 0) return 0;
-  constexpr double kEighths = 8;
-  const double share = static_cast<double>(instance_mib << 20U) / static_cast<double>(total_bytes);
-  const std::uint64_t total_gib = (total_bytes + (1ULL << 30U) - 1) >> 30U;
-  return std::llround(std::ceil(share * kEighths) / kEighths * static_cast<double>(total_gib));
-}
 
 /// Which profile a GPU instance was made by; the plain one where that cannot be told.
 unsigned selector_of(nvml::Nvml& library, nvmlDevice_t gpu, unsigned instance,
@@ -101,10 +70,8 @@ nvml::Answer<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlD
     device.compute_instance = *compute;
     device.memory_bytes = static_cast<std::uint64_t>(attributes->memorySizeMB) << 20U;
     device.whole_instance = attributes->computeInstanceSliceCount == attributes->gpuInstanceSliceCount;
-    device.profile = fmt::format(
-        "{}{}g.{}gb{}", device.whole_instance ? "" : fmt::format("{}c.", attributes->computeInstanceSliceCount),
-        attributes->gpuInstanceSliceCount, memory_gb(attributes->memorySizeMB, gpu.memory_bytes),
-        attributes_of(selector_of(library, handle, *instance, profiles)));
+    device.profile =
+        nvml::mig_profile_name(*attributes, gpu.memory_bytes, selector_of(library, handle, *instance, profiles));
     device.paths = capability_nodes(device, gpu.minor, minors);
     devices.push_back(std::move(device));
   }

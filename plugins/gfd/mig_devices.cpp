@@ -2,39 +2,17 @@
 #include "gfd/mig_devices.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
+#include "nvidia/nvml/mig_name.hpp"
 
 namespace slipway::gfd {
 namespace {
 
 namespace nvml = nvidia::nvml;
-
-/// What follows the memory in a profile's name, by the selector that it answers to.
-std::string attributes_of(unsigned selector) {
-  switch (selector) {
-    case NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1:
-    case NVML_GPU_INSTANCE_PROFILE_2_SLICE_REV1:
-      return "+me";
-    case NVML_GPU_INSTANCE_PROFILE_1_SLICE_ALL_ME:
-    case NVML_GPU_INSTANCE_PROFILE_2_SLICE_ALL_ME:
-      return "+me.all";
-    case NVML_GPU_INSTANCE_PROFILE_1_SLICE_NO_ME:
-    case NVML_GPU_INSTANCE_PROFILE_2_SLICE_NO_ME:
-      return "-me";
-    case NVML_GPU_INSTANCE_PROFILE_1_SLICE_GFX:
-    case NVML_GPU_INSTANCE_PROFILE_2_SLICE_GFX:
-    case NVML_GPU_INSTANCE_PROFILE_3_SLICE_GFX:
-    case NVML_GPU_INSTANCE_PROFILE_4_SLICE_GFX:
-      return "+gfx";
-    default:
-      return {};
-  }
-}
 
 MigDevice device_of(const nvmlDeviceAttributes_t& attributes) {
   return {.memory_mib = attributes.memorySizeMB,
@@ -76,10 +54,7 @@ class Reader {
     MigDevice device = device_of(*attributes);
     device.uuid = nvml::device_uuid(library_, handle).value_or("");
     SLIPWAY_TRY(selector, selector_of(handle));
-    const std::string compute =
-        device.compute_slices == device.gpu_slices ? "" : fmt::format("{}c.", device.compute_slices);
-    device.profile = fmt::format("{}{}g.{}{}", compute, device.gpu_slices, memory_part(device.memory_mib, total_bytes_),
-                                 attributes_of(selector));
+    device.profile = nvml::mig_profile_name(*attributes, total_bytes_, selector);
     return device;
   }
 
@@ -109,16 +84,6 @@ class Reader {
 
 Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t gpu, const std::string& called) {
   return Reader(library, gpu, called).read();
-}
-
-// Eighths of the memory, rounded up, of the total in whole GiB. Thor shares the processor's memory: no total, 0 GB.
-std::string memory_part(std::uint64_t instance_mib, std::uint64_t total_bytes) {
-  if (total_bytes == 0) return "0gb";
-  constexpr double kEighths = 8;
-  const double share = static_cast<double>(instance_mib << 20U) / static_cast<double>(total_bytes);
-  const double eighths = std::ceil(share * kEighths) / kEighths;
-  const std::uint64_t total_gib = (total_bytes + (1ULL << 30U) - 1) >> 30U;
-  return fmt::format("{}gb", std::llround(eighths * static_cast<double>(total_gib)));
 }
 
 }  // namespace slipway::gfd

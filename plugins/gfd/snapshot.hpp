@@ -55,7 +55,4 @@ struct Snapshot {
 /// Errors: NVML's, naming the GPU.
 Result<Snapshot> take_snapshot(nvidia::nvml::Nvml& nvml, const Host& host);
 
-/// "1g.10gb": slices and the share of the memory, as NVIDIA names it. @param total_bytes  of the GPU
-std::string memory_part(std::uint64_t instance_mib, std::uint64_t total_bytes);
-
 }  // namespace slipway::gfd

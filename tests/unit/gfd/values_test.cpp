@@ -11,10 +11,10 @@
 #include "gfd/config.hpp"
 #include "gfd/feature_file.hpp"
 #include "gfd/label_value.hpp"
-#include "gfd/snapshot.hpp"
 #include "gfd/tool_options.hpp"
 #include "gfd/vgpu.hpp"
 #include "gfd/yaml.hpp"
+#include "nvidia/nvml/mig_name.hpp"
 
 namespace slipway::gfd {
 namespace {
@@ -65,7 +65,7 @@ TEST(MigNames, GiveTheMemoryAsNvidiaCountsIt) {
       {81559, 20096, "20gb"},  {143771, 16384, "18gb"}, {143771, 33024, "35gb"}, {143771, 71168, "71gb"},
       {183359, 20992, "23gb"}, {95830, 11008, "12gb"},  {95830, 47493, "47gb"},  {0, 100, "0gb"}};
   for (const auto& [total, part, name] : table)
-    EXPECT_EQ(memory_part(part, total << 20U), name) << total << " " << part;
+    EXPECT_EQ(nvidia::nvml::memory_part(part, total << 20U), name) << total << " " << part;
 }
 
 std::string space_with(const std::string& capability) {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "core/host/sim_model.hpp"
-#include "gfd/snapshot.hpp"
 #include "nvidia/nvml/abi/base.h"
+#include "nvidia/nvml/mig_name.hpp"
 #include "tests/sim/state/caps.hpp"
 
 namespace slipway::sim {
@@ -157,8 +157,8 @@ TEST(SimModels, NameTheirMigProfilesByTheMemory) {
     for (unsigned i = 0; i < model->mig.profile_count; ++i) {
       const MigProfile& profile = model->mig.profiles[i];
       const std::string name = profile.name;
-      const std::string front =
-          std::to_string(profile.slices) + "g." + gfd::memory_part(profile.memory_mib, model->memory_mib << 20U);
+      const std::string front = std::to_string(profile.slices) + "g." +
+                                nvidia::nvml::memory_part(profile.memory_mib, model->memory_mib << 20U);
       EXPECT_EQ(name.substr(0, name.find_first_of("+-")), front) << entry.path();
       ++checked;
     }

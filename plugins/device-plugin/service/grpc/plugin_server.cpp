@@ -144,7 +144,7 @@ Status register_with_kubelet(const std::string& kubelet_socket, const std::strin
   // A channel of its own for each try: gRPC would share one, and with it the back-off of a kubelet that was away.
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  const auto stub = v1beta1::Registration::NewStub(
+  const auto kubelet = v1beta1::Registration::NewStub(
       grpc::CreateCustomChannel("unix:" + kubelet_socket, grpc::InsecureChannelCredentials(), arguments));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kRegisterLimit);
@@ -154,7 +154,7 @@ Status register_with_kubelet(const std::string& kubelet_socket, const std::strin
   request.set_resource_name(resource);
   request.mutable_options()->set_get_preferred_allocation_available(true);
   v1beta1::Empty answer;
-  const grpc::Status status = stub->Register(&context, request, &answer);
+  const grpc::Status status = kubelet->Register(&context, request, &answer);
   if (status.ok()) return {};
   const auto code = status.error_code() == grpc::StatusCode::UNAVAILABLE         ? ErrorCode::unreachable
                     : status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ? ErrorCode::timed_out

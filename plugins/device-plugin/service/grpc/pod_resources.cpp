@@ -48,17 +48,17 @@ Result<PodResources> read_pod_resources(const std::string& socket, const std::ve
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kLargestAnswer);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  const auto stub = v1::PodResourcesLister::NewStub(
+  const auto lister = v1::PodResourcesLister::NewStub(
       grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments));
   grpc::ClientContext listing;
   listing.set_deadline(std::chrono::system_clock::now() + kLimit);
   v1::ListPodResourcesResponse pods;
-  if (const auto status = stub->List(&listing, {}, &pods); !status.ok()) return failed(status, socket);
+  if (const auto status = lister->List(&listing, {}, &pods); !status.ok()) return failed(status, socket);
   PodResources seen{holders_of(pods, resources), std::nullopt};
   grpc::ClientContext asking;
   asking.set_deadline(std::chrono::system_clock::now() + kLimit);
   v1::AllocatableResourcesResponse allocatable;
-  const auto status = stub->GetAllocatableResources(&asking, {}, &allocatable);
+  const auto status = lister->GetAllocatableResources(&asking, {}, &allocatable);
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) return seen;
   if (!status.ok()) return failed(status, socket);
   std::map<std::string, std::set<std::string>> ids;
