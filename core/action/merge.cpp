@@ -8,8 +8,9 @@
 
 #include <unistd.h>
 
+#include <slipway/merge/edit.hpp>
+
 #include "core/action/kinds.hpp"
-#include "core/action/merge/edit.hpp"
 #include "core/action/plain_file.hpp"
 #include "core/host/digest.hpp"
 

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/host/attributes.hpp - extended attributes of a path: SELinux label, ACLs, user attributes.
+// core/host/attributes.hpp - extended attributes as the journal and generations keep them.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include <slipway/json.hpp>
-#include <slipway/result.hpp>
+#include <slipway/write/attributes.hpp>
 
 namespace slipway::core {
-
-using Attributes = std::map<std::string, std::string>;
-
-/// Those of `name` in the folder `parent`; a link is not followed. Empty where the filesystem has none. Left out is
-/// what only fits the very content it was made for (security.capability, security.ima, security.evm) and what
-/// overlayfs keeps for itself.
-Attributes read_attributes(int parent, const std::string& name);
-/// Sets them, and takes an inherited ACL away that is not among them. An attribute that the filesystem or our rights
-/// do not allow is left out: content comes first. Errors: `no_space`, `io`.
-Status write_attributes(int parent, const std::string& name, const Attributes& wanted);
 
 /// {"name": "value in hex"}
 Json to_json(const Attributes& attributes);

@@ -11,9 +11,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <slipway/write/new_file.hpp>
+
 #include "core/host/file_bytes.hpp"
 #include "core/host/folder_names.hpp"
-#include "core/host/new_file.hpp"
 
 namespace slipway::core {
 namespace {

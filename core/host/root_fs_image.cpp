@@ -8,9 +8,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <slipway/write/new_file.hpp>
+
+#include "core/host/attributes.hpp"
 #include "core/host/digest.hpp"
 #include "core/host/file_bytes.hpp"
-#include "core/host/new_file.hpp"
 #include "core/host/originals.hpp"
 #include "core/host/root_fs.hpp"
 

@@ -4,7 +4,8 @@
 // Input: a line of JSON (the keys; where it is none, those that the component runtime sets), then the file.
 #include <cstdint>
 
-#include "core/action/merge/edit.hpp"
+#include <slipway/merge/edit.hpp>
+
 #include "tests/fuzz/fuzz_check.hpp"
 
 namespace {
@@ -26,17 +27,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const auto end = std::min(input.find('\n'), input.size());
   const std::string file(input.substr(std::min(end + 1, input.size())));
-  const auto wishes = core::merge::wishes_of(wish_of(input.substr(0, end)));
-  const auto edited = core::merge::set_keys(file, "toml", wishes, "config.toml");
+  const auto wishes = merge::wishes_of(wish_of(input.substr(0, end)));
+  const auto edited = merge::set_keys(file, "toml", wishes, "config.toml");
   fuzz::demand_presentable(edited);
   if (!edited) return 0;
-  const auto document = core::merge::read_value(edited->bytes, "toml", "config.toml");
+  const auto document = merge::read_value(edited->bytes, "toml", "config.toml");
   fuzz::demand(document.ok(), "the edited file is TOML");
   for (const auto& wish : wishes)
-    fuzz::demand(core::merge::holds(*document, wish.key, wish.value), "each key holds what was wished");
-  const auto again = core::merge::set_keys(edited->bytes, "toml", wishes, "config.toml");
+    fuzz::demand(merge::holds(*document, wish.key, wish.value), "each key holds what was wished");
+  const auto again = merge::set_keys(edited->bytes, "toml", wishes, "config.toml");
   fuzz::demand(again.ok() && again->bytes == edited->bytes, "set again, nothing changes");
-  const auto undone = core::merge::undo_keys(edited->bytes, "toml", edited->records, "config.toml");
+  const auto undone = merge::undo_keys(edited->bytes, "toml", edited->records, "config.toml");
   fuzz::demand(undone.ok() && *undone == file, "undone, the file is as it was");
   return 0;
 }

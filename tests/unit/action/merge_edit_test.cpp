@@ -2,10 +2,11 @@
 // Setting keys by splicing text, and taking them back.
 #include <gmock/gmock.h>
 
-#include "core/action/merge/edit.hpp"
+#include <slipway/merge/edit.hpp>
+
 #include "random_documents.hpp"
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 namespace {
 
 using ::testing::HasSubstr;
@@ -310,4 +311,4 @@ TEST(MergeYaml, WithSomethingBehindTheDocumentIsRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "random_documents.hpp"
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 namespace {
 
 std::string dos(const std::string& text) {
@@ -206,4 +206,4 @@ std::string RandomDocuments::yaml_text() {
   return text;
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -6,10 +6,9 @@
 #include <string>
 
 #include <slipway/json.hpp>
+#include <slipway/merge/document.hpp>
 
-#include "core/action/merge/document.hpp"
-
-namespace slipway::core::merge {
+namespace slipway::merge {
 
 class RandomDocuments {
  public:
@@ -40,4 +39,4 @@ class RandomDocuments {
   std::mt19937 random_;
 };
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

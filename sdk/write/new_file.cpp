@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/new_file.hpp"
-
 #include <array>
 #include <cerrno>
 
@@ -9,8 +7,9 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+#include <slipway/write/new_file.hpp>
 
-namespace slipway::core {
+namespace slipway {
 namespace {
 
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
@@ -57,4 +56,4 @@ Status set_mtime(int parent, const std::string& name, std::string_view path, std
   return {};
 }
 
-}  // namespace slipway::core
+}  // namespace slipway

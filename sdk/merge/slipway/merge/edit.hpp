@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/edit.hpp - several keys set in a file, and taken back later by whoever set them.
+// sdk/merge/slipway/merge/edit.hpp - several keys set in a file, and taken back later by whoever set them.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include <slipway/json.hpp>
+#include <slipway/merge/document.hpp>
 #include <slipway/result.hpp>
 
-#include "core/action/merge/document.hpp"
-
-namespace slipway::core::merge {
+namespace slipway::merge {
 
 /// One key and what it is to be; null: it must not be there.
 struct KeyWish {
@@ -48,4 +47,4 @@ Result<Json> read_value(const std::string& bytes, const std::string& format, con
 /// A key holds a value; null: it is not there.
 bool holds(const Json& document, const Key& key, const Json& value);
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/toml_text.cpp - how one key of a TOML file is changed.
+// sdk/merge/toml_text.cpp - how one key of a TOML file is changed.
 #include <algorithm>
 
-#include "core/action/merge/document.hpp"
-#include "core/action/merge/toml_render.hpp"
-#include "core/action/merge/toml_tree.hpp"
+#include <slipway/merge/document.hpp>
 
-namespace slipway::core::merge {
+#include "toml_render.hpp"
+#include "toml_tree.hpp"
+
+namespace slipway::merge {
 namespace {
 
 using Kind = TomlNode::Kind;
@@ -239,4 +240,4 @@ Result<std::unique_ptr<Document>> parse_toml(const std::string& bytes, const std
   return std::unique_ptr<Document>(std::make_unique<TomlDocument>(bytes, std::move(tree)));
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/toml_tree.hpp - a TOML file as tables and values with their places in the text.
+// sdk/merge/toml_tree.hpp - a TOML file as tables and values with their places in the text.
 //
 // toml++ gives the line and column of every value, key and header; what is made of them here is how each table came
 // about, because that decides how a key can be added to it.
@@ -14,7 +14,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 
 struct TomlNode {
   enum class Kind {
@@ -44,4 +44,4 @@ struct TomlTree {
 /// Errors: `invalid` with the place.
 Result<TomlTree> read_toml(const std::string& bytes, const std::string& path);
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

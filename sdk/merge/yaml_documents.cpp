@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/merge/yaml_documents.hpp"
+#include "yaml_documents.hpp"
 
 #include <sstream>
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 namespace {
 
 class Ignore final : public YAML::EventHandler {
@@ -32,4 +32,4 @@ int count_yaml_documents(const std::string& bytes) {
   return count;
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/yaml_scan.hpp - where things end in YAML text that is known to be valid.
+// sdk/merge/yaml_scan.hpp - where things end in YAML text that is known to be valid.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 
 constexpr std::size_t kNowhere = std::string::npos;
 
@@ -40,4 +40,4 @@ class YamlScan {
   const std::string& bytes_;
 };
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/document.hpp - a configuration file of somebody else: what it says, where, and how to change one
-// key of it by splicing text.
+// sdk/merge/slipway/merge/document.hpp - a configuration file of somebody else: what it says, where, and how to change
+// one key of it by splicing text.
 //
 // The libraries (nlohmann-json, toml++, yaml-cpp) parse and give positions. They never write: what they would write
 // back has lost comments, order and spacing.
@@ -14,7 +14,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 
 /// The names that lead to a value, outermost first. Lists are never entered.
 using Key = std::vector<std::string>;
@@ -71,4 +71,4 @@ Reach reach(const Json& document, const Key& key);
 /// The objects that `names[from..]` with a value at the end make: {"b": {"c": value}}.
 Json nested(const Key& names, std::size_t from, const Json& value);
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

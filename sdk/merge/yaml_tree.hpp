@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/yaml_tree.hpp - a YAML file as maps and values with their places in the text.
+// sdk/merge/yaml_tree.hpp - a YAML file as maps and values with their places in the text.
 //
 // yaml-cpp says what the file means and where each node begins; where a node ends is found in the text from there.
 #pragma once
@@ -11,7 +11,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 
 struct YamlNode {
   enum class Kind {
@@ -40,4 +40,4 @@ struct YamlTree {
 /// Errors: `invalid` with the place; `unsupported` for several documents in one file.
 Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path);
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

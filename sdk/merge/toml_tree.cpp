@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/merge/toml_tree.hpp"
+#include "toml_tree.hpp"
 
 #include <cmath>
 #include <sstream>
@@ -13,9 +13,9 @@
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
-#include "core/action/merge/document.hpp"
+#include <slipway/merge/document.hpp>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 namespace {
 
 using Kind = TomlNode::Kind;
@@ -132,4 +132,4 @@ Result<TomlTree> read_toml(const std::string& bytes, const std::string& path) {
   return tree;
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

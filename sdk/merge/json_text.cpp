@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/json_text.cpp - JSON files. nlohmann-json says whether and what; a scan of text that is known to be
+// sdk/merge/json_text.cpp - JSON files. nlohmann-json says whether and what; a scan of text that is known to be
 // valid says where.
 #include <map>
 
-#include "core/action/merge/document.hpp"
+#include <slipway/merge/document.hpp>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 namespace {
 
 constexpr const char* kBlank = " \t\r\n";
@@ -273,4 +273,4 @@ Result<std::unique_ptr<Document>> parse_json(const std::string& bytes, const std
   return std::unique_ptr<Document>(std::make_unique<JsonDocument>(bytes, std::move(value), std::move(root)));
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/host/new_file.hpp - a file under a temporary name, complete before anybody can see it.
+// sdk/write/slipway/write/new_file.hpp - a file under a temporary name, complete before anybody can see it.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,9 @@
 #include <string_view>
 
 #include <slipway/result.hpp>
+#include <slipway/write/attributes.hpp>
 
-#include "core/host/attributes.hpp"
-
-namespace slipway::core {
+namespace slipway {
 
 struct NewFile {
   unsigned mode = 0644;
@@ -32,4 +31,4 @@ Status set_owner(int parent, const std::string& name, std::string_view path, std
 /// The mtime in nanoseconds since 1970; a link itself, not what it points to.
 Status set_mtime(int parent, const std::string& name, std::string_view path, std::int64_t mtime_ns);
 
-}  // namespace slipway::core
+}  // namespace slipway

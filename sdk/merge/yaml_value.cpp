@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/merge/yaml_value.hpp"
+#include "yaml_value.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 namespace {
 
 constexpr std::array kNulls{"", "~", "null", "Null", "NULL"};
@@ -106,4 +106,4 @@ std::string render_yaml(const Json& value) {
   return "{" + text + "}";
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

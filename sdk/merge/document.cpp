@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/merge/document.hpp"
-
 #include <algorithm>
 
-namespace slipway::core::merge {
+#include <slipway/merge/document.hpp>
+
+namespace slipway::merge {
 
 Result<std::unique_ptr<Document>> parse(const std::string& format, const std::string& bytes, const std::string& path) {
   if (format == "json") return parse_json(bytes, path);
@@ -72,4 +72,4 @@ Json nested(const Key& names, std::size_t from, const Json& value) {
   return result;
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

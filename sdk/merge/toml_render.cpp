@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/merge/toml_render.hpp"
+#include "toml_render.hpp"
 
 #include <array>
 #include <cstdio>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 namespace {
 
 /// A basic string: what JSON escapes TOML escapes alike, but for \/ and surrogate pairs, which dump() does not make,
@@ -43,4 +43,4 @@ Result<std::string> render_toml(const Json& value) {
   return text.empty() ? std::string("{}") : "{" + text + " }";
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

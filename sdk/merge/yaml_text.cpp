@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/yaml_text.cpp - how one key of a YAML file is changed.
-#include "core/action/merge/document.hpp"
-#include "core/action/merge/yaml_scan.hpp"
-#include "core/action/merge/yaml_tree.hpp"
-#include "core/action/merge/yaml_value.hpp"
+// sdk/merge/yaml_text.cpp - how one key of a YAML file is changed.
+#include <slipway/merge/document.hpp>
 
-namespace slipway::core::merge {
+#include "yaml_scan.hpp"
+#include "yaml_tree.hpp"
+#include "yaml_value.hpp"
+
+namespace slipway::merge {
 namespace {
 
 using Kind = YamlNode::Kind;
@@ -143,4 +144,4 @@ Result<std::unique_ptr<Document>> parse_yaml(const std::string& bytes, const std
   return std::unique_ptr<Document>(std::make_unique<YamlDocument>(bytes, std::move(tree)));
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

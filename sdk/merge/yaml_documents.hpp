@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/merge/yaml_documents.hpp - how many documents a YAML text holds.
+// sdk/merge/yaml_documents.hpp - how many documents a YAML text holds.
 #pragma once
 
 #include <string>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 
 /// 0, 1, or 2 for more. YAML::LoadAll() adds empty documents without end when a comma or a bracket follows one.
 /// Throws YAML::Exception as that does.
 int count_yaml_documents(const std::string& bytes);
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/merge/yaml_tree.hpp"
+#include "yaml_tree.hpp"
 
 #include <set>
 
-#include "core/action/merge/document.hpp"
-#include "core/action/merge/yaml_documents.hpp"
-#include "core/action/merge/yaml_scan.hpp"
-#include "core/action/merge/yaml_value.hpp"
+#include <slipway/merge/document.hpp>
 
-namespace slipway::core::merge {
+#include "yaml_documents.hpp"
+#include "yaml_scan.hpp"
+#include "yaml_value.hpp"
+
+namespace slipway::merge {
 namespace {
 
 using Kind = YamlNode::Kind;
@@ -139,4 +140,4 @@ Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path) {
   return tree;
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

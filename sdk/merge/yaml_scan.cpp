@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/merge/yaml_scan.hpp"
+#include "yaml_scan.hpp"
 
 #include <algorithm>
 
-namespace slipway::core::merge {
+namespace slipway::merge {
 namespace {
 
 constexpr std::size_t kMostLines = 10000;
@@ -140,4 +140,4 @@ std::size_t YamlScan::block_end(std::size_t at, std::size_t indent) const {
   return end;
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/merge/edit.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <optional>
 
-namespace slipway::core::merge {
+#include <slipway/merge/edit.hpp>
+
+namespace slipway::merge {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -306,4 +306,4 @@ bool holds(const Json& document, const Key& key, const Json& value) {
   return there.depth == key.size() && *there.value == value;
 }
 
-}  // namespace slipway::core::merge
+}  // namespace slipway::merge
