@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // slipway-worker PLUGIN PARENT-PID MEMORY-LIMIT: the process around one plugin. Descriptor 3 leads to slipway.
 // slipway-worker --tool PLUGIN COMPONENT TOOL [ARGUMENT…]: one tool of a plugin, for whoever calls it.
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -33,9 +34,12 @@ void set_oom_score() {
   if (file >= 0) close(file);
 }
 
+/// The hard limits stay as they are: programs that a plugin runs through the SDK get them back (sdk/src/child.cpp).
 void limit(__rlimit_resource_t what, rlim_t value) {
-  const rlimit both{value, value};
-  (void)setrlimit(what, &both);
+  rlimit now{};
+  if (getrlimit(what, &now) != 0) return;
+  now.rlim_cur = std::min(value, now.rlim_max);
+  (void)setrlimit(what, &now);
 }
 
 /// What must hold before the first instruction of the plugin. @return false when nobody is there to serve

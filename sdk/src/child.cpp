@@ -9,6 +9,7 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -58,6 +59,14 @@ void settle_signals() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
+/// A worker may use little address space; a program is not a part of it, and may reserve far more than it uses (Go).
+void lift_memory_limit() {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_AS, &limit);
+}
+
 struct Launch {
   const char* path;
   char* const* argv;
@@ -69,6 +78,7 @@ struct Launch {
 [[noreturn]] void run_in_child(const Launch& launch) {
   setpgid(0, 0);
   settle_signals();
+  lift_memory_limit();
   const bool ready = dup2(launch.input, 0) >= 0 && dup2(launch.output, 1) >= 0 && dup2(launch.errors, 2) >= 0 &&
                      enter(*launch.entrance);
   if (ready) {

@@ -114,6 +114,7 @@ Facts surroundings(const Host& host) {
   facts.set("core", limit.rlim_cur);
   getrlimit(RLIMIT_AS, &limit);
   facts.set("memory", limit.rlim_cur);
+  facts.set("memory_of_programs", limit.rlim_max);
   Json open = Json::array();
   for (int fd = 0; fd < 256; ++fd)
     if (struct stat status{}; fstat(fd, &status) == 0) open.push_back(fd);
