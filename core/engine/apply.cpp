@@ -7,8 +7,10 @@
 #include "core/action/store.hpp"
 #include "core/action/trigger.hpp"
 #include "core/engine/boot_unit.hpp"
+#include "core/engine/clashes.hpp"
 #include "core/engine/generations.hpp"
 #include "core/engine/layers.hpp"
+#include "core/engine/outputs.hpp"
 #include "core/engine/owed.hpp"
 #include "core/engine/recovery.hpp"
 #include "core/engine/root_lock.hpp"
@@ -56,6 +58,7 @@ class Apply {
     SLIPWAY_CHECK(compare_with_saved());
     if (!journal_ && !result_.run.changes() && !generation_is_new(session_, result_.run)) {
       SLIPWAY_CHECK(session_.state().leave());  // where a crash kept the last removal from doing that
+      if (session_.state().exists()) SLIPWAY_CHECK(record_outputs(session_, result_.run));
       return keep_generation();
     }
     for (PlannedComponent& component : result_.run.components)  // all of it, before anything is changed
@@ -161,6 +164,7 @@ class Apply {
     component = plan_component(session_, result_.run, component.name, held == owned->end() ? nullptr : &held->second,
                                options_.plan, result_.run.lock);
     if (component.error) return wait_with_others(component);
+    if (auto clash = clash_of(component, result_.run, *owned)) return fail(component, std::move(*clash));
     if (const Status fetched = fetch(session_, component); !fetched) fail(component, fetched.error());
   }
 
@@ -268,6 +272,7 @@ class Apply {
       SLIPWAY_TRY(number, record_generation(session_, result_.run));
       result_.generation = number;
     }
+    SLIPWAY_CHECK(record_outputs(session_, result_.run));
     SLIPWAY_CHECK(session_.root().sync());
     SLIPWAY_CHECK(drop_layers());
     SLIPWAY_CHECK(session_.state().tidy());

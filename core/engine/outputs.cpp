@@ -15,10 +15,27 @@ bool has_type(const Json& value, const std::string& type) {
 }  // namespace
 
 Json outputs_so_far(const PlannedRun& run) {
-  Json all = Json::object();
+  Json all = run.handed_on;
   for (const PlannedComponent& component : run.components)
     if (!component.leaving) all[component.name] = component.plan.outputs();
   return all;
+}
+
+Status record_outputs(Session& session, const PlannedRun& run) {
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  int order = 0;
+  for (const PlannedComponent& component : run.components) {
+    ++order;
+    if (component.state != ComponentState::ready || component.leaving) continue;
+    const auto held = owned.find(component.name);
+    const bool known = held != owned.end();
+    const Json outputs = component.plan.outputs();
+    if (known ? held->second.outputs == outputs : outputs.empty()) continue;
+    Ownership record = known ? held->second : Ownership{component.name, order, {}, {}};
+    record.outputs = outputs;
+    SLIPWAY_CHECK(session.state().write(record));
+  }
+  return {};
 }
 
 Status check_outputs(const Manifest& manifest, const Json& outputs) {

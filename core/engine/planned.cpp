@@ -2,6 +2,7 @@
 #include "core/engine/planned.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace slipway::core {
 
@@ -26,10 +27,14 @@ bool PlannedRun::failed() const {
   });
 }
 
-PlannedComponent* PlannedRun::find(const std::string& name) {
+const PlannedComponent* PlannedRun::find(const std::string& name) const {
   const auto found = std::find_if(components.begin(), components.end(),
                                   [&](const PlannedComponent& component) { return component.name == name; });
   return found == components.end() ? nullptr : &*found;
+}
+
+PlannedComponent* PlannedRun::find(const std::string& name) {
+  return const_cast<PlannedComponent*>(std::as_const(*this).find(name));  // this run is not constant
 }
 
 Json plan_identity(const PlannedRun& run) {

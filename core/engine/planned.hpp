@@ -54,10 +54,12 @@ struct PlannedRun {
   std::vector<std::string> triggers;         ///< triggers that these changes will owe
   bool recovery = false;                     ///< a cut-off apply has to be undone first
   Lock lock;                                 ///< what was chosen
+  Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
 
   bool changes() const;
   bool failed() const;
   PlannedComponent* find(const std::string& name);
+  const PlannedComponent* find(const std::string& name) const;
 };
 
 /// The canonical value that two plans are compared by: components, actions, standings, triggers.

@@ -6,6 +6,7 @@
 
 #include "core/action/trigger.hpp"
 #include "core/engine/boot_unit.hpp"
+#include "core/engine/clashes.hpp"
 #include "core/engine/layers.hpp"
 #include "core/engine/outputs.hpp"
 #include "core/engine/recovery.hpp"
@@ -150,31 +151,6 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
   return add_wishes(session, planned, owned, layers);
-}
-
-std::vector<std::string> claims_of(const PlannedItem& item) {
-  const auto kind = action_kind(item.action.kind());
-  return item.removal || !kind ? std::vector<std::string>{} : (*kind)->claims(item.action);
-}
-
-/// Two components that want the same thing, or one that wants what another holds.
-void find_clashes(PlannedRun& run) {
-  std::map<std::string, std::string> owner;
-  for (PlannedComponent& component : run.components) {
-    for (const PlannedItem& item : component.items) {
-      const std::vector<std::string> claims = claims_of(item);
-      for (const std::string& claim : claims) {
-        const auto [at, fresh] = owner.emplace(claim, component.name);
-        if (fresh || at->second == component.name || component.error) continue;
-        component.state = ComponentState::failed;
-        component.error = Error{ErrorCode::conflict,
-                                component.name + " and " + at->second + " both want " + claim,
-                                {},
-                                "take one of the two out of the spec",
-                                {}};
-      }
-    }
-  }
 }
 
 void collect_triggers(PlannedRun& run) {
@@ -395,6 +371,8 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
   };
+  for (const auto& [name, ownership] : owned)
+    if (!looked_at(name) && run.spec.components.contains(name)) run.handed_on[name] = ownership.outputs;
   const bool boot = !run.spec.components.empty() && wants_boot_unit(session, owned);
   plan_leavers(session, run, owned, looked_at, [&](const std::string& name) { return boot && name == kBootComponent; });
   std::vector<std::string> names;
@@ -416,7 +394,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
     run.components.push_back(std::move(planned));
   }
   if (boot) run.components.push_back(plan_boot_unit(session, owned));
-  find_clashes(run);
+  find_clashes(run, owned);
   collect_triggers(run);
   return run;
 }

@@ -134,6 +134,35 @@ TEST(Apply, HandsOutputsToThoseThatComeAfter) {
   EXPECT_EQ(host.text("etc/follower"), "good morning");
 }
 
+/// `apply --only COMPONENT` of the host's spec.
+Ran apply_only(const ScratchHost& host, const std::string& component) {
+  return host.slipway({"apply", "--only", component, "-f", host.folder().at("host.yaml").string()});
+}
+
+// It was planned without what the others give, as if they were not there.
+TEST(Only, HandsOnWhatTheOthersGaveWhenTheyWereApplied) {
+  const ScratchHost host;
+  host.spec("    probe: {files: {/etc/probe.conf: x}, greeting: good morning}\n    follower: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  std::filesystem::remove(host.path("etc/follower"));
+  const Ran apply = apply_only(host, "follower");
+  ASSERT_EQ(apply.code, 0) << apply.err;
+  EXPECT_EQ(host.text("etc/follower"), "good morning");
+}
+
+// What needs no file of its own, or no change of one, leaves its outputs behind as well.
+TEST(Only, HandsOnOutputsThatCameWithoutAnyChange) {
+  const ScratchHost host;
+  for (const char* greeting : {"first", "second"}) {
+    host.spec("    probe: {greeting: " + std::string(greeting) + "}\n    follower: {}\n");
+    ASSERT_EQ(apply_only(host, "probe").code, 0);
+    ASSERT_EQ(apply_only(host, "follower").code, 0);
+    EXPECT_EQ(host.text("etc/follower"), greeting);
+  }
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_TRUE(host.tree().empty()) << host.tree().begin()->first;
+}
+
 TEST(Apply, ReportsAPlanThatIsDifferentEachTimeAsItsPluginsDefect) {
   const ScratchHost host;
   host.spec("    probe: {moody: true}\n");
@@ -182,6 +211,26 @@ TEST(Remove, TakesAlongFoldersThatAnEarlierGenerationMade) {
   }
   EXPECT_EQ(host.text("new/folder/second"), "x");
   EXPECT_FALSE(std::filesystem::exists(host.path("new/folder/first")));
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+}
+
+// The folder of the first unit's link stayed behind: the second one's record did not name it.
+TEST(Remove, TakesAlongFoldersThatUnitsOfSeveralComponentsShared) {
+  const ScratchHost host;
+  host.put("etc/other", "x");
+  const auto before = host.tree();
+  const auto unit = [](const std::string& name) {
+    return "{" + name + ".service: \"[Service]\\nExecStart=/bin/true\\n[Install]\\nWantedBy=a.target\\n\"}";
+  };
+  const std::string second = "    bystander: {units: " + unit("second") + "}\n";
+  host.spec("    probe: {units: " + unit("first") + "}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.spec("    probe: {units: " + unit("first") + "}\n" + second);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(host.path("etc/systemd/system/a.target.wants/second.service")));
+  host.spec(second);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
   ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
   EXPECT_EQ(host.tree(), before);
 }

@@ -20,6 +20,14 @@ void add_merges(const Spec& spec, Plan& plan) {
         {.path = path, .format = path.substr(path.rfind('.') + 1), .set = Json::parse(keys.get<std::string>())}));
 }
 
+/// Units that are enabled, and started where there is a systemd.
+void add_units(const Spec& spec, Plan& plan) {
+  const Json units = spec.value("units");
+  for (const auto& [name, content] : units.items())
+    plan.add(
+        action::systemd_unit({.name = name, .content = content.get<std::string>(), .enabled = true, .started = true}));
+}
+
 class Probe final : public Component {
  public:
   Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
@@ -32,6 +40,7 @@ class Probe final : public Component {
       if (const std::string trigger = spec.text("trigger"); !trigger.empty()) file.triggers({trigger});
     }
     add_merges(spec, plan);
+    add_units(spec, plan);
     if (spec.flag("moody")) plan.add(action::file({.path = "/etc/mood", .content = std::to_string(ticks())}));
     if (spec.text("custom") != "none")
       plan.add(action::custom({.name = "act",
@@ -76,10 +85,10 @@ class Follower final : public Component {
     facts.set("text", text);
     return facts;
   }
-  Result<Plan> plan(const Spec&, const Facts& facts, const Inputs& inputs) const override {
+  Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override {
     Plan plan;
     const std::string text = inputs.output("probe", "greeting").get<std::string>() + facts.text("text");
-    plan.add(action::file({.path = "/etc/follower", .content = text}));
+    plan.add(action::file({.path = spec.text("file"), .content = text}));
     return plan;
   }
   Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
@@ -91,7 +100,8 @@ class Bystander final : public Component {
   Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
     Plan plan;
     add_merges(spec, plan);
-    plan.add(action::file({.path = "/etc/bystander", .content = "here\n"}));
+    add_units(spec, plan);
+    plan.add(action::file({.path = spec.text("file"), .content = "here\n"}));
     return plan;
   }
   Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
