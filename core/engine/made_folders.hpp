@@ -14,7 +14,9 @@ namespace slipway::core {
 std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned);
 
 /// Something new in a folder that an earlier apply made: that folder goes with it as well, once it is empty.
-/// @param image  of the path before it is made; others than "absent" stay as they are
-void add_made_parents(Image& image, const std::string& path, const std::set<std::string>& made);
+/// @param image  of the action's target before it is made, or with images of its parts, such as a unit's file and
+/// links;
+///               others than "absent" stay as they are
+void add_made_parents(Image& image, const Action& action, const std::set<std::string>& made);
 
 }  // namespace slipway::core

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/action/store.hpp"
+#include "core/action/systemd.hpp"
 #include "core/action/trigger.hpp"
 #include "core/engine/made_folders.hpp"
 #include "core/engine/planner.hpp"
@@ -61,7 +62,7 @@ Status Transaction::intend() {
     SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
     SLIPWAY_TRY(image, kind->capture(item->action, now));
-    add_made_parents(image, item->action.target(), made);
+    add_made_parents(image, item->action, made);
     steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
     item->original = item->original.is_null() ? image : kind->join(item->original, image);
   }
@@ -130,6 +131,19 @@ std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) c
   return names;
 }
 
+/// The owed restart of a unit that this item is about to start: it will read all files as they are by then. Empty when
+/// it is at work already.
+Result<std::string> Transaction::restart_made_needless(const PlannedItem& item) const {
+  const std::string unit = item.action.target();
+  const bool starts = item.action.kind() == "systemd-unit" && item.action.json().value("started", true);
+  if (!starts || !has_systemd(session_.host())) return std::string();
+  SLIPWAY_TRY(owed, journal_.owed());
+  if (std::find(owed.begin(), owed.end(), "restart:" + unit) == owed.end()) return std::string();
+  SLIPWAY_TRY(state, unit_state(session_.host(), unit));
+  const bool down = state.active == "inactive" || state.active == "failed";  // one that is just starting may have read
+  return down ? "restart:" + unit : std::string();
+}
+
 Status Transaction::perform(ActionKind::Phase phase, bool late) {
   for (std::size_t i = 0; i < changing_.size(); ++i) {
     PlannedItem& item = *changing_[i];
@@ -138,8 +152,11 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     SLIPWAY_CHECK(stop_requested());
     session_.ui().step(planned_.name, item.check.summary);
     ActionContext now = context(item);
+    SLIPWAY_TRY(restart, restart_made_needless(item));
     SLIPWAY_TRY(outcome, kind->perform(item.action, now));
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
+    if (!restart.empty()) SLIPWAY_CHECK(journal_.paid(restart));
+    if (!restart.empty()) paid_.insert(restart);
     if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) continue;
     outcome_ = outcome;
     return {};  // what comes after it in the plan builds on it

@@ -28,6 +28,7 @@ class Transaction {
   Status intend();
   Status capture_products(const std::vector<std::string>& triggers);
   Status stage();
+  Result<std::string> restart_made_needless(const PlannedItem& item) const;
   Status perform(ActionKind::Phase phase, bool late = false);
   Status take_away();
   Status pay_before_activation();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "running_service.hpp"
+#include "tests/component/engine/fake_systemd.hpp"
 
 namespace slipway {
 namespace {
 
+using slipway::testing::FakeSystemd;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
@@ -23,6 +25,22 @@ TEST(ServiceUnit, ComesWithTheComponentAndRunsWhatTheApplyLeftForIt) {
   ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/systemd/system/slipway-ticker.service")));
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/slipway/services/ticker.json")));
+}
+
+// Its section's file owes a restart: the unit was started, and a second later restarted, at the very first apply.
+TEST(ServiceUnit, IsStartedOnceAndRestartedOnlyWhenItsSectionChanges) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  const FakeSystemd systemd(host);
+  host.put("usr/bin/slipway", "");
+  const std::string ticks = host.folder().at("ticks").string();
+  host.spec("    ticker: {file: " + ticks + ", text: one}\n");
+  const Ran first = host.slipway({"apply"});
+  ASSERT_EQ(first.code, 0) << first.out << first.err;
+  EXPECT_EQ(systemd.told(), "start slipway-ticker.service\n");
+  host.spec("    ticker: {file: " + ticks + ", text: two}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(systemd.told(), "start slipway-ticker.service\nrestart slipway-ticker.service\n");
 }
 
 /// slipway installed in a folder with the test's plugin: what a shipped unit runs looks nowhere else.

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/component/engine/fake_systemd.hpp - a systemctl in a scratch root that keeps the state of units in files.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+
+#include "tests/component/engine/scratch_host.hpp"
+
+namespace slipway::testing {
+
+/// Makes the root of a live host one that runs systemd, as far as slipway can tell. Needs root: its programs are run in
+/// the scratch root.
+class FakeSystemd {
+ public:
+  explicit FakeSystemd(ScratchHost& host) : host_(host) {
+    host.live = true;
+    copy_with_libraries("/bin/sh");
+    host.folder().directory("root/run/systemd/system");
+    host.folder().directory("root/run/units");
+    host.put("usr/bin/systemctl", kScript);
+    ::chmod(host.path("usr/bin/systemctl").c_str(), 0755);
+  }
+  static bool possible() { return ::geteuid() == 0; }
+
+  /// The unit is at work, as if somebody had started it.
+  void running(const std::string& unit) const { host_.put("run/units/" + unit, "active"); }
+  /// What systemctl was told about units, a line each: "start a.service".
+  std::string told() const { return host_.text("run/told"); }
+
+ private:
+  static constexpr const char* kScript = R"(#!/bin/sh
+verb=$1
+for unit; do :; done
+file=/run/units/$unit
+case $verb in
+  show)
+    state=inactive; sub=dead; pid=0; load=not-found
+    [ -e "/etc/systemd/system/$unit" ] && load=loaded
+    if [ -s "$file" ]; then load=loaded; state=active; sub=running; pid=1; fi
+    echo "LoadState=$load"; echo "ActiveState=$state"; echo "SubState=$sub"; echo "Result=success"
+    echo "MainPID=$pid"; echo "Type=notify"; echo "CanReload=yes"; echo "NeedDaemonReload=no"
+    exit 0 ;;
+  start | restart | stop | reload) echo "$verb $unit" >> /run/told ;;
+esac
+case $verb in
+  start | restart) echo active > "$file" ;;
+  stop) : > "$file" ;;
+esac
+exit 0
+)";
+
+  /// @param program  of this machine; in the root it has the same place
+  void copy_with_libraries(const std::string& program) const {
+    copy(program);
+    FILE* lines = ::popen(("ldd " + program).c_str(), "r");
+    char line[4096];
+    while (lines != nullptr && std::fgets(line, sizeof line, lines) != nullptr) {
+      const std::string text = line;
+      const std::size_t begin = text.find('/');
+      if (begin != std::string::npos) copy(text.substr(begin, text.find(' ', begin) - begin));
+    }
+    if (lines != nullptr) ::pclose(lines);
+  }
+  void copy(const std::string& file) const {
+    const auto to = host_.path(file.substr(1));
+    std::filesystem::create_directories(to.parent_path());
+    std::filesystem::copy_file(std::filesystem::canonical(file), to, std::filesystem::copy_options::skip_existing);
+  }
+
+  const ScratchHost& host_;
+};
+
+}  // namespace slipway::testing
