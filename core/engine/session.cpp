@@ -85,7 +85,9 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui
   SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(!options.shipped_unit)));
   session->plugins_ = std::move(plugins);
   for (const Error& problem : session->plugins_.problems)
-    ui.log(Ui::Level::warning, "", "plugin left out: " + problem.what + " (" + problem.where + ")");
+    ui.log(Ui::Level::warning, "",
+           "plugin left out: " + problem.what + " (" + problem.where + ")" +
+               (problem.next.empty() ? "" : "; to do: " + problem.next));
   session->cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
   return session;
 }

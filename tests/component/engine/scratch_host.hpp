@@ -51,7 +51,11 @@ class ScratchHost {
   /// Act on the running kernel as well: custom actions are boot work otherwise.
   bool live = false;
   std::string program = SLIPWAY_PROGRAM;
+  std::string plugins = SLIPWAY_TEST_PLUGINS;  ///< the folder of the plugins that there are
   std::string text(const std::string& inside) const { return read(path(inside)); }
+
+  /// What the last one started wrote to standard error.
+  std::string error_text() const { return read(folder_.at("err")); }
 
   Ran slipway(const std::vector<std::string>& words) const {
     const pid_t child = start(words);
@@ -79,7 +83,7 @@ class ScratchHost {
     argv.push_back(nullptr);
     const pid_t child = ::fork();
     if (child != 0) return child;
-    ::setenv("SLIPWAY_PLUGIN_PATH", SLIPWAY_TEST_PLUGINS, 1);
+    ::setenv("SLIPWAY_PLUGIN_PATH", plugins.c_str(), 1);
     (void)!std::freopen(folder_.at("out").c_str(), "w", stdout);
     (void)!std::freopen(folder_.at("err").c_str(), "w", stderr);
     (void)!std::freopen("/dev/null", "r", stdin);
