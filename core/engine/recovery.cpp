@@ -5,17 +5,30 @@
 
 #include "core/engine/layers.hpp"
 #include "core/engine/planner.hpp"
+#include "core/engine/user_edits.hpp"
 
 namespace slipway::core {
 namespace {
 
-Status undo_step(Session& session, const Step& step) {
+/// What was at the step's path before slipway; null when nothing of it is held.
+Image original_of(const std::map<std::string, Ownership>& owned, const Step& step) {
+  const auto component = owned.find(step.component);
+  if (component == owned.end()) return {};
+  const Action action(step.action);
+  const Owned* held = component->second.find(action.kind() + " " + action.target());
+  return held == nullptr ? Image{} : held->original;
+}
+
+/// @param report  gets a line when somebody else changed the file since: it stays
+Status undo_step(Session& session, const Step& step, const Image& original, std::vector<std::string>& report) {
   ComponentLayers layers(session, step.component, {});
   ActionContext context = make_context(session, step.component, layers, {});
   const Action action(step.action);
   SLIPWAY_TRY(kind, action_kind(action.kind()));
   SLIPWAY_CHECK(kind->unstage(action, context));
-  return kind->restore(action, step.image, context);
+  SLIPWAY_TRY(edited, holds_an_edit(session.host(), action, step.image, original));
+  if (edited) report.push_back(kept_words(action));
+  return edited ? Status{} : kind->restore(action, step.image, context);
 }
 
 /// A trigger that was paid for the files of these steps has to be paid again for those that come back.
@@ -56,8 +69,9 @@ Result<Recovered> open_and_recover(Session& session) {
   SLIPWAY_TRY(steps, journal->open_steps());
   std::set<std::string> components;
   SLIPWAY_CHECK(owe_again(*journal, steps));
+  SLIPWAY_TRY(owned, session.state().ownerships());
   for (const Step& step : steps) {
-    SLIPWAY_CHECK(undo_step(session, step));
+    SLIPWAY_CHECK(undo_step(session, step, original_of(owned, step), recovered.report));
     components.insert(step.component);
   }
   SLIPWAY_TRY(unwritten, journal->unwritten());

@@ -9,6 +9,7 @@
 #include "core/engine/made_folders.hpp"
 #include "core/engine/planner.hpp"
 #include "core/engine/stop.hpp"
+#include "core/engine/user_edits.hpp"
 
 namespace slipway::core {
 namespace {
@@ -109,6 +110,8 @@ Status Transaction::take_away() {
     if (!item.removal) continue;
     SLIPWAY_CHECK(stop_requested());
     SLIPWAY_TRY(kind, kind_of(item));
+    SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
+    if (kept) continue;
     session_.ui().step(planned_.name, item.check.summary);
     ActionContext now = context(item);
     SLIPWAY_CHECK(kind->take_away(item.action, item.original, now));
@@ -131,6 +134,34 @@ std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) c
   return names;
 }
 
+/// The last look before a change: what was edited since the plan was made is kept, as it would have been then.
+/// Errors: `conflict` for a file that the plan was to replace whatever it held: it holds another thing by now, which
+/// nobody has kept.
+Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const ActionKind& kind, const Image& image) {
+  ActionContext now = context(item);
+  bool kept = false;
+  if (item.removal) {
+    SLIPWAY_TRY(drifted, kind.drifted(item.action, now));
+    kept = drifted;
+  } else if (!item.record.is_null() && kind.phase() == ActionKind::Phase::switch_in) {
+    SLIPWAY_TRY(again, kind.check(item.action, now));
+    kept = again.standing == Check::Standing::drift_kept;
+  } else if (item.record.is_null()) {
+    SLIPWAY_TRY(edited, holds_an_edit(session_.host(), item.action, image, item.original));
+    if (edited)
+      return Error{
+          ErrorCode::conflict, kept_words(item.action), item.action.target(), "run the same command again", {}};
+  }
+  if (kept) keep(item);
+  return kept;
+}
+
+void Transaction::keep(PlannedItem& item) {
+  item.check.standing = Check::Standing::drift_kept;
+  item.check.summary = "keep " + item.action.target() + ", which was changed by somebody else";
+  session_.ui().log(Ui::Level::warning, planned_.name, kept_words(item.action));
+}
+
 /// The owed restart of a unit that this item is about to start: it will read all files as they are by then. Empty when
 /// it is at work already.
 Result<std::string> Transaction::restart_made_needless(const PlannedItem& item) const {
@@ -150,10 +181,16 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     SLIPWAY_TRY(kind, kind_of(item));
     if (item.removal || kind->phase() != phase || restarts_before(item).empty() == late) continue;
     SLIPWAY_CHECK(stop_requested());
+    SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
+    if (kept) continue;
     session_.ui().step(planned_.name, item.check.summary);
     ActionContext now = context(item);
     SLIPWAY_TRY(restart, restart_made_needless(item));
     SLIPWAY_TRY(outcome, kind->perform(item.action, now));
+    if (item.action.kind() == "file") {  // what others write from now on is theirs
+      SLIPWAY_TRY(record, kind->fingerprint(item.action, now));
+      item.record = record;
+    }
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
     if (!restart.empty()) SLIPWAY_CHECK(journal_.paid(restart));
     if (!restart.empty()) paid_.insert(restart);
@@ -237,14 +274,20 @@ Status Transaction::activate() {
 
 Status Transaction::check_all() {
   for (PlannedItem* item : changing_) {
-    if (item->removal) continue;
+    if (item->removal || item->check.standing == Check::Standing::drift_kept) continue;
     SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
-    SLIPWAY_TRY(record, kind->fingerprint(item->action, now));
-    item->record = record;
-    now.record = record;
+    if (item->action.kind() != "file") {
+      SLIPWAY_TRY(record, kind->fingerprint(item->action, now));
+      item->record = record;
+      now.record = record;
+    }
     if (is_put_off()) continue;
     SLIPWAY_TRY(check, kind->check(item->action, now));
+    if (item->action.kind() == "file" && check.standing == Check::Standing::drift_kept) {
+      keep(*item);
+      continue;
+    }
     if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
     return Error{ErrorCode::plugin_defect,
                  "right after it was done, this does not hold: " + item->key() + " (" + check.summary + ")",

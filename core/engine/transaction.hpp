@@ -28,6 +28,8 @@ class Transaction {
   Status intend();
   Status capture_products(const std::vector<std::string>& triggers);
   Status stage();
+  Result<bool> keeps_an_edit(PlannedItem& item, const ActionKind& kind, const Image& image);
+  void keep(PlannedItem& item);
   Result<std::string> restart_made_needless(const PlannedItem& item) const;
   Status perform(ActionKind::Phase phase, bool late = false);
   Status take_away();
@@ -41,6 +43,7 @@ class Transaction {
   Status commit();
   Error undo(Error cause);
   void restore_all(Error& cause);
+  Status restore_one(const PlannedItem& item, const Image& image, Error& cause);
   void settle_triggers(Error& cause);
   void reinstate_all(Error& cause);
   /// The rest of the activation waits: for a reboot, or for somebody to let go.

@@ -4,6 +4,7 @@
 #include "core/action/trigger.hpp"
 #include "core/engine/planner.hpp"
 #include "core/engine/transaction.hpp"
+#include "core/engine/user_edits.hpp"
 
 namespace slipway::core {
 namespace {
@@ -17,14 +18,21 @@ bool is_complete(const Error& cause) {
 
 }  // namespace
 
+Status Transaction::restore_one(const PlannedItem& item, const Image& image, Error& cause) {
+  const auto kind = action_kind(item.action.kind());
+  if (!kind) return {};
+  ActionContext now = context(item);
+  SLIPWAY_CHECK((*kind)->unstage(item.action, now));
+  SLIPWAY_TRY(edited, holds_an_edit(session_.host(), item.action, image, item.original));
+  if (!edited) return (*kind)->restore(item.action, image, now);
+  cause.details.emplace_back("kept", kept_words(item.action));
+  return {};
+}
+
 void Transaction::restore_all(Error& cause) {
   for (std::size_t i = steps_.size(); i-- > 0;) {
     const PlannedItem& item = *changing_[i];
-    const auto kind = action_kind(item.action.kind());
-    if (!kind) continue;
-    ActionContext now = context(item);
-    Status undone = (*kind)->unstage(item.action, now);
-    if (undone) undone = (*kind)->restore(item.action, steps_[i].image, now);
+    const Status undone = restore_one(item, steps_[i].image, cause);
     if (!undone) cause.details.emplace_back(kNotRestored, item.key() + ": " + undone.error().what);
   }
 }

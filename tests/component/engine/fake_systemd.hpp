@@ -25,6 +25,13 @@ class FakeSystemd {
 
   /// The unit is at work, as if somebody had started it.
   void running(const std::string& unit) const { host_.put("run/units/" + unit, "active"); }
+  /// From now on jobs do not come to their end, until `false`.
+  void hang(bool on) const {
+    if (on)
+      ::mkfifo(host_.path("run/hang").c_str(), 0600);
+    else
+      std::filesystem::remove(host_.path("run/hang"));
+  }
   /// What systemctl was told about units, a line each: "start a.service".
   std::string told() const { return host_.text("run/told"); }
 
@@ -41,7 +48,9 @@ case $verb in
     echo "LoadState=$load"; echo "ActiveState=$state"; echo "SubState=$sub"; echo "Result=success"
     echo "MainPID=$pid"; echo "Type=notify"; echo "CanReload=yes"; echo "NeedDaemonReload=no"
     exit 0 ;;
-  start | restart | stop | reload) echo "$verb $unit" >> /run/told ;;
+  start | restart | stop | reload) 
+    echo "$verb $unit" >> /run/told
+    if [ -p /run/hang ]; then read -r never < /run/hang; fi ;;
 esac
 case $verb in
   start | restart) echo active > "$file" ;;

@@ -28,7 +28,7 @@ void add_units(const Spec& spec, Plan& plan) {
         action::systemd_unit({.name = name, .content = content.get<std::string>(), .enabled = true, .started = true}));
 }
 
-class Probe final : public Component {
+class Probe : public Component {
  public:
   Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
 
@@ -64,9 +64,10 @@ class Probe final : public Component {
 
   Result<Outcome> apply(const Action& action, const Host&) const override {
     const std::string how = action.value("data").value("how", "");
-    if (how == "fails") return Error{ErrorCode::busy, "the custom action was told to fail", {}, "expect it", {}};
+    if (how.starts_with("naps")) std::this_thread::sleep_for(std::chrono::seconds(1));
+    if (how == "fails" || how == "naps and fails")
+      return Error{ErrorCode::busy, "the custom action was told to fail", {}, "expect it", {}};
     if (how == "crashes") std::abort();
-    if (how == "naps") std::this_thread::sleep_for(std::chrono::seconds(1));
     if (how == "sleeps") std::this_thread::sleep_for(std::chrono::minutes(10));
     std::ofstream(action.value("data").value("marker", "")) << how;
     return Outcome::done();
@@ -94,14 +95,18 @@ class Follower final : public Component {
   Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
 };
 
-class Bystander final : public Component {
+class Bystander final : public Probe {
  public:
-  Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
   Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
     Plan plan;
     add_merges(spec, plan);
     add_units(spec, plan);
     plan.add(action::file({.path = spec.text("file"), .content = "here\n"}));
+    if (const std::string marker = spec.text("naps_until"); !marker.empty())
+      plan.add(action::custom({.name = "act",
+                               .data = {{"how", "naps"}, {"marker", marker}},
+                               .inverse = nullptr,
+                               .irreversible = "a test"}));
     return plan;
   }
   Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }

@@ -4,11 +4,12 @@
 
 #include <signal.h>
 
-#include "scratch_host.hpp"
+#include "tests/component/engine/fake_systemd.hpp"
 
 namespace slipway {
 namespace {
 
+using slipway::testing::FakeSystemd;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
@@ -74,6 +75,50 @@ TEST(Recovery, RemoveAfterAKillReturnsTheEarlierTree) {
   wait_for(child);
   ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
   EXPECT_EQ(host.tree(), before);
+}
+
+// The files are in place and recorded; only the service has not read them yet.
+TEST(Recovery, PaysARestartThatAKilledApplyOwed) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  const FakeSystemd systemd(host);
+  systemd.running("a.service");
+  host.spec("    probe: {files: {/etc/probe.conf: one}, trigger: \"restart:a.service\"}\n");
+  systemd.hang(true);
+  const pid_t child = host.start({"apply"});
+  for (int i = 0; i < 600 && !std::filesystem::exists(host.path("run/told")); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(wait_for(child), 128 + SIGKILL);
+  EXPECT_EQ(host.text("etc/probe.conf"), "one");
+  systemd.hang(false);
+
+  EXPECT_EQ(host.slipway({"plan"}).code, 2);
+  host.put("run/told", "");
+  const Ran again = host.slipway({"apply"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(systemd.told(), "restart a.service\n");
+  host.put("run/told", "");
+  EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+  EXPECT_EQ(systemd.told(), "");
+}
+
+// Killed a moment earlier, before the files count: they are undone, come anew, and the restart with them.
+TEST(Recovery, PaysTheRestartForFilesThatHadToComeAnew) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  const FakeSystemd systemd(host);
+  systemd.running("a.service");
+  const std::string files = "    probe: {files: {/new/file: one}, trigger: \"restart:a.service\"";
+  host.spec(files + ", custom: sleeps}\n");
+  const pid_t child = start_and_wait_for_switch(host);
+  ::kill(child, SIGKILL);
+  wait_for(child);
+  std::filesystem::remove(host.path("run/told"));
+  host.spec(files + "}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(systemd.told(), "restart a.service\n");
+  EXPECT_EQ(host.text("new/file"), "one");
 }
 
 TEST(Stop, BySigtermFinishesTheComponentAtWorkAndBeginsNoOther) {

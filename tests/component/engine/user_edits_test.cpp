@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user writes between plan and apply, while an apply is at work, after one was cut off, or between generations:
+// it is never lost, and is reported.
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "tests/component/engine/scratch_host.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+
+constexpr const char* kEdit = "edited by hand\n";
+
+class UserEdits : public ::testing::Test {
+ protected:
+  UserEdits() { host_.live = true; }
+
+  std::string marker() const { return host_.folder().at("marker").string(); }
+  /// A component that comes before the probe and naps for a second; its file says when.
+  std::string nap() const { return "    bystander: {naps_until: " + marker() + "}\n"; }
+
+  /// Starts an apply and waits until this file is there.
+  pid_t start_until(const std::string& file) const {
+    const pid_t child = host_.start({"apply"});
+    for (int i = 0; i < 600 && !std::filesystem::exists(host_.path(file)); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(std::filesystem::exists(host_.path(file)));
+    return child;
+  }
+  int end_of(pid_t child) const {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  /// An apply of the spec, during which the probe's file is edited as soon as `sign` is there.
+  int edit_during_apply(const std::string& sign) const {
+    const pid_t child = start_until(sign);
+    host_.put("etc/probe.conf", kEdit);
+    const int code = end_of(child);
+    EXPECT_TRUE(std::filesystem::exists(marker()) || code == 1) << "the edit came too late";
+    return code;
+  }
+  void expect_reported_as_drift() const {
+    const Ran plan = host_.slipway({"plan"});
+    EXPECT_EQ(plan.code, 0) << plan.out << plan.err;
+    EXPECT_THAT(plan.out, HasSubstr("! "));
+    EXPECT_THAT(plan.out, HasSubstr("keep /etc/probe.conf"));
+    EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
+  }
+
+  ScratchHost host_;
+};
+
+TEST_F(UserEdits, BetweenASavedPlanAndItsApplyMakeThePlanOutOfDate) {
+  host_.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  host_.spec("    probe: {files: {/etc/probe.conf: two}}\n");
+  host_.folder().file("plan.json", host_.slipway({"plan", "-o", "json"}).out);
+  host_.put("etc/probe.conf", kEdit);
+  const Ran apply = host_.slipway({"apply", host_.folder().at("plan.json").string()});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, HasSubstr("out of date"));
+  EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
+}
+
+// The plan was made before the first component's turn, and its files were written without another look.
+TEST_F(UserEdits, OfAFileWhoseTurnIsStillToComeAreKept) {
+  host_.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  host_.spec(nap() + "    probe: {files: {/etc/probe.conf: two, /etc/more.conf: more}}\n");
+  EXPECT_EQ(edit_during_apply("etc/bystander"), 0) << host_.error_text();
+  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was changed by somebody else meanwhile"));
+  EXPECT_EQ(host_.text("etc/more.conf"), "more");
+  expect_reported_as_drift();
+}
+
+TEST_F(UserEdits, OfAFileThatIsToBeRemovedAreKept) {
+  host_.spec("    probe: {files: {/etc/probe.conf: one, /etc/more.conf: more}}\n");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  host_.spec(nap() + "    probe: {files: {/etc/more.conf: more}}\n");
+  EXPECT_EQ(edit_during_apply("etc/bystander"), 0) << host_.error_text();
+  EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
+  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was changed by somebody else meanwhile"));
+}
+
+TEST_F(UserEdits, OfAFileThatIsReplacedForTheFirstTimeComeBackWithItsRemoval) {
+  host_.put("etc/probe.conf", "the user's\n");
+  host_.spec(nap() + "    probe: {files: {/etc/probe.conf: one}}\n");
+  EXPECT_EQ(edit_during_apply("etc/bystander"), 0) << host_.error_text();
+  EXPECT_EQ(host_.text("etc/probe.conf"), "one");
+  ASSERT_EQ(host_.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
+}
+
+// What lay there at the end of the apply was taken for slipway's own.
+TEST_F(UserEdits, OfAFileThatThisApplyHasJustWrittenAreKept) {
+  host_.spec("    probe: {files: {/etc/probe.conf: one}, custom: naps, marker: " + marker() + "}\n");
+  EXPECT_EQ(edit_during_apply("etc/probe.conf"), 0) << host_.error_text();
+  expect_reported_as_drift();
+}
+
+TEST_F(UserEdits, OfAFileThatThisApplyHasToBringBackAreKept) {
+  host_.put("etc/probe.conf", "the user's\n");
+  host_.spec("    probe: {files: {/etc/probe.conf: one, /new/file: x}, custom: naps and fails}\n");
+  EXPECT_EQ(edit_during_apply("new/file"), 1);
+  EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
+  EXPECT_THAT(host_.error_text(), HasSubstr("/etc/probe.conf was changed by somebody else meanwhile"));
+  EXPECT_FALSE(std::filesystem::exists(host_.path("new")));
+}
+
+TEST_F(UserEdits, AfterAKillAreKeptByTheNextRun) {
+  host_.put("etc/probe.conf", "the user's\n");
+  host_.spec("    probe: {files: {/etc/probe.conf: one, /new/file: x}, custom: sleeps}\n");
+  const pid_t child = start_until("new/file");
+  ::kill(child, SIGKILL);
+  end_of(child);
+  host_.put("etc/probe.conf", kEdit);
+  const Ran removed = host_.slipway({"remove", "--all"});
+  ASSERT_EQ(removed.code, 0) << removed.err;
+  EXPECT_THAT(removed.out, HasSubstr("/etc/probe.conf was changed by somebody else meanwhile"));
+  EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
+  EXPECT_FALSE(std::filesystem::exists(host_.path("new")));
+}
+
+TEST_F(UserEdits, BetweenGenerationsAreKeptByUpgradeAndRollback) {
+  for (const char* content : {"one", "two"}) {
+    host_.spec("    probe: {files: {/etc/probe.conf: " + std::string(content) + "}}\n");
+    ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  }
+  host_.put("etc/probe.conf", kEdit);
+  host_.spec("    probe: {files: {/etc/probe.conf: three}}\n");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  expect_reported_as_drift();
+  ASSERT_EQ(host_.slipway({"rollback"}).code, 0);
+  EXPECT_EQ(host_.text("etc/probe.conf"), kEdit);
+}
+
+}  // namespace
+}  // namespace slipway
