@@ -30,7 +30,7 @@ WantedBy=multi-user.target
 }  // namespace
 
 Status add_service_unit(const Session& session, const Manifest& manifest, const Json& section, Plan& plan) {
-  if (manifest.service == Manifest::ServiceIn::none) return {};
+  if (!has_service(manifest, section)) return {};
   const std::string unit = "slipway-" + manifest.component + ".service";
   const PluginFile& plugin = session.plugins().file(manifest.component);
   SLIPWAY_TRY(digest, plugin.digest.get());

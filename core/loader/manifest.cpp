@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/manifest.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "core/loader/schema/parse.hpp"
@@ -41,6 +42,9 @@ const SchemaKey& manifest_schema() {
     document.keys["outputs"].type = Type::map;
     document.keys["outputs"].items = {one_of({"string", "integer", "boolean"})};
     document.keys["service"] = one_of({"plugin", "beside"});
+    document.keys["service_if"].type = Type::map;
+    document.keys["service_if"].items = {SchemaKey{}};
+    document.keys["service_if"].items.front().type = Type::string;
     document.keys["memory"] = one_of({"limited", "unlimited"});
     document.keys["tools"].type = Type::boolean;
     document.keys["direct_tools"].type = Type::boolean;
@@ -75,6 +79,23 @@ void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& che
         check.problems.add(node.position, name, "component '" + name + "' requires, follows or excludes itself");
 }
 
+/// Only values that the spec can have, of keys that it has.
+void check_condition(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+  const YamlEntry* const entry = node.find("service_if");
+  if (entry == nullptr) return;
+  const auto refuse = [&](const std::string& key, const std::string& what) {
+    check.problems.add(entry->value.position, key, what);
+  };
+  if (manifest.service == Manifest::ServiceIn::none)
+    refuse("service_if", "there is no `service` that it could be about");
+  for (const auto& [key, value] : manifest.service_if) {
+    const auto found = manifest.spec.keys.find(key);
+    const bool known = found != manifest.spec.keys.end() && found->second.type == Type::enumeration &&
+                       std::ranges::count(found->second.values, value) != 0;
+    if (!known) refuse("service_if." + key, "the spec has no enum '" + key + "' with the value '" + value + "'");
+  }
+}
+
 Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   const Json document = check_value(node, manifest_schema(), "", check);
   Manifest manifest;
@@ -89,15 +110,26 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.has_tools = document.contains("tools") && document["tools"] == true;
   manifest.service = service_in(document);
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
+  if (document.contains("service_if") && document["service_if"].is_object())
+    for (const auto& [key, value] : document["service_if"].items())
+      if (value.is_string()) manifest.service_if[key] = value;
   if (document.contains("outputs") && document["outputs"].is_object())
     for (const auto& [name, type] : document["outputs"].items())
       if (type.is_string()) manifest.outputs[name] = type;
   if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
   check_self(node, manifest, check);
+  check_condition(node, manifest, check);
   return manifest;
 }
 
 }  // namespace
+
+bool has_service(const Manifest& component, const Json& section) {
+  if (component.service == Manifest::ServiceIn::none) return false;
+  return std::ranges::all_of(component.service_if, [&](const auto& condition) {
+    return section.is_object() && section.contains(condition.first) && section[condition.first] == condition.second;
+  });
+}
 
 Result<std::vector<Manifest>> parse_manifests(std::string_view yaml, const std::string& origin) {
   SLIPWAY_TRY(documents, read_yaml(yaml, origin));

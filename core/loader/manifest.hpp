@@ -39,10 +39,14 @@ struct Manifest {
   bool has_tools = false;                      ///< `tools: true`: answers the operation "tool"
   enum class ServiceIn { none, plugin, beside };
   ServiceIn service =
-      ServiceIn::none;            ///< its long-running part: in the plugin itself, or in NAME.service.so beside it
-  bool unlimited_memory = false;  ///< `memory: unlimited`: its workers may reserve any address space
-  SchemaKey spec;                 ///< an object
+      ServiceIn::none;  ///< its long-running part: in the plugin itself, or in NAME.service.so beside it
+  std::map<std::string, std::string> service_if;  ///< values of its spec's keys that all hold where it has the service
+  bool unlimited_memory = false;                  ///< `memory: unlimited`: its workers may reserve any address space
+  SchemaKey spec;                                 ///< an object
 };
+
+/// A component with that section has a service: one is declared, and `service_if` holds.
+bool has_service(const Manifest& component, const Json& section);
 
 /// Parses a manifest: YAML, one document per component. `origin` (a file name) goes into messages.
 /// Errors: `invalid`, with origin:line:column and what was expected.

@@ -76,11 +76,13 @@ class Cri:
                 raise CriError(f"{method}: {lines.get('grpc-message', lines['grpc-status'])}")
             return dict(fields(reply.read_bytes()[5:])) if reply.exists() else {}
 
-    def run_pod(self, name, handler):
+    def run_pod(self, name, handler, annotations=None):
         """A pod in the host's network, so that no network plugin is needed. Returns what create() takes."""
         options = field(1, HOST_NETWORK)
         metadata = field(1, name) + field(2, "uid-" + name) + field(3, "default")
         config = field(1, metadata) + field(8, field(2, field(1, options)))
+        for key, value in (annotations or {}).items():
+            config += field(7, field(1, key) + field(2, value))
         pod = self.call("RunPodSandbox", field(1, config) + field(2, handler))[1].decode()
         return pod, config
 

@@ -32,6 +32,18 @@ Error usage() {
   return {ErrorCode::invalid, "service needs the name of one component", "command line", "slipway service gfd", {}};
 }
 
+/// A component may have a service only with some values of its keys.
+Status expect_service(const Manifest& manifest, const Json& section) {
+  if (has_service(manifest, section)) return {};
+  std::string wanted;
+  for (const auto& [key, value] : manifest.service_if) wanted += (wanted.empty() ? "" : ", ") + key + ": " + value;
+  return Error{ErrorCode::unsupported,
+               manifest.component + " has a service only with " + wanted,
+               "spec.components." + manifest.component,
+               "write that into the spec, or do not start its service",
+               {}};
+}
+
 /// Of the spec, or with --boot what the apply that made the unit left for it.
 Result<Json> read_section(Session& session, const Options& options, const std::string& component) {
   if (options.boot) return read_service_section(session, component);
@@ -62,6 +74,7 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
   ServiceOptions service{
       component, options.boot, [&]() -> Result<ServiceConfig> {
         SLIPWAY_TRY(section, read_section(*session, options, component));
+        SLIPWAY_CHECK(expect_service(*manifest, section));
         return ServiceConfig{library, section, to_json(session->host_config()), session->worker_environment()};
       }};
   ServiceUi log(options.verbosity);

@@ -215,33 +215,47 @@ Status look_at_config(Look& look) {
   return look_at_admins(look);
 }
 
+/// What the settings say of containerd is about a distribution's only where that is the only engine.
+EnginePlace place_of(const std::string& name, const RuntimeSettings& settings) {
+  return name == "containerd" || settings.engines.size() == 1 ? settings.place("containerd") : EnginePlace{};
+}
+
+/// The daemon, as facts.
+Json found(const Look& look) {
+  return {{"kind", look.kind.name}, {"title", look.kind.title},   {"version", look.version}, {"program", look.program},
+          {"unit", look.unit},      {"socket", look.kind.socket}, {"config", look.config}};
+}
+
 }  // namespace
+
+Json find_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host) {
+  const ContainerdKind kind = containerd_kind(name, settings, host);
+  const EnginePlace place = place_of(name, settings);
+  if (!is_installed(kind, host) && place.program.empty()) return nullptr;
+  Look look{.settings = settings, .host = host, .kind = kind};
+  find_daemon(look, place);
+  return found(look);
+}
 
 Result<Json> read_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host) {
   const ContainerdKind kind = containerd_kind(name, settings, host);
-  const EnginePlace named = settings.place("containerd");
-  const EnginePlace place = name == "containerd" || settings.engines.size() == 1 ? named : EnginePlace{};
+  const EnginePlace place = place_of(name, settings);
   if (!is_installed(kind, host) && place.program.empty()) return Json(nullptr);
   Look look{.settings = settings, .host = host, .kind = kind};
   look.drop_in = place.drop_in;
   find_daemon(look, place);
   SLIPWAY_CHECK(look_at_config(look));
-  return Json{{"kind", kind.name},
-              {"title", kind.title},
-              {"version", look.version},
-              {"program", look.program},
-              {"unit", look.unit},
-              {"socket", kind.socket},
-              {"config", look.config},
-              {"config_version", look.number},
-              {"base", look.base},
-              {"runc", look.runc},
-              {"cdi_is_on", look.cdi_is_on},
-              {"checkable", look.checkable && !look.program.empty()},
-              {"cri_works", cri_works(host, look.program, kind.socket)},
-              {"edit", look.edit},
-              {"notes", look.notes},
-              {"runtime", find_runtime(host, settings)}};
+  Json facts = found(look);
+  facts.update({{"config_version", look.number},
+                {"base", look.base},
+                {"runc", look.runc},
+                {"cdi_is_on", look.cdi_is_on},
+                {"checkable", look.checkable && !look.program.empty()},
+                {"cri_works", cri_works(host, look.program, kind.socket)},
+                {"edit", look.edit},
+                {"notes", look.notes},
+                {"runtime", find_runtime(host, settings)}});
+  return facts;
 }
 
 }  // namespace slipway::toolkit

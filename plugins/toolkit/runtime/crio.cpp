@@ -46,7 +46,7 @@ Json find_base(const std::vector<std::string>& ours, const Json& runtime) {
 
 }  // namespace
 
-Result<Json> read_crio(const RuntimeSettings& settings, const Host& host) {
+Json find_crio(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("crio");
   const std::string socket = place.socket.empty() ? kSocket : place.socket;
   auto daemon = find_peer(host, socket, "crio");
@@ -55,24 +55,27 @@ Result<Json> read_crio(const RuntimeSettings& settings, const Host& host) {
   if (daemon && file_name(daemon->program) != "crio") daemon.reset();
   std::string program = place.program;
   if (program.empty()) program = daemon && host.exists(daemon->program) ? daemon->program : find_program(host, "crio");
-  if (program.empty()) return Json(nullptr);
+  if (program.empty()) return nullptr;
   const std::string told = daemon ? daemon->option({"--config", "-c"}) : "";
   const std::string told_folder = daemon ? daemon->option({"--config-dir", "-d"}) : "";
   const std::string config = !place.config.empty() ? place.config : !told.empty() ? told : kConfig;
   const std::string folder = told_folder.empty() ? kFolder : told_folder;
-  const std::string drop_in = place.drop_in.empty() ? folder + "/" + kDropIn : place.drop_in;
-  SLIPWAY_TRY(effective, read_effective(host, config, drop_in));
   std::vector<std::string> arguments;
   if (config != kConfig) arguments.insert(arguments.end(), {"--config", config});
   if (folder != kFolder) arguments.insert(arguments.end(), {"--config-dir", folder});
-  return Json{{"base", find_base(settings.names, at_path(effective, {"crio", "runtime"}))},
-              {"program", program},
-              {"arguments", arguments},
-              {"config", config},
-              {"drop_in", drop_in},
-              {"socket", socket},
-              {"unit", unit},
-              {"runtime", find_runtime(host, settings)}};
+  return Json{{"kind", "crio"},     {"title", "CRI-O"},
+              {"program", program}, {"arguments", arguments},
+              {"config", config},   {"drop_in", place.drop_in.empty() ? folder + "/" + kDropIn : place.drop_in},
+              {"socket", socket},   {"unit", unit}};
+}
+
+Result<Json> read_crio(const RuntimeSettings& settings, const Host& host) {
+  Json facts = find_crio(settings, host);
+  if (facts.is_null()) return facts;
+  SLIPWAY_TRY(effective, read_effective(host, text_of(facts, "config"), text_of(facts, "drop_in")));
+  facts["base"] = find_base(settings.names, at_path(effective, {"crio", "runtime"}));
+  facts["runtime"] = find_runtime(host, settings);
+  return facts;
 }
 
 Status plan_crio(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {

@@ -2,37 +2,24 @@
 #include "toolkit/runtime/daemon.hpp"
 
 #include <algorithm>
-#include <cstring>
 
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <slipway/root_dir.hpp>
 
 #include "toolkit/cdi/libraries.hpp"
+#include "toolkit/unix_socket.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";  // proc(5): the program was replaced while it runs
 
-/// A connection to the socket; the address goes through its folder's descriptor, since sun_path holds 107 bytes.
-Fd connect_to(const Host& host, const std::string& socket) {
-  const auto real = host.resolve(socket);
-  if (!host.live() || !real) return {};
-  const std::string root = host.root_folder() == "/" ? "" : host.root_folder();
-  const Fd folder(::open((root + folder_of(*real)).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  Fd end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = "/proc/self/fd/" + std::to_string(folder.get()) + "/" + file_name(*real);
-  if (folder.get() < 0 || end.get() < 0 || path.size() >= sizeof(address.sun_path)) return {};
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  return ::connect(end.get(), generic, sizeof(address)) == 0 ? std::move(end) : Fd();
+/// A connection to a socket of this machine.
+Fd connect_here(const Host& host, const std::string& socket) {
+  if (!host.live()) return {};
+  auto end = connect_to(host, socket);
+  return end ? std::move(*end) : Fd();
 }
 
 std::vector<std::string> split(const std::string& text, char at) {
@@ -103,10 +90,10 @@ std::string Daemon::option(const std::vector<std::string>& names) const {
   return {};
 }
 
-bool socket_answers(const Host& host, const std::string& socket) { return connect_to(host, socket).get() >= 0; }
+bool socket_answers(const Host& host, const std::string& socket) { return connect_here(host, socket).get() >= 0; }
 
 std::optional<Daemon> find_peer(const Host& host, const std::string& socket, const std::string& program) {
-  const Fd end = connect_to(host, socket);
+  const Fd end = connect_here(host, socket);
   ucred peer{};
   socklen_t size = sizeof(peer);
   if (end.get() < 0 || ::getsockopt(end.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) return {};

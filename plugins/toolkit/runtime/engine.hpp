@@ -52,6 +52,11 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live
 Result<Json> read_podman(const RuntimeSettings& settings, const Host& host);
 Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
 
+// Which daemon it is, without a look at its configuration: "kind", "title", "version", "program", "unit", "socket",
+// "config"; null: not installed.
+Json find_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host);
+Json find_crio(const RuntimeSettings& settings, const Host& host);
+
 /// A member of nested objects; null where one is missing.
 Json at_path(const Json& value, const std::vector<std::string>& names);
 /// A text that is a member of an object; empty where there is none, or something else.

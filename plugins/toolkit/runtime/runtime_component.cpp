@@ -7,6 +7,7 @@
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
 #include "toolkit/runtime/low_level_runtimes.hpp"
+#include "toolkit/runtime/nri_mode.hpp"
 #include "toolkit/runtime/runtime_diagnose.hpp"
 #include "toolkit/runtime/runtime_verify.hpp"
 
@@ -44,6 +45,7 @@ bool looked_at(const RuntimeSettings& settings, const std::string& engine) {
 
 Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(settings, read_settings(spec, process_environment));
+  if (settings.nri) return detect_nri(settings, host);
   Facts facts;
   Json found = Json::object();
   for (const Engine& engine : engines()) {
@@ -69,6 +71,7 @@ Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
 
 Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs) const {
   const RuntimeSettings settings = settings_from_json(facts.value("settings"));
+  if (settings.nri) return plan_nri(settings, facts, inputs.target().live);
   Plan plan;
   for (const Engine& engine : engines())
     if (facts.has(engine.name))
@@ -78,8 +81,9 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
 }
 
 Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(settings, read_settings(spec, process_environment));
+  if (settings.nri) return verify_nri(settings, host);
   SLIPWAY_TRY(facts, detect(spec, host));
-  const RuntimeSettings settings = settings_from_json(facts.value("settings"));
   Findings findings;
   for (const Engine& engine : engines()) {
     if (!facts.has(engine.name)) continue;

@@ -8,6 +8,8 @@ namespace slipway::toolkit {
 
 class Runtime final : public Component {
  public:
+  // With `mode: nri` detect, plan and verify are those of nri_mode.hpp.
+
   /// Facts: "settings", and one object for each engine that is installed, by its name in `engines`.
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;

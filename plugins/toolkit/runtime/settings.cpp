@@ -126,6 +126,8 @@ EnginePlace RuntimeSettings::place(const std::string& engine) const {
 Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& environment) {
   const Variables variables(spec, environment);
   RuntimeSettings settings;
+  settings.nri = spec.text("mode") == "nri";
+  settings.nri_socket = spec.text("nri_socket");
   SLIPWAY_TRY(engines, read_engines(spec, variables));
   settings.engines = engines;
   SLIPWAY_CHECK(expect_one_engine(engines, variables));
@@ -154,7 +156,9 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
 }
 
 Json to_json(const RuntimeSettings& settings) {
-  return Json{{"names", settings.names},
+  return Json{{"nri", settings.nri},
+              {"nri_socket", settings.nri_socket},
+              {"names", settings.names},
               {"set_as_default", settings.set_as_default},
               {"runtime_type", settings.runtime_type},
               {"cdi", settings.cdi},
@@ -163,6 +167,8 @@ Json to_json(const RuntimeSettings& settings) {
 
 RuntimeSettings settings_from_json(const Json& value) {
   RuntimeSettings settings;
+  settings.nri = value.value("nri", false);
+  settings.nri_socket = value.value("nri_socket", "");
   settings.names = value.value("names", std::vector<std::string>{"nvidia"});
   settings.set_as_default = value.value("set_as_default", false);
   settings.runtime_type = value.value("runtime_type", "");

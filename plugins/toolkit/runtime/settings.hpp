@@ -25,6 +25,8 @@ struct EnginePlace {
 
 /// See toolkit.component.yaml for what each key means.
 struct RuntimeSettings {
+  bool nri = false;  ///< `mode: nri`
+  std::string nri_socket;
   std::vector<std::string> engines;  ///< empty: those that are installed
   std::vector<std::string> names;    ///< at least one
   bool set_as_default = false;

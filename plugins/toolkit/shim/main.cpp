@@ -21,7 +21,7 @@ void tell(const CommandLine& line, const Config& config, Level level, const std:
 }
 
 int give_up(const CommandLine& line, const Config& config, const Error& error) {
-  const std::string message = one_line(error);
+  const std::string message = one_line("slipway-runtime", error);
   tell(line, config, Level::error, message);
   std::fprintf(stderr, "%s\n", message.c_str());
   return 1;

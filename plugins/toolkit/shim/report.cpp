@@ -33,8 +33,8 @@ std::string utc(std::time_t now) {
 
 }  // namespace
 
-std::string one_line(const Error& error) {
-  std::string text = "slipway-runtime: " + error.what;
+std::string one_line(const std::string& program, const Error& error) {
+  std::string text = program + ": " + error.what;
   if (!error.where.empty() && error.what.find(error.where) == std::string::npos) text += " (" + error.where + ")";
   if (!error.next.empty()) text += "; " + error.next;
   for (const auto& [label, detail] : error.details) text.append("; ").append(label).append(": ").append(detail);

@@ -11,8 +11,8 @@ namespace slipway::shim {
 
 enum class Level { error, warning, info };
 
-/// "WHAT (WHERE); DO; LABEL: DETAIL": engines show one line.
-std::string one_line(const Error& error);
+/// "PROGRAM: WHAT (WHERE); DO; LABEL: DETAIL": engines show one line.
+std::string one_line(const std::string& program, const Error& error);
 
 /// A line of runc's log, as logrus writes it: {"level":…,"msg":…,"time":…} or time="…" level=… msg="…".
 std::string log_line(Level level, const std::string& message, bool json, std::time_t now);

@@ -58,6 +58,20 @@ TEST(Manifest, GivesEachComponentWithItsSchema) {
   EXPECT_TRUE(manifests->at(1).spec.keys.empty());
 }
 
+TEST(Manifest, SaysInWhichSpecsAComponentHasItsService) {
+  const auto manifests = parse_manifests(
+      "component: a\npurpose: x\nservice: beside\nservice_if: {mode: nri}\n"
+      "spec:\n  mode: {type: enum, values: [config, nri], default: config}\n---\n"
+      "component: b\npurpose: x\nservice: plugin\n---\ncomponent: c\npurpose: x\n",
+      "x.yaml");
+  ASSERT_TRUE(manifests) << to_text(manifests.error());
+  EXPECT_TRUE(has_service(manifests->at(0), {{"mode", "nri"}}));
+  EXPECT_FALSE(has_service(manifests->at(0), {{"mode", "config"}}));
+  EXPECT_FALSE(has_service(manifests->at(0), Json::object()));
+  EXPECT_TRUE(has_service(manifests->at(1), Json::object()));
+  EXPECT_FALSE(has_service(manifests->at(2), Json::object()));
+}
+
 struct Mistake {
   std::string name;
   std::string spec;  ///< what stands below `spec:`, indented by two
@@ -105,6 +119,12 @@ const std::vector<Mistake> kMistakes{
     {"SecretWithDefault", "  a: {type: secret, default: {env: X}}\n", "4:21", "'default' means nothing"},
     {"RelativeDefaultPath", "  a: {type: path, default: x/y}\n", "4:19", "must be absolute"},
     {"DottedKey", "  a.b: {type: string}\n", "4:3", "'a.b' is no name for a key"},
+    {"ServiceIfOfAnotherValue", "  a: {type: enum, values: [x]}\nservice: plugin\nservice_if: {a: y}\n", "6:13",
+     "the spec has no enum 'a' with the value 'y'"},
+    {"ServiceIfOfNoEnum", "  a: {type: string}\nservice: plugin\nservice_if: {a: x}\n", "6:13",
+     "the spec has no enum 'a' with the value 'x'"},
+    {"ServiceIfWithoutService", "  a: {type: enum, values: [x]}\nservice_if: {a: x}\n", "5:13",
+     "there is no `service`"},
     {"KeyWithoutSchema", "  a:\n", "4:3", "the key 'type' is missing in a"},
 };
 

@@ -265,7 +265,7 @@ TEST(ShimSpecs, SayWhichDevicesThereAre) {
   specs.add("/etc/cdi/broken.yaml", "kind: [", 0);
   const auto edits = resolved(specs, {"nvidia.com/gpu=9"});
   ASSERT_FALSE(edits);
-  const std::string said = one_line(edits.error());
+  const std::string said = one_line("slipway-runtime", edits.error());
   EXPECT_THAT(said, HasSubstr("there is no device nvidia.com/gpu=9; there are: 0, 1 (/etc/cdi/a.json)"));
   EXPECT_THAT(said, HasSubstr("asked for by: a test"));
   EXPECT_THAT(said, HasSubstr("left out: /etc/cdi/broken.yaml:1"));
@@ -274,7 +274,7 @@ TEST(ShimSpecs, SayWhichDevicesThereAre) {
 TEST(ShimSpecs, SayHowOneIsMadeWhereThereIsNone) {
   const auto edits = resolved(Specs{}, {"nvidia.com/imex-channel=3"});
   ASSERT_FALSE(edits);
-  EXPECT_THAT(one_line(edits.error()),
+  EXPECT_THAT(one_line("slipway-runtime", edits.error()),
               HasSubstr("cdi generate --mode imex --output /var/run/cdi/nvidia.com-imex-channel.yaml"));
   EXPECT_FALSE(resolved(Specs{}, {}, true));
 }
@@ -387,7 +387,8 @@ TEST(Log, IsALineAsRuncWritesIt) {
             "{\"level\":\"error\",\"msg\":\"a \\\"b\\\"\",\"time\":\"1970-01-01T00:00:00Z\"}\n");
   EXPECT_EQ(log_line(Level::warning, "a \"b\"", false, 0),
             "time=\"1970-01-01T00:00:00Z\" level=warning msg=\"a \\\"b\\\"\"\n");
-  EXPECT_EQ(one_line(Error{ErrorCode::invalid, "a\nb", "w", "n", {{"l", "d"}}}), "slipway-runtime: a b (w); n; l: d");
+  EXPECT_EQ(one_line("slipway-runtime", Error{ErrorCode::invalid, "a\nb", "w", "n", {{"l", "d"}}}),
+            "slipway-runtime: a b (w); n; l: d");
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/nri/adjust.hpp - which devices a container asks for, and what it gets for that, by the host's CDI
+// specs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <slipway/result.hpp>
+
+#include "slipway/nri/nri.pb.h"
+#include "toolkit/shim/config.hpp"
+#include "toolkit/shim/devices.hpp"
+
+namespace slipway::nri {
+
+/// The host, as a container's devices are found on it.
+struct Devices {
+  shim::Config config;
+  std::optional<Error> problem;  ///< the settings cannot be read: refuses who asks for devices, and nobody else
+  shim::ReadNode read_node;
+};
+
+using Log = std::function<void(const char* level, const std::string& text)>;
+
+/// The settings of slipway-runtime, and the specs and nodes, of the machine whose root that folder is.
+Devices devices_below(const std::string& root);
+
+/// What slipway-runtime would do to the container's bundle; empty where it asks for nothing, or has it all already by
+/// the engine's own CDI support. Tells the log what was given, and what NRI has no place for.
+/// Errors: those of read_config(), read_request(), Specs::resolve() and apply_edits(); `unsupported` the specs name
+/// network devices.
+Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& request, const Devices& devices,
+                                         const Log& log);
+
+}  // namespace slipway::nri

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/nri/link.hpp - keeps the plugin registered with the engine behind a socket, however often that one
+// comes and goes.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+
+#include <slipway/host.hpp>
+#include <slipway/root_dir.hpp>
+#include <slipway/service.hpp>
+
+#include "toolkit/nri/session.hpp"
+
+namespace slipway::nri {
+
+class Link {
+ public:
+  /// @param socket  as the host sees it
+  Link(const Host& host, ServiceIo& io, std::string socket, Adjust adjust)
+      : host_(host), io_(io), socket_(std::move(socket)), adjust_(std::move(adjust)) {}
+
+  /// Until stop is requested. Says ready() as soon as it is known whether the engine takes the plugin, and status() at
+  /// every change. Errors: no descriptor left.
+  Status run(const std::stop_token& stop);
+
+ private:
+  Status serve();
+  Status move_bytes(const Fd& end, Session& session, std::string& unsent) const;
+  bool wait(int fd, int events, std::chrono::milliseconds limit);
+  void tell(const char* level, const std::string& line);
+
+  const Host& host_;
+  ServiceIo& io_;
+  std::string socket_;
+  Adjust adjust_;
+  Fd wake_;
+  bool stopped_ = false;
+  bool served_ = false;  ///< the last connection got that far
+  bool said_ready_ = false;
+  std::string told_;
+};
+
+}  // namespace slipway::nri

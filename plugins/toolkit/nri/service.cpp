@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/nri/service.cpp - `slipway service runtime`: containers get their devices through the engine's NRI.
+#include <slipway/plugin.hpp>
+#include <slipway/service_only.hpp>
+
+#include "toolkit/nri/adjust.hpp"
+#include "toolkit/nri/link.hpp"
+
+namespace slipway::nri {
+namespace {
+
+class NriService final : public Service {
+ public:
+  Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
+    const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
+    // The settings are read anew for each container, as slipway-runtime does.
+    const auto adjust_one = [&](const wire::CreateContainerRequest& request) {
+      return adjust(request, devices_below(host.root_folder()), log);
+    };
+    return Link(host, io, spec.text("nri_socket"), adjust_one).run(stop);
+  }
+  // It holds nothing of the driver: specs are read, and closed, with each container.
+  Status quiesce() override { return {}; }
+  Status resume() override { return {}; }
+};
+
+class Served final : public ServiceOnly {
+ public:
+  Service* service() override { return &service_; }
+
+ private:
+  NriService service_;
+};
+
+}  // namespace
+}  // namespace slipway::nri
+
+SLIPWAY_PLUGIN(slipway::component<slipway::nri::Served>("runtime"))

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/nri/adjust.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/testing/temp_dir.hpp>
+
+#include "engine_side.hpp"
+
+namespace slipway::nri {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kSpec = R"(cdiVersion: "1.1.0"
+kind: nvidia.com/gpu
+containerEdits:
+  env: [NVIDIA_VISIBLE_DEVICES=void]
+  mounts: [{hostPath: /lib/libcuda.so.1, containerPath: /lib/libcuda.so.1, options: [ro, rbind], type: none}]
+  hooks: [{hookName: createContainer, path: /usr/bin/hook, args: [hook, update-ldcache], env: [A=b], timeout: 9}]
+devices:
+  - {name: "0", containerEdits: {deviceNodes: [{path: /dev/nvidia0}]}}
+  - {name: "1", containerEdits: {deviceNodes: [{path: /dev/nvidia1}], additionalGids: [44]}}
+  - {name: GPU-1, containerEdits: {deviceNodes: [{path: /dev/nvidia1, permissions: rw, uid: 7}]}}
+  - {name: net, containerEdits: {netDevices: [{hostInterfaceName: eth9, name: eth0}]}}
+)";
+
+Result<shim::HostNode> node(const std::string& path) { return shim::HostNode{"c", 195, path.back() - '0', 0666}; }
+
+class NriAdjust : public ::testing::Test {
+ protected:
+  NriAdjust() {
+    folder_.file("cdi/nvidia.yaml", kSpec);
+    devices_.config.spec_folders = {folder_.at("cdi").string()};
+    devices_.read_node = node;
+  }
+  Result<wire::ContainerAdjustment> give(const wire::CreateContainerRequest& request) {
+    return adjust(request, devices_, [this](const char* level, const std::string& text) {
+      log_ += std::string(level) + ": " + text + "\n";
+    });
+  }
+  std::vector<std::string> nodes(const wire::CreateContainerRequest& request) {
+    const auto adjustment = give(request);
+    std::vector<std::string> paths;
+    if (!adjustment) return {to_text(adjustment.error())};
+    for (const auto& device : adjustment->on_linux().devices()) paths.push_back(device.path());
+    return paths;
+  }
+
+  testing::TempDir folder_;
+  Devices devices_;
+  std::string log_;
+};
+
+TEST_F(NriAdjust, GivesAllThatTheSpecsSay) {
+  const auto adjustment = give(container_with({"PATH=/bin", "NVIDIA_VISIBLE_DEVICES=0"}));
+  ASSERT_TRUE(adjustment.ok()) << to_text(adjustment.error());
+  ASSERT_EQ(adjustment->env_size(), 1);
+  EXPECT_EQ(adjustment->env(0).key() + "=" + adjustment->env(0).value(), "NVIDIA_VISIBLE_DEVICES=void");
+  ASSERT_EQ(adjustment->mounts_size(), 1);
+  EXPECT_EQ(adjustment->mounts(0).destination(), "/lib/libcuda.so.1");
+  EXPECT_EQ(adjustment->mounts(0).source(), "/lib/libcuda.so.1");
+  EXPECT_EQ(adjustment->mounts(0).type(), "none");
+  EXPECT_THAT(adjustment->mounts(0).options(), ElementsAre("ro", "rbind"));
+  ASSERT_EQ(adjustment->hooks().create_container_size(), 1);
+  const auto& hook = adjustment->hooks().create_container(0);
+  EXPECT_EQ(hook.path(), "/usr/bin/hook");
+  EXPECT_THAT(hook.args(), ElementsAre("hook", "update-ldcache"));
+  EXPECT_THAT(hook.env(), ElementsAre("A=b"));
+  EXPECT_EQ(hook.timeout().value(), 9);
+  ASSERT_EQ(adjustment->on_linux().devices_size(), 1);
+  const auto& device = adjustment->on_linux().devices(0);
+  EXPECT_EQ(device.path() + " " + device.type(), "/dev/nvidia0 c");
+  EXPECT_EQ(device.major(), 195);
+  EXPECT_EQ(device.minor(), 0);
+  EXPECT_EQ(device.file_mode().value(), 0666U);
+  EXPECT_EQ(log_, "info: team-a/train-0/cuda: nvidia.com/gpu=0, asked for by NVIDIA_VISIBLE_DEVICES=0\n");
+}
+
+TEST_F(NriAdjust, FindsTheRequestWhereverItStands) {
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=GPU-1"})), ElementsAre("/dev/nvidia1"));
+  auto by_pod = container_with({});
+  add_annotation(*by_pod.mutable_pod()->mutable_annotations(), "cdi.k8s.io/gpu", "nvidia.com/gpu=1");
+  EXPECT_THAT(nodes(by_pod), ElementsAre("/dev/nvidia1"));
+  auto by_container = by_pod;
+  add_annotation(*by_container.mutable_container()->mutable_annotations(), "cdi.k8s.io/gpu", "nvidia.com/gpu=0");
+  EXPECT_THAT(nodes(by_container), ElementsAre("/dev/nvidia0")) << "the container's own counts";
+  auto by_mount = container_with({});
+  auto* const mount = by_mount.mutable_container()->add_mounts();
+  mount->set_source("/dev/null");
+  mount->set_destination("/var/run/nvidia-container-devices/1");
+  EXPECT_THAT(nodes(by_mount), IsEmpty()) << "off by default, as in slipway-runtime";
+  devices_.config.accept_mounts = true;
+  EXPECT_THAT(nodes(by_mount), ElementsAre("/dev/nvidia1"));
+}
+
+TEST_F(NriAdjust, LeavesContainersAloneThatAskForNothing) {
+  for (const auto& request : {container_with({}), container_with({"NVIDIA_VISIBLE_DEVICES=void"}),
+                              container_with({"PATH=/bin"}), wire::CreateContainerRequest()}) {
+    const auto adjustment = give(request);
+    ASSERT_TRUE(adjustment.ok()) << to_text(adjustment.error());
+    EXPECT_EQ(adjustment->ByteSizeLong(), 0U);
+  }
+  EXPECT_EQ(log_, "");
+}
+
+// containerd resolves the CDI devices of a kubelet itself, before it asks plugins.
+TEST_F(NriAdjust, GivesNothingTwice) {
+  auto request = container_with({"NVIDIA_VISIBLE_DEVICES=0"});
+  const auto first = give(request);
+  ASSERT_TRUE(first.ok());
+  request = container_with({"NVIDIA_VISIBLE_DEVICES=void"});
+  add_annotation(*request.mutable_container()->mutable_annotations(), "cdi.k8s.io/gpu", "nvidia.com/gpu=0");
+  *request.mutable_container()->mutable_mounts() = first->mounts();
+  *request.mutable_container()->mutable_hooks() = first->hooks();
+  *request.mutable_container()->mutable_on_linux()->mutable_devices() = first->on_linux().devices();
+  const auto second = give(request);
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->ByteSizeLong(), 0U);
+}
+
+TEST_F(NriAdjust, RefusesADeviceThatIsNotThereAndNamesWhoAsked) {
+  const auto adjustment = give(container_with({"NVIDIA_VISIBLE_DEVICES=9"}));
+  ASSERT_FALSE(adjustment.ok());
+  EXPECT_THAT(to_text(adjustment.error()), HasSubstr("there is no device nvidia.com/gpu=9"));
+  EXPECT_THAT(to_text(adjustment.error()), HasSubstr("NVIDIA_VISIBLE_DEVICES=9"));
+}
+
+TEST_F(NriAdjust, TakesAContainerThatMayWriteToSysfsForAPrivilegedOne) {
+  devices_.config.accept_env_when_unprivileged = false;
+  auto request = container_with({"NVIDIA_VISIBLE_DEVICES=0"});
+  auto* const sysfs = request.mutable_container()->add_mounts();
+  sysfs->set_type("sysfs");
+  sysfs->set_destination("/sys");
+  sysfs->set_source("sysfs");
+  sysfs->add_options("ro");
+  EXPECT_THAT(nodes(request), IsEmpty());
+  EXPECT_THAT(log_, HasSubstr("warning: team-a/train-0/cuda: NVIDIA_VISIBLE_DEVICES=0 was left out"));
+  sysfs->set_options(0, "rw");
+  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia0"));
+}
+
+TEST_F(NriAdjust, SaysWhatNriHasNoPlaceFor) {
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=1"})), ElementsAre("/dev/nvidia1"));
+  EXPECT_THAT(log_,
+              HasSubstr("warning: team-a/train-0/cuda: its CDI specs name the groups that device nodes belong to"));
+  const auto network = give(container_with({"NVIDIA_VISIBLE_DEVICES=net"}));
+  ASSERT_FALSE(network.ok());
+  EXPECT_EQ(network.error().code, ErrorCode::unsupported);
+}
+
+TEST_F(NriAdjust, WithSettingsThatCannotBeReadRefusesOnlyWhoAsks) {
+  folder_.file("etc/nvidia-container-runtime/config.toml", "swarm-resource = [\n");
+  Devices devices = devices_below(folder_.string());
+  ASSERT_TRUE(devices.problem);
+  const auto log = [](const char*, const std::string&) {};
+  EXPECT_TRUE(adjust(container_with({}), devices, log).ok());
+  const auto asking = adjust(container_with({"NVIDIA_VISIBLE_DEVICES=0"}), devices, log);
+  ASSERT_FALSE(asking.ok());
+  EXPECT_THAT(to_text(asking.error()), HasSubstr("config.toml"));
+}
+
+TEST_F(NriAdjust, LooksBelowTheMachinesRoot) {
+  folder_.file("run/cdi/a.yaml", kSpec);
+  folder_.file("etc/nvidia-container-runtime/config.toml",
+               "[nvidia-container-runtime.modes.cdi]\nspec-dirs = [\"/run/cdi\"]\n");
+  const Devices devices = devices_below(folder_.string());
+  EXPECT_EQ(devices.config.spec_folders, std::vector<std::string>{folder_.at("run/cdi").string()});
+  EXPECT_THAT(to_text(devices.read_node("/dev/nvidia0").error()), HasSubstr(folder_.at("dev/nvidia0").string()));
+}
+
+}  // namespace
+}  // namespace slipway::nri

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/findings.hpp>
+
+#include "engine_socket.hpp"
+#include "runtime_fixture.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+using slipway::testing::FakeHost;
+using slipway::testing::summary;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kSocket = "/run/containerd/containerd.sock";
+const std::string kNri = "/var/run/nri/nri.sock";
+const std::string kHead = "Num       RefCount Protocol Flags    Type St Inode Path\n";
+
+Spec nri_spec(const Json& more = Json::object()) {
+  Json section{{"mode", "nri"}, {"nri_socket", kNri}};
+  section.update(more);
+  return runtime_spec(section);
+}
+
+/// A machine with a containerd of that version; `listens`: its NRI is on.
+FakeHost machine(const std::string& version, bool listens = false) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64").directory("/run/containerd");
+  install(host, "containerd", "containerd", version);
+  host.answers({"/usr/bin/containerd", "--version"}, {0, "containerd x v" + version + "\n", "", false});
+  host.file(kNri, "");
+  const std::string flags = listens ? "00010000" : "00000000";
+  host.file("/proc/1/net/unix", kHead + "0000000000000000: 00000002 00000000 " + flags + " 0001 01 17 " + kNri + "\n");
+  return host;
+}
+
+std::string told(const FakeHost& host, const Spec& spec) {
+  const auto plan = plan_of(host, spec);
+  if (!plan) return to_text(plan.error());
+  std::string text = summary(*plan);
+  for (const std::string& note : plan->notes()) text += note + "\n";
+  return text;
+}
+
+TEST(RuntimeNri, ChangesNothingOfAnEngineThatListens) {
+  const FakeHost host = machine("2.1.4", true);
+  const Fd listening = listen_at(host, kSocket);
+  EXPECT_EQ(told(host, nri_spec()), "");
+}
+
+TEST(RuntimeNri, IsRefusedWhereTheRunningEngineHasItOffWithTheWayToSwitchItOn) {
+  const FakeHost host = machine("2.1.4");
+  const Fd listening = listen_at(host, kSocket);
+  const std::string text = told(host, nri_spec());
+  EXPECT_THAT(text, HasSubstr("containerd v2.1.4 runs and does not listen at /var/run/nri/nri.sock"));
+  EXPECT_THAT(text,
+              HasSubstr("disable = false in [plugins.\"io.containerd.nri.v1.nri\"] of /etc/containerd/config.toml"));
+  EXPECT_THAT(text, HasSubstr("mode: config"));
+  EXPECT_THAT(text, Not(HasSubstr("by default")));
+}
+
+TEST(RuntimeNri, IsOffByDefaultBefore2AndUnknownBefore17) {
+  const FakeHost seventeen = machine("1.7.24");
+  const Fd listening = listen_at(seventeen, kSocket);
+  EXPECT_THAT(told(seventeen, nri_spec()), HasSubstr("as it is by default before 2.0"));
+  const FakeHost sixteen = machine("1.6.20");
+  EXPECT_THAT(told(sixteen, nri_spec()), HasSubstr("containerd v1.6.20 has no NRI"));
+}
+
+// A socket that a killed engine left behind is a file like any other.
+TEST(RuntimeNri, TakesASocketForOneOnlyWhereSomebodyListens) {
+  FakeHost host = machine("2.1.4", true);
+  const Fd listening = listen_at(host, kSocket);
+  host.file("/proc/1/net/unix",
+            kHead + "0000000000000000: 00000002 00000000 00010000 0001 01 17 /elsewhere/nri.sock\n");
+  EXPECT_THAT(told(host, nri_spec()), HasSubstr("does not listen"));
+}
+
+TEST(RuntimeNri, IsNotedWhereNothingRunsThatCouldBeAsked) {
+  FakeHost image;
+  install(image, "containerd", "containerd", "2.1.4-1");
+  EXPECT_THAT(told(image, nri_spec()), HasSubstr("containerd is not asked in an image"));
+  install(image, "containerd", "containerd", "1.7.24~ds1-6");
+  EXPECT_THAT(told(image, nri_spec()), HasSubstr("off by default: set disable = false"));
+  EXPECT_THAT(told(machine("2.1.4"), nri_spec()), HasSubstr("containerd does not run"));
+}
+
+// K3s' own template and a broken configuration are no business of this mode.
+TEST(RuntimeNri, NeedsNoConfigurationThatCouldBeChanged) {
+  FakeHost host = machine("2.1.4", true);
+  host.file(kConfig, "this is no TOML");
+  const Fd listening = listen_at(host, kSocket);
+  EXPECT_EQ(told(host, nri_spec()), "");
+  EXPECT_THAT(told(host, runtime_spec()), HasSubstr(kConfig));
+}
+
+TEST(RuntimeNri, IsForEnginesThatHaveIt) {
+  FakeHost host;
+  host.file("/usr/bin/dockerd", "x", 0755).file("/usr/bin/podman", "x", 0755);
+  EXPECT_THAT(told(host, nri_spec({{"engines", {"docker"}}})), HasSubstr("docker has no NRI"));
+  EXPECT_THAT(told(host, nri_spec({{"engines", {"containerd"}}})), HasSubstr("containerd is not installed"));
+  const auto facts = Runtime().detect(nri_spec(), host);
+  ASSERT_TRUE(facts.ok());
+  EXPECT_FALSE(facts->applicable());
+  host.file("/usr/bin/crio", "x", 0755);
+  EXPECT_THAT(told(host, nri_spec()), HasSubstr("CRI-O is not asked in an image"));
+}
+
+/// Plays the running service: answers one question with that status.
+std::jthread service_says(const FakeHost& host, const std::string& status, Fd& listening) {
+  std::filesystem::create_directories(host.root().at("run/slipway/service"));
+  listening = listen_at(host, "/run/slipway/service/runtime.sock");
+  return std::jthread([fd = listening.get(), status](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const Fd client(::accept(fd, nullptr, nullptr));
+      if (!client) return;
+      char asked[100];
+      if (::recv(client.get(), asked, sizeof asked, 0) <= 0) continue;
+      const std::string answer = canonical(Json{{"ok", true}, {"ready", true}, {"status", status}}) + "\n";
+      (void)!::send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
+    }
+  });
+}
+
+std::string found(const FakeHost& host) {
+  const auto findings = Runtime().verify(nri_spec(), host);
+  return findings ? canonical(to_json(*findings)) : to_text(findings.error());
+}
+
+TEST(RuntimeNri, IsVerifiedByWhatTheRunningServiceSays) {
+  const FakeHost host = machine("2.1.4", true);
+  const Fd engine = listen_at(host, kSocket);
+  EXPECT_THAT(found(host), HasSubstr("does not run"));
+  for (const auto& [status, expected] :
+       std::map<std::string, std::string>{{"registered with containerd v2.1.4 at /s", "the plugin is registered with"},
+                                          {"not registered at /s: no", "containers get no devices: not registered"}}) {
+    Fd listening;
+    auto service = service_says(host, status, listening);
+    EXPECT_THAT(found(host), HasSubstr(expected));
+    service.request_stop();
+    ::shutdown(listening.get(), SHUT_RDWR);
+    service.join();
+    std::filesystem::remove(host.root().at("run/slipway/service/runtime.sock"));
+  }
+  FakeHost image;
+  install(image, "containerd", "containerd", "2.1.4-1");
+  EXPECT_THAT(found(image), Not(HasSubstr("fail")));
+}
+
+}  // namespace
+}  // namespace slipway::toolkit
