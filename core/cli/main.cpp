@@ -107,7 +107,8 @@ const std::vector<Command>& commands() {
       {"gc", "gc", "drops old generations and layers that nobody uses", run_gc},
       {"service", "service NAME [-f SPEC]", "runs a component's service until SIGTERM; SIGHUP reads the spec again",
        run_service},
-      {"plugin", "plugin list | info FILE", "the plugins, without loading them", run_plugin},
+      {"plugin", "plugin list | info FILE | new NAME | check FILE", "the plugins; writing one, and trying it out",
+       run_plugin},
       {"pkg", "pkg build|push|pull|inspect …", "packages as OCI artifacts", run_pkg},
   };
   return table;

@@ -28,7 +28,8 @@ po::options_description visible_options(Options& options) {
   add("deep", "verify: hash every file");
   add("all", "remove: everything that slipway holds");
   add("yes,y", "do not ask");
-  add("to", po::value(&options.destination)->value_name("TARGET"), "pkg: layout folder or oci:// repository to write");
+  add("to", po::value(&options.destination)->value_name("TARGET"),
+      "pkg: layout folder or oci:// repository to write; plugin new: folder");
   add("tag", po::value(&options.tags)->value_name("TAG"), "pkg: tag to read or write, may be repeated");
   add("insecure", "pkg: plain HTTP to a host that is not loopback");
   add("trust", po::value(&options.trust)->value_name("unsigned"), "pkg: take an unsigned source");

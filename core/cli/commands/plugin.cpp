@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include "core/author/check_plugin.hpp"
+#include "core/author/skeleton.hpp"
 #include "core/cli/command.hpp"
 
 namespace slipway::core {
@@ -71,26 +73,68 @@ Result<int> list(const Options& options) {
   return plugins.problems.empty() ? kExitDone : kExitError;
 }
 
+/// `slipway plugin info FILE`
+Result<int> info(const Options& options, const std::string& path) {
+  SLIPWAY_TRY(file, read_plugin_file(path));
+  if (options.output == "text") {
+    SLIPWAY_TRY(text, plugin_text(file, true));
+    print(text);
+  } else {
+    SLIPWAY_TRY(json, plugin_json(file));
+    print(json_text(envelope("Plugin", json), options.output));
+  }
+  return kExitDone;
+}
+
+/// `slipway plugin new NAME [--to FOLDER]`
+Result<int> write_new(const Options& options, const std::string& name) {
+  const std::string folder = options.destination.empty() ? name : options.destination;
+  SLIPWAY_TRY(files, write_skeleton(name, folder));
+  if (options.output != "text") {
+    print(json_text(envelope("NewPlugin", {{"folder", folder}, {"files", files}}), options.output));
+    return kExitDone;
+  }
+  std::string text;
+  for (const std::string& file : files) text += "  " + folder + "/" + file + "\n";
+  print("Wrote the plugin " + name + ":\n" + text + "Next: cmake -S " + folder + " -B " + folder +
+        "/build && cmake --build " + folder + "/build && slipway plugin check " + folder + "/build/" + name + ".so\n");
+  return kExitDone;
+}
+
+/// `slipway plugin check FILE [-f SPEC] [--sim PROFILE]`
+Result<int> check(const Options& options, const std::string& path) {
+  PluginTrial trial{.file = path, .spec = options.spec};
+  if (!options.session.sim.empty()) trial.sim = options.session.sim;
+  SLIPWAY_TRY(report, check_plugin(trial));
+  const bool passed = report.findings.passed();
+  if (options.output == "text") {
+    const std::string names = joined(report.components, "and");
+    print(names + " on scratch roots:\n" + findings_text({{path, report.findings}}) +
+          (passed ? "Nothing is wrong with it.\n" : "It is not fit for use yet.\n"));
+  } else {
+    print(json_text(
+        envelope("PluginCheck",
+                 {{"components", report.components}, {"findings", to_json(report.findings)}, {"passed", passed}}),
+        options.output));
+  }
+  return passed ? kExitDone : kExitError;
+}
+
 }  // namespace
 
 Result<int> run_plugin(const Options& options, TerminalUi&) {
   const std::string verb = options.arguments.empty() ? "" : options.arguments.front();
   if (verb == "list") return list(options);
-  if (verb == "info" && options.arguments.size() == 2) {
-    SLIPWAY_TRY(file, read_plugin_file(options.arguments[1]));
-    if (options.output == "text") {
-      SLIPWAY_TRY(text, plugin_text(file, true));
-      print(text);
-    } else {
-      SLIPWAY_TRY(json, plugin_json(file));
-      print(json_text(envelope("Plugin", json), options.output));
-    }
-    return kExitDone;
+  if (options.arguments.size() == 2) {
+    const std::string& what = options.arguments[1];
+    if (verb == "info") return info(options, what);
+    if (verb == "new") return write_new(options, what);
+    if (verb == "check") return check(options, what);
   }
   return Error{ErrorCode::invalid,
                "plugin does not know this",
                "command line",
-               "`slipway plugin list`, or `slipway plugin info FILE`",
+               "`slipway plugin list`, `info FILE`, `new NAME [--to FOLDER]`, or `check FILE [-f SPEC]`",
                {}};
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# out_of_tree.sh SOURCE BUILD [SANITIZERS] - installs the SDK, builds examples/plugins/sysctl against it as a stranger would,
-# runs its tests, and has slipway apply and remove it.
+# out_of_tree.sh SOURCE BUILD [SANITIZERS] - installs the SDK, builds examples/plugins/sysctl and a new plugin (`plugin new`)
+# against it as a stranger would, runs their tests, and has slipway apply, remove and check them.
 set -euo pipefail
 source_dir=$1 build_dir=$2 sanitizers=${3:-}
 work=$(mktemp -d)
@@ -16,15 +16,20 @@ slipway() { SLIPWAY_PLUGIN_PATH="$work/prefix/lib/slipway/plugins" "$build_dir/b
 # paths DIR : every path below a folder, slipway's own books left out.
 paths() { (cd "$1" && find . -mindepth 1 ! -path './var/*' ! -path ./var | sort); }
 
+# build_and_test SOURCE BUILD
+build_and_test() {
+  cmake -S "$1" -B "$2" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_FLAGS="$flags" \
+    -DCMAKE_INSTALL_PREFIX="$work/prefix" >"$work/log" || fail "$(cat "$work/log")"
+  cmake --build "$2" -j2 >"$work/log" || fail "$(cat "$work/log")"
+  ctest --test-dir "$2" --output-on-failure >"$work/log" || fail "$(cat "$work/log")"
+}
+
 cmake --install "$build_dir" --component sdk --prefix "$work/prefix" >/dev/null
 # A stranger sees what is installed, and nothing of the source tree.
 cp -r "$source_dir/examples/plugins/sysctl" "$work/plugin"
 flags=-O0
 [[ -n $sanitizers ]] && flags+=" -fsanitize=$sanitizers"
-cmake -S "$work/plugin" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_FLAGS="$flags" \
-  -DCMAKE_INSTALL_PREFIX="$work/prefix" >"$work/log" || fail "$(cat "$work/log")"
-cmake --build "$work/build" -j2 >"$work/log" || fail "$(cat "$work/log")"
-ctest --test-dir "$work/build" --output-on-failure >"$work/log" || fail "$(cat "$work/log")"
+build_and_test "$work/plugin" "$work/build"
 cmake --install "$work/build" >/dev/null
 
 grep -q "$source_dir" "$work/prefix"/lib*/cmake/slipway-sdk/*.cmake "$work/prefix"/lib/*/cmake/slipway-sdk/*.cmake \
@@ -43,3 +48,8 @@ slipway plan --root "$work/root" -f "$work/plugin/node.yaml" || fail "a second a
 slipway verify --root "$work/root" -f "$work/plugin/node.yaml" || fail "verify does not pass"
 slipway remove --yes --all --root "$work/root"
 [[ -z $(paths "$work/root") ]] || fail "removal left: $(paths "$work/root")"
+slipway plugin check "$work/prefix/lib/slipway/plugins/sysctl.so" -f "$work/plugin/node.yaml" || fail "plugin check does not pass"
+
+slipway plugin new acme-limits --to "$work/acme" >/dev/null
+build_and_test "$work/acme" "$work/acme-build"
+slipway plugin check "$work/acme-build/acme-limits.so" || fail "plugin check does not pass for a new plugin"

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/author/check_plugin.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <unistd.h>
+
+#include "core/author/trial_root.hpp"
+#include "core/author/trial_run.hpp"
+#include "core/front/exit_code.hpp"
+#include "core/loader/plugin_file.hpp"
+#include "core/spec/init.hpp"
+#include "core/worker/locate.hpp"
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kMostKills = 8;     // of one apply; its steps are taken evenly
+constexpr std::size_t kSaidLines = 6;  // of a failed run's messages that a finding repeats
+constexpr const char* kPure = "detect, plan and verify only look: say in the plan what must hold";
+
+/// The errors in the JSON that a run printed.
+std::string errors_in(const Json& result) {
+  std::string text;
+  if (result.contains("error")) text += to_text(error_from_json(result["error"]));
+  const Json components = result.value("components", Json::array());
+  for (const Json& component : components)
+    if (component.is_object() && component.contains("error")) text += to_text(error_from_json(component["error"]));
+  return text;
+}
+
+/// The last lines of what a run said and its errors, behind a colon; nothing when there are none.
+std::string said(const TrialRun& run) {
+  const std::string all = run.messages + errors_in(run.result);
+  std::size_t begin = all.size();
+  for (std::size_t lines = 0; begin > 0; --begin)
+    if (all[begin - 1] == '\n' && ++lines > kSaidLines) break;
+  std::string text = all.substr(begin);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.empty() ? "" : ":\n" + text;
+}
+
+/// An apply came as far as it can: others in the way and a reboot are no fault of the plugin.
+bool applied(const TrialRun& run) {
+  return run.exit_code == kExitDone || run.exit_code == kExitWaiting || run.exit_code == kExitReboot;
+}
+
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make() {
+    std::string pattern = (fs::temp_directory_path() / "slipway-check-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) return system_error("make", pattern, errno);
+    return TemporaryFolder(pattern);
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code code;
+    if (!path_.empty()) fs::remove_all(path_, code);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+/// The plugin and the library of its services, alone in a folder, as slipway is pointed at it.
+Status copy_plugin(const std::string& file, const std::string& folder) {
+  std::error_code code;
+  fs::create_directory(folder, code);
+  fs::copy_file(file, folder + "/" + fs::path(file).filename().string(), code);
+  if (code) return system_error("copy", file, code.value());
+  const fs::path service = fs::path(file).replace_extension(".service.so");
+  if (fs::exists(service, code)) fs::copy_file(service, folder + "/" + service.filename().string(), code);
+  return code ? Status(system_error("copy", service.string(), code.value())) : Status{};
+}
+
+/// This environment, with the plugin's folder first.
+std::vector<std::string> environment_with(const std::string& plugins) {
+  constexpr const char* kName = "SLIPWAY_PLUGIN_PATH=";
+  std::vector<std::string> list{kName + plugins};
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (std::strncmp(*entry, kName, std::strlen(kName)) != 0) list.emplace_back(*entry);
+  return list;
+}
+
+/// One root and the commands on it.
+class Trial {
+ public:
+  Trial(std::string program, std::vector<std::string> environment, std::string spec, std::string root, std::string sim)
+      : program_(std::move(program)),
+        environment_(std::move(environment)),
+        spec_(std::move(spec)),
+        root_(std::move(root)),
+        sim_(std::move(sim)) {}
+
+  const std::string& root() const { return root_; }
+  Picture picture() const { return picture_of(root_); }
+
+  Result<TrialRun> detect() const { return run({"detect", "-f", spec_}); }
+  Result<TrialRun> plan() const { return run({"plan", "-f", spec_}); }
+  Result<TrialRun> apply(unsigned kill_at_step = 0) const { return run({"apply", "--yes", "-f", spec_}, kill_at_step); }
+  Result<TrialRun> verify() const { return run({"verify", "-f", spec_}); }
+  Result<TrialRun> remove(unsigned kill_at_step = 0) const { return run({"remove", "--yes", "--all"}, kill_at_step); }
+
+ private:
+  Result<TrialRun> run(std::vector<std::string> words, unsigned kill_at_step = 0) const {
+    words.insert(words.begin(), program_);
+    words.insert(words.end(), {"--root", root_, "--cache", root_ + ".cache", "-o", "jsonl"});
+    if (!sim_.empty()) words.insert(words.end(), {"--sim", sim_});
+    return run_trial({.argv = std::move(words), .environment = environment_, .kill_at_step = kill_at_step});
+  }
+
+  std::string program_;
+  std::vector<std::string> environment_;
+  std::string spec_;
+  std::string root_;
+  std::string sim_;
+};
+
+/// What the actions of a plan are, from its JSON form.
+struct PlanItems {
+  std::set<std::string> kinds;
+  std::vector<std::string> files;  ///< targets of `file`
+  std::string open;                ///< summaries of what would change
+};
+
+PlanItems items_of(const Json& plan) {
+  PlanItems items;
+  for (const Json& component : plan.value("components", Json::array())) {
+    for (const Json& item : component.at("items")) {
+      const Json& action = item.at("action");
+      const std::string kind = action.value("kind", "");
+      items.kinds.insert(kind);
+      if (kind == "file") items.files.push_back(action.value("target", ""));
+      if (item.value("standing", "") == "change") items.open += "\n" + item.value("summary", "");
+    }
+  }
+  return items;
+}
+
+class PluginCheck {
+ public:
+  PluginCheck(const PluginTrial& trial, std::string folder) : trial_(trial), folder_(std::move(folder)) {}
+
+  Result<PluginReport> run() {
+    SLIPWAY_TRY(file, read_plugin_file(trial_.file));
+    for (const Manifest& manifest : file.components) report_.components.push_back(manifest.component);
+    SLIPWAY_CHECK(services(file));
+    SLIPWAY_TRY(program, own_program("slipway-engine"));
+    program_ = program;
+    SLIPWAY_CHECK(copy_plugin(file.path, folder_ + "/plugins"));
+    std::string plugins = folder_ + "/plugins";
+    if (!trial_.spec.empty())  // it may name components of other plugins
+      for (const std::string& other : plugin_folders(true))
+        if (!fs::equivalent(other, fs::path(file.path).parent_path())) plugins += ":" + other;
+    environment_ = environment_with(plugins);
+    SLIPWAY_CHECK(choose_spec(file));
+    SLIPWAY_TRY(planned, fresh_host());
+    if (planned) {
+      SLIPWAY_CHECK(killed_apply());
+      SLIPWAY_CHECK(killed_removal());
+      SLIPWAY_CHECK(foreign_files());
+    }
+    SLIPWAY_CHECK(there_and_back("plugin.no-hardware", "empty",
+                                 "without its hardware a component is not applicable: return "
+                                 "Facts::not_applicable(why) from detect"));
+    SLIPWAY_CHECK(there_and_back("plugin.offline-root", "",
+                                 "an image has no kernel to look at: when has_kernel_view() is false, plan for the "
+                                 "machine that will boot it"));
+    live_only();
+    return std::move(report_);
+  }
+
+ private:
+  void pass(const std::string& name, const std::string& text) { report_.findings.pass("plugin." + name, text); }
+  void fail(const std::string& name, const std::string& text, const std::string& remedy) {
+    report_.findings.fail("plugin." + name, text, remedy);
+  }
+
+  Status services(const PluginFile& file) {
+    for (const Manifest& manifest : file.components) {
+      if (manifest.service == Manifest::ServiceIn::none) continue;
+      const auto library = service_library(file, manifest);
+      if (library)
+        pass("service", "the service of " + manifest.component + " is in " + *library);
+      else
+        fail("service", library.error().what, library.error().next);
+    }
+    return {};
+  }
+
+  /// The user's, else one of the defaults and examples.
+  Status choose_spec(const PluginFile& file) {
+    if (!trial_.spec.empty()) {
+      spec_ = fs::absolute(trial_.spec).string();
+      return {};
+    }
+    spec_ = folder_ + "/host.yaml";
+    std::vector<const Manifest*> manifests;
+    for (const Manifest& manifest : file.components) manifests.push_back(&manifest);
+    std::ofstream out(spec_);
+    out << init_text(manifests, {}, "trial");
+    out.close();
+    return out ? Status{} : Status(system_error("write", spec_, EIO));
+  }
+
+  Result<Trial> trial(const std::string& name, const std::string& sim) {
+    const std::string root = folder_ + "/" + name;
+    SLIPWAY_CHECK(make_trial_root(root));
+    return Trial(program_, environment_, spec_, root, sim);
+  }
+
+  /// detect and plan, twice. @return whether there is a plan
+  Result<bool> plans(const Trial& trial) {
+    const Picture before = trial.picture();
+    SLIPWAY_TRY(detected, trial.detect());
+    if (detected.exit_code != kExitDone) {
+      fail("detect", "detect fails on a fresh " + trial_.sim + said(detected), "an Error says what to do about it");
+      return false;
+    }
+    SLIPWAY_TRY(first, trial.plan());
+    SLIPWAY_TRY(second, trial.plan());
+    if (first.exit_code != kExitChanges && first.exit_code != kExitDone) {
+      fail("plan", "there is no plan for a fresh " + trial_.sim + said(first),
+           trial_.spec.empty() ? "the spec was made of the manifest's defaults and examples; give one with -f" : "");
+      return false;
+    }
+    items_ = items_of(first.result);
+    if (first.result.value("identity", Json()) != second.result.value("identity", Json()))
+      fail("plan", "two plans for the same host differ",
+           "plan() is pure: no clock, no random numbers, no environment, nothing unordered");
+    else if (const std::string touched = difference(before, trial.picture()); !touched.empty())
+      fail("plan", "looking changed the root; " + touched, kPure);
+    else
+      pass("plan", std::to_string(items_.kinds.size()) + " kinds of actions, the same twice, and nothing was touched");
+    return true;
+  }
+
+  /// @return whether the apply went well, so that it can be a measure for others
+  Result<bool> fresh_host() {
+    SLIPWAY_TRY(fresh, trial("fresh-host", trial_.sim));
+    before_ = fresh.picture();
+    SLIPWAY_TRY(planned, plans(fresh));
+    if (!planned) return false;
+    SLIPWAY_TRY(apply, fresh.apply());
+    if (!applied(apply)) {
+      fail("fresh-host", "apply fails on a fresh " + trial_.sim + said(apply),
+           "see the error; `slipway apply -vv` says more");
+      return false;
+    }
+    pass("fresh-host", "applied in " + std::to_string(apply.steps) + " steps");
+    steps_ = apply.steps;
+    after_ = fresh.picture();
+    SLIPWAY_CHECK(second_run(fresh));
+    SLIPWAY_CHECK(verified(fresh));
+    SLIPWAY_TRY(removed, fresh.remove());
+    removal_steps_ = removed.steps;
+    gone("remove", fresh, removed, before_);
+    return true;
+  }
+
+  Status second_run(const Trial& fresh) {
+    SLIPWAY_TRY(plan, fresh.plan());
+    SLIPWAY_TRY(apply, fresh.apply());
+    const std::string touched = difference(after_, fresh.picture());
+    if (plan.exit_code != kExitDone)
+      fail("second-run", "a second run would change something again:" + items_of(plan.result).open + said(plan),
+           "the plan must hold once it was applied: does it depend on what the apply changed?");
+    else if (!applied(apply) || !touched.empty())
+      fail("second-run", "a second apply does something; " + touched + said(apply), "the same facts, the same plan");
+    else
+      pass("second-run", "nothing to do, nothing touched");
+    return {};
+  }
+
+  Status verified(const Trial& fresh) {
+    SLIPWAY_TRY(verify, fresh.verify());
+    std::size_t findings = 0;
+    const Json components = verify.result.value("components", Json::object());
+    for (const auto& [name, list] : components.items()) findings += list.size();
+    if (verify.exit_code != kExitDone)
+      fail("verify", "verify does not pass right after the apply" + said(verify) + failed_findings(components),
+           "what cannot be seen without the running machine is not_exercised, not a failure");
+    else if (const std::string touched = difference(after_, fresh.picture()); !touched.empty())
+      fail("verify", "verify changed the root; " + touched, kPure);
+    else if (findings == 0)
+      fail("verify", "verify finds nothing, so nobody learns whether the component works",
+           "add a finding for what users rely on");
+    else
+      pass("verify", std::to_string(findings) + (findings == 1 ? " finding" : " findings") + ", none failed");
+    return {};
+  }
+
+  static std::string failed_findings(const Json& components) {
+    std::string text;
+    for (const auto& [name, list] : components.items())
+      for (const Json& finding : list)
+        if (finding.value("status", "") == "fail")
+          text += "\n" + finding.value("name", "") + ": " + finding.value("text", "");
+    return text;
+  }
+
+  /// The steps to kill at: all of them, or some, evenly.
+  static std::set<unsigned> chosen(unsigned steps) {
+    std::set<unsigned> list;
+    const unsigned count = std::min(steps, kMostKills);
+    for (unsigned i = 0; i < count; ++i) list.insert(1 + i * steps / count);
+    return list;
+  }
+
+  Status killed_apply() {
+    unsigned killed = 0;
+    for (const unsigned step : chosen(steps_)) {
+      SLIPWAY_TRY(host, trial("killed-at-" + std::to_string(step), trial_.sim));
+      SLIPWAY_TRY(cut, host.apply(step));
+      killed += cut.killed ? 1U : 0U;
+      SLIPWAY_TRY(again, host.apply());
+      const std::string other = difference(after_, host.picture());
+      if (!applied(again) || !other.empty()) {
+        fail("killed",
+             "an apply that was killed at step " + std::to_string(step) + " and repeated does not come to the same; " +
+                 other + said(again),
+             "what an apply does must be in the actions of the plan; a custom action may be called again");
+        return {};
+      }
+    }
+    pass("killed",
+         "killed at " + std::to_string(killed) + " steps of an apply; the next one came to the same each time");
+    return {};
+  }
+
+  Status killed_removal() {
+    unsigned killed = 0;
+    for (const unsigned step : chosen(removal_steps_)) {
+      SLIPWAY_TRY(host, trial("removal-killed-at-" + std::to_string(step), trial_.sim));
+      SLIPWAY_TRY(apply, host.apply());
+      SLIPWAY_TRY(cut, host.remove(step));
+      killed += cut.killed ? 1U : 0U;
+      SLIPWAY_TRY(again, host.remove());
+      const std::string other = difference(before_, host.picture());
+      if (!applied(apply) || !applied(again) || !other.empty()) {
+        fail("killed-removal",
+             "a removal that was killed at step " + std::to_string(step) + " and repeated leaves the host different; " +
+                 other + said(again),
+             "removal undoes the actions of the plan, each with what was there before it");
+        return {};
+      }
+    }
+    pass("killed-removal",
+         "killed at " + std::to_string(killed) + " steps of a removal; the next one brought back what was there");
+    return {};
+  }
+
+  /// Files of somebody else's where the plan puts its own come back with the removal.
+  Status foreign_files() {
+    if (items_.files.empty()) return {};
+    SLIPWAY_TRY(host, trial("foreign-files", trial_.sim));
+    for (const std::string& path : items_.files) SLIPWAY_CHECK(put_foreign_file(host.root(), path));
+    const Picture before = host.picture();
+    SLIPWAY_TRY(apply, host.apply());
+    if (!applied(apply)) {
+      fail("foreign-files", "apply fails where files of somebody else's are in the way" + said(apply),
+           "a file that may exist already is merged into, or replaced by a `file` action as it is");
+      return {};
+    }
+    SLIPWAY_TRY(removed, host.remove());
+    gone("foreign-files", host, removed, before);
+    return {};
+  }
+
+  void gone(const std::string& name, const Trial& host, const TrialRun& removed, const Picture& before) {
+    const std::string left = difference(before, host.picture());
+    if (removed.exit_code != kExitDone || !left.empty())
+      fail(name, "removal does not bring back what was there; " + left + said(removed),
+           "only what the plan's actions made can be taken away: files made in another way stay");
+    else
+      pass(name, "removal brought back what was there");
+  }
+
+  /// Plan, apply, second plan, verify and removal on a host that is different.
+  Status there_and_back(const std::string& name, const std::string& sim, const std::string& remedy) {
+    const std::string short_name = name.substr(name.find('.') + 1);
+    SLIPWAY_TRY(host, trial(short_name, sim));
+    const Picture before = host.picture();
+    SLIPWAY_TRY(apply, host.apply());
+    if (!applied(apply)) {
+      fail(short_name, "apply fails" + said(apply), remedy);
+      return {};
+    }
+    SLIPWAY_TRY(plan, host.plan());
+    SLIPWAY_TRY(verify, host.verify());
+    if (plan.exit_code != kExitDone) {
+      fail(short_name, "a second run would change something again:" + items_of(plan.result).open + said(plan), remedy);
+      return {};
+    }
+    if (verify.exit_code != kExitDone) {
+      fail(short_name,
+           "verify does not pass" + said(verify) + failed_findings(verify.result.value("components", Json::object())),
+           remedy);
+      return {};
+    }
+    SLIPWAY_TRY(removed, host.remove());
+    gone(short_name, host, removed, before);
+    return {};
+  }
+
+  /// What only a running machine shows.
+  void live_only() {
+    std::string kinds;
+    for (const char* kind : {"kernel-module", "device-node", "exec", "custom", "systemd-unit"})
+      if (items_.kinds.contains(kind)) kinds += (kinds.empty() ? "" : ", ") + std::string(kind);
+    if (!kinds.empty())
+      report_.findings.not_exercised("plugin.running-machine",
+                                     "what these actions do to a running machine is not tried here: " + kinds);
+  }
+
+  const PluginTrial& trial_;
+  std::string folder_;
+  std::string program_;
+  std::vector<std::string> environment_;
+  std::string spec_;
+  PlanItems items_;
+  unsigned steps_ = 0;
+  unsigned removal_steps_ = 0;
+  Picture before_;
+  Picture after_;
+  PluginReport report_;
+};
+
+}  // namespace
+
+Result<PluginReport> check_plugin(const PluginTrial& trial) {
+  SLIPWAY_TRY(folder, TemporaryFolder::make());
+  return PluginCheck(trial, folder.path()).run();
+}
+
+}  // namespace slipway::core

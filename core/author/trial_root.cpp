@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/author/trial_root.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include <sys/stat.h>
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kNamed = 4;
+
+Status write_file(const fs::path& path, const std::string& text) {
+  std::error_code code;
+  fs::create_directories(path.parent_path(), code);
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  return code || !out ? Status(system_error("write", path.string(), code ? code.value() : EIO)) : Status{};
+}
+
+std::string content(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+bool is_left_out(const std::string& inside) { return inside == "run" || inside == "var/lib/slipway"; }
+
+void append(std::string& text, const char* word, const std::vector<std::string>& paths) {
+  if (paths.empty()) return;
+  text += std::string(text.empty() ? "" : "; ") + word + ": ";
+  for (std::size_t i = 0; i < paths.size() && i < kNamed; ++i) text += (i == 0 ? "" : ", ") + paths[i];
+  if (paths.size() > kNamed) text += " and " + std::to_string(paths.size() - kNamed) + " more";
+}
+
+}  // namespace
+
+Status make_trial_root(const std::string& folder) {
+  const fs::path root = folder;
+  SLIPWAY_CHECK(write_file(root / "etc/os-release",
+                           "ID=debian\nVERSION_ID=\"12\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"));
+  SLIPWAY_CHECK(write_file(root / "etc/hostname", "trial\n"));
+  std::error_code code;
+  for (const char* name : {"usr/lib", "usr/bin", "var/lib", "run"}) {
+    fs::create_directories(root / name, code);
+    if (code) return system_error("make", (root / name).string(), code.value());
+  }
+  return {};
+}
+
+Status put_foreign_file(const std::string& folder, const std::string& path) {
+  return write_file(fs::path(folder + path), "# somebody else's\n");
+}
+
+Picture picture_of(const std::string& folder) {
+  Picture picture;
+  std::error_code code;
+  for (fs::recursive_directory_iterator at(folder, code), end; at != end; at.increment(code)) {
+    const std::string inside = fs::relative(at->path(), folder, code).string();
+    if (is_left_out(inside)) {
+      at.disable_recursion_pending();
+      continue;
+    }
+    struct stat info {};
+    if (::lstat(at->path().c_str(), &info) != 0) continue;
+    std::ostringstream line;
+    line << std::oct << info.st_mode << ' ';
+    if (S_ISLNK(info.st_mode)) line << fs::read_symlink(at->path(), code).string();
+    if (S_ISREG(info.st_mode)) line << content(at->path());
+    picture["/" + inside] = line.str();
+  }
+  return picture;
+}
+
+std::string difference(const Picture& before, const Picture& after) {
+  std::vector<std::string> made, gone, changed;
+  for (const auto& [path, what] : after) {
+    const auto was = before.find(path);
+    if (was == before.end())
+      made.push_back(path);
+    else if (was->second != what)
+      changed.push_back(path);
+  }
+  for (const auto& [path, what] : before)
+    if (!after.contains(path)) gone.push_back(path);
+  std::string text;
+  append(text, "made", made);
+  append(text, "gone", gone);
+  append(text, "changed", changed);
+  return text;
+}
+
+}  // namespace slipway::core
