@@ -188,8 +188,8 @@ class PluginCheck {
       SLIPWAY_CHECK(foreign_files());
     }
     SLIPWAY_CHECK(there_and_back("plugin.no-hardware", "empty",
-                                 "without its hardware a component is not applicable: return "
-                                 "Facts::not_applicable(why) from detect"));
+                                 "without its hardware a component is not applicable: detect returns "
+                                 "Facts::not_applicable(why), and verify has no failure"));
     SLIPWAY_CHECK(there_and_back("plugin.offline-root", "",
                                  "an image has no kernel to look at: when has_kernel_view() is false, plan for the "
                                  "machine that will boot it"));

@@ -49,7 +49,7 @@ std::string with_single_blanks(const std::string& text) {
 void verify_parameter(const std::string& name, const std::string& wanted, const Host& host, Findings& findings) {
   const std::string finding = "sysctl." + name;
   const std::string path = path_of(name);
-  if (!host.has_kernel_view()) return findings.not_exercised(finding, "the root is not a running machine's");
+  if (!host.live()) return findings.not_exercised(finding, "the root is not a running machine's");
   if (!host.exists(path)) return findings.not_applicable(finding, "this kernel has no parameter " + name);
   const std::string value = with_single_blanks(host.attribute(path));
   if (value == with_single_blanks(wanted)) return findings.pass(finding, name + " is " + value);
@@ -61,7 +61,7 @@ void verify_parameter(const std::string& name, const std::string& wanted, const 
 void verify_modules(const std::vector<std::string>& modules, const Host& host, Findings& findings) {
   for (const std::string& module : modules) {
     const std::string finding = "sysctl.module." + module;
-    if (!host.has_kernel_view())
+    if (!host.live())
       findings.not_exercised(finding, "the root is not a running machine's");
     else if (host.module_loaded(module))
       findings.pass(finding, module + " is loaded");
@@ -72,7 +72,7 @@ void verify_modules(const std::vector<std::string>& modules, const Host& host, F
 
 void verify_policy(const std::string& policy, const Host& host, Findings& findings) {
   const std::string choices = host.attribute(kPolicy);  // "always [madvise] never"
-  if (!host.has_kernel_view())
+  if (!host.live())
     findings.not_exercised("sysctl.hugepages", "the root is not a running machine's");
   else if (choices.empty())
     findings.not_applicable("sysctl.hugepages", "this kernel has no transparent huge pages");

@@ -114,6 +114,18 @@ TEST(SysctlVerify, CanTryNothingInAnOfflineRoot) {
     EXPECT_EQ(finding.status, Finding::Status::not_exercised) << finding.name;
 }
 
+// A simulated machine shows a kernel, but nothing is loaded or set there before its boot.
+TEST(SysctlVerify, ExpectsNothingOfAMachineThatIsOnlyLookedAt) {
+  FakeHost host;
+  host.file("/proc/sys/vm/max_map_count", "65530\n");
+  const Spec wish = spec({{"values", {{"vm.max_map_count", "262144"}}}, {"modules", {"ib_umad"}}});
+  ASSERT_TRUE(host.has_kernel_view());
+  const auto findings = Sysctl().verify(wish, host);
+  ASSERT_EQ(findings->list().size(), 2U);
+  for (const Finding& finding : findings->list())
+    EXPECT_EQ(finding.status, Finding::Status::not_exercised) << finding.name;
+}
+
 // A fault of the machine may cost a finding; it must neither throw nor turn into "all is well".
 TEST(SysctlVerify, NeverPassesWhatItCouldNotRead) {
   const FakeHost machine = running_node();
