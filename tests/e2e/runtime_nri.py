@@ -142,6 +142,25 @@ def check_removal(checks, machine, pods):
     checks.that(sees_none(out), "containers are made as before slipway", out)
 
 
+def check_modes(checks, machine, pods, uuids):
+    """From the other mode to this one, which takes back what the other had changed."""
+    spec = machine.root / SPEC.lstrip("/")
+    spec.write_text(HOST.replace("mode: nri", "mode: config"))
+    done = machine.slipway("apply", "-f", SPEC)
+    checks.that(done.returncode == 0 and machine.must("cat", CONFIG) != VERSION_3,
+                "mode: config changes containerd's configuration", done.stdout + done.stderr)
+    starts, seen = machine.starts("containerd.service"), registrations(machine)
+    spec.write_text(HOST)
+    done = machine.slipway("apply", "-f", SPEC)
+    checks.that(done.returncode == 0 and machine.must("cat", CONFIG) == VERSION_3 and
+                machine.starts("containerd.service") == starts + 1,
+                "going back to mode: nri brings back every byte, with one restart", done.stdout + done.stderr)
+    checks.that(wait_for(lambda: registrations(machine) > seen), "and the plugin is registered again")
+    out = pods.look_inside(environment={"NVIDIA_VISIBLE_DEVICES": "1"})
+    checks.that(len(gpus(out)) == 1 and uuids[1] in out, "and gives GPUs", out)
+    machine.must("/usr/bin/slipway", "remove", "runtime", "--yes")
+
+
 def check_switched_off(checks, machine):
     (machine.root / CONFIG.lstrip("/")).write_text(NO_NRI)
     machine.must("systemctl", "restart", "containerd.service")
@@ -165,6 +184,7 @@ def main():
             check_requests(checks, pods, uuids)
             check_restarts(checks, machine, pods, uuids)
             check_removal(checks, machine, pods)
+            check_modes(checks, machine, pods, uuids)
             check_switched_off(checks, machine)
         return checks.close()
     finally:

@@ -106,6 +106,17 @@ TEST_F(NriService, OutlivesWhatNoEngineSays) {
   EXPECT_EQ(nodes(plugin, 5, {"NVIDIA_VISIBLE_DEVICES=0"}), "/dev/nvidia0;");
 }
 
+TEST_F(NriService, GivesUpOnAnEngineThatSaysNothingAndTriesAgain) {
+  const NriEngine engine(socket());
+  Background service(command(), folder_.at("log"));
+  PluginEnd mute = engine.accept();
+  ASSERT_TRUE(mute.hear());
+  EXPECT_FALSE(mute.hear()) << "it takes ten seconds, as long as this waits";
+  PluginEnd plugin = engine.accept();
+  EXPECT_EQ(plugin.take_in(), "10-slipway") << log();
+  EXPECT_THAT(log(), HasSubstr("did not take the plugin in within 10 s"));
+}
+
 TEST_F(NriService, TakesAQuestionHoweverItIsCutUp) {
   const NriEngine engine(socket());
   Background service(command(), folder_.at("log"));
