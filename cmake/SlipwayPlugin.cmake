@@ -9,14 +9,29 @@ function(_slipway_plugin_library target note sources libraries)
   target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${SLIPWAY_PLUGIN_EXPORTS} -Wl,-z,defs)
 endfunction()
 
+# The program with a service, which nobody loads: at a fixed address, and only what is used of each library.
+function(_slipway_service_program target note sources libraries)
+  if(NOT TARGET slipway-service-main)
+    message(FATAL_ERROR "SERVICE_PROGRAM is for plugins that are built with slipway; others have services in libraries")
+  endif()
+  add_executable(${target} ${sources} ${note})
+  target_link_libraries(${target} PRIVATE slipway-service-main slipway::sdk ${libraries})
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  if(NOT SLIPWAY_SANITIZE)
+    target_link_options(${target} PRIVATE -no-pie -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+  endif()
+endfunction()
+
 # slipway_add_plugin(NAME SOURCES file... MANIFEST file.yaml [LIBRARIES target...] [VERSION x.y.z]
-#                    [SERVICE_SOURCES file... [SERVICE_LIBRARIES target...]])
+#                    [SERVICE_SOURCES file... [SERVICE_LIBRARIES target...] [SERVICE_PROGRAM]])
 # Builds NAME.so. The manifest (YAML, one document per component) goes into an ELF note, so that slipway reads it without
 # loading the plugin. VERSION is the plugin's own, else the project's.
 # With SERVICE_SOURCES, the target NAME-service builds NAME.service.so into the same folder: the long-running part of
 # components whose manifest says `service: beside`, so that planning does not load what only the service needs.
+# With SERVICE_PROGRAM (`service: program`) it builds the program NAME-service instead, which can be linked with static
+# libraries that were not made for shared objects. Its main function is slipway's own, so this is for slipway's plugins.
 function(slipway_add_plugin name)
-  cmake_parse_arguments(ARG "" "MANIFEST;VERSION" "SOURCES;LIBRARIES;SERVICE_SOURCES;SERVICE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "SERVICE_PROGRAM" "MANIFEST;VERSION" "SOURCES;LIBRARIES;SERVICE_SOURCES;SERVICE_LIBRARIES" ${ARGN})
   if(NOT ARG_VERSION)
     set(ARG_VERSION ${PROJECT_VERSION})
   endif()
@@ -31,10 +46,16 @@ function(slipway_add_plugin name)
 
   _slipway_plugin_library(${name} ${note} "${ARG_SOURCES}" "${ARG_LIBRARIES}")
   if(ARG_SERVICE_SOURCES)
-    _slipway_plugin_library(${name}-service ${note} "${ARG_SERVICE_SOURCES}" "${ARG_SERVICE_LIBRARIES}")
     set(folder $<TARGET_PROPERTY:${name},LIBRARY_OUTPUT_DIRECTORY>)
-    set_target_properties(${name}-service PROPERTIES OUTPUT_NAME ${name} SUFFIX .service.so
-      LIBRARY_OUTPUT_DIRECTORY $<IF:$<BOOL:${folder}>,${folder},${CMAKE_CURRENT_BINARY_DIR}>)
+    set(folder $<IF:$<BOOL:${folder}>,${folder},${CMAKE_CURRENT_BINARY_DIR}>)
+    if(ARG_SERVICE_PROGRAM)
+      _slipway_service_program(${name}-service ${note} "${ARG_SERVICE_SOURCES}" "${ARG_SERVICE_LIBRARIES}")
+      set_target_properties(${name}-service PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${folder})
+    else()
+      _slipway_plugin_library(${name}-service ${note} "${ARG_SERVICE_SOURCES}" "${ARG_SERVICE_LIBRARIES}")
+      set_target_properties(${name}-service PROPERTIES OUTPUT_NAME ${name} SUFFIX .service.so
+        LIBRARY_OUTPUT_DIRECTORY ${folder})
+    endif()
     add_dependencies(${name} ${name}-service)
   endif()
 endfunction()

@@ -34,7 +34,12 @@ Status add_service_unit(const Session& session, const Manifest& manifest, const 
   const std::string unit = "slipway-" + manifest.component + ".service";
   const PluginFile& plugin = session.plugins().file(manifest.component);
   SLIPWAY_TRY(digest, plugin.digest.get());
-  const Json left{{"component", manifest.component}, {"plugin", digest}, {"spec", section}};
+  const std::string file = service_file_name(plugin, manifest);
+  const bool is_program = manifest.service == Manifest::ServiceIn::program;
+  const Json left{{"component", manifest.component},
+                  {"plugin", digest},
+                  {"spec", section},
+                  {is_program ? "program" : "library", file}};
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
       .because("what the service is run with")
       .triggers({"restart:" + unit});

@@ -9,6 +9,9 @@
 
 namespace slipway::core {
 
+/// Whether a word can be the name of a plugin or component.
+bool is_component_name(const std::string& word);
+
 /// `slipway gfd labels …` or `slipway toolkit cdi generate …`, taken apart.
 struct ToolWords {
   std::string plugin;  ///< name of its file without ".so"
@@ -20,8 +23,11 @@ struct ToolWords {
 /// --help in front), or when the first word is no name.
 std::vector<ToolWords> tool_words(const std::vector<std::string>& words);
 
-/// Whether a plugin's manifest (docs/manifest.md) holds the component with the line "direct_tools: true". Reads only
-/// what is written plainly, a key and its value alone on a line: slipway itself answers for all others.
+/// Whether a plugin's manifest (docs/manifest.md) holds the component. Reads only what is written plainly, a key and
+/// its value alone on a line: slipway itself answers for all others.
+bool holds_component(std::string_view manifest, std::string_view component);
+
+/// Whether a plugin's manifest holds the component with the line "direct_tools: true", read likewise.
 bool has_direct_tools(std::string_view manifest, std::string_view component);
 
 }  // namespace slipway::core

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/front/main.cpp - slipway: starts a plugin's tool straight away where that is all there is to do, else the
-// program that knows all commands.
+// core/front/main.cpp - slipway: runs a service for its unit, or a plugin's tool where that is all there is to do, else
+// the program that knows all commands.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <slipway/root_dir.hpp>
-
+#include "core/front/component_note.hpp"
+#include "core/front/direct_service.hpp"
 #include "core/front/direct_tool.hpp"
 #include "core/front/exit_code.hpp"
 #include "core/loader/plugin_folders.hpp"
-#include "core/loader/plugin_note.hpp"
-#include "core/loader/safe_path.hpp"
 #include "core/worker/locate.hpp"
 
 namespace slipway::core {
@@ -30,16 +27,11 @@ Error become(const std::string& program, const std::vector<std::string>& words) 
   return system_error("start", program, errno);
 }
 
-/// The path of the plugin, when it may be loaded and its component's tools stand alone. Whatever is wrong is left to
-/// the program for all commands, which says it in full.
+/// The path of the plugin, when it may be loaded and its component's tools stand alone.
 std::optional<std::string> direct_plugin(const std::string& folder, const ToolWords& words) {
-  const auto path = safe_path(folder + "/" + words.plugin + ".so");
-  if (!path) return std::nullopt;
-  const Fd file(::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file) return std::nullopt;
-  const auto note = read_plugin_note(file.get(), *path);
-  if (!note || !check_protocol(*note, *path) || !has_direct_tools(note->manifest, words.component)) return std::nullopt;
-  return *path;
+  auto plugin = read_safe_note(folder + "/" + words.plugin + ".so", ElfKind::library);
+  if (!plugin || !has_direct_tools(plugin->note.manifest, words.component)) return std::nullopt;
+  return std::move(plugin->path);
 }
 
 void run_direct_tool(const std::vector<std::string>& words) {
@@ -58,6 +50,8 @@ void run_direct_tool(const std::vector<std::string>& words) {
 }
 
 int run(const std::vector<std::string>& words) {
+  if (const auto service = service_words(words))
+    if (const auto ended = run_direct_service(*service)) return *ended;
   run_direct_tool(words);
   const auto engine = own_program("slipway-engine");
   Error error = engine ? Error{} : engine.error();

@@ -41,7 +41,7 @@ const SchemaKey& manifest_schema() {
     }
     document.keys["outputs"].type = Type::map;
     document.keys["outputs"].items = {one_of({"string", "integer", "boolean"})};
-    document.keys["service"] = one_of({"plugin", "beside"});
+    document.keys["service"] = one_of({"plugin", "beside", "program"});
     document.keys["service_if"].type = Type::map;
     document.keys["service_if"].items = {SchemaKey{}};
     document.keys["service_if"].items.front().type = Type::string;
@@ -69,6 +69,7 @@ std::string text_in(const Json& document, const char* key) {
 Manifest::ServiceIn service_in(const Json& document) {
   const std::string word = text_in(document, "service");
   if (word.empty()) return Manifest::ServiceIn::none;
+  if (word == "program") return Manifest::ServiceIn::program;
   return word == "plugin" ? Manifest::ServiceIn::plugin : Manifest::ServiceIn::beside;
 }
 

@@ -37,9 +37,9 @@ struct Manifest {
   std::vector<std::string> conflicts;          ///< names or capabilities that may not be in the same spec
   std::map<std::string, std::string> outputs;  ///< name to type ("string", "integer", "boolean")
   bool has_tools = false;                      ///< `tools: true`: answers the operation "tool"
-  enum class ServiceIn { none, plugin, beside };
-  ServiceIn service =
-      ServiceIn::none;  ///< its long-running part: in the plugin itself, or in NAME.service.so beside it
+  enum class ServiceIn { none, plugin, beside, program };
+  ServiceIn service = ServiceIn::none;  ///< its long-running part: in the plugin itself, or beside it in
+                                        ///< NAME.service.so, or NAME-service
   std::map<std::string, std::string> service_if;  ///< values of its spec's keys that all hold where it has the service
   bool unlimited_memory = false;                  ///< `memory: unlimited`: its workers may reserve any address space
   SchemaKey spec;                                 ///< an object

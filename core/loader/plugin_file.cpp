@@ -8,7 +8,6 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/loader/plugin_note.hpp"
 #include "core/loader/safe_path.hpp"
 
 namespace slipway::core {
@@ -27,10 +26,10 @@ Result<Fd> open_regular(const std::string& path) {
 
 }  // namespace
 
-Result<PluginFile> read_plugin_file(const std::string& path) {
+Result<PluginFile> read_plugin_file(const std::string& path, ElfKind kind) {
   SLIPWAY_TRY(real_path, safe_path(path));
   SLIPWAY_TRY(fd, open_regular(real_path));
-  SLIPWAY_TRY(note, read_plugin_note(fd.get(), real_path));
+  SLIPWAY_TRY(note, read_plugin_note(fd.get(), real_path, kind));
   SLIPWAY_CHECK(check_protocol(note, real_path));
   SLIPWAY_TRY(components, parse_manifests(note.manifest, real_path + "(manifest)"));
   return PluginFile{real_path,           note.plugin_version,   note.protocol_major,

@@ -11,6 +11,8 @@
 
 #include "core/loader/manifest.hpp"
 #include "core/loader/plugin_folders.hpp"
+#include "core/loader/plugin_note.hpp"
+#include "core/loader/service_file.hpp"
 #include "core/loader/sha256.hpp"
 
 namespace slipway::core {
@@ -28,13 +30,16 @@ struct PluginFile {
 /// Errors: `invalid` no note, a broken one, or another machine's ELF; `unsupported` built for another major or a later
 /// minor protocol, saying what to do; `denied` when the file or a folder above it may be written by others than root
 /// and the caller.
-Result<PluginFile> read_plugin_file(const std::string& path);
+Result<PluginFile> read_plugin_file(const std::string& path, ElfKind kind = ElfKind::library);
 
-/// The library that holds a component's service: the plugin itself, or the one beside it ("validator.so" has
-/// "validator.service.so"), which carries the same note.
-/// Errors: `unsupported` the component has no service; `not_found` its library is missing; those of read_plugin_file();
-/// `conflict` the library was built from another version of the plugin.
-Result<std::string> service_library(const PluginFile& plugin, const Manifest& component);
+/// The name of the file that holds a component's service; empty when it has none.
+std::string service_file_name(const PluginFile& plugin, const Manifest& component);
+
+/// The file that holds a component's service: the plugin itself, or one beside it which carries the same note: for
+/// "validator.so" the library "validator.service.so" or the program "validator-service".
+/// Errors: `unsupported` the component has no service; `not_found` its file is missing; those of read_plugin_file();
+/// `conflict` the file was built from another version of the plugin.
+Result<ServiceFile> service_file(const PluginFile& plugin, const Manifest& component);
 
 /// Every plugin of these folders (*.so, but for services' libraries), by component name. A plugin that cannot be read
 /// is left out and reported in `problems`. Errors: `conflict` when two files hold a component of the same name.

@@ -27,6 +27,20 @@ Error runs_already(const std::string& name) {
                {}};
 }
 
+/// /run/slipway and /run/slipway/service, with those above them. Whoever makes one at the same time is welcome.
+Status make_folders(const RootDir& root) {
+  const std::string path = kFolder;
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string folder = path.substr(0, end);
+    if (!root.open_at(folder, O_PATH | O_DIRECTORY)) {
+      SLIPWAY_TRY(place, root.parent_of(folder));
+      if (::mkdirat(place.first.get(), place.second.c_str(), 0755) != 0 && errno != EEXIST)
+        return system_error("make the folder", folder, errno);
+    }
+    if (end == std::string::npos) return {};
+  }
+}
+
 /// Held by the process, so that it is free again whatever that dies of.
 Result<Fd> take_name(int folder, const std::string& name) {
   const std::string file = name + ".lock";
@@ -61,10 +75,10 @@ void watch(int poll, int fd) {
 
 }  // namespace
 
-Result<ControlSocket> ControlSocket::open(RootFs& root, const std::string& name) {
+Result<ControlSocket> ControlSocket::open(const RootDir& root, const std::string& name) {
   ControlSocket control;
-  SLIPWAY_CHECK(root.make_directory(kFolder, 0755));
-  SLIPWAY_TRY(folder, root.root().open_at(kFolder, O_RDONLY | O_DIRECTORY));
+  SLIPWAY_CHECK(make_folders(root));
+  SLIPWAY_TRY(folder, root.open_at(kFolder, O_RDONLY | O_DIRECTORY));
   control.folder_ = std::move(folder);
   SLIPWAY_TRY(lock, take_name(control.folder_.get(), name));
   control.lock_ = std::move(lock);

@@ -13,8 +13,6 @@
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 
-#include "core/host/root_fs.hpp"
-
 namespace slipway::core {
 
 class ControlSocket {
@@ -26,7 +24,7 @@ class ControlSocket {
 
   /// Takes the service's name in this root, and listens. Only root (or the same user) may connect.
   /// Errors: `busy` the service runs already; system errors.
-  static Result<ControlSocket> open(RootFs& root, const std::string& name);
+  static Result<ControlSocket> open(const RootDir& root, const std::string& name);
   ControlSocket(ControlSocket&&) = default;
   ControlSocket& operator=(ControlSocket&&) = delete;
   ~ControlSocket();

@@ -102,7 +102,8 @@ Status Supervisor::open() {
   SLIPWAY_TRY(config, options_.read());
   config_ = std::move(config);
   WorkerOptions worker;
-  worker.plugin_path = config_.library;
+  worker.plugin_path = config_.file.path;
+  worker.is_program = config_.file.is_program;
   worker.name = options_.component;
   worker.memory_limit_bytes = 0;  // systemd's MemoryMax limits a service; CUDA reserves terabytes of addresses
   worker.trust_environment = !options_.shipped_unit;
@@ -129,7 +130,7 @@ Status Supervisor::ended(const Result<Json>& reply) {
   if (stopping_) return {};
   return Error{ErrorCode::plugin_defect,
                "the service of " + options_.component + " ended by itself",
-               config_.library,
+               config_.file.path,
                "please report this to the plugin's authors: it runs until it is told to stop",
                {}};
 }
@@ -214,7 +215,7 @@ void Supervisor::told(std::uint64_t id, const Result<Json>& answer) {
 void Supervisor::took_too_long() {
   const Error error{ErrorCode::timed_out,
                     "the service of " + options_.component + " did not let go within 30 s, and is ended",
-                    config_.library,
+                    config_.file.path,
                     "try again; it starts afresh",
                     {}};
   quieting_.gave_up(error);
@@ -264,11 +265,15 @@ void Supervisor::begin_reload() {
 
 }  // namespace
 
-Status run_supervised(const ServiceOptions& options, RootFs& root, Ui& ui) {
+Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui) {
   SLIPWAY_TRY(control, ControlSocket::open(root, options.component));
   Supervisor supervisor(options, ui, std::move(control));
-  SLIPWAY_CHECK(supervisor.open());
-  return supervisor.run();
+  Status status = supervisor.open();
+  if (status) status = supervisor.run();
+  if (status) return {};
+  Error error = status.error();
+  if (error.what.find(options.component) == std::string::npos) error.what = options.component + ": " + error.what;
+  return error;
 }
 
 }  // namespace slipway::core

@@ -8,15 +8,16 @@
 
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
+#include <slipway/root_dir.hpp>
 
 #include "core/engine/ui.hpp"
-#include "core/host/root_fs.hpp"
+#include "core/loader/service_file.hpp"
 
 namespace slipway::core {
 
 /// What a service is run with.
 struct ServiceConfig {
-  std::string library;                   ///< the plugin's file, or the service's beside it
+  ServiceFile file;
   Json section;                          ///< of the component, checked
   Json host;                             ///< HostConfig
   std::vector<std::string> environment;  ///< further entries for the worker; that of the start counts
@@ -33,6 +34,6 @@ struct ServiceOptions {
 /// blocks these signals. The plugin is in a worker of its own, which dies with this process and with which it ends.
 /// Errors: `busy` the service runs already; the service's own; `plugin_defect` it crashed, or ended by itself;
 /// `timed_out` it did not stop within 20 s, or did not let go within 30 s.
-Status run_supervised(const ServiceOptions& options, RootFs& root, Ui& ui);
+Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui);
 
 }  // namespace slipway::core

@@ -98,7 +98,8 @@ Result<pid_t> start(const Program& program, const Family& family) {
 }  // namespace
 
 Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family) {
-  SLIPWAY_TRY(path, worker_program(options.trust_environment));
+  SLIPWAY_TRY(
+      path, options.is_program ? Result<std::string>(options.plugin_path) : worker_program(options.trust_environment));
   SLIPWAY_TRY(channel, make_ends(make_channel));
   SLIPWAY_TRY(printed, make_ends(make_pipe));
   SLIPWAY_TRY(nothing, high(open("/dev/null", O_RDONLY | O_CLOEXEC)));

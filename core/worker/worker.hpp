@@ -40,6 +40,7 @@ inline constexpr std::uint64_t kWorkerMemoryBytes = 1ULL << 30;
 
 struct WorkerOptions {
   std::string plugin_path;
+  bool is_program = false;                                ///< it is started itself, not slipway-worker with it
   std::string name;                                       ///< for messages: the component, or "artifact"
   std::uint64_t memory_limit_bytes = kWorkerMemoryBytes;  ///< address space (RLIMIT_AS); 0: no limit
   bool trust_environment = true;                          ///< pass SLIPWAY_NVML and the like on

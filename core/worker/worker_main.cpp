@@ -1,102 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // slipway-worker PLUGIN PARENT-PID MEMORY-LIMIT: the process around one plugin. Descriptor 3 leads to slipway.
 // slipway-worker --tool PLUGIN COMPONENT TOOL [ARGUMENT…]: one tool of a plugin, for whoever calls it.
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <thread>
+#include <string_view>
 
-#include <fcntl.h>
-#include <malloc.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/worker/connection.hpp"
-#include "core/worker/plugin_library.hpp"
+#include "core/worker/serve.hpp"
 #include "core/worker/tool_mode.hpp"
-#include "core/worker/worker_mark.hpp"
-
-namespace slipway::core {
-namespace {
-
-constexpr int kDescriptor = 3;
-constexpr int kUsage = 64;
-
-void set_oom_score() {
-  const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  const std::string score = std::to_string(kWorkerOomScore);
-  if (file >= 0) (void)!write(file, score.data(), score.size());
-  if (file >= 0) close(file);
-}
-
-/// The hard limits stay as they are: programs that a plugin runs through the SDK get them back (sdk/src/child.cpp).
-void limit(__rlimit_resource_t what, rlim_t value) {
-  rlimit now{};
-  if (getrlimit(what, &now) != 0) return;
-  now.rlim_cur = std::min(value, now.rlim_max);
-  (void)setrlimit(what, &now);
-}
-
-/// What must hold before the first instruction of the plugin. @return false when nobody is there to serve
-bool settle(pid_t parent, rlim_t memory) {
-  struct stat status {};
-  if (fstat(kDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return false;  // it died before the line above
-  fcntl(kDescriptor, F_SETFD, FD_CLOEXEC);
-  syscall(SYS_close_range, kDescriptor + 1U, ~0U, 0U);
-  limit(RLIMIT_CORE, 0);
-  if (memory > 0) limit(RLIMIT_AS, memory);
-  set_oom_score();
-  umask(022);
-  return true;
-}
-
-PluginAnswer ask(PluginLibrary& plugin, const Json& call) {
-  return plugin.call(call.value("op", ""), call.value("request", Json()));
-}
-
-void reply(Connection& connection, const char* type, const Json& call, PluginAnswer answer) {
-  connection.send(
-      {{"type", type}, {"id", call.value("id", 0)}, {"status", answer.status}, {"value", std::move(answer.value)}});
-}
-
-[[noreturn]] void serve(const std::string& path) {
-  Connection connection(kDescriptor);
-  WorkerServices services(connection);
-  Result<std::unique_ptr<PluginLibrary>> plugin = PluginLibrary::load(path, services.table());
-  if (!plugin) {
-    connection.send({{"type", "reply"},
-                     {"id", 0},
-                     {"status", static_cast<int>(SLIPWAY_FAILED)},
-                     {"value", to_json(plugin.error())}});
-    _exit(1);
-  }
-  connection.send({{"type", "ready"}});
-  std::jthread service;  // what runs a service; this thread goes on listening for what it is told
-  for (;;) {
-    const Json call = connection.receive();
-    if (call["type"] == "tell") {
-      reply(connection, "told", call, ask(**plugin, call));
-    } else if (call.value("op", "") == "service") {
-      service = std::jthread([&connection, &plugin, call] { reply(connection, "reply", call, ask(**plugin, call)); });
-    } else {
-      services.set_in_call(true);
-      PluginAnswer answer = ask(**plugin, call);
-      services.set_in_call(false);
-      reply(connection, "reply", call, std::move(answer));
-      malloc_trim(0);  // the next call may be long in coming, and others are at work meanwhile
-    }
-  }
-}
-
-}  // namespace
-}  // namespace slipway::core
 
 int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "--tool") {
@@ -105,10 +17,7 @@ int main(int count, char** arguments) {
     std::fflush(nullptr);
     _exit(status);  // a call of the plugin's that hangs is not waited for
   }
-  const bool complete = count == 4;
-  if (!complete || !slipway::core::settle(std::atoi(arguments[2]), std::strtoull(arguments[3], nullptr, 10))) {
-    std::fputs("slipway-worker is started by slipway, not by hand; see `slipway --help`\n", stderr);
-    return slipway::core::kUsage;
-  }
-  slipway::core::serve(arguments[1]);
+  return slipway::core::serve_as_worker(count, arguments, [&](const slipway_services* services) {
+    return slipway::core::PluginLibrary::load(arguments[1], services);
+  });
 }

@@ -11,14 +11,15 @@ namespace {
 /// null: it has none.
 Json service_json(const PluginFile& file, const Manifest& manifest) {
   if (manifest.service == Manifest::ServiceIn::none) return nullptr;
-  const auto library = service_library(file, manifest);
-  return library ? Json{{"library", *library}} : Json{{"error", to_json(library.error())}};
+  const auto service = service_file(file, manifest);
+  if (!service) return Json{{"error", to_json(service.error())}};
+  return Json{{service->is_program ? "program" : "library", service->path}};
 }
 
 std::string service_text(const PluginFile& file, const Manifest& manifest) {
   if (manifest.service == Manifest::ServiceIn::none) return {};
-  const auto library = service_library(file, manifest);
-  return "  service:  " + manifest.component + " in " + (library ? *library : "… " + library.error().what) + "\n";
+  const auto service = service_file(file, manifest);
+  return "  service:  " + manifest.component + " in " + (service ? service->path : "… " + service.error().what) + "\n";
 }
 
 Result<Json> plugin_json(const PluginFile& file) {

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-#include <cstdlib>
-
 #include "core/cli/command.hpp"
 #include "core/engine/service_unit.hpp"
+#include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"
 
 namespace slipway::core {
 namespace {
-
-/// Lines for the journal, with their priority, or for a terminal.
-class ServiceUi final : public Ui {
- public:
-  explicit ServiceUi(int verbosity) : journal_(std::getenv("JOURNAL_STREAM") != nullptr), debug_(verbosity > 0) {}
-  void log(Level level, const std::string& component, const std::string& text) override {
-    if (level == Level::debug && !debug_) return;
-    const char* const priority = level == Level::warning ? "<4>" : level == Level::info ? "<6>" : "<7>";
-    const char* const word = level == Level::warning ? "warning: " : "";
-    std::fprintf(stderr, "%s%s: %s%s\n", journal_ ? priority : "", component.c_str(), journal_ ? "" : word,
-                 text.c_str());
-  }
-  void progress(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
-  void step(const std::string& component, const std::string& text) override { log(Level::info, component, text); }
-
- private:
-  bool journal_;
-  bool debug_;
-};
 
 Error usage() {
   return {ErrorCode::invalid, "service needs the name of one component", "command line", "slipway service gfd", {}};
@@ -70,19 +49,15 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
                  {},
                  "`slipway plugin list` shows the components that there are",
                  {}};
-  SLIPWAY_TRY(library, service_library(session->plugins().file(component), *manifest));
+  SLIPWAY_TRY(file, service_file(session->plugins().file(component), *manifest));
   ServiceOptions service{
       component, options.boot, [&]() -> Result<ServiceConfig> {
         SLIPWAY_TRY(section, read_section(*session, options, component));
         SLIPWAY_CHECK(expect_service(*manifest, section));
-        return ServiceConfig{library, section, to_json(session->host_config()), session->worker_environment()};
+        return ServiceConfig{file, section, to_json(session->host_config()), session->worker_environment()};
       }};
-  ServiceUi log(options.verbosity);
-  if (const Status status = run_supervised(service, session->root(), log); !status) {
-    Error error = status.error();
-    if (error.what.find(component) == std::string::npos) error.what = component + ": " + error.what;
-    return error;
-  }
+  ServiceUi log(options.verbosity > 0);
+  SLIPWAY_CHECK(run_supervised(service, session->root().root(), log));
   return kExitDone;
 }
 

@@ -9,6 +9,7 @@ using slipway::testing::eventually;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -189,13 +190,43 @@ TEST_F(ServiceTest, MayBeInALibraryOfItsOwnWhichPlanningDoesNotLoad) {
   EXPECT_NE(plan.code, 1) << plan.err;
 }
 
+TEST_F(ServiceTest, MayBeAProgramOfItsOwn) {
+  host_.spec("    loner: {file: " + host_.folder().at("ticks").string() + ", text: alone}\n");
+  RunningService service(host_, {"service", "loner", "-f", host_.folder().at("host.yaml").string()});
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_EQ(service.did(), "begin alone\nalone\n");
+  const Control control(host_.path("run/slipway/service/loner.sock").string());
+  EXPECT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
+  EXPECT_TRUE(service.does("let go\n")) << service.did();
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+}
+
+TEST_F(ServiceTest, ThatIsAProgramAndCrashesIsToldLikeAnyOther) {
+  host_.spec("    loner: {file: " + host_.folder().at("ticks").string() + ", how: crashes}\n");
+  RunningService service(host_, {"service", "loner", "-f", host_.folder().at("host.yaml").string()});
+  EXPECT_EQ(service.exit_code(), 1);
+  EXPECT_THAT(service.log(), AllOf(HasSubstr("loner"), HasSubstr("SIGABRT"), HasSubstr("about to crash")));
+}
+
+TEST(ServiceProgram, IsNoUseByHand) {
+  const ScratchHost host;
+  EXPECT_EQ(std::system((SLIPWAY_LONER_SERVICE " a b c 2>" + host.folder().at("err").string()).c_str()), 64 << 8);
+  std::ifstream in(host.folder().at("err"));
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(in), {}), HasSubstr("not by hand"));
+}
+
 TEST(PluginInfo, ShowsWhereAServiceIs) {
   const ScratchHost host;
   const Ran text = host.slipway({"plugin", "info", SLIPWAY_TICKER});
   EXPECT_THAT(text.out, HasSubstr("ticker in " SLIPWAY_TICKER)) << text.err;
   EXPECT_THAT(text.out, HasSubstr("neighbour in " SLIPWAY_TICKER_SERVICE));
   const Ran list = host.slipway({"plugin", "list", "-o", "json"});
-  EXPECT_EQ(Json::parse(list.out)["plugins"].size(), 1U) << "a service's library is no plugin of its own";
+  EXPECT_EQ(Json::parse(list.out)["plugins"].size(), 2U) << "a service's file is no plugin of its own";
+  EXPECT_EQ(
+      Json::parse(
+          host.slipway({"plugin", "info", SLIPWAY_LONER, "-o", "json"}).out)["components"][0]["service"]["program"],
+      SLIPWAY_LONER_SERVICE);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
 #include "running_service.hpp"
 #include "tests/component/engine/fake_systemd.hpp"
 
@@ -6,6 +8,7 @@ namespace slipway {
 namespace {
 
 using slipway::testing::FakeSystemd;
+using slipway::testing::eventually;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
@@ -55,6 +58,8 @@ void install(const ScratchHost& host) {
   fs::copy_file(SLIPWAY_ENGINE_PROGRAM, bin / "slipway-engine");
   fs::copy_file(SLIPWAY_TICKER, plugins / "ticker.so");
   fs::copy_file(SLIPWAY_TICKER_SERVICE, plugins / "ticker.service.so");
+  fs::copy_file(SLIPWAY_LONER, plugins / "loner.so");
+  fs::copy_file(SLIPWAY_LONER_SERVICE, plugins / "loner-service");
 }
 
 TEST(ServiceUnit, RunsWithTheInstalledPluginsAndWhatTheApplyLeft) {
@@ -68,6 +73,97 @@ TEST(ServiceUnit, RunsWithTheInstalledPluginsAndWhatTheApplyLeft) {
   EXPECT_TRUE(service.does("applied\n")) << service.log();
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
+}
+
+/// An installed slipway that has applied a component whose service writes its text.
+class AppliedService : public ::testing::Test {
+ protected:
+  void apply(const std::string& component, const std::string& text) {
+    host_.program = host_.folder().at("usr/bin/slipway").string();
+    host_.spec("    " + component + ": {file: " + host_.folder().at("ticks").string() + text + "}\n");
+    const Ran apply = host_.slipway({"apply"});
+    ASSERT_EQ(apply.code, 0) << apply.err;
+  }
+  void SetUp() override { install(host_); }
+  std::string left(const std::string& component) const { return "etc/slipway/services/" + component + ".json"; }
+  /// Changes what the apply left, as another apply would.
+  void change(const std::string& component, const std::function<void(Json&)>& how) const {
+    Json value = Json::parse(host_.text(left(component)));
+    how(value);
+    std::ofstream(host_.path(left(component))) << value.dump();
+  }
+  static std::string program_of(pid_t process) {
+    return std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/exe").filename().string();
+  }
+  static std::string children_of(pid_t process) {
+    const std::string id = std::to_string(process);
+    std::string all;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + id + "/task")) {
+      std::ifstream in(task.path() / "children");
+      for (std::string child; in >> child;) all += program_of(std::stoi(child)) + " ";
+    }
+    return all;
+  }
+  ScratchHost host_;
+};
+
+// Issue 5: the program with all commands stayed in memory beside each service.
+TEST_F(AppliedService, HasOnlyTheSmallProgramBesideItself) {
+  apply("ticker", ", text: applied");
+  RunningService service(host_, {"service", "ticker", "--boot"});
+  ASSERT_TRUE(service.does("applied\n")) << service.log();
+  EXPECT_EQ(program_of(service.pid()), "slipway");
+  EXPECT_EQ(children_of(service.pid()), "slipway-worker ");
+}
+
+TEST_F(AppliedService, OfAProgramOfItsOwnHasNoWorkerAround) {
+  apply("loner", ", text: applied");
+  RunningService service(host_, {"service", "loner", "--boot"});
+  ASSERT_TRUE(service.does("applied\n")) << service.log();
+  EXPECT_EQ(program_of(service.pid()), "slipway");
+  EXPECT_EQ(children_of(service.pid()), "loner-service ");
+}
+
+TEST_F(AppliedService, TakesUpWhatALaterApplyLeavesAtSighup) {
+  apply("ticker", ", text: applied");
+  RunningService service(host_, {"service", "ticker", "--boot"});
+  ASSERT_TRUE(service.does("applied\n")) << service.log();
+  change("ticker", [](Json& left) { left["spec"]["text"] = "again"; });
+  service.signal(SIGHUP);
+  EXPECT_TRUE(service.does("begin again\nagain\n")) << service.did() << service.log();
+  std::ofstream(host_.path(left("ticker"))) << "noise";
+  service.signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return service.log().find("not read again") != std::string::npos; })) << service.log();
+  EXPECT_THAT(service.did(), ::testing::EndsWith("begin again\nagain\n"));
+}
+
+TEST_F(AppliedService, ThatAnEarlierSlipwayLeftStartsAsWell) {
+  apply("ticker", ", text: applied");
+  change("ticker", [](Json& left) { left.erase("library"); });
+  RunningService service(host_, {"service", "ticker", "--boot"});
+  EXPECT_TRUE(service.does("applied\n")) << service.log();
+  EXPECT_EQ(program_of(service.pid()), "slipway-engine");
+}
+
+TEST_F(AppliedService, IsNotRunFromAFileOfAnotherComponentOrPlace) {
+  apply("ticker", ", text: applied");
+  for (const char* file : {"loner.so", "../plugins/ticker.so", "none.so"}) {
+    change("ticker", [&](Json& left) { left["library"] = file; });
+    RunningService service(host_, {"service", "ticker", "--boot"});
+    EXPECT_TRUE(service.does("applied\n")) << service.log();
+    EXPECT_EQ(program_of(service.pid()), "slipway-engine")
+        << file << ": the program for all commands finds the right one";
+    service.signal(SIGTERM);
+    EXPECT_EQ(service.exit_code(), 0);
+  }
+}
+
+TEST_F(AppliedService, WhoseFileIsGoneSaysWhatToInstall) {
+  apply("loner", "");
+  std::filesystem::remove(host_.folder().at("usr/lib/slipway/plugins/loner-service"));
+  const Ran ran = host_.slipway({"service", "loner", "--boot"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("loner-service belongs beside loner.so"));
 }
 
 }  // namespace

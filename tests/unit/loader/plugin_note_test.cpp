@@ -87,6 +87,14 @@ const std::vector<Change> kChanges{
 INSTANTIATE_TEST_SUITE_P(Elf, ChangedPlugin, testing::ValuesIn(kChanges),
                          [](const auto& test) { return test.param.name; });
 
+TEST(ServiceProgram, MayBeAtAFixedAddress) {
+  std::string bytes = plugin_bytes("test-alpha");
+  header(bytes).e_type = ET_EXEC;
+  EXPECT_TRUE(read_plugin_note(memory_file(bytes).get(), "x-service", ElfKind::program));
+  header(bytes).e_type = ET_CORE;
+  EXPECT_FALSE(read_plugin_note(memory_file(bytes).get(), "x-service", ElfKind::program));
+}
+
 /// Changes bytes where it hurts: headers, segment and section tables, the note.
 std::string mutated(const std::string& original, std::mt19937& random) {
   std::string bytes = original;
