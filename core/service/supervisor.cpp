@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/supervisor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -23,6 +24,7 @@ using std::chrono::seconds;
 
 constexpr seconds kStopLimit{20};
 constexpr seconds kQuiesceLimit{30};
+constexpr std::size_t kMostReasons = 64;
 
 Ui::Level level_of(const std::string& word) {
   if (word == "debug") return Ui::Level::debug;
@@ -75,6 +77,7 @@ class Supervisor {
   Fd poll_;
   std::uint64_t open_question_ = 0;
   std::string status_;
+  std::vector<std::string> reasons_;
   bool works_ = false;
   bool stopping_ = false;
   bool reloading_ = false;
@@ -115,6 +118,7 @@ Status Supervisor::open() {
 
 Status Supervisor::run() {
   for (;;) {
+    reasons_.clear();  // a service that begins anew says them anew
     const Json request{{"component", options_.component}, {"spec", config_.section}, {"host", config_.host}};
     const auto reply = worker_->call("service", request, milliseconds::max(), events());
     works_ = false;
@@ -149,6 +153,9 @@ WorkerEvents Supervisor::events() {
   events.status = [this](const std::string& text) {
     status_ = text;
     notify_.status(text);
+  };
+  events.reasons = [this](const std::vector<std::string>& lines) {
+    reasons_.assign(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), kMostReasons)));
   };
   events.alive = [this] { notify_.alive(); };
   return events;
@@ -188,7 +195,8 @@ Json Supervisor::state() const {
           {"ready", works_},
           {"quiet", quieting_.quiet()},
           {"held_by", quieting_.holders()},
-          {"status", status_}};
+          {"status", status_},
+          {"reasons", reasons_}};
 }
 
 void Supervisor::ask(const char* op) {

@@ -19,6 +19,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+std::vector<std::string> lines_at(const Json& message, const char* name) {
+  std::vector<std::string> lines;
+  const auto found = message.find(name);
+  if (found == message.end() || !found->is_array()) return lines;
+  for (const Json& line : *found)
+    if (line.is_string()) lines.push_back(line);
+  return lines;
+}
+
 std::string text_at(const Json& message, const char* name) {
   const auto found = message.find(name);
   return found != message.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -186,6 +195,8 @@ bool ProcessWorker::handle_service(const std::string& type, const Json& message,
     if (turn.events.works) turn.events.works();
   } else if (type == "status") {
     if (turn.events.status) turn.events.status(text_at(message, "text"));
+  } else if (type == "reasons") {
+    if (turn.events.reasons) turn.events.reasons(lines_at(message, "lines"));
   } else if (type == "alive") {
     if (turn.events.alive) turn.events.alive();
   } else {

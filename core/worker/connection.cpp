@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker/connection.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -86,8 +87,9 @@ int WorkerServices::entry(void* context, const char* op, const char* json, std::
 
 int WorkerServices::call(const std::string& op, const Json& message, const slipway_reply& reply) {
   if (op == "core") return ask_core(message, reply);
-  const bool known =
-      op == "log" || op == "progress" || op == "output" || op == "ready" || op == "status" || op == "alive";
+  static constexpr std::array<std::string_view, 7> kKnown{"log",    "progress", "output", "ready",
+                                                          "status", "reasons",  "alive"};
+  const bool known = std::ranges::find(kKnown, op) != kKnown.end();
   if (!known) return fail(reply, ErrorCode::unsupported, "this slipway has no service '" + op + "'");
   if (op != "progress" || worth_telling(message)) {
     Json frame = message;

@@ -8,7 +8,7 @@
 //                    output {text}                         core {id, op, request}
 // While the call "service" is under way, besides:
 //   to the worker:   tell {id, op, request}                an operation "service.…", asked from another thread
-//   from the worker: told {id, status, value}              works {}  status {text}  alive {}
+//   from the worker: told {id, status, value}              works {}  status {text}  reasons {lines}  alive {}
 // `status` is one of sdk/slipway/abi.h; `value` is an error object unless it is SLIPWAY_OK. Before `ready` only a reply
 // with id 0 can come: the plugin could not be loaded.
 #pragma once

@@ -29,6 +29,7 @@ struct WorkerEvents {
   std::function<void(std::uint64_t id, const Result<Json>& answer)> told;  ///< the answer to a tell()
   std::function<void()> works;                                             ///< the service does its work now
   std::function<void(const std::string& text)> status;                     ///< how things are
+  std::function<void(const std::vector<std::string>& lines)> reasons;      ///< all that is not as it should be
   std::function<void()> alive;                                             ///< its loop turns
 };
 

@@ -42,6 +42,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     if (failure != last && !failure.empty()) io.log("warning", "labels stay as they are: " + failure);
     last = failure;
     io.status(failure.empty() ? "labels are up to date" : "labels stay as they are: " + failure);
+    io.reasons(failure.empty() ? std::vector<std::string>() : std::vector<std::string>{failure});
     io.ready();
     return {};
   };

@@ -39,6 +39,7 @@ enum { SLIPWAY_OK = 0, SLIPWAY_FAILED = 1, SLIPWAY_UNSUPPORTED = 2 };
  *   "output"    {"text": "…"}  text of a tool for the user's standard output       -> null
  *   "ready"     {}             the service does its work now                       -> null
  *   "status"    {"text": "…"}  of a service: one line on how things are            -> null
+ *   "reasons"   {"lines": ["…"]}  of a service: all that is not as it should be     -> null
  *   "alive"     {}             of a service: its loop turns                        -> null
  *   "core"      {"op": "pkg.build|build.run|…", "request": {…}}                    -> the core's answer */
 typedef struct slipway_services {

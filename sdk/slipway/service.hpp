@@ -3,7 +3,9 @@
 #pragma once
 
 #include <stop_token>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
@@ -19,6 +21,9 @@ class ServiceIo {
   virtual void ready() = 0;
   /// One line on how things are, for `systemctl status`.
   virtual void status(std::string_view line) = 0;
+  /// What is not as it should be, a line each, for `slipway status`: "GPU 3 (0000:65:00.0) is unhealthy: XID 79". It
+  /// takes the place of what was said before; none when all is well.
+  virtual void reasons(const std::vector<std::string>& lines) = 0;
   /// A line for the journal. @param level  "debug", "info" or "warning"
   virtual void log(std::string_view level, std::string_view text) = 0;
   /// The service's loop turns. A unit with WatchdogSec is restarted when this is not said in time; saying it once a

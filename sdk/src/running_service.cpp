@@ -35,6 +35,9 @@ class CoreServiceIo final : public ServiceIo {
   explicit CoreServiceIo(const slipway_services& services) : services_(services) {}
   void ready() override { tell_slipway(services_, "ready", Json::object()); }
   void status(std::string_view line) override { tell_slipway(services_, "status", {{"text", line}}); }
+  void reasons(const std::vector<std::string>& lines) override {
+    tell_slipway(services_, "reasons", {{"lines", lines}});
+  }
   void log(std::string_view level, std::string_view text) override {
     tell_slipway(services_, "log", {{"level", level}, {"text", text}});
   }

@@ -3,8 +3,32 @@
 
 #include "core/cli/command.hpp"
 #include "core/engine/recovery.hpp"
+#include "core/service/ask.hpp"
 
 namespace slipway::core {
+namespace {
+
+constexpr std::chrono::seconds kAnswerLimit{2};
+
+/// Of the components that slipway holds, and of those whose service somebody started by hand.
+std::map<std::string, ServiceState> services(Session& session, const std::map<std::string, Ownership>& owned) {
+  std::vector<std::string> names;
+  for (const auto& [component, path] : session.plugins().component_to_path)
+    if (session.plugins().manifest(component)->service != Manifest::ServiceIn::none) names.push_back(component);
+  auto states = ask_services(session.root().root(), names, kAnswerLimit);
+  std::erase_if(states, [&](const auto& each) {
+    return each.second.is == ServiceState::Is::absent && !owned.contains(each.first);
+  });
+  return states;
+}
+
+std::string service_text(const ServiceState& state) {
+  std::string text = "    service: " + to_text(state) + "\n";
+  for (const std::string& reason : state.reasons) text += "      " + reason + "\n";
+  return text;
+}
+
+}  // namespace
 
 Result<int> run_status(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
@@ -15,6 +39,7 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(generations, state.generations());
   SLIPWAY_TRY(unfinished, read_unfinished(*session));
 
+  const auto running = services(*session, owned);
   Json components = Json::object();
   std::ostringstream text;
   if (!current)
@@ -27,6 +52,11 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
     text << "  " << name << ": holds " << ownership.items.size() << " things";
     if (!ownership.outputs.empty()) text << ", " << canonical(ownership.outputs);
     text << '\n';
+    if (const auto service = running.find(name); service != running.end()) text << service_text(service->second);
+  }
+  for (const auto& [name, service] : running) {
+    components[name]["service"] = to_json(service);
+    if (!owned.contains(name)) text << "  " << name << ": holds nothing\n" << service_text(service);
   }
   if (unfinished.recovery) text << "An apply was cut off: the next `slipway apply` undoes its open changes first.\n";
   for (const std::string& trigger : unfinished.owed) text << "Still owed: " << trigger << '\n';

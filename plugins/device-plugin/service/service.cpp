@@ -153,6 +153,9 @@ class Run {
     const std::string line = summary(snapshot, endpoints);
     if (line != line_) io_.status(line);
     line_ = line;
+    std::vector<std::string> wrong = reasons(snapshot, endpoints);
+    if (wrong != reasons_) io_.reasons(wrong);
+    reasons_ = std::move(wrong);
   }
 
   const Spec& spec_;
@@ -171,6 +174,7 @@ class Run {
   std::string problem_;
   std::string file_problem_;
   std::string line_;
+  std::vector<std::string> reasons_;
   std::vector<std::string> told_notes_;
   std::map<std::string, Health> told_health_;
   bool said_ready_ = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device-plugin/service/snapshot.hpp"
 
+#include <algorithm>
+
 #include "device-plugin/managers.hpp"
 
 namespace slipway::deviceplugin {
@@ -68,6 +70,21 @@ std::string summary(const Snapshot& snapshot, const std::map<std::string, Endpoi
     line += ", " + name + (endpoint.registered ? "" : " not") + " registered";
   if (!snapshot.problem.empty()) line += "; " + snapshot.problem;
   return line;
+}
+
+std::vector<std::string> reasons(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints) {
+  std::vector<std::string> lines;
+  for (const Gpu& gpu : snapshot.gpus)
+    if (const auto found = snapshot.health.find(gpu.uuid); found != snapshot.health.end())
+      lines.push_back(gpu.called() + " is unhealthy: " + found->second.text + " (" + found->second.remedy + ")");
+  for (const auto& [name, why] : snapshot.unready) lines.push_back(name + " is not ready: " + why);
+  for (const auto& [name, endpoint] : endpoints)
+    if (!endpoint.problem.empty()) lines.push_back(name + ": " + endpoint.problem);
+  const bool told = snapshot.problem.empty() || std::ranges::any_of(lines, [&](const std::string& line) {
+                      return line.find(snapshot.problem) != std::string::npos;
+                    });
+  if (!told) lines.push_back(snapshot.problem);
+  return lines;
 }
 
 }  // namespace slipway::deviceplugin

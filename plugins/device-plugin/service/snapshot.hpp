@@ -15,4 +15,7 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
 /// One line for `systemctl status`: "8 of 8 devices healthy, nvidia.com/gpu registered".
 std::string summary(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints);
 
+/// What keeps GPUs or resources from being handed out, a line each: "GPU 3 (0000:65:00.0) is unhealthy: XID 79 …".
+std::vector<std::string> reasons(const Snapshot& snapshot, const std::map<std::string, EndpointStatus>& endpoints);
+
 }  // namespace slipway::deviceplugin

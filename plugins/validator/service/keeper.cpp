@@ -158,4 +158,11 @@ std::string Keeper::summary() const {
   return "ready: " + (good.empty() ? "nothing" : good) + (bad.empty() ? "" : "; not ready: " + bad);
 }
 
+std::vector<std::string> Keeper::failures() const {
+  std::vector<std::string> lines;
+  for (const auto& [name, finding] : findings_)
+    if (!passed(finding)) lines.push_back(name + ": " + finding.text);
+  return lines;
+}
+
 }  // namespace slipway::validator

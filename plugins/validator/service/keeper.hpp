@@ -46,6 +46,8 @@ class Keeper {
   Gauges gauges() const;
   /// "driver, toolkit; not: cuda".
   std::string summary() const;
+  /// The checks that do not pass, a line each.
+  std::vector<std::string> failures() const;
 
  private:
   void take(Finding finding);

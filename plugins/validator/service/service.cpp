@@ -56,7 +56,9 @@ class ValidatorService final : public Service {
       io.log(bad ? "warning" : "info",
              finding.name + ": " + std::string(to_string(finding.status)) + ": " + finding.text + remedy);
     }
-    if (!changed.empty()) io.status(keeper.summary());
+    if (changed.empty()) return;
+    io.status(keeper.summary());
+    io.reasons(keeper.failures());
   }
 
   /// A folder that cannot be written is said once, and tried again with every round.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/worker/worker.hpp"
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway {
@@ -9,6 +10,7 @@ using slipway::testing::eventually;
 using slipway::testing::Kubelet;
 using slipway::testing::Node;
 using slipway::testing::RunningService;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kGpu = "nvidia.com/gpu";
@@ -86,6 +88,40 @@ TEST(DevicePluginService, MarksALostGpuAndTakesItBackWhenItAnswersAgain) {
   EXPECT_THAT(node.status()["gpus"][3]["health"]["reason"], "lost");
   node.sim("gpu 3 found");
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+}
+
+TEST(DevicePluginStatus, NamesEverySickGpuAndWhy) {
+  const Node node("h100x8", "{quiet_seconds: 3}");
+  const Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  const auto seen = [&] {
+    return Json::parse(node.host().slipway({"status", "-o", "json"}).out)["components"]["deviceplugin"]["service"];
+  };
+  ASSERT_TRUE(eventually([&] { return seen()["status"] == "8 of 8 GPUs healthy, nvidia.com/gpu registered"; }));
+  EXPECT_EQ(seen()["state"], "working");
+  EXPECT_TRUE(seen()["reasons"].empty()) << seen();
+  node.sim("gpu 3 xid 79");
+  node.sim("gpu 5 lost");
+  ASSERT_TRUE(eventually([&] { return seen()["reasons"].size() == 2; })) << seen();
+  EXPECT_THAT(seen()["reasons"][0].get<std::string>(),
+              AllOf(HasSubstr("GPU 3"), HasSubstr("is unhealthy"), HasSubstr("79")));
+  EXPECT_THAT(node.host().slipway({"status"}).out,
+              AllOf(HasSubstr("working: 6 of 8 GPUs healthy"), HasSubstr("\n      GPU 5 (")));
+  node.sim("gpu 5 found");
+  EXPECT_TRUE(eventually([&] { return seen()["reasons"].size() == 1; })) << seen();
+}
+
+// Issue 5: gRPC's eighty shared libraries took more memory than the service itself.
+TEST(DevicePluginProgram, NeedsNoLibrariesButThoseOfC) {
+  if (core::kWorkerMemoryBytes == 0) GTEST_SKIP() << "sanitizers are libraries too";
+  const slipway::testing::TempDir folder;
+  const std::string command =
+      "readelf -d " SLIPWAY_TEST_PLUGINS "/deviceplugin-service >" + folder.at("needed").string();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  std::ifstream in(folder.at("needed"));
+  for (std::string line; std::getline(in, line);)
+    if (line.find("(NEEDED)") != std::string::npos)
+      EXPECT_THAT(line, ::testing::AnyOf(HasSubstr("[libc.so"), HasSubstr("[libm.so"), HasSubstr("[ld-linux")));
 }
 
 TEST(DevicePluginService, KnowsALostGpuAlsoAfterARestart) {

@@ -27,6 +27,7 @@ class Ticking final : public Service {
       }
       write(spec.text("text"));
       io.status("wrote a line");
+      if (how == "ails") io.reasons({"the hand is bent: it was told to be", "the spring is tired"});
       if (!said_) io.ready();
       said_ = true;
       while (how == "deaf") std::this_thread::sleep_for(std::chrono::seconds(1));

@@ -15,6 +15,7 @@ class Silent final : public ServiceIo {
  public:
   void ready() override {}
   void status(std::string_view) override {}
+  void reasons(const std::vector<std::string>&) override {}
   void log(std::string_view, std::string_view) override {}
   void alive() override { ++alive_count; }
   std::atomic<int> alive_count{0};

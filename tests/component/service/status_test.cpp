@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipway status` asks the services how they are.
+#include "running_service.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Clock;
+using slipway::testing::Control;
+using slipway::testing::eventually;
+using slipway::testing::Ran;
+using slipway::testing::RunningService;
+using slipway::testing::ScratchHost;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class StatusTest : public ::testing::Test {
+ protected:
+  void spec(const std::string& keys) const {
+    host_.spec("    ticker: {file: " + host_.folder().at("ticks").string() + keys + "}\n");
+  }
+  std::string text() const { return host_.slipway({"status"}).out; }
+  Json service() const {
+    const Ran ran = host_.slipway({"status", "-o", "json"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return Json::parse(ran.out)["components"]["ticker"]["service"];
+  }
+  ScratchHost host_;
+};
+
+TEST_F(StatusTest, ShowsWhatARunningServiceSaysOfItself) {
+  spec("");
+  RunningService running(host_);
+  ASSERT_TRUE(running.hears("STATUS=wrote a line")) << running.log();
+  ASSERT_TRUE(running.hears("READY=1"));
+  EXPECT_THAT(text(), HasSubstr("  ticker: holds nothing\n    service: working: wrote a line\n"));
+  EXPECT_EQ(service(), Json({{"state", "working"}, {"status", "wrote a line"}, {"reasons", Json::array()}}));
+}
+
+TEST_F(StatusTest, ShowsTheReasonsOfAServiceThatAils) {
+  spec(", how: ails");
+  RunningService running(host_);
+  ASSERT_TRUE(running.hears("READY=1")) << running.log();
+  EXPECT_THAT(text(), HasSubstr("\n      the hand is bent: it was told to be\n      the spring is tired\n"));
+  EXPECT_EQ(service()["reasons"].size(), 2U);
+  spec(", how: works");
+  running.signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return service()["reasons"].empty(); })) << "those of the former spec";
+}
+
+TEST_F(StatusTest, SaysThatAServiceIsHeldQuiet) {
+  spec("");
+  RunningService running(host_);
+  ASSERT_TRUE(running.hears("READY=1")) << running.log();
+  const Control control(host_.path("run/slipway/service/ticker.sock").string());
+  ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
+  EXPECT_EQ(service()["state"], "quiet");
+}
+
+TEST_F(StatusTest, IsNoErrorWithoutAnyService) {
+  const Ran ran = host_.slipway({"status"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.out, Not(HasSubstr("service")));
+}
+
+TEST_F(StatusTest, SaysThatTheServiceOfWhatWasAppliedDoesNotRun) {
+  spec("");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  EXPECT_THAT(text(), HasSubstr("    service: does not run\n"));
+  EXPECT_EQ(service()["state"], "not-running");
+}
+
+/// Somebody listens at the service's socket and never answers, or answers with noise.
+TEST_F(StatusTest, SaysThatAServiceDoesNotAnswerAndDoesNotWaitForIt) {
+  const std::string path = host_.path("run/slipway/service/ticker.sock").string();
+  std::filesystem::create_directories(host_.path("run/slipway/service"));
+  const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_un address = slipway::testing::socket_address(path);
+  ASSERT_EQ(::bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listening, 4), 0);
+  const auto begin = Clock::now();
+  EXPECT_THAT(text(), HasSubstr("    service: runs, but does not answer\n"));
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(15));
+  std::jthread noise([&] {
+    const int client = ::accept(listening, nullptr, nullptr);
+    (void)!::send(client, "noise\n", 6, MSG_NOSIGNAL);
+    ::close(client);
+  });
+  EXPECT_EQ(service()["state"], "no-answer");
+  ::close(listening);
+}
+
+}  // namespace
+}  // namespace slipway
