@@ -256,6 +256,31 @@ class Test:
                   f"mixed MIG offers {wanted}", self.seen())
         self.that(self.node.wait(lambda: self.node.amounts("allocatable").get(GPU, 0) == 0, "", 30),
                   "and no whole GPUs any more", self.seen())
+        self.pod_in_a_mig_device()
+
+    def pod_in_a_mig_device(self):
+        """Device nodes of the MIG devices, their CDI spec, and the machine as containers see it: then a pod."""
+        profile = f"h100x8,driver={VERSION},mig=1g.10gb"
+        make_machine(self.work / "sim", ",mig=1g.10gb,visible=nodes")
+        must([BUILD / "bin/slipway-sim", self.work / "sim", "tree", profile, self.work / "tree"])
+        os.mknod(self.root / "dev/nvidia-modeset", 0o020666, os.makedev(195, 254))
+        caps = self.root / "dev/nvidia-caps"
+        caps.mkdir()
+        for line in (self.work / "tree/proc/driver/nvidia-caps/mig-minors").read_text().splitlines():
+            minor = int(line.split()[1])
+            if not (caps / f"nvidia-cap{minor}").exists():
+                os.mknod(caps / f"nvidia-cap{minor}", 0o020444, os.makedev(511, minor))
+        done = generate(self.work / "cdi/nvidia.json", self.root, "--sim", profile)
+        self.that(done.returncode == 0 and "MIG-" in (self.work / "cdi/nvidia.json").read_text(),
+                  "the CDI spec has the MIG devices", done.stderr)
+        name = self.pod("nvidia-smi -L; sleep 3", {"nvidia.com/mig-1g.10gb": 1})
+        self.node.wait(lambda: "MIG-" in self.node.log_of(name), "", 60)
+        held = self.node.devices_of(name)
+        phase, log = self.node.finished(name), self.node.log_of(name)
+        self.that(phase == "Succeeded" and log.count("MIG-") == len(held) == 1 and held[0] in log and log.count("GPU ") == 1,
+                  "a pod with a MIG device runs the real nvidia-smi -L and sees exactly its MIG device",
+                  f"{phase}\nheld {held}\n{log}\n{json.dumps(self.node.status_of(name))[:1500]}")
+        self.node.delete_pod(name)
 
 
 def main():
