@@ -7,8 +7,8 @@
 namespace slipway {
 namespace {
 
-using slipway::testing::FakeSystemd;
 using slipway::testing::eventually;
+using slipway::testing::FakeSystemd;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
