@@ -10,14 +10,15 @@ namespace {
 
 constexpr std::chrono::seconds kAnswerLimit{2};
 
-/// Of the components that slipway holds, and of those whose service somebody started by hand.
-std::map<std::string, ServiceState> services(Session& session, const std::map<std::string, Ownership>& owned) {
+/// Of the components for which an apply left a service, and of those whose service somebody started by hand.
+std::map<std::string, ServiceState> services(Session& session) {
   std::vector<std::string> names;
   for (const auto& [component, path] : session.plugins().component_to_path)
     if (session.plugins().manifest(component)->service != Manifest::ServiceIn::none) names.push_back(component);
   auto states = ask_services(session.root().root(), names, kAnswerLimit);
   std::erase_if(states, [&](const auto& each) {
-    return each.second.is == ServiceState::Is::absent && !owned.contains(each.first);
+    return each.second.is == ServiceState::Is::absent &&
+           !session.host().exists("/etc/slipway/services/" + each.first + ".json");
   });
   return states;
 }
@@ -39,7 +40,7 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(generations, state.generations());
   SLIPWAY_TRY(unfinished, read_unfinished(*session));
 
-  const auto running = services(*session, owned);
+  const auto running = services(*session);
   Json components = Json::object();
   std::ostringstream text;
   if (!current)
