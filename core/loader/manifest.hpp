@@ -38,8 +38,8 @@ struct Manifest {
   std::map<std::string, std::string> outputs;  ///< name to type ("string", "integer", "boolean")
   bool has_tools = false;                      ///< `tools: true`: answers the operation "tool"
   enum class ServiceIn { none, plugin, beside, program };
-  ServiceIn service = ServiceIn::none;  ///< its long-running part: in the plugin itself, or beside it in
-                                        ///< NAME.service.so, or NAME-service
+  ServiceIn service = ServiceIn::none;            ///< its long-running part: in the plugin itself, or beside it in
+                                                  ///< NAME.service.so, or NAME-service
   std::map<std::string, std::string> service_if;  ///< values of its spec's keys that all hold where it has the service
   bool unlimited_memory = false;                  ///< `memory: unlimited`: its workers may reserve any address space
   SchemaKey spec;                                 ///< an object
