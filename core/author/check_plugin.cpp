@@ -206,11 +206,11 @@ class PluginCheck {
   Status services(const PluginFile& file) {
     for (const Manifest& manifest : file.components) {
       if (manifest.service == Manifest::ServiceIn::none) continue;
-      const auto library = service_library(file, manifest);
-      if (library)
-        pass("service", "the service of " + manifest.component + " is in " + *library);
+      const auto service = service_file(file, manifest);
+      if (service)
+        pass("service", "the service of " + manifest.component + " is in " + service->path);
       else
-        fail("service", library.error().what, library.error().next);
+        fail("service", service.error().what, service.error().next);
     }
     return {};
   }
