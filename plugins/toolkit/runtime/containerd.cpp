@@ -85,10 +85,12 @@ Status edit_drop_in(Look& look, const std::string& path, const ConfigFile& top, 
                  {}};
   look.edit = {{"kind", "file"}, {"path", path}};
   if (look.engine() < kContainerdMergesImports) look.edit["table"] = at_path(deciding.value, cri_plugin(look.number));
-  if (import_folder(top, file_name(path)) == folder_of(path)) return {};
+  const bool imported = import_folder(top, file_name(path)) == folder_of(path);
+  if (imported && look.drop_in.empty()) return {};  // which is how it was chosen
   Json imports = top.value.value("imports", Json::array());
-  const std::string pattern = folder_of(path) + "/*.toml";
-  if (std::ranges::count(imports, Json(pattern)) == 0) imports.push_back(pattern);
+  if (!imported) imports.push_back(folder_of(path) + "/*.toml");
+  // Said again when it is there: whether an admin wrote it or we did cannot be told, and a plan is the whole wish.
+  if (top.value.contains("version") || top.value.empty()) look.edit["top_version"] = look.number;
   look.edit["imports"] = imports;
   look.edit["top"] = top.path;
   return {};

@@ -45,9 +45,12 @@ Action& plan_file(const Wish& wish, const Json& edit, Plan& plan) {
   Json content{{"version", wish.number}};
   if (const Json table = at_path(edit, {"table"}); table.is_object()) set_path(content, wish.plugin, table);
   content.merge_patch(tables_of(wish));
-  if (edit.contains("imports"))
-    plan.add(action::merge({.path = edit.value("top", ""), .format = "toml", .set = {{"imports", edit["imports"]}}}))
+  if (edit.contains("imports")) {
+    Json set{{"imports", edit["imports"]}};
+    if (edit.contains("top_version")) set["version"] = edit["top_version"];
+    plan.add(action::merge({.path = edit.value("top", ""), .format = "toml", .set = set}))
         .because("so that " + edit.value("path", "") + " is read");
+  }
   return plan.add(action::file({.path = edit.value("path", ""), .content = kOwnHead + to_toml(content)}));
 }
 

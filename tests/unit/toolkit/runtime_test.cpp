@@ -108,11 +108,29 @@ TEST(RuntimeContainerd, TakesTheWholeTableAlongIntoADropInOfAnOlderOne) {
   const auto plan = plan_of(host, spec);
   ASSERT_TRUE(plan.ok()) << to_text(plan.error());
   EXPECT_EQ(summary(*plan), "merge /etc/containerd/config.toml\nfile /etc/containerd/conf.d/nvidia.toml\n");
-  EXPECT_EQ(plan->actions()[0].value("set"), (Json{{"imports", {"/etc/containerd/conf.d/*.toml"}}}));
+  EXPECT_EQ(plan->actions()[0].value("set"), (Json{{"imports", {"/etc/containerd/conf.d/*.toml"}}, {"version", 2}}));
   const Json file = parse_toml(plan->actions()[1].text("content"), "f").value();
   const Json cri = at_path(file, {"plugins", "io.containerd.grpc.v1.cri"});
   EXPECT_EQ(cri["sandbox_image"], "pause:1");
   EXPECT_EQ(at_path(cri, {"containerd", "runtimes", "nvidia", "runtime_type"}), "r");
+}
+
+// The import was wished for only as long as it was not there: an apply then ended as a defect of this plugin, and the
+// next one would have taken it out again.
+TEST(RuntimeContainerd, GoesOnWishingForTheImportOfItsDropIn) {
+  for (const std::string top : {"", "version = 2\n"}) {
+    FakeHost host;
+    install(host, "containerd", "containerd", "1.7.24");
+    host.file(kConfig, top);
+    const Spec spec = runtime_spec({{"containerd_drop_in", "/etc/containerd/conf.d/nvidia.toml"}});
+    const auto first = plan_of(host, spec);
+    ASSERT_TRUE(first.ok()) << to_text(first.error());
+    host.file(kConfig, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n");
+    host.file("/etc/containerd/conf.d/nvidia.toml", first->actions()[1].text("content"));
+    const auto second = plan_of(host, spec);
+    ASSERT_TRUE(second.ok()) << to_text(second.error());
+    EXPECT_EQ(to_json(*second), to_json(*first));
+  }
 }
 
 TEST(RuntimeContainerd, NeedsARuntimeProgramWhereTheEngineKnowsNoCdi) {
