@@ -40,15 +40,6 @@ Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_by
   return bytes;
 }
 
-Status write_all(int fd, std::string_view bytes, std::string_view name) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put >= 0) bytes.remove_prefix(static_cast<std::size_t>(put));
-    if (put < 0 && errno != EINTR) return system_error("write", name, errno);
-  }
-  return {};
-}
-
 Status copy_all(int from, int to, std::string_view name) {
   return for_each_chunk(from, name, [&](std::string_view chunk) { return write_all(to, chunk, name); });
 }

@@ -6,13 +6,13 @@
 #include <string_view>
 
 #include <slipway/result.hpp>
+#include <slipway/write/write_all.hpp>
 
 namespace slipway::core {
 
 /// All bytes from the descriptor's position on. Errors: `io`, and `invalid` beyond `limit_bytes`.
 Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes);
-/// Errors: `no_space`, `io`.
-Status write_all(int fd, std::string_view bytes, std::string_view name);
+using slipway::write_all;
 /// From one descriptor's position to its end, into the other. Errors: as above.
 Status copy_all(int from, int to, std::string_view name);
 
