@@ -40,7 +40,7 @@ Result<int> run_service(const Options& options, TerminalUi& ui);
 Result<int> run_pkg(const Options& options, TerminalUi& ui);
 
 /// `slipway NAME TOOL …`. @param words  everything after NAME
-Result<int> run_tool(const std::string& component, const std::vector<std::string>& words);
+Result<int> run_tool(const Manifest& component, const std::vector<std::string>& words);
 
 // Shared by several commands.
 

@@ -54,9 +54,11 @@ const PluginFile* find_plugin(const Plugins& plugins, const std::string& name) {
 Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, const std::vector<std::string>& words) {
   std::vector<std::string> known;
   for (const Manifest& manifest : plugin.components)
-    if (manifest.has_tools) known.push_back(manifest.component);
-  if (!words.empty() && std::find(known.begin(), known.end(), words.front()) != known.end())
-    return run_tool(words.front(), {words.begin() + 1, words.end()});
+    if (manifest.has_tools || !manifest.tool_programs.empty()) {
+      known.push_back(manifest.component);
+      if (!words.empty() && words.front() == manifest.component)
+        return run_tool(manifest, {words.begin() + 1, words.end()});
+    }
   return Error{ErrorCode::invalid,
                words.empty() ? "which component of " + name + "?"
                              : "the plugin " + name + " has no component '" + words.front() + "' with tools",
@@ -83,7 +85,8 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
 Result<int> run(const std::string& name, const std::vector<std::string>& words) {
   if (const Command* command = find_command(name)) return run_command(*command, words);
   const auto plugins = discover_plugins(plugin_folders(true));
-  if (plugins && plugins->manifest(name) != nullptr) return run_tool(name, words);
+  if (plugins)
+    if (const Manifest* manifest = plugins->manifest(name)) return run_tool(*manifest, words);
   if (plugins)
     if (const PluginFile* plugin = find_plugin(*plugins, name)) return run_plugin_tool(*plugin, name, words);
   return unknown_command(name);

@@ -30,4 +30,8 @@ bool holds_component(std::string_view manifest, std::string_view component);
 /// Whether a plugin's manifest holds the component with the line "direct_tools: true", read likewise.
 bool has_direct_tools(std::string_view manifest, std::string_view component);
 
+/// The program that is a tool of the component: its line "tool_programs: {TOOL: PROGRAM, …}". Empty: none, or the line
+/// is written otherwise.
+std::string tool_program(std::string_view manifest, std::string_view component, std::string_view tool);
+
 }  // namespace slipway::core

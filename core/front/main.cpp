@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "core/front/become.hpp"
 #include "core/front/component_note.hpp"
 #include "core/front/direct_service.hpp"
 #include "core/front/direct_tool.hpp"
@@ -18,20 +19,20 @@
 namespace slipway::core {
 namespace {
 
-/// Replaces this program. @return only when that failed
-Error become(const std::string& program, const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execv(program.c_str(), arguments.data());
-  return system_error("start", program, errno);
-}
-
-/// The path of the plugin, when it may be loaded and its component's tools stand alone.
-std::optional<std::string> direct_plugin(const std::string& folder, const ToolWords& words) {
-  auto plugin = read_safe_note(folder + "/" + words.plugin + ".so", ElfKind::library);
-  if (!plugin || !has_direct_tools(plugin->note.manifest, words.component)) return std::nullopt;
-  return std::move(plugin->path);
+/// Starts the tool, when the plugin may be loaded and says how.
+void try_tool(const std::string& folder, const ToolWords& words) {
+  const auto plugin = read_safe_note(folder + "/" + words.plugin + ".so", ElfKind::library);
+  if (!plugin) return;
+  const std::string& manifest = plugin->note.manifest;
+  if (const std::string name = tool_program(manifest, words.component, words.rest.front()); !name.empty()) {
+    std::vector<std::string> call = words.rest;
+    call.front() = name;
+    if (const auto program = own_program(name)) (void)become(*program, call);
+  } else if (has_direct_tools(manifest, words.component)) {
+    std::vector<std::string> call{"slipway-worker", "--tool", plugin->path, words.component};
+    call.insert(call.end(), words.rest.begin(), words.rest.end());
+    if (const auto worker = worker_program(true)) (void)become(*worker, call);
+  }
 }
 
 void run_direct_tool(const std::vector<std::string>& words) {
@@ -39,14 +40,7 @@ void run_direct_tool(const std::vector<std::string>& words) {
   if (ways.empty()) return;
   const std::vector<std::string> folders = plugin_folders(true);
   if (folders.size() != 1) return;  // which of several holds a component is for the other program to find out
-  for (const ToolWords& way : ways) {
-    const auto plugin = direct_plugin(folders.front(), way);
-    const auto worker = plugin ? worker_program(true) : Result<std::string>(std::string());
-    if (!plugin || !worker) continue;
-    std::vector<std::string> call{"slipway-worker", "--tool", *plugin, way.component};
-    call.insert(call.end(), way.rest.begin(), way.rest.end());
-    (void)become(*worker, call);
-  }
+  for (const ToolWords& way : ways) try_tool(folders.front(), way);
 }
 
 int run(const std::vector<std::string>& words) {

@@ -11,13 +11,18 @@ namespace {
 
 using Type = SchemaKey::Type;
 
-SchemaKey name_key() {
-  SchemaKey name;
-  name.type = Type::string;
-  name.pattern = "[a-z][a-z0-9-]{0,39}";
-  name.example = "driver";
-  return name;
+SchemaKey word_key(std::string pattern, std::string example) {
+  SchemaKey word;
+  word.type = Type::string;
+  word.pattern = std::move(pattern);
+  word.example = std::move(example);
+  return word;
 }
+
+SchemaKey name_key() { return word_key("[a-z][a-z0-9-]{0,39}", "driver"); }
+
+/// A program of slipway's own, so that no path can stand there.
+SchemaKey program_key() { return word_key("slipway-[a-z0-9-]{1,60}", "slipway-runtime-configure"); }
 
 SchemaKey one_of(std::vector<std::string> values) {
   SchemaKey word;
@@ -48,6 +53,8 @@ const SchemaKey& manifest_schema() {
     document.keys["memory"] = one_of({"limited", "unlimited"});
     document.keys["tools"].type = Type::boolean;
     document.keys["direct_tools"].type = Type::boolean;
+    document.keys["tool_programs"].type = Type::map;
+    document.keys["tool_programs"].items = {program_key()};
     document.keys["spec"].type = Type::map;
     return document;
   }();
@@ -64,6 +71,14 @@ std::vector<std::string> names_in(const Json& document, const char* key) {
 
 std::string text_in(const Json& document, const char* key) {
   return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string{};
+}
+
+std::map<std::string, std::string> texts_in(const Json& document, const char* key) {
+  std::map<std::string, std::string> texts;
+  if (document.contains(key) && document[key].is_object())
+    for (const auto& [name, text] : document[key].items())
+      if (text.is_string()) texts[name] = text;
+  return texts;
 }
 
 Manifest::ServiceIn service_in(const Json& document) {
@@ -109,14 +124,11 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.provides = names_in(document, "provides");
   manifest.conflicts = names_in(document, "conflicts");
   manifest.has_tools = document.contains("tools") && document["tools"] == true;
+  manifest.tool_programs = texts_in(document, "tool_programs");
   manifest.service = service_in(document);
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
-  if (document.contains("service_if") && document["service_if"].is_object())
-    for (const auto& [key, value] : document["service_if"].items())
-      if (value.is_string()) manifest.service_if[key] = value;
-  if (document.contains("outputs") && document["outputs"].is_object())
-    for (const auto& [name, type] : document["outputs"].items())
-      if (type.is_string()) manifest.outputs[name] = type;
+  manifest.service_if = texts_in(document, "service_if");
+  manifest.outputs = texts_in(document, "outputs");
   if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
   check_self(node, manifest, check);
   check_condition(node, manifest, check);

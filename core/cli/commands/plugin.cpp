@@ -33,6 +33,7 @@ Result<Json> plugin_json(const PluginFile& file) {
                           {"conflicts", manifest.conflicts},
                           {"outputs", manifest.outputs},
                           {"tools", manifest.has_tools},
+                          {"tool_programs", manifest.tool_programs},
                           {"service", service_json(file, manifest)}});
   SLIPWAY_TRY(digest, file.digest.get());
   return Json{{"path", file.path},

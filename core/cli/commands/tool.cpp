@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/command.hpp"
+#include "core/front/become.hpp"
+#include "core/worker/locate.hpp"
 
 namespace slipway::core {
 
@@ -25,11 +27,40 @@ Result<std::string> take_option(const std::string& name, std::vector<std::string
   return value;
 }
 
+/// Goes on as the program that is this tool.
+Error become_tool(const std::string& name, std::vector<std::string> words) {
+  const auto program = own_program(name);
+  if (!program) return program.error();
+  words.front() = name;
+  return become(*program, words);
+}
+
+/// For a component whose tools are all programs of their own.
+Result<int> list_programs(const Manifest& component, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const auto& [tool, program] : component.tool_programs) names.push_back(tool);
+  if (words.empty() || words.front() == "--help" || words.front() == "-h") {
+    for (const std::string& tool : names) print("slipway " + component.component + " " + tool + " --help\n");
+    return kExitDone;
+  }
+  return Error{ErrorCode::invalid,
+               component.component + " has no tool '" + words.front() + "'",
+               "command line",
+               names.empty()
+                   ? "`slipway --help` shows the commands, `slipway explain " + component.component + "` its spec"
+                   : "its tools are " + joined(names, "and"),
+               {}};
+}
+
 }  // namespace
 
-Result<int> run_tool(const std::string& component, const std::vector<std::string>& words) {
+Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& words) {
   std::vector<std::string> rest = words;
   const auto verbose = std::erase_if(rest, [](const std::string& word) { return word == "-v"; });
+  if (!rest.empty())
+    if (const auto program = manifest.tool_programs.find(rest.front()); program != manifest.tool_programs.end())
+      return become_tool(program->second, rest);
+  if (!manifest.has_tools) return list_programs(manifest, rest);
   TerminalUi ui(static_cast<int>(verbose), false);
   SessionOptions options;
   SLIPWAY_TRY(sim, take_option("--sim", rest));
@@ -39,19 +70,12 @@ Result<int> run_tool(const std::string& component, const std::vector<std::string
     if (!root.empty()) options.root = root;
   }
   SLIPWAY_TRY(session, Session::open(options, ui));
-  const Manifest* manifest = session->plugins().manifest(component);
-  if (!manifest->has_tools)
-    return Error{ErrorCode::invalid,
-                 component + " has no tools",
-                 "command line",
-                 "`slipway --help` shows the commands, `slipway explain " + component + "` its spec",
-                 {}};
   session->tool_output = print;
   const std::string tool = rest.empty() ? "--help" : rest.front();
   if (!rest.empty()) rest.erase(rest.begin());
   const Json request{
       {"tool", tool}, {"arguments", rest}, {"spec", Json::object()}, {"host", to_json(session->host_config())}};
-  SLIPWAY_TRY(reply, session->call(component, "tool", request, kTransferLimit));
+  SLIPWAY_TRY(reply, session->call(manifest.component, "tool", request, kTransferLimit));
   return reply.value("exit", kExitError);
 }
 

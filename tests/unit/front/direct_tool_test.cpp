@@ -44,5 +44,21 @@ TEST(DirectTools, AreNotReadOutOfWhatOnlyLooksLikeThem) {
   EXPECT_FALSE(has_direct_tools("", "a"));
 }
 
+TEST(ToolPrograms, AreThoseOfTheComponentAndTheTool) {
+  const std::string two =
+      "component: a\ntool_programs: {one: slipway-one, two: slipway-two}\n---\ncomponent: b\ntools: true\n";
+  EXPECT_EQ(tool_program(two, "a", "one"), "slipway-one");
+  EXPECT_EQ(tool_program(two, "a", "two"), "slipway-two");
+  EXPECT_EQ(tool_program(two, "a", "three"), "");
+  EXPECT_EQ(tool_program(two, "b", "one"), "");
+}
+
+TEST(ToolPrograms, AreNoPathsAndNoProgramsOfOthers) {
+  EXPECT_EQ(tool_program("component: a\ntool_programs: {one: ../slipway-one}\n", "a", "one"), "");
+  EXPECT_EQ(tool_program("component: a\ntool_programs: {one: sh}\n", "a", "one"), "");
+  EXPECT_EQ(tool_program("component: a\ntool_programs:\n  one: slipway-one\n", "a", "one"), "");
+  EXPECT_EQ(tool_program("component: a\nspec:\n  tool_programs: {one: slipway-one}\n", "a", "one"), "");
+}
+
 }  // namespace
 }  // namespace slipway::core

@@ -35,6 +35,7 @@ purpose: MIG layouts
 after: [driver]
 requires: [gpu-driver]
 conflicts: [vfio]
+tool_programs: {split: slipway-mig-split}
 )";
 
 TEST(Manifest, GivesEachComponentWithItsSchema) {
@@ -55,6 +56,7 @@ TEST(Manifest, GivesEachComponentWithItsSchema) {
   EXPECT_EQ(keys.at("limits").keys.at("names").example, R"(["a","b"])");
   EXPECT_EQ(manifests->at(1).requires_, std::vector<std::string>{"gpu-driver"});
   EXPECT_FALSE(manifests->at(1).has_tools);
+  EXPECT_EQ(manifests->at(1).tool_programs.at("split"), "slipway-mig-split");
   EXPECT_TRUE(manifests->at(1).spec.keys.empty());
 }
 
