@@ -1,58 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <functional>
-#include <map>
 #include <set>
-#include <sstream>
 
-#include "nvidia/nearest.hpp"
 #include "toolkit/cdi_tools.hpp"
+#include "toolkit/options.hpp"
 #include "toolkit/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
-Error usage_error(const std::string& what) {
-  return {ErrorCode::invalid,
-          what,
-          "slipway toolkit cdi generate",
-          "`slipway toolkit cdi generate --help` lists the options",
-          {}};
-}
+constexpr const char* kTool = "slipway toolkit cdi generate";
 
-/// What an option does with its value. A flag has none, or true or false behind a "=".
-struct Option {
-  bool flag = false;
-  std::function<Status(const std::string& value)> take;
-};
-
-Option text(std::string& into) {
-  return {false, [&into](const std::string& value) -> Status {
-            into = value;
-            return {};
-          }};
-}
-
-std::vector<std::string> split(const std::string& value) {
-  std::vector<std::string> parts;
-  std::istringstream in(value);
-  for (std::string part; std::getline(in, part, ',');)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
-Option list(std::vector<std::string>& into) {
-  return {false, [&into](const std::string& value) -> Status {
-            for (std::string& part : split(value)) into.push_back(std::move(part));
-            return {};
-          }};
-}
-
-Option set(std::set<std::string>& into) {
-  return {false, [&into](const std::string& value) -> Status {
-            for (std::string& part : split(value)) into.insert(std::move(part));
-            return {};
-          }};
-}
+Error wrong(const std::string& what) { return usage_error(kTool, what); }
 
 /// What is put together from several options at the end.
 struct Pending {
@@ -62,42 +20,29 @@ struct Pending {
   std::set<std::string> disabled;
   std::set<std::string> enabled;
   std::vector<std::string> features;
+  bool no_all_device = false;
 };
 
-std::map<std::string, Option> known_options(GenerateArguments& into, Pending& pending) {
+Options known_options(GenerateArguments& into, Pending& pending) {
   GenerateOptions& options = into.options;
-  return {{"--output", text(into.output)},
-          {"--format", text(pending.format)},
-          {"--mode", text(pending.mode)},
-          {"--device-name-strategy", list(pending.strategies)},
-          {"--driver-root", text(into.driver_root)},
-          {"--dev-root", text(into.dev_root)},
-          {"--nvidia-cdi-hook-path", text(options.hooks.path)},
-          {"--ldconfig-path", text(options.hooks.ldconfig)},
-          {"--vendor", text(options.vendor)},
-          {"--class", text(options.class_name)},
-          {"--library-search-path", list(options.library_folders)},
-          {"--config-search-path", list(options.config_folders)},
-          {"--disable-hook", set(pending.disabled)},
-          {"--enable-hook", set(pending.enabled)},
-          {"--feature-flag", list(pending.features)},
-          {"--device-id", list(options.device_ids)},
-          {"--container-library-dir", text(options.container_library_folder)},
-          {"--no-all-device", {true, [&options](const std::string& value) -> Status {
-                                 if (!value.empty() && value != "true" && value != "false")
-                                   return usage_error("--no-all-device takes no value");
-                                 options.all_device = value == "false";
-                                 return {};
-                               }}}};
-}
-
-Error unknown_option(const std::string& name, const std::map<std::string, Option>& known) {
-  std::vector<std::string> names;
-  for (const auto& [option, unused] : known) names.push_back(option);
-  const std::string near = nvidia::nearest(name, names);
-  Error error = usage_error("unknown option '" + name + "'");
-  if (!near.empty()) error.next = "did you mean " + near + "?";
-  return error;
+  return {{"--output", text_option(into.output)},
+          {"--format", text_option(pending.format)},
+          {"--mode", text_option(pending.mode)},
+          {"--device-name-strategy", list_option(pending.strategies)},
+          {"--driver-root", text_option(into.driver_root)},
+          {"--dev-root", text_option(into.dev_root)},
+          {"--nvidia-cdi-hook-path", text_option(options.hooks.path)},
+          {"--ldconfig-path", text_option(options.hooks.ldconfig)},
+          {"--vendor", text_option(options.vendor)},
+          {"--class", text_option(options.class_name)},
+          {"--library-search-path", list_option(options.library_folders)},
+          {"--config-search-path", list_option(options.config_folders)},
+          {"--disable-hook", set_option(pending.disabled)},
+          {"--enable-hook", set_option(pending.enabled)},
+          {"--feature-flag", list_option(pending.features)},
+          {"--device-id", list_option(options.device_ids)},
+          {"--container-library-dir", text_option(options.container_library_folder)},
+          {"--no-all-device", flag_option("--no-all-device", pending.no_all_device, kTool)}};
 }
 
 Status take_features(const Pending& pending, GenerateOptions& options) {
@@ -111,7 +56,7 @@ Status take_features(const Pending& pending, GenerateOptions& options) {
     else if (feature == "enable-coherent-annotations")
       options.coherent = true;
     else if (feature != "disable-nvsandboxutils" && feature != "disable-nvsandbox-utils")  // never used here
-      return usage_error("--feature-flag " + feature + " is not known to slipway");
+      return wrong("--feature-flag " + feature + " is not known to slipway");
   }
   return {};
 }
@@ -119,21 +64,22 @@ Status take_features(const Pending& pending, GenerateOptions& options) {
 Status finish(const Pending& pending, GenerateArguments& into) {
   const auto mode = parse_mode(pending.mode);
   if (!mode)
-    return usage_error("--mode takes auto, nvml, management, gds, mofed, gdrcopy, nvswitch or imex, not '" +
-                       pending.mode + "'");
+    return wrong("--mode takes auto, nvml, management, gds, mofed, gdrcopy, nvswitch or imex, not '" + pending.mode +
+                 "'");
   into.options.mode = *mode;
   if (!pending.strategies.empty()) into.options.names.clear();
   for (const std::string& word : pending.strategies) {
     const auto naming = parse_naming(word);
-    if (!naming) return usage_error("--device-name-strategy takes index, uuid or type-index, not '" + word + "'");
+    if (!naming) return wrong("--device-name-strategy takes index, uuid or type-index, not '" + word + "'");
     into.options.names.push_back(*naming);
   }
+  into.options.all_device = !pending.no_all_device;
   SLIPWAY_TRY(json, is_json(pending.format, into.output));
   into.json = json;
   into.options.hooks.disabled.insert(pending.disabled.begin(), pending.disabled.end());
   for (const std::string& hook : pending.enabled) into.options.hooks.disabled.erase(hook);
   for (const std::string* root : {&into.driver_root, &into.dev_root, &into.options.container_library_folder})
-    if (!root->empty() && !root->starts_with('/')) return usage_error("'" + *root + "' is no absolute path");
+    if (!root->empty() && !root->starts_with('/')) return wrong("'" + *root + "' is no absolute path");
   if (into.dev_root.empty()) into.dev_root = into.driver_root;
   return take_features(pending, into.options);
 }
@@ -159,8 +105,7 @@ constexpr std::pair<const char*, const char*> kVariables[] = {
     {"--device-id", "CDI_GENERATE_DEVICE_IDS"},
 };
 
-Status take_variables(const std::map<std::string, Option>& known, const std::set<std::string>& given,
-                      const Environment& environment) {
+Status take_variables(const Options& known, const std::set<std::string>& given, const Environment& environment) {
   for (const auto& [option, variable] : kVariables) {
     const std::string value = given.contains(option) ? "" : environment(std::string("NVIDIA_CTK_") + variable);
     if (!value.empty()) SLIPWAY_CHECK(known.at(option).take(value));
@@ -174,21 +119,8 @@ Result<GenerateArguments> parse_generate_arguments(const std::vector<std::string
                                                    const Environment& environment) {
   GenerateArguments arguments;
   Pending pending;
-  std::set<std::string> given;
-  const auto known = known_options(arguments, pending);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto equals = words[i].find('=');
-    const std::string name = words[i].substr(0, equals);
-    const auto option = known.find(name);
-    if (option == known.end()) return unknown_option(name, known);
-    std::string value = equals == std::string::npos ? "" : words[i].substr(equals + 1);
-    if (!option->second.flag && equals == std::string::npos) {
-      if (i + 1 == words.size()) return usage_error(name + " needs a value");
-      value = words[++i];
-    }
-    SLIPWAY_CHECK(option->second.take(value));
-    given.insert(name);
-  }
+  const Options known = known_options(arguments, pending);
+  SLIPWAY_TRY(given, take_options(words, known, kTool));
   SLIPWAY_CHECK(take_variables(known, given, environment));
   SLIPWAY_CHECK(finish(pending, arguments));
   return arguments;

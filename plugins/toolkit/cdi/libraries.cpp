@@ -66,13 +66,6 @@ void add_once(std::vector<T>& list, const T& value) {
 
 }  // namespace
 
-std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
-
-std::string folder_of(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string_view::npos || slash == 0 ? "" : std::string(path.substr(0, slash));
-}
-
 std::string version_suffix(std::string_view name) {
   const auto at = name.rfind(".so.");
   if (at == std::string_view::npos) return {};

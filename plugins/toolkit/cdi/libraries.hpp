@@ -12,6 +12,8 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
+#include "toolkit/paths.hpp"
+
 namespace slipway::toolkit {
 
 /// A file that a search found.
@@ -50,8 +52,6 @@ std::string container_path(const std::string& real);
 /// Without Debian's "nvidia/current", where the linker of a container does not look by itself.
 std::string standard_path(std::string path);
 
-std::string file_name(std::string_view path);
-std::string folder_of(std::string_view path);
 /// "535.261.03" of "libcuda.so.535.261.03"; empty where there is no ".so." with a dotted version behind.
 std::string version_suffix(std::string_view name);
 

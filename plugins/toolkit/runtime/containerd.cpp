@@ -5,7 +5,7 @@
 // import that names the CRI plugin replaces its whole table; so the keys go into the last file that has the table.
 #include <algorithm>
 
-#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/paths.hpp"
 #include "toolkit/runtime/containerd_config.hpp"
 #include "toolkit/runtime/containerd_kinds.hpp"
 #include "toolkit/runtime/daemon.hpp"
@@ -228,6 +228,20 @@ Json found(const Look& look) {
           {"unit", look.unit},      {"socket", look.kind.socket}, {"config", look.config}};
 }
 
+/// The daemon and its configuration.
+Json facts_of(const Look& look) {
+  Json facts = found(look);
+  facts.update({{"config_version", look.number},
+                {"base", look.base},
+                {"runc", look.runc},
+                {"cdi_is_on", look.cdi_is_on},
+                {"checkable", look.checkable && !look.program.empty()},
+                {"edit", look.edit},
+                {"notes", look.notes},
+                {"runtime", find_runtime(look.host, look.settings)}});
+  return facts;
+}
+
 }  // namespace
 
 Json find_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host) {
@@ -247,17 +261,21 @@ Result<Json> read_containerd(const std::string& name, const RuntimeSettings& set
   look.drop_in = place.drop_in;
   find_daemon(look, place);
   SLIPWAY_CHECK(look_at_config(look));
-  Json facts = found(look);
-  facts.update({{"config_version", look.number},
-                {"base", look.base},
-                {"runc", look.runc},
-                {"cdi_is_on", look.cdi_is_on},
-                {"checkable", look.checkable && !look.program.empty()},
-                {"cri_works", cri_works(host, look.program, kind.socket)},
-                {"edit", look.edit},
-                {"notes", look.notes},
-                {"runtime", find_runtime(host, settings)}});
+  Json facts = facts_of(look);
+  facts["cri_works"] = cri_works(host, look.program, kind.socket);
   return facts;
+}
+
+Result<Json> read_containerd_files(const RuntimeSettings& settings, const Host& host) {
+  const EnginePlace place = settings.place("containerd");
+  Look look{.settings = settings, .host = host, .kind = containerd_kind("containerd", settings, host)};
+  look.config = look.kind.config;
+  look.drop_in = place.drop_in;
+  look.program = place.program;
+  look.unit = first_unit(host, look.kind.units);
+  if (!look.program.empty()) look.version = read_engine_version(host, look.program, {});
+  SLIPWAY_CHECK(look_at_config(look));
+  return facts_of(look);
 }
 
 }  // namespace slipway::toolkit

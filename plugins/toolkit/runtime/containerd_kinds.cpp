@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/paths.hpp"
 #include "toolkit/runtime/engine.hpp"
 
 namespace slipway::toolkit {

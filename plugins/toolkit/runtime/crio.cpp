@@ -2,7 +2,7 @@
 // plugins/toolkit/runtime/crio.cpp - CRI-O: handlers in a drop-in of our own. CDI is always on where CRI-O knows it.
 #include <algorithm>
 
-#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/paths.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -34,7 +34,19 @@ Result<Json> read_effective(const Host& host, const std::string& config, const s
   return effective;
 }
 
-Json find_base(const std::vector<std::string>& ours, const Json& runtime) {
+/// What the files say. @param drop_in  the one that is written, which does not count
+Result<Json> read_files(const RuntimeSettings& settings, const Host& host, const std::string& config,
+                        const std::string& drop_in) {
+  SLIPWAY_TRY(effective, read_effective(host, config, drop_in));
+  return Json{{"base", crio_base_handler(settings.names, at_path(effective, {"crio", "runtime"}))},
+              {"config", config},
+              {"drop_in", drop_in},
+              {"runtime", find_runtime(host, settings)}};
+}
+
+}  // namespace
+
+Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime) {
   std::vector<std::string> names{"crun", "runc"};
   if (const Json name = at_path(runtime, {"default_runtime"}); name.is_string()) names.insert(names.begin(), name);
   for (const std::string& name : names) {
@@ -43,8 +55,6 @@ Json find_base(const std::vector<std::string>& ours, const Json& runtime) {
   }
   return Json::object();
 }
-
-}  // namespace
 
 Json find_crio(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("crio");
@@ -72,9 +82,16 @@ Json find_crio(const RuntimeSettings& settings, const Host& host) {
 Result<Json> read_crio(const RuntimeSettings& settings, const Host& host) {
   Json facts = find_crio(settings, host);
   if (facts.is_null()) return facts;
-  SLIPWAY_TRY(effective, read_effective(host, text_of(facts, "config"), text_of(facts, "drop_in")));
-  facts["base"] = find_base(settings.names, at_path(effective, {"crio", "runtime"}));
-  facts["runtime"] = find_runtime(host, settings);
+  SLIPWAY_TRY(files, read_files(settings, host, text_of(facts, "config"), text_of(facts, "drop_in")));
+  facts.update(files);
+  return facts;
+}
+
+Result<Json> read_crio_files(const RuntimeSettings& settings, const Host& host) {
+  const EnginePlace place = settings.place("crio");
+  SLIPWAY_TRY(facts, read_files(settings, host, place.config.empty() ? kConfig : place.config,
+                                place.drop_in.empty() ? std::string(kFolder) + "/" + kDropIn : place.drop_in));
+  facts["unit"] = kUnit;
   return facts;
 }
 

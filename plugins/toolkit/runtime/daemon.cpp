@@ -7,7 +7,7 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/paths.hpp"
 #include "toolkit/unix_socket.hpp"
 
 namespace slipway::toolkit {

@@ -2,7 +2,7 @@
 // plugins/toolkit/runtime/docker.cpp - Docker: runtimes and the feature `cdi` in daemon.json.
 #include <algorithm>
 
-#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/paths.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -68,6 +68,13 @@ Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
               {"socket", socket},
               {"unit", unit},
               {"runtime", find_runtime(host, settings)}};
+}
+
+Result<Json> read_docker_files(const RuntimeSettings& settings, const Host& host) {
+  const EnginePlace place = settings.place("docker");
+  const std::string config = place.config.empty() ? kConfig : place.config;
+  if (const auto text = host.read(config)) SLIPWAY_CHECK(expect_object(*text, config));
+  return Json{{"config", config}, {"unit", kUnit}, {"runtime", find_runtime(host, settings)}};
 }
 
 Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {

@@ -40,6 +40,10 @@ inline constexpr const char* kRuncType = "io.containerd.runc.v2";
 /// A handler's table from the one that it inherits from. @param binary  empty: the base's own
 Json inherit_containerd_handler(const Json& base, const std::string& binary, bool version_1);
 
+/// The handler to inherit from: the default one, else crun, else runc, but none of `ours`.
+/// @param runtime  the table crio.runtime
+Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime);
+
 // Each engine: facts about it (an object; null: not installed), and the wishes that follow from them.
 
 /// @param name  "containerd", or a distribution that brings it along: "k3s", "rke2", "k0s", "microk8s"
@@ -56,6 +60,14 @@ Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool live
 // "config"; null: not installed.
 Json find_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host);
 Json find_crio(const RuntimeSettings& settings, const Host& host);
+
+// The same facts from files alone, without looking for a daemon: its version, arguments and socket stay unknown, and an
+// engine that is not installed is as good as one that is. What `settings.places` names counts, else the usual files.
+
+/// A program that is named is asked for its version.
+Result<Json> read_containerd_files(const RuntimeSettings& settings, const Host& host);
+Result<Json> read_crio_files(const RuntimeSettings& settings, const Host& host);
+Result<Json> read_docker_files(const RuntimeSettings& settings, const Host& host);
 
 /// A member of nested objects; null where one is missing.
 Json at_path(const Json& value, const std::vector<std::string>& names);

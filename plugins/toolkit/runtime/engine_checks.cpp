@@ -4,7 +4,7 @@
 #include <sstream>
 #include <thread>
 
-#include "toolkit/cdi/libraries.hpp"
+#include "toolkit/paths.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/toml.hpp"

@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "toolkit/cdi/libraries.hpp"
 #include "toolkit/nri/registered.hpp"
+#include "toolkit/paths.hpp"
 #include "toolkit/runtime/containerd_config.hpp"
 #include "toolkit/runtime/containerd_kinds.hpp"
 #include "toolkit/runtime/daemon.hpp"

@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipway toolkit cdi …`, as a person types it.
-#include <array>
-#include <cstdio>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <slipway/testing/temp_dir.hpp>
+
+#include "program.hpp"
 
 namespace slipway {
 namespace {
 
 using ::testing::HasSubstr;
 
-struct Ran {
-  int status = -1;
-  std::string said;
-};
+using testing::Ran;
 
-Ran slipway(const std::string& words) {
-  FILE* const pipe = ::popen((SLIPWAY_PROGRAM " " + words + " 2>&1").c_str(), "r");
-  Ran ran;
-  std::array<char, 4096> block{};
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe))
-    ran.said.append(block.data(), count);
-  const int status = ::pclose(pipe);
-  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return ran;
-}
+Ran slipway(const std::string& words) { return testing::shell(SLIPWAY_PROGRAM " " + words + " 2>&1"); }
 
 TEST(ToolkitTools, ListTheDevicesOfSpecs) {
   const testing::TempDir folder;
@@ -41,8 +27,9 @@ TEST(ToolkitTools, ListTheDevicesOfSpecs) {
 }
 
 TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
-  EXPECT_THAT(slipway("toolkit").said, HasSubstr("its components with tools are cdi"));
-  EXPECT_THAT(slipway("toolkit runtime list").said, HasSubstr("its components with tools are cdi"));
+  EXPECT_THAT(slipway("toolkit").said, HasSubstr("its components with tools are cdi and runtime"));
+  EXPECT_THAT(slipway("toolkit runtime list").said, HasSubstr("runtime has no tool 'list'"));
+  EXPECT_THAT(slipway("toolkit runtime list").said, HasSubstr("its tools are configure"));
   const Ran invented = slipway("toolkit cdi invent");
   EXPECT_NE(invented.status, 0);
   EXPECT_THAT(invented.said, HasSubstr("the tools are generate, list, transform, validate"));
