@@ -60,7 +60,7 @@ def bench_generate(root):
 
 
 def bench_configure():
-    print("\nOne runtime configuration (containerd; slipway's is an apply with journal, check and record)")
+    print("\nOne runtime configuration (containerd): the tools, then an apply with journal, check and record")
     root = SCRATCH / "engine"
     config = root / "etc/containerd/config.toml"
     (SCRATCH / "host.yaml").write_text(HOST)
@@ -76,11 +76,15 @@ def bench_configure():
         program.write_text("")
         program.chmod(0o755)
 
-    compare(max(RUNS // 2, 5), [
-        ("slipway", [SLIPWAY, "apply", "--root", str(root), "--cache", str(SCRATCH / "cache"), "-f",
-                     str(SCRATCH / "host.yaml")]),
-        ("nvidia-ctk", [CTK, "runtime", "configure", "--runtime", "containerd", "--config", str(config),
-                        "--drop-in-config", str(config.parent / "conf.d/99-nvidia.toml")])], prepare)
+    flags = ["runtime", "configure", "--runtime", "containerd", "--config", str(config), "--nvidia-runtime-path",
+             "/usr/bin/nvidia-container-runtime"]
+    drop_in = ["--drop-in-config", str(config.parent / "conf.d/99-nvidia.toml")]
+    compare(RUNS, [
+        ("slipway", [SLIPWAY, "toolkit", *flags, *drop_in]),
+        ("nvidia-ctk", [CTK, *flags, *drop_in]),
+        ("slipway, no drop-in", [SLIPWAY, "toolkit", *flags]),
+        ("slipway apply", [SLIPWAY, "apply", "--root", str(root), "--cache", str(SCRATCH / "cache"), "-f",
+                           str(SCRATCH / "host.yaml")])], prepare)
 
 
 def bundle(name, devices):
