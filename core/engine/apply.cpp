@@ -212,6 +212,11 @@ class Apply {
 
   /// What comes after the components: triggers, verify, the second look, the generation, the end of the journal.
   void settle_accounts() {
+    // Who names a trigger stands in the records, so without them nothing is paid: the next run has the journal for it.
+    if (Status written = write_down_committed(session_, *journal_); !written) {
+      result_.error = std::move(written).error();
+      return;
+    }
     Status paid = pay_owed(session_, *journal_, result_.report);
     for (PlannedComponent& component : result_.run.components)
       if (component.state == ComponentState::changed) look_again(component);
@@ -274,10 +279,11 @@ class Apply {
     }
     SLIPWAY_CHECK(record_outputs(session_, result_.run));
     SLIPWAY_CHECK(session_.root().sync());
+    // What the journal still has to undo may need every original and layer.
+    if (!steps.empty()) return session_.root().sync();
     SLIPWAY_CHECK(drop_layers());
     SLIPWAY_CHECK(session_.state().tidy());
-    if (!steps.empty() || !owed.empty()) return session_.root().sync();
-    return end_journal();
+    return owed.empty() ? end_journal() : session_.root().sync();
   }
 
   /// The journal goes last: whatever is cut off before is taken up by the next run.

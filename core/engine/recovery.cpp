@@ -62,6 +62,19 @@ Result<Unfinished> unfinished_of(Journal& journal) {
   return Unfinished{!steps.empty() || !unwritten.empty(), owed};
 }
 
+Status write_down_committed(Session& session, Journal& journal) {
+  SLIPWAY_TRY(unwritten, journal.unwritten());
+  if (unwritten.empty()) return {};
+  for (const Json& value : unwritten) {
+    const Ownership ownership = ownership_from_json(value);
+    SLIPWAY_CHECK(ownership.items.empty() ? session.state().forget(ownership.component)
+                                          : session.state().write(ownership));
+  }
+  SLIPWAY_CHECK(session.root().sync());
+  for (const Json& value : unwritten) SLIPWAY_CHECK(journal.written(value.value("component", "")));
+  return {};
+}
+
 Result<Recovered> open_and_recover(Session& session) {
   Recovered recovered;
   SLIPWAY_CHECK(session.state().prepare());
@@ -74,18 +87,12 @@ Result<Recovered> open_and_recover(Session& session) {
     SLIPWAY_CHECK(undo_step(session, step, original_of(owned, step), recovered.report));
     components.insert(step.component);
   }
-  SLIPWAY_TRY(unwritten, journal->unwritten());
-  for (const Json& value : unwritten) {
-    const Ownership ownership = ownership_from_json(value);
-    SLIPWAY_CHECK(ownership.items.empty() ? session.state().forget(ownership.component)
-                                          : session.state().write(ownership));
-  }
+  SLIPWAY_CHECK(write_down_committed(session, *journal));
   SLIPWAY_CHECK(session.root().sync());
   for (const std::string& component : components) {
     SLIPWAY_CHECK(journal->commit(component, Json{}));
     recovered.report.push_back("an earlier apply was cut off in " + component + ": its changes were undone first");
   }
-  for (const Json& value : unwritten) SLIPWAY_CHECK(journal->written(value.value("component", "")));
   recovered.journal = std::move(journal);
   return recovered;
 }

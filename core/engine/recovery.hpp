@@ -24,6 +24,9 @@ Result<Unfinished> read_unfinished(Session& session);
 /// The same of a journal that is open already.
 Result<Unfinished> unfinished_of(Journal& journal);
 
+/// Writes the records of components that were committed and did not get that far. Errors: the journal keeps them.
+Status write_down_committed(Session& session, Journal& journal);
+
 /// Opens the root's journal. A cut-off apply's open steps are undone, newest first; the ownership of components that
 /// were complete is written; what is owed stays owed.
 /// @return the journal, and what was put right, a sentence each

@@ -321,18 +321,24 @@ Result<Ownership> Transaction::ownership() {
   return owned;
 }
 
-Status Transaction::commit() {
+Result<Ownership> Transaction::commit() {
   SLIPWAY_TRY(owned, ownership());
   SLIPWAY_CHECK(session_.root().settle_directory_times());
   SLIPWAY_CHECK(session_.root().sync());
   SLIPWAY_CHECK(journal_.commit(planned_.name, to_json(owned)));
+  return owned;
+}
+
+/// From here on it counts, so nothing is undone any more: what fails here is made up for by the next run, since the
+/// journal still has it.
+Status Transaction::write_down(const Ownership& owned) {
   SLIPWAY_CHECK(owned.items.empty() ? session_.state().forget(planned_.name) : session_.state().write(owned));
   SLIPWAY_CHECK(session_.root().sync());
   return journal_.written(planned_.name);
 }
 
 Result<Outcome> Transaction::run() {
-  const auto all = [&]() -> Status {
+  const auto all = [&]() -> Result<Ownership> {
     SLIPWAY_CHECK(stage());
     SLIPWAY_CHECK(take_away());
     SLIPWAY_CHECK(perform(ActionKind::Phase::switch_in));
@@ -343,7 +349,9 @@ Result<Outcome> Transaction::run() {
     return commit();
   };
   if (const Status intended = intend(); !intended) return intended.error();
-  if (Status done = all(); !done) return undo(std::move(done).error());
+  auto owned = all();
+  if (!owned) return undo(std::move(owned).error());
+  SLIPWAY_CHECK(write_down(*owned));
   return outcome_;
 }
 

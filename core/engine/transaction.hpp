@@ -40,7 +40,8 @@ class Transaction {
   Status activate();
   Status check_all();
   Result<Ownership> ownership();
-  Status commit();
+  Result<Ownership> commit();
+  Status write_down(const Ownership& owned);
   Error undo(Error cause);
   void restore_all(Error& cause);
   Status restore_one(const PlannedItem& item, const Image& image, Error& cause);

@@ -70,6 +70,11 @@ Result<Image> regular_image(RootFs& root, int parent, const std::string& name, s
   return image;
 }
 
+/// Why a folder that slipway made stays all the same: others put something into it, or another thing in its place.
+bool may_stay(int error) {
+  return error == ENOTEMPTY || error == EEXIST || error == ENOENT || error == ENOTDIR || error == EBUSY;
+}
+
 NewFile file_of(const Image& image) {
   return NewFile{image.value("mode", 0644U), image.value("uid", 0U), image.value("gid", 0U),
                  image.value("mtime_ns", std::int64_t{0}), attributes_from_json(image.value("attributes", Json()))};
@@ -143,9 +148,15 @@ Status RootFs::restore_absent(std::string_view path, const Image& image) {
   }
   const Json missing = image.value("missing_parents", Json::array());
   for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder) {
-    const auto place = root_.parent_of(folder->get<std::string>());
-    if (!place || ::unlinkat(place->first.get(), place->second.c_str(), AT_REMOVEDIR) != 0) continue;
-    const auto above = folders_above(folder->get<std::string>());
+    const auto path_of_folder = folder->get<std::string>();
+    const auto place = root_.parent_of(path_of_folder);
+    if (!place && place.error().code == ErrorCode::not_found) continue;
+    if (!place) return place.error();
+    if (::unlinkat(place->first.get(), place->second.c_str(), AT_REMOVEDIR) != 0) {
+      if (!may_stay(errno)) return system_error("remove", path_of_folder, errno);
+      continue;
+    }
+    const auto above = folders_above(path_of_folder);
     changed(place->first.get(), above.empty() ? "/" : above.back());
   }
   return {};

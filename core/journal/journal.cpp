@@ -84,8 +84,9 @@ class SqliteJournal final : public Journal {
     SLIPWAY_CHECK(execute("PRAGMA synchronous=OFF"));
     Statement update(db_, "UPDATE step SET done=1 WHERE id=?");
     const bool written = update.bind(1, step).step() == SQLITE_DONE;
+    const Status result = written ? Status{} : Status{error("write to")};  // before the next call hides what went wrong
     SLIPWAY_CHECK(execute("PRAGMA synchronous=FULL"));
-    return written ? Status{} : Status{error("write to")};
+    return result;
   }
 
   Status commit(const std::string& component, const Json& ownership) override {

@@ -144,7 +144,13 @@ Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
 }
 
 Status StateDir::write_json(const std::string& path, const Json& value) {
-  SLIPWAY_CHECK(root_.stage_file(path, pretty(value), 0600, 0, 0));
+  return write_text(path, pretty(value), 0600);
+}
+
+/// The new name gets its content on the disk first: a power cut must not leave an empty file of that name.
+Status StateDir::write_text(const std::string& path, const std::string& text, unsigned mode) {
+  SLIPWAY_CHECK(root_.stage_file(path, text, mode, 0, 0));
+  SLIPWAY_CHECK(root_.sync());
   return root_.switch_in(path);
 }
 
@@ -154,8 +160,7 @@ Status StateDir::prepare() {
   SLIPWAY_TRY(origin, root_.capture(kStateDir));
   const auto begin = [&]() -> Status {
     if (origin.value("type", "") == "absent") SLIPWAY_CHECK(write_json(state_path(kOrigin), origin));
-    SLIPWAY_CHECK(root_.stage_file(state_path("format"), std::string(kFormat) + "\n", 0644, 0, 0));
-    return root_.switch_in(state_path("format"));
+    return write_text(state_path("format"), std::string(kFormat) + "\n", 0644);
   };
   const Status begun = begin();
   if (begun || origin.value("type", "") != "absent") return begun;
@@ -223,9 +228,7 @@ Result<std::optional<Generation>> StateDir::current() const {
 Status StateDir::write_current(const Generation& generation) {
   SLIPWAY_CHECK(
       write_json(state_path("generations/" + std::to_string(generation.number) + ".json"), to_json(generation)));
-  const std::string current = state_path("generations/current");
-  SLIPWAY_CHECK(root_.stage_file(current, std::to_string(generation.number) + "\n", 0644, 0, 0));
-  return root_.switch_in(current);
+  return write_text(state_path("generations/current"), std::to_string(generation.number) + "\n", 0644);
 }
 
 Status StateDir::forget_generation(int number) {

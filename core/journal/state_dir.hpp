@@ -59,7 +59,8 @@ struct Generation {
 Json to_json(const Generation& generation);
 Generation generation_from_json(const Json& value);
 
-/// Reads and writes the state of one root. Writes are atomic (temporary name, rename) and synced by the caller.
+/// Reads and writes the state of one root. Writes are atomic, also in a power cut (temporary name,
+/// sync, rename); that they have reached the disk is for the caller to see to.
 class StateDir {
  public:
   explicit StateDir(RootFs& root) : root_(root) {}
@@ -100,6 +101,7 @@ class StateDir {
   std::string journal_path() const;
 
  private:
+  Status write_text(const std::string& path, const std::string& text, unsigned mode);
   Status write_json(const std::string& path, const Json& value);
   RootFs& root_;
 };

@@ -17,12 +17,9 @@ import sys
 import tempfile
 import time
 
-from checks import Checks, differences, picture
+from checks import Checks, differences
+from demo_driver import DemoDriver, between, look
 
-REPO = pathlib.Path(__file__).resolve().parents[2]
-SLIPWAY = REPO / "build/release/bin/slipway"
-KERNEL = "6.1.0-50-amd64"
-VERSIONS = ("535.261.03", "550.90.07")
 EVERY = 17
 CALLS = (
     "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir", "mkdir",
@@ -125,23 +122,16 @@ def kill(pid):
 class Scenario:
     """One command on a copy of one root; `before` makes that root."""
 
-    def __init__(self, work, name, before, command):
-        self.work, self.name, self.command = work, name, command
-        self.base = work / f"base-{name}"
-        self.base.mkdir()
-        (self.base / "etc").mkdir()
-        (self.base / "etc/hostname").write_text("node\n")
-        self.environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TMPDIR": str(work / "tmp"),
-                            "SLIPWAY_CRASH_MATRIX": name}
-        for words in before:
-            subprocess.run(self.words(words, self.base), env=self.environment, check=True, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
+    def __init__(self, driver, name):
+        self.driver, self.work, self.name = driver, driver.work, name
+        before, self.command = driver.scenarios[name]
+        self.words = driver.words
+        self.base = self.work / f"base-{name}"
+        self.environment = {**driver.environment, "SLIPWAY_CRASH_MATRIX": name}
+        driver.prepare(self.base, before)
         done = self.copy()
         self.steps, self.failing_steps = self.list_steps(done)
-        self.wanted = self.look(done)
-
-    def words(self, command, root):
-        return [str(SLIPWAY), *command, "--root", str(root), "--kernel", KERNEL, "--cache", str(self.work / "cache")]
+        self.wanted = look(done)
 
     def copy(self):
         root = self.work / "root"
@@ -162,11 +152,6 @@ class Scenario:
                 seen[call] = seen.get(call, 0) + 1
                 steps.append((call, seen[call]))
         return [step for step in steps if step[0] in CALLS], steps
-
-    def look(self, root):
-        """The tree without the journal's database, which is another file each time and must only be readable."""
-        seen = picture(root, times=False)
-        return {path: what for path, what in seen.items() if not path.startswith("var/lib/slipway/journal")}
 
     def left_over(self):
         names = [str(path) for path in (self.work / "tmp").iterdir()]
@@ -199,28 +184,8 @@ class Scenario:
         said = ran.stdout.decode(errors="replace")
         if ran.returncode < 0 or ran.returncode > 100 or "terminate called" in said:
             return f"ended with {ran.returncode}: {said[-800:]}"
-        seen = (self.look(root), self.look(self.base), self.wanted)
-        for part in ("driver", "slipway-boot"):
-            now, old, new = (self.part_of(part, picture_) for picture_ in seen)
-            if now != old and self.without_dropped(now, old, new) != new:
-                return (f"{part} is neither the old nor the new one; from the old one:\n{differences(old, now, 6)}\nfrom the new "
-                        f"one:\n{differences(new, now, 6)}\n{said[-800:]}")
-            if ran.returncode == 0 and self.without_dropped(now, old, new) != new:
-                return f"it said that it was done: {said[-800:]}"
-        return self.run_again(root, said)
-
-    @staticmethod
-    def without_dropped(now, old, new):
-        """Without layers of the old state that were to be dropped: nothing leads to them any more."""
-        return {path: what for path, what in now.items()
-                if not (path.startswith("usr/lib/slipway/store/") and path in old and path not in new)}
-
-    @staticmethod
-    def part_of(component, seen):
-        """A component's paths, without slipway's own notes and what triggers make, which may wait for the next run."""
-        waiting = ("var", "etc/ld.so.cache", "lib/modules/" + KERNEL + "/modules.")
-        return {path: what for path, what in seen.items()
-                if not path.startswith(waiting) and path.startswith("etc/systemd") == (component == "slipway-boot")}
+        problem = between(look(self.base), self.wanted, look(root), ran.returncode == 0)
+        return f"{problem}\n{said[-800:]}" if problem else self.run_again(root, said)
 
     def run_again(self, root, said):
         deadline = time.monotonic() + 3
@@ -233,55 +198,43 @@ class Scenario:
                                stderr=subprocess.STDOUT, timeout=120)
         if again.returncode != 0:
             return f"the next run ended with {again.returncode}: {again.stdout.decode()[-1500:]}\nbefore: {said[-800:]}"
-        rest = differences(self.wanted, self.look(root))
+        rest = differences(self.wanted, look(root))
         if rest:
             return f"the tree is another one:\n{rest}\nbefore: {said[-800:]}\nthen: {again.stdout.decode()[-800:]}"
         return f"left over: {self.left_over()}" if self.left_over() else ""
-
-
-def spec(work, version):
-    file = work / f"host-{version}.yaml"
-    file.write_text(f"""apiVersion: slipway.dev/v1
-kind: Host
-metadata: {{name: crash}}
-spec:
-  hardware: assume
-  components:
-    driver: {{version: "{version}", modules: open, source: {{repository: "{work}/package-{version}", trust: unsigned}}}}
-""")
-    return ["apply", "--yes", "-f", str(file)]
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true", help="every step")
     parser.add_argument("--no-boot", action="store_true", help="nothing boots here anyway")
-    parser.add_argument("--only", help="scenario")
+    parser.add_argument("--long", action="store_true", help="nothing is repeated here")
+    parser.add_argument("--only", choices=("install", "upgrade", "rollback", "remove"), help="this scenario alone")
+    parser.add_argument("--what", choices=("errors", "kills"), help="calls that fail alone, or deaths alone")
     arguments = parser.parse_args()
     every = 1 if arguments.full else EVERY
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="crash-") as folder:
-        work = pathlib.Path(folder)
-        (work / "tmp").mkdir()
-        for version in VERSIONS:
-            subprocess.run([REPO / "examples/demo/make-package", "--slipway", SLIPWAY, "--version", version, "--kernel",
-                            KERNEL, work / f"package-{version}"], check=True, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
-        first, second = spec(work, VERSIONS[0]), spec(work, VERSIONS[1])
-        scenarios = {"install": ([], first), "upgrade": ([first], second),
-                     "rollback": ([first, second], ["rollback", "1"]), "remove": ([first], ["remove", "--all"])}
-        for name, (before, command) in scenarios.items():
+        driver = DemoDriver(folder)
+        for name in driver.scenarios:
             if arguments.only in (None, name):
-                run_scenario(checks, Scenario(work, name, before, command), every)
+                scenario = Scenario(driver, name)
+                if arguments.what != "kills":
+                    run_errors(checks, scenario, every)
+                if arguments.what != "errors":
+                    run_kills(checks, scenario, every)
     return checks.close()
 
 
-def run_scenario(checks, scenario, every):
+def run_errors(checks, scenario, every):
     for offset, error in enumerate(ERRORS):
         steps = scenario.failing_steps[offset * every // len(ERRORS)::every]
         wrong = [f"{step}: {problem}" for step in steps if (problem := scenario.fail(step, error))]
         checks.that(not wrong, f"{scenario.name}: {error} at {len(steps)} of {len(scenario.failing_steps)} steps: the old or the "
                     "new tree, and run again, all is as undisturbed", f"{len(wrong)} of them wrong\n" + "\n".join(wrong[:12]))
+
+
+def run_kills(checks, scenario, every):
     for offset, victim in enumerate(VICTIMS):
         wrong, tried = [], 0
         for number in range(offset * every // len(VICTIMS), len(scenario.steps), every):

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/journal/journal.hpp"
 
+#include <csignal>
+
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -89,6 +92,22 @@ TEST_F(JournalTest, SaysNothingOnceAPowerCutLeftOnlyOneOfItsFilesAfterTheEnd) {
     EXPECT_TRUE(journal->owed()->empty());
     ASSERT_TRUE(journal->finish());
   }
+}
+
+// On a full disk it said "cannot write to the journal of applies: not an error".
+TEST_F(JournalTest, SaysWhyAStepCouldNotBeMarked) {
+  auto journal = open();
+  auto list = steps("driver", 1);
+  ASSERT_TRUE(journal->intend(list, {}));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{1, before.rlim_max};  // bytes in a file
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const Status marked = journal->done(list[0].id);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(marked);
+  EXPECT_EQ(marked.error().what.find("not an error"), std::string::npos) << marked.error().what;
 }
 
 TEST_F(JournalTest, SaysThatAFileOfAnotherFormatIsNoJournal) {

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/demo_driver.py - the demonstration driver in two versions, the four commands that move a root between its
+# states, and what such a root looks like.
+
+import os
+import pathlib
+import subprocess
+
+from checks import differences, picture
+from slipway_host import BUILD, KERNEL, TREE
+
+VERSIONS = ("535.261.03", "550.90.07")
+SLIPWAY = BUILD / "bin/slipway"
+
+
+class DemoDriver:
+    """Packages, specs and a cache below `work`; what runs slipway with them."""
+
+    def __init__(self, work):
+        self.work = pathlib.Path(work)
+        (self.work / "tmp").mkdir(exist_ok=True)
+        self.environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TMPDIR": str(self.work / "tmp")}
+        for version in VERSIONS:
+            subprocess.run([TREE / "examples/demo/make-package", "--slipway", SLIPWAY, "--version", version, "--kernel",
+                            KERNEL, self.work / f"package-{version}"], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+        first, second = (self._apply(version) for version in VERSIONS)
+        # Name to the commands that make the root, and the one that is disturbed.
+        self.scenarios = {"install": ([], first), "upgrade": ([first], second),
+                          "rollback": ([first, second], ["rollback", "1"]), "remove": ([first], ["remove", "--all"])}
+
+    def _apply(self, version):
+        file = self.work / f"host-{version}.yaml"
+        file.write_text(f"""apiVersion: slipway.dev/v1
+kind: Host
+metadata: {{name: crash}}
+spec:
+  hardware: assume
+  components:
+    driver: {{version: "{version}", modules: open, source: {{repository: "{self.work}/package-{version}", trust: unsigned}}}}
+""")
+        return ["apply", "--yes", "-f", str(file)]
+
+    def words(self, command, root):
+        return [str(SLIPWAY), *command, "--root", str(root), "--kernel", KERNEL, "--cache", str(self.work / "cache")]
+
+    def run(self, command, root):
+        """Returns (exit status, both outputs)."""
+        done = subprocess.run(self.words(command, root), env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=180)
+        return done.returncode, done.stdout.decode(errors="replace")
+
+    def prepare(self, root, commands):
+        """A nearly empty root, and what these commands make of it. Every root has a /var/lib: where it is missing, a cut
+        between the removal of slipway's own folder there and that of its parents leaves those behind, empty."""
+        (root / "etc").mkdir(parents=True)
+        (root / "var/lib").mkdir(parents=True)
+        (root / "etc/hostname").write_text("node\n")
+        for command in commands:
+            status, said = self.run(command, root)
+            if status != 0:
+                raise RuntimeError(f"{command} ended with {status}: {said[-2000:]}")
+
+
+def look(root):
+    """The tree without the journal's database, which is another file each time and must only be readable."""
+    seen = picture(root, times=False)
+    return {path: what for path, what in seen.items() if not path.startswith("var/lib/slipway/journal")}
+
+
+def between(old, new, now, done):
+    """What is wrong with a root after a command failed (or, `done`, did not) on the way from old to new; empty: nothing."""
+    rests = _rests(old, new, now)
+    for part in ("driver", "slipway-boot"):
+        is_, was, will = (_part_of(part, seen, rests) for seen in (now, old, new))
+        if is_ not in (was, will):
+            return (f"{part} is neither the old nor the new one; from the old one:\n{differences(was, is_, 6)}\nfrom the new "
+                    f"one:\n{differences(will, is_, 6)}")
+        if done and is_ != will:
+            return f"it said that it was done:\n{differences(will, is_, 6)}"
+    return ""
+
+
+def _rests(old, new, now):
+    """Layers of one of the two states alone, of which only the link `current` decides whether they count, and what triggers
+    made, with the folders around them: they may wait for the next run."""
+    waiting = {path for path in {*now, *old, *new} if path.startswith(("etc/ld.so.cache", f"lib/modules/{KERNEL}/modules."))
+               or path.startswith("usr/lib/slipway/store/") and (path in old) != (path in new)}
+    around = {str(parent) for path in waiting if path in now for parent in pathlib.PurePath(path).parents}
+    return waiting | {path for path in around if path not in old or path not in new}
+
+
+def _part_of(component, seen, rests):
+    """A component's paths, without slipway's own notes."""
+    settled = {path: what for path, what in seen.items() if path not in rests and not path.startswith("var")
+               and not path.startswith(("etc/ld.so.cache", f"lib/modules/{KERNEL}/modules."))}
+    return {path: what for path, what in settled.items() if path.startswith("etc/systemd") == (component == "slipway-boot")}
