@@ -4,9 +4,11 @@
 """Simulated GPUs, everything else is real: API server, etcd, kubelet, containerd, slipway-runtime, CDI specs, Debian's
 nvidia-smi. Needs root. --long: kubelet is restarted 100 times instead of 20."""
 
+import itertools
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -160,36 +162,33 @@ class Test:
         self.that(phase == "Succeeded" and log.count("GPU-") == 3, "a pod with three GPUs sees three", log)
 
     def many_pods(self):
-        """50 pods, up to 8 at a time; each says what it sees when it starts and holds it for a moment."""
-        held, overlap, ended, bad = {}, [], 0, []
+        """50 pods, up to 8 at a time; each says which GPU it has, and from when to when (/proc/uptime, one clock for all)."""
+        command = "read begin rest </proc/uptime; nvidia-smi -L; sleep 0.5; read end rest </proc/uptime; echo held $begin $end"
+        running, times, ended, bad = set(), {}, 0, []
         started = 0
         deadline = time.monotonic() + 400
         while ended < 50 and time.monotonic() < deadline:
-            while started < 50 and len(held) < 8:
-                name = self.pod("nvidia-smi -L; sleep 0.5", {GPU: 1}, f"crowd-{started}")
-                held[name] = None
+            while started < 50 and len(running) < 8:
+                running.add(self.pod(command, {GPU: 1}, f"crowd-{started}"))
                 started += 1
             for name, pod in self.node.pods().items():
-                if name not in held:
-                    continue
                 phase = pod.get("status", {}).get("phase", "")
-                if phase in ("Running", "Succeeded") and held[name] is None:
-                    log = self.node.log_of(name)
-                    held[name] = log.split("UUID: ")[1].split(")")[0] if "UUID: " in log else None
-                    if phase == "Running" and held[name] and list(held.values()).count(held[name]) > 1:
-                        others = [each for each in held if held[each] == held[name] and each != name]
-                        running = [each for each in others if self.node.phase(each) == "Running"]
-                        if running and self.node.phase(name) == "Running":
-                            overlap.append((name, running))
-                if phase in ("Succeeded", "Failed"):
-                    if phase == "Failed":
-                        bad.append((name, pod["status"].get("message", ""), pod["status"].get("reason", "")))
-                    ended += 1
-                    held.pop(name)
-                    self.node.delete_pod(name)
+                if name not in running or phase not in ("Succeeded", "Failed"):
+                    continue
+                log = self.node.log_of(name)
+                seen = re.fullmatch(r"GPU 0: .* \(UUID: (\S+)\)\nheld (\S+) (\S+)", log)
+                if phase == "Succeeded" and seen:
+                    times.setdefault(seen[1], []).append((float(seen[2]), float(seen[3]), name))
+                else:
+                    bad.append((name, phase, log, pod["status"].get("message", ""), pod["status"].get("reason", "")))
+                ended += 1
+                running.remove(name)
+                self.node.delete_pod(name)
             time.sleep(0.1)
         self.that(ended == 50 and not bad, "50 pods come, see a GPU and go", f"{ended} ended; {bad[:5]}")
-        self.that(not overlap, "no two of them ever shared a GPU", overlap[:5])
+        overlap = [(gpu, one, other) for gpu, spans in times.items() for one, other in itertools.pairwise(sorted(spans))
+                   if other[0] < one[1]]
+        self.that(len(times) > 1 and not overlap, "no two of them ever shared a GPU", overlap[:5] or times)
 
     def kubelet_restarts(self):
         rounds, slow = 100 if self.long else 20, []
