@@ -76,9 +76,15 @@ def between(old, new, now, done):
         if is_ not in (was, will):
             return (f"{part} is neither the old nor the new one; from the old one:\n{differences(was, is_, 6)}\nfrom the new "
                     f"one:\n{differences(will, is_, 6)}")
-        if done and is_ != will:
-            return f"it said that it was done:\n{differences(will, is_, 6)}"
+        if done and (is_ != will or _missing(old, new, now)):
+            return f"it said that it was done: {_missing(old, new, now)[:6]}\n{differences(will, is_, 6)}"
     return ""
+
+
+def _missing(old, new, now):
+    """Paths of the new state's layers that are not there as they should be."""
+    return [path for path, what in new.items()
+            if path.startswith("usr/lib/slipway/store/") and path not in old and now.get(path) != what]
 
 
 def _rests(old, new, now):
