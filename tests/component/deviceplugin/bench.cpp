@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tests/component/deviceplugin/kubelet.hpp"
+#include "tests/component/engine/spawn.hpp"
 
 namespace {
 
@@ -29,14 +30,9 @@ double since(Clock::time_point begin) {
 }
 
 pid_t start(char** command) {
-  const pid_t child = ::fork();
-  if (child != 0) return child;
-  ::setpgid(0, 0);
-  const int log = ::open("plugin.log", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  ::dup2(log, 1);
-  ::dup2(log, 2);
-  ::execvp(command[0], command);
-  ::_exit(127);
+  std::vector<std::string> words;
+  for (; *command != nullptr; ++command) words.emplace_back(*command);
+  return slipway::testing::spawn({.words = words, .out = "plugin.log", .err = "plugin.log", .own_group = true});
 }
 
 /// The number after a name in /proc/PID/smaps_rollup, KiB.

@@ -20,6 +20,8 @@
 #include <slipway/json.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "tests/component/engine/spawn.hpp"
+
 namespace slipway::testing {
 
 struct Ran {
@@ -66,7 +68,8 @@ class ScratchHost {
   }
 
   /// Starts it and returns its pid; output goes to files that slipway() reads.
-  pid_t start(std::vector<std::string> words) const {
+  /// @param variables  "NAME=value", in the place of the test's own
+  pid_t start(std::vector<std::string> words, std::vector<std::string> variables = {}) const {
     words.insert(words.begin(), program);
     for (const std::string& word :
          {std::string("--root"), folder_.at("root").string(), std::string("--cache"), folder_.at("cache").string()})
@@ -78,17 +81,11 @@ class ScratchHost {
         words.insert(words.end(), {"-f", folder_.at("host.yaml").string()});
       }
     }
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const pid_t child = ::fork();
-    if (child != 0) return child;
-    ::setenv("SLIPWAY_PLUGIN_PATH", plugins.c_str(), 1);
-    (void)!std::freopen(folder_.at("out").c_str(), "w", stdout);
-    (void)!std::freopen(folder_.at("err").c_str(), "w", stderr);
-    (void)!std::freopen("/dev/null", "r", stdin);
-    ::execv(argv[0], argv.data());
-    ::_exit(127);
+    variables.push_back("SLIPWAY_PLUGIN_PATH=" + plugins);
+    return spawn({.words = std::move(words),
+                  .variables = std::move(variables),
+                  .out = folder_.at("out").string(),
+                  .err = folder_.at("err").string()});
   }
 
   std::int64_t mtime_ns(const std::string& inside) const {

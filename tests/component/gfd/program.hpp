@@ -17,6 +17,8 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
+#include "tests/component/engine/spawn.hpp"
+
 namespace slipway {
 
 class Folder {
@@ -70,11 +72,7 @@ inline bool eventually(const std::function<bool()>& holds, std::chrono::seconds 
 class Background {
  public:
   explicit Background(const std::string& command, const std::string& log) {
-    pid_ = fork();
-    if (pid_ == 0) {
-      execl("/bin/sh", "sh", "-c", ("exec " + command + " > '" + log + "' 2>&1").c_str(), nullptr);
-      _exit(127);
-    }
+    pid_ = testing::spawn({.words = {"/bin/sh", "-c", "exec " + command}, .out = log, .err = log});
   }
   ~Background() {
     if (pid_ > 0) (void)stop();

@@ -72,10 +72,8 @@ class RunningService {
     ::unlink(path.c_str());
     const sockaddr_un address = socket_address(path);
     (void)::bind(notify_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
     if (words.empty()) words = {"service", "ticker", "-f", host.folder().at("host.yaml").string()};
-    pid_ = host.start(words);
-    ::unsetenv("NOTIFY_SOCKET");
+    pid_ = host.start(words, {"NOTIFY_SOCKET=" + path});
   }
   RunningService(const RunningService&) = delete;
   RunningService& operator=(const RunningService&) = delete;

@@ -14,6 +14,8 @@
 #include <slipway/json.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
+#include "tests/component/engine/spawn.hpp"
+
 namespace slipway {
 namespace {
 
@@ -79,8 +81,11 @@ class ShimTest : public ::testing::Test {
   }
 
   int shim(std::vector<std::string> words) {
-    const pid_t child = ::fork();
-    if (child == 0) start(words);
+    words.insert(words.begin(), SLIPWAY_RUNTIME);
+    const pid_t child = testing::spawn(
+        {.words = std::move(words),
+         .variables = {"PATH=" + path_, "NVIDIA_CTK_CONFIG_FILE_PATH=" + folder_.at("config.toml").string()},
+         .err = folder_.at("said").string()});
     int status = 0;
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -95,19 +100,6 @@ class ShimTest : public ::testing::Test {
   testing::TempDir folder_;
   std::string log_format_ = "json";
   std::string path_ = folder_.at("bin").string();
-
- private:
-  [[noreturn]] void start(std::vector<std::string>& words) {
-    if (std::freopen(folder_.at("said").c_str(), "w", stderr) == nullptr) ::_exit(98);
-    ::setenv("PATH", path_.c_str(), 1);
-    ::setenv("NVIDIA_CTK_CONFIG_FILE_PATH", folder_.at("config.toml").c_str(), 1);
-    std::string name = "slipway-runtime";
-    std::vector<char*> pointers{name.data()};
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    ::execv(SLIPWAY_RUNTIME, pointers.data());
-    ::_exit(99);
-  }
 };
 
 TEST_F(ShimTest, EditsTheBundleAndBecomesRuncWithTheSameArguments) {
