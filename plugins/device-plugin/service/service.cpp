@@ -8,6 +8,7 @@
 #include <slipway/service_only.hpp>
 
 #include "device-plugin/config/choose.hpp"
+#include "device-plugin/config/watch.hpp"
 #include "device-plugin/managers.hpp"
 #include "device-plugin/service/driver_watch.hpp"
 #include "device-plugin/service/kubelet_view.hpp"
@@ -22,7 +23,6 @@ namespace {
 // A pass waits this long for the driver's events.
 constexpr std::chrono::milliseconds kEventWait{300};
 constexpr std::chrono::milliseconds kBetween{1};
-constexpr std::chrono::seconds kConfigEvery{2};
 
 const char* environment(const char* name) { return std::getenv(name); }
 
@@ -53,12 +53,14 @@ class Run {
  public:
   using LibraryChoice = nvidia::nvml::LibraryChoice;
 
-  Run(const Spec& spec, const Host& host, ServiceIo& io, Settings settings, LibraryChoice choice, Registrar& registrar)
+  Run(const Spec& spec, const Host& host, ServiceIo& io, Settings first, LibraryChoice choice, Registrar& registrar)
       : spec_(spec),
         host_(host),
         io_(io),
         registrar_(registrar),
-        settings_(std::move(settings)),
+        config_(
+            std::move(first), [this] { return read_settings(spec_, host_, environment); },
+            std::chrono::steady_clock::now()),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
         mps_(host, log_,
@@ -66,7 +68,7 @@ class Run {
         kubelet_(on_machine(host, spec.text("kubelet_root")) + "/pod-resources/kubelet.sock"),
         folder_(on_machine(host, kStatusFolder)),
         file_(folder_) {
-    for (const std::string& warning : settings_.warnings) io_.log("warning", warning);
+    for (const std::string& warning : settings().warnings) io_.log("warning", warning);
     Remembered remembered = read_remembered(folder_);
     watch_.remember(std::move(remembered.gpus));
     watch_.book().load(remembered.health, std::chrono::steady_clock::now());
@@ -74,7 +76,7 @@ class Run {
 
   Status pass() {
     reread_settings();
-    watch_.pass(kEventWait, XidFilter(settings_.health_checks_off, settings_.health_checks_on));
+    watch_.pass(kEventWait, XidFilter(settings().health_checks_off, settings().health_checks_on));
     show();
     return {};
   }
@@ -92,30 +94,33 @@ class Run {
     return {.quiet = quiet, .long_quiet = 20 * quiet};
   }
 
-  /// A config that is wrong leaves the last good one in force.
   void reread_settings() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_config_) return;
-    next_config_ = now + kConfigEvery;
-    const auto read = read_settings(spec_, host_, environment);
-    const std::string problem = read ? "" : read.error().where + ": " + read.error().what;
-    if (!problem.empty() && problem != config_problem_)
-      io_.log("warning", "the configuration stays as it was: " + problem + " (" + read.error().next + ")");
-    config_problem_ = problem;
-    if (!read || *read == settings_) return;
-    settings_ = *read;
-    io_.log("info", "a changed configuration is in force");
-    for (const std::string& warning : settings_.warnings) io_.log("warning", warning);
+    switch (config_.look(std::chrono::steady_clock::now())) {
+      case ConfigWatch::News::none:
+        return;
+      case ConfigWatch::News::wrong:
+        io_.log("warning",
+                "the configuration stays as it was: " + config_problem() + " (" + config_.problem()->next + ")");
+        return;
+      case ConfigWatch::News::changed:
+        io_.log("info", "a changed configuration is in force");
+        for (const std::string& warning : settings().warnings) io_.log("warning", warning);
+    }
+  }
+
+  const Settings& settings() const { return config_.in_force(); }
+  std::string config_problem() const {
+    return config_.problem() ? config_.problem()->where + ": " + config_.problem()->what : "";
   }
 
   void show() {
     const bool known = watch_.looked() || !watch_.problem().empty();
     if (!known) return;
-    Snapshot snapshot = make_snapshot(watch_, settings_, host_, spec_.text("cdi_vendor"));
-    if (snapshot.problem.empty()) snapshot.problem = config_problem_;
+    Snapshot snapshot = make_snapshot(watch_, settings(), host_, spec_.text("cdi_vendor"));
+    if (snapshot.problem.empty()) snapshot.problem = config_problem();
     if (watch_.problem().empty())
       snapshot.unready =
-          mps_.tick(mps_wishes(snapshot.resources, snapshot.gpus), spec_.text("driver_root"), settings_.mps_root);
+          mps_.tick(mps_wishes(snapshot.resources, snapshot.gpus), spec_.text("driver_root"), settings().mps_root);
     for (const auto& [name, why] : snapshot.unready)
       if (snapshot.problem.empty()) snapshot.problem = name + " is not ready: " + why;
     if (snapshot.problem != problem_ && !snapshot.problem.empty()) io_.log("warning", snapshot.problem);
@@ -162,15 +167,13 @@ class Run {
   const Host& host_;
   ServiceIo& io_;
   Registrar& registrar_;
-  Settings settings_;
+  ConfigWatch config_;
   DriverWatch::Log log_;
   DriverWatch watch_;
   MpsDaemons mps_;
   KubeletView kubelet_;
   std::string folder_;
   StateFile file_;
-  std::chrono::steady_clock::time_point next_config_ = std::chrono::steady_clock::now() + kConfigEvery;
-  std::string config_problem_;
   std::string problem_;
   std::string file_problem_;
   std::string line_;
