@@ -19,6 +19,7 @@ struct Command {
   std::string usage;    ///< what follows "slipway "
   std::string purpose;  ///< one line
   CommandRun run;
+  std::vector<std::string> words = {};  ///< that may follow the name
 };
 
 const std::vector<Command>& commands();
@@ -38,6 +39,7 @@ Result<int> run_explain(const Options& options, TerminalUi& ui);
 Result<int> run_plugin(const Options& options, TerminalUi& ui);
 Result<int> run_service(const Options& options, TerminalUi& ui);
 Result<int> run_pkg(const Options& options, TerminalUi& ui);
+Result<int> run_completion(const Options& options, TerminalUi& ui);
 
 /// `slipway NAME TOOL …`. @param words  everything after NAME
 Result<int> run_tool(const Manifest& component, const std::vector<std::string>& words);

@@ -107,6 +107,19 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
   return options;
 }
 
+std::vector<OptionEntry> option_entries() {
+  Options unused;
+  std::vector<OptionEntry> entries;
+  const po::options_description table = visible_options(unused);
+  for (const auto& option : table.options()) {
+    const std::string letter = option->canonical_display_name(po::command_line_style::allow_dash_for_short);
+    const bool takes_value = option->semantic()->max_tokens() > 0;
+    entries.push_back({"--" + option->long_name(), letter.starts_with('-') && letter.size() == 2 ? letter : "",
+                       takes_value ? option->semantic()->name() : "", option->description()});
+  }
+  return entries;
+}
+
 std::string options_help() {
   Options unused;
   std::ostringstream text;

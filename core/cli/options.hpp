@@ -40,6 +40,17 @@ struct Options {
 /// Errors: `invalid`, for exit code 64.
 Result<Options> read_options(const std::vector<std::string>& words, bool is_tool);
 
+/// One line of the table of options.
+struct OptionEntry {
+  std::string name;    ///< "--file"
+  std::string letter;  ///< "-f"; empty: none
+  std::string value;   ///< what stands behind it: "SPEC", "text|json|jsonl"; empty: nothing
+  std::string text;
+};
+
+/// The table that read_options() reads by.
+std::vector<OptionEntry> option_entries();
+
 /// The options' help, for `slipway COMMAND --help`.
 std::string options_help();
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regex>
+
+#include "tests/component/engine/scratch_host.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+
+/// Commands and options as `slipway --help` lists them.
+struct Help {
+  std::vector<std::string> commands;
+  std::vector<std::string> options;
+};
+
+Help read_help(const ScratchHost& host) {
+  Help help;
+  std::istringstream lines(host.slipway({"--help"}).out);
+  const std::regex command("^  ([a-z]+) .*");
+  const std::regex option("^ .*(--[a-z-]+) .*");
+  std::smatch found;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, found, command)) help.commands.push_back(found[1]);
+    if (std::regex_match(line, found, option)) help.options.push_back(found[1]);
+  }
+  return help;
+}
+
+/// Runs a shell with the completion script at "$1".
+Ran shell(const ScratchHost& host, const std::string& shell, const std::string& text) {
+  ScratchHost other;
+  other.program = "/bin/sh";
+  other.folder().file("script", host.slipway({"completion", shell}).out);
+  return other.slipway({"-c", text, "sh", other.folder().at("script").string()});
+}
+
+std::string completed(const ScratchHost& host, const std::string& words, int at) {
+  const Ran ran =
+      shell(host, "bash",
+            "exec bash -c 'set -eu; source \"$1\"; COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
+                "; _slipway; printf \"%s\\n\" \"${COMPREPLY[@]}\"' bash \"$1\"");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  return ran.out;
+}
+
+TEST(Reference, HasEveryCommandAndOptionOfTheHelp) {
+  const ScratchHost host;
+  const Help help = read_help(host);
+  ASSERT_GT(help.commands.size(), 15U);
+  ASSERT_GT(help.options.size(), 15U);
+  const std::string page = host.slipway({"completion", "man"}).out;
+  const std::string bash = host.slipway({"completion", "bash"}).out;
+  const std::string zsh = host.slipway({"completion", "zsh"}).out;
+  const std::string fish = host.slipway({"completion", "fish"}).out;
+  for (const std::string& command : help.commands) {
+    EXPECT_THAT(page, HasSubstr("\n.B " + command));
+    EXPECT_TRUE(std::regex_search(bash, std::regex("_slipway_words '[a-z ]*\\b" + command + "\\b"))) << command;
+    EXPECT_THAT(zsh, HasSubstr("'" + command + ":"));
+    EXPECT_THAT(fish, HasSubstr("-a " + command + " "));
+  }
+  for (const std::string& option : help.options) {
+    EXPECT_THAT(page, HasSubstr(std::regex_replace(option, std::regex("-"), "\\-")));
+    EXPECT_THAT(bash, HasSubstr(" " + option));
+    EXPECT_THAT(zsh, HasSubstr(option + "["));
+    EXPECT_THAT(fish, HasSubstr(" -l " + option.substr(2) + " "));
+  }
+}
+
+TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
+  const ScratchHost host;
+  EXPECT_EQ(completed(host, "slipway pl", 1), "plan\nplugin\n");
+  EXPECT_EQ(completed(host, "slipway plugin ch", 2), "check\n");
+  EXPECT_EQ(completed(host, "slipway plan --lock", 2), "--lock\n--locked\n");
+  EXPECT_EQ(completed(host, "slipway plan -o json", 3), "json\njsonl\n");
+  EXPECT_THAT(completed(host, "slipway plan --root /us", 3), HasSubstr("/usr\n"));
+}
+
+TEST(Reference, IsRightInTheEyesOfTheShellsThatAreHere) {
+  const ScratchHost host;
+  for (const std::string name : {"bash", "zsh", "fish"}) {
+    const Ran ran = shell(host, name, "command -v " + name + " >/dev/null || exit 0; exec " + name + " -n \"$1\"");
+    EXPECT_EQ(ran.code, 0) << name << ": " << ran.err;
+  }
+}
+
+TEST(Reference, OfAnUnknownShellIsRefused) {
+  const ScratchHost host;
+  const Ran ran = host.slipway({"completion", "tcsh"});
+  EXPECT_EQ(ran.code, 64);
+  EXPECT_THAT(ran.err, HasSubstr("completion bash"));
+}
+
+TEST(ManualPage, HasNoLineThatTroffWouldTakeForARequest) {
+  const ScratchHost host;
+  std::istringstream lines(host.slipway({"completion", "man"}).out);
+  const std::regex request(R"(^\.(\\"|TH|SH|TP|BR|B|RI|IR|I)( .*)?$)");
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_request = line.starts_with('.') || line.starts_with('\'');
+    EXPECT_TRUE(!is_request || std::regex_match(line, request)) << line;
+    EXPECT_TRUE(std::ranges::all_of(line, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) << line;
+  }
+}
+
+}  // namespace
+}  // namespace slipway
