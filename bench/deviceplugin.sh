@@ -25,9 +25,21 @@ mount --bind root/etc/slipway /etc/slipway
 trap 'umount -l /var/lib/kubelet /etc/slipway; umount -l /sys 2>/dev/null; cd /; rm -rf "$SCRATCH"' EXIT
 FOLDER=/var/lib/kubelet/device-plugins
 
-# measure NAME PROFILE REPLICAS DEVICES
+# of_slipway CALLS, of_nvidia CALLS : one run with the config and the machine that measure() made.
+of_slipway() {
+  rm -rf /run/slipway/deviceplugin
+  "$BENCH" "$FOLDER" "$devices" "$1" -- "$SLIPWAY" service deviceplugin --boot || tail -n 3 plugin.log
+}
+of_nvidia() {
+  SLIPWAY_SIM="$SCRATCH/machine" LD_LIBRARY_PATH="$LIBRARIES" \
+    "$BENCH" "$FOLDER" "$devices" "$1" -- "$SLIPWAY_BENCH_DEVICE_PLUGIN" --config-file="$SCRATCH/config.yaml" ||
+    tail -n 3 plugin.log
+}
+
+# measure PROFILE REPLICAS DEVICES : a few whole runs, and then starts alone, the two in turns.
 measure() {
-  local profile="$1" replicas="$2" devices="$3" sharing=""
+  local profile="$1" replicas="$2" sharing="" starts
+  devices="$3"
   ((replicas == 1)) || sharing="sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: $replicas}]}}"
   printf 'version: v1\n%s\n' "$sharing" >config.yaml
   printf 'apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: b}\nspec: {components: {deviceplugin: {%s, %s}}}\n' \
@@ -40,14 +52,17 @@ measure() {
   mount --bind tree/sys /sys
   printf '\n%s, %s replicas\n' "$profile" "$replicas"
   for ((i = 0; i < ${SLIPWAY_BENCH_RUNS:-3}; i++)); do
-    rm -rf /run/slipway/deviceplugin
-    printf 'slipway  '
-    "$BENCH" "$FOLDER" "$devices" 1000 -- "$SLIPWAY" service deviceplugin --boot || tail -n 3 plugin.log
-    [[ -n ${SLIPWAY_BENCH_DEVICE_PLUGIN:-} ]] || continue
-    printf 'NVIDIA   '
-    SLIPWAY_SIM="$SCRATCH/machine" LD_LIBRARY_PATH="$LIBRARIES" \
-      "$BENCH" "$FOLDER" "$devices" 1000 -- "$SLIPWAY_BENCH_DEVICE_PLUGIN" --config-file="$SCRATCH/config.yaml" ||
-      tail -n 3 plugin.log
+    printf 'slipway  ' && of_slipway 1000
+    [[ -z ${SLIPWAY_BENCH_DEVICE_PLUGIN:-} ]] || { printf 'NVIDIA   ' && of_nvidia 1000; }
+  done
+  rm -f starts.*
+  for ((i = 0; i < ${SLIPWAY_BENCH_STARTS:-20}; i++)); do
+    of_slipway 0 >>starts.slipway
+    [[ -z ${SLIPWAY_BENCH_DEVICE_PLUGIN:-} ]] || of_nvidia 0 >>starts.NVIDIA
+  done
+  for starts in starts.*; do
+    printf '%-8s starts: %s\n' "${starts#starts.}" \
+      "$(sort -n "$starts" | awk '{ all[NR] = $1 } END { printf "median %s ms, %s to %s", all[int((NR + 1) / 2)], all[1], all[NR] }')"
   done
   umount -l /sys
 }

@@ -21,7 +21,7 @@ std::optional<int> numa_node_of(const Host& host, const std::string& address) {
 /// Reads one GPU, and asks it nothing more once an answer says that it cannot.
 class Reader {
  public:
-  Reader(nvml::Nvml& library, const Host& host) : library_(library), host_(host) {}
+  Reader(nvml::Nvml& library, const MigMinors& minors) : library_(library), minors_(minors) {}
 
   nvmlReturn_t read(unsigned index, Gpu& gpu) {
     gpu.index = index;
@@ -33,8 +33,7 @@ class Reader {
     if (good()) gpu.memory_bytes = want(nvml::memory_total(library_, handle));  // some share the CPU's, and have none
     if (good()) read_capability(handle, gpu);
     if (good()) gpu.mig_enabled = want(nvml::mig_mode(library_, handle)).current;
-    if (good() && gpu.mig_enabled) gpu.mig_devices = need(read_mig_devices(library_, handle, gpu, host_));
-    if (good()) gpu.numa_node = numa_node_of(host_, gpu.address);
+    if (good() && gpu.mig_enabled) gpu.mig_devices = need(read_mig_devices(library_, handle, gpu, minors_));
     return problem_;
   }
 
@@ -58,9 +57,14 @@ class Reader {
   }
 
   nvml::Nvml& library_;
-  const Host& host_;
+  const MigMinors& minors_;
   nvmlReturn_t problem_ = NVML_SUCCESS;
 };
+
+nvml::Answer<Gpu> read_gpu(nvml::Nvml& library, unsigned index, const MigMinors& minors) {
+  return library.ask_together<Gpu>(
+      [index, minors](nvml::Nvml& inside, Gpu& gpu) { return Reader(inside, minors).read(index, gpu); });
+}
 
 bool drives_a_display(const std::string& product) {
   return product == "DGX Display" || product == "NVIDIA DGX Display";
@@ -75,13 +79,15 @@ Result<Inventory> read_inventory(nvml::Nvml& library, const Host& host, const st
   inventory.driver_version = *version;
   const auto count = nvml::device_count(library);
   if (!count) return count.error("count the GPUs");
+  const MigMinors minors = read_mig_minors(host);
   for (unsigned index = 0; index < *count; ++index) {
-    Gpu gpu;
-    const nvmlReturn_t problem = skip.contains(index) ? nvml::kGaveUp : Reader(library, host).read(index, gpu);
-    if (problem != NVML_SUCCESS)
-      inventory.silent.push_back({index, problem, nvml::error_text(problem)});
-    else if (!drives_a_display(gpu.product))
-      inventory.gpus.push_back(std::move(gpu));
+    const auto answer = skip.contains(index) ? nvml::kGaveUp : read_gpu(library, index, minors);
+    if (!answer) {
+      inventory.silent.push_back({index, answer.code(), nvml::error_text(answer.code())});
+    } else if (!drives_a_display(answer->product)) {
+      inventory.gpus.push_back(*answer);
+      inventory.gpus.back().numa_node = numa_node_of(host, answer->address);
+    }
   }
   return inventory;
 }

@@ -27,8 +27,7 @@ unsigned selector_of(nvml::Nvml& library, nvmlDevice_t gpu, unsigned instance,
 }
 
 /// /dev/nvidia-caps/nvidia-capN of the GPU instance and of the compute instance.
-std::vector<std::string> capability_nodes(const MigDevice& device, unsigned minor,
-                                          const std::map<std::string, unsigned>& minors) {
+std::vector<std::string> capability_nodes(const MigDevice& device, unsigned minor, const MigMinors& minors) {
   std::vector<std::string> paths;
   const std::string instance = fmt::format("gpu{}/gi{}", minor, device.gpu_instance);
   for (const std::string& name :
@@ -40,8 +39,12 @@ std::vector<std::string> capability_nodes(const MigDevice& device, unsigned mino
 
 }  // namespace
 
-std::map<std::string, unsigned> parse_mig_minors(std::string_view text) {
-  std::map<std::string, unsigned> minors;
+MigMinors read_mig_minors(const Host& host) {
+  return parse_mig_minors(host.read("/proc/driver/nvidia-caps/mig-minors").value_or(""));
+}
+
+MigMinors parse_mig_minors(std::string_view text) {
+  MigMinors minors;
   std::istringstream lines{std::string(text)};
   std::string name;
   unsigned minor = 0;
@@ -51,11 +54,10 @@ std::map<std::string, unsigned> parse_mig_minors(std::string_view text) {
 }
 
 nvml::Answer<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t handle, const Gpu& gpu,
-                                                      const Host& host) {
+                                                      const MigMinors& minors) {
   const auto handles = nvml::mig_devices(library, handle);
   if (!handles) return handles.code();
   const auto profiles = nvml::gpu_instance_profiles(library, handle).value_or({});
-  const auto minors = parse_mig_minors(host.read("/proc/driver/nvidia-caps/mig-minors").value_or(""));
   std::vector<MigDevice> devices;
   for (nvmlDevice_t each : *handles) {
     MigDevice device;

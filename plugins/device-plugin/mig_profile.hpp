@@ -11,11 +11,15 @@
 
 namespace slipway::deviceplugin {
 
+/// Minor numbers of capability nodes by name: "gpu0/gi1/ci0/access" -> 12.
+using MigMinors = std::map<std::string, unsigned>;
+
 /// Devices that go away while they are read are left out.
 nvidia::nvml::Answer<std::vector<MigDevice>> read_mig_devices(nvidia::nvml::Nvml& nvml, nvmlDevice_t handle,
-                                                              const Gpu& gpu, const Host& host);
+                                                              const Gpu& gpu, const MigMinors& minors);
 
-/// The minor numbers of /proc/driver/nvidia-caps/mig-minors by name: "gpu0/gi1/ci0/access" -> 12.
-std::map<std::string, unsigned> parse_mig_minors(std::string_view text);
+/// Those of /proc/driver/nvidia-caps/mig-minors; without the file none.
+MigMinors read_mig_minors(const Host& host);
+MigMinors parse_mig_minors(std::string_view text);
 
 }  // namespace slipway::deviceplugin

@@ -54,7 +54,7 @@ nvml::Answer<nvmlPciInfo_t> link_remote(nvml::Nvml& library, nvmlDevice_t gpu, u
   });
 }
 
-Links read_links(nvml::Nvml& library, nvmlDevice_t gpu) {
+Links links_of(nvml::Nvml& library, nvmlDevice_t gpu) {
   Links links;
   for (unsigned link = 0; link < kMostLinks; ++link) {
     const auto active = link_number(library, "nvmlDeviceGetNvLinkState", gpu, link);
@@ -70,14 +70,30 @@ Links read_links(nvml::Nvml& library, nvmlDevice_t gpu) {
   return links;
 }
 
-unsigned common_ancestor(nvml::Nvml& library, nvmlDevice_t one, nvmlDevice_t other) {
+Links read_links(nvml::Nvml& library, nvmlDevice_t gpu) {
+  return library
+      .ask_together<Links>([gpu](nvml::Nvml& inside, Links& links) {
+        links = links_of(inside, gpu);
+        return NVML_SUCCESS;
+      })
+      .value_or({});
+}
+
+/// How far up the PCI tree one GPU meets each of the others, which have handles or not.
+std::vector<unsigned> common_ancestors(nvml::Nvml& library, nvmlDevice_t one, const std::vector<nvmlDevice_t>& others) {
   constexpr unsigned kSystem = 50;
   return library
-      .ask<unsigned>([one, other](const nvml::Library& open, unsigned& level) {
-        return nvml::invoke(open.function<nvmlDevice_t, nvmlDevice_t, unsigned*>("nvmlDeviceGetTopologyCommonAncestor"),
-                            one, other, &level);
+      .ask<std::vector<unsigned>>([one, others](const nvml::Library& open, std::vector<unsigned>& levels) {
+        const auto ancestor =
+            open.function<nvmlDevice_t, nvmlDevice_t, unsigned*>("nvmlDeviceGetTopologyCommonAncestor");
+        for (nvmlDevice_t const other : others) {
+          unsigned level = kSystem;
+          if (other != nullptr && nvml::invoke(ancestor, one, other, &level) != NVML_SUCCESS) level = kSystem;
+          levels.push_back(level);
+        }
+        return NVML_SUCCESS;
       })
-      .value_or(kSystem);
+      .value_or(std::vector<unsigned>(others.size(), kSystem));
 }
 
 /// Direct links count each; through NVSwitches every GPU reaches every other by all the links that the poorer one has.
@@ -101,13 +117,14 @@ Nearness read_nearness(nvml::Nvml& library, const std::vector<Gpu>& gpus) {
     handles.push_back(handle.value_or(nullptr));
     links.push_back(handle ? read_links(library, *handle) : Links());
   }
-  for (std::size_t i = 0; i < gpus.size(); ++i)
-    for (std::size_t j = i + 1; j < gpus.size(); ++j) {
-      if (handles[i] == nullptr || handles[j] == nullptr) continue;
-      nearness.set(i, j,
-                   pci_score(common_ancestor(library, handles[i], handles[j])) +
-                       link_score(links[i], links[j], gpus[i], gpus[j]));
-    }
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (handles[i] == nullptr) continue;
+    const std::vector<nvmlDevice_t> later(handles.begin() + static_cast<std::ptrdiff_t>(i) + 1, handles.end());
+    const std::vector<unsigned> levels = common_ancestors(library, handles[i], later);
+    for (std::size_t j = i + 1; j < gpus.size(); ++j)
+      if (handles[j] != nullptr)
+        nearness.set(i, j, pci_score(levels[j - i - 1]) + link_score(links[i], links[j], gpus[i], gpus[j]));
+  }
   return nearness;
 }
 

@@ -11,8 +11,11 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-std::vector<Client> clients_of(nvml::Nvml& library, const Host& host, const std::string& uuid) {
-  std::map<unsigned, std::uint64_t> memory;  // a process may compute and draw: both lists name the same memory
+/// A process may compute and draw: both lists name the same memory.
+using Memory = std::map<unsigned, std::uint64_t>;
+
+Memory memory_of(nvml::Nvml& library, const std::string& uuid) {
+  Memory memory;
   const auto handle = nvml::device_by_uuid(library, uuid);
   if (!handle) return {};
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps}) {
@@ -20,8 +23,16 @@ std::vector<Client> clients_of(nvml::Nvml& library, const Host& host, const std:
     for (const nvml::Process& each : processes)
       memory[each.pid] = std::max(memory[each.pid], each.memory_bytes.value_or(0));
   }
+  return memory;
+}
+
+std::vector<Client> clients_of(nvml::Nvml& library, const Host& host, const std::string& uuid) {
+  const auto answer = library.ask_together<Memory>([uuid](nvml::Nvml& inside, Memory& memory) {
+    memory = memory_of(inside, uuid);
+    return NVML_SUCCESS;
+  });
   std::vector<Client> clients;
-  for (const auto& [pid, bytes] : memory)
+  for (const auto& [pid, bytes] : answer.value())
     clients.push_back(
         {pid, bytes, container_in(host.read("/proc/" + std::to_string(pid) + "/cgroup").value_or(std::string()))});
   std::ranges::stable_sort(clients, std::greater(), &Client::memory_bytes);

@@ -117,11 +117,15 @@ void DriverWatch::take(const Inventory& inventory, Moment now) {
 }
 
 std::optional<unsigned> DriverWatch::recovery_action(const Gpu& gpu) {
-  const auto handle = nvml::device_by_uuid(*nvml_, gpu.uuid);
-  if (!handle) return std::nullopt;
-  const auto fields = nvml::field_values(*nvml_, *handle, {kRecoveryActionField});
-  if (!fields || fields->empty() || fields->front().nvmlReturn != NVML_SUCCESS) return std::nullopt;
-  return static_cast<unsigned>(nvml::number_of(fields->front()));
+  const auto action = nvml_->ask_together<unsigned>([uuid = gpu.uuid](nvml::Nvml& inside, unsigned& value) {
+    const auto handle = nvml::device_by_uuid(inside, uuid);
+    if (!handle) return handle.code();
+    const auto fields = nvml::field_values(inside, *handle, {kRecoveryActionField});
+    if (!fields || fields->empty()) return fields ? NVML_ERROR_NOT_SUPPORTED : fields.code();
+    value = static_cast<unsigned>(nvml::number_of(fields->front()));
+    return fields->front().nvmlReturn;
+  });
+  return action ? std::optional(*action) : std::nullopt;
 }
 
 /// One set for all; made anew when other GPUs answer than before, or it broke.

@@ -36,7 +36,7 @@ Status Nvml::start() {
 void Nvml::release() {
   if (!library_) return;
   // With a call stuck inside, a shutdown would wait for it: the process keeps that one initialisation.
-  if (thread_.stuck() == 0)
+  if (!inside_ && thread_.stuck() == 0)
     (void)ask<int>([](const Library& library, int&) { return invoke(library.function<>("nvmlShutdown")); }).ok();
   library_.reset();
 }

@@ -60,6 +60,11 @@ class Nvml {
       nvmlReturn_t code = NVML_ERROR_UNKNOWN;
     };
     if (!library_) return NVML_ERROR_UNINITIALIZED;
+    if (inside_) {
+      State here;
+      here.code = question(*library_, here.value);
+      return {here.code, std::move(here.value)};
+    }
     auto state = std::make_shared<State>();
     const bool came_back = thread_.run(
         [state, library = library_, question = std::move(question)] { state->code = question(*library, state->value); },
@@ -68,12 +73,25 @@ class Nvml {
     return {state->code, std::move(state->value)};
   }
 
+  /// Several questions with one limit, and one change of threads there and back, which costs more than most answers:
+  /// `work(nvml, value)` asks an Nvml of its own, fills the value and gives a code. It must own all that it uses, too.
+  template <class T, class Work>
+  Answer<T> ask_together(Work work) {
+    return ask<T>([work = std::move(work), open = library_](const Library&, T& value) {
+      Nvml inside(open);
+      return work(inside, value);
+    });
+  }
+
  private:
+  /// For the thread for calls: asks without another thread, and does not shut down what it did not start.
+  explicit Nvml(std::shared_ptr<const Library> library) : library_(std::move(library)), inside_(true) {}
   Status start();
 
   NvmlOptions options_;
   std::shared_ptr<const Library> library_;
   CallThread thread_;
+  bool inside_ = false;
 };
 
 }  // namespace slipway::nvidia::nvml

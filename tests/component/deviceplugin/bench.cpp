@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // deviceplugin_bench FOLDER DEVICES CALLS -- COMMAND…: starts a device plugin, as kubelet's stand-in at
 // FOLDER/kubelet.sock, and prints what it takes: until DEVICES are there, for each call, in memory. A line of JSON.
+// With CALLS 0 only the first, in milliseconds.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -52,6 +53,14 @@ void family(const std::string& pid, std::vector<std::string>& all) {
   }
 }
 
+[[noreturn]] void end(pid_t plugin) {
+  ::kill(plugin, SIGTERM);
+  for (int i = 0; i < 300 && ::waitpid(plugin, nullptr, WNOHANG) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ::kill(-plugin, SIGKILL);
+  std::_Exit(0);
+}
+
 struct Times {
   double median = 0;
   double p99 = 0;
@@ -86,6 +95,11 @@ int main(int count, char** words) {
     ::kill(-plugin, SIGKILL);
     return 1;
   }
+  if (calls == 0) {
+    std::printf("%.1f\n", registered);
+    std::fflush(stdout);
+    end(plugin);
+  }
   std::vector<std::string> ids;
   const auto resource = kubelet.of(kGpu);
   for (const auto& [id, device] : resource.devices) ids.push_back(id);
@@ -110,9 +124,5 @@ int main(int count, char** words) {
       registered, allocate.median, allocate.p99, prefer.median, prefer.p99, answered ? "true" : "false", pss, rss,
       pids.size());
   std::fflush(stdout);
-  ::kill(plugin, SIGTERM);
-  for (int i = 0; i < 300 && ::waitpid(plugin, nullptr, WNOHANG) == 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  ::kill(-plugin, SIGKILL);
-  std::_Exit(0);
+  end(plugin);
 }

@@ -161,6 +161,42 @@ TEST(NvmlBinding, GivesUpACallThatHangsAndAnswersTheNext) {
   EXPECT_EQ(device_count(*nvml).value_or(0), 1U);
 }
 
+// The device plugin asked 600 questions at its start, each with a change of threads there and back: half of its start.
+TEST(NvmlBinding, AsksTogetherOnOneOtherThreadWithoutStartingNvmlAnew) {
+  const auto nvml = open_mock(MOCK_SMALL);
+  ASSERT_NE(nvml, nullptr);
+  using Threads = std::vector<std::thread::id>;
+  const auto threads = nvml->ask_together<Threads>([](Nvml& inside, Threads& seen) {
+    for (int i = 0; i < 2; ++i) {
+      const auto one = inside.ask<std::thread::id>([](const Library&, std::thread::id& id) {
+        id = std::this_thread::get_id();
+        return NVML_SUCCESS;
+      });
+      seen.push_back(*one);
+    }
+    return device_count(inside).code();
+  });
+  ASSERT_TRUE(threads.ok()) << error_text(threads.code());
+  ASSERT_EQ(threads->size(), 2U);
+  EXPECT_EQ(threads->front(), threads->back());
+  EXPECT_NE(threads->front(), std::this_thread::get_id());
+  EXPECT_EQ(device_count(*nvml).value_or(0), 1U) << "it was not shut down by the one inside";
+}
+
+TEST(NvmlBinding, GivesUpQuestionsAskedTogetherWhenOneHangs) {
+  const auto nvml = open_mock(MOCK_HANG, std::chrono::milliseconds(200));
+  ASSERT_NE(nvml, nullptr);
+  const auto name = nvml->ask_together<std::string>([](Nvml& inside, std::string& value) {
+    const auto device = device_at(inside, 0);
+    const auto answer = device_name(inside, *device);
+    value = answer.value();
+    return answer.code();
+  });
+  EXPECT_EQ(name.code(), kGaveUp);
+  EXPECT_EQ(nvml->stuck(), 1U);
+  EXPECT_EQ(nvml->ask_together<int>([](Nvml&, int&) { return NVML_ERROR_IN_USE; }).code(), NVML_ERROR_IN_USE);
+}
+
 TEST(NvmlBinding, StopsStartingThreadsWhenTooManyHang) {
   const auto nvml = open_mock(MOCK_HANG, std::chrono::milliseconds(10));
   ASSERT_NE(nvml, nullptr);
