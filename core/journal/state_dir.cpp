@@ -13,11 +13,13 @@
 
 #include "core/host/folder_names.hpp"
 #include "core/host/originals.hpp"
+#include "core/journal/state_folder.hpp"
 
 namespace slipway::core {
 namespace {
 
 constexpr std::string_view kFormat = "1";
+constexpr std::string_view kFormatFile = "format";
 constexpr std::string_view kOrigin = "origin.json";
 constexpr std::string_view kJournal = "journal.sqlite";
 
@@ -117,10 +119,10 @@ Generation generation_from_json(const Json& value) {
   return generation;
 }
 
-bool StateDir::exists() const { return root_.root().open_at(state_path("format"), O_RDONLY).ok(); }
+bool StateDir::exists() const { return root_.root().open_at(state_path(kFormatFile), O_RDONLY).ok(); }
 
 Status StateDir::check_format() const {
-  auto text = read_text(root_.root(), state_path("format"));
+  auto text = read_text(root_.root(), state_path(kFormatFile));
   if (!text && text.error().code == ErrorCode::not_found) return {};
   if (!text) return std::move(text).error();
   while (!text->empty() && text->back() == '\n') text->pop_back();
@@ -128,7 +130,7 @@ Status StateDir::check_format() const {
   return Error{ErrorCode::unsupported,
                "the state of this root was written by another slipway (format " + *text + ", this one knows " +
                    std::string(kFormat) + ")",
-               state_path("format"),
+               state_path(kFormatFile),
                "update slipway to the version that provisioned this root, or a later one",
                {}};
 }
@@ -158,14 +160,11 @@ Status StateDir::prepare() {
   if (exists()) return {};
   SLIPWAY_CHECK(leave());  // what an earlier try has begun
   SLIPWAY_TRY(origin, root_.capture(kStateDir));
-  const auto begin = [&]() -> Status {
-    if (origin.value("type", "") == "absent") SLIPWAY_CHECK(write_json(state_path(kOrigin), origin));
-    return write_text(state_path("format"), std::string(kFormat) + "\n", 0644);
-  };
-  const Status begun = begin();
-  if (begun || origin.value("type", "") != "absent") return begun;
-  (void)root_.remove_tree(kStateDir).ok();  // the first error is the one to tell
-  (void)root_.restore(kStateDir, origin).ok();
+  if (origin.value("type", "") != "absent")
+    return write_text(state_path(kFormatFile), std::string(kFormat) + "\n", 0644);
+  const Status begun = bring_state_folder(
+      root_, origin, {{std::string(kOrigin), pretty(origin)}, {std::string(kFormatFile), std::string(kFormat) + "\n"}});
+  if (!begun) (void)sweep_state_folder(root_).ok();  // the first error is the one to tell
   return begun;
 }
 
@@ -246,15 +245,14 @@ Status StateDir::tidy() {
 }
 
 Status StateDir::leave() {
+  SLIPWAY_CHECK(sweep_state_folder(root_));
   const auto folder = root_.root().open_at(kStateDir, O_RDONLY | O_DIRECTORY);
   if (!folder) return folder.error().code == ErrorCode::not_found ? Status{} : Status(folder.error());
   SLIPWAY_TRY(all, ownerships());
   SLIPWAY_TRY(entries, folder_names(folder->get(), kStateDir));
   if (!all.empty() || std::ranges::count(entries, kJournal) != 0) return {};
   const Json origin = read_json(root_.root(), state_path(kOrigin)).value_or(Json{});
-  for (const std::string& entry : entries)
-    if (entry != kOrigin) SLIPWAY_CHECK(root_.remove_tree(state_path(entry)));
-  SLIPWAY_CHECK(root_.remove_tree(kStateDir));
+  SLIPWAY_CHECK(take_state_folder(root_, origin.is_object() ? origin : Json::object()));
   return origin.is_object() ? root_.restore(kStateDir, origin) : Status{};
 }
 

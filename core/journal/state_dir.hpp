@@ -93,8 +93,7 @@ class StateDir {
 
   /// Removes originals that nobody refers to.
   Status tidy();
-  /// Removes the folder once nothing is owned and no journal is there any more. What is needed to end that after a
-  /// crash goes last.
+  /// Removes the folder once nothing is owned and no journal is there any more, in one step.
   Status leave();
 
   /// Path of the journal on this machine (root's folder and the resolved state folder).

@@ -51,10 +51,8 @@ spec:
         return done.returncode, done.stdout.decode(errors="replace")
 
     def prepare(self, root, commands):
-        """A nearly empty root, and what these commands make of it. Every root has a /var/lib: where it is missing, a cut
-        between the removal of slipway's own folder there and that of its parents leaves those behind, empty."""
+        """A nearly empty root, and what these commands make of it. It has no /var, which slipway makes and takes away."""
         (root / "etc").mkdir(parents=True)
-        (root / "var/lib").mkdir(parents=True)
         (root / "etc/hostname").write_text("node\n")
         for command in commands:
             status, said = self.run(command, root)

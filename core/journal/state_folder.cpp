@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/journal/state_folder.hpp"
+
+#include <fcntl.h>
+
+#include "core/host/folder_names.hpp"
+#include "core/journal/state_dir.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::string_view kAside = ".slipway-state";
+
+/// The name beside a folder by which it comes and goes.
+std::string aside(const std::string& folder) { return folder.substr(0, folder.rfind('/') + 1) + std::string(kAside); }
+
+/// The state folder and those above it that were missing, outermost first.
+std::vector<std::string> own_folders(const Image& origin) {
+  std::vector<std::string> all;
+  if (const auto missing = origin.find("missing_parents"); missing != origin.end())
+    for (const Json& folder : *missing) all.push_back(folder.get<std::string>());
+  all.emplace_back(kStateDir);
+  return all;
+}
+
+bool holds_only_one(const RootFs& root, const std::string& folder) {
+  const auto opened = root.root().open_at(folder, O_RDONLY | O_DIRECTORY);
+  if (!opened) return false;
+  const auto names = folder_names(opened->get(), folder);
+  return names && names->size() == 1;
+}
+
+}  // namespace
+
+Status sweep_state_folder(RootFs& root) {
+  std::vector<std::string> folders = folders_above(kStateDir);
+  folders.emplace_back(kStateDir);
+  for (const std::string& folder : folders)
+    if (root.root().open_at(aside(folder), O_PATH | O_DIRECTORY).ok()) SLIPWAY_CHECK(root.remove_tree(aside(folder)));
+  return {};
+}
+
+Status bring_state_folder(RootFs& root, const Image& origin, const std::map<std::string, std::string>& files) {
+  const std::string outermost = own_folders(origin).front();
+  const std::string begun = aside(outermost);
+  for (const auto& [name, content] : files) {
+    const std::string path = begun + std::string(kStateDir.substr(outermost.size())) + "/" + name;
+    SLIPWAY_CHECK(root.stage_file(path, content, 0644, 0, 0));
+    SLIPWAY_CHECK(root.switch_in(path));
+  }
+  SLIPWAY_CHECK(root.sync());
+  return root.rename(begun, outermost);
+}
+
+Status take_state_folder(RootFs& root, const Image& origin) {
+  const std::vector<std::string> own = own_folders(origin);
+  // Only the way down to the state folder may be in what goes at once.
+  std::size_t outermost = own.size() - 1;
+  while (outermost > 0 && holds_only_one(root, own[outermost - 1])) --outermost;
+  SLIPWAY_CHECK(root.rename(own[outermost], aside(own[outermost])));
+  return root.remove_tree(aside(own[outermost]));
+}
+
+}  // namespace slipway::core
