@@ -86,12 +86,13 @@ def _missing(old, new, now):
 
 
 def _rests(old, new, now):
-    """Layers of one of the two states alone, of which only the link `current` decides whether they count, and what triggers
-    made, with the folders around them: they may wait for the next run."""
+    """Layers of one of the two states alone, of which only the link `current` decides whether they count, what triggers
+    made, and the state folder under its other name, with the folders around them: they may wait for the next run."""
     waiting = {path for path in {*now, *old, *new} if path.startswith(("etc/ld.so.cache", f"lib/modules/{KERNEL}/modules."))
-               or path.startswith("usr/lib/slipway/store/") and (path in old) != (path in new)}
-    around = {str(parent) for path in waiting if path in now for parent in pathlib.PurePath(path).parents}
-    return waiting | {path for path in around if path not in old or path not in new}
+               or path.startswith("usr/lib/slipway/store/") and (path in old) != (path in new)
+               or ".slipway-state" in pathlib.PurePath(path).parts}
+    around = {str(parent) for path in waiting for parent in pathlib.PurePath(path).parents}
+    return waiting | {path for path in around if path in now and (path not in old or path not in new)}
 
 
 def _part_of(component, seen, rests):
