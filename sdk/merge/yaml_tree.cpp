@@ -46,6 +46,7 @@ class Builder {
         made.kind = Kind::odd;
       map.members.push_back(std::move(made));
     }
+    if (map.kind == Kind::block_map && map.members.empty()) map.kind = Kind::odd;  // its keys are no texts
   }
 
   static std::size_t first_key(const YAML::Node& node) { return offset(node.begin()->first.Mark()); }
