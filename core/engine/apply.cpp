@@ -220,7 +220,7 @@ class Apply {
     Status paid = pay_owed(session_, *journal_, result_.report);
     for (PlannedComponent& component : result_.run.components)
       if (component.state == ComponentState::changed) look_again(component);
-    Status closed = close();
+    Status closed = close(paid.ok());
     if (!paid)
       result_.error = std::move(paid).error();
     else if (!closed)
@@ -267,7 +267,8 @@ class Apply {
     }
   }
 
-  Status close() {
+  /// @param paid  all that was owed is done: else the journal stays, and the next run takes it up
+  Status close(bool paid) {
     SLIPWAY_TRY(steps, journal_->open_steps());
     SLIPWAY_TRY(owed, journal_->owed());
     const bool whole = std::none_of(result_.run.components.begin(), result_.run.components.end(), [](const auto& c) {
@@ -283,7 +284,7 @@ class Apply {
     if (!steps.empty()) return session_.root().sync();
     SLIPWAY_CHECK(drop_layers());
     SLIPWAY_CHECK(session_.state().tidy());
-    return owed.empty() ? end_journal() : session_.root().sync();
+    return paid && owed.empty() ? end_journal() : session_.root().sync();
   }
 
   /// The journal goes last: whatever is cut off before is taken up by the next run.
