@@ -19,14 +19,16 @@ std::set<std::string> named_triggers(const std::map<std::string, Ownership>& own
   return names;
 }
 
-Status drop_products(Session& session) {
+/// @param unpaid  triggers that the next run pays: what they make stays noted until then
+Status drop_products(Session& session, const std::set<std::string>& unpaid) {
   SLIPWAY_TRY(products, session.state().products());
   if (products.empty()) return {};
   SLIPWAY_TRY(owned, session.state().ownerships());
   const auto named = named_triggers(owned);
   Json left = Json::object();
   for (const auto& [path, product] : products.items()) {
-    if (named.contains(product.value("trigger", ""))) {
+    const std::string trigger = product.value("trigger", "");
+    if (named.contains(trigger) || unpaid.contains(trigger)) {
       left[path] = product;
       continue;
     }
@@ -42,18 +44,20 @@ Status pay_owed(Session& session, Journal& journal, std::vector<std::string>& re
   SLIPWAY_TRY(owed, journal.owed());
   ComponentLayers layers(session, "slipway", {});
   Status first;
+  std::set<std::string> unpaid;
   for (const std::string& trigger : owed) {
     session.ui().step("", trigger);
     ActionContext context = make_context(session, "slipway", layers, {});
     auto payment = pay_trigger(trigger, context);
     if (!payment) {
       if (first) first = std::move(payment).error();
+      unpaid.insert(trigger);
       continue;
     }
     if (!payment->done) report.push_back(trigger + " was skipped: " + payment->why);
     SLIPWAY_CHECK(journal.paid(trigger));
   }
-  SLIPWAY_CHECK(drop_products(session));
+  SLIPWAY_CHECK(drop_products(session, unpaid));
   return first;
 }
 

@@ -5,9 +5,10 @@
 # debootstrap runs once per set of packages; the result is kept as a tarball in the cache and unpacked from there.
 # The root is as an image pipeline leaves one: no package lists, an empty machine-id (each boot of a copy gets its own).
 #
-# Usage: make-root.sh [--with-headers] [--with-libraries] DIR
+# Usage: make-root.sh [--with-headers] [--with-libraries] [--with-compilers] DIR
 #   --with-headers    adds gcc-12, make and the kernel's headers, so that modules can be compiled inside
 #   --with-libraries  adds what slipway itself is linked with, so that it can run inside
+#   --with-compilers  adds what the author of a plugin has: g++, clang, cmake, googletest
 # SOURCE_DATE_EPOCH (default in lib.sh): with the value of then, update-initramfs gives the same initrd again.
 
 set -euo pipefail
@@ -16,6 +17,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 PACKAGES="systemd,systemd-sysv,dbus,kmod,udev,initramfs-tools,zstd,linux-image-$E2E_KERNEL"
 LIBRARY_PACKAGES="libarchive13,libboost-program-options1.74.0,libcurl4,libelf1,libfmt9,libsqlite3-0,libssl3,libyaml-cpp0.7"
+COMPILER_PACKAGES="g++,clang-14,cmake,ninja-build,nlohmann-json3-dev,libgtest-dev,libgmock-dev"
 HEADER_PACKAGES="gcc-12,make,linux-headers-$E2E_KERNEL"
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$E2E_SOURCE_DATE_EPOCH}"
 
@@ -60,11 +62,12 @@ main() {
     case "$1" in
       --with-headers) packages+=",$HEADER_PACKAGES" ;;
       --with-libraries) packages+=",$LIBRARY_PACKAGES" ;;
+      --with-compilers) packages+=",$COMPILER_PACKAGES" ;;
       *) die "make-root.sh has no option $1" ;;
     esac
     shift
   done
-  (($# == 1)) || die "usage: make-root.sh [--with-headers] [--with-libraries] DIR"
+  (($# == 1)) || die "usage: make-root.sh [--with-headers] [--with-libraries] [--with-compilers] DIR"
   need debootstrap tar zstd sha256sum flock python3
   [[ "$(id -u)" == 0 ]] || die "must run as root (debootstrap and device nodes)"
   [[ ! -e "$1" || -z "$(ls -A "$1")" ]] || die "$1 exists and is not empty"
