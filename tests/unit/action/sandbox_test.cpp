@@ -134,7 +134,7 @@ TEST_F(SandboxTest, TheTimeLimitKillsAllDescendants) {
   TempRoot files;
   files.put("/beats", "");
   request.binds = {{files.folder(), "/srv", false}};
-  request.limit = std::chrono::seconds(1);
+  request.limit = std::chrono::seconds(3);
   request.argv = {"sh", "-c", "(setsid sh -c 'while :; do echo x >> /srv/beats; sleep 0.05; done' &) ; sleep 100"};
   const auto end = run_in_sandbox(request);
   ASSERT_FALSE(end.ok());
@@ -163,7 +163,7 @@ TEST_F(SandboxTest, LeftoversOfAProgramThatEndedAreKilled) {
   TempRoot files;
   files.put("/beats", "");
   request.binds = {{files.folder(), "/srv", false}};
-  EXPECT_EQ(shell("setsid sh -c 'while :; do echo x >> /srv/beats; sleep 0.05; done' >/dev/null 2>&1 & sleep 0.2"), 0);
+  EXPECT_EQ(shell("setsid sh -c 'while :; do echo x >> /srv/beats; sleep 0.05; done' >/dev/null 2>&1 & sleep 1"), 0);
   const std::string beats = files.content("/beats");
   ::usleep(300'000);
   EXPECT_EQ(files.content("/beats"), beats);
@@ -180,7 +180,7 @@ TEST_F(SandboxTest, ItDiesWithItsCaller) {
     (void)run_in_sandbox(request).ok();
     ::_exit(0);
   }
-  for (int i = 0; i < 100 && files.content("/beats").empty(); ++i) ::usleep(50'000);
+  for (int i = 0; i < 400 && files.content("/beats").empty(); ++i) ::usleep(50'000);
   ::kill(caller, SIGKILL);
   ::waitpid(caller, nullptr, 0);
   ::usleep(300'000);

@@ -99,13 +99,13 @@ TEST_F(Operations, ImportForeignDocuments) {
 
 TEST_F(Operations, TimeOfTheCoreDoesNotCountAgainstThePlugin) {
   events_.core = [](const std::string&, const Json&) -> Result<Json> {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    std::this_thread::sleep_for(std::chrono::milliseconds(3500));
     return Json(1);
   };
   const auto worker = start("stranger");
   ASSERT_TRUE(worker->call("tools", {{"component", "stranger"}}, kPlenty, events_).ok());  // it is loaded
   const Json request{{"component", "stranger"}, {"tool", "ask"}, {"arguments", {"slow"}}};
-  EXPECT_EQ(worker->call("tool", request, std::chrono::milliseconds(1000), events_).value()["exit"], 0);
+  EXPECT_EQ(worker->call("tool", request, std::chrono::milliseconds(3000), events_).value()["exit"], 0);
 }
 
 TEST_F(Operations, RunInCleanSurroundings) {
