@@ -274,7 +274,7 @@ Error unknown_profile(const std::string& name, const std::vector<std::string>& f
               .where = "--sim " + name,
               .next = "use one of: " + known + "; a smaller count, as in h100x2; or the path of a profile of your own"};
   if (!known.empty()) return error;
-  error.next = "give the path of a profile file: slipway's own are missing from this installation";
+  error.next = "install slipway-sim (the profiles are its), or give the path of a profile file";
   for (const auto& folder : folders) error.details.emplace_back("looked in", folder);
   return error;
 }

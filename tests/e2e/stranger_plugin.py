@@ -43,7 +43,7 @@ class Author:
 
 
 def install(author):
-    for component in ("core", "plugins", "sdk"):
+    for component in ("core", "plugins", "sdk", "sim"):
         must(["cmake", "--install", BUILD, "--component", component, "--prefix", f"{author.root}{PREFIX}"])
     shutil.copytree(TREE / "examples/plugins/sysctl", author.root / "root/sysctl")
 
