@@ -59,6 +59,12 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
   const std::string sharing = facts.text("sharing");
   if (sharing != "none") settings.sharing.kind = sharing == "mps" ? SharingKind::mps : SharingKind::time_slicing;
   warn_of_sharing(settings, plan);
+  if (settings.sharing.kind == SharingKind::mps)
+    plan.add(action::systemd_unit({.name = "slipway-mps.slice",
+                                   .content = "[Unit]\nDescription=slipway: the MPS control daemons of deviceplugin\n",
+                                   .enabled = false,
+                                   .started = false}))
+        .because("MPS control daemons run beside the service, so that its restarts do not end their clients");
   for (const std::string& warning : facts.texts("warnings")) plan.note(warning);
   return plan;
 }

@@ -431,6 +431,20 @@ TEST(DevicePluginPlan, SaysWhatTimeSlicingDoesNotProtectFrom) {
   EXPECT_THAT(plan.out + plan.err, HasSubstr("time-slicing does not divide the memory")) << plan.code;
 }
 
+// The daemons are units of their own in it: removed, it takes them along, while a restart of the service does not.
+TEST(DevicePluginPlan, MpsDaemonsHaveASliceForAsLongAsTheyAreWished) {
+  const Node node("h100x2", "{config: {version: v1, sharing: {mps: {replicas: 4}}}}");
+  const auto slice = node.host().path("etc/systemd/system/slipway-mps.slice");
+  const auto with = node.host().slipway(node.words("apply"));
+  ASSERT_EQ(with.code, 0) << with.out << with.err;
+  EXPECT_TRUE(std::filesystem::exists(slice));
+  EXPECT_THAT(node.host().slipway(node.words("apply")).out, HasSubstr("Nothing to do"));
+  node.spec("{config: {version: v1}}");
+  const auto without = node.host().slipway(node.words("apply"));
+  ASSERT_EQ(without.code, 0) << without.out << without.err;
+  EXPECT_FALSE(std::filesystem::exists(slice));
+}
+
 TEST(DevicePluginPlan, RefusesAWrongConfigWithItsPlace) {
   const Node node("h100x8", "{config_file: /etc/dp.yaml}");
   node.host().put("etc/dp.yaml", "version: v1\nflags:\n  migStrategy: both\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control daemon is a stand-in (mps-control); GPUs are simulated.
+// The control daemon is a stand-in (mps_control.cpp); GPUs are simulated.
 #include "device-plugin/service/mps/wish.hpp"
 #include "tests/component/deviceplugin/node.hpp"
 
@@ -52,9 +52,12 @@ TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsHandedOut) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
   const pid_t first = daemon();
+  node_.host().put(kFolder + "pipe/no-start", "");
   ASSERT_EQ(::kill(first, SIGKILL), 0);
   ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 0; })) << service.log();
   EXPECT_EQ(kubelet_.capacity(kGpu), 8U);
+  EXPECT_FALSE(kubelet_.allocate(kGpu, 1).status.ok());
+  std::filesystem::remove(node_.host().path(kFolder + "pipe/no-start"));
   ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
   EXPECT_NE(daemon(), first);
   EXPECT_THAT(service.log(), HasSubstr("the MPS control daemon ended"));
@@ -65,12 +68,81 @@ TEST_F(Mps, AReloadTakesOverADaemonThatHasClients) {
   ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
   const pid_t first = daemon();
   node_.host().put(kFolder + "pipe/servers", "4711\n");
+  node_.host().put(kFolder + "pipe/clients", "4712\n");
   node_.spec("{quiet_seconds: 1, config: {version: v1, sharing: {mps: {replicas: 2}}}}");
   service.signal(SIGHUP);
   ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 4; })) << service.log();
   EXPECT_EQ(daemon(), first);
   EXPECT_THAT(service.log(), HasSubstr("took over the MPS control daemon"));
   EXPECT_THAT(told(), HasSubstr("set_default_active_thread_percentage 50\n"));
+}
+
+TEST_F(Mps, ADaemonWithClientsOutlivesTheServiceAndTheNextOneTakesItOver) {
+  for (const int how : {SIGTERM, SIGKILL}) {
+    RunningService service(node_.host(), node_.words());
+    ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+    const pid_t first = daemon();
+    ASSERT_GT(first, 0);
+    node_.host().put(kFolder + "pipe/servers", "4711\n");
+    node_.host().put(kFolder + "pipe/clients", "4712\n");
+    service.signal(how);
+    (void)service.exit_code();
+    EXPECT_EQ(::kill(first, 0), 0) << "signal " << how << " took the daemon along: " << service.log();
+    RunningService next(node_.host(), node_.words());
+    ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << next.log();
+    EXPECT_EQ(daemon(), first);
+    EXPECT_THAT(next.log(), HasSubstr("took over the MPS control daemon"));
+    next.signal(SIGTERM);
+    EXPECT_EQ(next.exit_code(), 0) << next.log();
+    EXPECT_EQ(::kill(first, 0), 0);
+  }
+}
+
+TEST_F(Mps, ADaemonThatIsTakenOverIsWatchedAsWell) {
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+  node_.host().put(kFolder + "pipe/servers", "4711\n");
+  node_.host().put(kFolder + "pipe/clients", "4712\n");
+  service.signal(SIGKILL);
+  (void)service.exit_code();
+  RunningService next(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << next.log();
+  const pid_t first = daemon();
+  ASSERT_EQ(::kill(first, SIGKILL), 0);
+  ASSERT_TRUE(eventually([&] { return daemon() != first && kubelet_.healthy(kGpu) == 8; })) << next.log();
+  EXPECT_THAT(next.log(), HasSubstr("the MPS control daemon ended"));
+}
+
+TEST_F(Mps, ADaemonThatIsNotWantedAnyMoreEndsWithItsLastClientAlsoAfterARestart) {
+  pid_t first = 0;
+  {
+    RunningService service(node_.host(), node_.words());
+    ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+    first = daemon();
+    node_.host().put(kFolder + "pipe/servers", "4711\n");
+    node_.host().put(kFolder + "pipe/clients", "4712\n");
+    service.signal(SIGTERM);
+    EXPECT_EQ(service.exit_code(), 0) << service.log();
+  }
+  node_.spec("{quiet_seconds: 1}");
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 2; })) << service.log();
+  EXPECT_EQ(daemon(), first) << "it has a client";
+  node_.host().put(kFolder + "pipe/clients", "");
+  EXPECT_TRUE(eventually([&] { return daemon() == 0; })) << service.log();
+}
+
+TEST_F(Mps, ALimitThatTheDaemonDoesNotTakeIsSaid) {
+  node_.host().put(kFolder + "pipe/no-limits", "");
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+  EXPECT_THAT(service.log(), HasSubstr("clients get no memory limit on GPU 1"));
+}
+
+TEST_F(Mps, WhatTheDaemonSaysIsInItsLog) {
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+  EXPECT_EQ(node_.host().text(kFolder + "log/control.log"), "Starting control daemon\n");
 }
 
 TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {
@@ -98,9 +170,11 @@ TEST(MpsWish, DividesMemoryAndThreadsByReplicasOfEachGpu) {
   const auto wishes = deviceplugin::mps_wishes({{kGpu, resource}}, {gpu});
   ASSERT_EQ(wishes.size(), 1U);
   EXPECT_THAT(wishes.at(kGpu).gpus, ::testing::ElementsAre("GPU-0")) << "the other one is exclusive";
-  EXPECT_THAT(deviceplugin::commands_of(wishes.at(kGpu)),
-              ::testing::ElementsAre("set_default_device_pinned_mem_limit 3 27306M",
-                                     "set_default_active_thread_percentage 33"));
+  ASSERT_EQ(wishes.at(kGpu).limits.size(), 1U);
+  EXPECT_EQ(deviceplugin::memory_command(wishes.at(kGpu).limits.front()),
+            "set_default_device_pinned_mem_limit 3 27306M");
+  EXPECT_EQ(deviceplugin::threads_command(wishes.at(kGpu).thread_percentage),
+            "set_default_active_thread_percentage 33");
 }
 
 }  // namespace

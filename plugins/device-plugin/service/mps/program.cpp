@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device-plugin/service/mps/program.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -23,6 +24,8 @@ namespace {
 
 constexpr const char* kProgram = "/usr/bin/nvidia-cuda-mps-control";
 // Mounts the shared folder over the daemon's own /dev/shm: its clients see the same one.
+constexpr const char* kSlice = "slipway-mps.slice";
+constexpr std::chrono::milliseconds kSystemdLimit{10'000};
 constexpr const char* kWithShm = R"(mount --bind "$1" /dev/shm && shift && exec "$@")";
 
 /// The two folders and nothing else, as upstream gives it.
@@ -85,6 +88,77 @@ bool read_all(int fd, std::string& text, std::chrono::milliseconds limit) {
     const ssize_t got = ::read(fd, part, sizeof part);
     if (got <= 0) return got == 0;
     text.append(part, static_cast<std::size_t>(got));
+  }
+}
+
+struct Said {
+  bool ended = false;  ///< in time
+  int status = -1;     ///< 0 to 255; -1: a signal
+  std::string text;
+};
+
+/// Runs a program to its end, or kills it at the limit. The input has to fit into a pipe.
+Result<Said> run(std::vector<std::string> argv, std::vector<std::string> environment, const std::string& text,
+                 std::chrono::milliseconds limit) {
+  int input[2];
+  int output[2];
+  if (::pipe2(input, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
+  const Fd child_in(input[0]);
+  Fd to_child(input[1]);
+  if (::pipe2(output, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
+  const Fd from_child(output[0]);
+  Fd child_out(output[1]);
+  SLIPWAY_TRY(pid, spawn(std::move(argv), std::move(environment), child_in.get(), child_out.get()));
+  child_out = Fd();
+  (void)!::write(to_child.get(), text.data(), text.size());
+  to_child = Fd();
+  Said said;
+  said.ended = read_all(from_child.get(), said.text, limit);
+  if (!said.ended) ::kill(pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status)) said.status = WEXITSTATUS(status);
+  return said;
+}
+
+/// A transient unit: neither a restart of the service's unit nor the end of its process touches it.
+Status start_unit(const MpsProgram& program, const std::string& resource, const std::vector<std::string>& argv) {
+  std::string unit = "slipway-mps-" + resource;
+  std::ranges::replace(unit, '/', '-');
+  std::vector<std::string> words{"systemd-run",
+                                 "--quiet",
+                                 "--collect",
+                                 "--no-ask-password",
+                                 "--unit=" + unit,
+                                 std::string("--slice=") + kSlice,
+                                 "--description=slipway: MPS control daemon of " + resource,
+                                 "--property=TimeoutStopSec=10"};
+  for (const std::string& each : environment_of(program, resource)) words.push_back("--setenv=" + each);
+  words.emplace_back("--");
+  words.insert(words.end(), argv.begin(), argv.end());
+  SLIPWAY_TRY(said, run(std::move(words), {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, "", kSystemdLimit));
+  if (said.ended && said.status == 0) return {};
+  return Error{.code = ErrorCode::io,
+               .what = "systemd does not start " + unit + ".service: " + said.text,
+               .where = unit + ".service"};
+}
+
+/// Takes off the marks by which the supervisor finds and ends what its worker started: the first to be killed when
+/// memory is short, and the worker's cgroup.
+void leave_worker(pid_t pid) {
+  constexpr std::string_view kWorkerCgroup = "/slipway-worker-";
+  const std::string process = "/proc/" + std::to_string(pid);
+  if (const Fd file(::open((process + "/oom_score_adj").c_str(), O_WRONLY | O_CLOEXEC)); file)
+    (void)!::write(file.get(), "0", 1);
+  std::ifstream in("/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const auto own = line.rfind(kWorkerCgroup);
+    if (!line.starts_with("0::") || own == std::string::npos) continue;
+    const std::string number = std::to_string(pid);
+    for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+      const Fd above(::open((mount + line.substr(3, own - 3) + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+      if (above) (void)!::write(above.get(), number.data(), number.size());
+    }
   }
 }
 
@@ -155,38 +229,44 @@ Status make_mps_folders(const MpsProgram& program, const std::string& resource) 
   return program.live ? mount_shm(program.shm_folder()) : Status();
 }
 
+pid_t running_mps_daemon(const MpsProgram& program, const std::string& resource) {
+  const Fd file(::open((program.pipe_folder(resource) + "/control_lock").c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (!file || ::fcntl(file.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK || lock.l_pid <= 0) return 0;
+  // Containers see the folder: one that takes the lock is not our daemon.
+  std::ifstream in("/proc/" + std::to_string(lock.l_pid) + "/cmdline");
+  for (std::string word; std::getline(in, word, '\0');)
+    if (word == program.path) return lock.l_pid;
+  return 0;
+}
+
 Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& resource) {
   std::vector<std::string> argv{program.path, "-f"};
   if (program.live)
     argv = {"unshare", "-m", "--propagation",      "private",    "sh", "-c",
             kWithShm,  "sh", program.shm_folder(), program.path, "-f"};
-  return spawn(std::move(argv), environment_of(program, resource), -1, -1);
+  if (program.live && ::access("/run/systemd/system", F_OK) == 0) {
+    SLIPWAY_CHECK(start_unit(program, resource, argv));
+    return 0;
+  }
+  const std::string path = program.log_folder(resource) + "/control.log";
+  (void)::rename(path.c_str(), (path + ".old").c_str());
+  const Fd log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!log) return system_error("make", path, errno);
+  SLIPWAY_TRY(pid, spawn(std::move(argv), environment_of(program, resource), -1, log.get()));
+  leave_worker(pid);
+  return pid;
 }
 
 Result<std::string> tell_mps_daemon(const MpsProgram& program, const std::string& resource, const std::string& command,
                                     std::chrono::milliseconds limit) {
-  int input[2];
-  int output[2];
-  if (::pipe2(input, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  const Fd child_in(input[0]);
-  Fd to_child(input[1]);
-  if (::pipe2(output, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  const Fd from_child(output[0]);
-  Fd child_out(output[1]);
-  SLIPWAY_TRY(pid, spawn({program.path}, environment_of(program, resource), child_in.get(), child_out.get()));
-  child_out = Fd();
-  (void)!::write(to_child.get(), command.data(), command.size());  // fits into the pipe
-  to_child = Fd();
-  std::string text;
-  const bool ended = read_all(from_child.get(), text, limit);
-  if (!ended) ::kill(pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (!ended)
+  SLIPWAY_TRY(said, run({program.path}, environment_of(program, resource), command, limit));
+  if (said.ended && said.status == 0) return said.text;
+  if (!said.ended)
     return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon does not answer", .where = command};
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return Error{.code = ErrorCode::io, .what = "the MPS control daemon refuses: " + text, .where = command};
-  return text;
+  return Error{.code = ErrorCode::io, .what = "the MPS control daemon refuses: " + said.text, .where = command};
 }
 
 }  // namespace slipway::deviceplugin

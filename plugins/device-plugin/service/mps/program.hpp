@@ -31,8 +31,14 @@ Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_
 /// Makes the folders, with a tmpfs for shared memory where that is possible and none is there. Errors: system errors.
 Status make_mps_folders(const MpsProgram& program, const std::string& resource);
 
-/// Starts the daemon in the foreground, in a session of its own; who calls waits for it. Errors: system errors.
+/// Starts the daemon so that it outlives this process and its supervisor: as a unit of its own in slipway-mps.slice
+/// where systemd runs, else in a session of its own. @return the child; 0: systemd's Errors: system errors; `io`
+/// systemd refuses, with its words.
 Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& resource);
+
+/// The process that holds the lock of the pipe folder, when it is the program; 0: there is none. Costs the daemon
+/// nothing, where each command is several lines in its log.
+pid_t running_mps_daemon(const MpsProgram& program, const std::string& resource);
 
 /// One command on standard input; @return what it printed.
 /// Errors: `timed_out`; `io` it exited with another status than 0, with its words.

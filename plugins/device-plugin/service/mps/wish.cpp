@@ -26,14 +26,13 @@ std::map<std::string, MpsWish> mps_wishes(const Resources& resources, const std:
   return wishes;
 }
 
-std::vector<std::string> commands_of(const MpsWish& wish) {
-  std::vector<std::string> commands;
-  for (const MpsWish::Limit& limit : wish.limits)
-    if (limit.memory_mib > 0)
-      commands.push_back("set_default_device_pinned_mem_limit " + std::to_string(limit.index) + " " +
-                         std::to_string(limit.memory_mib) + "M");
-  commands.push_back("set_default_active_thread_percentage " + std::to_string(wish.thread_percentage));
-  return commands;
+std::string memory_command(const MpsWish::Limit& limit) {
+  return "set_default_device_pinned_mem_limit " + std::to_string(limit.index) + " " + std::to_string(limit.memory_mib) +
+         "M";
+}
+
+std::string threads_command(unsigned percentage) {
+  return "set_default_active_thread_percentage " + std::to_string(percentage);
 }
 
 }  // namespace slipway::deviceplugin

@@ -27,7 +27,8 @@ struct MpsWish {
 /// By resource; empty when nothing is shared by MPS. A GPU's memory and threads are divided by its replicas.
 std::map<std::string, MpsWish> mps_wishes(const Resources& resources, const std::vector<Gpu>& gpus);
 
-/// The commands for a daemon's standard input, in order.
-std::vector<std::string> commands_of(const MpsWish& wish);
+/// Commands for a daemon's standard input.
+std::string memory_command(const MpsWish::Limit& limit);
+std::string threads_command(unsigned percentage);
 
 }  // namespace slipway::deviceplugin

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for nvidia-cuda-mps-control: `-f` is the daemon, else one command on standard input. As the real one, it
+// holds a lock on control_lock, takes a second for itself as a reason to end, exits with 0 whatever the command says,
+// and says nothing of a limit that it does not take. What it was told is in log/commands; who uses it, in pipe/servers
+// and pipe/clients; pipe/no-limits: it has no memory limits, as with old drivers.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+std::string pipe_file(const std::string& name) {
+  return std::string(std::getenv("CUDA_MPS_PIPE_DIRECTORY")) + "/" + name;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void note(const std::string& line) {
+  std::ofstream(std::string(std::getenv("CUDA_MPS_LOG_DIRECTORY")) + "/commands", std::ios::app) << line << "\n";
+}
+
+struct flock whole() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+pid_t daemon_pid() {
+  const int file = ::open(pipe_file("control_lock").c_str(), O_WRONLY);
+  struct flock lock = whole();
+  if (file < 0 || ::fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
+  return lock.l_pid;
+}
+
+int be_daemon() {
+  if (std::filesystem::exists(pipe_file("no-start"))) return 1;
+  const int file = ::open(pipe_file("control_lock").c_str(), O_WRONLY | O_CREAT, 0666);
+  struct flock lock = whole();
+  if (file < 0 || ::fcntl(file, F_SETLK, &lock) != 0) {
+    std::puts("An instance of this daemon is already running");
+    return 1;
+  }
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  for (const auto& entry : std::filesystem::directory_iterator(pipe_file("")))
+    if (entry.path().filename().string().starts_with("limit")) std::filesystem::remove(entry);
+  std::puts("Starting control daemon");
+  std::fflush(stdout);
+  note("started");
+  std::ofstream(pipe_file("daemon.new")) << ::getpid();
+  std::filesystem::rename(pipe_file("daemon.new"), pipe_file("daemon"));
+  int number = 0;
+  ::sigwait(&wanted, &number);
+  std::filesystem::remove(pipe_file("daemon"));
+  return 0;
+}
+
+void quit(pid_t daemon) {
+  ::kill(daemon, SIGTERM);
+  while (daemon_pid() == daemon) ::usleep(2'000);
+}
+
+void set(const std::string& command, const std::string& file, const std::string& value) {
+  note(command);
+  std::ofstream(pipe_file(file)) << value << "\n";
+}
+
+void obey(const std::string& command, pid_t daemon) {
+  char word[64] = "";
+  unsigned index = 0;
+  unsigned value = 0;
+  if (command == "get_server_list") {
+    std::cout << text_of(pipe_file("servers"));
+  } else if (std::sscanf(command.c_str(), "get_client_list %u", &value) == 1) {
+    std::cout << text_of(pipe_file("clients"));
+  } else if (command == "quit") {
+    quit(daemon);
+  } else if (std::sscanf(command.c_str(), "set_default_device_pinned_mem_limit %u %uM", &index, &value) == 2) {
+    if (!std::filesystem::exists(pipe_file("no-limits")))
+      set(command, "limit-" + std::to_string(index), std::to_string(value / 1024) + "G");
+  } else if (std::sscanf(command.c_str(), "get_default_device_pinned_mem_limit %u", &index) == 1) {
+    std::cout << text_of(pipe_file("limit-" + std::to_string(index)));
+  } else if (std::sscanf(command.c_str(), "set_default_active_thread_percentage %u", &value) == 1) {
+    set(command, "limit-threads", std::to_string(value) + ".0");
+  } else if (command == "get_default_active_thread_percentage") {
+    const std::string text = text_of(pipe_file("limit-threads"));
+    std::cout << (text.empty() ? "100.0\n" : text);
+  } else {
+    std::sscanf(command.c_str(), "%63s", word);
+    std::cout << "Unknown command \"" << word << "\"\n";
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count == 2 && std::strcmp(words[1], "-f") == 0) return be_daemon();
+  const pid_t daemon = daemon_pid();
+  if (daemon == 0 || !std::filesystem::exists(pipe_file("daemon"))) {
+    std::puts("Cannot find MPS control daemon process");
+    return 1;
+  }
+  obey({std::istreambuf_iterator<char>(std::cin), {}}, daemon);
+  return 0;
+}

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/mps_control.py - the device plugin's MPS daemons with NVIDIA's real nvidia-cuda-mps-control 535; GPUs are simulated.
+"""Without a GPU the control daemon starts, answers, and keeps limits; only its servers, which clients ask for, end at once. So
+what is tried is all that slipway does with it, and no client. Needs root."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from checks import Checks
+from slipway_host import BUILD, must, run, script
+
+GPU = "nvidia.com/gpu"
+MPS = pathlib.Path("/run/nvidia/mps")
+STATUS = pathlib.Path("/run/slipway/deviceplugin/status.json")
+REPLICAS = 4
+WAIT = 60
+
+
+def in_private(work):
+    """This program again, where folders of its own lie over the machine's that the service writes to."""
+    if "SLIPWAY_E2E_PRIVATE" in os.environ:
+        return
+    status = subprocess.run(["unshare", "-m", "--propagation", "private", sys.executable, __file__, *sys.argv[1:]], check=False,
+                            env=os.environ | {"SLIPWAY_E2E_PRIVATE": str(work)}).returncode
+    shutil.rmtree(work)
+    sys.exit(status)
+
+
+def lay_over(work):
+    for path in ("/var/lib/kubelet", "/etc/slipway", "/run/slipway", "/run/nvidia"):
+        folder = work / "over" / path.strip("/").replace("/", "-")
+        folder.mkdir(parents=True)
+        pathlib.Path(path).mkdir(parents=True, exist_ok=True)
+        must(["mount", "--bind", folder, path])
+    pathlib.Path("/var/lib/kubelet/device-plugins").mkdir()
+
+
+def make_driver(work):
+    """A driver root: the real MPS programs, and a library that answers for two GPUs."""
+    real = pathlib.Path(script("fetch-mps.sh").splitlines()[-1])
+    driver = work / "driver"
+    for name in ("usr/bin/nvidia-cuda-mps-control", "usr/sbin/nvidia-cuda-mps-server"):
+        (driver / name).parent.mkdir(parents=True)
+        shutil.copy(real / name, driver / name)
+    libraries = driver / "usr/lib/x86_64-linux-gnu"
+    libraries.mkdir(parents=True)
+    sim = BUILD / "bin/slipway-sim"
+    shutil.copy(pathlib.Path(must([sim, "library"]).strip()) / "libnvidia-ml.so.1", libraries)
+    (driver / "run/slipway").mkdir(parents=True)
+    must([sim, work / "machine", "make", "h100x2"])
+    (driver / "run/slipway/sim").symlink_to(work / "machine")
+    return driver
+
+
+def write_config(replicas):
+    sharing = f"sharing: {{mps: {{replicas: {replicas}}}}}\n" if replicas else ""
+    fresh = pathlib.Path("/etc/slipway/dp.new")
+    fresh.write_text("version: v1\n" + sharing)
+    fresh.rename("/etc/slipway/dp.yaml")
+
+
+class Service:
+    def __init__(self, work):
+        self.log_file = work / "service.log"
+        with open(self.log_file, "ab") as log:
+            self.process = subprocess.Popen([BUILD / "bin/slipway", "service", "deviceplugin", "--boot"], stdout=log, stderr=log)
+
+    def end(self, number):
+        self.process.send_signal(number)
+        self.process.wait(60)
+
+    def log(self):
+        return self.log_file.read_text()
+
+
+def healthy():
+    try:
+        status = json.loads(STATUS.read_text())
+        return next((each["healthy"] for each in status["resources"] if each["name"] == GPU), None), status["problem"]
+    except (OSError, ValueError):
+        return None, ""
+
+
+def eventually(holds):
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.1)
+    return bool(holds())
+
+
+def daemons():
+    """Processes that are the control daemon."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"driver/usr/bin/nvidia-cuda-mps-control") and b"-f" in words:
+            found.append(int(entry.name))
+    return found
+
+
+def ask(driver, command):
+    environment = {"CUDA_MPS_PIPE_DIRECTORY": str(MPS / GPU / "pipe"), "CUDA_MPS_LOG_DIRECTORY": str(MPS / GPU / "log")}
+    return run([driver / "usr/bin/nvidia-cuda-mps-control"], input=command, env=environment, timeout=30).stdout.strip()
+
+
+def limits(driver):
+    words = [f"get_default_device_pinned_mem_limit {index}" for index in (0, 1)] + ["get_default_active_thread_percentage"]
+    return [ask(driver, command) for command in words]
+
+
+def environment_of(pid):
+    return dict(line.split("=", 1) for line in pathlib.Path(f"/proc/{pid}/environ").read_text().split("\0") if line)
+
+
+def first_start(checks, driver, service):
+    checks.that(eventually(lambda: healthy()[0] == 2 * REPLICAS), "the resource is ready once the real daemon is", service.log())
+    (pid,) = daemons()
+    libraries = ":".join(str(driver / folder) for folder in ("usr/lib/x86_64-linux-gnu", "usr/lib64"))
+    environment = environment_of(pid)
+    for name in ("PATH", "PWD", "OLDPWD", "SHLVL", "_"):  # what a shell adds
+        environment.pop(name, None)
+    checks.that(environment == {"CUDA_MPS_PIPE_DIRECTORY": str(MPS / GPU / "pipe"), "LD_LIBRARY_PATH": libraries,
+                                "CUDA_MPS_LOG_DIRECTORY": str(MPS / GPU / "log")}, "it has the two folders and no more", environment)
+    mounts = pathlib.Path(f"/proc/{pid}/mountinfo").read_text()
+    own = [line for line in mounts.splitlines() if line.split()[4] == "/dev/shm"][-1]
+    shared = [line for line in mounts.splitlines() if line.split()[4] == str(MPS / "shm")][-1]
+    checks.that(own.split()[2] == shared.split()[2], "its /dev/shm is the one that clients get", mounts)
+    checks.that(limits(driver) == ["19G", "19G", "25.0"], "it has the limits: 20389 MiB, told in whole gigabytes", limits(driver))
+    checks.that(ask(driver, "get_server_list") == "", "it has no servers before a client comes")
+    log = (MPS / GPU / "log/control.log").read_text()
+    checks.that("Starting control daemon" in log, "what it says is in log/control.log", log)
+    return pid
+
+
+def killed(checks, driver, service, pid):
+    program = driver / "usr/bin/nvidia-cuda-mps-control"
+    aside = program.with_name("aside")
+    program.rename(aside)
+    os.kill(pid, signal.SIGKILL)
+    checks.that(eventually(lambda: healthy()[0] == 0), "killed, and while it cannot start, nothing is handed out", service.log())
+    checks.that(eventually(lambda: GPU in healthy()[1]), "and the status says why", healthy())
+    aside.rename(program)
+    checks.that(eventually(lambda: healthy()[0] == 2 * REPLICAS), "it is started again", service.log())
+    checks.that(daemons() not in ([], [pid]) and limits(driver) == ["19G", "19G", "25.0"], "with its limits", limits(driver))
+
+
+def restarted(checks, driver, service, work):
+    before = daemons()
+    service.end(signal.SIGKILL)
+    checks.that(daemons() == before, "it outlives a service that is killed", daemons())
+    service = Service(work)
+    checks.that(eventually(lambda: "took over the MPS control daemon" in service.log()), "the next service takes it over")
+    checks.that(eventually(lambda: healthy()[0] == 2 * REPLICAS) and daemons() == before, "and goes on with it", service.log())
+    write_config(2)
+    checks.that(eventually(lambda: healthy()[0] == 4), "a changed number of replicas is in force", service.log())
+    checks.that(limits(driver) == ["39G", "39G", "50.0"] and daemons() == before, "in the same daemon", limits(driver))
+    return service
+
+
+def main():
+    work = pathlib.Path(os.environ.get("SLIPWAY_E2E_PRIVATE") or tempfile.mkdtemp(prefix="slipway-mps-"))
+    in_private(work)
+    checks = Checks()
+    lay_over(work)
+    driver = make_driver(work)
+    write_config(REPLICAS)
+    pathlib.Path("/etc/slipway/host.yaml").write_text(json.dumps({
+        "apiVersion": "slipway.dev/v1", "kind": "Host", "metadata": {"name": "mps"}, "spec": {"hardware": "assume", "components": {
+            "deviceplugin": {"driver_root": str(driver), "quiet_seconds": 1, "config_file": "/etc/slipway/dp.yaml"}}}}))
+    (work / "root/etc/slipway").mkdir(parents=True)
+    must(["mount", "--bind", "/etc/slipway", work / "root/etc/slipway"])
+    must([BUILD / "bin/slipway", "apply", "--yes", "--root", work / "root", "-f", "/etc/slipway/host.yaml"])
+    service = Service(work)
+    try:
+        pid = first_start(checks, driver, service)
+        killed(checks, driver, service, pid)
+        service = restarted(checks, driver, service, work)
+        write_config(0)
+        checks.that(eventually(lambda: healthy()[0] == 2), "without MPS there are two whole GPUs", service.log())
+        checks.that(eventually(lambda: not daemons()), "and no daemon is left", daemons())
+        write_config(REPLICAS)
+        checks.that(eventually(lambda: healthy()[0] == 2 * REPLICAS), "MPS comes back with the config", service.log())
+        service.end(signal.SIGTERM)
+        checks.that(not daemons(), "a daemon without clients ends with the service", daemons())
+    finally:
+        if service.process.poll() is None:
+            service.end(signal.SIGTERM)
+        for pid in daemons():
+            os.kill(pid, signal.SIGKILL)
+        run(["umount", "-l", MPS / "shm"])
+    return checks.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
