@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/mps_control.py - the device plugin's MPS daemons with NVIDIA's real nvidia-cuda-mps-control 535; GPUs are simulated.
 """Without a GPU the control daemon starts, answers, and keeps limits; only its servers, which clients ask for, end at once. So
-what is tried is all that slipway does with it, and no client. Needs root."""
+what is tried is all that slipway does with it, and no client: in a namespace, and as units of a booted machine (not with
+--no-boot). Needs root."""
 
 import json
 import os
@@ -15,6 +16,7 @@ import tempfile
 import time
 
 from checks import Checks
+from engine_machine import EngineMachine
 from slipway_host import BUILD, must, run, script
 
 GPU = "nvidia.com/gpu"
@@ -170,6 +172,56 @@ def restarted(checks, driver, service, work):
     return service
 
 
+UNIT = "slipway-mps-nvidia.com-gpu.service"
+SPEC = """apiVersion: slipway.dev/v1
+kind: Host
+metadata: {{name: mps}}
+spec:
+  hardware: assume
+  components:
+    deviceplugin: {{driver_root: /driver, config: {{version: v1{0}}}}}
+"""
+
+
+def in_a_machine(checks, work):
+    """As its unit under systemd, where the daemons are units of their own."""
+    machine = EngineMachine(work, "bookworm", {"/etc/mps.yaml": SPEC.format(f", sharing: {{mps: {{replicas: {REPLICAS}}}}}"),
+                                               "/etc/none.yaml": SPEC.format(""), "/var/lib/kubelet/device-plugins/x": ""})
+    real = pathlib.Path(script("fetch-mps.sh").splitlines()[-1])
+    for name in ("usr/bin/nvidia-cuda-mps-control", "usr/sbin/nvidia-cuda-mps-server"):
+        (machine.root / "driver" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(real / name, machine.root / "driver" / name)
+
+    def pid_of(unit):
+        return machine.run("systemctl", "show", "--property=MainPID", "--value", unit).stdout.strip()
+
+    def ready():
+        return machine.run("slipway", "deviceplugin", "status").stdout.count(f'"healthy": {8 * REPLICAS},') == 1
+
+    with machine:
+        applied = machine.slipway("apply", "--yes", "-f", "/etc/mps.yaml")
+        checks.that(applied.returncode == 0, "systemd: the component is applied", applied.stdout + applied.stderr)
+        checks.that(eventually(ready), "systemd: the resource is ready", machine.run("journalctl", "--boot").stdout)
+        first = pid_of(UNIT)
+        where = machine.run("systemctl", "show", "--property=Slice", "--value", UNIT).stdout.strip()
+        checks.that(first not in ("", "0") and where == "slipway-mps.slice", "systemd: the daemon is a unit in its slice", where)
+        log = machine.run("journalctl", "--boot", "--unit", UNIT).stdout
+        checks.that("Starting control daemon" in log, "systemd: its log is in the journal", log)
+        service = pid_of("slipway-deviceplugin.service")
+        machine.must("systemctl", "kill", "--signal=KILL", "slipway-deviceplugin.service")
+        checks.that(eventually(lambda: pid_of("slipway-deviceplugin.service") not in ("0", service) and ready()),
+                    "systemd: the service is killed, and started again")
+        checks.that(pid_of(UNIT) == first, "systemd: the daemon outlives it", pid_of(UNIT))
+        log = machine.run("journalctl", "--boot", "--unit", "slipway-deviceplugin").stdout
+        checks.that("took over the MPS control daemon" in log, "systemd: and is taken over", log)
+        applied = machine.slipway("apply", "--yes", "-f", "/etc/none.yaml")
+        checks.that(applied.returncode == 0, "systemd: a spec without MPS is applied", applied.stdout + applied.stderr)
+        checks.that(eventually(lambda: machine.run("pgrep", "-f", "nvidia-cuda-mps-control").returncode == 1),
+                    "systemd: no daemon is left", machine.run("ps", "-ef").stdout)
+        slices = machine.run("systemctl", "cat", "slipway-mps.slice")
+        checks.that(slices.returncode != 0, "systemd: and no slice", slices.stdout)
+
+
 def main():
     work = pathlib.Path(os.environ.get("SLIPWAY_E2E_PRIVATE") or tempfile.mkdtemp(prefix="slipway-mps-"))
     in_private(work)
@@ -201,6 +253,8 @@ def main():
         for pid in daemons():
             os.kill(pid, signal.SIGKILL)
         run(["umount", "-l", MPS / "shm"])
+    if "--no-boot" not in sys.argv:
+        in_a_machine(checks, work)
     return checks.close()
 
 
