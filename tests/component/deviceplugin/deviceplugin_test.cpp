@@ -300,7 +300,8 @@ TEST(DevicePluginService, IsFoundByKubeletsPluginWatcher) {
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(registry + "/nvidia-gpu.sock"); })) << service.log();
-  ASSERT_EQ(kubelet.look_into_registry(registry), 1U);
+  // A socket is there a moment before somebody listens on it; kubelet, too, tries again.
+  ASSERT_TRUE(eventually([&] { return kubelet.look_into_registry(registry) == 1; })) << service.log();
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
   EXPECT_TRUE(eventually([&] { return node.status()["resources"][0]["registered"] == true; }));
   std::filesystem::remove(registry + "/nvidia-gpu.sock");

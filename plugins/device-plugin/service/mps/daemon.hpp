@@ -23,7 +23,7 @@ class MpsDaemon {
   MpsDaemon(const MpsDaemon&) = delete;
   MpsDaemon& operator=(const MpsDaemon&) = delete;
 
-  /// One step: starts it, asks whether it is there, tells it what it should know. Takes up to a second.
+  /// One step: starts it, asks whether it is there, tells it what it should know. Takes seconds when it hangs.
   void tick(const MpsWish& wish, Clock::time_point now);
   /// Makes one that runs already this one's. @return false: there is none
   bool take_over();
