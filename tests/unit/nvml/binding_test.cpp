@@ -149,13 +149,13 @@ TEST(NvmlBinding, CanBeReleasedAndOpenedAgain) {
 }
 
 TEST(NvmlBinding, GivesUpACallThatHangsAndAnswersTheNext) {
-  const auto nvml = open_mock(MOCK_HANG, std::chrono::milliseconds(100));
+  const auto nvml = open_mock(MOCK_HANG, std::chrono::seconds(1));
   ASSERT_NE(nvml, nullptr);
   const auto device = *device_at(*nvml, 0);
   const auto begin = std::chrono::steady_clock::now();
   const auto name = device_name(*nvml, device);
   EXPECT_EQ(name.code(), kGaveUp);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   EXPECT_EQ(name.error("GPU 0").code, ErrorCode::timed_out);
   EXPECT_EQ(nvml->stuck(), 1U);
   EXPECT_EQ(device_count(*nvml).value_or(0), 1U);
@@ -184,7 +184,7 @@ TEST(NvmlBinding, AsksTogetherOnOneOtherThreadWithoutStartingNvmlAnew) {
 }
 
 TEST(NvmlBinding, GivesUpQuestionsAskedTogetherWhenOneHangs) {
-  const auto nvml = open_mock(MOCK_HANG, std::chrono::milliseconds(200));
+  const auto nvml = open_mock(MOCK_HANG, std::chrono::seconds(1));
   ASSERT_NE(nvml, nullptr);
   const auto name = nvml->ask_together<std::string>([](Nvml& inside, std::string& value) {
     const auto device = device_at(inside, 0);
@@ -198,7 +198,7 @@ TEST(NvmlBinding, GivesUpQuestionsAskedTogetherWhenOneHangs) {
 }
 
 TEST(NvmlBinding, StopsStartingThreadsWhenTooManyHang) {
-  const auto nvml = open_mock(MOCK_HANG, std::chrono::milliseconds(10));
+  const auto nvml = open_mock(MOCK_HANG, std::chrono::milliseconds(500));
   ASSERT_NE(nvml, nullptr);
   const auto device = *device_at(*nvml, 0);
   for (unsigned i = 0; i < CallThread::kMaxStuck + 3; ++i) EXPECT_EQ(device_name(*nvml, device).code(), kGaveUp);
