@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/boot_unit.hpp"
 
-#ifndef SLIPWAY_BIN_DIR
-#error "the build names the folder of the program"
-#endif
+#include "core/engine/unit_program.hpp"
 
 namespace slipway::core {
 namespace {
 
 constexpr const char* kUnitName = "slipway-boot.service";
 
-std::string unit_text() {
+std::string unit_text(const std::string& program) {
   return R"([Unit]
 Description=slipway: finish provisioning on this boot
 # The image's kernel modules and firmware are there; whoever starts containers waits for the devices.
@@ -24,7 +22,7 @@ ConditionPathExists=/var/lib/slipway/generations/current
 Type=oneshot
 RemainAfterExit=yes
 ExecStart=)" +
-         std::string(SLIPWAY_BIN_DIR) + R"(/slipway apply --boot
+         unit_word(program) + R"( apply --boot
 TimeoutStartSec=15min
 
 [Install]
@@ -40,9 +38,9 @@ bool wants_boot_unit(const Session& session, const std::map<std::string, Ownersh
 
 Plan boot_plan(const Session& session) {
   Plan plan;
-  plan.add(action::systemd_unit({.name = kUnitName, .content = unit_text(), .enabled = true, .started = false}))
+  const std::string program = unit_program(session);
+  plan.add(action::systemd_unit({.name = kUnitName, .content = unit_text(program), .enabled = true, .started = false}))
       .because("modules, device nodes and the like need the running machine");
-  const std::string program = std::string(SLIPWAY_BIN_DIR) + "/slipway";
   if (!session.host().exists(program))
     plan.note("the root has no " + program + " yet: install slipway there, or the boot unit has nothing to run");
   return plan;

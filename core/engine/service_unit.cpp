@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/service_unit.hpp"
 
-#ifndef SLIPWAY_BIN_DIR
-#error "the build names the folder of the program"
-#endif
+#include "core/engine/unit_program.hpp"
 
 namespace slipway::core {
 namespace {
 
 std::string section_file(const std::string& component) { return "/etc/slipway/services/" + component + ".json"; }
 
-std::string unit_text(const Manifest& manifest) {
+std::string unit_text(const Manifest& manifest, const std::string& program) {
   return "[Unit]\nDescription=slipway: " + manifest.component + ", " + manifest.purpose +
-         "\nAfter=local-fs.target slipway-boot.service\n\n[Service]\nType=notify\nExecStart=" SLIPWAY_BIN_DIR
-         "/slipway service " +
-         manifest.component + R"( --boot
+         "\nAfter=local-fs.target slipway-boot.service\n\n[Service]\nType=notify\nExecStart=" + unit_word(program) +
+         " service " + manifest.component + R"( --boot
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=always
 RestartSec=2
@@ -43,9 +40,10 @@ Status add_service_unit(const Session& session, const Manifest& manifest, const 
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
       .because("what the service is run with")
       .triggers({"restart:" + unit});
-  const std::string program = SLIPWAY_BIN_DIR "/slipway";
+  const std::string program = unit_program(session);
   const bool installed = session.host().exists(program);
-  plan.add(action::systemd_unit({.name = unit, .content = unit_text(manifest), .enabled = true, .started = installed}))
+  plan.add(action::systemd_unit(
+               {.name = unit, .content = unit_text(manifest, program), .enabled = true, .started = installed}))
       .because("the component has a service");
   if (!installed) plan.note("the root has no " + program + ", so " + unit + " is not started: install slipway there");
   return {};

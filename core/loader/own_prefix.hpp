@@ -10,4 +10,8 @@ namespace slipway::core {
 /// archive was unpacked. Empty when /proc does not tell.
 std::filesystem::path own_prefix();
 
+/// Whether this program was started by a loader that slipway brought along: it is part of a portable folder
+/// (docs/portability.md), which may be anywhere, and is its own installation.
+bool is_portable();
+
 }  // namespace slipway::core

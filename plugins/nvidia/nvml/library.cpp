@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include <dlfcn.h>
 #include <link.h>
@@ -24,11 +25,20 @@ Error not_there(const LibraryChoice& choice, const std::vector<std::string>& tri
   return error;
 }
 
-Error cannot_load(const std::string& path, const char* why) {
+/// What the loader says of a library that was built for a newer C library: "version `GLIBC_2.41' not found".
+bool wants_newer_c_library(std::string_view why) {
+  return why.find("`GLIBC_") != std::string_view::npos && why.find("not found") != std::string_view::npos;
+}
+
+Error cannot_load(const std::string& path, const char* told) {
+  const std::string why = told == nullptr ? "no reason given" : told;
   return Error{.code = ErrorCode::invalid,
-               .what = path + " cannot be loaded: " + (why == nullptr ? "no reason given" : why),
+               .what = path + " cannot be loaded: " + why,
                .where = path,
-               .next = "check that the file belongs to a driver for this machine's architecture"};
+               .next = wants_newer_c_library(why)
+                           ? "this driver needs a newer C library than slipway runs with: use a slipway that was built "
+                             "on a newer distribution, or this one's own package"
+                           : "check that the file belongs to a driver for this machine's architecture"};
 }
 
 std::string path_of(void* handle, const std::string& fallback) {

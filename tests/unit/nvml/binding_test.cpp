@@ -55,6 +55,13 @@ TEST(NvmlLibrary, NamesAFileThatIsNoLibrary) {
   EXPECT_THAT(nvml.error().what, HasSubstr("cannot be loaded"));
 }
 
+TEST(NvmlLibrary, ThatNeedsANewerCLibraryIsNamedAsSuch) {
+  const auto nvml = Nvml::open({.library = {.named = NEEDS_FUTURE}});
+  ASSERT_FALSE(nvml.ok());
+  EXPECT_THAT(nvml.error().what, HasSubstr("GLIBC_9.99"));
+  EXPECT_THAT(nvml.error().next, HasSubstr("a newer C library than slipway runs with"));
+}
+
 TEST(NvmlLibrary, IsFoundThroughTheLinksOfADriverRoot) {
   slipway::testing::FakeHost host;
   host.link("/usr/lib64/libnvidia-ml.so.1", MOCK_SMALL);
