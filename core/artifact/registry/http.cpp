@@ -12,6 +12,7 @@
 #include "core/artifact/io/file.hpp"
 #include "core/artifact/registry/http_error.hpp"
 #include "core/artifact/registry/reference.hpp"
+#include "core/artifact/registry/system_ca.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -159,6 +160,8 @@ struct HttpClient::Handle {
     if (!ca_bundle.empty()) {
       curl_blob blob{const_cast<char*>(ca_bundle.data()), ca_bundle.size(), CURL_BLOB_NOCOPY};
       set(CURLOPT_CAINFO_BLOB, &blob);
+    } else if (const std::string file = system_ca_file("/"); !file.empty()) {
+      set(CURLOPT_CAINFO, file.c_str());
     }
     set_method(exchange);
   }
