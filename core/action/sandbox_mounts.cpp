@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -36,7 +37,7 @@ class Mounts {
 
   SandboxReport make() {
     open_sources();
-    step("make the mounts private", ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+    make_private();
     mount_root();
     for (std::size_t i = 0; i < request_.overlays.size(); ++i) mount_overlay(i);
     mount_dev();
@@ -65,6 +66,20 @@ class Mounts {
     Fd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
     step("open " + path, fd.get());
     return fd;
+  }
+
+  /// What is mounted from now on is seen by nobody else. In a plain chroot, "/" is a folder somewhere in a mount, which
+  /// cannot be made private: the top of the same mounts is what the kernel gives who enters their namespace anew.
+  void make_private() {
+    if (failed()) return;
+    const auto done = [] { return ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr); };
+    if (done() == 0) return;
+    if (errno == EINVAL) {
+      const Fd mounts(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC));
+      step("find the mounts (is /proc mounted?)", mounts.get());
+      step("leave the chroot for the private mounts", failed() ? 0 : ::setns(mounts.get(), CLONE_NEWNS));
+    }
+    step("make the mounts private", failed() ? 0 : done());
   }
 
   /// Before anything is covered: a root or source below /tmp is still to be found.

@@ -9,8 +9,8 @@ namespace slipway::core {
 namespace {
 
 constexpr std::chrono::seconds kLimit{300};
-constexpr std::array kFiles{"alias",   "alias.bin", "builtin.alias.bin", "builtin.bin", "dep",
-                            "dep.bin", "devname",   "softdep",           "symbols",     "symbols.bin"};
+constexpr std::array kFiles{"alias",   "alias.bin", "builtin.alias.bin", "builtin.bin", "dep",    "dep.bin",
+                            "devname", "softdep",   "symbols",           "symbols.bin", "weakdep"};  // of kmod 33
 
 std::string folder_of(const std::string& release) { return "/lib/modules/" + release; }
 

@@ -63,12 +63,7 @@ def add_libraries(root):
 class EngineMachine:
     def __init__(self, work, suite, files=None):
         """`files`: paths inside and their text, there before the machine boots."""
-        self.root = work / f"machine-{suite}"
-        self.leader = 0
-        self._process = None
-        # nspawn makes the machine's cgroups inside the one that it is started in: each machine has one to itself.
-        self._cgroup = CGROUP2 / f"slipway-e2e-{os.getpid()}-{suite}"
-        script("engine-root.sh", suite, self.root)
+        self._prepare(work, suite)
         install_into(self.root)
         add_libraries(self.root)
         self._make_gpus(work)
@@ -77,6 +72,15 @@ class EngineMachine:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
             file.chmod(0o755 if text.startswith("#!") else 0o644)
+
+    def _prepare(self, work, suite):
+        """The root, and nothing of slipway in it."""
+        self.root = work / f"machine-{suite}"
+        self.leader = 0
+        self._process = None
+        # nspawn makes the machine's cgroups inside the one that it is started in: each machine has one to itself.
+        self._cgroup = CGROUP2 / f"slipway-e2e-{os.getpid()}-{suite}"
+        script("engine-root.sh", suite, self.root)
 
     def _make_gpus(self, work):
         (self.root / "driver").mkdir()

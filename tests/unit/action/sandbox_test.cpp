@@ -10,6 +10,8 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,6 +73,43 @@ TEST_F(SandboxTest, WhatIsWrittenInAWritableRootStays) {
   EXPECT_EQ(root.content("/etc/made"), "text\n");
   EXPECT_FALSE(root.has("/tmp/scratch"));
   EXPECT_THAT(output, HasSubstr("022"));
+}
+
+/// In a child: what a shell that did chroot(1) to `folder` gets when it runs `request`. -1: not possible here.
+int run_in_chroot(const TempRoot& outer, const Sandbox& request) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    bool ready = ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    for (const char* folder : {"/usr", "/proc", "/dev"})
+      ready = ready && ::mount(folder, outer.at(folder).c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
+    if (!ready || ::chroot(outer.folder().c_str()) != 0 || ::chdir("/") != 0) ::_exit(255);
+    const auto end = run_in_sandbox(request);
+    if (!end) std::fputs(to_text(end.error()).c_str(), stderr);
+    ::_exit(end ? end->exit_status : 254);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) != 255 ? WEXITSTATUS(status) : -1;
+}
+
+// Issue 6: "cannot make the mounts private" (EINVAL) where "/" is no mount point, so no depmod ran.
+TEST_F(SandboxTest, RunsInAPlainChrootAndLeavesNoMountThere) {
+  const TempRoot outer;
+  for (const std::string folder : {"/usr", "/proc", "/dev", "/inner/usr", "/inner/etc", "/inner/proc"})
+    outer.make_folder(folder);
+  for (const std::string name : {"bin", "lib", "lib64"}) {
+    outer.link("/" + name, "usr/" + name);
+    outer.link("/inner/" + name, "usr/" + name);
+  }
+  request.root = "/inner";
+  request.read_only = false;
+  request.binds = {{"/usr", "/usr", true}};
+  request.argv = {"sh", "-c", "echo text > /etc/made && ! test -e /inner && exit 7"};
+  const int status = run_in_chroot(outer, request);
+  if (status == -1) GTEST_SKIP() << "mounts are not allowed here";
+  EXPECT_EQ(status, 7);
+  EXPECT_EQ(outer.content("/inner/etc/made"), "text\n");
+  EXPECT_TRUE(std::filesystem::is_empty(outer.at("/inner/usr")));
 }
 
 TEST_F(SandboxTest, HasNoDevicesNoHardwareNoNetworkAndNoForeignProcesses) {
