@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include <sys/utsname.h>
 
@@ -30,9 +31,21 @@ bool root_has_tool(const Host& host, const std::string& name) {
                      [&](const char* folder) { return host.exists(std::string(folder) + name); });
 }
 
+bool runs_here(const std::string& arch, const std::string& machine, const std::string& formats) {
+  if (arch == machine || (arch == "i686" && machine == "x86_64")) return true;
+  std::ifstream format(formats + "/qemu-" + arch);
+  bool enabled = false;
+  for (std::string line; std::getline(format, line);) {
+    enabled = enabled || line == "enabled";
+    // F: the emulator was opened when it was registered, so it is found from inside any root.
+    if (enabled && line.starts_with("flags: ") && line.find('F') != std::string::npos) return true;
+  }
+  return false;
+}
+
 bool root_runs_here(const Host& host) {
   utsname names{};
-  return ::uname(&names) == 0 && host.arch() == names.machine;
+  return ::uname(&names) == 0 && runs_here(host.arch(), names.machine, "/proc/sys/fs/binfmt_misc");
 }
 
 Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv, std::chrono::seconds limit) {

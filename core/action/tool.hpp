@@ -18,8 +18,11 @@ struct ToolEnd {
 
 /// The root has a program of this name in one of its usual folders.
 bool root_has_tool(const Host& host, const std::string& name);
-/// Programs of the root can be run by this machine's processor.
+/// Programs of the root can be run here: by this processor, or by qemu-user that the kernel starts for them
+/// (binfmt_misc) and that needs nothing inside the root.
 bool root_runs_here(const Host& host);
+/// The same by hand. @param formats  the folder of binfmt_misc
+bool runs_here(const std::string& arch, const std::string& machine, const std::string& formats);
 
 /// A program of the live machine. Errors: those of Host::run().
 Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv, std::chrono::seconds limit);

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/action/tool.hpp"
 #include "core/action/triggers.hpp"
 
 namespace slipway::core {
@@ -24,7 +25,27 @@ bool well_formed(const std::string& argument) {
          argument.find_first_of("/ \t\n\"'\\;&|$`") == std::string::npos;
 }
 
+/// The tool of the root that nothing else can stand in for; empty: none is needed.
+std::string own_tool_of(const std::string& trigger, const Host& host) {
+  const auto [name, argument] = split(trigger);
+  if (name == "ldconfig") return host.exists("/etc") ? "ldconfig" : "";
+  return name == "initramfs" ? initramfs_maker(host, argument) : "";
+}
+
 }  // namespace
+
+Status check_trigger_runs(const std::string& trigger, const Host& host) {
+  if (host.live() || root_runs_here(host)) return {};
+  const std::string tool = own_tool_of(trigger, host);
+  if (tool.empty()) return {};
+  return Error{ErrorCode::unsupported,
+               "this root is for " + host.arch() + ", and its own " + tool +
+                   " would have to run, which this machine's processor cannot",
+               trigger,
+               "provision it on a machine with that processor, or let the kernel run its programs by qemu-user "
+               "(Debian: `apt install qemu-user-static binfmt-support`)",
+               {}};
+}
 
 Status check_trigger_name(const std::string& trigger) {
   const auto [name, argument] = split(trigger);

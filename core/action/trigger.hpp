@@ -26,6 +26,10 @@ Result<Payment> pay_trigger(const std::string& trigger, ActionContext& context);
 /// the last component that named it is removed.
 std::vector<std::string> trigger_products(const std::string& trigger, const Host& host);
 
+/// Whether the trigger can be paid in a root that is not live and is for another processor, when it is planned.
+/// Errors: `unsupported` when a tool of the root itself would have to run.
+Status check_trigger_runs(const std::string& trigger, const Host& host);
+
 /// Errors: `invalid` for a name that is no trigger.
 Status check_trigger_name(const std::string& trigger);
 

@@ -49,6 +49,11 @@ std::string why_none(const Host& host, const std::string& release) {
 
 }  // namespace
 
+std::string initramfs_maker(const Host& host, const std::string& release) {
+  const auto maker = find_maker(host, release);
+  return maker ? maker->argv.front() : "";
+}
+
 Result<Payment> pay_initramfs(const std::string& release, ActionContext& context) {
   const auto maker = find_maker(context.host, release);
   if (!maker) return skipped(why_none(context.host, release));

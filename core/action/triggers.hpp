@@ -16,6 +16,9 @@ Result<Payment> pay_daemon_reload(ActionContext& context);
 Result<Payment> pay_restart(const std::string& unit, ActionContext& context);
 Result<Payment> pay_reload(const std::string& unit, ActionContext& context);
 
+/// The program of the root that makes the initrd of a release anew; empty where there is no such initrd.
+std::string initramfs_maker(const Host& host, const std::string& release);
+
 /// The files that depmod writes for a release.
 std::vector<std::string> depmod_products(const std::string& release);
 

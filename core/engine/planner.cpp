@@ -140,6 +140,9 @@ Status add_wishes(Session& session, PlannedComponent& planned, const Ownership* 
       Error problem = item.check.problem.value_or(Error{ErrorCode::conflict, item.check.summary, {}, {}, {}});
       return problem;
     }
+    if (item.changes())
+      for (const Json& trigger : action.value("triggers"))
+        SLIPWAY_CHECK(check_trigger_runs(trigger.get<std::string>(), session.host()));
     planned.items.push_back(std::move(item));
   }
   return {};

@@ -72,6 +72,25 @@ TEST(Apply, OwesNothingForFilesThatItBroughtBack) {
   EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("initramfs:6.1.0-test was skipped"));
 }
 
+// Issue 6: ldconfig was left out with a note, and the libraries of the booted machine were not found.
+TEST(Plan, OfARootForAnotherProcessorIsRefusedWhereTheRootsOwnToolsWouldHaveToRun) {
+  if (std::filesystem::exists("/proc/sys/fs/binfmt_misc/qemu-s390x")) GTEST_SKIP() << "its programs run here";
+  const ScratchHost host;
+  std::string program("\177ELF\2\2\1", 7);  // for IBM Z
+  program.resize(64);
+  program[19] = 22;
+  host.put("bin/sh", program);
+  host.put("etc/hostname", "node\n");
+  const auto before = host.tree();
+  host.spec("    probe: {files: {/etc/ld.so.conf.d/probe.conf: \"/opt\\n\"}, trigger: ldconfig}\n    bystander: {}\n");
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.err + plan.out, HasSubstr("this root is for s390x, and its own ldconfig would have to run"));
+  EXPECT_EQ(host.tree(), before);
+  host.spec("    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n");
+  EXPECT_EQ(host.slipway({"apply"}).code, 0) << "what needs none of its tools can be done";
+}
+
 TEST(Apply, PlansAComponentAtItsTurnWhenOneBeforeItMakesWhatItNeeds) {
   const ScratchHost host;
   const std::string follower = "    follower: {needs: /etc/probe.conf}\n";
