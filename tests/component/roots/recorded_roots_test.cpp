@@ -16,6 +16,8 @@ struct Layout {
   const char* initramfs;  ///< how its initrd is made, K is the kernel's release; empty: nouveau cannot be in it
 };
 
+void PrintTo(const Layout& layout, std::ostream* out) { *out << layout.name; }
+
 std::string with_kernel(std::string text, const std::string& kernel) {
   for (std::size_t at = 0; (at = text.find('K', at)) != std::string::npos; at += kernel.size())
     text.replace(at, 1, kernel);
