@@ -8,6 +8,7 @@
 
 #include "core/host/folder_names.hpp"
 #include "core/host/root_fs.hpp"
+#include "core/host/unlink.hpp"
 
 namespace slipway::core {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 Status empty_folder(const Fd& folder, const std::string& path);
 
 Status remove_entry(const Fd& folder, const std::string& name, const std::string& path) {
-  if (::unlinkat(folder.get(), name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  if (unlink_name(folder.get(), name, 0) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR && errno != EPERM) return system_error("remove", path, errno);
   const Fd below(::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!below) return system_error("remove", path, errno);
@@ -24,7 +25,7 @@ Status remove_entry(const Fd& folder, const std::string& name, const std::string
   if (::fstat(folder.get(), &here) == 0 && ::fstat(below.get(), &there) == 0 && here.st_dev != there.st_dev)
     return system_error("remove", path, EBUSY);
   SLIPWAY_CHECK(empty_folder(below, path));
-  if (::unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+  if (unlink_name(folder.get(), name, AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
   return system_error("remove", path, errno);
 }
 

@@ -15,6 +15,7 @@
 
 #include "core/host/file_bytes.hpp"
 #include "core/host/folder_names.hpp"
+#include "core/host/unlink.hpp"
 
 namespace slipway::core {
 namespace {
@@ -195,7 +196,7 @@ Status RootFs::unstage(std::string_view path) {
   if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
   const auto& [parent, name] = *place;
   const std::string staged = name + std::string(kNew);
-  if (::unlinkat(parent.get(), staged.c_str(), 0) == 0) {
+  if (unlink_name(parent.get(), staged, 0) == 0) {
     changed(parent.get(), folder_of(path));
     return {};
   }
@@ -223,8 +224,8 @@ Status RootFs::remove(std::string_view path) {
   auto place = root_.parent_of(path);
   if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
   const auto& [parent, name] = *place;
-  int result = ::unlinkat(parent.get(), name.c_str(), 0);
-  if (result != 0 && (errno == EISDIR || errno == EPERM)) result = ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+  int result = unlink_name(parent.get(), name, 0);
+  if (result != 0 && (errno == EISDIR || errno == EPERM)) result = unlink_name(parent.get(), name, AT_REMOVEDIR);
   if (result != 0 && errno == ENOENT) return {};
   if (result != 0 && errno == EBUSY)
     return Error{ErrorCode::conflict,

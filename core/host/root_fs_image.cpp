@@ -15,6 +15,7 @@
 #include "core/host/file_bytes.hpp"
 #include "core/host/originals.hpp"
 #include "core/host/root_fs.hpp"
+#include "core/host/unlink.hpp"
 
 namespace slipway::core {
 namespace {
@@ -152,7 +153,7 @@ Status RootFs::restore_absent(std::string_view path, const Image& image) {
     const auto place = root_.parent_of(path_of_folder);
     if (!place && place.error().code == ErrorCode::not_found) continue;
     if (!place) return place.error();
-    if (::unlinkat(place->first.get(), place->second.c_str(), AT_REMOVEDIR) != 0) {
+    if (unlink_name(place->first.get(), place->second, AT_REMOVEDIR) != 0) {
       if (!may_stay(errno)) return system_error("remove", path_of_folder, errno);
       continue;
     }
@@ -171,7 +172,7 @@ Status RootFs::restore_regular(std::string_view path, const Image& image) {
                                [&](int fd) { return copy_all(original.get(), fd, path); }));
   struct stat info {};
   if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
-    ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);  // an empty one; else the rename below says so
+    unlink_name(parent.get(), name, AT_REMOVEDIR);  // an empty one; else the rename below says so
   return switch_in(path);
 }
 

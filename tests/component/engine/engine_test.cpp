@@ -72,6 +72,30 @@ TEST(Apply, OwesNothingForFilesThatItBroughtBack) {
   EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("initramfs:6.1.0-test was skipped"));
 }
 
+unsigned mode_of(const ScratchHost& host, const std::string& file) {
+  struct stat info {};
+  EXPECT_EQ(::stat(host.path(file).c_str(), &info), 0) << file;
+  return info.st_mode & 0777U;
+}
+
+// Issue 6: plan and status failed for ordinary users, since they could read none of what slipway remembers.
+TEST(State, CanBeReadByAllUnlessItHoldsWhatNotAllMayKnow) {
+  const ScratchHost host;
+  const std::string secret = "    bystander: {merges: {/etc/secret.json: \"{\\\"ours\\\": 1}\"}}\n";
+  host.put("etc/secret.json", "{\"password\": \"x\"}\n");
+  ASSERT_EQ(::chmod(host.path("etc/secret.json").c_str(), 0600), 0);
+  host.spec(kOneFile + secret);
+  const Ran apply = host.slipway({"apply"});
+  ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
+  EXPECT_EQ(mode_of(host, "var/lib/slipway/components/probe.json"), 0644U);
+  EXPECT_EQ(mode_of(host, "var/lib/slipway/components/bystander.json"), 0600U);
+  EXPECT_EQ(mode_of(host, "var/lib/slipway/generations/1.json"), 0644U);
+  ASSERT_EQ(::chmod(host.folder().at("host.yaml").c_str(), 0600), 0);
+  host.spec(kTwoFiles + secret);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(mode_of(host, "var/lib/slipway/generations/2.json"), 0600U) << "the spec is private";
+}
+
 // Issue 6: ldconfig was left out with a note, and the libraries of the booted machine were not found.
 TEST(Plan, OfARootForAnotherProcessorIsRefusedWhereTheRootsOwnToolsWouldHaveToRun) {
   if (std::filesystem::exists("/proc/sys/fs/binfmt_misc/qemu-s390x")) GTEST_SKIP() << "its programs run here";

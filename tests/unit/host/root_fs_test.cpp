@@ -295,6 +295,30 @@ TEST_F(PrivilegedRootFsTest, AMountedOverFileIsAConflictThatSaysSo) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+// Issue 6: with a read-only /usr, a failed apply could not undo, since what was never made there "cannot be removed".
+TEST_F(PrivilegedRootFsTest, WhatIsNotThereIsBroughtBackInAReadOnlyFolderToo) {
+  root.put("/usr/there", "kept");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    RootFs writer(root.dir(), kEpoch);
+    const auto absent = writer.capture("/usr/lib/slipway/store/f");
+    const std::string usr = root.at("/usr");
+    const bool mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         ::mount(usr.c_str(), usr.c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+                         ::mount("", usr.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
+    if (!mounted || !absent) ::_exit(77);
+    RootFs again(root.dir(), kEpoch);
+    const bool right = again.restore("/usr/lib/slipway/store/f", *absent).ok() && again.remove("/usr/none").ok() &&
+                       again.unstage("/usr/none").ok() && again.remove_tree("/usr/none").ok() &&
+                       again.remove("/usr/there").code() == ErrorCode::read_only;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "mounting is not allowed here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(PrivilegedRootFsTest, AReadOnlyRootIsAnErrorThatSaysWhatToDo) {
   const pid_t child = ::fork();
   if (child == 0) {
