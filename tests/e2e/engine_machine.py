@@ -73,14 +73,17 @@ class EngineMachine:
             file.write_text(text)
             file.chmod(0o755 if text.startswith("#!") else 0o644)
 
-    def _prepare(self, work, suite):
-        """The root, and nothing of slipway in it."""
+    def _prepare(self, work, suite, make_root=None):
+        """The root, and nothing of slipway in it; `make_root` makes it of something else than the suite."""
         self.root = work / f"machine-{suite}"
         self.leader = 0
         self._process = None
         # nspawn makes the machine's cgroups inside the one that it is started in: each machine has one to itself.
         self._cgroup = CGROUP2 / f"slipway-e2e-{os.getpid()}-{suite}"
-        script("engine-root.sh", suite, self.root)
+        if make_root:
+            make_root(self.root)
+        else:
+            script("engine-root.sh", suite, self.root)
 
     def _make_gpus(self, work):
         (self.root / "driver").mkdir()
