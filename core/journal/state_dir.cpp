@@ -75,6 +75,19 @@ std::optional<int> to_number(const std::string& text) {
   return number;
 }
 
+constexpr unsigned kOthersRead = 0004;
+
+/// Whether everybody may know what the component holds: records have the content of files.
+bool is_open(const RootDir& root, const Ownership& ownership) {
+  return std::ranges::all_of(ownership.items, [&](const Owned& item) {
+    const unsigned wished = item.action.value("mode", kOthersRead);
+    const auto file = root.open_at(item.action.value("target", ""), O_PATH | O_NOFOLLOW);
+    struct stat info {};
+    const bool known = file && ::fstat(file->get(), &info) == 0 && S_ISREG(info.st_mode);
+    return (wished & kOthersRead) != 0 && (!known || (info.st_mode & kOthersRead) != 0);
+  });
+}
+
 }  // namespace
 
 const Owned* Ownership::find(const std::string& key) const {
@@ -145,20 +158,8 @@ Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
   return all;
 }
 
-Status StateDir::write_json(const std::string& path, const Json& value, bool open) {
-  return write_text(path, pretty(value), open ? 0644 : 0600);
-}
-
-/// Whether everybody may know what the component holds: records have the content of files.
-bool StateDir::is_open(const Ownership& ownership) const {
-  constexpr unsigned kOthersRead = 0004;
-  return std::ranges::all_of(ownership.items, [&](const Owned& item) {
-    const unsigned wished = item.action.value("mode", kOthersRead);
-    const auto file = root_.root().open_at(item.action.value("target", ""), O_PATH | O_NOFOLLOW);
-    struct stat info {};
-    const bool known = file && ::fstat(file->get(), &info) == 0 && S_ISREG(info.st_mode);
-    return (wished & kOthersRead) != 0 && (!known || (info.st_mode & kOthersRead) != 0);
-  });
+Status StateDir::write_json(const std::string& path, const Json& value) {
+  return write_text(path, pretty(value), 0644);
 }
 
 /// The new name gets its content on the disk first: a power cut must not leave an empty file of that name.
@@ -181,7 +182,8 @@ Status StateDir::prepare() {
 }
 
 Status StateDir::write(const Ownership& ownership) {
-  return write_json(state_path("components/" + ownership.component + ".json"), to_json(ownership), is_open(ownership));
+  const unsigned mode = is_open(root_.root(), ownership) ? 0644 : 0600;
+  return write_text(state_path("components/" + ownership.component + ".json"), pretty(to_json(ownership)), mode);
 }
 
 Result<Json> StateDir::products() const {
@@ -192,7 +194,7 @@ Result<Json> StateDir::products() const {
 
 Status StateDir::write_products(const Json& products) {
   if (products.empty()) return root_.remove(state_path("products.json"));
-  return write_json(state_path("products.json"), products, true);
+  return write_json(state_path("products.json"), products);
 }
 
 Status StateDir::forget(const std::string& component) {
@@ -238,9 +240,9 @@ Result<std::optional<Generation>> StateDir::current() const {
 
 Status StateDir::write_current(const Generation& generation) {
   struct stat spec {};
-  const bool is_private = ::stat(generation.spec_file.c_str(), &spec) == 0 && (spec.st_mode & 0004U) == 0;
-  SLIPWAY_CHECK(write_json(state_path("generations/" + std::to_string(generation.number) + ".json"),
-                           to_json(generation), !is_private));
+  const bool is_private = ::stat(generation.spec_file.c_str(), &spec) == 0 && (spec.st_mode & kOthersRead) == 0;
+  SLIPWAY_CHECK(write_text(state_path("generations/" + std::to_string(generation.number) + ".json"),
+                           pretty(to_json(generation)), is_private ? 0600 : 0644));
   return write_text(state_path("generations/current"), std::to_string(generation.number) + "\n", 0644);
 }
 

@@ -101,8 +101,7 @@ class StateDir {
 
  private:
   Status write_text(const std::string& path, const std::string& text, unsigned mode);
-  Status write_json(const std::string& path, const Json& value, bool open);
-  bool is_open(const Ownership& ownership) const;
+  Status write_json(const std::string& path, const Json& value);
   RootFs& root_;
 };
 
