@@ -310,7 +310,7 @@ TEST_F(PrivilegedRootFsTest, WhatIsNotThereIsBroughtBackInAReadOnlyFolderToo) {
     RootFs again(root.dir(), kEpoch);
     const bool right = again.restore("/usr/lib/slipway/store/f", *absent).ok() && again.remove("/usr/none").ok() &&
                        again.unstage("/usr/none").ok() && again.remove_tree("/usr/none").ok() &&
-                       again.remove("/usr/there").code() == ErrorCode::read_only;
+                       again.remove("/usr/there").error().code == ErrorCode::read_only;
     ::_exit(right ? 0 : 1);
   }
   int status = 0;
