@@ -157,12 +157,12 @@ def check_unmerged(checks, lab):
 
 
 def check_absolute_links(checks, lab):
-    root = small_root(lab.work, "absolute")
+    root = lab.copy("absolute")
     place = pathlib.PurePath(f"srv/slipway-e2e-{os.getpid()}")
     for name in ("etc/modprobe.d", "usr/lib/slipway"):
-        (root / place / name).mkdir(parents=True)
-        if (root / name).exists():
-            (root / name).rmdir()
+        (root / name).mkdir(exist_ok=True)
+        (root / place / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).rename(root / place / name)
         (root / name).symlink_to("/" / place / name)
     goes_in_and_out(checks, lab, root, lab.driver(), "absolute links", lambda: (root / place / "usr/lib/slipway/store").is_dir()
                     and (root / place / "etc/modprobe.d/slipway-nvidia.conf").exists() and not ("/" / place).exists())
@@ -192,7 +192,7 @@ def check_mounted_file(checks, lab):
     (lab.work / "mounted.toml").write_text(ADMINS)
     with Mounts() as mounts:
         mounts.add("--bind", lab.work / "mounted.toml", root / CONFIG)
-        is_refused(checks, lab, root, lab.runtime(), "a file that something is mounted on", "something is mounted on /" + CONFIG,
+        is_refused(checks, lab, root, lab.runtime(), "a file that something is mounted on", f"/{CONFIG} is mounted from elsewhere",
                    "umount")
 
 
