@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver in roots of other distributions: where its files go, and which of the root's tools are run how.
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "recorded_root.hpp"
 
 namespace slipway {
@@ -29,6 +34,18 @@ class Recorded : public ::testing::TestWithParam<Layout> {
   RecordedRoot root_{GetParam().name};
 };
 
+/// Whether the root's own tools can be run in namespaces of their own; elsewhere this machine's stand in.
+bool namespaces_work() {
+  const pid_t child = ::fork();
+  if (child == 0)
+    ::_exit(::unshare(CLONE_NEWNS | CLONE_NEWPID) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0
+                ? 0
+                : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status == 0;
+}
+
 TEST_P(Recorded, DriverIsPlannedIntoThePlacesOfThatDistribution) {
   const auto before = root_.tree();
   const Ran plan = root_.run({"plan"});
@@ -45,9 +62,9 @@ TEST_P(Recorded, DriverIsPlannedIntoThePlacesOfThatDistribution) {
 }
 
 TEST_P(Recorded, DriverGoesInByThatDistributionsToolsAndOutWithoutATrace) {
+  if (!namespaces_work()) GTEST_SKIP() << "the root's tools cannot run here";
   const auto before = root_.tree();
   const Ran apply = root_.run({"apply"});
-  if (apply.err.find("private environment") != std::string::npos) GTEST_SKIP() << "the root's tools cannot run here";
   ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
   EXPECT_THAT(apply.out, Not(HasSubstr("depmod:" + root_.kernel() + " was skipped")));
   EXPECT_NE(root_.link(std::string(GetParam().libraries).substr(1) + "/libcuda.so.1"), "");
