@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/boot_unit.hpp"
 
+#include <algorithm>
+
 #include "core/engine/unit_program.hpp"
 
 namespace slipway::core {
@@ -34,6 +36,12 @@ WantedBy=multi-user.target
 
 bool wants_boot_unit(const Session& session, const std::map<std::string, Ownership>& owned) {
   return !session.host_config().live || owned.contains(kBootComponent);
+}
+
+bool is_lost_at_a_boot(const Plan& plan) {
+  return std::ranges::any_of(plan.actions(), [](const Action& action) {
+    return action.kind() == "kernel-module" || action.kind() == "device-node";
+  });
 }
 
 Plan boot_plan(const Session& session) {

@@ -376,7 +376,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   };
   for (const auto& [name, ownership] : owned)
     if (!looked_at(name) && run.spec.components.contains(name)) run.handed_on[name] = ownership.outputs;
-  const bool boot = !run.spec.components.empty() && wants_boot_unit(session, owned);
+  bool boot = !run.spec.components.empty() && wants_boot_unit(session, owned);
   plan_leavers(session, run, owned, looked_at, [&](const std::string& name) { return boot && name == kBootComponent; });
   std::vector<std::string> names;
   std::copy_if(graph.order.begin(), graph.order.end(), std::back_inserter(names), looked_at);
@@ -394,6 +394,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
       plan_from_facts(session, planned, run, held == owned.end() ? nullptr : &held->second, options, run.lock);
     }
     defer_behind_changes(session, planned, run);
+    boot = boot || is_lost_at_a_boot(planned.plan);
     run.components.push_back(std::move(planned));
   }
   if (boot) run.components.push_back(plan_boot_unit(session, owned));

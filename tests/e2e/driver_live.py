@@ -109,6 +109,16 @@ def check_second_apply(checks, guest):
     checks.that(after == seen, "and changes nothing", differences(seen, after))
 
 
+def check_reboot(checks, guest, vm):
+    seen = guest.tree()
+    vm.reboot(900)
+    state = vm.wait_until_started(900)
+    after = guest.tree()
+    checks.that(state == "running" and guest.loaded() == of_version(VERSION) and after == seen,
+                "after a reboot the modules are loaded again, and the nodes are there",
+                state + differences(seen, after) + guest.says("journalctl -u slipway-boot --no-pager"))
+
+
 def check_other_version(checks, guest):
     status, text, seconds = guest.apply(SECOND)
     checks.that(status == 0, f"apply of another version replaces the unused modules ({seconds:.0f} s)", text)
@@ -193,6 +203,7 @@ def main():
             check_failure_on_a_fresh_machine(checks, guest, before)
             check_first_apply(checks, guest)
             check_second_apply(checks, guest)
+            check_reboot(checks, guest, vm)
             check_other_version(checks, guest)
             check_failure_in_activate(checks, guest)
             check_rollback(checks, guest)

@@ -12,6 +12,16 @@ using ::testing::Not;
 constexpr const char* kOneFile = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n";
 constexpr const char* kTwoFiles = "    probe: {files: {/etc/probe.conf: \"two\\n\", /etc/more.conf: \"more\\n\"}}\n";
 
+// A machine that was provisioned while it ran had no device nodes after its next boot.
+TEST(Plan, OfALiveMachineHasTheBootUnitWhereSomethingDoesNotOutliveABoot) {
+  ScratchHost host;
+  host.live = true;
+  host.spec("    probe: {files: {/etc/probe.conf: one}}\n");
+  EXPECT_THAT(host.slipway({"plan"}).out, Not(HasSubstr("slipway-boot")));
+  host.spec("    probe: {files: {/etc/probe.conf: one}, node: true}\n");
+  EXPECT_THAT(host.slipway({"plan"}).out, HasSubstr("slipway-boot.service"));
+}
+
 TEST(Plan, ExitsWithTwoWhenSomethingWouldChangeAndChangesNothing) {
   const ScratchHost host;
   host.spec(kOneFile);

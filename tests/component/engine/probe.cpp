@@ -41,6 +41,7 @@ class Probe : public Component {
     }
     add_merges(spec, plan);
     add_units(spec, plan);
+    if (spec.flag("node")) plan.add(action::device_node({.path = "/dev/probe", .major = 1, .minor = 3}));
     if (spec.flag("moody")) plan.add(action::file({.path = "/etc/mood", .content = std::to_string(ticks())}));
     if (spec.text("custom") != "none")
       plan.add(action::custom({.name = "act",
