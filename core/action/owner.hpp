@@ -16,7 +16,8 @@ struct Owner {
 };
 
 /// Names or numbers, looked up in the root's own /etc/passwd and /etc/group; "root" is 0 even where these are missing.
-/// Without the right to give files away (not run as root) everything belongs to whoever runs slipway, as with tar.
+/// Without the right to give files away (not run as root) everything belongs to whoever runs slipway, as with tar, on a
+/// root of their own; somebody else's root is looked at as its owner would.
 /// Errors: `not_found`, naming the user or group.
 Result<Owner> find_owner(const Host& host, const std::string& user, const std::string& group);
 

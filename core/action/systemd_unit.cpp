@@ -4,9 +4,8 @@
 // The links that enabling means are made by us, the same in every root; systemd is only told to reload, start and stop.
 #include <algorithm>
 
-#include <unistd.h>
-
 #include "core/action/kinds.hpp"
+#include "core/action/owner.hpp"
 #include "core/action/plain_file.hpp"
 #include "core/action/systemd.hpp"
 #include "core/action/unit_file.hpp"
@@ -56,8 +55,8 @@ Result<Unit> look(const Action& action, const ActionContext& context) {
       unit.writes ? std::string(kUnitFolder) + "/" + unit_file_name(unit.name) : find_unit_file(host, unit.name);
   std::string content = action.text("content");
   if (unit.writes) {
-    const bool root = ::geteuid() == 0;
-    unit.wish = PlainFile{unit.file, content, 0644, root ? 0 : ::geteuid(), root ? 0 : ::getegid(), false};
+    SLIPWAY_TRY(owner, find_owner(host, "root", "root"));
+    unit.wish = PlainFile{unit.file, content, 0644, owner.uid, owner.gid, false};
     SLIPWAY_TRY(now, look_at(host, unit.file, true));
     const Json record = context.record.is_object() ? context.record.value("file", Json()) : Json();
     unit.file_check = judge(unit.wish, now, record);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds file, directory, symlink and remove.
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "action_fixture.hpp"
+#include "core/action/owner.hpp"
 
 namespace slipway::core {
 namespace {
@@ -241,6 +243,25 @@ TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsThoseThereAre) {
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().code, ErrorCode::unsupported);
   EXPECT_THAT(found.error().what, ::testing::AllOf(::testing::HasSubstr("file"), ::testing::HasSubstr("merge")));
+}
+
+// Issue 6: an ordinary user's plan of a machine wished to give every file to that user.
+TEST(FindOwner, OfSomebodyElsesRootIsWhatItsOwnerWouldChoose) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const test::TempRoot root;
+  const test::TempRoot own;
+  ASSERT_EQ(::chmod(root.folder().c_str(), 0755), 0);
+  ASSERT_EQ(::chown(own.folder().c_str(), 65534, 65534), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(77);
+    const auto theirs = find_owner(*open_host({.root = root.folder()}).value(), "root", "root");
+    const auto ours = find_owner(*open_host({.root = own.folder()}).value(), "root", "root");
+    ::_exit(theirs && theirs->uid == 0 && ours && ours->uid == 65534 && ours->gid == 65534 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace
