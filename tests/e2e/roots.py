@@ -159,13 +159,13 @@ def check_unmerged(checks, lab):
 def check_absolute_links(checks, lab):
     root = lab.copy("absolute")
     place = pathlib.PurePath(f"srv/slipway-e2e-{os.getpid()}")
-    for name in ("etc/modprobe.d", "usr/lib/slipway"):
+    for name in ("etc/modprobe.d", "etc/ld.so.conf.d", "etc/systemd/system"):
         (root / name).mkdir(exist_ok=True)
         (root / place / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).rename(root / place / name)
         (root / name).symlink_to("/" / place / name)
-    goes_in_and_out(checks, lab, root, lab.driver(), "absolute links", lambda: (root / place / "usr/lib/slipway/store").is_dir()
-                    and (root / place / "etc/modprobe.d/slipway-nvidia.conf").exists() and not ("/" / place).exists())
+    goes_in_and_out(checks, lab, root, lab.driver(), "absolute links", lambda: (root / place / "etc/systemd/system/slipway-boot.service").exists()
+                    and (root / place / "etc/modprobe.d/slipway-nvidia.conf").exists() and not pathlib.Path("/" / place).exists())
 
 
 def labels_of(file):
