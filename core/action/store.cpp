@@ -36,7 +36,7 @@ bool well_formed(const std::string& path) {
 }
 
 /// The names in a store that `current` leads to.
-Result<std::set<std::string>> names_in_use(RootFs& root, const std::string& store, const std::string& set) {
+Result<std::set<std::string>> names_in_use(const RootFs& root, const std::string& store, const std::string& set) {
   std::set<std::string> used{"current", set};
   SLIPWAY_TRY(links, links_below(root.root(), store + "/" + set));
   for (const auto& [path, target] : links) {
@@ -82,17 +82,25 @@ std::string set_folder(const std::map<std::string, std::string>& links) {
   return "set-" + digest_hex(digest_of(canonical(list)));
 }
 
-Status drop_unused_layers(RootFs& root, const std::string& name) {
+Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name) {
   const std::string store = store_folder(name);
+  std::vector<std::string> unused;
   auto folder = root.root().open_at(store, O_RDONLY | O_DIRECTORY);
-  if (!folder) return folder.error().code == ErrorCode::not_found ? Status{} : Status(folder.error());
+  if (!folder && folder.error().code == ErrorCode::not_found) return unused;
+  if (!folder) return folder.error();
   SLIPWAY_TRY(current, read_link_at(root.root(), store + "/current"));
-  if (current.empty()) return root.remove_tree(store);
+  if (current.empty()) return std::vector<std::string>{store};
 
   SLIPWAY_TRY(used, names_in_use(root, store, current));
   SLIPWAY_TRY(names, folder_names(folder->get(), store));
   for (const std::string& entry : names)
-    if (!used.contains(entry)) SLIPWAY_CHECK(root.remove_tree(store + "/" + entry));
+    if (!used.contains(entry)) unused.push_back(store + "/" + entry);
+  return unused;
+}
+
+Status drop_unused_layers(RootFs& root, const std::string& name) {
+  SLIPWAY_TRY(unused, unused_layers(root, name));
+  for (const std::string& path : unused) SLIPWAY_CHECK(root.remove_tree(path));
   return {};
 }
 

@@ -33,6 +33,9 @@ Result<std::map<std::string, std::string>> layer_links(const Json& layers);
 /// "set-HEX" of layer_links().
 std::string set_folder(const std::map<std::string, std::string>& links);
 
+/// What drop_unused_layers() would remove, as paths.
+Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name);
+
 /// Removes what `current` of this store does not lead to: former layers, sets and what a crash left half done. For the
 /// engine, after success. Where there is no `current`, the whole store goes.
 Status drop_unused_layers(RootFs& root, const std::string& name);

@@ -34,6 +34,8 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui);
 Result<int> run_remove(const Options& options, TerminalUi& ui);
 Result<int> run_graph(const Options& options, TerminalUi& ui);
 Result<int> run_gc(const Options& options, TerminalUi& ui);
+Result<int> run_log(const Options& options, TerminalUi& ui);
+Result<int> run_bugreport(const Options& options, TerminalUi& ui);
 Result<int> run_init(const Options& options, TerminalUi& ui);
 Result<int> run_explain(const Options& options, TerminalUi& ui);
 Result<int> run_plugin(const Options& options, TerminalUi& ui);

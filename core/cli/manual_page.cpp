@@ -81,10 +81,18 @@ downloads and build results
 .TP
 .I /usr/lib/slipway/store
 unpacked packages
+.TP
+.I /var/log/slipway
+what
+.B slipway log
+shows
 .SH ENVIRONMENT
 .TP
 .B SLIPWAY_PLUGIN_PATH
 folders of plugins, separated by colons, for commands that are started by hand
+.TP
+.B SLIPWAY_LOG_DIR
+folder of the log, in the place of /var/log/slipway, for commands that are started by hand
 .TP
 .B SOURCE_DATE_EPOCH
 the time of everything that is written, for reproducible images

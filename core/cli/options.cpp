@@ -27,9 +27,10 @@ po::options_description visible_options(Options& options) {
   add("boot", "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it");
   add("deep", "verify: hash every file");
   add("all", "remove: everything that slipway holds");
+  add("dry-run", "gc: only says what would go");
   add("yes,y", "do not ask");
   add("to", po::value(&options.destination)->value_name("TARGET"),
-      "pkg: layout folder or oci:// repository to write; plugin new: folder");
+      "pkg: layout folder or oci:// repository to write; plugin new: folder; bugreport: file");
   add("tag", po::value(&options.tags)->value_name("TAG"), "pkg: tag to read or write, may be repeated");
   add("insecure", "pkg: plain HTTP to a host that is not loopback");
   add("trust", po::value(&options.trust)->value_name("unsigned"), "pkg: take an unsigned source");
@@ -97,6 +98,7 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
     options.boot = values.count("boot") != 0;
     options.deep = values.count("deep") != 0;
     options.all = values.count("all") != 0;
+    options.dry_run = values.count("dry-run") != 0;
     options.help = values.count("help") != 0;
     options.insecure = values.count("insecure") != 0;
     if (values.count("live") != 0) options.session.live = true;

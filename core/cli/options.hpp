@@ -26,6 +26,7 @@ struct Options {
   bool deep = false;
   bool all = false;
   bool help = false;
+  bool dry_run = false;
   int verbosity = 0;
 
   // pkg, init and the like

@@ -54,19 +54,24 @@ Result<Fd> Originals::open(const std::string& digest) const {
                {}};
 }
 
-Status Originals::drop_unused(const std::set<std::string>& digests_in_use) {
+Result<std::vector<std::string>> Originals::unused(const std::set<std::string>& digests_in_use) const {
+  std::vector<std::string> paths;
   auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY);
-  if (!folder && folder.error().code == ErrorCode::not_found) return {};
+  if (!folder && folder.error().code == ErrorCode::not_found) return paths;
   if (!folder) return folder.error();
-  bool empty = true;
   SLIPWAY_TRY(names, folder_names(folder->get(), kFolder));
-  for (const std::string& name : names) {
-    const bool used = digests_in_use.contains("sha256:" + name);
-    empty = empty && !used;
-    if (used) continue;
-    SLIPWAY_CHECK(root_.remove(path_of(name)));
-  }
-  return empty ? root_.remove(kFolder) : Status{};
+  for (const std::string& name : names)
+    if (!digests_in_use.contains("sha256:" + name)) paths.push_back(path_of(name));
+  return paths;
+}
+
+Status Originals::drop_unused(const std::set<std::string>& digests_in_use) {
+  SLIPWAY_TRY(paths, unused(digests_in_use));
+  for (const std::string& path : paths) SLIPWAY_CHECK(root_.remove(path));
+  const auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY);
+  if (!folder) return folder.error().code == ErrorCode::not_found ? Status{} : Status(folder.error());
+  SLIPWAY_TRY(left, folder_names(folder->get(), kFolder));
+  return left.empty() ? root_.remove(kFolder) : Status{};
 }
 
 void collect_digests(const Json& value, std::set<std::string>& digests) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <slipway/json.hpp>
 #include <slipway/root_dir.hpp>
@@ -26,6 +27,8 @@ class Originals {
   Result<std::string> keep(int fd, std::string_view name);
   /// Opened for reading. Errors: `corrupt` when there is none: somebody removed it.
   Result<Fd> open(const std::string& digest) const;
+  /// The paths of the originals whose digest is not in use.
+  Result<std::vector<std::string>> unused(const std::set<std::string>& digests_in_use) const;
   /// Removes every original whose digest is not in use, and the folder when it is empty then.
   Status drop_unused(const std::set<std::string>& digests_in_use);
 

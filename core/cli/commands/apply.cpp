@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/cli/command.hpp"
+#include "core/cli/recorded_apply.hpp"
 #include "core/engine/stop.hpp"
 
 namespace slipway::core {
@@ -61,7 +62,7 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
     print("Nothing was changed.\n");
     return kExitDone;
   }
-  SLIPWAY_TRY(result, apply_run(*session, loaded.spec, apply));
+  SLIPWAY_TRY(result, recorded_apply(*session, options, loaded.spec, apply));
   return finish_apply(options, result);
 }
 

@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <set>
+#include <cstdio>
+#include <sstream>
 
-#include "core/action/store.hpp"
 #include "core/cli/command.hpp"
+#include "core/engine/garbage.hpp"
 #include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
 namespace {
 
-constexpr std::size_t kGenerationsKept = 5;
+std::string mebibytes(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+std::string garbage_text(const Garbage& garbage, bool dry_run) {
+  std::ostringstream text;
+  for (const int number : garbage.generations) text << "  generation " << number << '\n';
+  for (const std::string& path : garbage.paths) text << "  " << path << '\n';
+  if (garbage.generations.empty() && garbage.paths.empty()) return "There is nothing that nobody needs.\n";
+  text << (dry_run ? "Would forget " : "Forgot ") << garbage.generations.size() << " generations and "
+       << (dry_run ? "free " : "freed ") << mebibytes(garbage.bytes) << ".\n";
+  return text.str();
+}
 
 }  // namespace
 
 Result<int> run_gc(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(lock, RootLock::take(session->host_config().root));
-  StateDir& state = session->state();
-  SLIPWAY_CHECK(state.check_format());
-  SLIPWAY_TRY(current, state.current());
-  SLIPWAY_TRY(numbers, state.generations());
-  std::size_t forgotten = 0;
-  for (std::size_t i = 0; i + kGenerationsKept < numbers.size(); ++i) {
-    if (current && numbers[i] == current->number) continue;
-    SLIPWAY_CHECK(state.forget_generation(numbers[i]));
-    ++forgotten;
-  }
-  SLIPWAY_TRY(owned, state.ownerships());
-  for (const auto& [name, ownership] : owned)
-    for (const Owned& item : ownership.items) {
-      if (item.action.value("kind", "") != "unpack") continue;
-      SLIPWAY_CHECK(drop_unused_layers(session->root(), item.action.value("target", "")));
-    }
-  SLIPWAY_CHECK(state.tidy());
-  SLIPWAY_CHECK(state.leave());
-  print("Forgot " + std::to_string(forgotten) + " generations; layers that nobody uses are gone.\n");
+  SLIPWAY_TRY(garbage, find_garbage(*session));
+  if (!options.dry_run) SLIPWAY_CHECK(remove_garbage(*session, garbage));
+  const Json result = envelope("Garbage", {{"bytes", garbage.bytes},
+                                           {"dry_run", options.dry_run},
+                                           {"generations", garbage.generations},
+                                           {"paths", garbage.paths}});
+  print(options.output == "text" ? garbage_text(garbage, options.dry_run) : json_text(result, options.output));
   (void)lock;
   return kExitDone;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/cli/command.hpp"
+#include "core/cli/recorded_apply.hpp"
 #include "core/engine/stop.hpp"
 
 namespace slipway::core {
@@ -33,6 +34,7 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
                  "name components (`slipway remove driver`), or everything with --all",
                  {}};
   SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_CHECK(session->state().check_format());
   SLIPWAY_TRY(owned, session->state().ownerships());
   SLIPWAY_CHECK(check_names(options.arguments, owned));
   SLIPWAY_TRY(current, session->state().current());
@@ -53,7 +55,7 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
     }
   }
   session->set_hardware(spec.hardware);
-  SLIPWAY_TRY(result, apply_run(*session, spec, {{{}, lock, options.locked}, {}}));
+  SLIPWAY_TRY(result, recorded_apply(*session, options, spec, {{{}, lock, options.locked}, {}}));
   return finish_apply(options, result);
 }
 

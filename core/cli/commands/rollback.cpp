@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "core/cli/command.hpp"
+#include "core/cli/recorded_apply.hpp"
 #include "core/engine/stop.hpp"
 
 namespace slipway::core {
@@ -38,12 +39,13 @@ Result<int> wanted_generation(const Options& options, const StateDir& state) {
 Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   watch_stop_signals();
   SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_CHECK(session->state().check_format());
   SLIPWAY_TRY(number, wanted_generation(options, session->state()));
   SLIPWAY_TRY(generation, session->state().generation(number));
   SLIPWAY_TRY(spec, host_spec_from_json(generation.spec, generation.spec_file, session->plugins()));
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
-  SLIPWAY_TRY(result, apply_run(*session, spec, {{options.only, lock, options.locked}, {}}));
+  SLIPWAY_TRY(result, recorded_apply(*session, options, spec, {{options.only, lock, options.locked}, {}}));
   return finish_apply(options, result);
 }
 

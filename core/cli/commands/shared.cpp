@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core/cli/command.hpp"
+#include "core/cli/recorded_apply.hpp"
 
 namespace slipway::core {
 namespace {
@@ -89,13 +90,7 @@ Result<int> finish_apply(const Options& options, const ApplyResult& result) {
   } else {
     print(json_text(apply_json(result), options.output));
   }
-  int code = result.error ? kExitError : kExitDone;
-  for (const PlannedComponent& component : result.run.components) {
-    if (component.state == ComponentState::failed || component.state == ComponentState::blocked) return kExitError;
-    if (component.state == ComponentState::waiting) code = std::max<int>(code, kExitWaiting);
-    if (component.state == ComponentState::reboot_required && code == kExitDone) code = kExitReboot;
-  }
-  return code;
+  return apply_exit_code(result);
 }
 
 }  // namespace slipway::core

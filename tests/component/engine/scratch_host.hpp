@@ -82,6 +82,7 @@ class ScratchHost {
       }
     }
     variables.push_back("SLIPWAY_PLUGIN_PATH=" + plugins);
+    variables.push_back("SLIPWAY_LOG_DIR=" + folder_.at("log").string());
     return spawn({.words = std::move(words),
                   .variables = std::move(variables),
                   .out = folder_.at("out").string(),

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is not needed any more, and a report for others.
+#include "tests/component/cli/driver_root.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::DriverRoot;
+using slipway::testing::Ran;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Gc, SaysWhatWouldGoAndThenTakesThatAlone) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const auto before = root.tree();
+  std::filesystem::create_directories(root.path("usr/lib/slipway/store/driver/sha256-0123"));
+  root.put("usr/lib/slipway/store/driver/sha256-0123/old", std::string(3 << 20, 'x'));
+  const auto with_rest = root.tree();
+
+  const Ran dry = root.run({"gc", "--dry-run"});
+  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("/usr/lib/slipway/store/driver/sha256-0123"));
+  EXPECT_THAT(dry.out, HasSubstr("Would forget 0 generations and free 3.0 MiB"));
+  EXPECT_EQ(root.tree(), with_rest);
+
+  EXPECT_THAT(root.run({"gc"}).out, HasSubstr("freed 3.0 MiB"));
+  EXPECT_EQ(root.tree(), before);
+  EXPECT_EQ(root.run({"verify", "--deep"}).code, 0);
+  EXPECT_THAT(root.run({"gc"}).out, HasSubstr("nothing"));
+}
+
+TEST(Gc, KeepsTheNewestGenerationsAndRollbackStillWorks) {
+  const DriverRoot root;
+  for (int n = 0; n < 8; ++n) {
+    root.driver(
+        "version: \"535.261.03\", modules: open, blacklist_nouveau: " + std::string(n % 2 == 0 ? "true" : "false") +
+        ", source: {repository: " + testing::kPackage + ", trust: unsigned}");
+    ASSERT_EQ(root.run({"apply"}).code, 0);
+  }
+  const Json freed = Json::parse(root.run({"gc", "-o", "json"}).out);
+  EXPECT_EQ(freed["generations"], Json::parse("[1, 2, 3]"));
+  EXPECT_EQ(root.run({"rollback", "1"}).code, 1);
+  EXPECT_EQ(root.run({"rollback", "5"}).code, 0);
+}
+
+// What the journal of a cut-off apply may need to undo was removed.
+TEST(Gc, TouchesNothingWhileAnApplyIsToBeUndone) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  root.put("var/lib/slipway/originals/" + std::string(64, '0'), "the user's\n");
+  root.put("var/lib/slipway/journal.sqlite", "");
+  const auto before = root.tree();
+  expect_refused(root, root.run({"gc"}), 1, {"cut off", "slipway apply"}, before);
+}
+
+/// All files of a tar file, one behind the other.
+std::string unpacked(const std::filesystem::path& tar) {
+  testing::ScratchHost shell;
+  shell.program = "/bin/sh";
+  return shell.slipway({"-c", "tar -xOf \"$1\"", "sh", tar.string()}).out;
+}
+
+TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
+  DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const std::string kSecret = "Tr0ub4dor";
+  root.folder().file(
+      "home/.docker/config.json",
+      R"({"auths": {"r.example": {"auth": "bWU6VHIwdWI0ZG9yLWRvY2tlcg==", "identitytoken": "Tr0ub4dor-id"}}})");
+  root.folder().file(
+      "log/history.jsonl",
+      R"({"event":"begin","id":"1","command":"apply","error":"GET https://me:Tr0ub4dor-log@r.example/: 401"})"
+      "\n");
+  root.put("etc/slipway/host.d/registry.yaml",
+           "registry:\n  password: Tr0ub4dor-spec\n  url: https://a:Tr0ub4dor-url@h/\n");
+  root.put("var/lib/slipway/components/other.json",
+           R"({"component": "other", "items": [{"action": {"kind": "file", "target": "/etc/x",)"
+           R"( "content": "[auth]\npassword = \"Tr0ub4dor-state\"\n"}, "original": {}, "record": {}}]})");
+  root.folder().file(
+      "given.yaml",
+      "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: x}\nspec:\n  components:\n    driver:\n"
+      "      version: \"535.261.03\"\n      source: {repository: \"oci://u:Tr0ub4dor-given@127.0.0.1:9/d\"}\n");
+  const std::string tar = root.folder().at("report.tar").string();
+  const pid_t child =
+      root.start({"bugreport", "--to", tar, "-f", root.folder().at("given.yaml").string(), "--sim", "h100x8"},
+                 {"HOME=" + root.folder().at("home").string(), "REGISTRY_PASSWORD=Tr0ub4dor-env",
+                  "https_proxy=http://me:Tr0ub4dor-proxy@127.0.0.1:9"});
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(WEXITSTATUS(status), 0) << root.error_text();
+  const std::string all = unpacked(tar);
+  EXPECT_THAT(all, Not(HasSubstr(kSecret)));
+  EXPECT_THAT(all, Not(HasSubstr("VHIwdWI0ZG9y")));
+  for (const std::string has : {"slipway 0.", "\"kind\": \"Status\"", "10de:2330", "slipway-nvidia.conf",
+                                "[blotted out]", "registry:", "\"kind\": \"Log\"", "401"})
+    EXPECT_THAT(all, HasSubstr(has));
+  EXPECT_EQ(std::filesystem::status(tar).permissions(), std::filesystem::perms(0600));
+}
+
+TEST(BugReport, ReplacesNoFile) {
+  const DriverRoot root;
+  root.folder().file("report.tar", "mine\n");
+  const Ran ran = root.run({"bugreport", "--to", root.folder().at("report.tar").string()});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("report.tar"));
+}
+
+}  // namespace
+}  // namespace slipway
