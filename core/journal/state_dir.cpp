@@ -18,7 +18,9 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::string_view kFormat = "1";
+constexpr int kFormat = 2;
+constexpr int kOldestFormat = 1;
+constexpr std::string_view kWriter = SLIPWAY_VERSION;
 constexpr std::string_view kFormatFile = "format";
 constexpr std::string_view kOrigin = "origin.json";
 constexpr std::string_view kJournal = "journal.sqlite";
@@ -88,6 +90,35 @@ bool is_open(const RootDir& root, const Ownership& ownership) {
   });
 }
 
+/// The file `format`: "2 0.1.0\n".
+struct WrittenFormat {
+  int number = 0;  ///< 0: not to be read
+  std::string version;
+};
+
+std::string own_format() { return std::to_string(kFormat) + " " + std::string(kWriter) + "\n"; }
+
+WrittenFormat parse_format(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const std::size_t blank = text.find(' ');
+  const int number = to_number(text.substr(0, blank)).value_or(0);
+  return {number, blank == std::string::npos ? "" : text.substr(blank + 1)};
+}
+
+Error unknown_format(const WrittenFormat& found) {
+  const std::string writer = found.version.empty() ? "another slipway" : "slipway " + found.version;
+  const std::string format =
+      found.number == 0 ? "a format that is no number" : "format " + std::to_string(found.number);
+  return Error{
+      ErrorCode::unsupported,
+      "the state of this root was written by " + writer + " (" + format + "; this slipway, " + std::string(kWriter) +
+          ", knows " + std::to_string(kOldestFormat) + " to " + std::to_string(kFormat) + ")",
+      state_path(kFormatFile),
+      found.version.empty() ? "install the slipway that provisioned this root, or a later one; nothing was changed"
+                            : "install slipway " + found.version + " or a later one; nothing was changed",
+      {}};
+}
+
 }  // namespace
 
 const Owned* Ownership::find(const std::string& key) const {
@@ -138,14 +169,9 @@ Status StateDir::check_format() const {
   auto text = read_text(root_.root(), state_path(kFormatFile));
   if (!text && text.error().code == ErrorCode::not_found) return {};
   if (!text) return std::move(text).error();
-  while (!text->empty() && text->back() == '\n') text->pop_back();
-  if (*text == kFormat) return {};
-  return Error{ErrorCode::unsupported,
-               "the state of this root was written by another slipway (format " + *text + ", this one knows " +
-                   std::string(kFormat) + ")",
-               state_path(kFormatFile),
-               "update slipway to the version that provisioned this root, or a later one",
-               {}};
+  const WrittenFormat found = parse_format(*text);
+  if (found.number >= kOldestFormat && found.number <= kFormat) return {};
+  return unknown_format(found);
 }
 
 Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
@@ -170,13 +196,19 @@ Status StateDir::write_text(const std::string& path, const std::string& text, un
 }
 
 Status StateDir::prepare() {
-  if (exists()) return {};
+  if (exists()) {
+    SLIPWAY_CHECK(check_format());
+    SLIPWAY_TRY(text, read_text(root_.root(), state_path(kFormatFile)));
+    const WrittenFormat found = parse_format(std::move(text));
+    return found.number == kFormat && found.version == kWriter
+               ? Status{}
+               : write_text(state_path(kFormatFile), own_format(), 0644);
+  }
   SLIPWAY_CHECK(leave());  // what an earlier try has begun
   SLIPWAY_TRY(origin, root_.capture(kStateDir));
-  if (origin.value("type", "") != "absent")
-    return write_text(state_path(kFormatFile), std::string(kFormat) + "\n", 0644);
+  if (origin.value("type", "") != "absent") return write_text(state_path(kFormatFile), own_format(), 0644);
   const Status begun = bring_state_folder(
-      root_, origin, {{std::string(kOrigin), pretty(origin)}, {std::string(kFormatFile), std::string(kFormat) + "\n"}});
+      root_, origin, {{std::string(kOrigin), pretty(origin)}, {std::string(kFormatFile), own_format()}});
   if (!begun) (void)sweep_state_folder(root_).ok();  // the first error is the one to tell
   return begun;
 }

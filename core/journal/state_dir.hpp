@@ -2,7 +2,7 @@
 // core/journal/state_dir.hpp - the durable state of a root: who owns what, and which generations there were.
 //
 // Layout below /var/lib/slipway, all of it canonical JSON without clock times or inode numbers:
-//   format               "1\n"; a later number is refused, never guessed at
+//   format               "2 0.1.0\n": its number, refused when later, and who wrote last; 1 had no writer and becomes 2
 //   origin.json          the image of this folder before there was one: which parents go again with it
 //   components/NAME.json  what component NAME owns, see Ownership
 //   generations/N.json    see Generation; `current` holds the N in force
@@ -67,10 +67,10 @@ class StateDir {
 
   /// There is any state at all.
   bool exists() const;
-  /// Errors: `unsupported` when a later slipway wrote it.
+  /// Errors: `unsupported` when a later slipway wrote it, naming that.
   Status check_format() const;
 
-  /// Makes the folder with its format and origin, if it is not there. Called before the journal is opened.
+  /// Makes the folder, or brings an earlier format up to this one. Called before the journal is opened.
   Status prepare();
 
   Result<std::map<std::string, Ownership>> ownerships() const;
