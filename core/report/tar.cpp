@@ -37,9 +37,10 @@ void put(char* field, std::size_t width, std::uint64_t number) {
 
 /// Splits a path that is longer than `name` at a slash. @return false: it does not fit
 bool put_path(Header& header, const std::string& path) {
+  constexpr std::size_t kLongest = sizeof(Header::name);
   std::size_t slash = 0;
-  if (path.size() > sizeof header.name) {
-    slash = path.find('/', path.size() - sizeof header.name - 1);
+  if (path.size() > kLongest) {
+    slash = path.find('/', path.size() - kLongest - 1);
     if (slash == std::string::npos || slash > sizeof header.prefix) return false;
     std::memcpy(header.prefix, path.data(), slash);
     ++slash;
