@@ -9,7 +9,7 @@ namespace slipway::core {
 namespace {
 
 constexpr const char* kProperties =
-    "--property=LoadState,ActiveState,SubState,Result,MainPID,CanReload,NeedDaemonReload,Type,"
+    "--property=LoadState,ActiveState,SubState,Result,MainPID,CanReload,NeedDaemonReload,Type,Job,"
     "ExecMainExitTimestampMonotonic";
 constexpr std::chrono::seconds kLookLimit{30};
 constexpr std::chrono::seconds kJobLimit{300};
@@ -54,6 +54,8 @@ Result<UnitState> unit_state(const Host& host, const std::string& unit) {
   UnitState state{values["LoadState"], values["ActiveState"], values["SubState"], values["Result"], values["MainPID"]};
   state.can_reload = values["CanReload"] == "yes";
   state.needs_daemon_reload = values["NeedDaemonReload"] == "yes";
+  const std::string job = values["Job"];  // its number
+  state.queued = state.active == "inactive" && !job.empty() && job != "0";
   state.has_run = values["Type"] == "oneshot" && state.active == "inactive" && state.result == "success" &&
                   !ended.empty() && ended != "0";
   return state;

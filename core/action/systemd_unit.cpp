@@ -33,7 +33,8 @@ struct Unit {
   UnitState state;                   ///< when live
 };
 
-bool runs(const UnitState& state) { return state.running() || state.has_run; }
+/// Nobody has to start it.
+bool runs(const UnitState& state) { return state.running() || state.has_run || state.queued; }
 
 /// A link is right when it is named right: systemd looks at no more than the names.
 bool link_there(const Host& host, const std::string& path) { return host.read_link(path).ok(); }
@@ -244,6 +245,8 @@ class SystemdUnitKind final : public ActionKind {
     const bool changed = rewritten || !unit.missing.empty() || !unit.surplus.empty();
     if (changed || unit.state.needs_daemon_reload) SLIPWAY_CHECK(systemctl(host, "daemon-reload", ""));
     if (!unit.started) return {};
+    // slipway-boot.service would wait for a service that comes after it.
+    if (unit.state.queued) return {};
     const auto triggers = action.value("triggers");
     const bool restarted_later =
         triggers.is_array() && std::find(triggers.begin(), triggers.end(), "restart:" + unit.name) != triggers.end();

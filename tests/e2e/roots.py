@@ -260,8 +260,8 @@ def check_ordinary_user(checks, lab):
     checks.that(status == 0 and "Nothing to do" in said, "an ordinary user sees that nothing is left to do", said)
     status, said = as_user("status")
     checks.that(status == 0 and "Generation 1" in said and "driver" in said, "an ordinary user sees what slipway holds", said)
-    status, said = as_user("apply", "--yes", "-f", lab.driver())
-    checks.that(status == 1 and picture(root) == before, "and changes nothing", said)
+    status, said = as_user("remove", "--yes", "--all")
+    checks.that(status == 1 and picture(root) == before, "and cannot change anything", said)
 
 
 def main():

@@ -25,6 +25,8 @@ class FakeSystemd {
 
   /// The unit is at work, as if somebody had started it.
   void running(const std::string& unit) const { host_.put("run/units/" + unit, "active"); }
+  /// The unit is not at work, and systemd is about to start it.
+  void queued(const std::string& unit) const { host_.put("run/units/" + unit, "queued"); }
   /// From now on jobs do not come to their end, until `false`.
   void hang(bool on) const {
     if (on)
@@ -44,7 +46,9 @@ case $verb in
   show)
     state=inactive; sub=dead; pid=0; load=not-found
     [ -e "/etc/systemd/system/$unit" ] && load=loaded
-    if [ -s "$file" ]; then load=loaded; state=active; sub=running; pid=1; fi
+    read -r known 2>/dev/null < "$file"
+    if [ "$known" = queued ]; then load=loaded; echo "Job=7"
+    elif [ -s "$file" ]; then load=loaded; state=active; sub=running; pid=1; fi
     echo "LoadState=$load"; echo "ActiveState=$state"; echo "SubState=$sub"; echo "Result=success"
     echo "MainPID=$pid"; echo "Type=notify"; echo "CanReload=yes"; echo "NeedDaemonReload=no"
     exit 0 ;;

@@ -30,6 +30,24 @@ TEST(ServiceUnit, ComesWithTheComponentAndRunsWhatTheApplyLeftForIt) {
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/slipway/services/ticker.json")));
 }
 
+// slipway-boot.service told systemd to start a service that comes after it, and waited for that until its time was
+// over.
+TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  const FakeSystemd systemd(host);
+  host.put("usr/bin/slipway", "");
+  host.spec("    ticker: {file: " + host.folder().at("ticks").string() + ", text: one}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_THAT(systemd.told(), HasSubstr("start slipway-ticker.service"));
+  systemd.queued("slipway-ticker.service");
+  host.put("run/told", "");
+  const Ran again = host.slipway({"apply"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("Nothing to do"));
+  EXPECT_EQ(systemd.told(), "");
+}
+
 // Its section's file owes a restart: the unit was started, and a second later restarted, at the very first apply.
 TEST(ServiceUnit, IsStartedOnceAndRestartedOnlyWhenItsSectionChanges) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
