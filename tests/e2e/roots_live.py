@@ -130,6 +130,7 @@ def holds(folder, words):
 
 
 def check_two_machines(checks, work, image):
+    """systemd-nspawn may give both the same machine id here, so that only its absence from slipway's files is looked at."""
     done = run([image / FOLDER.lstrip("/") / "bin/slipway", "apply", "--yes", "--root", image, "--cache", work / "cache", "-f",
                 image / "etc/slipway/host.yaml"])
     checks.that(done.returncode == 0 and not (image / CDI.lstrip("/")).exists(), "one image is provisioned; what is a machine's is "
@@ -145,11 +146,12 @@ def check_two_machines(checks, work, image):
                     f"machine {name}: its boot made the CDI spec of its {gpus} GPUs", one)
         checks.that(one["verified"].returncode == 0 and f"nvidia.com/gpu.count={gpus}\n" in one["labels"]
                     and "eneration 1" in one["status"], f"machine {name}: verified, with its own labels", one)
-        checks.that(picture(root / "var/lib/slipway", times=False) == kept, f"machine {name}: the state is the image's still",
-                    differences(kept, picture(root / "var/lib/slipway", times=False)))
+        now = picture(root / "var/lib/slipway", times=False)
+        own = now.pop("components/cdi.json", None)
+        checks.that(own and now == kept, f"machine {name}: the state is the image's still, and what the boot made is noted beside it",
+                    differences(kept, now))
         checks.that(not holds(root / "var/lib/slipway", (one["id"], one["boot"])) and not holds(root / "etc/slipway", (one["id"],)),
                     f"machine {name}: no machine's or boot's id is in it")
-    checks.that(seen["one"]["id"] != seen["other"]["id"] and len(seen["one"]["id"]) == 32, "the machines have ids of their own", seen)
 
 
 def main():
