@@ -23,9 +23,9 @@ namespace slipway::deviceplugin {
 namespace {
 
 constexpr const char* kProgram = "/usr/bin/nvidia-cuda-mps-control";
-// Mounts the shared folder over the daemon's own /dev/shm: its clients see the same one.
 constexpr const char* kSlice = "slipway-mps.slice";
 constexpr std::chrono::milliseconds kSystemdLimit{10'000};
+// Mounts the shared folder over the daemon's own /dev/shm: its clients see the same one.
 constexpr const char* kWithShm = R"(mount --bind "$1" /dev/shm && shift && exec "$@")";
 
 /// The two folders and nothing else, as upstream gives it.
@@ -140,7 +140,8 @@ Status start_unit(const MpsProgram& program, const std::string& resource, const 
   if (said.ended && said.status == 0) return {};
   return Error{.code = ErrorCode::io,
                .what = "systemd does not start " + unit + ".service: " + said.text,
-               .where = unit + ".service"};
+               .where = unit + ".service",
+               .next = "look at `systemctl status " + unit + ".service` and `journalctl -u " + unit + ".service`"};
 }
 
 /// Takes off the marks by which the supervisor finds and ends what its worker started: the first to be killed when
