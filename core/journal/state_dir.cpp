@@ -299,7 +299,11 @@ Status StateDir::leave() {
   SLIPWAY_TRY(all, ownerships());
   SLIPWAY_TRY(entries, folder_names(folder->get(), kStateDir));
   if (!all.empty() || std::ranges::count(entries, kJournal) != 0) return {};
-  const Json origin = read_json(root_.root(), state_path(kOrigin)).value_or(Json{});
+  const auto read = read_json(root_.root(), state_path(kOrigin));
+  // One that is there and cannot be read today still says which folders above are to go as well.
+  if (!read && read.error().code != ErrorCode::not_found && read.error().code != ErrorCode::corrupt)
+    return read.error();
+  const Json origin = read.value_or(Json{});
   SLIPWAY_CHECK(take_state_folder(root_, origin.is_object() ? origin : Json::object()));
   return origin.is_object() ? root_.restore(kStateDir, origin) : Status{};
 }

@@ -23,11 +23,10 @@ std::vector<std::string> own_folders(const Image& origin) {
   return all;
 }
 
-bool holds_only_one(const RootFs& root, const std::string& folder) {
-  const auto opened = root.root().open_at(folder, O_RDONLY | O_DIRECTORY);
-  if (!opened) return false;
-  const auto names = folder_names(opened->get(), folder);
-  return names && names->size() == 1;
+Result<bool> holds_only_one(const RootFs& root, const std::string& folder) {
+  SLIPWAY_TRY(opened, root.root().open_at(folder, O_RDONLY | O_DIRECTORY));
+  SLIPWAY_TRY(names, folder_names(opened.get(), folder));
+  return names.size() == 1;
 }
 
 }  // namespace
@@ -54,9 +53,14 @@ Status bring_state_folder(RootFs& root, const Image& origin, const std::map<std:
 
 Status take_state_folder(RootFs& root, const Image& origin) {
   const std::vector<std::string> own = own_folders(origin);
-  // Only the way down to the state folder may be in what goes at once.
+  // Only the way down to the state folder may be in what goes at once. A folder that cannot be read is no reason to
+  // leave it behind: once the state is gone, nobody knows any more whose it was.
   std::size_t outermost = own.size() - 1;
-  while (outermost > 0 && holds_only_one(root, own[outermost - 1])) --outermost;
+  while (outermost > 0) {
+    SLIPWAY_TRY(alone, holds_only_one(root, own[outermost - 1]));
+    if (!alone) break;
+    --outermost;
+  }
   SLIPWAY_CHECK(root.rename(own[outermost], aside(own[outermost])));
   return root.remove_tree(aside(own[outermost]));
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
 
@@ -30,6 +31,22 @@ class StateFolder : public ::testing::Test {
   slipway::testing::TempDir folder_;
 };
 
+/// Where root runs the tests: another user, who owns a folder and all in it, until the end of the block.
+class SomebodyElse {
+ public:
+  explicit SomebodyElse(const fs::path& folder) {
+    if (::geteuid() != 0) return;
+    constexpr uid_t kNobody = 65534;
+    EXPECT_EQ(::chown(folder.c_str(), kNobody, kNobody), 0);
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+      EXPECT_EQ(::lchown(entry.path().c_str(), kNobody, kNobody), 0);
+    EXPECT_EQ(::seteuid(kNobody), 0);
+  }
+  SomebodyElse(const SomebodyElse&) = delete;
+  SomebodyElse& operator=(const SomebodyElse&) = delete;
+  ~SomebodyElse() { EXPECT_EQ(::seteuid(::getuid()), 0); }
+};
+
 TEST_F(StateFolder, TakesTheFoldersAboveItAlongThatItMade) {
   come_and_go();
   EXPECT_TRUE(empty());
@@ -52,6 +69,22 @@ TEST_F(StateFolder, LeavesAFolderInWhichSomebodyElseWroteMeanwhile) {
   EXPECT_FALSE(there("/var/lib/slipway"));
   EXPECT_TRUE(there("/var/lib/dpkg/status"));
   EXPECT_TRUE(there("/var/log/syslog"));
+}
+
+// It was taken away alone then, and the next run had no record any more of the folders above it.
+TEST_F(StateFolder, StaysWhileItCannotBeReadWhatIsToGoWithIt) {
+  for (const std::string unreadable : {"root/var/lib", "root/var/lib/slipway/origin.json"}) {
+    RootFs files = root();
+    StateDir state(files);
+    ASSERT_TRUE(state.prepare());
+    const SomebodyElse owner(folder_.at(""));  // root reads everything
+    fs::permissions(folder_.at(unreadable), fs::perms(0300));
+    EXPECT_EQ(state.leave().error().code, ErrorCode::denied) << unreadable;
+    EXPECT_TRUE(there("/var/lib/slipway/origin.json"));
+    fs::permissions(folder_.at(unreadable), fs::perms(0755));
+    EXPECT_TRUE(state.leave());
+    EXPECT_TRUE(empty());
+  }
 }
 
 TEST_F(StateFolder, WhatACutLeftGoesWithTheNextRun) {
