@@ -19,7 +19,8 @@ Before=containerd.service docker.service crio.service kubelet.service
 Before=k3s.service k3s-agent.service rke2-server.service rke2-agent.service k0sworker.service k0scontroller.service
 Before=snap.microk8s.daemon-containerd.service
 ConditionPathExists=/var/lib/slipway/generations/current
-
+)" + unit_while_installed(program) +
+         R"(
 [Service]
 Type=oneshot
 RemainAfterExit=yes

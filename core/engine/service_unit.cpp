@@ -10,8 +10,8 @@ std::string section_file(const std::string& component) { return "/etc/slipway/se
 
 std::string unit_text(const Manifest& manifest, const std::string& program) {
   return "[Unit]\nDescription=slipway: " + manifest.component + ", " + manifest.purpose +
-         "\nAfter=local-fs.target slipway-boot.service\n\n[Service]\nType=notify\nExecStart=" + unit_word(program) +
-         " service " + manifest.component + R"( --boot
+         "\nAfter=local-fs.target slipway-boot.service\n" + unit_while_installed(program) +
+         "\n[Service]\nType=notify\nExecStart=" + unit_word(program) + " service " + manifest.component + R"( --boot
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=always
 RestartSec=2

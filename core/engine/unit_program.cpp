@@ -33,4 +33,10 @@ std::string unit_word(const std::string& path) {
   return quoted ? '"' + word + '"' : word;
 }
 
+std::string unit_while_installed(const std::string& program) {
+  std::string path;
+  for (const char c : program) path += c == '%' ? std::string("%%") : std::string(1, c);  // not split into words
+  return "ConditionFileIsExecutable=" + path + "\n";
+}
+
 }  // namespace slipway::core

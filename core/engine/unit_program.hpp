@@ -18,4 +18,7 @@ std::string unit_program_in(const std::string& root, const std::string& prefix, 
 /// A path as a word of a unit's command line (systemd.service(5), systemd.unit(5)).
 std::string unit_word(const std::string& path);
 
+/// The lines of a [Unit] section that pass the unit over, without a failure, once slipway is no longer installed.
+std::string unit_while_installed(const std::string& program);
+
 }  // namespace slipway::core

@@ -129,6 +129,14 @@ def holds(folder, words):
     return found
 
 
+def failures_without_slipway(machine):
+    """The units of slipway that fail when they are started again and slipway is gone, as after a boot."""
+    machine.run("rm", "-rf", FOLDER)
+    machine.run("systemctl", "restart", "slipway-boot.service", "slipway-gfd.service")
+    return [line for line in machine.run("systemctl", "--no-legend", "--plain", "list-units", "--state=failed,activating").stdout.splitlines()
+            if "slipway" in line]
+
+
 def check_two_machines(checks, work, image):
     """systemd-nspawn may give both the same machine id here, so that only its absence from slipway's files is looked at."""
     done = run([image / FOLDER.lstrip("/") / "bin/slipway", "apply", "--yes", "--root", image, "--cache", work / "cache", "-f",
@@ -140,6 +148,7 @@ def check_two_machines(checks, work, image):
     for name, gpus in (("one", 2), ("other", 5)):
         with Machine(work, image, name, gpus) as machine:
             seen[name] = look(machine)
+            failed = failures_without_slipway(machine)
             root = machine.root
         one = seen[name]
         checks.that(f"{FOLDER}/bin/slipway apply --boot" in one["unit"] and one["gpus"] == gpus,
@@ -150,6 +159,7 @@ def check_two_machines(checks, work, image):
         own = now.pop("components/cdi.json", None)
         checks.that(own and now == kept, f"machine {name}: the state is the image's still, and what the boot made is noted beside it",
                     differences(kept, now))
+        checks.that(not failed, f"machine {name}: once slipway is gone, its units are passed over and do not fail", failed)
         checks.that(not holds(root / "var/lib/slipway", (one["id"], one["boot"])) and not holds(root / "etc/slipway", (one["id"],)),
                     f"machine {name}: no machine's or boot's id is in it")
 

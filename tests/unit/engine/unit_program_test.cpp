@@ -28,5 +28,10 @@ TEST(UnitWord, KeepsOddPathsTogether) {
   EXPECT_EQ(unit_word("/opt/a\"b\\c"), "\"/opt/a\\\"b\\\\c\"");
 }
 
+TEST(UnitWhileInstalled, NamesTheProgramAsSystemdReadsConditions) {
+  EXPECT_EQ(unit_while_installed("/usr/bin/slipway"), "ConditionFileIsExecutable=/usr/bin/slipway\n");
+  EXPECT_EQ(unit_while_installed("/opt/my 50%/slipway"), "ConditionFileIsExecutable=/opt/my 50%%/slipway\n");
+}
+
 }  // namespace
 }  // namespace slipway::core
