@@ -20,7 +20,7 @@ std::pair<std::string, std::string> split(const std::string& trigger) {
 }
 
 /// A kernel release or unit name: never an option, never a path.
-bool well_formed(const std::string& argument) {
+bool is_plain_name(const std::string& argument) {
   return !argument.empty() && argument[0] != '-' && argument[0] != '.' &&
          argument.find_first_of("/ \t\n\"'\\;&|$`") == std::string::npos;
 }
@@ -52,7 +52,7 @@ Status check_trigger_name(const std::string& trigger) {
   for (const char* plain : kPlain)
     if (trigger == plain) return {};
   for (const char* known : kWithArgument)
-    if (name == known && well_formed(argument)) return {};
+    if (name == known && is_plain_name(argument)) return {};
   return Error{
       ErrorCode::invalid,
       "'" + trigger +

@@ -8,7 +8,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::chrono::seconds kLimit{300};
+constexpr std::chrono::seconds kDepmodLimit{300};
 constexpr std::array kFiles{"alias",   "alias.bin", "builtin.alias.bin", "builtin.bin", "dep",    "dep.bin",
                             "devname", "softdep",   "symbols",           "symbols.bin", "weakdep"};  // of kmod 33
 
@@ -17,10 +17,10 @@ std::string folder_of(const std::string& release) { return "/lib/modules/" + rel
 Result<ToolEnd> run_offline(const std::string& release, ActionContext& context) {
   // The root's own sees links as the booted system will; this machine's follows absolute ones out of the root.
   if (root_has_tool(context.host, "depmod") && root_runs_here(context.host)) {
-    auto end = run_in_root(context, {"depmod", "-a", release}, kLimit);
+    auto end = run_in_root(context, {"depmod", "-a", release}, kDepmodLimit);
     if (end || end.error().code != ErrorCode::unsupported) return end;
   }
-  return run_here({"depmod", "-a", "-b", context.root.root().folder(), release}, kLimit);
+  return run_here({"depmod", "-a", "-b", context.root.root().folder(), release}, kDepmodLimit);
 }
 
 /// depmod ends with status 0 even when it could not read a folder of modules.
@@ -40,14 +40,14 @@ std::vector<std::string> depmod_products(const std::string& release) {
 Result<Payment> pay_depmod(const std::string& release, ActionContext& context) {
   if (!context.host.exists(folder_of(release))) return skipped("the root has no " + folder_of(release));
   const bool live = context.host.live();
-  auto end = live ? run_live(context.host, {"depmod", "-a", release}, kLimit) : run_offline(release, context);
+  auto end = live ? run_live(context.host, {"depmod", "-a", release}, kDepmodLimit) : run_offline(release, context);
   if (!end && end.error().code == ErrorCode::not_found) return skipped("neither the root nor this machine has depmod");
   if (!end) return end.error();
   if (complained(*end))
     return tool_failed(*end, "listing the modules of kernel " + release,
                        "check the files below " + folder_of(release) + ", then run `slipway apply` again");
+  context.root.note_changed(folder_of(release));
   if (!live) {
-    context.root.note_changed(folder_of(release));
     for (const std::string& file : depmod_products(release))
       if (context.host.exists(file)) SLIPWAY_CHECK(context.root.settle_time(file));
   }

@@ -10,7 +10,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::chrono::seconds kLimit{1800};
+constexpr std::chrono::seconds kInitramfsLimit{1800};
 
 struct Maker {
   std::string image;
@@ -61,7 +61,8 @@ Result<Payment> pay_initramfs(const std::string& release, ActionContext& context
   if (!live && !root_runs_here(context.host))
     return skipped("the root is for " + context.host.arch() + ", whose programs do not run on this machine; run `" +
                    maker->argv.front() + "` when it has booted");
-  auto end = live ? run_live(context.host, maker->argv, kLimit) : run_in_root(context, maker->argv, kLimit);
+  auto end =
+      live ? run_live(context.host, maker->argv, kInitramfsLimit) : run_in_root(context, maker->argv, kInitramfsLimit);
   if (!end) return end.error();
   if (end->status != 0) {
     Error error = tool_failed(*end, "making the initrd of kernel " + release,
@@ -72,8 +73,8 @@ Result<Payment> pay_initramfs(const std::string& release, ActionContext& context
       error.next = "free some space in /boot and in memory (/tmp is there), then run `slipway apply` again";
     return error;
   }
+  context.root.note_changed("/boot");
   if (!live) {
-    context.root.note_changed("/boot");
     SLIPWAY_CHECK(context.root.settle_time(maker->image));
     for (const std::string folder : {"/var/lib/initramfs-tools", "/var/lib/dracut"}) {
       if (!context.host.exists(folder + "/" + release)) continue;

@@ -8,7 +8,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::chrono::seconds kLimit{300};
+constexpr std::chrono::seconds kLdconfigLimit{300};
 constexpr const char* kCache = "/etc/ld.so.cache";
 /// Holds inode numbers and change times, so it would make each copy of a root differ.
 constexpr const char* kAuxiliary = "/var/cache/ldconfig/aux-cache";
@@ -16,10 +16,10 @@ constexpr const char* kAuxiliary = "/var/cache/ldconfig/aux-cache";
 Result<ToolEnd> run_offline(ActionContext& context) {
   // -v names the links that were made. Links are made as usual (no -X): an unpacked library may come without.
   if (root_has_tool(context.host, "ldconfig") && root_runs_here(context.host)) {
-    auto end = run_in_root(context, {"ldconfig", "-v"}, kLimit);
+    auto end = run_in_root(context, {"ldconfig", "-v"}, kLdconfigLimit);
     if (end || end.error().code != ErrorCode::unsupported) return end;
   }
-  return run_here({"ldconfig", "-v", "-r", context.root.root().folder()}, kLimit);
+  return run_here({"ldconfig", "-v", "-r", context.root.root().folder()}, kLdconfigLimit);
 }
 
 /// Links that ldconfig made ("\tlibx.so.1 -> libx.so.1.2 (changed)" below "/folder: (from …)") get the epoch too.
@@ -42,8 +42,9 @@ Result<Payment> pay_ldconfig(ActionContext& context) {
   const std::string failure = "check the folders that /etc/ld.so.conf names, then run `slipway apply` again";
   if (context.host.live()) {
     if (!root_has_tool(context.host, "ldconfig")) return skipped("this system has no ldconfig");
-    SLIPWAY_TRY(end, run_live(context.host, {"ldconfig"}, kLimit));
+    SLIPWAY_TRY(end, run_live(context.host, {"ldconfig"}, kLdconfigLimit));
     if (end.status != 0) return tool_failed(end, "updating the linker's cache", failure);
+    context.root.note_changed("/etc");
     return Payment{true, {}, end.command};
   }
   if (!context.host.exists("/etc")) return skipped("the root has no /etc to put ld.so.cache into");

@@ -45,6 +45,7 @@ Status pay_owed(Session& session, Journal& journal, std::vector<std::string>& re
   ComponentLayers layers(session, "slipway", {});
   Status first;
   std::set<std::string> unpaid;
+  std::vector<std::string> paid;
   for (const std::string& trigger : owed) {
     session.ui().step("", trigger);
     ActionContext context = make_context(session, "slipway", layers, {});
@@ -55,8 +56,11 @@ Status pay_owed(Session& session, Journal& journal, std::vector<std::string>& re
       continue;
     }
     if (!payment->done) report.push_back(trigger + " was skipped: " + payment->why);
-    SLIPWAY_CHECK(journal.paid(trigger));
+    paid.push_back(trigger);
   }
+  // Tools write without a sync. What they wrote is on the disk before anything says that they need not run again.
+  if (!paid.empty()) SLIPWAY_CHECK(session.root().sync());
+  for (const std::string& trigger : paid) SLIPWAY_CHECK(journal.paid(trigger));
   SLIPWAY_CHECK(drop_products(session, unpaid));
   return first;
 }

@@ -239,6 +239,7 @@ Status Transaction::pay_before_activation() {
     ActionContext now = make_context(session_, planned_.name, layers_, {});
     SLIPWAY_CHECK(pay_trigger(trigger, now));
     paid_.insert(trigger);
+    SLIPWAY_CHECK(session_.root().sync());  // tools write without one
     // Other components may name it again later in this apply; intend() then owes it anew.
     SLIPWAY_CHECK(journal_.paid(trigger));
   }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
 #include <thread>
+#include <utility>
 
 #include <signal.h>
 
@@ -78,6 +82,38 @@ TEST(Recovery, RemoveAfterAKillReturnsTheEarlierTree) {
 }
 
 // The files are in place and recorded; only the service has not read them yet.
+/// The calls of a kind that slipway and its tools make, in their order.
+std::vector<std::string> calls_of(ScratchHost& host, const std::vector<std::string>& words, const std::string& kinds) {
+  const std::string trace = host.folder().at("trace").string();
+  host.folder().file("traced", "#!/bin/sh\nexport ASAN_OPTIONS=detect_leaks=0\nexec strace -f -qq -o '" + trace +
+                                   "' -e trace=" + kinds + " '" + host.program + "' \"$@\"\n");
+  std::filesystem::permissions(host.folder().at("traced"), std::filesystem::perms(0755));
+  const std::string program = std::exchange(host.program, host.folder().at("traced").string());
+  const Ran ran = host.slipway(words);
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  host.program = program;
+  std::vector<std::string> lines;
+  std::ifstream file(trace);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// A disk that went away right afterwards left empty files of depmod's, and nothing made them anew.
+TEST(Recovery, ATriggerIsCrossedOffOnceWhatItWroteIsOnTheDisk) {
+  if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
+  ScratchHost host;
+  host.spec("    probe: {files: {/etc/ld.so.conf.d/probe.conf: \"/opt\\n\"}, trigger: ldconfig}\n");
+  const auto calls = calls_of(host, {"apply"}, "execve,syncfs,fdatasync");
+  const auto tool = std::ranges::find_if(calls, [](const std::string& line) {
+    return line.find("execve(") != std::string::npos && line.find("ldconfig\"") != std::string::npos;
+  });
+  ASSERT_NE(tool, calls.end());
+  const auto next =
+      std::find_if(tool, calls.end(), [](const std::string& line) { return line.find("sync") != std::string::npos; });
+  ASSERT_NE(next, calls.end());
+  EXPECT_THAT(*next, HasSubstr("syncfs("));
+}
+
 TEST(Recovery, PaysARestartThatAKilledApplyOwed) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
