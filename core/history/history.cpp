@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
 
 #include <fcntl.h>
@@ -12,6 +13,8 @@
 
 #include <slipway/json.hpp>
 #include <slipway/root_dir.hpp>
+
+namespace fs = std::filesystem;
 
 namespace slipway::core {
 namespace {
@@ -67,6 +70,9 @@ Status History::make_room() const {
 }
 
 Status History::append(const Json& event) const {
+  std::error_code failed;
+  fs::create_directories(fs::path(folder_).parent_path(), failed);  // containers may have no /var/log
+  if (failed) return system_error("make the folder above", folder_, failed.value());
   if (::mkdir(folder_.c_str(), 0750) != 0 && errno != EEXIST) return system_error("make", folder_, errno);
   // The lock is on the folder, as the files change their names.
   const Fd folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -35,6 +35,13 @@ TEST(History, GivesBackWhatWasAddedOldestFirst) {
   EXPECT_THAT(numbers(history), ::testing::ElementsAre(1, 2, 3));
 }
 
+TEST(History, MakesTheFoldersAboveItAsWell) {
+  const TempDir folder;
+  const History history(folder.at("var/log/slipway").string());
+  ASSERT_TRUE(history.append({{"n", 1}}).ok());
+  EXPECT_THAT(numbers(history), ::testing::ElementsAre(1));
+}
+
 TEST(History, OutgrowsItsLimitByNoMoreThanALineAndForgetsTheOldest) {
   const TempDir folder;
   const History history(folder.at("log").string(), {.file_bytes = 100, .files = 3});
