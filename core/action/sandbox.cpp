@@ -38,6 +38,12 @@ Error explain(const std::string& line, const Sandbox& request) {
   const int number = std::atoi(line.c_str() + 1);
   const std::string text = line.substr(std::min(line.find(' ') + 1, line.size()));
   const std::string why = std::strerror(number);
+  if (kind == SandboxReport::program && number == ENOEXEC)
+    return Error{ErrorCode::unsupported,
+                 "cannot run " + text + " in " + request.root + ": it is no program for this machine's processor",
+                 request.root,
+                 "do this on a machine with the root's processor, or let the kernel run its programs by qemu-user",
+                 {}};
   if (kind == SandboxReport::program)
     return Error{number == ENOENT ? ErrorCode::not_found : ErrorCode::denied,
                  "cannot run " + text + " in " + request.root + ": " + why,

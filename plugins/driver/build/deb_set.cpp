@@ -33,6 +33,7 @@ constexpr std::string_view kLibraries[] = {"libcuda1",
 // Without these nothing works, so their absence is a mistake.
 constexpr std::string_view kNeeded[] = {"libcuda1", "libnvidia-ml1", "libnvidia-ptxjitcompiler1", "nvidia-smi"};
 constexpr const char* kHeaders = "linux-headers-";
+constexpr std::string_view kAnyMachine = "all";
 
 std::string_view source_package(nvidia::Flavour flavour) {
   return flavour == nvidia::Flavour::open ? "nvidia-open-kernel-dkms" : "nvidia-kernel-dkms";
@@ -76,11 +77,27 @@ Status check_versions(const DriverDebs& driver, const std::string& folder) {
   return error;
 }
 
-// Of several versions of one package the one that fits `like` (a version), else the newest file by name.
-const DebInfo* find_deb(const std::vector<DebInfo>& debs, const std::string& package, const std::string& like) {
+// `apt-get download libcuda1 libcuda1:arm64`: libraries for another processor would land beside those that are wanted.
+Status check_architectures(const DriverDebs& driver, const std::string& folder) {
+  std::set<std::string> architectures;
+  Error error{ErrorCode::conflict, {}, folder, "keep the packages of one architecture there", {}};
+  for (const auto* list : {&driver.source, &driver.firmware, &driver.userspace})
+    for (const auto& deb : *list)
+      if (deb.architecture != kAnyMachine && architectures.insert(deb.architecture).second)
+        error.details.emplace_back("found", fmt::format("{} {}", deb.package, deb.architecture));
+  if (architectures.size() <= 1) return {};
+  error.what = fmt::format("the driver's packages are for several processors: {}", fmt::join(architectures, ", "));
+  return error;
+}
+
+// Of several versions of one package the one that fits `like` (a version), else the newest file by name. A package for
+// another machine than `architecture` does not fit.
+const DebInfo* find_deb(const std::vector<DebInfo>& debs, const std::string& package, const std::string& like,
+                        const std::string& architecture) {
   const DebInfo* best = nullptr;
   for (const auto& deb : debs) {
     if (deb.package != package) continue;
+    if (!architecture.empty() && deb.architecture != architecture && deb.architecture != kAnyMachine) continue;
     if (deb.version == like) return &deb;
     best = &deb;
   }
@@ -134,18 +151,19 @@ Result<DriverDebs> choose_driver_debs(const std::vector<DebInfo>& debs, nvidia::
   const std::string folder = debs.empty() ? "" : fs::path(debs.front().file).parent_path().string();
   SLIPWAY_CHECK(check_needed(driver, flavour, folder));
   SLIPWAY_CHECK(check_versions(driver, folder));
+  SLIPWAY_CHECK(check_architectures(driver, folder));
   driver.version = driver.source.front().upstream_version();
-  driver.architecture = driver.source.front().architecture;
+  driver.architecture = driver.userspace.front().architecture;
   return driver;
 }
 
 Result<std::vector<DebInfo>> choose_header_debs(const std::vector<DebInfo>& debs, const std::string& kernel_release) {
-  const DebInfo* headers = find_deb(debs, kHeaders + kernel_release, "");
+  const DebInfo* headers = find_deb(debs, kHeaders + kernel_release, "", "");
   if (headers == nullptr) return no_headers(debs, kernel_release);
   std::vector<DebInfo> chosen{*headers};
   for (const auto& name : headers->depends) {
     if (!name.starts_with("linux-")) continue;
-    const DebInfo* needed = find_deb(debs, name, headers->version);
+    const DebInfo* needed = find_deb(debs, name, headers->version, headers->architecture);
     if (needed == nullptr) return missing(name, fs::path(headers->file).parent_path().string());
     chosen.push_back(*needed);
   }

@@ -185,6 +185,18 @@ Status PackageBuild::pack(const Scratch& scratch) {
   return {};
 }
 
+// The root's own compiler makes the modules, for the processor that it is for.
+Status PackageBuild::check_compiler_root(const Host& root) const {
+  if (options_.kernel.empty() || root.arch() == built_.arch) return {};
+  return Error{
+      ErrorCode::unsupported,
+      fmt::format("the packages are for {}, and the root whose compiler would make the modules is for {}", built_.arch,
+                  root.arch()),
+      options_.root,
+      fmt::format("name a root for {} with --root DIR, or leave --kernel out for a package of sources", built_.arch),
+      {}};
+}
+
 Status PackageBuild::run() {
   SLIPWAY_TRY(debs, list_debs(options_.debs));
   debs_ = std::move(debs);
@@ -197,6 +209,7 @@ Status PackageBuild::run() {
   built_.os = options_.os.empty() ? os_tag(*root) : options_.os;
   if (!options_.compress) options_.compress = default_compression(built_.os);
   built_.arch = machine_of(driver_.architecture);
+  SLIPWAY_CHECK(check_compiler_root(*root));
   built_.fails = recorded_failures(options_.output, built_);
   built_.fails.erase(options_.kernel);
   SLIPWAY_TRY(scratch, Scratch::make(options_.scratch));

@@ -22,6 +22,7 @@ class PackageBuild {
   Status run();
 
  private:
+  Status check_compiler_root(const Host& root) const;
   Status lay_out(const Scratch& scratch);
   Status build_modules(const Scratch& scratch);
   Result<std::string> prepare_headers(const Scratch& scratch);

@@ -248,7 +248,7 @@ TEST(BuildKey, IsTheDigestOfTheCanonicalBuild) {
   EXPECT_TRUE(build_key(Json{}).starts_with("sha256:"));
 }
 
-constexpr const char* kFolder = "/usr/src/slipway-build/";
+constexpr const char* kBuildFolderPath = "/usr/src/slipway-build/";
 
 TEST(BuildLog, FindsTheFirstErrorOfTheCompiler) {
   const auto problem = find_problem(
@@ -259,7 +259,7 @@ TEST(BuildLog, FindsTheFirstErrorOfTheCompiler) {
       "      |         ^~~~~~~~~~~~~~~~~~~\n"
       "make[3]: *** [scripts/Makefile.build:255: nvidia/nv-pci.o] Error 1\n"
       "x.c:1:1: error: a later one\n",
-      kFolder);
+      kBuildFolderPath);
   ASSERT_TRUE(problem);
   EXPECT_EQ(problem->line, "nvidia/nv-pci.c:223:9: error: too few arguments to function 'pci_resize_resource'");
   EXPECT_EQ(problem->context,
@@ -271,24 +271,28 @@ TEST(BuildLog, FindsTheFirstErrorOfTheCompiler) {
 
 TEST(BuildLog, ALinkersErrorCountsBeforeMakes) {
   EXPECT_EQ(
-      find_problem("make: *** [Makefile:3: x] Error 1\nERROR: modpost: \"sym\" [x.ko] undefined!\n", kFolder)->line,
+      find_problem("make: *** [Makefile:3: x] Error 1\nERROR: modpost: \"sym\" [x.ko] undefined!\n", kBuildFolderPath)
+          ->line,
       "ERROR: modpost: \"sym\" [x.ko] undefined!");
-  EXPECT_EQ(find_problem("/usr/bin/ld: x.o: file not recognized\ncollect2: error: ld returned 1\n", kFolder)->line,
-            "/usr/bin/ld: x.o: file not recognized");
-  EXPECT_EQ(find_problem("x.c:(.text+0x5): undefined reference to `f'\n", kFolder)->line,
+  EXPECT_EQ(
+      find_problem("/usr/bin/ld: x.o: file not recognized\ncollect2: error: ld returned 1\n", kBuildFolderPath)->line,
+      "/usr/bin/ld: x.o: file not recognized");
+  EXPECT_EQ(find_problem("x.c:(.text+0x5): undefined reference to `f'\n", kBuildFolderPath)->line,
             "x.c:(.text+0x5): undefined reference to `f'");
 }
 
 TEST(BuildLog, FallsBackToWhatMakeSays) {
-  EXPECT_EQ(find_problem("make: *** No rule to make target 'x'.  Stop.\n", kFolder)->line,
+  EXPECT_EQ(find_problem("make: *** No rule to make target 'x'.  Stop.\n", kBuildFolderPath)->line,
             "make: *** No rule to make target 'x'.  Stop.");
-  EXPECT_FALSE(find_problem("all went well\nwarning: error is a word\n", kFolder));
+  EXPECT_FALSE(find_problem("all went well\nwarning: error is a word\n", kBuildFolderPath));
 }
 
 TEST(BuildLog, TellsAFullDiskAndAFullMemoryFromABadSource) {
-  EXPECT_EQ(find_problem("x.c:1:1: fatal error: error writing to a.s: No space left on device\n", kFolder)->code,
-            ErrorCode::no_space);
-  EXPECT_EQ(find_problem("gcc: fatal error: Killed signal terminated program cc1\n", kFolder)->code, ErrorCode::io);
+  EXPECT_EQ(
+      find_problem("x.c:1:1: fatal error: error writing to a.s: No space left on device\n", kBuildFolderPath)->code,
+      ErrorCode::no_space);
+  EXPECT_EQ(find_problem("gcc: fatal error: Killed signal terminated program cc1\n", kBuildFolderPath)->code,
+            ErrorCode::io);
 }
 
 }  // namespace

@@ -75,6 +75,24 @@ TEST_F(SandboxTest, WhatIsWrittenInAWritableRootStays) {
   EXPECT_THAT(output, HasSubstr("022"));
 }
 
+TEST_F(SandboxTest, SaysThatAProgramIsForAnotherProcessor) {
+  if (std::filesystem::exists("/proc/sys/fs/binfmt_misc/qemu-s390x")) GTEST_SKIP() << "its programs run here";
+  TempRoot root;
+  for (const std::string folder : {"/usr/bin", "/etc", "/tmp", "/proc", "/dev"}) root.make_folder(folder);
+  std::string program("\177ELF\2\2\1", 7);  // of IBM Z
+  program.resize(64);
+  program[17] = 3;
+  program[19] = 22;
+  for (const std::string name : {"tool", "sh"}) root.put("/usr/bin/" + name, program, 0755);
+  root.link("/bin", "usr/bin");
+  request.root = root.folder();
+  request.argv = {"/usr/bin/tool"};
+  const auto end = run_in_sandbox(request);
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(end.error().what, HasSubstr("it is no program for this machine's processor"));
+}
+
 /// In a child: what a shell that did chroot(1) to `folder` gets when it runs `request`. -1: not possible here.
 int run_in_chroot(const TempRoot& outer, const Sandbox& request) {
   const pid_t child = ::fork();

@@ -49,6 +49,15 @@ TEST_F(DebSetTest, RefusesPackagesOfSeveralVersions) {
   EXPECT_THAT(to_text(error), HasSubstr("found: libcuda1 535.309.01-0+deb12u1"));
 }
 
+TEST_F(DebSetTest, RefusesPackagesForSeveralProcessors) {
+  have(testing::driver_debs());
+  have({{.package = "libcuda1", .architecture = "arm64"}});
+  const auto error = choose_driver_debs(all(), nvidia::Flavour::open).error();
+  EXPECT_EQ(error.code, ErrorCode::conflict);
+  EXPECT_EQ(error.what, "the driver's packages are for several processors: amd64, arm64");
+  EXPECT_THAT(to_text(error), HasSubstr("found: libcuda1 arm64"));
+}
+
 TEST_F(DebSetTest, NamesThePackageThatIsMissing) {
   have({{.package = "bash"}});
   EXPECT_EQ(to_text(choose_driver_debs(all(), nvidia::Flavour::open).error()),
@@ -74,6 +83,16 @@ TEST_F(DebSetTest, PicksHeadersWithKbuildAndCompilerOfTheSameVersion) {
   for (const auto& deb : *debs) names.push_back(deb.package + " " + deb.version);
   EXPECT_THAT(names, ElementsAre("linux-headers-6.1.0-50-amd64 6.1.176-1", "linux-headers-6.1.0-50-common 6.1.176-1",
                                  "linux-kbuild-6.1 6.1.176-1", "linux-compiler-gcc-12-x86 6.1.176-1"));
+}
+
+TEST_F(DebSetTest, PicksTheHeadersToolsForTheSameProcessor) {
+  have(testing::header_debs("6.1.0-50-amd64", "6.1.176-1"));
+  have({{.package = "linux-kbuild-6.1", .version = "6.1.176-1", .architecture = "arm64"}});
+  const auto debs = choose_header_debs(all(), "6.1.0-50-amd64");
+  ASSERT_TRUE(debs) << to_text(debs.error());
+  for (const auto& deb : *debs) EXPECT_EQ(deb.architecture, "amd64") << deb.package;
+  std::filesystem::remove(folder.at("/linux-kbuild-6.1_6.1.176-1_amd64.deb"));
+  EXPECT_THAT(choose_header_debs(all(), "6.1.0-50-amd64").error().what, HasSubstr("linux-kbuild-6.1 is missing"));
 }
 
 TEST_F(DebSetTest, ListsTheHeadersThatAreThereWhenTheWantedAreNot) {

@@ -65,11 +65,15 @@ class PackageBuildTest : public ::testing::Test {
     for (const auto& deb : testing::header_debs("6.1.0-50-amd64", "6.1.176-1")) deb.write(folder.string());
     for (const auto& deb : testing::header_debs("6.1.0-56-amd64", "6.1.192-2")) deb.write(folder.string());
     folder.directory("/scratch");
+    host.root().file("/usr/bin/sh", testing::program_for("x86_64"));
   }
   Result<int> build(std::vector<std::string> more, const std::string& kernel = "6.1.0-50-amd64") {
-    std::vector<std::string> arguments{
-        "--debs",  folder.string(), "--kernel", kernel,      "--output",
-        "/layout", "--os",          "debian12", "--scratch", folder.at("/scratch").string()};
+    std::vector<std::string> arguments{"--debs",    folder.string(),
+                                       "--kernel",  kernel,
+                                       "--output",  "/layout",
+                                       "--os",      "debian12",
+                                       "--scratch", folder.at("/scratch").string(),
+                                       "--root",    host.root().string()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return DriverTools{}.run("build", arguments, *host.offline(), core);
   }
@@ -135,7 +139,7 @@ TEST_F(PackageBuildTest, CompilesAgainstTheHeadersOfThatKernel) {
   ASSERT_EQ(core.builds.size(), 1U);
   const Json& request = core.builds[0];
   EXPECT_THAT(request["headers"].get<std::string>(), HasSubstr("/headers"));
-  EXPECT_EQ(request["root"], "/");
+  EXPECT_EQ(request["root"], host.root().string());
   EXPECT_EQ(request["build"]["argv"][3], "KERNEL_UNAME=6.1.0-50-amd64");
   EXPECT_EQ(request["build"]["identity"]["compiler"], "gcc-12 (Debian 12.2.0) 12.2.0");
   EXPECT_EQ(request["build"]["collect"][0]["compress"], "zstd");
@@ -147,6 +151,31 @@ TEST_F(PackageBuildTest, RefusesModulesOfAnotherKernelThanAskedFor) {
   EXPECT_EQ(error.what, "the compiled nvidia.ko.zst is for kernel '6.1.0-56-amd64', not 6.1.0-50-amd64");
   EXPECT_EQ(error.next, "check that headers and sources belong together");
   EXPECT_FALSE(fs::exists(package("package.yaml")));
+}
+
+// A root's compiler makes modules for the root's processor; the packages may be for another one.
+TEST_F(PackageBuildTest, RefusesToCompileForAnotherProcessorThanThatOfTheRoot) {
+  host.root().file("/usr/bin/sh", testing::program_for("aarch64"));
+  const auto error = build({}).error();
+  EXPECT_EQ(error.code, ErrorCode::unsupported);
+  EXPECT_EQ(error.what,
+            "the packages are for x86_64, and the root whose compiler would make the modules is for aarch64");
+  EXPECT_THAT(error.next, HasSubstr("name a root for x86_64 with --root DIR"));
+  EXPECT_TRUE(core.builds.empty());
+  EXPECT_TRUE(build({"--with-source"}, "")) << "nothing is compiled for a package of sources";
+}
+
+TEST_F(PackageBuildTest, MakesAPackageForArmOfDebiansPackagesForArm) {
+  for (const auto& file : fs::directory_iterator(folder.string()))
+    if (file.path().extension() == ".deb") fs::remove(file.path());
+  for (const auto& deb : testing::driver_debs("535.261.03-1", "arm64")) deb.write(folder.string());
+  host.root().file("/usr/bin/sh", testing::program_for("aarch64"));
+  const auto done = build({"--with-source"}, "");
+  ASSERT_TRUE(done) << to_text(done.error());
+  const std::string lib = package("userspace/usr/lib/aarch64-linux-gnu/");
+  EXPECT_EQ(fs::read_symlink(lib + "libcuda.so.1"), "libcuda.so.535.261.03");
+  const Json annotations = description()["manifests"][0]["annotations"];
+  EXPECT_EQ(annotations[annotation::kArch], "aarch64");
 }
 
 TEST_F(PackageBuildTest, FailsWithTheCompilersErrorUnlessAskedToRecordIt) {

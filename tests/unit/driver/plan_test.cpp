@@ -62,9 +62,11 @@ constexpr const char* kFilesPart =
     "unpack driver userspace=sha256:userspace-535.261.03 firmware=sha256:firmware-535.261.03 "
     "modules/6.1.0-50-amd64=sha256:modules-535.261.03-open-6.1.0-50-amd64 !ldconfig !depmod:6.1.0-50-amd64\n"
     "file /etc/ld.so.conf.d/slipway-driver.conf !ldconfig\n"
-    "symlink /usr/lib/x86_64-linux-gnu/libcuda.so.1 -> "
+    "symlink " TEST_LIBDIR
+    "/libcuda.so.1 -> "
     "../slipway/store/driver/current/userspace/usr/lib/x86_64-linux-gnu/libcuda.so.1 !ldconfig\n"
-    "symlink /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 -> "
+    "symlink " TEST_LIBDIR
+    "/libnvidia-ml.so.1 -> "
     "../slipway/store/driver/current/userspace/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 !ldconfig\n"
     "symlink /usr/bin/nvidia-smi -> ../lib/slipway/store/driver/current/userspace/usr/bin/nvidia-smi\n"
     "symlink /usr/lib/firmware/nvidia/535.261.03 -> "
@@ -176,9 +178,29 @@ TEST(DriverPlan, PutsLinksWhereTheSpecSaysOrNowhere) {
   TestHost host;
   host.gpu("0000:1b:00.0", 0x2330);
   EXPECT_THAT(summary(Planning{.more = {{"libdir", "none"}}}.good(*host.live())),
-              Not(HasSubstr("symlink /usr/lib/x86")));
+              Not(HasSubstr("symlink " TEST_LIBDIR)));
   EXPECT_THAT(summary(Planning{.more = {{"libdir", "/opt/lib"}}}.good(*host.live())),
               HasSubstr("symlink /opt/lib/libcuda.so.1 -> ../../usr/lib/slipway/store/driver/current/"));
+}
+
+// An image for GB200, made wherever: the root's programs say which processor it is for.
+TEST(DriverPlan, OfARootForArmTakesThePackageForArm) {
+  const slipway::testing::TempDir root;
+  root.file("/usr/bin/sh", testing::program_for("aarch64"));
+  root.link("/bin", "usr/bin");
+  root.link("/lib", "usr/lib");
+  root.directory("/usr/lib/aarch64-linux-gnu");
+  root.directory("/usr/lib/x86_64-linux-gnu");  // foreign libraries are no reason
+  const auto host = std::move(*open_host({.root = root.string(), .kernel = "6.1.0-50-amd64", .hardware = "assume"}));
+  EXPECT_EQ(host->arch(), "aarch64");
+  Planning planning{.packages = {{.kernel = "6.1.0-50-amd64"}, {.arch = "aarch64"}},
+                    .target = {.live = false, .hardware = "assume", .arch = "aarch64"}};
+  const auto text = summary(planning.good(*host));
+  EXPECT_THAT(text, HasSubstr("symlink /usr/lib/aarch64-linux-gnu/libcuda.so.1 -> "
+                              "../slipway/store/driver/current/userspace/usr/lib/aarch64-linux-gnu/libcuda.so.1"));
+  EXPECT_THAT(text, Not(HasSubstr("symlink /usr/lib/x86_64")));
+  planning.packages.pop_back();
+  EXPECT_THAT(planning.bad(*host).what, HasSubstr("no driver package fits"));
 }
 
 TEST(DriverPlan, WritesIntoLibWhereThatIsAFolderOfItsOwn) {

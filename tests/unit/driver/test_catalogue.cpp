@@ -12,8 +12,8 @@ Json layer(const std::string& role, const std::string& digest, Json notes = Json
           {"annotations", notes}};
 }
 
-Json files_note() {
-  return {{"dev.slipway.driver.files", canonical({{"libdir", "usr/lib/x86_64-linux-gnu"},
+Json files_note(const std::string& arch) {
+  return {{"dev.slipway.driver.files", canonical({{"libdir", "usr/lib/" + arch + "-linux-gnu"},
                                                   {"libraries", {"libcuda.so.1", "libnvidia-ml.so.1"}},
                                                   {"tools", {"nvidia-smi"}},
                                                   {"icds", Json::array()}})}};
@@ -23,7 +23,8 @@ Json files_note() {
 
 CatalogueEntry TestPackage::entry() const {
   CatalogueEntry entry;
-  const std::string id = version + "-" + flavour + "-" + (kernel.empty() ? "source" : kernel);
+  const std::string id =
+      version + "-" + flavour + "-" + (kernel.empty() ? "source" : kernel) + (arch == "aarch64" ? "-" + arch : "");
   entry.digest = "sha256:" + id;
   entry.tag = id;
   entry.artifact_type = "application/vnd.slipway.driver.v1";
@@ -32,8 +33,8 @@ CatalogueEntry TestPackage::entry() const {
   if (!os.empty()) entry.annotations["dev.slipway.os"] = os;
   if (!arch.empty()) entry.annotations["dev.slipway.arch"] = arch;
   entry.annotations.update(extra);
-  entry.layers =
-      Json::array({layer("userspace", "userspace-" + version, files_note()), layer("firmware", "firmware-" + version)});
+  entry.layers = Json::array({layer("userspace", "userspace-" + version, files_note(arch.empty() ? "x86_64" : arch)),
+                              layer("firmware", "firmware-" + version)});
   if (kernel.empty())
     entry.layers.push_back(layer(
         "source", "source-" + version + "-" + flavour,
@@ -68,7 +69,7 @@ Inputs inputs(const std::vector<TestPackage>& packages, const TestTarget& target
                   {{"kernel_release", target.kernel},
                    {"kernel_problem", nullptr},
                    {"live", target.live},
-                   {"arch", "x86_64"},
+                   {"arch", target.arch},
                    {"hardware", target.hardware}}},
                  {"outputs", Json::object()},
                  {"catalogues", {{"source", to_json(catalogue(packages, complete))}}}}};

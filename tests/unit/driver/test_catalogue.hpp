@@ -32,6 +32,7 @@ struct TestTarget {
   bool live = true;
   std::string kernel = "6.1.0-50-amd64";
   std::string hardware = "detect";
+  std::string arch = "x86_64";
 };
 Inputs inputs(const std::vector<TestPackage>& packages, const TestTarget& target = {}, bool complete = true);
 

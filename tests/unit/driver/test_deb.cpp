@@ -8,6 +8,8 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 
+#include "driver/build/deb_set.hpp"
+#include "driver/root_layout.hpp"
 #include "test_host.hpp"
 
 namespace slipway::driver::testing {
@@ -81,39 +83,42 @@ std::string TestDeb::write(const std::string& folder, const std::string& filter)
   return file;
 }
 
-std::vector<TestDeb> driver_debs(const std::string& version) {
+std::vector<TestDeb> driver_debs(const std::string& version, const std::string& architecture) {
   const std::string v = version.substr(0, version.find('-'));
-  const std::string lib = "./usr/lib/x86_64-linux-gnu/nvidia/current/";
+  const std::string lib = "./usr/lib/" + debian_triplet(machine_of(architecture)) + "/nvidia/current/";
   const auto copyright = [](const std::string& package) {
     return DebEntry{.path = "./usr/share/doc/" + package + "/copyright", .content = "licence\n"};
   };
   const std::string library = content_of(SHARED_LIBRARY);
-  return {{.package = "libcuda1",
-           .version = version,
-           .entries = {{.path = lib + "libcuda.so." + v, .content = library},
-                       {.path = lib + "libcuda.so", .link = "libcuda.so.1"},
-                       copyright("libcuda1")}},
-          {.package = "libnvidia-ml1",
-           .version = version,
-           .entries = {{.path = lib + "libnvidia-ml.so." + v, .content = "no ELF"}}},
-          {.package = "libnvidia-ptxjitcompiler1",
-           .version = version,
-           .entries = {{.path = lib + "libnvidia-ptxjitcompiler.so." + v, .content = "no ELF"}}},
-          {.package = "nvidia-smi",
-           .version = version,
-           .entries = {{.path = "./usr/lib/nvidia/current/nvidia-smi", .content = "tool", .mode = 0755},
-                       {.path = "./usr/lib/nvidia/current/nvidia-smi.1.gz", .content = "manual"}}},
-          {.package = "firmware-nvidia-gsp",
-           .version = version,
-           .entries = {{.path = "./lib/firmware/nvidia/" + v + "/gsp_tu10x.bin", .content = "firmware"},
-                       {.path = "./usr/share/nvidia/rim/" + v + "/x.swidtag"}}},
-          {.package = "nvidia-open-kernel-dkms",
-           .version = version,
-           .entries = {{.path = "./usr/src/nvidia-current-open-" + v + "/Makefile", .content = "modules:\n"},
-                       {.path = "./usr/src/nvidia-current-open-" + v + "/nvidia/nv.c", .content = "int nv;\n"},
-                       {.path = "./usr/src/nvidia-current-open-" + v + "/nvidia-uvm/uvm.c", .content = "int uvm;\n"},
-                       {.path = "./usr/src/nvidia-current-open-" + v + "/nvidia-peermem/p.c", .content = "int p;\n"},
-                       copyright("nvidia-open-kernel-dkms")}}};
+  std::vector<TestDeb> debs{
+      {.package = "libcuda1",
+       .version = version,
+       .entries = {{.path = lib + "libcuda.so." + v, .content = library},
+                   {.path = lib + "libcuda.so", .link = "libcuda.so.1"},
+                   copyright("libcuda1")}},
+      {.package = "libnvidia-ml1",
+       .version = version,
+       .entries = {{.path = lib + "libnvidia-ml.so." + v, .content = "no ELF"}}},
+      {.package = "libnvidia-ptxjitcompiler1",
+       .version = version,
+       .entries = {{.path = lib + "libnvidia-ptxjitcompiler.so." + v, .content = "no ELF"}}},
+      {.package = "nvidia-smi",
+       .version = version,
+       .entries = {{.path = "./usr/lib/nvidia/current/nvidia-smi", .content = "tool", .mode = 0755},
+                   {.path = "./usr/lib/nvidia/current/nvidia-smi.1.gz", .content = "manual"}}},
+      {.package = "firmware-nvidia-gsp",
+       .version = version,
+       .entries = {{.path = "./lib/firmware/nvidia/" + v + "/gsp_tu10x.bin", .content = "firmware"},
+                   {.path = "./usr/share/nvidia/rim/" + v + "/x.swidtag"}}},
+      {.package = "nvidia-open-kernel-dkms",
+       .version = version,
+       .entries = {{.path = "./usr/src/nvidia-current-open-" + v + "/Makefile", .content = "modules:\n"},
+                   {.path = "./usr/src/nvidia-current-open-" + v + "/nvidia/nv.c", .content = "int nv;\n"},
+                   {.path = "./usr/src/nvidia-current-open-" + v + "/nvidia-uvm/uvm.c", .content = "int uvm;\n"},
+                   {.path = "./usr/src/nvidia-current-open-" + v + "/nvidia-peermem/p.c", .content = "int p;\n"},
+                   copyright("nvidia-open-kernel-dkms")}}};
+  for (TestDeb& deb : debs) deb.architecture = architecture;
+  return debs;
 }
 
 std::vector<TestDeb> header_debs(const std::string& release, const std::string& version) {

@@ -28,7 +28,8 @@ struct TestDeb {
 };
 
 /// The set of packages of a driver with little files: user space, firmware, source with a Makefile.
-std::vector<TestDeb> driver_debs(const std::string& version = "535.261.03-1");
+std::vector<TestDeb> driver_debs(const std::string& version = "535.261.03-1",
+                                 const std::string& architecture = "amd64");
 /// Headers of a kernel: headers, common, kbuild, compiler.
 std::vector<TestDeb> header_debs(const std::string& release, const std::string& version);
 

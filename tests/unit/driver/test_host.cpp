@@ -5,13 +5,14 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <elf.h>
 #include <fmt/format.h>
 
 namespace slipway::driver::testing {
 
 TestHost::TestHost() {
-  root_.directory("/usr/lib/x86_64-linux-gnu");
-  root_.directory("/usr/bin");
+  root_.directory(TEST_LIBDIR);
+  root_.file("/usr/bin/sh", program_for(TEST_MACHINE));
   root_.link("/lib", "usr/lib");
   root_.link("/bin", "usr/bin");
   root_.file("/etc/os-release", "ID=debian\nVERSION_ID=\"12\"\n");
@@ -131,6 +132,13 @@ std::string summary(const Findings& findings) {
   for (const auto& finding : findings.list())
     text += fmt::format("{} {}: {}\n", to_string(finding.status), finding.name, finding.text);
   return text;
+}
+
+std::string program_for(std::string_view machine) {
+  std::string head("\177ELF\2\1\1", 7);
+  head.resize(64);
+  head[18] = static_cast<char>(machine == "aarch64" ? EM_AARCH64 : EM_X86_64);
+  return head;
 }
 
 std::string content_of(const std::string& path) {

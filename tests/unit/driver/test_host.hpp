@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <slipway/findings.hpp>
@@ -17,7 +18,7 @@ inline constexpr const char* kKernel = "6.1.0-50-amd64";
 
 class TestHost {
  public:
-  /// A merged-usr Debian 12 with one kernel, nothing in its view.
+  /// A merged-usr Debian 12 for this machine's processor with one kernel, nothing in its view.
   TestHost();
 
   const slipway::testing::TempDir& root() const { return root_; }
@@ -47,5 +48,7 @@ std::string summary(const Plan& plan);
 std::string summary(const Findings& findings);
 
 std::string content_of(const std::string& path);
+/// The first bytes of a program for "x86_64" or "aarch64": by them a root that does not run tells its processor.
+std::string program_for(std::string_view machine);
 
 }  // namespace slipway::driver::testing
