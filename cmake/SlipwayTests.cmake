@@ -2,16 +2,20 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# What tests themselves do is compiled as fast as can be; what they test, as it is for users.
+add_library(slipway_test_options INTERFACE)
+target_compile_options(slipway_test_options INTERFACE -O0 -U_FORTIFY_SOURCE)
+
 # One set of precompiled headers for all test programs: each of its own would cost ten seconds and 140 MB.
 add_executable(slipway_test_headers EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/test_headers.cpp)
-target_link_libraries(slipway_test_headers PRIVATE slipway_options slipway::sdk GTest::gmock GTest::gtest_main)
+target_link_libraries(slipway_test_headers PRIVATE slipway_options slipway_test_options slipway::sdk GTest::gmock GTest::gtest_main)
 target_precompile_headers(slipway_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <slipway/json.hpp> <string> <vector>)
 
 # slipway_add_test(NAME SOURCES file... [LIBRARIES target...] [LABELS label...])
 function(slipway_add_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE slipway_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE slipway_options slipway_test_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM slipway_test_headers)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300 DISCOVERY_TIMEOUT 60)
