@@ -53,9 +53,11 @@ def _attributes(path):
 
 
 def picture(root, times=True, folder_times=True):
-    """Path to (mode, owner, content, extended attributes[, mtime]) of everything below a folder."""
+    """Path to (mode, owner, content, extended attributes[, mtime]) of everything below a folder, but for what is mounted there."""
     seen = {}
+    device = os.stat(root).st_dev
     for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if os.lstat(os.path.join(folder, name)).st_dev == device]
         for name in folders + files:
             path = os.path.join(folder, name)
             info = os.lstat(path)

@@ -140,10 +140,10 @@ def check_return(checks, root, folder, before):
     checks.that(status == 0, "slipway remove --all", text)
     after = root.picture()
     checks.that(after == before, "returns the tree", differences(before, after))
-    status, text = root.run("apt-get", "purge", "-y", "-q", "slipway")
+    status, text = root.run("apt-get", "purge", "-y", "-q", "slipway", "slipway-sim")
     left = [str(path) for path in (root.folder / "var/log/slipway", root.folder / "var/lib/slipway",
                                    root.folder / "usr/lib/slipway") if path.exists()]
-    checks.that(status == 0 and not left and "stay" not in text, "a purge then leaves nothing of slipway", text + str(left))
+    checks.that(status == 0 and not left and "stay" not in text, "a purge then leaves nothing of slipway", text + str([str(path) for each in left for path in pathlib.Path(each).rglob("*")]))
 
 
 def main():
@@ -166,7 +166,7 @@ def main():
             before = check_provisioning(checks, root, work / "package")
             check_upgrade(checks, root, work / "higher")
             check_removal(checks, root)
-            check_return(checks, root, work / "first", before)
+            check_return(checks, root, work / "higher", before)
     return checks.close()
 
 
