@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "core/action/kinds.hpp"
+#include "core/action/module_failure.hpp"
 #include "core/action/module_loader.hpp"
 #include "core/action/module_users.hpp"
 
@@ -17,12 +18,6 @@ std::string options_of(const Action& action) {
   for (const Json& parameter : action.value("parameters"))
     options += (options.empty() ? "" : " ") + parameter.get<std::string>();
   return options;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 /// What is loaded under this name, and what stands on it.

@@ -57,13 +57,13 @@ Reason reason_of(const std::string& release, int number, const std::vector<std::
   }
 }
 
-std::string joined(const std::vector<std::string>& words) {
+}  // namespace
+
+std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
-
-}  // namespace
 
 Error load_failure(const std::string& module, const std::string& kernel_release, int number,
                    const std::vector<std::string>& messages) {

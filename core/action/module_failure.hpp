@@ -10,6 +10,9 @@
 
 namespace slipway::core {
 
+/// "nvidia, nvidia-uvm"
+std::string joined(const std::vector<std::string>& names);
+
 /// @param number    errno of finit_module(2)
 /// @param messages  what the kernel said meanwhile
 Error load_failure(const std::string& module, const std::string& kernel_release, int number,

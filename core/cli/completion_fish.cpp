@@ -7,14 +7,16 @@
 namespace slipway::core {
 namespace {
 
-std::string quoted(const std::string& text) { return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'"; }
+std::string fish_quoted(const std::string& text) {
+  return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
+}
 
 std::string value_words(const OptionEntry& option) {
   switch (value_kind(option)) {
     case ValueKind::none:
       return "";
     case ValueKind::words:
-      return " -x -a " + quoted(words_of(option));
+      return " -x -a " + fish_quoted(words_of(option));
     case ValueKind::folder:
       return " -x -a '(__fish_complete_directories)'";
     case ValueKind::profile:
@@ -34,14 +36,14 @@ std::string fish_completion() {
   text << "# fish completion for slipway, made by `slipway completion fish`\n\n"
           "complete -c slipway -n __fish_use_subcommand -f\n";
   for (const auto& [name, purpose] : command_names())
-    text << "complete -c slipway -n __fish_use_subcommand -a " << name << " -d " << quoted(purpose) << '\n';
+    text << "complete -c slipway -n __fish_use_subcommand -a " << name << " -d " << fish_quoted(purpose) << '\n';
   for (const Command& command : commands())
     if (!command.words.empty())
       text << "complete -c slipway -n '__fish_seen_subcommand_from " << command.name << "' -a "
-           << quoted(spaced(command.words)) << '\n';
+           << fish_quoted(spaced(command.words)) << '\n';
   for (const OptionEntry& option : option_entries())
     text << "complete -c slipway" << (option.letter.empty() ? "" : " -s " + option.letter.substr(1)) << " -l "
-         << option.name.substr(2) << value_words(option) << " -d " << quoted(option.text) << '\n';
+         << option.name.substr(2) << value_words(option) << " -d " << fish_quoted(option.text) << '\n';
   return text.str();
 }
 

@@ -7,10 +7,10 @@
 namespace slipway::core {
 namespace {
 
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
+std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
 /// For _arguments and _describe, where colons and brackets mean something.
-std::string plain(std::string text) {
+std::string zsh_plain(std::string text) {
   for (const char* mark : {"\\", ":", "[", "]"}) text = replaced(text, mark, std::string("\\") + mark);
   return text;
 }
@@ -31,11 +31,11 @@ std::string value_action(const OptionEntry& option) {
 }
 
 std::string option_words(const OptionEntry& option) {
-  std::string behind = "[" + plain(option.text) + "]";
-  if (!option.value.empty()) behind += ":" + plain(option.value) + ":" + value_action(option);
-  if (option.letter.empty()) return quoted(option.name + behind);
+  std::string behind = "[" + zsh_plain(option.text) + "]";
+  if (!option.value.empty()) behind += ":" + zsh_plain(option.value) + ":" + value_action(option);
+  if (option.letter.empty()) return zsh_quoted(option.name + behind);
   const std::string both = "(" + option.letter + " " + option.name + ")";
-  return quoted(both + option.letter + behind) + " " + quoted(both + option.name + behind);
+  return zsh_quoted(both + option.letter + behind) + " " + zsh_quoted(both + option.name + behind);
 }
 
 }  // namespace
@@ -44,7 +44,8 @@ std::string zsh_completion() {
   std::ostringstream text;
   text << "#compdef slipway\n# zsh completion for slipway, made by `slipway completion zsh`\n\n_slipway() {\n"
           "  local -a commands\n  commands=(\n";
-  for (const auto& [name, purpose] : command_names()) text << "    " << quoted(name + ":" + plain(purpose)) << '\n';
+  for (const auto& [name, purpose] : command_names())
+    text << "    " << zsh_quoted(name + ":" + zsh_plain(purpose)) << '\n';
   text << "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands 'slipway command' commands\n    return\n  fi\n"
           "  if (( CURRENT == 3 )); then\n    case $words[2] in\n";
   for (const Command& command : commands())

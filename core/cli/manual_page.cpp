@@ -8,7 +8,7 @@ namespace slipway::core {
 namespace {
 
 /// Text that troff prints as it stands: no requests, and dashes that can be copied.
-std::string plain(std::string text) {
+std::string troff_plain(std::string text) {
   text = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
   text = replaced(text, "…", "...");
   if (text.starts_with('.') || text.starts_with('\'')) text.insert(0, "\\&");
@@ -110,14 +110,15 @@ std::string manual_page() {
        << "\" \"User Commands\"\n"
        << kHead;
   for (const Command& command : commands())
-    text << ".TP\n.B " << plain(command.usage) << '\n' << plain(command.purpose) << '\n';
+    text << ".TP\n.B " << troff_plain(command.usage) << '\n' << troff_plain(command.purpose) << '\n';
   text << ".TP\n.B version\nprints the version\n.TP\n.B help\nlists commands and options\n"
        << ".TP\n.IR \"NAME TOOL\" \" ...\"\n"
-       << plain("a component's own tool, for example `slipway driver build`") << "\n.SH OPTIONS\n";
+       << troff_plain("a component's own tool, for example `slipway driver build`") << "\n.SH OPTIONS\n";
   for (const OptionEntry& option : option_entries()) {
-    text << ".TP\n.BR " << (option.letter.empty() ? "" : plain(option.letter) + " \", \" ") << plain(option.name);
-    if (!option.value.empty()) text << " \" \\fI" << plain(option.value) << "\\fR\"";
-    text << '\n' << plain(option.text) << '\n';
+    text << ".TP\n.BR " << (option.letter.empty() ? "" : troff_plain(option.letter) + " \", \" ")
+         << troff_plain(option.name);
+    if (!option.value.empty()) text << " \" \\fI" << troff_plain(option.value) << "\\fR\"";
+    text << '\n' << troff_plain(option.text) << '\n';
   }
   text << kTail;
   return text.str();

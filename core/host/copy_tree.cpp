@@ -19,8 +19,6 @@
 namespace slipway::core {
 namespace {
 
-constexpr unsigned kPermissionBits = 07777;
-
 Status copy_file(int from, int to, const std::string& name, const struct stat& info, const std::string& path) {
   const Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!source) return system_error("read", path, errno);

@@ -22,8 +22,6 @@ namespace {
 
 constexpr std::string_view kNew = ".slipway-new";
 constexpr unsigned kParentMode = 0755;
-constexpr unsigned kPermissionBits = 07777;
-constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 std::string folder_of(std::string_view path) {
   const auto above = folders_above(path);

@@ -20,9 +20,6 @@
 namespace slipway::core {
 namespace {
 
-constexpr unsigned kPermissionBits = 07777;
-constexpr std::int64_t kNanoseconds = 1'000'000'000;
-
 Image common_image(const struct stat& info, const char* type) {
   return Image{{"type", type},
                {"mode", info.st_mode & kPermissionBits},

@@ -13,6 +13,7 @@
 
 #include "core/host/sim_links.hpp"
 #include "core/host/sim_model.hpp"
+#include "core/host/sim_text.hpp"
 #include "core/host/sim_vgpu.hpp"
 #include "core/loader/own_prefix.hpp"
 #include "tests/sim/state/mig_rules.hpp"
@@ -30,13 +31,6 @@ constexpr unsigned kIsVgpu = 2;      // NVML_GPU_VIRTUALIZATION_MODE_VGPU
 std::uint64_t digest(const std::string& text, std::uint64_t state = 0xcbf29ce484222325ULL) {
   for (const char c : text) state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return state;
-}
-
-template <std::size_t size>
-void set_text(char (&place)[size], const std::string& text) {
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(place, text.data(), length);
-  place[length] = '\0';
 }
 
 unsigned branch_of(const std::string& version) {

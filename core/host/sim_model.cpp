@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/host/sim_text.hpp"
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/complete.hpp"
 #include "core/loader/schema/parse.hpp"
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The format of models, in the schema language of plugin manifests (docs/manifest.md).
-constexpr std::string_view kSchema = R"(
+constexpr std::string_view kModelSchema = R"(
 apiVersion: {type: enum, values: [slipway.dev/sim/v1], required: true, help: version of this format}
 model: {type: string, required: true, help: the name as NVML gives it}
 brand: {type: enum, values: [tesla, nvidia, rtx, geforce], default: nvidia, help: product line}
@@ -105,19 +106,12 @@ mig:
 )";
 
 Result<SchemaKey> model_schema() {
-  SLIPWAY_TRY(documents, read_yaml(kSchema, "the schema of simulated GPU models"));
+  SLIPWAY_TRY(documents, read_yaml(kModelSchema, "the schema of simulated GPU models"));
   SchemaCheck check("the schema of simulated GPU models");
   SchemaKey schema{.type = SchemaKey::Type::object};
   schema.keys = parse_schema_keys(documents.front(), "", check);
   if (!check.problems.none()) return check.problems.to_error();
   return schema;
-}
-
-template <std::size_t size>
-void set_text(char (&place)[size], const std::string& text) {
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(place, text.data(), length);
-  place[length] = '\0';
 }
 
 std::uint32_t number(const Json& value) { return value.get<std::uint32_t>(); }

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The format of profiles, in the schema language of plugin manifests (docs/manifest.md).
-constexpr std::string_view kSchema = R"(
+constexpr std::string_view kProfileSchema = R"(
 apiVersion: {type: enum, values: [slipway.dev/sim/v1], required: true, help: version of this format}
 name: {type: string, required: true, help: the name of the file without .yaml}
 about: {type: string, required: true, help: one sentence for lists}
@@ -105,7 +105,7 @@ nvml:
 )";
 
 Result<SchemaKey> profile_schema() {
-  SLIPWAY_TRY(documents, read_yaml(kSchema, "the schema of simulation profiles"));
+  SLIPWAY_TRY(documents, read_yaml(kProfileSchema, "the schema of simulation profiles"));
   SchemaCheck check("the schema of simulation profiles");
   SchemaKey schema{.type = SchemaKey::Type::object};
   schema.keys = parse_schema_keys(documents.front(), "", check);

@@ -153,7 +153,7 @@ class Finder {
 
   /// `Bearer …`, `Basic …` and JSON web tokens.
   void tokens(std::size_t begin, std::size_t end) {
-    constexpr std::size_t kShortest = 6;
+    constexpr std::size_t kShortestToken = 6;
     for (std::size_t at = begin; at < end;) {
       std::size_t after = at;
       while (after < end && is_token_character(text_[after])) ++after;
@@ -163,7 +163,7 @@ class Finder {
       const std::size_t next = skip_blanks(after, end);
       if ((small == "bearer" || small == "basic") && next > after) {
         const std::size_t stop = std::min(text_.find_first_of(kEndOfWord, next), end);
-        if (stop >= next + kShortest) add(next, stop);
+        if (stop >= next + kShortestToken) add(next, stop);
       }
       at = std::max(after, at + 1);
     }

@@ -11,16 +11,17 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "core/service/control_socket.hpp"
+
 namespace slipway::core {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Is = ServiceState::Is;
 
-constexpr const char* kFolder = "/run/slipway/service";
 constexpr std::string_view kQuestion = "{\"op\":\"status\"}\n";
 constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
-constexpr std::size_t kMostReasons = 100;
+constexpr std::size_t kMostReasonsRead = 100;
 
 std::string text_at(const Json& value, const char* key) {
   const auto found = value.find(key);
@@ -43,7 +44,7 @@ ServiceState read_answer(const std::string& line) {
   const auto reasons = answer.find("reasons");
   if (reasons == answer.end() || !reasons->is_array()) return state;
   for (const Json& each : *reasons)
-    if (each.is_string() && state.reasons.size() < kMostReasons) state.reasons.push_back(each);
+    if (each.is_string() && state.reasons.size() < kMostReasonsRead) state.reasons.push_back(each);
   return state;
 }
 
@@ -141,7 +142,7 @@ std::map<std::string, ServiceState> ask_services(const RootDir& root, const std:
                                                  std::chrono::milliseconds limit) {
   std::map<std::string, ServiceState> states;
   for (const std::string& component : components) states[component] = {};
-  const auto folder = root.open_at(kFolder, O_PATH | O_DIRECTORY);
+  const auto folder = root.open_at(kControlFolder, O_PATH | O_DIRECTORY);
   if (!folder) return states;
   std::map<std::string, Question> questions;
   for (const std::string& component : components)

@@ -15,21 +15,20 @@
 namespace slipway::core {
 namespace {
 
-constexpr const char* kFolder = "/run/slipway/service";
 constexpr std::size_t kMaxLine = 4096;
 constexpr int kClients = 64;
 
 Error runs_already(const std::string& name) {
   return Error{ErrorCode::busy,
                "the service of " + name + " runs already",
-               std::string(kFolder) + "/" + name + ".lock",
+               std::string(kControlFolder) + "/" + name + ".lock",
                "look at `systemctl status slipway-" + name + "`, or at who holds the lock with `fuser`",
                {}};
 }
 
 /// /run/slipway and /run/slipway/service, with those above them. Whoever makes one at the same time is welcome.
 Status make_folders(const RootDir& root) {
-  const std::string path = kFolder;
+  const std::string path = kControlFolder;
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string folder = path.substr(0, end);
     if (!root.open_at(folder, O_PATH | O_DIRECTORY)) {
@@ -45,10 +44,10 @@ Status make_folders(const RootDir& root) {
 Result<Fd> take_name(int folder, const std::string& name) {
   const std::string file = name + ".lock";
   Fd lock(::openat(folder, file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) return system_error("open", std::string(kFolder) + "/" + file, errno);
+  if (!lock) return system_error("open", std::string(kControlFolder) + "/" + file, errno);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK) return runs_already(name);
-  return system_error("lock", std::string(kFolder) + "/" + file, errno);
+  return system_error("lock", std::string(kControlFolder) + "/" + file, errno);
 }
 
 Result<Fd> listen_at(const std::string& path) {
@@ -78,7 +77,7 @@ void watch(int poll, int fd) {
 Result<ControlSocket> ControlSocket::open(const RootDir& root, const std::string& name) {
   ControlSocket control;
   SLIPWAY_CHECK(make_folders(root));
-  SLIPWAY_TRY(folder, root.open_at(kFolder, O_RDONLY | O_DIRECTORY));
+  SLIPWAY_TRY(folder, root.open_at(kControlFolder, O_RDONLY | O_DIRECTORY));
   control.folder_ = std::move(folder);
   SLIPWAY_TRY(lock, take_name(control.folder_.get(), name));
   control.lock_ = std::move(lock);

@@ -15,6 +15,9 @@
 
 namespace slipway::core {
 
+/// Where the sockets are.
+inline constexpr const char* kControlFolder = "/run/slipway/service";
+
 class ControlSocket {
  public:
   /// A line came that is a JSON object with an `op`.

@@ -24,7 +24,7 @@ using std::chrono::seconds;
 
 constexpr seconds kStopLimit{20};
 constexpr seconds kQuiesceLimit{30};
-constexpr std::size_t kMostReasons = 64;
+constexpr std::size_t kMostReasonsKept = 64;
 
 Ui::Level level_of(const std::string& word) {
   if (word == "debug") return Ui::Level::debug;
@@ -155,7 +155,8 @@ WorkerEvents Supervisor::events() {
     notify_.status(text);
   };
   events.reasons = [this](const std::vector<std::string>& lines) {
-    reasons_.assign(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), kMostReasons)));
+    reasons_.assign(lines.begin(),
+                    lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), kMostReasonsKept)));
   };
   events.alive = [this] { notify_.alive(); };
   return events;

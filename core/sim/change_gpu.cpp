@@ -9,7 +9,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr const char* kUsage =
+constexpr const char* kGpuUsage =
     "slipway-sim FOLDER gpu N|all WHAT [VALUE]; WHAT is lost, found, hang, resume, remove, restore, reset, xid NUMBER, "
     "ecc-corrected COUNT, ecc-uncorrected COUNT, load PERCENT, memory MIB, mig on|off, sticky-mig on|off, "
     "no-reset on|off, destroy-fails COUNT, create-fails COUNT, recovery ACTION";
@@ -93,7 +93,7 @@ Result<std::uint64_t> value_of(const std::string& word) {
 }  // namespace
 
 Status change_gpu(sim::Machine& machine, const Words& words) {
-  if (words.size() < 2) return usage("gpu needs a number and what happens to it", kUsage);
+  if (words.size() < 2) return usage("gpu needs a number and what happens to it", kGpuUsage);
   unsigned first = 0;
   unsigned last = machine.gpu_count;
   if (words[0] != "all") {
@@ -105,7 +105,7 @@ Status change_gpu(sim::Machine& machine, const Words& words) {
   }
   const bool plain = words.size() == 2 && without_value().count(words[1]) != 0;
   const bool valued = words.size() == 3 && with_value().count(words[1]) != 0;
-  if (!plain && !valued) return usage("gpu cannot be '" + words[1] + "' like that", kUsage);
+  if (!plain && !valued) return usage("gpu cannot be '" + words[1] + "' like that", kGpuUsage);
   std::uint64_t value = 0;
   if (valued) {
     SLIPWAY_TRY(given, value_of(words[2]));

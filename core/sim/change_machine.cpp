@@ -38,13 +38,13 @@ Result<std::uint32_t> kind_of(const std::string& word) {
 }
 
 Status add_process(sim::Machine& machine, const Words& words) {
-  constexpr const char* kUsage = "slipway-sim FOLDER process add GPU PID [MIB [KIND [NAME [GI CI]]]]";
-  if (words.size() < 3) return usage("a process needs a GPU and a pid", kUsage);
+  constexpr const char* kProcessUsage = "slipway-sim FOLDER process add GPU PID [MIB [KIND [NAME [GI CI]]]]";
+  if (words.size() < 3) return usage("a process needs a GPU and a pid", kProcessUsage);
   SLIPWAY_TRY(gpu, number_of(words[1]));
   SLIPWAY_TRY(pid, number_of(words[2]));
-  if (gpu >= machine.gpu_count) return usage("there is no GPU " + words[1], kUsage);
+  if (gpu >= machine.gpu_count) return usage("there is no GPU " + words[1], kProcessUsage);
   auto* const slot = std::ranges::find(machine.processes, 0U, &sim::Process::used);
-  if (slot == std::end(machine.processes)) return usage("there is no room for another process", kUsage);
+  if (slot == std::end(machine.processes)) return usage("there is no room for another process", kProcessUsage);
   sim::Process process{.used = 1,
                        .gpu = static_cast<std::uint32_t>(gpu),
                        .pid = static_cast<std::uint32_t>(pid),
@@ -118,8 +118,9 @@ Status change_process(sim::Machine& machine, const Words& words) {
 }
 
 Status change_function(sim::Machine& machine, const Words& words) {
-  constexpr const char* kUsage = "slipway-sim FOLDER function NAME|all delay MICROSECONDS | fail CODE | hang on|off";
-  if (words.size() != 3) return usage("function needs a name, what it does, and a value", kUsage);
+  constexpr const char* kFunctionUsage =
+      "slipway-sim FOLDER function NAME|all delay MICROSECONDS | fail CODE | hang on|off";
+  if (words.size() != 3) return usage("function needs a name, what it does, and a value", kFunctionUsage);
   const bool flag = words[2] == "on" || words[2] == "off";
   const auto value = flag ? Result<std::uint64_t>(words[2] == "on" ? 1 : 0) : number_of(words[2]);
   SLIPWAY_CHECK(value);
@@ -135,9 +136,9 @@ Status change_function(sim::Machine& machine, const Words& words) {
     else if (words[1] == "hang")
       state.hang = static_cast<std::uint32_t>(*value);
     else
-      return usage("a function cannot '" + words[1] + "'", kUsage);
+      return usage("a function cannot '" + words[1] + "'", kFunctionUsage);
   }
-  return found ? Status() : Status(usage("NVML has no function '" + words[0] + "'", kUsage));
+  return found ? Status() : Status(usage("NVML has no function '" + words[0] + "'", kFunctionUsage));
 }
 
 }  // namespace slipway::core

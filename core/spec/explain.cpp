@@ -11,15 +11,15 @@ namespace {
 
 using Type = SchemaKey::Type;
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kLineWidth = 100;
 constexpr const char* kIndent = "    ";
 
-/// Words of a text in lines of at most kWidth, indented.
+/// Words of a text in lines of at most kLineWidth, indented.
 void wrapped(std::ostream& out, const std::string& text) {
   std::istringstream words(text);
   std::string line, word;
   while (words >> word) {
-    if (!line.empty() && line.size() + word.size() >= kWidth) {
+    if (!line.empty() && line.size() + word.size() >= kLineWidth) {
       out << kIndent << line << '\n';
       line.clear();
     }

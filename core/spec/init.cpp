@@ -14,7 +14,7 @@ namespace {
 
 using Type = SchemaKey::Type;
 
-constexpr std::size_t kWidth = 110;
+constexpr std::size_t kCommentWidth = 110;
 
 /// Control characters may not stand in YAML, not even in a comment.
 std::string printable(std::string text) {
@@ -27,7 +27,7 @@ void print_comment(std::ostream& out, const std::string& indent, const std::stri
   std::istringstream words(printable(text));
   std::string line, word;
   while (words >> word) {
-    if (!line.empty() && indent.size() + line.size() + word.size() >= kWidth) {
+    if (!line.empty() && indent.size() + line.size() + word.size() >= kCommentWidth) {
       out << indent << "# " << line << '\n';
       line.clear();
     }

@@ -105,8 +105,8 @@ const std::map<std::string, std::vector<std::string>, std::less<>>& known_parame
 
 bool is_of_a_family(std::string_view module, std::string_view name) {
   if (module != "nvidia-uvm") return false;
-  constexpr std::string_view kFamilies[] = {"uvm_perf_", "uvm_channel_"};
-  return std::ranges::any_of(kFamilies, [&](std::string_view family) { return name.starts_with(family); });
+  constexpr std::string_view kParameterFamilies[] = {"uvm_perf_", "uvm_channel_"};
+  return std::ranges::any_of(kParameterFamilies, [&](std::string_view family) { return name.starts_with(family); });
 }
 
 const std::string* find(const ModuleParameters& parameters, const std::string& name) {

@@ -6,8 +6,6 @@
 namespace slipway::driver {
 namespace {
 
-constexpr const char* kApply = "run `slipway apply`";
-
 void verify_receipt(const Settings& settings, const HostFacts& facts, Findings& findings) {
   const Receipt& receipt = *facts.installed;
   const std::string is =

@@ -13,7 +13,8 @@ namespace slipway::driver {
 /// ".nouveau"; the last four are not applicable without hardware.
 Findings verify_driver(const Settings& settings, const HostFacts& facts, const Host& host);
 
-// Its parts.
+// Its parts, and what nearly all of their findings advise.
+inline constexpr const char* kApply = "run `slipway apply`";
 void verify_files(const Receipt& receipt, const HostFacts& facts, const Host& host, Findings& findings);
 void verify_modules(const Receipt& receipt, const HostFacts& facts, const Host& host, Findings& findings);
 void verify_hardware(const std::string& driver_version, const Settings& settings, const HostFacts& facts,

@@ -9,7 +9,6 @@
 namespace slipway::driver {
 namespace {
 
-constexpr const char* kApply = "run `slipway apply`";
 constexpr std::size_t kModuleLimit = 256U << 20;
 constexpr std::size_t kDepLimit = 64U << 20;
 

@@ -11,7 +11,7 @@
 namespace slipway::toolkit {
 namespace {
 
-Error usage_error(const std::string& what) {
+Error transform_usage(const std::string& what) {
   return {ErrorCode::invalid,
           what,
           "slipway toolkit cdi transform",
@@ -19,25 +19,25 @@ Error usage_error(const std::string& what) {
           {}};
 }
 
-using Options = std::map<std::string, std::string>;
+using TransformOptions = std::map<std::string, std::string>;
 
-Result<Options> read_options(const std::vector<std::string>& words) {
-  Options options{{"--from", ""}, {"--to", ""}, {"--input", ""}, {"--output", ""}, {"--relative-to", "host"}};
+Result<TransformOptions> read_options(const std::vector<std::string>& words) {
+  TransformOptions options{{"--from", ""}, {"--to", ""}, {"--input", ""}, {"--output", ""}, {"--relative-to", "host"}};
   if (words.empty() || words.front() != "root")
-    return usage_error("cdi transform knows the transformation `root` only");
+    return transform_usage("cdi transform knows the transformation `root` only");
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto equals = words[i].find('=');
     const auto option = options.find(words[i].substr(0, equals));
-    if (option == options.end()) return usage_error("unknown option '" + words[i] + "'");
-    if (equals == std::string::npos && i + 1 == words.size()) return usage_error(words[i] + " needs a value");
+    if (option == options.end()) return transform_usage("unknown option '" + words[i] + "'");
+    if (equals == std::string::npos && i + 1 == words.size()) return transform_usage(words[i] + " needs a value");
     option->second = equals == std::string::npos ? words[++i] : words[i].substr(equals + 1);
   }
   for (const char* root : {"--from", "--to"})
-    if (!options[root].starts_with('/')) return usage_error(std::string(root) + " takes an absolute path");
+    if (!options[root].starts_with('/')) return transform_usage(std::string(root) + " takes an absolute path");
   if (options["--input"].empty() || options["--input"] == "-")
-    return usage_error("name the file that has the spec: --input FILE");
+    return transform_usage("name the file that has the spec: --input FILE");
   if (options["--relative-to"] != "host" && options["--relative-to"] != "container")
-    return usage_error("--relative-to takes host or container, not '" + options["--relative-to"] + "'");
+    return transform_usage("--relative-to takes host or container, not '" + options["--relative-to"] + "'");
   return options;
 }
 

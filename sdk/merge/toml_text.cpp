@@ -10,7 +10,7 @@
 namespace slipway::merge {
 namespace {
 
-using Kind = TomlNode::Kind;
+using TomlKind = TomlNode::Kind;
 using Splices = std::vector<Splice>;
 
 Error cannot(const Key& key, const std::string& why) {
@@ -32,8 +32,8 @@ std::vector<const TomlNode*> way_to(const TomlNode& root, const Key& key) {
 std::size_t last_end(const TomlNode& table) {
   std::size_t end = 0;
   for (const auto& [name, member] : table.members) {
-    if (member.kind == Kind::value || member.kind == Kind::inlined) end = std::max(end, member.end);
-    if (member.kind == Kind::dotted) end = std::max(end, last_end(member));
+    if (member.kind == TomlKind::value || member.kind == TomlKind::inlined) end = std::max(end, member.end);
+    if (member.kind == TomlKind::dotted) end = std::max(end, last_end(member));
   }
   return end;
 }
@@ -48,20 +48,20 @@ class TomlDocument final : public Document {
     const auto way = way_to(tree_.root, key);
     const TomlNode& there = *way.back();
     if (way.size() > key.size()) {
-      if (there.kind == Kind::tables) return cannot(key, "it is a list of [[tables]]");
+      if (there.kind == TomlKind::tables) return cannot(key, "it is a list of [[tables]]");
       SLIPWAY_TRY(text, render_toml(value));
       return Splices{{there.begin, there.end, text}};
     }
     const std::size_t depth = way.size() - 1;
     switch (there.kind) {
-      case Kind::inlined:
+      case TomlKind::inlined:
         return into_inline(there, key, depth, value);
-      case Kind::dotted:
+      case TomlKind::dotted:
         return beside_dotted(way, key, depth, value);
-      case Kind::headed:
+      case TomlKind::headed:
         if (depth + 1 == key.size()) return into_section(there, key, value);
         [[fallthrough]];
-      case Kind::implicit:
+      case TomlKind::implicit:
         return new_section(key, value);
       default:
         return cannot(key, "there is a list on the way");
@@ -72,8 +72,8 @@ class TomlDocument final : public Document {
     const auto way = way_to(tree_.root, key);
     const TomlNode& node = *way[key.size()];
     std::size_t top = key.size();  // the outermost name of a dotted key stands where the entry begins
-    while (top > 1 && way[top - 1]->kind == Kind::dotted) --top;
-    if (way[top - 1]->kind == Kind::inlined) return from_inline(*way[top - 1], node, *way[top]);
+    while (top > 1 && way[top - 1]->kind == TomlKind::dotted) --top;
+    if (way[top - 1]->kind == TomlKind::inlined) return from_inline(*way[top - 1], node, *way[top]);
     Splices splices;
     erase_below(node, splices);
     return merged(std::move(splices));
@@ -119,8 +119,9 @@ class TomlDocument final : public Document {
   /// Where the entry that ends at `end` begins.
   static std::size_t entry_begin(const TomlNode& table, std::size_t end) {
     for (const auto& [name, member] : table.members) {
-      if ((member.kind == Kind::value || member.kind == Kind::inlined) && member.end == end) return member.key_begin;
-      if (member.kind == Kind::dotted && last_end(member) == end) return entry_begin(member, end);
+      if ((member.kind == TomlKind::value || member.kind == TomlKind::inlined) && member.end == end)
+        return member.key_begin;
+      if (member.kind == TomlKind::dotted && last_end(member) == end) return entry_begin(member, end);
     }
     return end;
   }
@@ -136,12 +137,12 @@ class TomlDocument final : public Document {
   Result<Splices> beside_dotted(const std::vector<const TomlNode*>& way, const Key& key, std::size_t depth,
                                 const Json& value) const {
     std::size_t top = depth;
-    while (top > 1 && way[top - 1]->kind == Kind::dotted) --top;
+    while (top > 1 && way[top - 1]->kind == TomlKind::dotted) --top;
     SLIPWAY_TRY(text, render_toml(value));
     const std::string entry = dotted(key, top - 1, key.size()) + " = " + text;
     const std::size_t last = last_end(*way[depth]);
     if (last == 0) return cannot(key, "the table is spread over the file in a way that cannot be added to");
-    if (way[top - 1]->kind == Kind::inlined) return Splices{{last, last, ", " + entry}};
+    if (way[top - 1]->kind == TomlKind::inlined) return Splices{{last, last, ", " + entry}};
     return Splices{line_after(last, indent(entry_begin(*way[depth], last)) + entry)};
   }
 
@@ -155,7 +156,7 @@ class TomlDocument final : public Document {
 
   /// The comma goes along: the one before, or for the first entry the one behind.
   Result<Splices> from_inline(const TomlNode& table, const TomlNode& node, const TomlNode& top) const {
-    if (node.kind == Kind::dotted) return cannot({}, "it is a dotted part of an inline table");
+    if (node.kind == TomlKind::dotted) return cannot({}, "it is a dotted part of an inline table");
     const std::size_t before = bytes_.find_last_not_of(" \t", top_begin(top, node) - 1);
     const std::size_t behind = bytes_.find_first_not_of(" \t", node.end);
     if (bytes_[before] == ',') return Splices{{before, node.end, {}}};
@@ -195,7 +196,7 @@ class TomlDocument final : public Document {
 
   /// The lines of all entries and headers of a node.
   void erase_below(const TomlNode& node, Splices& splices) const {
-    if (node.kind == Kind::value || node.kind == Kind::inlined) {
+    if (node.kind == TomlKind::value || node.kind == TomlKind::inlined) {
       std::size_t begin = line_begin(node.key_begin);
       std::size_t end = line_end(node.end);
       const bool unended = end == bytes_.size() && (end == 0 || bytes_[end - 1] != '\n');
@@ -203,7 +204,7 @@ class TomlDocument final : public Document {
       splices.push_back({begin, end, {}});
       return;
     }
-    if (node.kind == Kind::headed) splices.push_back({header_begin(node), line_end(node.end), {}});
+    if (node.kind == TomlKind::headed) splices.push_back({header_begin(node), line_end(node.end), {}});
     for (const auto& [name, member] : node.members) erase_below(member, splices);
     for (const TomlNode& element : node.elements) erase_below(element, splices);
   }

@@ -18,7 +18,7 @@
 namespace slipway::merge {
 namespace {
 
-using Kind = TomlNode::Kind;
+using TomlKind = TomlNode::Kind;
 
 /// Offsets of toml++'s positions: lines from 1, columns from 1 in code points.
 class Places {
@@ -69,9 +69,9 @@ Json to_json(const toml::node& node) {
   return wrapped(node);
 }
 
-class Builder {
+class TomlBuilder {
  public:
-  explicit Builder(const std::string& bytes) : bytes_(bytes), place_(bytes) {}
+  explicit TomlBuilder(const std::string& bytes) : bytes_(bytes), place_(bytes) {}
 
   TomlNode build(const toml::node& node) const {
     TomlNode made;
@@ -81,7 +81,7 @@ class Builder {
       const bool headed = !array->empty() && array->front().is_table() && bytes_.compare(made.begin, 2, "[[") == 0 &&
                           !array->front().as_table()->is_inline();
       if (!headed) return made;
-      made.kind = Kind::tables;
+      made.kind = TomlKind::tables;
       for (const toml::node& element : *array) made.elements.push_back(build(element));
     }
     if (const auto* table = node.as_table()) {
@@ -97,9 +97,9 @@ class Builder {
     made.key_begin = place_(name.source().begin);
     made.key_end = place_(name.source().end);
     // The table [a.b] and the tables on the way to it have the same header: only the last name of it is defined there.
-    if (made.kind == Kind::headed && bytes_[next_sign(made.key_end)] == '.' && made.key_begin > made.begin &&
+    if (made.kind == TomlKind::headed && bytes_[next_sign(made.key_end)] == '.' && made.key_begin > made.begin &&
         made.key_begin < made.end)
-      made.kind = Kind::implicit;
+      made.kind = TomlKind::implicit;
     table.members.emplace(std::string(name.str()), std::move(made));
   }
 
@@ -107,9 +107,9 @@ class Builder {
     return std::min(bytes_.find_first_not_of(" \t", at), bytes_.size() - 1);
   }
 
-  Kind kind_of(const toml::table& table, const TomlNode& made) const {
-    if (table.is_inline()) return Kind::inlined;
-    return bytes_[made.begin] == '[' ? Kind::headed : Kind::dotted;
+  TomlKind kind_of(const toml::table& table, const TomlNode& made) const {
+    if (table.is_inline()) return TomlKind::inlined;
+    return bytes_[made.begin] == '[' ? TomlKind::headed : TomlKind::dotted;
   }
 
   const std::string& bytes_;
@@ -126,8 +126,8 @@ Result<TomlTree> read_toml(const std::string& bytes, const std::string& path) {
   }
   TomlTree tree;
   tree.value = to_json(parsed.table());
-  if (!bytes.empty()) tree.root = Builder(bytes).build(parsed.table());
-  tree.root.kind = Kind::headed;
+  if (!bytes.empty()) tree.root = TomlBuilder(bytes).build(parsed.table());
+  tree.root.kind = TomlKind::headed;
   tree.root.begin = tree.root.end = 0;
   return tree;
 }

@@ -12,8 +12,6 @@ constexpr std::size_t kMaxPart = 255;   // NAME_MAX
 constexpr std::size_t kMaxPath = 4000;  // PATH_MAX, less what the store's own path needs
 constexpr std::ptrdiff_t kMaxDepth = 64;
 
-Error refuse(const std::string& why) { return Error{.code = ErrorCode::denied, .what = why}; }
-
 std::vector<std::string_view> split(std::string_view path) {
   std::vector<std::string_view> parts;
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -32,6 +30,8 @@ std::string join(const std::vector<std::string_view>& parts) {
 }
 
 }  // namespace
+
+Error refuse(const std::string& why) { return Error{.code = ErrorCode::denied, .what = why}; }
 
 Result<std::string> clean_entry_name(std::string_view name) {
   if (name.empty()) return refuse("its name is empty");

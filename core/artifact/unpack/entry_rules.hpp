@@ -32,6 +32,9 @@ std::uint32_t directory_mode(std::uint32_t mode);
 /// Errors: `denied` for setuid and setgid.
 Status check_mode(std::uint32_t mode);
 
+/// `denied`, because of `why`.
+Error refuse(const std::string& why);
+
 /// A name for messages: control characters escaped, cut after 200 bytes.
 std::string printable(std::string_view name);
 

@@ -17,8 +17,6 @@ namespace {
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::uint64_t kWriteBackFrom = 1UL << 20;
 
-Error refuse(const std::string& why) { return Error{.code = ErrorCode::denied, .what = why}; }
-
 std::array<timespec, 2> times_of(EntryTime time) {
   const timespec both{.tv_sec = time.seconds, .tv_nsec = time.nanoseconds};
   return {both, both};

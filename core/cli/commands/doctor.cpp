@@ -8,7 +8,7 @@
 namespace slipway::core {
 namespace {
 
-using Status = Finding::Status;
+using CheckStatus = Finding::Status;
 
 std::string finding_text(const Finding& finding) {
   std::string text = "  " + std::string(to_string(finding.status)) + "  " + finding.name + ": " + finding.text + "\n";
@@ -26,12 +26,12 @@ std::string doctor_text(const std::map<std::string, Findings>& findings, bool al
   std::size_t untried = 0;
   for (const auto& [component, list] : findings)
     for (const Finding& finding : list.list()) {
-      failed += finding.status == Status::fail ? 1 : 0;
-      warned += finding.status == Status::warning ? 1 : 0;
-      well += finding.status == Status::pass ? 1 : 0;
-      untried += finding.status == Status::not_exercised ? 1 : 0;
-      const bool shown = finding.status == Status::fail || finding.status == Status::warning;
-      if (shown || all || finding.status == Status::not_exercised) (shown ? wrong : rest) << finding_text(finding);
+      failed += finding.status == CheckStatus::fail ? 1 : 0;
+      warned += finding.status == CheckStatus::warning ? 1 : 0;
+      well += finding.status == CheckStatus::pass ? 1 : 0;
+      untried += finding.status == CheckStatus::not_exercised ? 1 : 0;
+      const bool shown = finding.status == CheckStatus::fail || finding.status == CheckStatus::warning;
+      if (shown || all || finding.status == CheckStatus::not_exercised) (shown ? wrong : rest) << finding_text(finding);
     }
   std::ostringstream text;
   text << wrong.str() << rest.str();

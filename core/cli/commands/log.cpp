@@ -70,7 +70,7 @@ void append_component(std::ostringstream& text, const Json& component) {
     if (change.is_string()) text << "      " << change.get<std::string>() << '\n';
 }
 
-std::string entry_text(const Json& entry) {
+std::string logged_text(const Json& entry) {
   std::ostringstream text;
   text << text_of(entry, "time") << "  " << text_of(entry, "command");
   const Json arguments = entry.value("arguments", Json::array());
@@ -110,7 +110,7 @@ Result<int> run_log(const Options& options, TerminalUi&) {
   } else if (options.output == "json") {
     print(json_text(envelope("Log", {{"entries", entries}}), options.output));
   } else {
-    for (const Json& entry : entries) print(entry_text(entry));
+    for (const Json& entry : entries) print(logged_text(entry));
     if (entries.empty()) print("Nothing was applied on this machine yet.\n");
   }
   return kExitDone;

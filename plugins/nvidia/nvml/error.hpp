@@ -24,6 +24,13 @@ std::string error_text(nvmlReturn_t code);
 /// "nvml: GPU 3 (0000:65:00.0): …". @param doing  what was asked of which GPU; @param where  library, may be empty
 Error to_error(nvmlReturn_t code, std::string_view doing, std::string_view where = {});
 
+/// Should the call be made again with an older layout? Drivers refuse one that they do not know with any of these
+/// codes.
+inline bool try_older(nvmlReturn_t code) {
+  return code == NVML_ERROR_FUNCTION_NOT_FOUND || code == NVML_ERROR_ARGUMENT_VERSION_MISMATCH ||
+         code == NVML_ERROR_INVALID_ARGUMENT;
+}
+
 /// A call's value, or why there is none. Unlike Result it keeps NVML's code: callers branch on it.
 template <class T>
 class [[nodiscard]] Answer {

@@ -25,11 +25,6 @@ nvmlReturn_t versioned(const Library& library, nvmlDevice_t device, unsigned num
   return code;
 }
 
-bool try_older(nvmlReturn_t code) {
-  return code == NVML_ERROR_FUNCTION_NOT_FOUND || code == NVML_ERROR_ARGUMENT_VERSION_MISMATCH ||
-         code == NVML_ERROR_INVALID_ARGUMENT;
-}
-
 }  // namespace
 
 Answer<Fabric> fabric(Nvml& nvml, nvmlDevice_t device) {

@@ -40,12 +40,6 @@ nvmlReturn_t versioned(const Library& library, nvmlDevice_t gpu, unsigned select
   return code;
 }
 
-/// A layout that the driver does not know is refused with either code; so is a selector it does not know.
-bool try_older(nvmlReturn_t code) {
-  return code == NVML_ERROR_FUNCTION_NOT_FOUND || code == NVML_ERROR_ARGUMENT_VERSION_MISMATCH ||
-         code == NVML_ERROR_INVALID_ARGUMENT;
-}
-
 nvmlReturn_t read_profile(const Library& library, nvmlDevice_t gpu, unsigned selector, GpuInstanceProfile& profile) {
   nvmlReturn_t code = versioned<nvmlGpuInstanceProfileInfo_v3_t>(library, gpu, selector, 3, profile);
   if (try_older(code)) code = versioned<nvmlGpuInstanceProfileInfo_v2_t>(library, gpu, selector, 2, profile);

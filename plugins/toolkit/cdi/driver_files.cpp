@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 
 #include "nvidia/library_folders.hpp"
+#include "toolkit/cdi/libraries.hpp"
 #include "toolkit/cdi/soname.hpp"
 
 namespace slipway::toolkit {
@@ -21,11 +22,6 @@ constexpr std::array kPrograms{
 constexpr std::array kProgramFolders{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 
 bool fits(const char* pattern, const std::string& name) { return ::fnmatch(pattern, name.c_str(), 0) == 0; }
-
-template <class T>
-void add_once(std::vector<T>& list, const T& value) {
-  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
-}
 
 /// "libcuda.so" of "libcuda.so.1".
 std::string without_version(const std::string& soname) {

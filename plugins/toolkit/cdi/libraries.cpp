@@ -59,11 +59,6 @@ void add(std::vector<Found>& all, const Host& host, const std::string& path) {
   if (info && info->type == FileInfo::Type::regular) all.push_back({path, *real});
 }
 
-template <class T>
-void add_once(std::vector<T>& list, const T& value) {
-  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
-}
-
 }  // namespace
 
 std::string version_suffix(std::string_view name) {

@@ -2,6 +2,7 @@
 // plugins/toolkit/cdi/libraries.hpp - finds the driver's libraries below a driver root, and what they are called.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -66,6 +67,12 @@ struct DriverLibraries {
 /// Errors: `not_found` no libcuda at all; `conflict` there is one, of another version.
 Result<DriverLibraries> find_driver_libraries(LibrarySearch& search, const std::string& driver_version,
                                               bool with_explicit = false);
+
+/// Behind the others, unless it is there.
+template <class T>
+void add_once(std::vector<T>& list, const T& value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
 
 /// The version that libcuda, else libnvidia-ml has in its name; empty when neither is there.
 std::string installed_version(LibrarySearch& search);

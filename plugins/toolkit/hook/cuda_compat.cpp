@@ -11,6 +11,7 @@
 #include "elf_note.hpp"
 #include "files.hpp"
 #include "hook.hpp"
+#include "ld_conf.hpp"
 #include "version.hpp"
 
 namespace slipway::hook {
@@ -19,7 +20,6 @@ namespace {
 using Version = std::optional<std::vector<unsigned>>;
 
 constexpr const char* kDefaultFolder = "/usr/local/cuda/compat";
-constexpr const char* kConfFolder = "/etc/ld.so.conf.d";
 constexpr const char* kSection = ".note.cuda.fwd_compatibility";
 constexpr const char* kOwner = "NVIDIA Corporation";
 constexpr int kMostEntries = 10'000;

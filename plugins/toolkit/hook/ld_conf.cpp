@@ -16,7 +16,6 @@ namespace slipway::hook {
 namespace {
 
 constexpr const char* kConf = "/etc/ld.so.conf";
-constexpr const char* kConfFolder = "/etc/ld.so.conf.d";
 constexpr std::size_t kLargestConf = 1U << 20;
 constexpr std::size_t kMostFiles = 1000;
 

@@ -11,6 +11,8 @@
 
 namespace slipway::hook {
 
+inline constexpr const char* kConfFolder = "/etc/ld.so.conf.d";
+
 /// The folders that a linker of this distribution searches without being told, by the files that tell the distribution.
 std::vector<std::string> system_folders(const RootDir& root);
 

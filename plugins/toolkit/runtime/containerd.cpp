@@ -15,7 +15,7 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr const char* kDropIn = "99-nvidia.toml";
+constexpr const char* kContainerdDropIn = "99-nvidia.toml";
 constexpr const char* kKubelet = "/var/lib/kubelet/config.yaml";
 constexpr const char* kK0sPlugin = "/run/k0s/containerd-cri.toml";
 
@@ -113,9 +113,9 @@ Status look_at_admins(Look& look) {
   if (look.number == 1 && look.engine() >= kContainerdWithVersion3) return old_version(look, top.path);
   if (look.number == 0) look.number = first_version(look, 2);
   std::string drop_in = look.drop_in;
-  if (const std::string folder = import_folder(top, kDropIn);
+  if (const std::string folder = import_folder(top, kContainerdDropIn);
       drop_in.empty() && !folder.empty() && look.engine() >= kContainerdMergesImports)
-    drop_in = folder + "/" + kDropIn;
+    drop_in = folder + "/" + kContainerdDropIn;
   const KeyPath plugin = cri_plugin(look.number);
   const ConfigFile* deciding = &top;
   for (const ConfigFile& file : imports)
@@ -169,9 +169,9 @@ Status look_at_ranchers(Look& look) {
   look.cdi_is_on = at_path(made.value, plugin + KeyPath{"enable_cdi"}) == true;
   const std::string folder = look.kind.folder + (look.number == 3 ? "/config-v3.toml.d" : "/config.toml.d");
   const bool joined = !look.engine().known() || look.engine() >= kContainerdMergesImports;
-  const bool reads_folder = made.value.empty() || import_folder(made, kDropIn) == folder;
+  const bool reads_folder = made.value.empty() || import_folder(made, kContainerdDropIn) == folder;
   if (!look.drop_in.empty() || (joined && reads_folder && look.number == 3)) {
-    look.edit = {{"kind", "file"}, {"path", look.drop_in.empty() ? folder + "/" + kDropIn : look.drop_in}};
+    look.edit = {{"kind", "file"}, {"path", look.drop_in.empty() ? folder + "/" + kContainerdDropIn : look.drop_in}};
     look.checkable = reads_folder && !made.value.empty();
     if (made.value.empty())
       look.notes.push_back(look.kind.title + " has not run here yet; its version is taken to read " + folder);
@@ -189,7 +189,8 @@ Status look_at_k0s(Look& look) {
   if (look.number == 0) look.number = first_version(look, 3);
   look.base =
       base_handler(look.settings.names, at_path(plugin_file.value, cri_plugin(look.number) + KeyPath{"containerd"}));
-  look.edit = {{"kind", "file"}, {"path", look.drop_in.empty() ? look.kind.folder + "/" + kDropIn : look.drop_in}};
+  look.edit = {{"kind", "file"},
+               {"path", look.drop_in.empty() ? look.kind.folder + "/" + kContainerdDropIn : look.drop_in}};
   return {};
 }
 

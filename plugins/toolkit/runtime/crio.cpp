@@ -11,11 +11,11 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr const char* kConfig = "/etc/crio/crio.conf";
+constexpr const char* kCrioConfig = "/etc/crio/crio.conf";
 constexpr const char* kFolder = "/etc/crio/crio.conf.d";
-constexpr const char* kDropIn = "99-nvidia.conf";
-constexpr const char* kSocket = "/run/crio/crio.sock";
-constexpr const char* kUnit = "crio.service";
+constexpr const char* kCrioDropIn = "99-nvidia.conf";
+constexpr const char* kCrioSocket = "/run/crio/crio.sock";
+constexpr const char* kCrioUnit = "crio.service";
 
 /// What CRI-O puts together: its file, then the drop-ins in the order of their names, ours left out.
 Result<Json> read_effective(const Host& host, const std::string& config, const std::string& drop_in) {
@@ -58,9 +58,9 @@ Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime
 
 Json find_crio(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("crio");
-  const std::string socket = place.socket.empty() ? kSocket : place.socket;
+  const std::string socket = place.socket.empty() ? kCrioSocket : place.socket;
   auto daemon = find_peer(host, socket, "crio");
-  const std::string unit = daemon && !daemon->unit.empty() ? daemon->unit : kUnit;
+  const std::string unit = daemon && !daemon->unit.empty() ? daemon->unit : kCrioUnit;
   if (!daemon) daemon = read_unit(host, unit);
   if (daemon && file_name(daemon->program) != "crio") daemon.reset();
   std::string program = place.program;
@@ -68,14 +68,14 @@ Json find_crio(const RuntimeSettings& settings, const Host& host) {
   if (program.empty()) return nullptr;
   const std::string told = daemon ? daemon->option({"--config", "-c"}) : "";
   const std::string told_folder = daemon ? daemon->option({"--config-dir", "-d"}) : "";
-  const std::string config = !place.config.empty() ? place.config : !told.empty() ? told : kConfig;
+  const std::string config = !place.config.empty() ? place.config : !told.empty() ? told : kCrioConfig;
   const std::string folder = told_folder.empty() ? kFolder : told_folder;
   std::vector<std::string> arguments;
-  if (config != kConfig) arguments.insert(arguments.end(), {"--config", config});
+  if (config != kCrioConfig) arguments.insert(arguments.end(), {"--config", config});
   if (folder != kFolder) arguments.insert(arguments.end(), {"--config-dir", folder});
   return Json{{"kind", "crio"},     {"title", "CRI-O"},
               {"program", program}, {"arguments", arguments},
-              {"config", config},   {"drop_in", place.drop_in.empty() ? folder + "/" + kDropIn : place.drop_in},
+              {"config", config},   {"drop_in", place.drop_in.empty() ? folder + "/" + kCrioDropIn : place.drop_in},
               {"socket", socket},   {"unit", unit}};
 }
 
@@ -89,9 +89,9 @@ Result<Json> read_crio(const RuntimeSettings& settings, const Host& host) {
 
 Result<Json> read_crio_files(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("crio");
-  SLIPWAY_TRY(facts, read_files(settings, host, place.config.empty() ? kConfig : place.config,
-                                place.drop_in.empty() ? std::string(kFolder) + "/" + kDropIn : place.drop_in));
-  facts["unit"] = kUnit;
+  SLIPWAY_TRY(facts, read_files(settings, host, place.config.empty() ? kCrioConfig : place.config,
+                                place.drop_in.empty() ? std::string(kFolder) + "/" + kCrioDropIn : place.drop_in));
+  facts["unit"] = kCrioUnit;
   return facts;
 }
 
@@ -103,7 +103,7 @@ Status plan_crio(const RuntimeSettings& settings, const Json& facts, bool live, 
   if (text_of(handler, "runtime_path").empty())
     return Error{ErrorCode::not_found,
                  "CRI-O's configuration names neither crun nor runc, so there is nothing to inherit from",
-                 facts.value("config", kConfig),
+                 facts.value("config", kCrioConfig),
                  "name the program that handlers start: runtime_path",
                  {}};
   Json config = Json::object();

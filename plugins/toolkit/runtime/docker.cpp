@@ -10,12 +10,12 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr EngineVersion kFirstWithCdi{25, 0};
-constexpr EngineVersion kFirstWithCdiOn{28, 2};  // moby#49963
+constexpr EngineVersion kFirstDockerWithCdi{25, 0};
+constexpr EngineVersion kFirstDockerWithCdiOn{28, 2};  // moby#49963
 constexpr EngineVersion kFirstWithValidate{23, 0};
-constexpr const char* kConfig = "/etc/docker/daemon.json";
-constexpr const char* kSocket = "/run/docker.sock";
-constexpr const char* kUnit = "docker.service";
+constexpr const char* kDockerConfig = "/etc/docker/daemon.json";
+constexpr const char* kDockerSocket = "/run/docker.sock";
+constexpr const char* kDockerUnit = "docker.service";
 
 /// The daemon's arguments but its configuration file, which the check names itself.
 std::vector<std::string> other_arguments(const std::vector<std::string>& arguments) {
@@ -48,9 +48,9 @@ Status expect_object(const std::string& text, const std::string& path) {
 
 Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("docker");
-  const std::string socket = place.socket.empty() ? kSocket : place.socket;
+  const std::string socket = place.socket.empty() ? kDockerSocket : place.socket;
   auto daemon = find_peer(host, socket, "dockerd");
-  const std::string unit = daemon && !daemon->unit.empty() ? daemon->unit : kUnit;
+  const std::string unit = daemon && !daemon->unit.empty() ? daemon->unit : kDockerUnit;
   if (!daemon) daemon = read_unit(host, unit);  // systemd holds the socket
   if (daemon && file_name(daemon->program) != "dockerd") daemon.reset();
   std::string program = place.program;
@@ -59,7 +59,7 @@ Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
   if (program.empty()) return Json(nullptr);
   std::string config = place.config;
   if (config.empty() && daemon) config = daemon->option({"--config-file"});
-  if (config.empty()) config = kConfig;
+  if (config.empty()) config = kDockerConfig;
   if (const auto text = host.read(config)) SLIPWAY_CHECK(expect_object(*text, config));
   return Json{{"version", read_engine_version(host, program, {"docker.io", "docker-ce"})},
               {"program", program},
@@ -72,17 +72,17 @@ Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
 
 Result<Json> read_docker_files(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("docker");
-  const std::string config = place.config.empty() ? kConfig : place.config;
+  const std::string config = place.config.empty() ? kDockerConfig : place.config;
   if (const auto text = host.read(config)) SLIPWAY_CHECK(expect_object(*text, config));
-  return Json{{"config", config}, {"unit", kUnit}, {"runtime", find_runtime(host, settings)}};
+  return Json{{"config", config}, {"unit", kDockerUnit}, {"runtime", find_runtime(host, settings)}};
 }
 
 Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {
   const std::string version = facts.value("version", "");
   const EngineVersion engine = parse_engine_version(version);
   const std::string binary = facts.value("runtime", "");
-  const bool knows_cdi = !engine.known() || engine >= kFirstWithCdi;
-  const bool has_cdi_on = engine.known() && engine >= kFirstWithCdiOn;
+  const bool knows_cdi = !engine.known() || engine >= kFirstDockerWithCdi;
+  const bool has_cdi_on = engine.known() && engine >= kFirstDockerWithCdiOn;
   if (binary.empty() && !(knows_cdi && settings.cdi)) return needs_runtime("Docker", version);
   Json set = Json::object();
   if (!binary.empty()) {
@@ -99,7 +99,8 @@ Status plan_docker(const RuntimeSettings& settings, const Json& facts, bool live
   }
   const EngineChecks checks("Docker", facts, settings, live);
   if (engine.known() && engine >= kFirstWithValidate) checks.add_config_check("docker", plan);
-  Action& change = plan.add(action::merge({.path = facts.value("config", kConfig), .format = "json", .set = set}));
+  Action& change =
+      plan.add(action::merge({.path = facts.value("config", kDockerConfig), .format = "json", .set = set}));
   checks.restart_after(change, "containers get devices by CDI, or by --runtime");
   checks.add_answer_check(plan);
   return {};

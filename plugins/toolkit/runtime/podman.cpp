@@ -8,8 +8,8 @@
 namespace slipway::toolkit {
 namespace {
 
-constexpr EngineVersion kFirstWithCdi{4, 1};
-constexpr const char* kDropIn = "/etc/containers/containers.conf.d/99-nvidia.conf";
+constexpr EngineVersion kFirstPodmanWithCdi{4, 1};
+constexpr const char* kPodmanDropIn = "/etc/containers/containers.conf.d/99-nvidia.conf";
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool /*li
   const std::string version = facts.value("version", "");
   const EngineVersion engine = parse_engine_version(version);
   const std::string binary = facts.value("runtime", "");
-  if (binary.empty() && engine.known() && engine < kFirstWithCdi) return needs_runtime("podman", version);
+  if (binary.empty() && engine.known() && engine < kFirstPodmanWithCdi) return needs_runtime("podman", version);
   if (binary.empty()) {
     plan.note("podman needs no configuration: it reads CDI specs by itself (--device nvidia.com/gpu=0)");
     return {};
@@ -31,7 +31,7 @@ Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool /*li
   Json config = Json::object();
   for (const std::string& name : settings.names) set_path(config, {"engine", "runtimes", name}, Json::array({binary}));
   if (settings.set_as_default) set_path(config, {"engine", "runtime"}, settings.names.front());
-  plan.add(action::file({.path = kDropIn, .content = kOwnHead + to_toml(config)}))
+  plan.add(action::file({.path = kPodmanDropIn, .content = kOwnHead + to_toml(config)}))
       .because("containers that are started with --runtime " + settings.names.front());
   return {};
 }

@@ -30,7 +30,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-std::vector<std::string> split(std::string_view text) {
+std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -104,7 +104,7 @@ class Reader {
       const bool ours = std::ranges::any_of(config_.annotation_prefixes,
                                             [&](const std::string& prefix) { return key.starts_with(prefix); });
       if (!ours || !value.is_string()) continue;
-      for (const std::string& device : split(value.get_ref<const std::string&>())) add(qualified(device, config_));
+      for (const std::string& device : split_list(value.get_ref<const std::string&>())) add(qualified(device, config_));
       if (!request_.empty()) request_.source = "the annotation " + key;
     }
     return {};
@@ -153,7 +153,7 @@ class Reader {
     for (const std::string& variable : variables) {
       const auto found = environment_.find(variable);
       if (found == environment_.end()) continue;
-      for (std::string& name : split(found->second)) names.push_back(std::move(name));
+      for (std::string& name : split_list(found->second)) names.push_back(std::move(name));
       source += (source.empty() ? "" : ", ") + variable + "=" + found->second;
     }
     if (source.empty() && is_old_cuda_image()) {
@@ -199,7 +199,7 @@ class Reader {
     std::vector<std::string> channels = channels_from_mounts_;
     const auto found = environment_.find(kChannels);
     if (channels.empty() && found != environment_.end() && (privileged_ || config_.accept_env_when_unprivileged))
-      channels = split(found->second);
+      channels = split_list(found->second);
     if (std::ranges::count(channels, "void") != 0) return;
     for (const std::string& channel : channels)
       if (channel != "all" && channel != "none") add(kChannelKind + channel);

@@ -16,7 +16,8 @@ namespace slipway::testing {
 class TempDir {
  public:
   TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "slipway-test-XXXXXX").string();
+    // Short, as the paths of sockets are (unix(7): 107 bytes).
+    std::string name = (std::filesystem::temp_directory_path() / "slip-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
     path_ = std::filesystem::canonical(name);
   }

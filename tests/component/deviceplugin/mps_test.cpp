@@ -12,7 +12,7 @@ using slipway::testing::Node;
 using slipway::testing::RunningService;
 using ::testing::HasSubstr;
 
-constexpr const char* kGpu = "nvidia.com/gpu";
+constexpr const char* kGpuResource = "nvidia.com/gpu";
 constexpr const char* kShared = "{quiet_seconds: 1, config: {version: v1, sharing: {mps: {replicas: 4}}}}";
 
 class Mps : public ::testing::Test {
@@ -33,7 +33,7 @@ class Mps : public ::testing::Test {
   /// As it says itself: kubelet may still have the list of a service that was there before.
   bool ready(const RunningService& service) const {
     return says(service, "the MPS control daemon is ready") && says(service, "registered with kubelet") &&
-           eventually([&] { return kubelet_.healthy(kGpu) == 8; });
+           eventually([&] { return kubelet_.healthy(kGpuResource) == 8; });
   }
   std::string told() const { return node_.host().text(kFolder + "log/commands"); }
 
@@ -48,10 +48,10 @@ TEST_F(Mps, GpusAreHandedOutOnceTheirDaemonIsReadyAndKnowsItsLimits) {
   EXPECT_EQ(told(),
             "started\nset_default_device_pinned_mem_limit 0 20389M\nset_default_device_pinned_mem_limit 1 20389M\n"
             "set_default_active_thread_percentage 25\n");
-  const auto pod = kubelet_.allocate(kGpu, 1);
+  const auto pod = kubelet_.allocate(kGpuResource, 1);
   ASSERT_TRUE(pod.status.ok()) << pod.status.error_message();
   EXPECT_EQ(pod.response.envs().at("CUDA_MPS_PIPE_DIRECTORY"), "/mps/nvidia.com/gpu/pipe");
-  EXPECT_FALSE(kubelet_.allocate(kGpu, 2).status.ok()) << "MPS hands out one at a time unless told otherwise";
+  EXPECT_FALSE(kubelet_.allocate(kGpuResource, 2).status.ok()) << "MPS hands out one at a time unless told otherwise";
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_EQ(daemon(), 0) << "it had no clients";
@@ -63,11 +63,11 @@ TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsHandedOut) {
   const pid_t first = daemon();
   node_.host().put(kFolder + "pipe/no-start", "");
   ASSERT_EQ(::kill(first, SIGKILL), 0);
-  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 0; })) << service.log();
-  EXPECT_EQ(kubelet_.capacity(kGpu), 8U);
-  EXPECT_FALSE(kubelet_.allocate(kGpu, 1).status.ok());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 0; })) << service.log();
+  EXPECT_EQ(kubelet_.capacity(kGpuResource), 8U);
+  EXPECT_FALSE(kubelet_.allocate(kGpuResource, 1).status.ok());
   std::filesystem::remove(node_.host().path(kFolder + "pipe/no-start"));
-  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 8; })) << service.log();
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 8; })) << service.log();
   EXPECT_NE(daemon(), first);
   EXPECT_TRUE(says(service, "the MPS control daemon ended")) << service.log();
 }
@@ -80,7 +80,7 @@ TEST_F(Mps, AReloadTakesOverADaemonThatHasClients) {
   node_.host().put(kFolder + "pipe/clients", "4712\n");
   node_.spec("{quiet_seconds: 1, config: {version: v1, sharing: {mps: {replicas: 2}}}}");
   service.signal(SIGHUP);
-  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 4; })) << service.log();
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 4; })) << service.log();
   EXPECT_EQ(daemon(), first);
   EXPECT_TRUE(says(service, "took over the MPS control daemon")) << service.log();
   EXPECT_THAT(told(), HasSubstr("set_default_active_thread_percentage 50\n"));
@@ -118,7 +118,7 @@ TEST_F(Mps, ADaemonThatIsTakenOverIsWatchedAsWell) {
   ASSERT_TRUE(ready(next)) << next.log();
   const pid_t first = daemon();
   ASSERT_EQ(::kill(first, SIGKILL), 0);
-  ASSERT_TRUE(eventually([&] { return daemon() != first && kubelet_.healthy(kGpu) == 8; })) << next.log();
+  ASSERT_TRUE(eventually([&] { return daemon() != first && kubelet_.healthy(kGpuResource) == 8; })) << next.log();
   EXPECT_TRUE(says(next, "the MPS control daemon ended")) << next.log();
 }
 
@@ -135,7 +135,7 @@ TEST_F(Mps, ADaemonThatIsNotWantedAnyMoreEndsWithItsLastClientAlsoAfterARestart)
   }
   node_.spec("{quiet_seconds: 1}");
   RunningService service(node_.host(), node_.words());
-  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpu) == 2; })) << service.log();
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 2; })) << service.log();
   EXPECT_EQ(daemon(), first) << "it has a client";
   node_.host().put(kFolder + "pipe/clients", "");
   EXPECT_TRUE(eventually([&] { return daemon() == 0; })) << service.log();
@@ -157,8 +157,8 @@ TEST_F(Mps, WhatTheDaemonSaysIsInItsLog) {
 TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {
   ::setenv("SLIPWAY_MPS_CONTROL", "/nowhere/nvidia-cuda-mps-control", 1);
   RunningService service(node_.host(), node_.words());
-  ASSERT_TRUE(eventually([&] { return kubelet_.capacity(kGpu) == 8; })) << service.log();
-  EXPECT_EQ(kubelet_.healthy(kGpu), 0U);
+  ASSERT_TRUE(eventually([&] { return kubelet_.capacity(kGpuResource) == 8; })) << service.log();
+  EXPECT_EQ(kubelet_.healthy(kGpuResource), 0U);
   EXPECT_TRUE(eventually([&] { return service.log().find("/nowhere/nvidia-cuda-mps-control") != std::string::npos; }))
       << service.log();
 }
@@ -167,7 +167,7 @@ TEST(MpsWish, DividesMemoryAndThreadsByReplicasOfEachGpu) {
   deviceplugin::Gpu gpu;
   gpu.index = 3;
   deviceplugin::Resource resource;
-  resource.name = kGpu;
+  resource.name = kGpuResource;
   resource.sharing = deviceplugin::SharingKind::mps;
   for (std::size_t i = 0; i < 2; ++i) {
     deviceplugin::Device device;
@@ -176,13 +176,13 @@ TEST(MpsWish, DividesMemoryAndThreadsByReplicasOfEachGpu) {
     resource.devices.push_back(device);
     for (std::size_t n = 0; n < (i == 0 ? 3U : 1U); ++n) resource.ids.push_back({device.uuid, i});
   }
-  const auto wishes = deviceplugin::mps_wishes({{kGpu, resource}}, {gpu});
+  const auto wishes = deviceplugin::mps_wishes({{kGpuResource, resource}}, {gpu});
   ASSERT_EQ(wishes.size(), 1U);
-  EXPECT_THAT(wishes.at(kGpu).gpus, ::testing::ElementsAre("GPU-0")) << "the other one is exclusive";
-  ASSERT_EQ(wishes.at(kGpu).limits.size(), 1U);
-  EXPECT_EQ(deviceplugin::memory_command(wishes.at(kGpu).limits.front()),
+  EXPECT_THAT(wishes.at(kGpuResource).gpus, ::testing::ElementsAre("GPU-0")) << "the other one is exclusive";
+  ASSERT_EQ(wishes.at(kGpuResource).limits.size(), 1U);
+  EXPECT_EQ(deviceplugin::memory_command(wishes.at(kGpuResource).limits.front()),
             "set_default_device_pinned_mem_limit 3 27306M");
-  EXPECT_EQ(deviceplugin::threads_command(wishes.at(kGpu).thread_percentage),
+  EXPECT_EQ(deviceplugin::threads_command(wishes.at(kGpuResource).thread_percentage),
             "set_default_active_thread_percentage 33");
 }
 

@@ -11,6 +11,8 @@
 
 namespace slipway::sim {
 
+inline constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
+
 /// One call under way, with the machine locked.
 class Call {
  public:

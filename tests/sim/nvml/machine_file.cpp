@@ -23,7 +23,7 @@ constexpr const char* kStateName = "machine";
 
 pthread_mutex_t thread_mutex = PTHREAD_MUTEX_INITIALIZER;
 int file_descriptor = -1;
-Machine* machine = nullptr;
+Machine* mapped_machine = nullptr;
 bool read_only = false;
 dev_t mapped_device = 0;
 ino_t mapped_inode = 0;
@@ -101,9 +101,9 @@ bool state_path(char* path) {
 }
 
 void unmap() {
-  if (machine != nullptr) munmap(machine, sizeof(Machine));
+  if (mapped_machine != nullptr) munmap(mapped_machine, sizeof(Machine));
   if (file_descriptor >= 0) close(file_descriptor);
-  machine = nullptr;
+  mapped_machine = nullptr;
   file_descriptor = -1;
 }
 
@@ -120,10 +120,10 @@ void map(const char* path) {
   const int protection = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
   void* memory = mmap(nullptr, sizeof(Machine), protection, MAP_SHARED, file_descriptor, 0);
   if (memory == MAP_FAILED) return unmap();
-  machine = static_cast<Machine*>(memory);
+  mapped_machine = static_cast<Machine*>(memory);
   mapped_device = status.st_dev;
   mapped_inode = status.st_ino;
-  if (!good(*machine)) unmap();
+  if (!good(*mapped_machine)) unmap();
 }
 
 }  // namespace
@@ -135,13 +135,14 @@ Machine* open_machine() {
     unmap();
     return nullptr;
   }
-  if (machine != nullptr && status.st_dev == mapped_device && status.st_ino == mapped_inode) return machine;
+  if (mapped_machine != nullptr && status.st_dev == mapped_device && status.st_ino == mapped_inode)
+    return mapped_machine;
   unmap();
   map(path);
-  return machine;
+  return mapped_machine;
 }
 
-Machine* opened_machine() { return machine; }
+Machine* opened_machine() { return mapped_machine; }
 
 bool machine_read_only() { return read_only; }
 

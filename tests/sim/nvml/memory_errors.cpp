@@ -8,8 +8,6 @@
 namespace slipway::sim {
 namespace {
 
-constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
-
 std::uint64_t count_of(const Gpu& gpu, unsigned type, unsigned counter) {
   if (counter == 0) return type == 0 ? gpu.ecc.corrected_volatile : gpu.ecc.uncorrected_volatile;
   return type == 0 ? gpu.ecc.corrected_aggregate : gpu.ecc.uncorrected_aggregate;

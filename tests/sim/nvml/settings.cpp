@@ -9,8 +9,6 @@
 namespace slipway::sim {
 namespace {
 
-constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
-
 /// A member of Gpu that is set to 0 or 1.
 nvmlReturn_t set_flag(Function function, nvmlDevice_t device, std::uint32_t Gpu::*member, unsigned value) {
   return change_gpu(function, device, [=](Gpu& gpu) -> nvmlReturn_t {

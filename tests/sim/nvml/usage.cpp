@@ -10,8 +10,6 @@
 namespace slipway::sim {
 namespace {
 
-constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
-
 /// Bytes of a GPU, or of the GPU instance that a MIG device is in.
 struct Amounts {
   std::uint64_t total, reserved, used;

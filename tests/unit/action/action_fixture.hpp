@@ -34,6 +34,8 @@ class FakeStager final : public LayerStager {
   int calls = 0;
 };
 
+inline constexpr auto kFiles = test::TempRoot::Times::files;
+
 class ActionTest : public ::testing::Test {
  protected:
   static constexpr std::int64_t kEpoch = 1'700'000'000;

@@ -12,8 +12,6 @@ namespace {
 
 using test::TempRoot;
 
-constexpr auto kFiles = TempRoot::Times::files;
-
 class FileAction : public ActionTest {
  protected:
   Action wish(const std::string& content, unsigned mode = 0644, const std::string& on_drift = "keep") {

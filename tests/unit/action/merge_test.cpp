@@ -11,7 +11,6 @@ namespace {
 using test::TempRoot;
 using ::testing::HasSubstr;
 
-constexpr auto kFiles = TempRoot::Times::files;
 const std::string kPath = "/etc/containerd/config.toml";
 const std::string kFile = "# mine\nversion = 2\n\n[grpc]\n  address = \"/run/x\" # here\n";
 

@@ -19,7 +19,7 @@ using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 constexpr auto kFiles = TempRoot::Times::files;
-const std::string kFolder = "/etc/systemd/system/";
+const std::string kUnitFolder = "/etc/systemd/system/";
 const std::string kContent = "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n";
 
 std::map<std::string, std::string> links_of(const std::string& unit, const std::string& install, const Host& host) {
@@ -41,19 +41,19 @@ TEST_F(UnitFile, InstallSectionsAreReadAsSystemdReadsThem) {
 TEST_F(UnitFile, EveryWayOfBeingEnabledHasItsLink) {
   EXPECT_THAT(
       links_of("a.service", "WantedBy=m.target\nRequiredBy=n.target\nUpheldBy=o.target\nAlias=b.service\n", *host),
-      UnorderedElementsAre(Pair(kFolder + "m.target.wants/a.service", "/lib/systemd/system/a.service"),
-                           Pair(kFolder + "n.target.requires/a.service", "/lib/systemd/system/a.service"),
-                           Pair(kFolder + "o.target.upholds/a.service", "/lib/systemd/system/a.service"),
-                           Pair(kFolder + "b.service", "/lib/systemd/system/a.service")));
+      UnorderedElementsAre(Pair(kUnitFolder + "m.target.wants/a.service", "/lib/systemd/system/a.service"),
+                           Pair(kUnitFolder + "n.target.requires/a.service", "/lib/systemd/system/a.service"),
+                           Pair(kUnitFolder + "o.target.upholds/a.service", "/lib/systemd/system/a.service"),
+                           Pair(kUnitFolder + "b.service", "/lib/systemd/system/a.service")));
 }
 
 TEST_F(UnitFile, InstancesAndSpecifiersAreExpanded) {
-  EXPECT_THAT(
-      links_of("a@tty1.service", "WantedBy=getty-%i.target\nAlias=%p-%i.service\n", *host),
-      UnorderedElementsAre(Pair(kFolder + "getty-tty1.target.wants/a@tty1.service", "/lib/systemd/system/a@.service"),
-                           Pair(kFolder + "a-tty1.service", "/lib/systemd/system/a@.service")));
+  EXPECT_THAT(links_of("a@tty1.service", "WantedBy=getty-%i.target\nAlias=%p-%i.service\n", *host),
+              UnorderedElementsAre(
+                  Pair(kUnitFolder + "getty-tty1.target.wants/a@tty1.service", "/lib/systemd/system/a@.service"),
+                  Pair(kUnitFolder + "a-tty1.service", "/lib/systemd/system/a@.service")));
   EXPECT_THAT(links_of("a@.service", "DefaultInstance=one\nWantedBy=m.target\n", *host),
-              ElementsAre(Pair(kFolder + "m.target.wants/a@one.service", "/lib/systemd/system/a@.service")));
+              ElementsAre(Pair(kUnitFolder + "m.target.wants/a@one.service", "/lib/systemd/system/a@.service")));
   EXPECT_TRUE(links_of("a@.service", "WantedBy=m.target\n", *host).empty());
 }
 
@@ -61,8 +61,8 @@ TEST_F(UnitFile, AlsoEnablesOthersAndCirclesEnd) {
   root.put("/usr/lib/systemd/system/a.socket", "[Install]\nWantedBy=sockets.target\nAlso=a.service\n");
   EXPECT_THAT(
       links_of("a.service", "Also=a.socket\nWantedBy=m.target\n", *host),
-      UnorderedElementsAre(Pair(kFolder + "m.target.wants/a.service", "/lib/systemd/system/a.service"),
-                           Pair(kFolder + "sockets.target.wants/a.socket", "/usr/lib/systemd/system/a.socket")));
+      UnorderedElementsAre(Pair(kUnitFolder + "m.target.wants/a.service", "/lib/systemd/system/a.service"),
+                           Pair(kUnitFolder + "sockets.target.wants/a.socket", "/usr/lib/systemd/system/a.socket")));
 }
 
 class SystemdUnitAction : public ActionTest {
@@ -75,9 +75,9 @@ TEST_F(SystemdUnitAction, WritesAndEnablesInARootThatIsNotLive) {
   EXPECT_EQ(check(wish).standing, Standing::change);
   EXPECT_THAT(check(wish).summary, HasSubstr("enable slipway-boot.service"));
   apply_and_remember(wish);
-  EXPECT_EQ(root.content(kFolder + "slipway-boot.service"), kContent);
-  EXPECT_EQ(std::filesystem::read_symlink(root.at(kFolder + "multi-user.target.wants/slipway-boot.service")),
-            kFolder + "slipway-boot.service");
+  EXPECT_EQ(root.content(kUnitFolder + "slipway-boot.service"), kContent);
+  EXPECT_EQ(std::filesystem::read_symlink(root.at(kUnitFolder + "multi-user.target.wants/slipway-boot.service")),
+            kUnitFolder + "slipway-boot.service");
   EXPECT_EQ(check(wish).standing, Standing::satisfied);
   EXPECT_FALSE(*kind(wish).drifted(wish, context));
   take_away(wish);
@@ -89,7 +89,7 @@ TEST_F(SystemdUnitAction, EnablesAUnitThatAPackageBrought) {
   const Action action = action::systemd_unit({.name = "containerd.service"});
   const std::string before = root.listing(kFiles);
   apply_and_remember(action);
-  EXPECT_TRUE(root.has(kFolder + "multi-user.target.wants/containerd.service"));
+  EXPECT_TRUE(root.has(kUnitFolder + "multi-user.target.wants/containerd.service"));
   EXPECT_EQ(check(action).standing, Standing::satisfied);
   take_away(action);
   EXPECT_EQ(root.listing(kFiles), before);
@@ -101,8 +101,8 @@ TEST_F(SystemdUnitAction, LinksOfAFormerWishAreGivenUp) {
       action::systemd_unit({.name = "slipway-boot.service", .content = "[Install]\nWantedBy=basic.target\n"});
   EXPECT_EQ(check(moved).standing, Standing::change);
   apply_and_remember(moved);
-  EXPECT_FALSE(root.has(kFolder + "multi-user.target.wants/slipway-boot.service"));
-  EXPECT_TRUE(root.has(kFolder + "basic.target.wants/slipway-boot.service"));
+  EXPECT_FALSE(root.has(kUnitFolder + "multi-user.target.wants/slipway-boot.service"));
+  EXPECT_TRUE(root.has(kUnitFolder + "basic.target.wants/slipway-boot.service"));
   EXPECT_EQ(check(moved).standing, Standing::satisfied);
   take_away(moved);
   EXPECT_EQ(root.listing(kFiles), "");
@@ -110,18 +110,18 @@ TEST_F(SystemdUnitAction, LinksOfAFormerWishAreGivenUp) {
 
 TEST_F(SystemdUnitAction, DisablesWhatIsNotToBeEnabled) {
   root.put("/usr/lib/systemd/system/x.service", kContent);
-  root.link(kFolder + "multi-user.target.wants/x.service", "/usr/lib/systemd/system/x.service");
+  root.link(kUnitFolder + "multi-user.target.wants/x.service", "/usr/lib/systemd/system/x.service");
   const std::string before = root.listing(kFiles);
   const Action action = action::systemd_unit({.name = "x.service", .enabled = false, .started = false});
   EXPECT_THAT(check(action).summary, HasSubstr("disable x.service"));
   apply_and_remember(action);
-  EXPECT_FALSE(root.has(kFolder + "multi-user.target.wants/x.service"));
+  EXPECT_FALSE(root.has(kUnitFolder + "multi-user.target.wants/x.service"));
   take_away(action);
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
 TEST_F(SystemdUnitAction, AMaskedUnitIsAConflictThatSaysHowToUnmaskIt) {
-  root.link(kFolder + "slipway-boot.service", "/dev/null");
+  root.link(kUnitFolder + "slipway-boot.service", "/dev/null");
   const Check found = check(wish);
   EXPECT_EQ(found.standing, Standing::conflict);
   EXPECT_EQ(found.problem.value().next, "systemctl unmask slipway-boot.service");
@@ -129,7 +129,7 @@ TEST_F(SystemdUnitAction, AMaskedUnitIsAConflictThatSaysHowToUnmaskIt) {
 
 TEST_F(SystemdUnitAction, AnEditedUnitFileIsKept) {
   apply_and_remember(wish);
-  root.put(kFolder + "slipway-boot.service", kContent + "# mine\n");
+  root.put(kUnitFolder + "slipway-boot.service", kContent + "# mine\n");
   EXPECT_EQ(check(wish).standing, Standing::drift_kept);
   EXPECT_TRUE(*kind(wish).drifted(wish, context));
 }
@@ -165,7 +165,7 @@ TEST_F(LiveUnitAction, StartsItAndSeesThatItStays) {
   machine.calls.clear();
   ASSERT_TRUE(kind(wish).restore(wish, image, live).ok());
   EXPECT_THAT(machine.calls, ElementsAre("systemctl stop slipway-boot.service", "systemctl daemon-reload"));
-  EXPECT_FALSE(root.has(kFolder + "slipway-boot.service"));
+  EXPECT_FALSE(root.has(kUnitFolder + "slipway-boot.service"));
 }
 
 TEST_F(LiveUnitAction, RestartsARunningUnitWhoseFileChanged) {
@@ -176,7 +176,7 @@ TEST_F(LiveUnitAction, RestartsARunningUnitWhoseFileChanged) {
   EXPECT_THAT(machine.calls, ElementsAre("systemctl daemon-reload", "systemctl restart slipway-boot.service"));
   machine.calls.clear();
   ASSERT_TRUE(kind(newer).restore(newer, image, live).ok());
-  EXPECT_EQ(root.content(kFolder + "slipway-boot.service"), kContent);
+  EXPECT_EQ(root.content(kUnitFolder + "slipway-boot.service"), kContent);
   EXPECT_THAT(machine.calls, ElementsAre("systemctl daemon-reload", "systemctl restart slipway-boot.service"));
 }
 

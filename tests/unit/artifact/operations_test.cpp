@@ -14,7 +14,7 @@ using test::LayoutMaker;
 using test::TempDir;
 namespace fs = std::filesystem;
 
-struct Package {
+struct ListedPackage {
   TempDir dir;
   LayoutMaker layout{dir / "layout"};
   Json layer =
@@ -22,13 +22,13 @@ struct Package {
                    "userspace");
   Json manifest = layout.manifest({layer});
   Json source{{"repository", layout.path()}, {"digest", manifest["digest"]}};
-  Package() { layout.list(manifest, "1.0"); }
+  ListedPackage() { layout.list(manifest, "1.0"); }
 };
 
 Result<Json> ask(const char* op, const Json& request) { return answer(op, request, Reporter{}); }
 
 TEST(StageOperation, UnpacksALayerStraightFromTheLayout) {
-  Package package;
+  ListedPackage package;
   const auto done = ask("stage", {{"source", package.source}, {"layer", package.layer}, {"into", package.dir / "out"}});
   ASSERT_TRUE(done) << to_text(done.error());
   EXPECT_EQ(*done, (Json{{"files", 1}, {"bytes", 4}}));
@@ -36,7 +36,7 @@ TEST(StageOperation, UnpacksALayerStraightFromTheLayout) {
 }
 
 TEST(StageOperation, UnpacksALayerStraightFromABundle) {
-  Package package;
+  ListedPackage package;
   const std::string bundle = package.dir / "bundle.tar";
   ASSERT_EQ(std::system(("tar -C " + package.layout.path() + " -cf " + bundle + " .").c_str()), 0);
   package.source["repository"] = bundle;
@@ -46,7 +46,7 @@ TEST(StageOperation, UnpacksALayerStraightFromABundle) {
 }
 
 TEST(StageOperation, RefusesALayerThatThePinnedManifestDoesNotList) {
-  Package package;
+  ListedPackage package;
   const Json stray = package.layout.layer(test::tar_of({{.name = "evil"}}), "stray");
   const auto done = ask("stage", {{"source", package.source}, {"layer", stray}, {"into", package.dir / "out"}});
   ASSERT_FALSE(done);
@@ -55,7 +55,7 @@ TEST(StageOperation, RefusesALayerThatThePinnedManifestDoesNotList) {
 }
 
 TEST(StageOperation, RefusesASourceThatNothingVouchesFor) {
-  Package package;
+  ListedPackage package;
   Json request{{"source", package.layout.path()}, {"layer", package.layer}, {"into", package.dir / "out"}};
   EXPECT_EQ(ask("stage", request).error().code, ErrorCode::denied);
   request["digest"] = package.manifest["digest"];
@@ -63,13 +63,13 @@ TEST(StageOperation, RefusesASourceThatNothingVouchesFor) {
 }
 
 TEST(StageOperation, TakesAnythingFromASourceThatTheUserTrusts) {
-  Package package;
+  ListedPackage package;
   const Json source{{"repository", package.layout.path()}, {"trust", "unsigned"}};
   EXPECT_TRUE(ask("stage", {{"source", source}, {"layer", package.layer}, {"into", package.dir / "out"}}));
 }
 
 TEST(StageOperation, SaysWhichLayerOfWhichSourceIsDamaged) {
-  Package package;
+  ListedPackage package;
   std::string bytes = test::file_text(package.layout.blob_path(package.layer["digest"]));
   bytes[bytes.size() / 2] ^= 1;
   test::write_file(package.layout.blob_path(package.layer["digest"]), bytes);
@@ -84,7 +84,7 @@ TEST(StageOperation, SaysWhichLayerOfWhichSourceIsDamaged) {
 }
 
 TEST(StageOperation, RefusesALayerThatIsNoArchive) {
-  Package package;
+  ListedPackage package;
   Json config = package.layer;
   config["mediaType"] = "application/json";
   const auto done = ask("stage", {{"source", package.source}, {"layer", config}, {"into", package.dir / "out"}});
@@ -92,7 +92,7 @@ TEST(StageOperation, RefusesALayerThatIsNoArchive) {
 }
 
 TEST(FetchOperation, OfALayoutNamesItsFilesAndMovesNothing) {
-  Package package;
+  ListedPackage package;
   const auto done = ask("fetch", {{"source", package.source}, {"layers", Json::array({package.layer})}});
   ASSERT_TRUE(done) << to_text(done.error());
   EXPECT_EQ((*done)["bytes"], 0);
@@ -100,7 +100,7 @@ TEST(FetchOperation, OfALayoutNamesItsFilesAndMovesNothing) {
 }
 
 TEST(FetchOperation, SaysWhichBlobTheLayoutLacksOrHasCutShort) {
-  Package package;
+  ListedPackage package;
   const std::string path = package.layout.blob_path(package.layer["digest"]);
   fs::resize_file(path, 10);
   const Json request{{"source", package.source}, {"layers", Json::array({package.layer})}};
@@ -110,7 +110,7 @@ TEST(FetchOperation, SaysWhichBlobTheLayoutLacksOrHasCutShort) {
 }
 
 TEST(Operations, NameTheMemberThatARequestLacks) {
-  Package package;
+  ListedPackage package;
   EXPECT_EQ(ask("catalogue", Json::object()).error().where, "source");
   EXPECT_EQ(ask("fetch", {{"source", package.source}}).error().where, "layers");
   EXPECT_EQ(ask("stage", {{"source", package.source}}).error().where, "layer");

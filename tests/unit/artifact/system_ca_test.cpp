@@ -15,14 +15,14 @@ namespace {
 TEST(SystemCa, IsFoundWhereEachDistributionHasIt) {
   for (const char* file : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                            "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem"}) {
-    const test::TempRoot root;
+    const slipway::test::TempRoot root;
     root.put(file, "certificates");
     EXPECT_EQ(system_ca_file(root.folder()), root.at(file));
   }
 }
 
 TEST(SystemCa, IsNoFileWhereThereIsNone) {
-  const test::TempRoot root;
+  const slipway::test::TempRoot root;
   EXPECT_EQ(system_ca_file(root.folder()), "");
 }
 

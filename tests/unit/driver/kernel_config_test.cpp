@@ -104,7 +104,7 @@ TEST(Initramfs, MayHoldNouveauByNameByModeOrByASplashScreen) {
 TEST(RootLayout, KnowsMergedAndSplitRootsAndBothLibraryFolders) {
   TestHost merged;
   EXPECT_EQ(lib_folder(*merged.offline()), "/usr/lib");
-  EXPECT_EQ(public_libdir(*merged.offline()), "/usr/lib/x86_64-linux-gnu");
+  EXPECT_EQ(public_libdir(*merged.offline()), TEST_LIBDIR);
   const slipway::testing::TempDir split;
   split.directory("/lib/modules");
   split.directory("/usr/lib64");

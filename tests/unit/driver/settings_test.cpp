@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Json section(const Json& more = Json::object()) {
+Json defaults_with(const Json& more = Json::object()) {
   Json json{
       {"modules", "auto"},         {"precompiled", "prefer"}, {"load", {"nvidia", "nvidia-uvm", "nvidia-modeset"}},
       {"blacklist_nouveau", true}, {"libdir", "auto"},        {"existing", "refuse"}};
@@ -20,13 +20,13 @@ Json section(const Json& more = Json::object()) {
 }
 
 Settings settings(const Json& more = Json::object()) {
-  auto result = read_settings(Spec{section(more)});
+  auto result = read_settings(Spec{defaults_with(more)});
   EXPECT_TRUE(result) << to_text(result.error());
   return result ? *result : Settings{};
 }
 
 std::string refusal(const Json& more) {
-  const auto result = read_settings(Spec{section(more)});
+  const auto result = read_settings(Spec{defaults_with(more)});
   EXPECT_FALSE(result);
   return result ? "" : to_text(result.error());
 }

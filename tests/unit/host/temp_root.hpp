@@ -21,7 +21,8 @@ namespace slipway::test {
 class TempRoot {
  public:
   TempRoot() {
-    std::string name = (std::filesystem::temp_directory_path() / "slipway-test-XXXXXX").string();
+    // Short, as the paths of sockets are (unix(7): 107 bytes).
+    std::string name = (std::filesystem::temp_directory_path() / "slip-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
   }
   TempRoot(const TempRoot&) = delete;

@@ -74,16 +74,16 @@ TEST(Manifest, SaysInWhichSpecsAComponentHasItsService) {
   EXPECT_FALSE(has_service(manifests->at(2), Json::object()));
 }
 
-struct Mistake {
+struct SchemaMistake {
   std::string name;
   std::string spec;  ///< what stands below `spec:`, indented by two
   std::string where;
   std::string says;
 };
 
-void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+void PrintTo(const SchemaMistake& mistake, std::ostream* out) { *out << mistake.name; }
 
-class ManifestMistake : public testing::TestWithParam<Mistake> {};
+class ManifestMistake : public testing::TestWithParam<SchemaMistake> {};
 
 TEST_P(ManifestMistake, IsNamedWithItsPosition) {
   const auto manifests = parse_manifests("component: x\npurpose: y\nspec:\n" + GetParam().spec, "x.yaml");
@@ -93,7 +93,7 @@ TEST_P(ManifestMistake, IsNamedWithItsPosition) {
   EXPECT_TRUE(manifests.error().details.empty()) << to_text(manifests.error());
 }
 
-const std::vector<Mistake> kMistakes{
+const std::vector<SchemaMistake> kSchemaMistakes{
     {"UnknownKey", "  a: {type: string, patern: x}\n", "4:21", "unknown key 'patern' in a; did you mean 'pattern'?"},
     {"UnknownType", "  a: {type: strin}\n", "4:13", "did you mean 'string'?"},
     {"NoType", "  a: {help: x}\n", "4:6", "the key 'type' is missing in a"},
@@ -130,7 +130,7 @@ const std::vector<Mistake> kMistakes{
     {"KeyWithoutSchema", "  a:\n", "4:3", "the key 'type' is missing in a"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Schema, ManifestMistake, testing::ValuesIn(kMistakes),
+INSTANTIATE_TEST_SUITE_P(Schema, ManifestMistake, testing::ValuesIn(kSchemaMistakes),
                          [](const auto& test) { return test.param.name; });
 
 TEST(Manifest, NamesEveryMistakeAtOnce) {

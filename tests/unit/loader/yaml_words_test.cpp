@@ -9,16 +9,16 @@
 namespace slipway::core {
 namespace {
 
-struct Mistake {
+struct YamlSlip {
   std::string name;
   std::string yaml;
   std::string where;
   std::string says;  ///< a part of the message
 };
 
-void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+void PrintTo(const YamlSlip& mistake, std::ostream* out) { *out << mistake.name; }
 
-class YamlMistake : public testing::TestWithParam<Mistake> {};
+class YamlMistake : public testing::TestWithParam<YamlSlip> {};
 
 TEST_P(YamlMistake, IsExplainedWhereItStands) {
   const auto documents = read_yaml(GetParam().yaml, "host.yaml");
@@ -29,7 +29,7 @@ TEST_P(YamlMistake, IsExplainedWhereItStands) {
   EXPECT_FALSE(error.next.empty()) << to_text(error);
 }
 
-const std::vector<Mistake> kMistakes{
+const std::vector<YamlSlip> kYamlMistakes{
     {"TabUnderAKey", "a:\n\tb: 1\n", "2:1", "a tab is used for indentation"},
     {"TabBesideSpaces", "a:\n  b: 1\n\tc: 2\n", "3:1", "a tab is used for indentation"},
     {"TabAfterSpaces", "a:\n  b: 1\n \tc: 2\n", "3:2", "a tab is used for indentation"},
@@ -76,7 +76,7 @@ const std::vector<Mistake> kMistakes{
     {"ColumnsInCharacters", "a: {\"Grüße\": 1, \"Grüße\": 2}\n", "1:17", "given twice"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Yaml, YamlMistake, testing::ValuesIn(kMistakes),
+INSTANTIATE_TEST_SUITE_P(Yaml, YamlMistake, testing::ValuesIn(kYamlMistakes),
                          [](const auto& test) { return test.param.name; });
 
 std::string nested(const std::string& open, const std::string& close, std::size_t depth) {

@@ -167,12 +167,11 @@ TEST_F(NvidiaSmi, SeesJustTheGpusAndMigDevicesWhoseNodesItsDevHas) {
   fs::copy(folder_.at("machine"), root_.at("run/slipway/sim/machine"));
   unsetenv("SLIPWAY_SIM");
   root_.file("look",
-             "mount -t tmpfs none /dev\nmkdir /dev/nvidia-caps\nmknod /dev/null c 1 3\n"
-             "for node in nvidiactl nvidia2 nvidia5 nvidia-caps/nvidia-cap291 nvidia-caps/nvidia-cap292; do\n"
-             "  mknod /dev/$node c 1 3\ndone\n"  // GPU 2, GPU instance 2 and its compute instance 0
-             "LD_LIBRARY_PATH='" +
-                 root_.at("usr/lib/x86_64-linux-gnu").string() + "' exec '" +
-                 root_.at("usr/lib/nvidia/current/nvidia-smi").string() + "' -L\n");
+             "mount --bind '" + root_.at("").string() +  // which may lie below /dev: in /dev/shm
+                 "' /mnt\nmount -t tmpfs none /dev\nmkdir /dev/nvidia-caps\nmknod /dev/null c 1 3\n"
+                 "for node in nvidiactl nvidia2 nvidia5 nvidia-caps/nvidia-cap291 nvidia-caps/nvidia-cap292; do\n"
+                 "  mknod /dev/$node c 1 3\ndone\n"  // GPU 2, GPU instance 2 and its compute instance 0
+                 "LD_LIBRARY_PATH=/mnt/usr/lib/x86_64-linux-gnu exec /mnt/usr/lib/nvidia/current/nvidia-smi -L\n");
   const std::string list = output_of("unshare -m sh '" + root_.at("look").string() + "' 2>&1");
   EXPECT_THAT(list, HasSubstr("GPU 1: NVIDIA H100 80GB HBM3"));
   EXPECT_THAT(list, Not(HasSubstr("GPU 2:")));

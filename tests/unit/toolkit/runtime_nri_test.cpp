@@ -17,7 +17,7 @@ using slipway::testing::summary;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kSocket = "/run/containerd/containerd.sock";
+const std::string kEngineSocket = "/run/containerd/containerd.sock";
 const std::string kNri = "/var/run/nri/nri.sock";
 const std::string kHead = "Num       RefCount Protocol Flags    Type St Inode Path\n";
 
@@ -49,13 +49,13 @@ std::string told(const FakeHost& host, const Spec& spec) {
 
 TEST(RuntimeNri, ChangesNothingOfAnEngineThatListens) {
   const FakeHost host = machine("2.1.4", true);
-  const Fd listening = listen_at(host, kSocket);
+  const Fd listening = listen_at(host, kEngineSocket);
   EXPECT_EQ(told(host, nri_spec()), "");
 }
 
 TEST(RuntimeNri, IsRefusedWhereTheRunningEngineHasItOffWithTheWayToSwitchItOn) {
   const FakeHost host = machine("2.1.4");
-  const Fd listening = listen_at(host, kSocket);
+  const Fd listening = listen_at(host, kEngineSocket);
   const std::string text = told(host, nri_spec());
   EXPECT_THAT(text, HasSubstr("containerd v2.1.4 runs and does not listen at /var/run/nri/nri.sock"));
   EXPECT_THAT(text,
@@ -66,7 +66,7 @@ TEST(RuntimeNri, IsRefusedWhereTheRunningEngineHasItOffWithTheWayToSwitchItOn) {
 
 TEST(RuntimeNri, IsOffByDefaultBefore2AndUnknownBefore17) {
   const FakeHost seventeen = machine("1.7.24");
-  const Fd listening = listen_at(seventeen, kSocket);
+  const Fd listening = listen_at(seventeen, kEngineSocket);
   EXPECT_THAT(told(seventeen, nri_spec()), HasSubstr("as it is by default before 2.0"));
   const FakeHost sixteen = machine("1.6.20");
   EXPECT_THAT(told(sixteen, nri_spec()), HasSubstr("containerd v1.6.20 has no NRI"));
@@ -75,7 +75,7 @@ TEST(RuntimeNri, IsOffByDefaultBefore2AndUnknownBefore17) {
 // A socket that a killed engine left behind is a file like any other.
 TEST(RuntimeNri, TakesASocketForOneOnlyWhereSomebodyListens) {
   FakeHost host = machine("2.1.4", true);
-  const Fd listening = listen_at(host, kSocket);
+  const Fd listening = listen_at(host, kEngineSocket);
   host.file("/proc/1/net/unix",
             kHead + "0000000000000000: 00000002 00000000 00010000 0001 01 17 /elsewhere/nri.sock\n");
   EXPECT_THAT(told(host, nri_spec()), HasSubstr("does not listen"));
@@ -94,7 +94,7 @@ TEST(RuntimeNri, IsNotedWhereNothingRunsThatCouldBeAsked) {
 TEST(RuntimeNri, NeedsNoConfigurationThatCouldBeChanged) {
   FakeHost host = machine("2.1.4", true);
   host.file(kConfig, "this is no TOML");
-  const Fd listening = listen_at(host, kSocket);
+  const Fd listening = listen_at(host, kEngineSocket);
   EXPECT_EQ(told(host, nri_spec()), "");
   EXPECT_THAT(told(host, runtime_spec()), HasSubstr(kConfig));
 }
@@ -127,21 +127,21 @@ std::jthread service_says(const FakeHost& host, const std::string& status, Fd& l
   });
 }
 
-std::string found(const FakeHost& host) {
+std::string verified(const FakeHost& host) {
   const auto findings = Runtime().verify(nri_spec(), host);
   return findings ? canonical(to_json(*findings)) : to_text(findings.error());
 }
 
 TEST(RuntimeNri, IsVerifiedByWhatTheRunningServiceSays) {
   const FakeHost host = machine("2.1.4", true);
-  const Fd engine = listen_at(host, kSocket);
-  EXPECT_THAT(found(host), HasSubstr("does not run"));
+  const Fd engine = listen_at(host, kEngineSocket);
+  EXPECT_THAT(verified(host), HasSubstr("does not run"));
   for (const auto& [status, expected] :
        std::map<std::string, std::string>{{"registered with containerd v2.1.4 at /s", "the plugin is registered with"},
                                           {"not registered at /s: no", "containers get no devices: not registered"}}) {
     Fd listening;
     auto service = service_says(host, status, listening);
-    EXPECT_THAT(found(host), HasSubstr(expected));
+    EXPECT_THAT(verified(host), HasSubstr(expected));
     service.request_stop();
     ::shutdown(listening.get(), SHUT_RDWR);
     service.join();
@@ -149,7 +149,7 @@ TEST(RuntimeNri, IsVerifiedByWhatTheRunningServiceSays) {
   }
   FakeHost image;
   install(image, "containerd", "containerd", "2.1.4-1");
-  EXPECT_THAT(found(image), Not(HasSubstr("fail")));
+  EXPECT_THAT(verified(image), Not(HasSubstr("fail")));
 }
 
 }  // namespace

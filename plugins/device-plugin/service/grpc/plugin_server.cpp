@@ -15,7 +15,7 @@ using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
 
 constexpr std::chrono::seconds kRegisterLimit{10};
-constexpr std::chrono::seconds kEndLimit{2};
+constexpr std::chrono::seconds kPluginEndLimit{2};
 constexpr std::size_t kLongestSocketPath = 107;
 
 ServerUnaryReactor* finish(CallbackServerContext* context, const grpc::Status& status) {
@@ -101,7 +101,7 @@ class RunningServer final : public PluginServer {
   ~RunningServer() override {
     if (!server_) return;
     plugin_.watchers().end_all(true);
-    server_->Shutdown(std::chrono::system_clock::now() + kEndLimit);
+    server_->Shutdown(std::chrono::system_clock::now() + kPluginEndLimit);
     server_->Wait();
   }
 
@@ -129,7 +129,7 @@ class RunningServer final : public PluginServer {
 Result<std::unique_ptr<PluginServer>> PluginServer::start(const std::string& socket, PluginCalls calls,
                                                           DeviceList list) {
   if (socket.size() > kLongestSocketPath)
-    return Error{.code = ErrorCode::io, .what = "the path is too long for a socket", .where = socket};
+    return Error{.code = ErrorCode::io, .what = "the path of the socket is too long: " + socket, .where = socket};
   auto server = std::make_unique<RunningServer>(std::move(calls), list);
   if (!server->listen(socket))
     return Error{.code = ErrorCode::io,

@@ -13,14 +13,14 @@ using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
 namespace api = pluginregistration;
 
-constexpr std::chrono::seconds kEndLimit{1};
+constexpr std::chrono::seconds kRegistrationEndLimit{1};
 
 class Running final : public RegistrationServer, private api::Registration::CallbackService {
  public:
   Running(std::string resource, std::string endpoint, RegistrationTold told)
       : resource_(std::move(resource)), endpoint_(std::move(endpoint)), told_(std::move(told)) {}
   ~Running() override {
-    if (server_) server_->Shutdown(std::chrono::system_clock::now() + kEndLimit);
+    if (server_) server_->Shutdown(std::chrono::system_clock::now() + kRegistrationEndLimit);
   }
 
   bool listen(const std::string& socket) {

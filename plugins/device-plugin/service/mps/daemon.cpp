@@ -21,10 +21,10 @@ constexpr milliseconds kStartLimit{30'000};
 constexpr milliseconds kStartStep{200};
 constexpr milliseconds kAskEvery{300'000};     // each question is five lines in its log
 constexpr milliseconds kAskOftenEvery{5'000};  // where its process cannot be watched
-constexpr milliseconds kFirstBackOff{1'000};
-constexpr milliseconds kLongestBackOff{60'000};
-constexpr int kEndSteps = 50;
-constexpr milliseconds kEndStep{100};
+constexpr milliseconds kFirstDaemonBackOff{1'000};
+constexpr milliseconds kLongestDaemonBackOff{60'000};
+constexpr int kDaemonEndSteps = 50;
+constexpr milliseconds kDaemonEndStep{100};
 
 bool has_digit(const std::string& text) { return text.find_first_of("0123456789") != std::string::npos; }
 
@@ -141,7 +141,7 @@ void MpsDaemon::failed(const std::string& why, Clock::time_point now) {
   stop();
   problem_ = why;
   told_.reset();
-  back_off_ = std::min(std::max(2 * back_off_, kFirstBackOff), kLongestBackOff);
+  back_off_ = std::min(std::max(2 * back_off_, kFirstDaemonBackOff), kLongestDaemonBackOff);
   next_ = now + back_off_;
 }
 
@@ -171,8 +171,9 @@ void MpsDaemon::stop() {
   const pid_t pid = holder > 0 ? holder : child_;
   if (pid > 0) {
     (void)tell_mps_daemon(program_, resource_, "quit", kAnswerLimit);
-    for (int i = 0; i < kEndSteps && !gone() && (child_ > 0 || running_mps_daemon(program_, resource_) == pid); ++i)
-      std::this_thread::sleep_for(kEndStep);
+    for (int i = 0; i < kDaemonEndSteps && !gone() && (child_ > 0 || running_mps_daemon(program_, resource_) == pid);
+         ++i)
+      std::this_thread::sleep_for(kDaemonEndStep);
     // A session of its own, with its servers.
     if (child_ > 0 || running_mps_daemon(program_, resource_) == pid)
       ::kill(::getsid(pid) == pid ? -pid : pid, SIGKILL);
