@@ -3,6 +3,7 @@
 //
 // $PROTOCOL_TAP_TARGET: the plugin. $PROTOCOL_TAP_LOG: a file that gets a line of JSON for each call:
 // {"op", "request", "status", "reply", "says": [{"op", "message"}]}.
+#include <condition_variable>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -25,6 +26,8 @@ struct Tap {
   slipway_services ours{};
   std::mutex mutex;
   Json says = Json::array();
+  std::condition_variable written;
+  int told = 0;  ///< calls under way beside the one of the service
 } tap;
 
 struct Copy {
@@ -49,10 +52,16 @@ int said(void*, const char* op, const char* json, size_t length, const slipway_r
   return tap.services->call(tap.services->context, op, json, length, reply);
 }
 
-int call(void*, const char* op, const char* json, size_t length, const slipway_reply* reply) {
+/// Once slipway has the service's answer it ends this process, whatever else goes on in it.
+void wait_for_what_is_told() {
+  std::unique_lock lock(tap.mutex);
+  tap.written.wait(lock, [] { return tap.told == 0; });
+}
+
+int pass_on(const std::string& op, const char* json, size_t length, const slipway_reply* reply) {
   Copy copy;
   const slipway_reply inner{&copy, Copy::write};
-  const int status = tap.target.call(tap.target.context, op, json, length, &inner);
+  const int status = tap.target.call(tap.target.context, op.c_str(), json, length, &inner);
   Json line{{"op", op}, {"request", Json::parse(json, json + length)}, {"status", status}, {"reply", nullptr}};
   if (!copy.text.empty()) line["reply"] = Json::parse(copy.text);
   {
@@ -60,7 +69,22 @@ int call(void*, const char* op, const char* json, size_t length, const slipway_r
     line["says"] = std::exchange(tap.says, Json::array());
   }
   write_down(line);
+  if (op == "service") wait_for_what_is_told();
   if (!copy.text.empty()) reply->write(reply->context, copy.text.data(), copy.text.size());
+  return status;
+}
+
+void count(int step) {
+  const std::lock_guard lock(tap.mutex);
+  tap.told += step;
+  tap.written.notify_all();
+}
+
+int call(void*, const char* op, const char* json, size_t length, const slipway_reply* reply) {
+  const bool beside = std::string(op) != "service";
+  if (beside) count(1);
+  const int status = pass_on(op, json, length, reply);
+  if (beside) count(-1);
   return status;
 }
 
