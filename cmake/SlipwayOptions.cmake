@@ -14,6 +14,12 @@ endif()
 if(SLIPWAY_SANITIZE)
   target_compile_options(slipway_options INTERFACE -fsanitize=${SLIPWAY_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(slipway_options INTERFACE -fsanitize=${SLIPWAY_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # what gcc says by itself
+    string(REGEX MATCHALL "address|thread" sanitizers "${SLIPWAY_SANITIZE}")
+    list(TRANSFORM sanitizers TOUPPER)
+    list(TRANSFORM sanitizers REPLACE "(.+)" "__SANITIZE_\\1__")
+    target_compile_definitions(slipway_options INTERFACE ${sanitizers})
+  endif()
 endif()
 target_compile_definitions(slipway_options INTERFACE _FILE_OFFSET_BITS=64
   $<$<NOT:$<CONFIG:Debug>>:_FORTIFY_SOURCE=2>)
@@ -25,9 +31,12 @@ if(SLIPWAY_LLD)
 endif()
 find_program(SLIPWAY_CCACHE ccache)
 if(SLIPWAY_CCACHE)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # one that has its time in it is another one each time
+    target_compile_options(slipway_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
   # With the compiler's command, so that they hold however the build is started: precompiled headers are cached too, and
   # checkouts in different folders share their objects.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${SLIPWAY_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

@@ -6,7 +6,10 @@ function(_slipway_plugin_library target note sources libraries)
   target_link_libraries(${target} PRIVATE slipway::sdk ${libraries})
   set_target_properties(${target} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # The SDK is private to each plugin: nothing of it may be found by another one, or find another one's.
-  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${SLIPWAY_PLUGIN_EXPORTS} -Wl,-z,defs)
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${SLIPWAY_PLUGIN_EXPORTS})
+  if(NOT SLIPWAY_SANITIZE)  # the sanitizers' functions are the program's
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
 endfunction()
 
 # The program with a service, which nobody loads: at a fixed address, and only what is used of each library.

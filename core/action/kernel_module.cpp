@@ -3,7 +3,6 @@
 //
 // Where the action names a version and another one is loaded, the module and those on top of it are replaced, provided
 // that nobody uses them; else the new one has to wait for a reboot.
-#include <ranges>
 
 #include "core/action/kinds.hpp"
 #include "core/action/module_failure.hpp"
@@ -43,7 +42,8 @@ Status unload(const ModuleLoader& loader, const std::string& name, const Loaded&
 /// The module, then those that had been on top of it.
 Status load(const ModuleLoader& loader, const std::string& name, const std::string& options, const Loaded& former) {
   SLIPWAY_CHECK(loader.load(name, options));
-  for (const std::string& module : former.on_top | std::views::reverse) SLIPWAY_CHECK(loader.load(module, {}));
+  for (auto module = former.on_top.rbegin(); module != former.on_top.rend(); ++module)
+    SLIPWAY_CHECK(loader.load(*module, {}));
   return {};
 }
 

@@ -2,7 +2,6 @@
 #include "core/report/blotter.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <vector>
 
 #include "core/report/secret_text.hpp"
@@ -94,7 +93,8 @@ std::string Blotter::blot_text(std::string text) const {
     for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos; at += kBlot.size())
       text.replace(at, secret.size(), kBlot);
   const std::vector<SecretSpan> spans = find_secrets(text);
-  for (const SecretSpan& span : std::views::reverse(spans)) text.replace(span.begin, span.end - span.begin, kBlot);
+  for (auto span = spans.rbegin(); span != spans.rend(); ++span)
+    text.replace(span->begin, span->end - span->begin, kBlot);
   return text;
 }
 

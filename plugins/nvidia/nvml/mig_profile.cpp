@@ -33,8 +33,10 @@ nvmlReturn_t versioned(const Library& library, nvmlDevice_t gpu, unsigned select
                        GpuInstanceProfile& profile) {
   Info info{};
   info.version = static_cast<unsigned>(sizeof(Info)) | (number << 24U);
-  const nvmlReturn_t code = invoke(
-      library.function<nvmlDevice_t, unsigned, Info*>("nvmlDeviceGetGpuInstanceProfileInfoV"), gpu, selector, &info);
+  using Any = nvmlGpuInstanceProfileInfo_v2_t;  // nvml.h's own type for either layout; the first word tells them apart
+  const nvmlReturn_t code =
+      invoke(library.function<nvmlDevice_t, unsigned, Any*>("nvmlDeviceGetGpuInstanceProfileInfoV"), gpu, selector,
+             reinterpret_cast<Any*>(&info));
   profile = profile_of(selector, info);
   profile.name = plain_name(text_of(info.name));
   return code;

@@ -115,7 +115,8 @@ SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstanceProfileInfo(nvmlGpuInstance
 }
 
 SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstanceProfileInfoV(nvmlGpuInstance_t instance, unsigned selector,
-                                                                  unsigned engines, void* info) {
+                                                                  unsigned engines,
+                                                                  nvmlComputeInstanceProfileInfo_v2_t* info) {
   return with_profile(Function::nvmlGpuInstanceGetComputeInstanceProfileInfoV, instance, selector, engines,
                       [=](const Target& target) { return versioned(target, selector, info); });
 }

@@ -85,12 +85,14 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetGpuInstanceProfileInfo(nvmlDevice_t device, uns
                       });
 }
 
-SLIPWAY_NVML_EXPORT nvmlDeviceGetGpuInstanceProfileInfoV(nvmlDevice_t device, unsigned selector, void* info) {
+SLIPWAY_NVML_EXPORT nvmlDeviceGetGpuInstanceProfileInfoV(nvmlDevice_t device, unsigned selector,
+                                                         nvmlGpuInstanceProfileInfo_v2_t* info) {
   return with_profile(Function::nvmlDeviceGetGpuInstanceProfileInfoV, device, selector,
                       [=](const MigProfile& profile) { return versioned(profile, info); });
 }
 
-SLIPWAY_NVML_EXPORT nvmlDeviceGetGpuInstanceProfileInfoByIdV(nvmlDevice_t device, unsigned id, void* info) {
+SLIPWAY_NVML_EXPORT nvmlDeviceGetGpuInstanceProfileInfoByIdV(nvmlDevice_t device, unsigned id,
+                                                             nvmlGpuInstanceProfileInfo_v2_t* info) {
   return with_gpu(Function::nvmlDeviceGetGpuInstanceProfileInfoByIdV, device, [=](Gpu& gpu) -> nvmlReturn_t {
     const int index = profile_by_id(gpu.model.mig, id);
     return index < 0 ? static_cast<nvmlReturn_t>(NVML_ERROR_INVALID_ARGUMENT)
