@@ -19,6 +19,12 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+#ifdef __aarch64__
+constexpr const char* kPackagesEnd = "_arm64.deb";
+#else
+constexpr const char* kPackagesEnd = "_amd64.deb";
+#endif
+
 /// The package in the cache of the end-to-end tests (tests/e2e/fetch-debs.sh); empty: it was not fetched here.
 fs::path package() {
   const char* named = std::getenv("SLIPWAY_E2E_CACHE");
@@ -27,7 +33,9 @@ fs::path package() {
       named != nullptr ? fs::path(named) : fs::path(home == nullptr ? "/" : home) / ".cache/slipway-e2e";
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder / "debs", ignored))
-    if (entry.path().filename().string().starts_with("nvidia-smi_")) return entry.path();
+    if (const std::string name = entry.path().filename().string();
+        name.starts_with("nvidia-smi_") && name.ends_with(kPackagesEnd))
+      return entry.path();
   return {};
 }
 
