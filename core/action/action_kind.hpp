@@ -90,6 +90,9 @@ class ActionKind {
   /// What to remember of the result, to tell a later edit by somebody else: {"digest": …} for files. No clock times,
   /// no inode numbers.
   virtual Result<Json> fingerprint(const Action& action, ActionContext& context) const = 0;
+  /// The fingerprint() of what perform() makes, where the action says it all; else null. What is there right after
+  /// perform() may be somebody else's already.
+  virtual Result<Json> written(const Action& /*action*/, ActionContext& /*context*/) const { return Json(); }
   /// Somebody changed it since `context.record`: removal then leaves it and reports.
   virtual Result<bool> drifted(const Action& action, ActionContext& context) const = 0;
   /// `verify --deep`: is every byte as it should be? A problem for each that is not.

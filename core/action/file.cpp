@@ -73,6 +73,11 @@ class FileKind final : public ActionKind {
     return fingerprint_of(now);
   }
 
+  Result<Json> written(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(wish, wish_of(action, context.host));
+    return wanted_fingerprint(wish);
+  }
+
   Result<bool> drifted(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(now, look_at(context.host, action.target(), true));
     return !now.absent && !context.record.is_null() && fingerprint_of(now) != context.record;

@@ -187,10 +187,8 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     ActionContext now = context(item);
     SLIPWAY_TRY(restart, restart_made_needless(item));
     SLIPWAY_TRY(outcome, kind->perform(item.action, now));
-    if (item.action.kind() == "file") {  // what others write from now on is theirs
-      SLIPWAY_TRY(record, kind->fingerprint(item.action, now));
-      item.record = record;
-    }
+    SLIPWAY_TRY(written, kind->written(item.action, now));
+    if (!written.is_null()) item.record = written;  // what others write from now on is theirs
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
     if (!restart.empty()) SLIPWAY_CHECK(journal_.paid(restart));
     if (!restart.empty()) paid_.insert(restart);

@@ -104,6 +104,20 @@ TEST_F(UserEdits, OfAFileThatThisApplyHasJustWrittenAreKept) {
   expect_reported_as_drift();
 }
 
+// An edit in the moment after the rename was taken for what slipway had written.
+TEST_F(UserEdits, OfAFileRightAfterItsRenameAreKept) {
+  if (std::system("strace true 2> /dev/null") != 0) GTEST_SKIP() << "strace does not work here";
+  host_.spec("    probe: {files: {/etc/probe.conf: one}, custom: naps, marker: " + marker() + "}\n");
+  host_.folder().file("slowed", "#!/bin/sh\nexport ASAN_OPTIONS=detect_leaks=0\nexec strace -f -qq -o /dev/null " +
+                                    std::string("-e trace=renameat -e inject=renameat:delay_exit=500000 '") +
+                                    host_.program + "' \"$@\"\n");
+  std::filesystem::permissions(host_.folder().at("slowed"), std::filesystem::perms(0755));
+  const std::string program = std::exchange(host_.program, host_.folder().at("slowed").string());
+  EXPECT_EQ(edit_during_apply("etc/probe.conf"), 0) << host_.error_text();
+  host_.program = program;
+  expect_reported_as_drift();
+}
+
 TEST_F(UserEdits, OfAFileThatThisApplyHasToBringBackAreKept) {
   host_.put("etc/probe.conf", "the user's\n");
   host_.spec("    probe: {files: {/etc/probe.conf: one, /new/file: x}, custom: naps and fails}\n");
