@@ -128,6 +128,8 @@ class Trial {
     words.insert(words.begin(), program_);
     words.insert(words.end(), {"--root", root_, "--cache", root_ + ".cache", "-o", "jsonl"});
     if (!sim_.empty()) words.insert(words.end(), {"--sim", sim_});
+    std::error_code none;
+    fs::remove_all(root_ + ".cache/answers", none);  // the plugin is tried, not what slipway remembers of it
     return run_trial({.argv = std::move(words), .environment = environment_, .kill_at_step = kill_at_step});
   }
 

@@ -242,6 +242,7 @@ class Apply {
   /// Plans the component anew: nothing may be left to do.
   Status check_stable(const PlannedComponent& component) {
     const auto deadline = std::chrono::steady_clock::now() + kSettleTime;
+    session_.forget_answers(component.name);
     for (;;) {
       SLIPWAY_TRY(owned, session_.state().ownerships());
       const auto held = owned.find(component.name);

@@ -4,19 +4,19 @@
 namespace slipway::core {
 namespace {
 
-Result<Json> plugins_of(const Session& session, const HostSpec& spec) {
+Result<Json> plugins_of(Session& session, const HostSpec& spec) {
   Json plugins = Json::object();
   for (const auto& [component, section] : spec.components) {
     const auto path = session.plugins().component_to_path.find(component);
     if (path == session.plugins().component_to_path.end()) continue;
     const PluginFile& file = session.plugins().files.at(path->second);
-    SLIPWAY_TRY(digest, file.digest.get());
+    SLIPWAY_TRY(digest, session.plugin_digest(file));
     plugins[component] = {{"version", file.plugin_version}, {"digest", std::move(digest)}};
   }
   return plugins;
 }
 
-Result<Generation> generation_of(const Session& session, const PlannedRun& run) {
+Result<Generation> generation_of(Session& session, const PlannedRun& run) {
   Generation generation;
   generation.spec = run.spec.document;
   generation.spec_file = run.spec.file;

@@ -14,10 +14,12 @@ bool has_type(const Json& value, const std::string& type) {
 
 }  // namespace
 
-Json outputs_so_far(const PlannedRun& run) {
+Json outputs_before(const PlannedRun& run, const std::string& name) {
   Json all = run.handed_on;
-  for (const PlannedComponent& component : run.components)
+  for (const PlannedComponent& component : run.components) {
+    if (component.name == name) break;
     if (!component.leaving) all[component.name] = component.plan.outputs();
+  }
   return all;
 }
 

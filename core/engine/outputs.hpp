@@ -8,9 +8,9 @@
 
 namespace slipway::core {
 
-/// {COMPONENT: {NAME: value}} of every component planned so far; of one that this run leaves out, what it gave when it
-/// was applied.
-Json outputs_so_far(const PlannedRun& run);
+/// {COMPONENT: {NAME: value}} of every component that is planned before `name`; of one that this run leaves out, what
+/// it gave when it was applied.
+Json outputs_before(const PlannedRun& run, const std::string& name);
 
 /// Writes down what components give that needed no change, so that a later `--only` can hand it on. Those that were
 /// changed have it in their record already.

@@ -287,7 +287,7 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   }
   const Manifest* manifest = session.plugins().manifest(planned.name);
   const auto sources = named_sources(*manifest, planned.section);
-  const Asking asking{session, planned.name, planned.section, planned.facts, outputs_so_far(run), options};
+  const Asking asking{session, planned.name, planned.section, planned.facts, outputs_before(run, planned.name), options};
   auto plan = ask_for_plan(asking, sources, lock);
   if (!plan) return fail(planned, std::move(plan).error());
   planned.plan = std::move(*plan);

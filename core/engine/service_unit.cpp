@@ -26,11 +26,11 @@ WantedBy=multi-user.target
 
 }  // namespace
 
-Status add_service_unit(const Session& session, const Manifest& manifest, const Json& section, Plan& plan) {
+Status add_service_unit(Session& session, const Manifest& manifest, const Json& section, Plan& plan) {
   if (!has_service(manifest, section)) return {};
   const std::string unit = "slipway-" + manifest.component + ".service";
   const PluginFile& plugin = session.plugins().file(manifest.component);
-  SLIPWAY_TRY(digest, plugin.digest.get());
+  SLIPWAY_TRY(digest, session.plugin_digest(plugin));
   const std::string file = service_file_name(plugin, manifest);
   const bool is_program = manifest.service == Manifest::ServiceIn::program;
   const Json left{{"component", manifest.component},

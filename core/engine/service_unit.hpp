@@ -13,7 +13,7 @@ namespace slipway::core {
 
 /// Adds to the plan of a component that has a service with this section: the file /etc/slipway/services/NAME.json, and
 /// the unit slipway-NAME.service, which is restarted when the file changes. Errors: the plugin cannot be read.
-Status add_service_unit(const Session& session, const Manifest& manifest, const Json& section, Plan& plan);
+Status add_service_unit(Session& session, const Manifest& manifest, const Json& section, Plan& plan);
 
 /// The section in that file. Errors: `not_found`, `corrupt`.
 Result<Json> read_service_section(const Session& session, const std::string& component);

@@ -51,6 +51,9 @@ Status write_first_machine(const std::string& sim, const std::string& folder) {
   return write_sim_machine(*machine, folder);
 }
 
+/// What a hermetic component is asked only once: not `verify`, which tries things, and what acts.
+bool is_kept(const std::string& op) { return op == "detect" || op == "check" || op == "plan"; }
+
 Ui::Level level_of(const std::string& word) {
   if (word == "debug") return Ui::Level::debug;
   return word == "warning" ? Ui::Level::warning : Ui::Level::info;
@@ -89,6 +92,8 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui
            "plugin left out: " + problem.what + " (" + problem.where + ")" +
                (problem.next.empty() ? "" : "; to do: " + problem.next));
   session->cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
+  session->answers_ =
+      std::make_unique<Answers>(session->cache_ + "/answers", session->host_config_, session->sim_folder_);
   return session;
 }
 
@@ -194,8 +199,35 @@ Result<Json> Session::call(const std::string& component, const std::string& op, 
                  {},
                  "`slipway plugin list` shows the components that there are",
                  {}};
-  SLIPWAY_TRY(process, worker(component, path->second));
   request["component"] = component;
+  const auto ask = [&](const Json& wanted) { return ask_plugin(component, path->second, op, wanted, limit); };
+  const Manifest* const manifest = plugins_.manifest(component);
+  if (manifest == nullptr || !manifest->hermetic || !is_kept(op)) return ask(request);
+  const Json& action = request.value("action", Json::object());
+  return answers_->get({.component = component,
+                        .slot = op + " " + action.value("target", ""),
+                        .request = std::move(request),
+                        .asked_of = file_identity(path->second) + "\n" + environment_text(sim_environment_),
+                        .looks_at_host = op != "plan"},
+                       ask);
+}
+
+Result<std::string> Session::plugin_digest(const PluginFile& plugin) {
+  const auto hash = [&](const Json&) -> Result<Json> {
+    SLIPWAY_TRY(digest, plugin.digest.get());
+    return Json(std::move(digest));
+  };
+  SLIPWAY_TRY(digest, answers_->get({.component = "plugin.digests",  // a component's name has no full stop
+                                     .slot = plugin.path,
+                                     .request = {},
+                                     .asked_of = file_identity(plugin.path)},
+                                    hash));
+  return digest.get<std::string>();
+}
+
+Result<Json> Session::ask_plugin(const std::string& component, const std::string& path, const std::string& op,
+                                 const Json& request, std::chrono::milliseconds limit) {
+  SLIPWAY_TRY(process, worker(component, path));
   auto reply = process->call(op, request, limit, events(component));
   if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {
     const std::scoped_lock lock(workers_mutex_);

@@ -13,6 +13,7 @@
 #include <slipway/host.hpp>
 #include <slipway/local_host.hpp>
 
+#include "core/engine/answers.hpp"
 #include "core/engine/ui.hpp"
 #include "core/host/root_fs.hpp"
 #include "core/journal/state_dir.hpp"
@@ -59,8 +60,13 @@ class Session {
   /// Fixes the spec's `hardware` word, which the command line's root decides where the spec is silent.
   void set_hardware(const std::string& word);
 
-  /// One operation of a component's plugin, in that component's worker (started when first asked).
+  /// One operation of a component's plugin, in that component's worker (started when first asked). A hermetic
+  /// component is not asked again what it answered before, while all that it looked at is as it was (Answers).
   Result<Json> call(const std::string& component, const std::string& op, Json request, std::chrono::milliseconds limit);
+  /// "sha256:…" of a plugin's file, hashed once for as long as the file stays as it is.
+  Result<std::string> plugin_digest(const PluginFile& plugin);
+  /// What that component answered before does not count any more.
+  void forget_answers(const std::string& component) { answers_->forget(component); }
   /// One operation of the artifact worker.
   Result<Json> artifact(const std::string& component, const std::string& op, const Json& request);
 
@@ -72,6 +78,8 @@ class Session {
   Status open_host_and_root();
   Status open_sim(const std::string& root);
   void simulate_nvml(const std::string& root);
+  Result<Json> ask_plugin(const std::string& component, const std::string& path, const std::string& op,
+                          const Json& request, std::chrono::milliseconds limit);
   Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
   WorkerEvents events(const std::string& component);
   Result<Json> core_call(const std::string& component, const std::string& op, const Json& request);
@@ -87,6 +95,7 @@ class Session {
   std::string sim_folder_;                    ///< removed at the end
   std::string sim_kernel_;                    ///< the release that runs on the simulated machine
   std::vector<std::string> sim_environment_;  ///< leads workers to the simulated NVML
+  std::unique_ptr<Answers> answers_;
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
 };

@@ -51,6 +51,7 @@ const SchemaKey& manifest_schema() {
     document.keys["service_if"].items = {SchemaKey{}};
     document.keys["service_if"].items.front().type = Type::string;
     document.keys["memory"] = one_of({"limited", "unlimited"});
+    document.keys["hermetic"].type = Type::boolean;
     document.keys["tools"].type = Type::boolean;
     document.keys["direct_tools"].type = Type::boolean;
     document.keys["tool_programs"].type = Type::map;
@@ -127,6 +128,7 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.tool_programs = texts_in(document, "tool_programs");
   manifest.service = service_in(document);
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
+  manifest.hermetic = document.contains("hermetic") && document["hermetic"] == true;
   manifest.service_if = texts_in(document, "service_if");
   manifest.outputs = texts_in(document, "outputs");
   if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);

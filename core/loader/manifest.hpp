@@ -43,7 +43,9 @@ struct Manifest {
                                                   ///< NAME.service.so, or NAME-service
   std::map<std::string, std::string> service_if;  ///< values of its spec's keys that all hold where it has the service
   bool unlimited_memory = false;                  ///< `memory: unlimited`: its workers may reserve any address space
-  SchemaKey spec;                                 ///< an object
+  bool hermetic = false;  ///< `hermetic: true`: its detect and check see only what their Host shows, and its plan only
+                          ///< its arguments, so that an answer holds until one of these changes
+  SchemaKey spec;         ///< an object
 };
 
 /// A component with that section has a service: one is declared, and `service_if` holds.

@@ -50,9 +50,9 @@ typedef struct slipway_services {
 
 /* What a plugin offers. `call` is asked from one thread at a time, but for the operations "service.…", which come from
  * another thread while "service" is under way, or about to begin. Operations (request -> reply):
- *   detect  {component, spec, host}                   -> facts
+ *   detect  {component, spec, host, looks?}           -> facts; with looks: {reply: facts, looks}
  *   plan    {component, spec, facts, inputs}          -> plan
- *   check   {component, action, host}                 -> true when the custom action already holds
+ *   check   {component, action, host, looks?}         -> true when the custom action already holds; with looks: likewise
  *   apply   {component, action, host}                 -> outcome
  *   verify  {component, spec, host}                   -> findings
  *   diagnose {component, spec, host}                  -> findings: known failure patterns that are there
@@ -63,6 +63,8 @@ typedef struct slipway_services {
  *   service.quiesce {component}                       -> null, when it has let go of the driver
  *   service.resume  {component}                       -> null
  *   service.stop    {component}                       -> null, at once
+ * `looks` is a key, two hexadecimal numbers: who is asked with it says what it looked at (sdk/slipway/looks.hpp), or
+ * answers as if it were not there. Only components whose manifest says `hermetic: true` are asked so.
  * An operation, component or ability that the plugin does not have answers SLIPWAY_UNSUPPORTED, with an error object or
  * without a reply. Nothing is ever thrown across. */
 typedef struct slipway_plugin {
