@@ -3,15 +3,15 @@
 # tests/e2e/crash_matrix.py - kills slipway, its workers, or both at every step of an install, an upgrade, a rollback and a
 # removal, and runs it again: the same tree and generation as undisturbed, no file left over, nobody at work, no lock.
 #
-# The clock is the core's own system calls that change files: strace stops it at the n-th of them, and whoever is to die is
-# killed then. The same steps also fail with ENOSPC, EIO and EROFS: the tree is the old or the new one, and another run ends as
-# undisturbed. Without --full every EVERY-th step is taken, a different one for each kind of victim or error.
+# The clock is the system calls that change files, of the core and of the worker that unpacks: strace stops the core at the
+# n-th of them, and whoever is to die is killed then; the unpacking worker dies at its own n-th. The same steps also fail with
+# ENOSPC, EIO and EROFS: the tree is the old or the new one, and another run ends as undisturbed. Without --full every
+# EVERY-th step is taken, a different one for each kind of victim or error. What counts is what strace says that it did: a
+# step that was not reached, or where nobody was there to be killed, has shown nothing, and a row without one that did fails.
 
 import argparse
-import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +19,7 @@ import time
 
 from checks import Checks, differences
 from demo_driver import DemoDriver, between, look
+from traced import Stopped, TracedSlipway, tracing
 
 EVERY = 17
 CALLS = (
@@ -29,109 +30,24 @@ CALLS = (
 FAILING = ("write", "openat2")  # that fail as well, besides CALLS
 VICTIMS = ("core", "workers", "both")
 ERRORS = ("ENOSPC", "EIO", "EROFS")
-
-
-class Stopped:
-    """A run of slipway that strace stops at the n-th time that it does a call; `pid` is None when it ended before."""
-
-    def __init__(self, words, environment, call, count):
-        self.tracer = subprocess.Popen(
-            ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGSTOP:when={count}",
-             *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.pid = None
-        still = 0  # a traced process is also stopped for a moment at each of its calls
-        while self.tracer.poll() is None and still < 15:
-            child = first_child(self.tracer.pid)
-            stopped = child and state(child) in ("T", "t") and not starting(child)
-            still = still + 1 if stopped and calls_made(child) == getattr(self, "calls", None) else 0
-            self.calls = calls_made(child) if child else None
-            time.sleep(0.002)
-        self.pid = first_child(self.tracer.pid) if self.tracer.poll() is None else None
-
-    def kill(self, victim):
-        below = descendants(self.pid)
-        if victim in ("workers", "both"):
-            for pid in below:
-                kill(pid)
-        if victim in ("core", "both"):
-            kill(self.pid)
-        else:
-            os.kill(self.pid, signal.SIGCONT)
-
-    def end(self):
-        try:
-            output, _ = self.tracer.communicate(timeout=60)
-        except subprocess.TimeoutExpired:
-            kill(self.pid)
-            output, _ = self.tracer.communicate()
-            return "did not end\n" + output.decode(errors="replace")
-        return output.decode(errors="replace")
-
-
-def first_child(pid):
-    try:
-        return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
-    except (OSError, IndexError):
-        return None
-
-
-def state(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return ""
-
-
-def calls_made(pid):
-    """Grows whenever the process ran."""
-    try:
-        status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return None
-    return [line for line in status.splitlines() if "ctxt_switches" in line]
-
-
-def starting(pid):
-    """strace stops the process once by itself, before it is slipway."""
-    try:
-        return "slipway" not in os.readlink(f"/proc/{pid}/exe")
-    except OSError:
-        return True
-
-
-def descendants(pid):
-    found, waiting = [], [pid]
-    while waiting:
-        for listing in pathlib.Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            try:
-                children = [int(child) for child in listing.read_text().split()]
-            except OSError:
-                children = []
-            found += children
-            waiting += children
-    return found
-
-
-def kill(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+NO_UNPACKING = ("rollback", "remove")  # the layers are there already, or go
 
 
 class Scenario:
     """One command on a copy of one root; `before` makes that root."""
 
-    def __init__(self, driver, name):
-        self.driver, self.work, self.name = driver, driver.work, name
+    def __init__(self, driver, traced, name):
+        self.driver, self.traced, self.work, self.name = driver, traced, driver.work, name
         before, self.command = driver.scenarios[name]
-        self.words = driver.words
         self.base = self.work / f"base-{name}"
-        self.environment = {**driver.environment, "SLIPWAY_CRASH_MATRIX": name}
+        self.environment = {**driver.environment, "SLIPWAY_CRASH_MATRIX": f"{name} in {self.work}"}
         driver.prepare(self.base, before)
-        done = self.copy()
-        self.steps, self.failing_steps = self.list_steps(done)
-        self.wanted = look(done)
+        self.steps, self.failing_steps = self.list_steps(worker=False)
+        self.worker_steps, self.worker_failing_steps = self.list_steps(worker=True)
+        self.wanted = look(self.work / "root")
+
+    def words(self, root):
+        return self.driver.words(self.command, root)[1:]
 
     def copy(self):
         root = self.work / "root"
@@ -139,23 +55,22 @@ class Scenario:
         subprocess.run(["cp", "-a", str(self.base), str(root)], check=True)
         return root
 
-    def list_steps(self, root):
-        """(call, how many times it was done by then) of each step of an undisturbed run; and with those that may fail."""
-        log = self.work / "calls"
-        subprocess.run(["strace", "-qq", "-o", log, "-e", "trace=" + ",".join("?" + call for call in CALLS + FAILING),
-                        *self.words(self.command, root)],
-                       env=self.environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        seen, steps = {}, []
-        for line in log.read_text().splitlines():
-            call = line.split("(", 1)[0]
-            if call in CALLS + FAILING:
-                seen[call] = seen.get(call, 0) + 1
-                steps.append((call, seen[call]))
-        return [step for step in steps if step[0] in CALLS], steps
+    def traced_run(self, root, options, worker):
+        words, environment = self.words(root), self.environment
+        if worker:
+            words, environment = self.traced.worker(options, words, environment)
+        else:
+            words = self.traced.core(options, words)
+        return subprocess.run(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+
+    def list_steps(self, worker):
+        """Each step of an undisturbed run; and with those that may fail."""
+        self.traced_run(self.copy(), tracing(CALLS + FAILING), worker).check_returncode()
+        return self.traced.steps(CALLS), self.traced.steps(CALLS + FAILING)
 
     def left_over(self):
         names = [str(path) for path in (self.work / "tmp").iterdir()]
-        mark = f"SLIPWAY_CRASH_MATRIX={self.name}".encode()
+        mark = f"SLIPWAY_CRASH_MATRIX={self.name} in {self.work}".encode()
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 if mark in (folder / "environ").read_bytes().split(b"\0"):
@@ -165,27 +80,34 @@ class Scenario:
         return names
 
     def crash(self, step, victim):
-        """What is wrong after a death at this step; empty: nothing."""
+        """What is wrong after a death at this step, empty: nothing; and how many died."""
         root = self.copy()
-        run = Stopped(self.words(self.command, root), self.environment, *step)
-        if run.pid is None:
-            run.end()
-            return ""
-        run.kill(victim)
-        return self.run_again(root, run.end())
+        run = Stopped(self.traced, self.words(root), self.environment, *step)
+        killed = run.kill(victim) if run.pid else 0
+        return self.run_again(root, run.end()), killed
 
-    def fail(self, step, error):
-        """What is wrong after this step failed with this error."""
+    def crash_worker(self, step):
+        """The same where the unpacking worker dies at a step of its own."""
         root = self.copy()
         call, count = step
-        ran = subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
-                              f"inject={call}:error={error}:when={count}", *self.words(self.command, root)],
-                             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
-        said = ran.stdout.decode(errors="replace")
+        ran = self.traced_run(root, tracing([call], f"inject={call}:signal=SIGKILL:when={count}"), worker=True)
+        return self.after_failure(root, ran) or self.run_again(root, output_of(ran)), self.traced.injected()
+
+    def fail(self, step, error, worker):
+        """What is wrong after this step failed with this error, empty: nothing; and whether it did."""
+        root = self.copy()
+        call, count = step
+        ran = self.traced_run(root, tracing([call], f"inject={call}:error={error}:when={count}"), worker)
+        injected = self.traced.injected()
+        return self.after_failure(root, ran) or self.run_again(root, output_of(ran)), injected
+
+    def after_failure(self, root, ran):
+        """What is wrong right after a run in which something failed."""
+        said = output_of(ran)
         if ran.returncode < 0 or ran.returncode > 100 or "terminate called" in said:
             return f"ended with {ran.returncode}: {said[-800:]}"
         problem = between(look(self.base), self.wanted, look(root), ran.returncode == 0)
-        return f"{problem}\n{said[-800:]}" if problem else self.run_again(root, said)
+        return f"{problem}\n{said[-800:]}" if problem else ""
 
     def run_again(self, root, said):
         deadline = time.monotonic() + 3
@@ -194,7 +116,7 @@ class Scenario:
         alive = [name for name in self.left_over() if name.startswith("process")]
         if alive:
             return f"still at work: {alive}"
-        again = subprocess.run(self.words(self.command, root), env=self.environment, stdout=subprocess.PIPE,
+        again = subprocess.run([str(self.traced.program), *self.words(root)], env=self.environment, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, timeout=120)
         if again.returncode != 0:
             return f"the next run ended with {again.returncode}: {again.stdout.decode()[-1500:]}\nbefore: {said[-800:]}"
@@ -204,6 +126,10 @@ class Scenario:
         return f"left over: {self.left_over()}" if self.left_over() else ""
 
 
+def output_of(ran):
+    return ran.stdout.decode(errors="replace")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true", help="every step")
@@ -211,39 +137,65 @@ def main():
     parser.add_argument("--long", action="store_true", help="nothing is repeated here")
     parser.add_argument("--only", choices=("install", "upgrade", "rollback", "remove"), help="this scenario alone")
     parser.add_argument("--what", choices=("errors", "kills"), help="calls that fail alone, or deaths alone")
+    parser.add_argument("--where", choices=("core", "worker"), help="at steps of one of them alone")
     arguments = parser.parse_args()
     every = 1 if arguments.full else EVERY
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="crash-") as folder:
         driver = DemoDriver(folder)
+        traced = TracedSlipway(driver.work)
         for name in driver.scenarios:
-            if arguments.only in (None, name):
-                scenario = Scenario(driver, name)
+            if arguments.only not in (None, name):
+                continue
+            scenario = Scenario(driver, traced, name)
+            for where in ("core", "worker"):
+                if arguments.where not in (None, where):
+                    continue
+                if where == "worker" and not unpacks(checks, scenario):
+                    continue
                 if arguments.what != "kills":
-                    run_errors(checks, scenario, every)
+                    run_errors(checks, scenario, where, every)
                 if arguments.what != "errors":
-                    run_kills(checks, scenario, every)
+                    (run_kills if where == "core" else run_worker_kills)(checks, scenario, every)
     return checks.close()
 
 
-def run_errors(checks, scenario, every):
+def unpacks(checks, scenario):
+    """Whether there is a worker to disturb; that the wrapper saw it is a check, where there must be one."""
+    if scenario.name in NO_UNPACKING:
+        return False
+    return checks.that(scenario.worker_steps, f"{scenario.name}: strace sees the worker that unpacks")
+
+
+def judge(checks, results, sentence):
+    """One row of the matrix: all that happened went well, and something did. @param results  (step, problem, how many)"""
+    wrong = [f"{step}: {problem}" for step, problem, _ in results if problem]
+    real = sum(1 for _, _, happened in results if happened)
+    checks.that(real and not wrong, f"{sentence.format(real=real, tried=len(results))}",
+                f"{real} happened, {len(wrong)} wrong\n" + "\n".join(wrong[:12]))
+
+
+def run_errors(checks, scenario, where, every):
+    all_steps = scenario.failing_steps if where == "core" else scenario.worker_failing_steps
     for offset, error in enumerate(ERRORS):
-        steps = scenario.failing_steps[offset * every // len(ERRORS)::every]
-        wrong = [f"{step}: {problem}" for step in steps if (problem := scenario.fail(step, error))]
-        checks.that(not wrong, f"{scenario.name}: {error} at {len(steps)} of {len(scenario.failing_steps)} steps: the old or the "
-                    "new tree, and run again, all is as undisturbed", f"{len(wrong)} of them wrong\n" + "\n".join(wrong[:12]))
+        results = [(step, *scenario.fail(step, error, where == "worker"))
+                   for step in all_steps[offset * every // len(ERRORS)::every]]
+        judge(checks, results, f"{scenario.name}: {error} in the {where} at {{real}} of {{tried}} steps tried of "
+              f"{len(all_steps)}: the old or the new tree, and run again, all is as undisturbed")
 
 
 def run_kills(checks, scenario, every):
     for offset, victim in enumerate(VICTIMS):
-        wrong, tried = [], 0
-        for number in range(offset * every // len(VICTIMS), len(scenario.steps), every):
-            tried += 1
-            problem = scenario.crash(scenario.steps[number], victim)
-            if problem:
-                wrong.append(f"step {number}, {scenario.steps[number]}: {problem}")
-        checks.that(not wrong, f"{scenario.name}: {victim} killed at {tried} of {len(scenario.steps)} steps, run again, all is as "
-                    "undisturbed", f"{len(wrong)} of them wrong\n" + "\n".join(wrong[:12]))
+        results = [(step, *scenario.crash(step, victim))
+                   for step in scenario.steps[offset * every // len(VICTIMS)::every]]
+        judge(checks, results, f"{scenario.name}: {victim} killed at {{real}} of {{tried}} steps tried of "
+              f"{len(scenario.steps)}, run again, all is as undisturbed")
+
+
+def run_worker_kills(checks, scenario, every):
+    results = [(step, *scenario.crash_worker(step)) for step in scenario.worker_steps[::every]]
+    judge(checks, results, f"{scenario.name}: the unpacking worker killed at {{real}} of {{tried}} of its steps tried of "
+          f"{len(scenario.worker_steps)}, run again, all is as undisturbed")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/disk_faults.py - an install, an upgrade, a rollback and a removal on an ext4 filesystem that is full, has no
 # inodes left, or becomes read-only meanwhile: each component is the old or the new one, a message says what is wrong,
-# and with the fault gone the same command comes to the same tree as undisturbed.
+# and with the fault gone the same command comes to the same tree as undisturbed. A disk that no command ran into has shown
+# nothing: of each kind of fault, one at least must have made a command fail.
 
 import argparse
 import os
@@ -19,7 +20,7 @@ from loop_disk import Mounted, must
 MIB = 1 << 20
 FREE_KIB = (0, 4, 16, 48, 128, 256)  # left on the full disk
 FREE_INODES = (0, 1, 4, 12, 30)
-DELAYS = (0.05, 0.1, 0.15, 0.2, 0.3)  # seconds until the disk becomes read-only
+MOMENTS = (0.1, 0.25, 0.4, 0.55, 0.7)  # when the disk becomes read-only, in parts of what the command takes undisturbed
 REASONS = ("No space left on device", "Read-only file system", "Input/output error",
            "disk I/O error")
 
@@ -57,6 +58,7 @@ class Disk:
         self.driver, self.name, self.work = driver, name, driver.work
         before, self.command = driver.scenarios[name]
         self.base, self.file = self.work / f"{name}.img", self.work / "disk.img"
+        self.failures = 0  # commands that ran into a fault and said so
         with open(self.base, "wb") as file:
             file.truncate(48 * MIB)
         # No blocks kept for root, which would get at them; few inodes, so that they run out soon.
@@ -65,7 +67,9 @@ class Disk:
             driver.prepare(folder / "root", before)
             self.old = look(folder / "root")
         with self.copy() as folder:
+            started = time.monotonic()
             status, said = driver.run(self.command, folder / "root")
+            self.seconds = time.monotonic() - started
             if status != 0:
                 raise RuntimeError(f"{self.command} ended with {status}: {said[-2000:]}")
             self.new = look(folder / "root")
@@ -79,6 +83,7 @@ class Disk:
 
     def judge(self, root, status, said):
         """What is wrong right after the fault; empty: nothing."""
+        self.failures += status == 1
         if status not in (0, 1):
             return f"ended with {status}: {said[-800:]}"
         if status == 1 and not any(reason in said for reason in REASONS):
@@ -111,18 +116,19 @@ class Disk:
                 return f"ended with {status}: {said[-800:]}"
             return self.judge(folder / "root", status, said)
 
-    def read_only_after(self, delay):
+    def read_only_at(self, moment):
         """ext4 makes itself read-only when it finds itself damaged; the mount option `abort` does the same."""
         with self.copy() as folder:
             run = subprocess.Popen(self.driver.words(self.command, folder / "root"), env=self.driver.environment,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            time.sleep(delay)
+            time.sleep(moment * self.seconds)
             subprocess.run(["mount", "-o", "remount,abort", folder], check=False, capture_output=True)
             said = run.communicate(timeout=180)[0].decode(errors="replace")
             status = run.returncode
         subprocess.run(["e2fsck", "-fy", self.file], check=False, capture_output=True)
         if status not in (0, 1) or status == 1 and not any(reason in said for reason in REASONS):
             return f"ended with {status}: {said[-800:]}"
+        self.failures += status == 1
         with self.mounted() as folder:
             return self.run_again(folder / "root")
 
@@ -140,14 +146,16 @@ def main():
             if arguments.only not in (None, name):
                 continue
             disk = Disk(driver, name)
-            for what, problems in (
-                    ("a full disk", {f"{left} KiB": disk.filled(fill_space, left) for left in FREE_KIB}),
-                    ("no inodes", {f"{left} inodes": disk.filled(fill_inodes, left) for left in FREE_INODES}),
-                    ("a read-only disk", {"": disk.read_only_from_the_start()}),
-                    ("a disk that becomes read-only", {f"{delay} s": disk.read_only_after(delay) for delay in DELAYS})):
-                wrong = [f"{at}: {problem}" for at, problem in problems.items() if problem]
-                checks.that(not wrong, f"{name}: {what}, {len(problems)} times; the old or the new tree, and run again, all is "
-                            "as undisturbed", "\n".join(wrong))
+            for what, faults in (
+                    ("a full disk", {f"{left} KiB": lambda left=left: disk.filled(fill_space, left) for left in FREE_KIB}),
+                    ("no inodes", {f"{left} inodes": lambda left=left: disk.filled(fill_inodes, left) for left in FREE_INODES}),
+                    ("a read-only disk", {"at all": disk.read_only_from_the_start}),
+                    ("a disk that becomes read-only",
+                     {f"at {moment}": lambda moment=moment: disk.read_only_at(moment) for moment in MOMENTS})):
+                disk.failures = 0
+                wrong = [f"{at}: {problem}" for at, fault in faults.items() if (problem := fault())]
+                checks.that(disk.failures and not wrong, f"{name}: {what}, {len(faults)} times, {disk.failures} commands failed; "
+                            "the old or the new tree, and run again, all is as undisturbed", "\n".join(wrong))
     return checks.close()
 
 

@@ -9,40 +9,20 @@
 #include <slipway/testing/temp_dir.hpp>
 
 #include "nvidia/nvml/nvml.hpp"
+#include "tests/unit/nvml/real_package.hpp"
 
 namespace slipway::nvidia::nvml {
 namespace {
 
 namespace fs = std::filesystem;
 
-#ifdef __aarch64__
-constexpr const char* kPackagesEnd = "_arm64.deb";
-#else
-constexpr const char* kPackagesEnd = "_amd64.deb";
-#endif
-
-/// The package in the cache of the end-to-end tests (tests/e2e/fetch-debs.sh); empty: it was not fetched here.
-fs::path package() {
-  const char* named = std::getenv("SLIPWAY_E2E_CACHE");
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const fs::path folder = named != nullptr   ? fs::path(named)
-                          : cache != nullptr ? fs::path(cache) / "slipway-e2e"
-                                             : fs::path(home == nullptr ? "/" : home) / ".cache/slipway-e2e";
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder / "debs", ignored))
-    if (const std::string name = entry.path().filename().string();
-        name.starts_with("libnvidia-ml1_") && name.ends_with(kPackagesEnd))
-      return entry.path();
-  return {};
-}
-
 class RealLibrary : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (package().empty()) GTEST_SKIP() << "no libnvidia-ml1 package in the cache; see tests/e2e/fetch-debs.sh";
+    const fs::path package = slipway::testing::real_package("libnvidia-ml1");
+    if (package.empty()) GTEST_SKIP() << "no libnvidia-ml1 package in the cache: tests/e2e/fetch-nvidia-programs.sh";
     if (fs::exists("/proc/driver/nvidia/version")) GTEST_SKIP() << "this machine has an NVIDIA driver";
-    const std::string command = "dpkg-deb -x '" + package().string() + "' '" + root_.string() + "'";
+    const std::string command = "dpkg-deb -x '" + package.string() + "' '" + root_.string() + "'";
     ASSERT_EQ(std::system(command.c_str()), 0);
   }
   slipway::testing::TempDir root_;

@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/unit/nvml/real_package.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
 namespace slipway::core {
@@ -19,34 +20,15 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-#ifdef __aarch64__
-constexpr const char* kPackagesEnd = "_arm64.deb";
-#else
-constexpr const char* kPackagesEnd = "_amd64.deb";
-#endif
-
-/// The package in the cache of the end-to-end tests (tests/e2e/fetch-debs.sh); empty: it was not fetched here.
-fs::path package() {
-  const char* named = std::getenv("SLIPWAY_E2E_CACHE");
-  const char* home = std::getenv("HOME");
-  const fs::path folder =
-      named != nullptr ? fs::path(named) : fs::path(home == nullptr ? "/" : home) / ".cache/slipway-e2e";
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder / "debs", ignored))
-    if (const std::string name = entry.path().filename().string();
-        name.starts_with("nvidia-smi_") && name.ends_with(kPackagesEnd))
-      return entry.path();
-  return {};
-}
-
 class NvidiaSmi : public SimTest {
  protected:
   void SetUp() override {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a library with sanitizers does not go into a program without";
 #endif
-    if (package().empty()) GTEST_SKIP() << "no nvidia-smi package in the cache; see tests/e2e/fetch-debs.sh";
-    ASSERT_EQ(std::system(("dpkg-deb -x '" + package().string() + "' '" + root_.string() + "'").c_str()), 0);
+    const fs::path package = slipway::testing::real_package("nvidia-smi");
+    if (package.empty()) GTEST_SKIP() << "no nvidia-smi package in the cache: tests/e2e/fetch-nvidia-programs.sh";
+    ASSERT_EQ(std::system(("dpkg-deb -x '" + package.string() + "' '" + root_.string() + "'").c_str()), 0);
   }
 
   std::string smi(const std::string& words) {
