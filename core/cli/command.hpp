@@ -63,5 +63,7 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
 Result<int> finish_apply(const Options& options, const ApplyResult& result);
 
 void print(const std::string& text);
+/// For people: fits the terminal, if standard output is one.
+void print_wrapped(const std::string& text);
 
 }  // namespace slipway::core

@@ -4,7 +4,10 @@
 #include <cstdio>
 #include <exception>
 
+#include <unistd.h>
+
 #include "core/cli/command.hpp"
+#include "core/cli/wrap.hpp"
 
 #ifndef SLIPWAY_VERSION
 #error "the build names the version"
@@ -147,7 +150,7 @@ int main(int count, char** values) {
     }
     const auto result = core::run(words[0], {words.begin() + 1, words.end()});
     if (result) return *result;
-    std::fputs(to_text(result.error()).c_str(), stderr);
+    std::fputs(core::wrapped(to_text(result.error()), core::columns_of(STDERR_FILENO)).c_str(), stderr);
     return core::exit_code(result.error());
   } catch (const std::exception& problem) {
     std::fputs(to_text(Error{ErrorCode::internal,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include "core/cli/plan_lines.hpp"
 #include "core/cli/render.hpp"
 
 namespace slipway::core {
@@ -51,10 +52,11 @@ void append_indented(std::ostringstream& text, const std::string& block, const c
 void append_component(std::ostringstream& text, const PlannedComponent& component, const HostSpec& spec,
                       int verbosity) {
   text << component.name << ": " << headline(component) << '\n';
-  for (const PlannedItem& item : component.items) {
+  for (const PlanLine& line : plan_lines(component.items, verbosity > 0)) {
+    const PlannedItem& item = *line.first;
     if (item.check.standing == Check::Standing::satisfied && verbosity == 0) continue;
     const Json because = item.action.value("because");
-    text << "  " << mark(item) << ' ' << item.check.summary;
+    text << "  " << mark(item) << ' ' << line.text;
     if (because.is_string()) text << "  # " << because.get<std::string>();
     text << '\n';
     if (verbosity > 0) append_indented(text, item.check.diff, "      ");

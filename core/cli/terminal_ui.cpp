@@ -7,6 +7,8 @@
 
 #include <slipway/json.hpp>
 
+#include "core/cli/wrap.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -45,7 +47,8 @@ void TerminalUi::event(const std::string& type, const std::string& component, co
 
 void TerminalUi::line(const std::string& component, const std::string& text) {
   clear_bar();
-  std::fprintf(stderr, "%s%s%s\n", component.c_str(), component.empty() ? "" : ": ", text.c_str());
+  const std::string whole = component.empty() ? text : component + ": " + text;
+  std::fprintf(stderr, "%s\n", wrapped(whole, columns_of(STDERR_FILENO)).c_str());
 }
 
 void TerminalUi::log(Level level, const std::string& component, const std::string& text) {

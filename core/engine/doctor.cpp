@@ -40,6 +40,13 @@ Finding plan_problem(const std::string& name, const Error& error) {
   return {later ? Finding::Status::warning : Finding::Status::fail, name + ".plan", text, error.next};
 }
 
+/// What stops a plan is often what verify has failed on.
+bool says_already(const Findings& findings, const Finding& problem) {
+  return std::ranges::any_of(findings.list(), [&](const Finding& each) {
+    return each.status == Finding::Status::fail && each.text == problem.text;
+  });
+}
+
 }  // namespace
 
 Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostSpec& spec,
@@ -51,9 +58,11 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
     findings = merged(findings, diagnose_component(session, name, section->second));
   }
   SLIPWAY_TRY(run, plan_run(session, spec, {options.only, options.lock, false}));
-  for (const PlannedComponent& component : run.components)
-    if (component.state == ComponentState::failed && component.error)
-      all[component.name].add(plan_problem(component.name, *component.error));
+  for (const PlannedComponent& component : run.components) {
+    if (component.state != ComponentState::failed || !component.error) continue;
+    const Finding problem = plan_problem(component.name, *component.error);
+    if (!says_already(all[component.name], problem)) all[component.name].add(problem);
+  }
   return all;
 }
 

@@ -28,11 +28,12 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
   }
   const std::string name = owned.component + ".held";
   if (problems.empty())
-    return Finding{
-        Finding::Status::pass,
-        name,
-        std::to_string(owned.items.size()) + " things are as slipway left them" + (deep ? ", byte for byte" : ""),
-        {}};
+    return Finding{Finding::Status::pass,
+                   name,
+                   (owned.items.size() == 1 ? "1 thing is as slipway left it"
+                                            : std::to_string(owned.items.size()) + " things are as slipway left them") +
+                       (deep ? ", byte for byte" : ""),
+                   {}};
   return Finding{Finding::Status::fail, name, problems, "`slipway plan` shows what an apply would put right"};
 }
 

@@ -9,17 +9,20 @@
 #include "device-plugin/config/choose.hpp"
 #include "device-plugin/managers.hpp"
 #include "device-plugin/resources.hpp"
+#include "device-plugin/status_text.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
+constexpr const char* kWrittenStatus = "/run/slipway/deviceplugin/status.json";
 constexpr const char* kResourcesUsage =
     "Usage: slipway deviceplugin resources [--config-file FILE] [-o text|json]\n\n"
     "Prints what kubelet would be offered: each resource with its devices. FILE is a config of NVIDIA's device plugin\n"
     "or a ConfigMap; its flags' environment variables count as well.\n";
 constexpr const char* kStatusUsage =
-    "Usage: slipway deviceplugin status\n\n"
-    "Prints what the running service knows: GPUs with their health and its reason, resources, clients. JSON.\n";
+    "Usage: slipway deviceplugin status [-o text|json]\n\n"
+    "Prints what the running service knows: a table of the GPUs with their health, what is wrong and what helps, who\n"
+    "holds memory, and the resources that kubelet has.\n";
 
 struct Arguments {
   std::string config_file;
@@ -88,11 +91,32 @@ Result<int> resources(const Arguments& arguments, const Host& host, ToolIo& io) 
   return 0;
 }
 
+Result<int> status(const Arguments& arguments, const Host& host, ToolIo& io) {
+  const auto text = host.read(kWrittenStatus, 16U << 20U);
+  if (!text)
+    return Error{.code = ErrorCode::not_found,
+                 .what = "the service has not run on this host since it booted",
+                 .where = kWrittenStatus,
+                 .next = "slipway service deviceplugin"};
+  if (arguments.json) {
+    io.print(*text);
+    return 0;
+  }
+  const Json known = Json::parse(*text, nullptr, false);
+  if (!known.is_object())
+    return Error{.code = ErrorCode::invalid,
+                 .what = "this is not what the service writes",
+                 .where = kWrittenStatus,
+                 .next = "remove the file; the service writes it anew"};
+  io.print(status_text(known));
+  return 0;
+}
+
 }  // namespace
 
 std::vector<ToolInfo> Tools::list() const {
   return {{"resources", "prints what kubelet would be offered", kResourcesUsage},
-          {"status", "prints what the running service knows, as JSON", kStatusUsage}};
+          {"status", "prints what the running service knows: a table of the GPUs, their health", kStatusUsage}};
 }
 
 Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& words, const Host& host,
@@ -103,14 +127,7 @@ Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& wo
     return 0;
   }
   if (tool == "resources") return resources(arguments, host, io);
-  const auto text = host.read("/run/slipway/deviceplugin/status.json", 16U << 20U);
-  if (!text)
-    return Error{.code = ErrorCode::not_found,
-                 .what = "the service has not run on this host since it booted",
-                 .where = "/run/slipway/deviceplugin/status.json",
-                 .next = "slipway service deviceplugin"};
-  io.print(*text);
-  return 0;
+  return status(arguments, host, io);
 }
 
 }  // namespace slipway::deviceplugin

@@ -23,7 +23,9 @@ void verify_specs(const CdiFacts& facts, const Host& host, Findings& findings) {
     }
     current = current && *spec == wanted;
   }
-  findings.pass("cdi.specs", std::to_string(facts.specs.size()) + " specs are there and valid");
+  const std::size_t count = facts.specs.size();
+  findings.pass("cdi.specs",
+                std::to_string(count) + (count == 1 ? " spec is there and valid" : " specs are there and valid"));
   if (current)
     findings.pass("cdi.current", "they describe the GPUs, the driver and the nodes as they are now");
   else

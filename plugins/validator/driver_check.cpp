@@ -103,10 +103,11 @@ Finding DriverCheck::ask_gpus() {
     const auto uuid = device ? nvml::device_uuid(*nvml_, *device) : nvml::Answer<std::string>(device.code());
     // Of all questions this is one that a GPU which has fallen off the bus cannot answer from memory.
     const auto memory = device ? nvml::memory(*nvml_, *device) : nvml::Answer<nvml::Memory>(device.code());
-    if (!uuid || (!memory && !memory.absent()))
-      return fails(kDriverCheck,
-                   (!uuid ? uuid.error(fmt::format("GPU {}", index)) : memory.error(fmt::format("GPU {}", index))).what,
-                   kDoctor);
+    if (!uuid || (!memory && !memory.absent())) {
+      const std::string gpu = fmt::format("GPU {}", index);
+      const Error error = !uuid ? uuid.error(gpu) : memory.error(gpu);
+      return fails(kDriverCheck, error.what, error.next.empty() ? kDoctor : error.next);
+    }
     gpus.push_back(*uuid);
   }
   version_ = *version;

@@ -196,7 +196,7 @@ def in_a_machine(checks, work):
         return machine.run("systemctl", "show", "--property=MainPID", "--value", unit).stdout.strip()
 
     def ready():
-        return machine.run("slipway", "deviceplugin", "status").stdout.count(f'"healthy": {8 * REPLICAS},') == 1
+        return machine.run("slipway", "deviceplugin", "status", "-o", "json").stdout.count(f'"healthy": {8 * REPLICAS},') == 1
 
     with machine:
         applied = machine.slipway("apply", "--yes", "-f", "/etc/mps.yaml")

@@ -7,6 +7,7 @@
 
 #include "core/cli/command.hpp"
 #include "core/cli/recorded_apply.hpp"
+#include "core/cli/wrap.hpp"
 #include "core/engine/stop.hpp"
 
 namespace slipway::core {
@@ -38,7 +39,8 @@ Result<bool> agreed(Session& session, const SpecAndLock& loaded, const Options& 
   if (options.yes || options.boot || ::isatty(STDIN_FILENO) != 1) return true;
   SLIPWAY_TRY(run, plan_run(session, loaded.spec, {options.only, loaded.lock, options.locked}));
   if (!run.changes()) return true;
-  std::cerr << plan_text(run, options.session.root, options.verbosity) << "Apply this? [y/N] " << std::flush;
+  std::cerr << wrapped(plan_text(run, options.session.root, options.verbosity), columns_of(STDERR_FILENO))
+            << "Apply this? [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "yes";

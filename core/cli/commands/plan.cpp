@@ -8,7 +8,7 @@ Result<int> run_plan(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(run, plan_run(*session, loaded.spec, {options.only, loaded.lock, options.locked}));
   if (options.output == "text")
-    print(plan_text(run, options.session.root, options.verbosity));
+    print_wrapped(plan_text(run, options.session.root, options.verbosity));
   else
     print(json_text(plan_json(run, options), options.output));
   if (run.failed()) return kExitError;

@@ -5,6 +5,7 @@
 
 #include "core/cli/command.hpp"
 #include "core/cli/recorded_apply.hpp"
+#include "core/cli/wrap.hpp"
 
 namespace slipway::core {
 namespace {
@@ -48,6 +49,8 @@ Result<SpecAndLock> from_generation(Session& session) {
   return loaded;
 }
 
+void say(const std::string& text) { std::fputs(wrapped(text, columns_of(STDERR_FILENO)).c_str(), stderr); }
+
 }  // namespace
 
 Result<SpecAndLock> load_spec(Session& session, const Options& options) {
@@ -79,14 +82,16 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
+void print_wrapped(const std::string& text) { print(wrapped(text, columns_of(STDOUT_FILENO))); }
+
 Result<int> finish_apply(const Options& options, const ApplyResult& result) {
   if (!options.lock.empty() && !options.locked && !result.run.failed())
     SLIPWAY_CHECK(result.run.lock.write(options.lock));
   if (options.output == "text") {
-    print(apply_text(result, options.session.root));
+    print_wrapped(apply_text(result, options.session.root));
     for (const PlannedComponent& component : result.run.components)
-      if (component.error) std::fputs(error_text(*component.error, component.name, &result.run.spec).c_str(), stderr);
-    if (result.error) std::fputs(to_text(*result.error).c_str(), stderr);
+      if (component.error) say(error_text(*component.error, component.name, &result.run.spec));
+    if (result.error) say(to_text(*result.error));
   } else {
     print(json_text(apply_json(result), options.output));
   }

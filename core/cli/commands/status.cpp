@@ -29,6 +29,18 @@ std::string service_text(const ServiceState& state) {
   return text;
 }
 
+/// "holds 11 things: flavour open, version 535.261.03"
+std::string held_text(const Ownership& ownership) {
+  const std::size_t count = ownership.items.size();
+  std::string text = "holds " + std::to_string(count) + (count == 1 ? " thing" : " things");
+  std::string separator = ": ";
+  for (const auto& [name, value] : ownership.outputs.items()) {
+    text += separator + name + " " + (value.is_string() ? value.get<std::string>() : canonical(value));
+    separator = ", ";
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<int> run_status(const Options& options, TerminalUi& ui) {
@@ -50,9 +62,7 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
          << current->spec_file << ".\n";
   for (const auto& [name, ownership] : owned) {
     components[name] = {{"holds", ownership.items.size()}, {"outputs", ownership.outputs}};
-    text << "  " << name << ": holds " << ownership.items.size() << " things";
-    if (!ownership.outputs.empty()) text << ", " << canonical(ownership.outputs);
-    text << '\n';
+    text << "  " << name << ": " << held_text(ownership) << '\n';
     if (const auto service = running.find(name); service != running.end()) text << service_text(service->second);
   }
   for (const auto& [name, service] : running) {
@@ -66,7 +76,10 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
                                          {"generations", generations},
                                          {"owed", unfinished.owed},
                                          {"recovery", unfinished.recovery}});
-  print(options.output == "text" ? text.str() : json_text(value, options.output));
+  if (options.output == "text")
+    print_wrapped(text.str());
+  else
+    print(json_text(value, options.output));
   return kExitDone;
 }
 

@@ -12,7 +12,7 @@ Result<int> run_verify(const Options& options, TerminalUi& ui) {
   bool passed = true;
   for (const auto& [component, list] : findings) passed = passed && list.passed();
   if (options.output == "text")
-    print(findings_text(findings) + (passed ? "Verified.\n" : "Not everything passes.\n"));
+    print_wrapped(findings_text(findings) + (passed ? "Verified.\n" : "Not everything passes.\n"));
   else
     print(json_text(findings_json(findings), options.output));
   return passed ? kExitDone : kExitError;

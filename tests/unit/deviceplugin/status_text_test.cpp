@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device-plugin/status_text.hpp"
+
+#include <gmock/gmock.h>
+
+namespace slipway::deviceplugin {
+namespace {
+
+using ::testing::HasSubstr;
+
+Json gpu(unsigned index, Json health) {
+  return {{"index", index},
+          {"address", "0000:1" + std::to_string(index) + ":00.0"},
+          {"product", "NVIDIA H100 80GB HBM3"},
+          {"memoryBytes", 85520809984},
+          {"health", std::move(health)}};
+}
+
+Json resource(int healthy, int ids) {
+  return {{"name", "nvidia.com/gpu"}, {"healthy", healthy}, {"ids", ids}, {"sharing", "none"}, {"registered", true}};
+}
+
+TEST(StatusForPeople, IsATableOfTheGpusAndWhatKubeletHas) {
+  const Json well{{"healthy", true}};
+  const Json status{{"driverVersion", "535.261.03"},
+                    {"gpus", {gpu(0, well), gpu(1, well)}},
+                    {"resources", {resource(2, 2)}},
+                    {"problem", ""}};
+  EXPECT_EQ(status_text(status),
+            "driver 535.261.03\n"
+            "GPU  PCI address   product                memory     health\n"
+            "0    0000:10:00.0  NVIDIA H100 80GB HBM3  81559 MiB  healthy\n"
+            "1    0000:11:00.0  NVIDIA H100 80GB HBM3  81559 MiB  healthy\n"
+            "nvidia.com/gpu: 2 of 2 healthy, registered with kubelet\n");
+}
+
+TEST(StatusForPeople, SaysOfASickGpuWhatItHasAndWhatHelps) {
+  const Json lost{{"healthy", false}, {"reason", "lost"}, {"text", "it fell off the bus"}, {"remedy", "reset it"}};
+  const Json status{{"gpus", {gpu(3, lost)}}, {"resources", {resource(0, 1)}}};
+  EXPECT_THAT(status_text(status), HasSubstr("81559 MiB  lost\nGPU 3: it fell off the bus\n  do: reset it\n"));
+  EXPECT_THAT(status_text(status), HasSubstr("nvidia.com/gpu: 0 of 1 healthy"));
+}
+
+TEST(StatusForPeople, ShowsMigDevicesAndWhoHoldsMemory) {
+  Json shared = gpu(0, {{"healthy", true}});
+  shared["migDevices"] = {{{"index", 0}, {"profile", "1g.10gb"}, {"memoryBytes", 10200547328}}};
+  shared["clients"] = {{{"pid", 4711}, {"memoryBytes", 1048576}, {"container", "c1"}},
+                       {{"pid", 4712}, {"memoryBytes", 2097152}, {"container", ""}}};
+  const std::string text = status_text({{"gpus", {shared}}});
+  EXPECT_THAT(text, HasSubstr("\n0:0                MIG 1g.10gb            9728 MiB   \n"));
+  EXPECT_THAT(text, HasSubstr("GPU 0: process 4711 of container c1 holds 1 MiB\n"));
+  EXPECT_THAT(text, HasSubstr("GPU 0: process 4712 holds 2 MiB\n"));
+}
+
+TEST(StatusForPeople, SaysWhyNothingIsOffered) {
+  EXPECT_EQ(status_text({{"gpus", Json::array()}, {"problem", "the driver is not loaded"}}),
+            "No resources are offered to kubelet.\nproblem: the driver is not loaded\n");
+  EXPECT_EQ(status_text(Json::object()), "No resources are offered to kubelet.\n");
+}
+
+}  // namespace
+}  // namespace slipway::deviceplugin
