@@ -103,6 +103,8 @@ class ActionKind {
   virtual std::vector<std::string> claims(const Action& action) const {
     return {action.kind() + " " + action.target()};
   }
+  /// What taking it away means, in words: "remove /etc/x".
+  virtual std::string removal(const Action& action) const { return "remove " + action.target(); }
   /// Why this action cannot be undone; empty when it can.
   virtual std::string irreversible(const Action&) const { return {}; }
 };

@@ -25,6 +25,8 @@ std::optional<Action> inverse_of(const Action& action) {
 
 class CustomKind final : public ActionKind {
  public:
+  std::string removal(const Action& action) const override { return "undo " + action.target(); }
+
   Phase phase() const override { return Phase::activate; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {

@@ -18,6 +18,10 @@ Result<PathState> folder_at(const Host& host, const std::string& path) {
 
 class DirectoryKind final : public ActionKind {
  public:
+  std::string removal(const Action& action) const override {
+    return "remove the folder " + action.target() + " if it is empty";
+  }
+
   /// Many may need the same folder.
   std::vector<std::string> claims(const Action&) const override { return {}; }
 

@@ -22,6 +22,8 @@ Result<bool> holds(const Action& action, const Host& host) {
 
 class ExecKind final : public ActionKind {
  public:
+  std::string removal(const Action& action) const override { return "undo " + action.target(); }
+
   Phase phase() const override { return Phase::activate; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {

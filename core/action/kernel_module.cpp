@@ -49,6 +49,8 @@ Status load(const ModuleLoader& loader, const std::string& name, const std::stri
 
 class KernelModuleKind final : public ActionKind {
  public:
+  std::string removal(const Action& action) const override { return "unload " + action.target(); }
+
   Phase phase() const override { return Phase::activate; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {

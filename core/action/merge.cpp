@@ -130,6 +130,8 @@ KeyRecord join_records(const KeyRecord& first, const KeyRecord& later) {
 
 class MergeKind final : public ActionKind {
  public:
+  std::string removal(const Action& action) const override { return "take slipway's keys out of " + action.target(); }
+
   Result<Check> check(const Action& action, ActionContext& context) const override {
     Check check;
     check.summary = "change " + action.target();

@@ -8,6 +8,8 @@ namespace {
 
 class RemoveKind final : public ActionKind {
  public:
+  std::string removal(const Action& action) const override { return "bring back " + action.target(); }
+
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const std::string path = action.target();
     SLIPWAY_TRY(now, look_at(context.host, path, false));

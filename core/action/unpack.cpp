@@ -74,6 +74,8 @@ std::string summary_of(const Store& store, const std::vector<Json>& missing) {
 
 class UnpackKind final : public ActionKind {
  public:
+  std::string removal(const Action& action) const override { return "drop what was unpacked for " + action.target(); }
+
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
     const std::vector<Json> missing = store.missing(context.root);

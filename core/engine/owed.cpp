@@ -7,6 +7,7 @@
 #include "core/action/trigger.hpp"
 #include "core/engine/layers.hpp"
 #include "core/engine/planner.hpp"
+#include "core/loader/nearest.hpp"
 
 namespace slipway::core {
 namespace {
@@ -38,6 +39,15 @@ Status drop_products(Session& session, const std::set<std::string>& unpaid) {
   return left == products ? Status{} : session.state().write_products(left);
 }
 
+/// Triggers by why they were skipped, each in the order of its first one.
+using Skipped = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+void note_skipped(const std::string& trigger, const std::string& why, Skipped& skipped) {
+  for (auto& [reason, triggers] : skipped)
+    if (reason == why) return triggers.push_back(trigger);
+  skipped.push_back({why, {trigger}});
+}
+
 }  // namespace
 
 Status pay_owed(Session& session, Journal& journal, std::vector<std::string>& report) {
@@ -46,6 +56,7 @@ Status pay_owed(Session& session, Journal& journal, std::vector<std::string>& re
   Status first;
   std::set<std::string> unpaid;
   std::vector<std::string> paid;
+  Skipped skipped;
   for (const std::string& trigger : owed) {
     session.ui().step("", trigger);
     ActionContext context = make_context(session, "slipway", layers, {});
@@ -55,9 +66,11 @@ Status pay_owed(Session& session, Journal& journal, std::vector<std::string>& re
       unpaid.insert(trigger);
       continue;
     }
-    if (!payment->done) report.push_back(trigger + " was skipped: " + payment->why);
+    if (!payment->done) note_skipped(trigger, payment->why, skipped);
     paid.push_back(trigger);
   }
+  for (const auto& [why, triggers] : skipped)
+    report.push_back(joined(triggers, "and") + (triggers.size() == 1 ? " was" : " were") + " skipped: " + why);
   // Tools write without a sync. What they wrote is on the disk before anything says that they need not run again.
   if (!paid.empty()) SLIPWAY_CHECK(session.root().sync());
   for (const std::string& trigger : paid) SLIPWAY_CHECK(journal.paid(trigger));

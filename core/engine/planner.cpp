@@ -119,7 +119,8 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
     ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
     SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
-    removal.check.summary = (drifted ? "leave, because it was changed since: " : "remove ") + removal.key();
+    removal.check.summary =
+        drifted ? "leave, because it was changed since: " + removal.key() : kind->removal(removal.action);
     planned.items.push_back(std::move(removal));
   }
   return {};
@@ -287,7 +288,8 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   }
   const Manifest* manifest = session.plugins().manifest(planned.name);
   const auto sources = named_sources(*manifest, planned.section);
-  const Asking asking{session, planned.name, planned.section, planned.facts, outputs_before(run, planned.name), options};
+  const Asking asking{session, planned.name, planned.section, planned.facts, outputs_before(run, planned.name),
+                      options};
   auto plan = ask_for_plan(asking, sources, lock);
   if (!plan) return fail(planned, std::move(plan).error());
   planned.plan = std::move(*plan);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/sources.hpp"
 
+#include <filesystem>
+
 namespace slipway::core {
 namespace {
 
@@ -31,6 +33,16 @@ void collect(const SchemaKey& object, const Json& section, const std::string& pa
   }
 }
 
+/// A folder as people would name it from where they are; anything else as it stands in the spec.
+std::string shown(const std::string& repository) {
+  if (!repository.starts_with('/')) return repository;
+  std::error_code problem;
+  const auto here = std::filesystem::current_path(problem);
+  const auto path = std::filesystem::path(repository).lexically_normal();
+  const std::string near = problem ? ".." : path.lexically_proximate(here).string();
+  return near.starts_with("..") ? path.string() : near;
+}
+
 }  // namespace
 
 std::map<std::string, NamedSource> named_sources(const Manifest& manifest, const Json& section) {
@@ -50,7 +62,7 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
           {"source", repository}, {"complete", false}, {"entries", lock.entries(component, key, named.source)}};
       continue;
     }
-    session.ui().step(component, "reading what " + repository + " holds");
+    session.ui().step(component, "reading what " + shown(repository) + " holds");
     const Json request{{"source", named.source}, {"cache", session.cache()}, {"tag_prefix", named.tag_prefix}};
     auto catalogue = session.artifact(component, "catalogue", request);
     if (!catalogue) return std::move(catalogue).error();

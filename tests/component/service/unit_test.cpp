@@ -30,6 +30,17 @@ TEST(ServiceUnit, ComesWithTheComponentAndRunsWhatTheApplyLeftForIt) {
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/slipway/services/ticker.json")));
 }
 
+// Each had a line of its own that said the same.
+TEST(ServiceUnit, OfAnImageWaitsForTheBootWhichOneLineSaysOfAllThatDo) {
+  const ScratchHost host;
+  const std::string ticks = host.folder().at("ticks").string();
+  host.spec("    ticker: {file: " + ticks + "}\n    loner: {file: " + ticks + "}\n");
+  const Ran apply = host.slipway({"apply"});
+  ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
+  EXPECT_THAT(apply.out, HasSubstr("restart:slipway-loner.service and restart:slipway-ticker.service were skipped: "
+                                   "the root is not running"));
+}
+
 // slipway-boot.service told systemd to start a service that comes after it, and waited for that until its time was
 // over.
 TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
