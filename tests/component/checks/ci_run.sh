@@ -26,7 +26,7 @@ says() { grep -qE -- "$1" <<<"$said"; }
 ci 'echo "100% tests passed, 0 tests failed out of 7"' 600
 ((status == 0)) || fail "it fails when nothing does"
 says '^100% tests passed' || fail "the closing line of a test runner is missing"
-for name in test lint asan e2e; do
+for name in test lint asan demo e2e; do
   says "^$name +[0-9]+ s  ok$" || fail "the seconds of $name are missing"
 done
 says '^all +[0-9]+ s$' || fail "the seconds of all are missing"
