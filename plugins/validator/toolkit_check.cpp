@@ -7,7 +7,7 @@
 namespace slipway::validator {
 namespace {
 
-constexpr std::string_view kRuntime = "nvidia-container-runtime";
+constexpr std::string_view kRuntimes[] = {"slipway-runtime", "nvidia-container-runtime"};
 
 /// Files in which engines are told of a runtime, those of drop-in folders too.
 std::vector<std::string> engine_configs(const Host& host) {
@@ -19,15 +19,21 @@ std::vector<std::string> engine_configs(const Host& host) {
   return files;
 }
 
-/// The path that ends in the runtime's name, as a config writes it in quotes.
-std::string runtime_path(const std::string& config) {
-  for (std::size_t at = config.find(kRuntime); at != std::string::npos; at = config.find(kRuntime, at + 1)) {
+/// The path that ends in a runtime's name, as a config writes it in quotes.
+std::string path_of(std::string_view runtime, const std::string& config) {
+  for (std::size_t at = config.find(runtime); at != std::string::npos; at = config.find(runtime, at + 1)) {
     const std::size_t quote = config.rfind('"', at);
-    const std::size_t end = at + kRuntime.size();
+    const std::size_t end = at + runtime.size();
     if (quote == std::string::npos || end >= config.size() || config[end] != '"') continue;
     std::string path = config.substr(quote + 1, end - quote - 1);
-    if (path.starts_with('/')) return path;
+    if (path.starts_with('/') && path.ends_with("/" + std::string(runtime))) return path;
   }
+  return {};
+}
+
+std::string runtime_path(const std::string& config) {
+  for (const std::string_view runtime : kRuntimes)
+    if (std::string path = path_of(runtime, config); !path.empty()) return path;
   return {};
 }
 
@@ -59,8 +65,10 @@ std::optional<Finding> ToolkitCheck::check_runtime() const {
     const std::string path = config ? runtime_path(*config) : std::string();
     if (path.empty()) continue;
     if (host_.exists(path)) return passes(kToolkitCheck, fmt::format("{} uses the runtime {}", file, path));
-    return fails(kToolkitCheck, fmt::format("{} names the runtime {}, which is not there", file, path),
-                 "install the NVIDIA container toolkit, or take the runtime out of that file");
+    return fails(
+        kToolkitCheck, fmt::format("{} names the runtime {}, which is not there", file, path),
+        "install it (slipway-runtime comes with slipway, the other with NVIDIA's container toolkit), or take it "
+        "out of that file");
   }
   return std::nullopt;
 }
@@ -70,7 +78,7 @@ Finding ToolkitCheck::run() {
   if (auto finding = check_runtime()) return std::move(*finding);
   return not_tried(kToolkitCheck,
                    "there is no CDI spec of nvidia.com in /etc/cdi or /run/cdi, and no engine is set up "
-                   "for NVIDIA's runtime");
+                   "for a GPU runtime");
 }
 
 }  // namespace slipway::validator

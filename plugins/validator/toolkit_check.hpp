@@ -16,7 +16,7 @@ inline constexpr const char* kToolkitCheck = "validator.toolkit";
 class ToolkitCheck {
  public:
   explicit ToolkitCheck(const Host& host) : host_(host), cdi_(host) {}
-  /// Not exercised where there is neither a CDI spec nor an engine that is set up for NVIDIA's runtime.
+  /// Not exercised where there is neither a CDI spec nor an engine that is set up for a GPU runtime.
   Finding run();
 
  private:

@@ -79,5 +79,14 @@ TEST_F(Toolkit, TakesAnEngineWithNvidiasRuntimeWhenItsProgramIsThere) {
   EXPECT_THAT(run(), HasSubstr("pass validator.toolkit: /etc/containerd/conf.d/99-nvidia.toml uses the runtime"));
 }
 
+// slipway had just set containerd up for its own runtime, and verify said that no engine was set up.
+TEST_F(Toolkit, TakesAnEngineWithSlipwaysRuntimeAsWell) {
+  host.file("/etc/containerd/config.toml", "[runtimes.nvidia.options]\nBinaryName = \"/usr/bin/slipway-runtime\"\n");
+  EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/containerd/config.toml names the runtime"));
+  host.file("/usr/bin/slipway-runtime", "");
+  EXPECT_THAT(run(), HasSubstr("pass validator.toolkit: /etc/containerd/config.toml uses the runtime "
+                               "/usr/bin/slipway-runtime"));
+}
+
 }  // namespace
 }  // namespace slipway::validator
