@@ -52,7 +52,7 @@ typedef struct slipway_services {
  * another thread while "service" is under way, or about to begin. Operations (request -> reply):
  *   detect  {component, spec, host, looks?}           -> facts; with looks: {reply: facts, looks}
  *   plan    {component, spec, facts, inputs}          -> plan
- *   check   {component, action, host, looks?}         -> true when the custom action already holds; with looks: likewise
+ *   check   {component, action, host, looks?}         -> true when the custom action holds already; looks: likewise
  *   apply   {component, action, host}                 -> outcome
  *   verify  {component, spec, host}                   -> findings
  *   diagnose {component, spec, host}                  -> findings: known failure patterns that are there
