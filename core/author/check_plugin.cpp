@@ -11,6 +11,8 @@
 
 #include <unistd.h>
 
+#include <slipway/write/scratch_folder.hpp>
+
 #include "core/author/trial_root.hpp"
 #include "core/author/trial_run.hpp"
 #include "core/front/exit_code.hpp"
@@ -63,26 +65,6 @@ std::string said(const TrialRun& run) {
 bool applied(const TrialRun& run) {
   return run.exit_code == kExitDone || run.exit_code == kExitWaiting || run.exit_code == kExitReboot;
 }
-
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> make() {
-    std::string pattern = (fs::temp_directory_path() / "slipway-check-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) return system_error("make", pattern, errno);
-    return TemporaryFolder(pattern);
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code code;
-    if (!path_.empty()) fs::remove_all(path_, code);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 /// The plugin and the library of its services, alone in a folder, as slipway is pointed at it.
 Status copy_plugin(const std::string& file, const std::string& folder) {
@@ -454,7 +436,7 @@ class PluginCheck {
 }  // namespace
 
 Result<PluginReport> check_plugin(const PluginTrial& trial) {
-  SLIPWAY_TRY(folder, TemporaryFolder::make());
+  SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-check"));
   return PluginCheck(trial, folder.path()).run();
 }
 

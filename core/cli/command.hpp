@@ -2,6 +2,7 @@
 // core/cli/command.hpp - the commands of slipway, one file each below commands/.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ struct Command {
   std::string usage;    ///< what follows "slipway "
   std::string purpose;  ///< one line
   CommandRun run;
-  std::vector<std::string> words = {};  ///< that may follow the name
+  std::vector<std::string> options = {};  ///< those that it takes, by long name, beside --help and --verbose
+  std::size_t most_arguments = 0;         ///< how many words that are no options may follow
+  std::vector<std::string> words = {};    ///< of which the first may be one of these
 };
 
 const std::vector<Command>& commands();
@@ -62,6 +65,7 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
 /// Prints what an apply came to, writes the lock, and gives the exit code.
 Result<int> finish_apply(const Options& options, const ApplyResult& result);
 
+/// To standard output. Whether all of it got there is what main() asks at the end.
 void print(const std::string& text);
 /// For people: fits the terminal, if standard output is one.
 void print_wrapped(const std::string& text);

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <slipway/write/standard_output.hpp>
+
 #include "core/cli/command.hpp"
 #include "core/cli/wrap.hpp"
 
@@ -15,6 +17,14 @@
 
 namespace slipway::core {
 namespace {
+
+constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+
+/// These, and those that say which host it is about and where downloads are.
+std::vector<std::string> on_host(std::vector<std::string> options) {
+  options.insert(options.end(), {"root", "live", "kernel", "sim", "cache"});
+  return options;
+}
 
 std::string help() {
   std::string text = "slipway " SLIPWAY_VERSION
@@ -70,13 +80,33 @@ Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, c
                {}};
 }
 
+/// An option or a word that has no effect is a mistake: who wrote it meant something by it.
+Status check_words(const Command& command, const Options& options) {
+  const auto refuse = [&](const std::string& what, const std::string& next) {
+    return Error{ErrorCode::invalid, "`slipway " + command.name + "` takes no " + what, "command line", next, {}};
+  };
+  const std::string help = "`slipway " + command.name + " --help` lists what it takes";
+  for (const std::string& name : options.given) {
+    if (name == "help" || std::ranges::count(command.options, name) != 0) continue;
+    return refuse("--" + name, name == "dry-run" ? "`slipway plan` shows what an apply would change" : help);
+  }
+  if (options.arguments.size() > command.most_arguments)
+    return refuse((command.most_arguments == 0 ? "word '" : "further word '") +
+                      options.arguments.at(command.most_arguments) + "'",
+                  help);
+  return {};
+}
+
 Result<int> run_command(const Command& command, const std::vector<std::string>& words) {
   SLIPWAY_TRY(options, read_options(words, false));
   options.command = command.name;
   if (options.help) {
-    print("Usage: slipway " + command.usage + "\n  " + command.purpose + "\n\n" + options_help());
+    std::vector<std::string> taken = command.options;
+    taken.insert(taken.end(), {"verbose", "help"});
+    print("Usage: slipway " + command.usage + "\n  " + command.purpose + "\n\n" + options_help(taken));
     return kExitDone;
   }
+  SLIPWAY_CHECK(check_words(command, options));
   TerminalUi ui(options.verbosity, options.output == "jsonl");
   auto result = command.run(options, ui);
   if (!result && options.output != "text") {
@@ -95,40 +125,78 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
   return unknown_command(name);
 }
 
+/// What the command line asks for, and its exit status.
+int answer(const std::vector<std::string>& words) {
+  if (!words.empty() && (words[0] == "version" || words[0] == "--version")) {
+    print("slipway " SLIPWAY_VERSION "\n");
+    return kExitDone;
+  }
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print(help());
+    return words.empty() ? kExitUsage : kExitDone;
+  }
+  const auto result = run(words[0], {words.begin() + 1, words.end()});
+  if (result) return *result;
+  std::fputs(wrapped(to_text(result.error()), columns_of(STDERR_FILENO)).c_str(), stderr);
+  return exit_code(result.error());
+}
+
+/// Results that nobody got are no success.
+int with_output_checked(int status) {
+  const Status written = standard_output_status();
+  if (written) return status;
+  std::fputs(to_text(written.error()).c_str(), stderr);
+  return status == kExitUsage ? kExitUsage : kExitError;
+}
+
 }  // namespace
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table{
-      {"init", "init > host.yaml", "writes a first host.yaml from what it detects", run_init},
-      {"explain", "explain [COMPONENT[.KEY]]", "a component's spec keys", run_explain},
-      {"detect", "detect [-f SPEC]", "what is there now", run_detect},
-      {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan},
-      {"apply", "apply [-f SPEC | PLAN]", "makes it so", run_apply},
-      {"verify", "verify [--deep]", "is it really working; exit 1 when not", run_verify},
-      {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor},
-      {"status", "status", "what slipway holds here", run_status},
-      {"rollback", "rollback [GENERATION]", "applies an earlier generation anew", run_rollback},
-      {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove},
-      {"graph", "graph [-f SPEC]", "the components' order, as Graphviz", run_graph},
-      {"gc", "gc [--dry-run]", "drops old generations and layers that nobody needs", run_gc},
-      {"log", "log [COUNT]", "what was done on this machine, the newest last", run_log},
-      {"bugreport", "bugreport [--to FILE]", "one tar file about this host, without secrets", run_bugreport},
+      {"init", "init > host.yaml", "writes a first host.yaml from what it detects", run_init, on_host({})},
+      {"explain", "explain [COMPONENT[.KEY]]", "a component's spec keys", run_explain, {}, 1},
+      {"detect", "detect [-f SPEC]", "what is there now", run_detect, on_host({"file", "only", "output"})},
+      {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan,
+       on_host({"file", "only", "output", "lock", "locked"})},
+      {"apply", "apply [-f SPEC | PLAN]", "makes it so; exit 1 as long as something does not work", run_apply,
+       on_host({"file", "only", "output", "lock", "locked", "boot", "yes"}), 1},
+      {"verify", "verify [COMPONENT…] [--deep]", "is it really working; exit 1 when not", run_verify,
+       on_host({"file", "only", "output", "deep"}), kAnyNumber},
+      {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor,
+       on_host({"file", "only", "output", "lock"}), kAnyNumber},
+      {"status", "status", "what slipway holds here", run_status, on_host({"output"})},
+      {"rollback", "rollback [GENERATION]", "applies an earlier generation anew", run_rollback,
+       on_host({"only", "output", "lock", "locked", "yes"}), 1},
+      {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove,
+       on_host({"all", "output", "lock", "locked", "yes"}), kAnyNumber},
+      {"graph", "graph [-f SPEC]", "the components' order, as Graphviz", run_graph, on_host({"file", "output"})},
+      {"gc", "gc [--dry-run]", "drops old generations and layers that nobody needs", run_gc,
+       on_host({"dry-run", "output"})},
+      {"log", "log [COUNT]", "what was done on this machine, the newest last", run_log, {"output"}, 1},
+      {"bugreport", "bugreport [--to FILE]", "one tar file about this host, without secrets", run_bugreport,
+       on_host({"file", "lock", "output", "to"})},
       {"service", "service NAME [-f SPEC]", "runs a component's service until SIGTERM; SIGHUP reads the spec again",
-       run_service},
+       run_service, on_host({"file", "boot"}), 1},
       {"plugin",
        "plugin list | info FILE | new NAME | check FILE",
        "the plugins; writing one, and trying it out",
        run_plugin,
+       {"file", "output", "sim", "to"},
+       2,
        {"list", "info", "new", "check"}},
       {"pkg",
        "pkg build|push|pull|inspect …",
        "packages as OCI artifacts",
        run_pkg,
+       {"ca", "cache", "insecure", "output", "tag", "to", "trust"},
+       2,
        {"build", "push", "pull", "inspect"}},
       {"completion",
        "completion bash | zsh | fish | man",
        "a shell's completion script, or the manual page",
        run_completion,
+       {},
+       1,
        {"bash", "zsh", "fish", "man"}},
   };
   return table;
@@ -137,21 +205,10 @@ const std::vector<Command>& commands() {
 }  // namespace slipway::core
 
 int main(int count, char** values) {
-  const std::vector<std::string> words(values + 1, values + count);
-  if (!words.empty() && (words[0] == "version" || words[0] == "--version")) {
-    std::puts("slipway " SLIPWAY_VERSION);
-    return 0;
-  }
   using namespace slipway;
+  hold_standard_streams();
   try {
-    if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-      core::print(core::help());
-      return words.empty() ? core::kExitUsage : core::kExitDone;
-    }
-    const auto result = core::run(words[0], {words.begin() + 1, words.end()});
-    if (result) return *result;
-    std::fputs(core::wrapped(to_text(result.error()), core::columns_of(STDERR_FILENO)).c_str(), stderr);
-    return core::exit_code(result.error());
+    return core::with_output_checked(core::answer({values + (count > 0 ? 1 : 0), values + count}));
   } catch (const std::exception& problem) {
     std::fputs(to_text(Error{ErrorCode::internal,
                              std::string("bug in slipway: ") + problem.what(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/options.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include <boost/program_options.hpp>
@@ -102,6 +103,8 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
     options.help = values.count("help") != 0;
     options.insecure = values.count("insecure") != 0;
     if (values.count("live") != 0) options.session.live = true;
+    for (const auto& [name, value] : values)
+      if (name != "arguments") options.given.push_back(name);
   } catch (const po::error& problem) {
     return Error{ErrorCode::invalid, problem.what(), "command line", "`slipway --help` shows commands and options", {}};
   }
@@ -122,10 +125,14 @@ std::vector<OptionEntry> option_entries() {
   return entries;
 }
 
-std::string options_help() {
+std::string options_help(const std::vector<std::string>& names) {
   Options unused;
+  const po::options_description all = visible_options(unused);
+  po::options_description table("Options", 110);
+  for (const auto& option : all.options())
+    if (names.empty() || std::ranges::count(names, option->long_name()) != 0) table.add(option);
   std::ostringstream text;
-  text << visible_options(unused);
+  text << table;
   return text.str();
 }
 

@@ -15,6 +15,7 @@ namespace slipway::core {
 struct Options {
   std::string command;
   std::vector<std::string> arguments;  ///< what is no option
+  std::vector<std::string> given;      ///< the options on the command line, by long name
   std::string spec;                    ///< -f; empty: not given
   SessionOptions session;
   std::vector<std::string> only;
@@ -52,7 +53,7 @@ struct OptionEntry {
 /// The table that read_options() reads by.
 std::vector<OptionEntry> option_entries();
 
-/// The options' help, for `slipway COMMAND --help`.
-std::string options_help();
+/// The options' help. @param names  long names of those that it is about; empty: all
+std::string options_help(const std::vector<std::string>& names = {});
 
 }  // namespace slipway::core

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/session.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/action/build.hpp"
+#include "core/host/sim_installed.hpp"
 #include "core/host/sim_machine.hpp"
 #include "core/host/sim_view.hpp"
 #include "core/loader/own_prefix.hpp"
@@ -45,10 +47,13 @@ Result<std::string> absolute_folder(const std::string& path) {
   return absolute.string();
 }
 
-Status write_first_machine(const std::string& sim, const std::string& folder) {
+/// @return the driver's version of the machine that was made
+Result<std::string> write_first_machine(const std::string& sim, const std::string& folder) {
   SLIPWAY_TRY(profile, read_sim_profile(sim, sim_profile_folders()));
   SLIPWAY_TRY(machine, make_sim_machine(profile, sim_profile_folders()));
-  return write_sim_machine(*machine, folder);
+  SLIPWAY_CHECK(write_sim_machine(*machine, folder));
+  const auto named = [](const auto& setting) { return setting.first == "driver"; };
+  return std::ranges::any_of(profile.settings, named) ? std::string() : std::string(machine->driver_version);
 }
 
 /// What a hermetic component is asked only once: not `verify`, which tries things, and what acts.
@@ -92,16 +97,12 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui
            "plugin left out: " + problem.what + " (" + problem.where + ")" +
                (problem.next.empty() ? "" : "; to do: " + problem.next));
   session->cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
-  session->answers_ =
-      std::make_unique<Answers>(session->cache_ + "/answers", session->host_config_, session->sim_folder_);
+  session->answers_ = std::make_unique<Answers>(session->cache_ + "/answers", session->host_config_,
+                                                session->scratch_ ? session->scratch_->path() : "");
   return session;
 }
 
-Session::~Session() {
-  workers_.clear();
-  std::error_code code;
-  if (!sim_folder_.empty()) fs::remove_all(sim_folder_, code);
-}
+Session::~Session() { workers_.clear(); }
 
 Status Session::open_host_and_root() {
   SLIPWAY_TRY(folder, absolute_folder(options_.root));
@@ -127,10 +128,9 @@ Status Session::open_host_and_root() {
 }
 
 Status Session::open_sim(const std::string& root) {
-  std::string pattern = (fs::temp_directory_path() / "slipway-sim-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) return system_error("make", pattern, errno);
-  sim_folder_ = pattern;
-  SLIPWAY_TRY(view, open_sim_view(options_.sim, sim_folder_ + "/view"));
+  SLIPWAY_TRY(scratch, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-sim"));
+  scratch_.emplace(std::move(scratch));
+  SLIPWAY_TRY(view, open_sim_view(options_.sim, scratch_->path() + "/view"));
   host_config_.kernel_view = view.folder;
   sim_kernel_ = view.kernel_release;
   simulate_nvml(root);
@@ -140,15 +140,27 @@ Status Session::open_sim(const std::string& root) {
 /// Workers find the simulated NVML by SLIPWAY_NVML. Its state is made when the first of them opens it: below the root,
 /// where it stays from command to command, or for this command alone when the root is this machine's.
 void Session::simulate_nvml(const std::string& root) {
-  const std::string first = sim_folder_ + "/nvml";
+  const std::string first = scratch_->path() + "/nvml";
   const auto library = sim_library();
-  const auto written = library ? write_first_machine(options_.sim, first) : Status(library.error());
+  const auto written = library ? write_first_machine(options_.sim, first) : Result<std::string>(library.error());
   if (!written) {
     ui_.log(Ui::Level::debug, "", "no GPU is simulated: " + written.error().what);
     return;
   }
   const std::string lasting = root == "/" ? first : root + "/run/slipway/sim";
+  sim_driver_ = *written;
+  sim_machines_ = {first, lasting};
   sim_environment_ = {"SLIPWAY_NVML=" + *library, "SLIPWAY_SIM=" + lasting, "SLIPWAY_SIM_FIRST=" + first + "/machine"};
+}
+
+void Session::follow_driver() {
+  if (sim_driver_.empty()) return;
+  const std::scoped_lock lock(sim_mutex_);
+  const std::string version = installed_driver_version(*host_);
+  if (version.empty()) return;
+  for (const std::string& folder : sim_machines_)
+    if (const Status followed = follow_installed_driver(folder, sim_driver_, version); !followed)
+      ui_.log(Ui::Level::debug, "", "the simulated driver stays as it is: " + followed.error().what);
 }
 
 void Session::set_hardware(const std::string& word) {
@@ -228,6 +240,7 @@ Result<std::string> Session::plugin_digest(const PluginFile& plugin) {
 Result<Json> Session::ask_plugin(const std::string& component, const std::string& path, const std::string& op,
                                  const Json& request, std::chrono::milliseconds limit) {
   SLIPWAY_TRY(process, worker(component, path));
+  follow_driver();
   auto reply = process->call(op, request, limit, events(component));
   if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {
     const std::scoped_lock lock(workers_mutex_);

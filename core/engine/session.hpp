@@ -12,6 +12,7 @@
 
 #include <slipway/host.hpp>
 #include <slipway/local_host.hpp>
+#include <slipway/write/scratch_folder.hpp>
 
 #include "core/engine/answers.hpp"
 #include "core/engine/ui.hpp"
@@ -80,6 +81,8 @@ class Session {
   void simulate_nvml(const std::string& root);
   Result<Json> ask_plugin(const std::string& component, const std::string& path, const std::string& op,
                           const Json& request, std::chrono::milliseconds limit);
+  /// The simulated driver becomes that of the root, where its version was not asked for.
+  void follow_driver();
   Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
   WorkerEvents events(const std::string& component);
   Result<Json> core_call(const std::string& component, const std::string& op, const Json& request);
@@ -92,10 +95,13 @@ class Session {
   std::unique_ptr<RootFs> root_;
   std::unique_ptr<StateDir> state_;
   std::string cache_;
-  std::string sim_folder_;                    ///< removed at the end
+  std::optional<ScratchFolder> scratch_;      ///< what the simulated machine shows
   std::string sim_kernel_;                    ///< the release that runs on the simulated machine
   std::vector<std::string> sim_environment_;  ///< leads workers to the simulated NVML
   std::unique_ptr<Answers> answers_;
+  std::string sim_driver_;                 ///< the version that the profile has; empty: somebody chose it
+  std::vector<std::string> sim_machines_;  ///< folders with the state of the simulated machine
+  std::mutex sim_mutex_;
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
 };

@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include <slipway/write/standard_output.hpp>
+
 #include "core/front/become.hpp"
 #include "core/front/component_note.hpp"
 #include "core/front/direct_service.hpp"
@@ -61,4 +63,7 @@ int run(const std::vector<std::string>& words) {
 }  // namespace
 }  // namespace slipway::core
 
-int main(int count, char** values) { return slipway::core::run({values + (count > 0 ? 1 : 0), values + count}); }
+int main(int count, char** values) {
+  slipway::hold_standard_streams();
+  return slipway::core::run({values + (count > 0 ? 1 : 0), values + count});
+}

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <exception>
 
+#include <slipway/write/standard_output.hpp>
+
 #include "core/host/sim_driver.hpp"
 #include "core/host/sim_machine.hpp"
 #include "core/host/sim_profile.hpp"
@@ -34,7 +36,7 @@ constexpr const char* kHelp =
     "\n`slipway-sim library` prints the folder of the simulated libnvidia-ml.so.1, `slipway-sim profiles` the "
     "profiles.\n";
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(const std::string& text) { write_standard_output(text); }
 
 Status make(const std::string& folder, const Words& words) {
   if (words.size() != 1) return usage("make needs a profile", "slipway-sim FOLDER make h100x8");
@@ -102,13 +104,13 @@ Status run(const Words& words) {
 int main(int count, char** values) {
   constexpr int kUsageExit = 64;
   const slipway::core::Words words(values + 1, values + count);
-  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
-    std::fputs(slipway::core::kHelp, stdout);
-    return words.empty() ? kUsageExit : 0;
-  }
+  slipway::hold_standard_streams();
   try {
-    const slipway::Status done = slipway::core::run(words);
-    if (done) return 0;
+    const bool help = words.empty() || words[0] == "--help" || words[0] == "-h";
+    if (help) slipway::write_standard_output(slipway::core::kHelp);
+    slipway::Status done = help ? slipway::Status() : slipway::core::run(words);
+    if (done) done = slipway::standard_output_status();
+    if (done) return words.empty() ? kUsageExit : 0;
     std::fputs(slipway::to_text(done.error()).c_str(), stderr);
     return done.error().where == "command line" ? kUsageExit : 1;
   } catch (const std::exception& problem) {

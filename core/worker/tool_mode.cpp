@@ -5,6 +5,8 @@
 
 #include <slipway/abi.h>
 
+#include <slipway/write/standard_output.hpp>
+
 #include "core/front/exit_code.hpp"
 #include "core/worker/plugin_library.hpp"
 
@@ -27,7 +29,7 @@ int serve(void*, const char* op, const char* json, std::size_t length, const sli
                                 .what = "a tool that works without slipway asked it for something",
                                 .next = "take `direct_tools` out of the component's manifest"}));
   const std::string text = message.is_object() ? message.value("text", "") : std::string();
-  if (name == "output") std::fwrite(text.data(), 1, text.size(), stdout);
+  if (name == "output") write_standard_output(text);
   if (name == "log" && message.value("level", "") == "warning") std::fprintf(stderr, "warning: %s\n", text.c_str());
   return answer(*reply, SLIPWAY_OK, nullptr);
 }
@@ -52,11 +54,8 @@ int run_tool_alone(const std::vector<std::string>& words) {
                                                    {"arguments", arguments},
                                                    {"spec", Json::object()},
                                                    {"host", {{"root", "/"}, {"live", true}, {"kernel_view", "/"}}}});
-  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (ended.status != SLIPWAY_OK) return report(ended.value);
-  if (!written)
-    return report(
-        to_json(Error{.code = ErrorCode::io, .what = "standard output takes nothing more", .where = "write"}));
+  if (const Status written = standard_output_status(); !written) return report(to_json(written.error()));
   return ended.value.value("exit", int{kExitError});
 }
 

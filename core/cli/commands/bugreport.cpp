@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
@@ -23,37 +24,40 @@ constexpr std::chrono::seconds kToolLimit{20};
 
 using Files = std::map<std::string, std::string>;
 
-/// The options that say which host this is about, for the other commands.
-std::vector<std::string> host_words(const Options& options) {
-  std::vector<std::string> words{"--root", options.session.root};
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {name, value});
+/// The options that say which host this is about, as far as the other command takes them.
+std::vector<std::string> host_words(const std::string& command, const Options& options) {
+  const auto found = std::ranges::find(commands(), command, &Command::name);
+  std::vector<std::string> words;
+  const auto taken = [&](const std::string& name) {
+    return found != commands().end() && std::ranges::count(found->options, name) != 0;
   };
-  add("-f", options.spec);
-  add("--kernel", options.session.kernel);
-  add("--sim", options.session.sim);
-  add("--cache", options.session.cache);
-  add("--lock", options.lock);
-  if (options.session.live.value_or(false)) words.emplace_back("--live");
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty() && taken(name)) words.insert(words.end(), {"--" + name, value});
+  };
+  add("root", options.session.root);
+  add("file", options.spec);
+  add("kernel", options.session.kernel);
+  add("sim", options.session.sim);
+  add("cache", options.session.cache);
+  add("lock", options.lock);
+  if (options.session.live.value_or(false) && taken("live")) words.emplace_back("--live");
   return words;
 }
 
 /// What slipway itself says. Each command runs by itself, so that one that crashes leaves the others.
 void add_commands(const Options& options, Files& files) {
-  const std::vector<std::vector<std::string>> commands{{"version"},
-                                                       {"plugin", "list", "-v"},
-                                                       {"status", "-o", "json"},
-                                                       {"detect", "-o", "json"},
-                                                       {"plan", "-o", "json"},
-                                                       {"doctor", "-v"},
-                                                       {"log", "-o", "json"}};
-  for (std::vector<std::string> words : commands) {
+  const std::vector<std::vector<std::string>> asked{{"version"},
+                                                    {"plugin", "list", "-v"},
+                                                    {"status", "-o", "json"},
+                                                    {"detect", "-o", "json"},
+                                                    {"plan", "-o", "json"},
+                                                    {"doctor", "-v"},
+                                                    {"log", "-o", "json"}};
+  for (std::vector<std::string> words : asked) {
     const std::string name = "slipway/" + words.front();
     const bool is_json = words.back() == "json";
-    if (words.front() != "version") {
-      const auto more = host_words(options);
-      words.insert(words.end(), more.begin(), more.end());
-    }
+    const auto more = host_words(words.front(), options);
+    words.insert(words.end(), more.begin(), more.end());
     const OwnOutput ran = own_output(words);
     files[name + (is_json ? ".json" : ".txt")] = ran.out;
     files[name + ".err.txt"] = ran.err + ran.ended + "\n";
@@ -178,7 +182,7 @@ Result<int> run_bugreport(const Options& options, TerminalUi& ui) {
   add_units(host, files);
   const std::string state(kStateDir);
   // Not the journal and the originals: they have contents of files.
-  for (const char* name : {"format", "origin.json", "products.json"})
+  for (const char* name : {"format", "origin.json", "products.json", "failing.json"})
     add_file(host, state + "/" + name, std::string("state/") + name, files);
   add_folder(host, state + "/components", "state/components", files);
   add_folder(host, state + "/generations", "state/generations", files);

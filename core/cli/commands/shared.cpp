@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <slipway/write/standard_output.hpp>
+
 #include "core/cli/command.hpp"
 #include "core/cli/recorded_apply.hpp"
 #include "core/cli/wrap.hpp"
@@ -77,10 +79,7 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
   return Session::open(wanted, ui);
 }
 
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
-}
+void print(const std::string& text) { write_standard_output(text); }
 
 void print_wrapped(const std::string& text) { print(wrapped(text, columns_of(STDOUT_FILENO))); }
 

@@ -2,31 +2,27 @@
 // plugins/driver/build/scratch.hpp - a temporary folder that goes at the end of its life, whatever it holds.
 #pragma once
 
-#include <filesystem>
 #include <string>
-#include <utility>
 
 #include <slipway/result.hpp>
+#include <slipway/write/scratch_folder.hpp>
 
 namespace slipway::driver {
 
 class Scratch {
  public:
-  /// Below parent(wanted). Errors: those of mkdtemp(3).
+  /// Below parent(wanted). Errors: those of ScratchFolder::make().
   static Result<Scratch> make(const std::string& wanted);
-  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  Scratch& operator=(Scratch&&) = delete;
-  ~Scratch();
 
   /// Where temporary things go: `wanted`, else $TMPDIR, else /var/tmp.
   static std::string parent(const std::string& wanted);
 
   /// Path of a name below it.
-  std::string at(const std::string& name) const { return (path_ / name).string(); }
+  std::string at(const std::string& name) const { return folder_.path() + "/" + name; }
 
  private:
-  explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
+  explicit Scratch(ScratchFolder folder) : folder_(std::move(folder)) {}
+  ScratchFolder folder_;
 };
 
 }  // namespace slipway::driver

@@ -6,6 +6,7 @@
 
 #include <slipway/local_host.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/write/standard_output.hpp>
 
 #include "toolkit/configure/changes.hpp"
 #include "toolkit/configure/configure.hpp"
@@ -15,7 +16,12 @@ namespace {
 
 enum ExitCode : int { kDone = 0, kError = 1, kUsage = 64 };
 
-void put(FILE* to, const std::string& text) { std::fwrite(text.data(), 1, text.size(), to); }
+void put(FILE* to, const std::string& text) {
+  if (to == stdout)
+    write_standard_output(text);
+  else
+    std::fwrite(text.data(), 1, text.size(), to);
+}
 
 void tell_changes(FILE* to, const std::vector<FileChange>& changes) {
   bool any = false;
@@ -66,16 +72,19 @@ int fail(const Error& error) {
 int run(const std::vector<std::string>& words) {
   if (std::ranges::count(words, "--help") + std::ranges::count(words, "-h") > 0) {
     put(stdout, configure_usage());
-    return kDone;
+  } else {
+    const auto arguments = parse_configure_arguments(words);
+    if (!arguments) return fail(arguments.error());
+    if (const Status done = configure(*arguments); !done) return fail(done.error());
   }
-  const auto arguments = parse_configure_arguments(words);
-  if (!arguments) return fail(arguments.error());
-  if (const Status done = configure(*arguments); !done) return fail(done.error());
-  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  return written ? kDone : kError;
+  const Status written = standard_output_status();
+  return written ? kDone : fail(written.error());
 }
 
 }  // namespace
 }  // namespace slipway::toolkit
 
-int main(int count, char** words) { return slipway::toolkit::run({words + (count > 0 ? 1 : 0), words + count}); }
+int main(int count, char** words) {
+  slipway::hold_standard_streams();
+  return slipway::toolkit::run({words + (count > 0 ? 1 : 0), words + count});
+}

@@ -5,6 +5,8 @@
 
 #include <sys/stat.h>
 
+#include <slipway/write/standard_output.hpp>
+
 #include "hook.hpp"
 
 namespace slipway::hook {
@@ -37,10 +39,12 @@ Status run(const Hook& hook, const std::vector<std::string>& words) {
 }
 
 int usage() {
-  std::fputs("usage: slipway-cdi-hook NAME [OPTION VALUE ...] < STATE\nhooks:", stdout);
-  for (const Hook& hook : hooks()) std::printf(" %s", hook.name);
-  std::puts("\nContainer runtimes start it as CDI specs say; see docs/components/cdi.md.");
-  return 0;
+  std::string text = "usage: slipway-cdi-hook NAME [OPTION VALUE ...] < STATE\nhooks:";
+  for (const Hook& hook : hooks()) text += std::string(" ") + hook.name;
+  write_standard_output(text + "\nContainer runtimes start it as CDI specs say; see docs/components/cdi.md.\n");
+  const Status written = standard_output_status();
+  if (!written) say("--help", written.error());
+  return written ? 0 : 1;
 }
 
 /// A spec that a newer program wrote may name hooks that this one does not know: the container starts without them.

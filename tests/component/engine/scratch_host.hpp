@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -59,34 +60,29 @@ class ScratchHost {
   /// What the last one started wrote to standard error.
   std::string error_text() const { return read(folder_.at("err")); }
 
-  Ran slipway(const std::vector<std::string>& words) const {
-    const pid_t child = start(words);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(folder_.at("out")),
-            read(folder_.at("err"))};
+  Ran slipway(const std::vector<std::string>& words) const { return ended(start(words)); }
+
+  /// The program with these words and no others.
+  Ran bare(std::vector<std::string> words) const {
+    words.insert(words.begin(), program);
+    return ended(start_with(std::move(words), {}));
   }
 
   /// Starts it and returns its pid; output goes to files that slipway() reads.
   /// @param variables  "NAME=value", in the place of the test's own
   pid_t start(std::vector<std::string> words, std::vector<std::string> variables = {}) const {
     words.insert(words.begin(), program);
-    for (const std::string& word :
-         {std::string("--root"), folder_.at("root").string(), std::string("--cache"), folder_.at("cache").string()})
-      words.push_back(word);
-    if (live) words.emplace_back("--live");
+    const bool on_host = std::ranges::count(std::array{"log", "plugin", "pkg", "explain", "completion"}, words[1]) == 0;
+    if (on_host) words.insert(words.end(), {"--root", folder_.at("root").string()});
+    if (on_host || words[1] == "pkg") words.insert(words.end(), {"--cache", folder_.at("cache").string()});
+    if (live && on_host) words.emplace_back("--live");
     if (words[1] == "plan" || words[1] == "apply") {
       const bool named = std::find(words.begin(), words.end(), "-f") != words.end();
       if (!named && (words.size() < 3 || words[2].starts_with("-"))) {
         words.insert(words.end(), {"-f", folder_.at("host.yaml").string()});
       }
     }
-    variables.push_back("SLIPWAY_PLUGIN_PATH=" + plugins);
-    variables.push_back("SLIPWAY_LOG_DIR=" + folder_.at("log").string());
-    return spawn({.words = std::move(words),
-                  .variables = std::move(variables),
-                  .out = folder_.at("out").string(),
-                  .err = folder_.at("err").string()});
+    return start_with(std::move(words), std::move(variables));
   }
 
   std::int64_t mtime_ns(const std::string& inside) const {
@@ -114,6 +110,21 @@ class ScratchHost {
   }
 
  private:
+  pid_t start_with(std::vector<std::string> words, std::vector<std::string> variables) const {
+    variables.push_back("SLIPWAY_PLUGIN_PATH=" + plugins);
+    variables.push_back("SLIPWAY_LOG_DIR=" + folder_.at("log").string());
+    return spawn({.words = std::move(words),
+                  .variables = std::move(variables),
+                  .out = folder_.at("out").string(),
+                  .err = folder_.at("err").string()});
+  }
+
+  Ran ended(pid_t child) const {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(folder_.at("out")),
+            read(folder_.at("err"))};
+  }
   static std::string read(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     std::ostringstream text;

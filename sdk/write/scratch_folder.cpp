@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/root_dir.hpp>
+#include <slipway/write/scratch_folder.hpp>
+
+namespace slipway {
+namespace {
+
+std::string unused_name(const std::string& parent, const std::string& name) {
+  std::uint64_t number = 0;
+  (void)!::getrandom(&number, sizeof number, 0);
+  std::array<char, 64> tail{};
+  std::snprintf(tail.data(), tail.size(), "-%d-%016llx", ::getpid(), static_cast<unsigned long long>(number));
+  return parent + "/" + name + tail.data();
+}
+
+/// A reader of this process's pipes would wait for the keeper too.
+void close_all_but(int kept) {
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) {
+    for (int number = 0; number < 1024; ++number)
+      if (number != kept) ::close(number);
+    return;
+  }
+  while (const dirent* entry = ::readdir(folder)) {
+    const int number = std::atoi(entry->d_name);
+    if (entry->d_name[0] != '.' && number != kept && number != ::dirfd(folder)) ::close(number);
+  }
+  ::closedir(folder);
+}
+
+/// Waits for the end of the other process or of its use of the folder, and removes it.
+[[noreturn]] void keep(const std::string& path, int lifeline) {
+  ::setsid();  // a signal for the group of a terminal is none for this
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
+  ::prctl(PR_SET_NAME, "slipway-scratch");
+  close_all_but(lifeline);
+  (void)!::chdir("/");
+  char byte = 0;
+  ssize_t got = 0;
+  while ((got = ::read(lifeline, &byte, 1)) > 0 || (got < 0 && errno == EINTR)) continue;
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<ScratchFolder> ScratchFolder::make(const std::string& parent, const std::string& name) {
+  const std::string path = unused_name(parent, name);
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", path, errno);
+  const Fd theirs(ends[0]);
+  Fd ours(ends[1]);
+  // Before there is a folder: whenever this process is killed, somebody knows of it.
+  const pid_t keeper = ::fork();
+  if (keeper < 0) return system_error("start a process that removes", path, errno);
+  if (keeper == 0) {
+    ours = Fd();
+    keep(path, theirs.get());
+  }
+  ScratchFolder folder(path, ours.release(), keeper);
+  if (::mkdir(path.c_str(), 0700) != 0) return system_error("make", path, errno);
+  return folder;
+}
+
+ScratchFolder::~ScratchFolder() {
+  if (lifeline_ < 0) return;
+  ::close(lifeline_);
+  while (::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+}  // namespace slipway

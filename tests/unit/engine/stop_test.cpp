@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a signal does to a program that watches for it, each in a process of its own.
+#include "core/engine/stop.hpp"
+
+#include <csignal>
+#include <functional>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace slipway::core {
+namespace {
+
+constexpr int kFinished = 7;
+
+/// Runs it in a child. @return the exit status, or 128 + the signal that ended it
+int ended(const std::function<void()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    ::_exit(kFinished);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void finish_when_stopped() {
+  if (!stop_requested()) ::_exit(kFinished);
+}
+
+TEST(Stop, IsAskedForByTermIntAndHangup) {
+  for (const int number : {SIGTERM, SIGINT, SIGHUP})
+    EXPECT_EQ(ended([&] {
+                watch_stop_signals();
+                ::raise(number);
+                finish_when_stopped();
+                ::_exit(0);
+              }),
+              kFinished)
+        << number;
+}
+
+TEST(Stop, ComesAtOnceWithASecondSignal) {
+  EXPECT_EQ(ended([] {
+              watch_stop_signals();
+              for (;;) ::raise(SIGTERM);
+            }),
+            128 + SIGTERM);
+}
+
+// A terminal that closes tells its group and its shell, which tells its jobs: that was a second signal.
+TEST(Stop, IsAskedForOnceByTwoSignalsThatComeTogether) {
+  EXPECT_EQ(ended([] {
+              watch_stop_signals();
+              ::raise(SIGHUP);
+              ::raise(SIGHUP);
+              finish_when_stopped();
+            }),
+            kFinished);
+}
+
+TEST(Stop, ComesWhenTheTimeToFinishIsUp) {
+  EXPECT_EQ(ended([] {
+              watch_stop_signals(std::chrono::seconds(1));
+              ::raise(SIGTERM);
+              for (;;) ::pause();
+            }),
+            128 + SIGTERM);
+}
+
+TEST(Stop, LeavesAHangupIgnoredThatNohupIgnores) {
+  EXPECT_EQ(ended([] {
+              ::signal(SIGHUP, SIG_IGN);
+              watch_stop_signals();
+              ::raise(SIGHUP);
+              if (stop_requested()) ::_exit(kFinished);
+              ::_exit(0);
+            }),
+            kFinished);
+}
+
+TEST(Stop, IsNotAskedForByAReaderThatGoesAway) {
+  EXPECT_EQ(ended([] {
+              watch_stop_signals();
+              ::raise(SIGPIPE);
+              if (stop_requested()) ::_exit(kFinished);
+              ::_exit(0);
+            }),
+            kFinished);
+}
+
+}  // namespace
+}  // namespace slipway::core
