@@ -37,6 +37,11 @@ void add_spec(const CdiSettings& settings, Mode mode, const Roots& roots, const 
   }
 }
 
+void add_missing_hooks(const nvidia::cdi::Edits& edits, const Host& host, std::set<std::string>& missing) {
+  for (const auto& hook : edits.hooks)
+    if (!missing.contains(hook.path) && !host.exists(hook.path)) missing.insert(hook.path);
+}
+
 void add_node_links(const nvidia::cdi::Edits& edits, std::set<std::string>& seen, Json& nodes) {
   for (const auto& node : edits.device_nodes)
     if (node.path.starts_with("/dev/nvidia") && node.host_path.empty() && seen.insert(node.path).second)
@@ -65,7 +70,22 @@ CdiFacts read_cdi_facts(const CdiSettings& settings, const Host& host) {
     inventory = std::move(*found);
   }
   for (const Mode mode : settings.modes) add_spec(settings, mode, machine->roots(), inventory, facts);
+  std::set<std::string> missing;
+  for (const auto& [path, spec] : facts.specs) missing.merge(missing_hook_programs(spec, host));
+  for (const std::string& program : missing)
+    facts.notes.push_back(missing_hook_text(program) + "; install slipway-cdi-hook there, or set hooks: none");
   return facts;
+}
+
+std::set<std::string> missing_hook_programs(const nvidia::cdi::Spec& spec, const Host& host) {
+  std::set<std::string> missing;
+  add_missing_hooks(spec.edits, host, missing);
+  for (const auto& device : spec.devices) add_missing_hooks(device.edits, host, missing);
+  return missing;
+}
+
+std::string missing_hook_text(const std::string& program) {
+  return "the spec names the hook program " + program + ", which is not there: no container with a GPU can start";
 }
 
 Json linked_nodes(const std::map<std::string, nvidia::cdi::Spec>& specs) {

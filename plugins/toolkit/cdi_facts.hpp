@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ struct CdiFacts {
 
 /// Looks at the host and asks NVML; never fails: what is wrong is in the facts.
 CdiFacts read_cdi_facts(const CdiSettings& settings, const Host& host);
+
+/// Programs that the hooks of a spec start and that are not on this host.
+std::set<std::string> missing_hook_programs(const nvidia::cdi::Spec& spec, const Host& host);
+/// What that means, in a sentence.
+std::string missing_hook_text(const std::string& program);
 
 /// The driver's own nodes of specs, {"path", "major", "minor"}, each once and sorted: those that want a link in
 /// /dev/char.

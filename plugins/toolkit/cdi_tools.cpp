@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "nvidia/cdi/read.hpp"
+#include "toolkit/cdi_facts.hpp"
 #include "toolkit/machine.hpp"
 #include "toolkit/spec_file.hpp"
 #include "toolkit/spec_folder.hpp"
@@ -52,6 +53,10 @@ Result<int> run_generate(const std::vector<std::string>& words, const Host& host
   }
   SLIPWAY_TRY(spec, generate(arguments.options, machine.roots(), inventory));
   SLIPWAY_CHECK(put(spec, arguments, arguments.output, io));
+  for (const std::string& program : missing_hook_programs(spec, host))
+    io.warn(missing_hook_text(program) +
+            "; install slipway-cdi-hook there, name another with --nvidia-cdi-hook-path, or leave the hooks out with "
+            "--disable-hook all");
   const auto halves = arguments.options.coherent ? split_coherent(spec) : std::vector<CoherentHalf>{};
   for (const CoherentHalf& half : halves)
     SLIPWAY_CHECK(put(half.spec, arguments, with_suffix(arguments.output, half.suffix), io));
@@ -100,7 +105,7 @@ Result<int> run_validate(const std::vector<std::string>& words, const Host& host
       io.print(word + ": valid, " + spec->kind + " with " + std::to_string(spec->devices.size()) + " devices\n");
       continue;
     }
-    io.log(to_text(spec.error()));
+    io.warn(spec.error().what + " (" + (spec.error().where.empty() ? word : spec.error().where) + ")");
     status = 1;
   }
   return status;

@@ -38,19 +38,20 @@ std::string missing_path(const nvidia::cdi::Edits& edits, const Host& host) {
     if (const std::string path = node.host_path.empty() ? node.path : node.host_path; !host.info(path)) return path;
   for (const auto& mount : edits.mounts)
     if (!host.exists(mount.host_path)) return mount.host_path;
-  for (const auto& hook : edits.hooks)
-    if (!host.exists(hook.path)) return hook.path;
   return {};
 }
 
 void verify_paths(const CdiFacts& facts, const Host& host, Findings& findings) {
   for (const auto& [path, spec] : facts.specs) {
+    for (const std::string& program : missing_hook_programs(spec, host))
+      return findings.fail("cdi.paths", missing_hook_text(program) + " (" + path + ")",
+                           "install slipway-cdi-hook there, or set hooks: none");
     std::string missing = missing_path(spec.edits, host);
     for (const auto& device : spec.devices)
       if (missing.empty()) missing = missing_path(device.edits, host);
     if (missing.empty()) continue;
     findings.fail("cdi.paths", path + " names " + missing + ", which is not there: no container with a GPU can start",
-                  missing.ends_with("cdi-hook") ? "install slipway-cdi-hook there, or set hooks: none" : kApply);
+                  kApply);
     return;
   }
   findings.pass("cdi.paths", "everything that the specs name is there");

@@ -13,13 +13,14 @@ namespace cdi = nvidia::cdi;
 
 constexpr std::size_t kMostMissing = 3;
 
-void add_paths(const cdi::Edits& edits, std::vector<std::string>& paths) {
-  const auto add = [&](const std::string& path) {
+void add_paths(const cdi::Edits& edits, CdiSpec& spec) {
+  const auto add = [](const std::string& path, std::vector<std::string>& paths) {
     if (path.starts_with('/') && std::ranges::count(paths, path) == 0) paths.push_back(path);
   };
-  for (const cdi::DeviceNode& node : edits.device_nodes) add(node.host_path.empty() ? node.path : node.host_path);
-  for (const cdi::Mount& mount : edits.mounts) add(mount.host_path);
-  for (const cdi::Hook& hook : edits.hooks) add(hook.path);
+  for (const cdi::DeviceNode& node : edits.device_nodes)
+    add(node.host_path.empty() ? node.path : node.host_path, spec.host_paths);
+  for (const cdi::Mount& mount : edits.mounts) add(mount.host_path, spec.host_paths);
+  for (const cdi::Hook& hook : edits.hooks) add(hook.path, spec.hook_programs);
 }
 
 std::string problem_of(const Error& error, const std::string& file) {
@@ -39,9 +40,9 @@ CdiSpec parse_cdi_spec(const std::string& file, const std::string& text) {
   spec.kind = parsed->kind;
   for (const cdi::Device& device : parsed->devices) {
     spec.devices.push_back(device.name);
-    add_paths(device.edits, spec.host_paths);
+    add_paths(device.edits, spec);
   }
-  add_paths(parsed->edits, spec.host_paths);
+  add_paths(parsed->edits, spec);
   if (const Status valid = cdi::validate(*parsed, file); !valid) spec.problem = problem_of(valid.error(), file);
   return spec;
 }

@@ -14,8 +14,9 @@ struct CdiSpec {
   std::string file;
   std::string kind;                     ///< "nvidia.com/gpu"; empty when the text is no spec
   std::vector<std::string> devices;     ///< their names: "0", "GPU-…", "all"
-  std::vector<std::string> host_paths;  ///< device nodes, mounts and hooks that must be there
-  std::string problem;                  ///< "FILE:LINE:COLUMN: why engines refuse it"; empty: they take it
+  std::vector<std::string> host_paths;  ///< device nodes and mounts that must be there
+  std::vector<std::string> hook_programs;
+  std::string problem;  ///< "FILE:LINE:COLUMN: why engines refuse it"; empty: they take it
 };
 
 /// A spec's text, JSON or YAML, judged as engines do (nvidia/cdi).

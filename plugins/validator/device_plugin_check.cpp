@@ -75,6 +75,7 @@ Finding check_device_plugin(const Host& host) {
   std::string listening;
   for (const std::string& name : sockets)
     if (listening.empty() && somebody_listens(host, name)) listening = name;
+  if (listening.empty() && !host.live()) return not_tried(kPluginCheck, "this root is not running");
   if (listening.empty())
     return fails(kPluginCheck, "kubelet knows NVIDIA's devices and no device plugin runs any more",
                  "start the device plugin again; its log says why it ended");

@@ -46,7 +46,16 @@ std::optional<Finding> ToolkitCheck::check_cdi() {
     if (!spec.problem.empty())
       return fails(kToolkitCheck, spec.problem,
                    "remove the file, then run `slipway apply` or `nvidia-ctk cdi generate` to make it anew");
-    const auto missing = cdi_.missing(spec);
+    // A hook that is not there is no matter of an old spec: a new one would name it too.
+    for (const std::string& program : spec.hook_programs)
+      if (!host_.exists(program))
+        return fails(kToolkitCheck,
+                     fmt::format("{} names the hook program {}, which is not there: no container with a GPU can start",
+                                 spec.file, program),
+                     "install that program there, or make the spec without hooks (hooks: none of cdi)");
+    auto missing = cdi_.missing(spec);
+    // Only a boot makes the nodes.
+    if (!host_.live()) std::erase_if(missing, [](const std::string& path) { return path.starts_with("/dev/"); });
     if (!missing.empty())
       return fails(kToolkitCheck,
                    fmt::format("{} is stale: it names {}, which is not there", spec.file, fmt::join(missing, ", ")),

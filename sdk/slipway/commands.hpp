@@ -19,8 +19,10 @@ class ToolIo {
   virtual ~ToolIo() = default;
   /// Text for the user's standard output.
   virtual void print(std::string_view text) = 0;
-  /// A line for the log (standard error).
+  /// A line for the log (standard error), which is shown with -v.
   virtual void log(std::string_view text) = 0;
+  /// A line on standard error that everybody is to see.
+  virtual void warn(std::string_view text) { log(text); }
   /// Progress of one named step; `total` 0 when it is not known.
   virtual void progress(std::string_view label, std::uint64_t done, std::uint64_t total) = 0;
   /// Asks the core for one of its own abilities:

@@ -32,6 +32,8 @@ void ServiceToolIo::print(std::string_view text) { tell("output", {{"text", text
 
 void ServiceToolIo::log(std::string_view text) { tell("log", {{"level", "info"}, {"text", text}}); }
 
+void ServiceToolIo::warn(std::string_view text) { tell("log", {{"level", "warning"}, {"text", text}}); }
+
 void ServiceToolIo::progress(std::string_view label, std::uint64_t done, std::uint64_t total) {
   tell("progress", {{"label", label}, {"done", done}, {"total", total}});
 }

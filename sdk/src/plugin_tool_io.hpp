@@ -20,6 +20,7 @@ class ServiceToolIo final : public ToolIo {
 
   void print(std::string_view text) override;
   void log(std::string_view text) override;
+  void warn(std::string_view text) override;
   void progress(std::string_view label, std::uint64_t done, std::uint64_t total) override;
   Result<Json> core(std::string_view op, const Json& request) override;
 

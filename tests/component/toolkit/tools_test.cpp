@@ -39,7 +39,7 @@ TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
 TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
   const testing::TempDir folder;
   folder.file("broken.yaml", "kind: [");
-  const Ran ran = slipway("toolkit cdi validate -v " + folder.at("broken.yaml").string());
+  const Ran ran = slipway("toolkit cdi validate " + folder.at("broken.yaml").string());
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.said, HasSubstr("broken.yaml:1:"));
 }

@@ -38,6 +38,21 @@ TEST_F(Toolkit, PassesForASpecAllOfWhosePathsAreThere) {
   EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
 }
 
+// It was called stale, and to make the spec anew was said to help.
+TEST_F(Toolkit, NamesAHookProgramThatIsNotThereAndWhatHelps) {
+  host.file("/etc/cdi/nvidia.json", kSpec).without("/usr/bin/nvidia-cdi-hook");
+  EXPECT_THAT(run(), HasSubstr("fail validator.toolkit: /etc/cdi/nvidia.json names the hook program "
+                               "/usr/bin/nvidia-cdi-hook, which is not there"));
+  EXPECT_THAT(check.run().remedy, HasSubstr("install that program"));
+}
+
+TEST_F(Toolkit, ExpectsNoDeviceNodesInARootThatIsNotRunning) {
+  FakeHost image;
+  image.file("/usr/lib/libcuda.so.535.261.03", "").file("/usr/bin/nvidia-cdi-hook", "");
+  image.file("/etc/cdi/nvidia.json", kSpec);
+  EXPECT_THAT(shown(ToolkitCheck(image).run()), HasSubstr("pass"));
+}
+
 TEST_F(Toolkit, FollowsASpecThatBecomesStaleAndIsMadeAnew) {
   host.file("/run/cdi/nvidia.yaml",
             "cdiVersion: 0.6.0\nkind: nvidia.com/gpu\ndevices:\n- name: \"0\"\n"
