@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "core/cli/plan_lines.hpp"
 #include "core/cli/render.hpp"
+#include "core/engine/failing.hpp"
 
 namespace slipway::core {
 namespace {
+
+/// A saved plan may be applied from another folder.
+std::string absolute(const std::string& path) {
+  std::error_code code;
+  const auto whole = std::filesystem::absolute(path, code).lexically_normal();
+  return code || path.empty() ? path : whole.string();
+}
 
 char mark(const PlannedItem& item) {
   switch (item.check.standing) {
@@ -49,9 +59,17 @@ void append_indented(std::ostringstream& text, const std::string& block, const c
   for (std::string line; std::getline(lines, line);) text << indent << line << '\n';
 }
 
-void append_component(std::ostringstream& text, const PlannedComponent& component, const HostSpec& spec,
+/// It needs no change and did not work after the last apply.
+bool is_checked_again(const PlannedRun& run, const PlannedComponent& component) {
+  return component.state == ComponentState::ready && run.failing.contains(component.name);
+}
+
+void append_component(std::ostringstream& text, const PlannedComponent& component, const PlannedRun& run,
                       int verbosity) {
   text << component.name << ": " << headline(component) << '\n';
+  if (is_checked_again(run, component))
+    text << "  it did not work after the last apply (" << failing_text(run.failing[component.name])
+         << "); an apply checks it again\n";
   for (const PlanLine& line : plan_lines(component.items, verbosity > 0)) {
     const PlannedItem& item = *line.first;
     if (item.check.standing == Check::Standing::satisfied && verbosity == 0) continue;
@@ -62,7 +80,7 @@ void append_component(std::ostringstream& text, const PlannedComponent& componen
     if (verbosity > 0) append_indented(text, item.check.diff, "      ");
   }
   for (const std::string& note : component.plan.notes()) text << "  note: " << note << '\n';
-  if (component.error) append_indented(text, error_text(*component.error, component.name, &spec), "  ");
+  if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");
 }
 
 }  // namespace
@@ -72,10 +90,13 @@ std::string plan_text(const PlannedRun& run, const std::string& root, int verbos
   text << "Plan for " << root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
   for (const std::string& trigger : run.owed) text << "  still owed by an earlier apply: " << trigger << '\n';
-  for (const PlannedComponent& component : run.components) append_component(text, component, run.spec, verbosity);
+  for (const PlannedComponent& component : run.components) append_component(text, component, run, verbosity);
   for (const std::string& trigger : run.triggers) text << "then: " << trigger << '\n';
   if (run.failed())
     text << "Not everything can be planned; see the errors above.\n";
+  else if (!run.changes() &&
+           std::ranges::any_of(run.components, [&](const auto& each) { return is_checked_again(run, each); }))
+    text << "Nothing to change; what did not work is checked again by an apply.\n";
   else if (!run.changes())
     text << "Nothing to do.\n";
   return text.str();
@@ -96,22 +117,26 @@ Json plan_json(const PlannedRun& run, const Options& options) {
         {"items", std::move(items)}, {"notes", component.plan.notes()},     {"outputs", component.plan.outputs()}};
     if (!component.reason.empty()) value["reason"] = component.reason;
     if (component.error) value["error"] = to_json(*component.error);
+    if (run.failing.contains(component.name)) value["failing"] = run.failing[component.name];
     components.push_back(std::move(value));
   }
-  return envelope("Plan", {{"changes", run.changes()},
-                           {"components", components},
-                           {"kernel", run.kernel},
-                           {"owed", run.owed},
-                           {"recovery", run.recovery},
-                           {"triggers", run.triggers},
-                           {"identity", plan_identity(run)},
-                           {"lock", run.lock.to_json()},
-                           {"options",
-                            {{"spec", run.spec.file},
-                             {"root", options.session.root},
-                             {"kernel", options.session.kernel},
-                             {"sim", options.session.sim},
-                             {"only", options.only}}}});
+  return envelope("Plan",
+                  {{"changes", run.changes()},
+                   {"components", components},
+                   {"kernel", run.kernel},
+                   {"owed", run.owed},
+                   {"recovery", run.recovery},
+                   {"triggers", run.triggers},
+                   {"identity", plan_identity(run)},
+                   {"lock", run.lock.to_json()},
+                   {"options",
+                    {{"spec", absolute(run.spec.file)},
+                     {"root", absolute(options.session.root)},
+                     {"kernel", options.session.kernel},
+                     {"sim", options.session.sim.find('/') == std::string::npos ? options.session.sim
+                                                                                : absolute(options.session.sim)},
+                     {"live", options.session.live.value_or(false)},
+                     {"only", options.only}}}});
 }
 
 }  // namespace slipway::core

@@ -8,6 +8,7 @@
 #include "core/action/trigger.hpp"
 #include "core/engine/boot_unit.hpp"
 #include "core/engine/clashes.hpp"
+#include "core/engine/failing.hpp"
 #include "core/engine/generations.hpp"
 #include "core/engine/layers.hpp"
 #include "core/engine/outputs.hpp"
@@ -56,6 +57,7 @@ class Apply {
     result_.run = std::move(planned);
     SLIPWAY_CHECK(recover(spec));
     SLIPWAY_CHECK(compare_with_saved());
+    failing_ = result_.run.failing;
     if (!journal_ && !result_.run.changes() && !generation_is_new(session_, result_.run)) {
       SLIPWAY_CHECK(session_.state().leave());  // where a crash kept the last removal from doing that
       if (session_.state().exists()) SLIPWAY_CHECK(record_outputs(session_, result_.run));
@@ -89,6 +91,7 @@ class Apply {
   Status recover(const HostSpec& spec) {
     if (!result_.run.recovery && !journal_exists(session_)) return {};
     SLIPWAY_CHECK(open_journal_now());
+    cut_off_ = true;
     SLIPWAY_TRY(again, plan_run(session_, spec, options_.plan, journal_.get()));
     result_.run = std::move(again);
     return {};
@@ -103,10 +106,28 @@ class Apply {
                  {}};
   }
 
+  /// Nothing is changed. What did not work before is looked at again all the same.
   Status keep_generation() {
+    look_at_failing();
+    SLIPWAY_CHECK(remember_failing());
     SLIPWAY_TRY(current, session_.state().current());
     result_.generation = current ? current->number : 0;
     return {};
+  }
+
+  /// Those that did not work after an earlier apply, and all after one that was cut off before it came to that.
+  void look_at_failing() {
+    if (!options_.verify_failing) return;
+    for (PlannedComponent& component : result_.run.components)
+      if (component.state == ComponentState::ready && (cut_off_ || failing_.contains(component.name)))
+        verify(component, "it still does not work: ");
+  }
+
+  Status remember_failing() {
+    const Json after = failing_after(failing_, result_.run, result_.findings);
+    if (after == failing_ || !session_.state().exists()) return {};
+    SLIPWAY_CHECK(session_.state().write_failing(after));
+    return session_.root().sync();
   }
 
   bool blocked(PlannedComponent& component) {
@@ -220,6 +241,7 @@ class Apply {
     Status paid = pay_owed(session_, *journal_, result_.report);
     for (PlannedComponent& component : result_.run.components)
       if (component.state == ComponentState::changed) look_again(component);
+    look_at_failing();
     Status closed = close(paid.ok());
     if (!paid)
       result_.error = std::move(paid).error();
@@ -230,11 +252,16 @@ class Apply {
   void look_again(PlannedComponent& component) {
     if (session_.plugins().manifest(component.name) == nullptr) return;
     if (const Status stable = check_stable(component); !stable) return fail(component, stable.error());
+    verify(component, "it does not work: ");
+  }
+
+  void verify(PlannedComponent& component, const std::string& words) {
+    if (session_.plugins().manifest(component.name) == nullptr) return;
     auto findings = verify_component(session_, component.name, component.section);
     if (!findings) return fail(component, std::move(findings).error());
     if (!findings->passed()) {
       component.state = ComponentState::failed;
-      component.reason = "it does not work yet: see the findings";
+      component.reason = words + failed_names(*findings);
     }
     result_.findings[component.name] = std::move(*findings);
   }
@@ -280,6 +307,7 @@ class Apply {
       result_.generation = number;
     }
     SLIPWAY_CHECK(record_outputs(session_, result_.run));
+    SLIPWAY_CHECK(remember_failing());
     SLIPWAY_CHECK(session_.root().sync());
     // What the journal still has to undo may need every original and layer.
     if (!steps.empty()) return session_.root().sync();
@@ -314,6 +342,8 @@ class Apply {
   const ApplyOptions& options_;
   ApplyResult& result_;
   std::unique_ptr<Journal> journal_;
+  Json failing_ = Json::object();  ///< what did not work after earlier applies
+  bool cut_off_ = false;           ///< an earlier apply may not have come to verify
 };
 
 }  // namespace

@@ -14,12 +14,13 @@ namespace slipway::core {
 
 struct ApplyOptions {
   PlanOptions plan;
-  Json expected;  ///< plan_identity() of a saved plan: anything else is refused; null: none
+  Json expected;               ///< plan_identity() of a saved plan: anything else is refused; null: none
+  bool verify_failing = true;  ///< also of what needs no change: did it not work before, does it now?
 };
 
 struct ApplyResult {
   PlannedRun run;                            ///< with the states that the components ended in
-  std::map<std::string, Findings> findings;  ///< verify() of each component that changed
+  std::map<std::string, Findings> findings;  ///< verify() of each component that changed or was failing
   std::vector<std::string> report;           ///< what else happened: recovery, skipped triggers
   int generation = 0;                        ///< in force now
   bool changed = false;                      ///< anything was done at all

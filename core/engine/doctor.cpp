@@ -21,6 +21,11 @@ Findings diagnose_component(Session& session, const std::string& name, const Jso
   return findings;
 }
 
+bool is_left_out_here(const std::string& name, const Findings& findings) {
+  return std::ranges::any_of(findings.list(),
+                             [&](const Finding& finding) { return finding.name == name + std::string(kApplies); });
+}
+
 Findings merged(const Findings& verified, const Findings& patterns) {
   Findings all;
   for (const Finding& finding : verified.list()) {
@@ -54,7 +59,7 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
   SLIPWAY_TRY(all, verify_run(session, spec, {options.only, false}));
   for (auto& [name, findings] : all) {
     const auto section = spec.components.find(name);
-    if (section == spec.components.end()) continue;
+    if (section == spec.components.end() || is_left_out_here(name, findings)) continue;
     findings = merged(findings, diagnose_component(session, name, section->second));
   }
   SLIPWAY_TRY(run, plan_run(session, spec, {options.only, options.lock, false}));

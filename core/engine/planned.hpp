@@ -55,6 +55,7 @@ struct PlannedRun {
   bool recovery = false;                     ///< a cut-off apply has to be undone first
   Lock lock;                                 ///< what was chosen
   Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
+  Json failing = Json::object();             ///< by component: what did not work after an earlier apply
 
   bool changes() const;
   bool failed() const;

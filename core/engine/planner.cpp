@@ -169,21 +169,6 @@ void collect_triggers(PlannedRun& run) {
     }
 }
 
-Status check_only(const PlanOptions& options, const HostSpec& spec, const std::map<std::string, Ownership>& owned) {
-  for (const std::string& name : options.only) {
-    if (spec.components.contains(name) || owned.contains(name)) continue;
-    std::vector<std::string> known;
-    for (const auto& [component, section] : spec.components) known.push_back(component);
-    const std::string near = nearest(name, known);
-    return Error{ErrorCode::invalid,
-                 "--only names '" + name + "', which the spec does not have",
-                 spec.file,
-                 near.empty() ? "name components of the spec" : "did you mean '" + near + "'?",
-                 {}};
-  }
-  return {};
-}
-
 void fail(PlannedComponent& planned, Error error) {
   planned.state = ComponentState::failed;
   planned.error = std::move(error);
@@ -303,6 +288,22 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
 
 }  // namespace
 
+Status check_names(const std::vector<std::string>& names, const HostSpec& spec,
+                   const std::map<std::string, Ownership>& owned) {
+  for (const std::string& name : names) {
+    if (spec.components.contains(name) || owned.contains(name)) continue;
+    std::vector<std::string> known;
+    for (const auto& [component, section] : spec.components) known.push_back(component);
+    const std::string near = nearest(name, known);
+    return Error{ErrorCode::invalid,
+                 "the component '" + name + "' is neither in the spec nor installed here",
+                 "command line",
+                 near.empty() ? "name components of the spec (" + spec.file + ")" : "did you mean '" + near + "'?",
+                 {}};
+  }
+  return {};
+}
+
 bool comes_after(const Session& session, const std::string& component, const std::string& other) {
   const Manifest* manifest = session.plugins().manifest(component);
   const Manifest* before = session.plugins().manifest(other);
@@ -367,11 +368,13 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   run.kernel = session.host().kernel_release().value_or("");
   SLIPWAY_CHECK(session.state().check_format());
   SLIPWAY_TRY(owned, session.state().ownerships());
-  SLIPWAY_CHECK(check_only(options, run.spec, owned));
+  SLIPWAY_CHECK(check_names(options.only, run.spec, owned));
   SLIPWAY_TRY(graph, graph_of(session, run.spec));
   SLIPWAY_TRY(unfinished, journal == nullptr ? read_unfinished(session) : unfinished_of(*journal));
   run.recovery = unfinished.recovery;
   run.owed = unfinished.owed;
+  SLIPWAY_TRY(failing, session.state().failing());
+  run.failing = failing;
 
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/engine/boot_unit.hpp"
+#include "core/engine/failing.hpp"
 #include "core/engine/layers.hpp"
 #include "core/engine/planner.hpp"
 
@@ -37,6 +38,26 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
   return Finding{Finding::Status::fail, name, problems, "`slipway plan` shows what an apply would put right"};
 }
 
+/// A component that an apply leaves out, since there is nothing for it here, has nothing to be verified either.
+std::optional<Finding> has_nothing_here(Session& session, const std::string& name, const Json& section, bool is_owned) {
+  const auto facts = detect_component(session, name, section);
+  if (!facts || facts->applicable()) return std::nullopt;
+  const std::string finding = name + std::string(kApplies);
+  if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
+  return Finding{Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
+                 "bring the hardware back, or run `slipway remove " + name + "`"};
+}
+
+/// How the last apply ended for the component, where that is not for verify to find out anew.
+std::optional<Finding> last_apply(const std::string& name, const Json& record) {
+  if (record.contains("findings")) return std::nullopt;
+  const std::string state = record.value("state", "");
+  // A registry that did not answer stops no running machine, and what waits is on its way.
+  const bool failed = (state == "failed" || state == "blocked") && !record.value("unreachable", false);
+  return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
+                 "the last apply left it " + state + ": " + failing_text(record), "run `slipway apply` again"};
+}
+
 }  // namespace
 
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section) {
@@ -49,6 +70,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
                                                    const VerifyOptions& options) {
   SLIPWAY_CHECK(session.state().check_format());
   SLIPWAY_TRY(owned, session.state().ownerships());
+  SLIPWAY_CHECK(check_names(options.only, spec, owned));
   std::map<std::string, Findings> all;
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
@@ -58,8 +80,16 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     SLIPWAY_TRY(finding, check_owned(session, ownership, options.deep));
     all[name].add(std::move(finding));
   }
+  SLIPWAY_TRY(failing, session.state().failing());
+  for (const auto& [name, record] : failing.items())
+    if (looked_at(name) && (owned.contains(name) || spec.components.contains(name)))
+      if (auto finding = last_apply(name, record)) all[name].add(std::move(*finding));
   for (const auto& [name, section] : spec.components) {
     if (!looked_at(name)) continue;
+    if (auto finding = has_nothing_here(session, name, section, owned.contains(name))) {
+      all[name].add(std::move(*finding));
+      continue;
+    }
     auto findings = verify_component(session, name, section);
     if (!findings) {
       all[name].fail(name + ".verify", findings.error().what, findings.error().next);

@@ -12,6 +12,9 @@
 
 namespace slipway::core {
 
+/// The end of the name of a finding about a component that has nothing to do on this host: "driver.applies".
+inline constexpr std::string_view kApplies = ".applies";
+
 /// The component's own verify(). Changes nothing.
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section);
 

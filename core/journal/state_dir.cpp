@@ -229,6 +229,22 @@ Status StateDir::write_products(const Json& products) {
   return write_json(state_path("products.json"), products);
 }
 
+Result<Json> StateDir::failing() const {
+  auto value = read_json(root_.root(), state_path("failing.json"));
+  if (!value && value.error().code == ErrorCode::not_found) return Json(Json::object());
+  if (value ? value->is_object() : value.error().code != ErrorCode::corrupt) return value;
+  return Error{ErrorCode::corrupt,
+               "the record of the components that did not work is damaged",
+               state_path("failing.json"),
+               "remove that file; `slipway verify` then says what does not work",
+               {}};
+}
+
+Status StateDir::write_failing(const Json& failing) {
+  if (failing.empty()) return root_.remove(state_path("failing.json"));
+  return write_json(state_path("failing.json"), failing);
+}
+
 Status StateDir::forget(const std::string& component) {
   return root_.remove(state_path("components/" + component + ".json"));
 }

@@ -7,6 +7,7 @@
 //   components/NAME.json  what component NAME owns, see Ownership
 //   generations/N.json    see Generation; `current` holds the N in force
 //   products.json        files that triggers made where there was none, and stores that are to be dropped
+//   failing.json         components that did not work when they were last applied (core/engine/failing.hpp)
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
 //   journal.sqlite        only while an apply is under way (core/journal/journal.hpp)
 #pragma once
@@ -81,6 +82,10 @@ class StateDir {
   /// that names the trigger. A store of layers whose component goes: {PATH: {"trigger": "", "store", "original"}}.
   Result<Json> products() const;
   Status write_products(const Json& products);
+
+  /// Components that did not work when they were last applied: {NAME: …}; empty without such.
+  Result<Json> failing() const;
+  Status write_failing(const Json& failing);
 
   Result<std::vector<int>> generations() const;
   Result<Generation> generation(int number) const;

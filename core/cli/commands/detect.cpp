@@ -19,6 +19,7 @@ void append(std::ostringstream& text, const std::string& name, const Json& value
 Result<int> run_detect(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
+  SLIPWAY_CHECK(check_names(options.only, loaded.spec, {}));
   Json components = Json::object();
   std::ostringstream text;
   for (const auto& [name, section] : loaded.spec.components) {

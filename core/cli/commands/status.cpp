@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "core/cli/command.hpp"
+#include "core/engine/failing.hpp"
 #include "core/engine/recovery.hpp"
 #include "core/service/ask.hpp"
 
@@ -41,6 +42,13 @@ std::string held_text(const Ownership& ownership) {
   return text;
 }
 
+/// How the last apply ended for the component; empty: well.
+std::string failing_line(const Json& failing, const std::string& name) {
+  if (!failing.contains(name)) return {};
+  const Json& record = failing[name];
+  return "    " + record.value("state", "") + " at the last apply: " + failing_text(record) + "\n";
+}
+
 }  // namespace
 
 Result<int> run_status(const Options& options, TerminalUi& ui) {
@@ -51,23 +59,33 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(generations, state.generations());
   SLIPWAY_TRY(unfinished, read_unfinished(*session));
+  SLIPWAY_TRY(failing, state.failing());
 
   const auto running = services(*session);
   Json components = Json::object();
   std::ostringstream text;
-  if (!current)
+  if (!current && owned.empty())
     text << "Nothing is provisioned in " << options.session.root << ".\n";
+  else if (!current)
+    text << "No generation is in force in " << options.session.root
+         << ": no apply has made all that its spec asks for. Held so far:\n";
   else
     text << "Generation " << current->number << " of " << generations.size() << " is in force, from "
          << current->spec_file << ".\n";
   for (const auto& [name, ownership] : owned) {
     components[name] = {{"holds", ownership.items.size()}, {"outputs", ownership.outputs}};
-    text << "  " << name << ": " << held_text(ownership) << '\n';
+    text << "  " << name << ": " << held_text(ownership) << '\n' << failing_line(failing, name);
     if (const auto service = running.find(name); service != running.end()) text << service_text(service->second);
   }
   for (const auto& [name, service] : running) {
     components[name]["service"] = to_json(service);
-    if (!owned.contains(name)) text << "  " << name << ": holds nothing\n" << service_text(service);
+    if (!owned.contains(name))
+      text << "  " << name << ": holds nothing\n" << failing_line(failing, name) << service_text(service);
+  }
+  for (const auto& [name, record] : failing.items()) {
+    components[name]["failing"] = record;
+    if (!owned.contains(name) && !running.contains(name))
+      text << "  " << name << ": holds nothing\n" << failing_line(failing, name);
   }
   if (unfinished.recovery) text << "An apply was cut off: the next `slipway apply` undoes its open changes first.\n";
   for (const std::string& trigger : unfinished.owed) text << "Still owed: " << trigger << '\n';

@@ -5,7 +5,9 @@
 
 namespace slipway::core {
 
-Result<int> run_verify(const Options& options, TerminalUi& ui) {
+Result<int> run_verify(const Options& given, TerminalUi& ui) {
+  Options options = given;
+  options.only.insert(options.only.end(), options.arguments.begin(), options.arguments.end());
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(findings, verify_run(*session, loaded.spec, {options.only, options.deep}));

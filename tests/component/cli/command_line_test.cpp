@@ -15,7 +15,55 @@ TEST(CommandLine, MistakesExitWith64AndSayWhatIsMeant) {
   expect_refused(root, root.run({"plan", "--colour"}), 64, {"colour"}, before);
   expect_refused(root, root.run({"plan", "-o", "xml"}), 64, {"xml", "json"}, before);
   expect_refused(root, root.run({"remove"}), 64, {"--all"}, before);
-  expect_refused(root, root.run({"pkg", "bild"}), 64, {"pkg"}, before);
+  expect_refused(root, root.slipway({"pkg", "bild"}), 64, {"pkg"}, before);
+}
+
+// `apply --dry-run` installed, and `verify bogus nonsense` said "Verified.".
+TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
+  const DriverRoot root;
+  const auto before = root.tree();
+  expect_refused(root, root.run({"apply", "--dry-run"}), 64, {"--dry-run", "slipway plan"}, before);
+  expect_refused(root, root.run({"status", "--deep"}), 64, {"status", "--deep", "--help"}, before);
+  expect_refused(root, root.run({"remove", "--all", "--only", "driver"}), 64, {"--only"}, before);
+  expect_refused(root, root.run({"plan", "--yes"}), 64, {"--yes"}, before);
+  expect_refused(root, root.run({"status", "now"}), 64, {"'now'"}, before);
+  expect_refused(root, root.run({"rollback", "1", "2"}), 64, {"'2'"}, before);
+  const std::string file = root.folder().at("host.yaml").string();
+  expect_refused(root, root.run({"verify", "bogus", "nonsense", "-f", file}), 64, {"bogus"}, before);
+  expect_refused(root, root.run({"detect", "--only", "bogus", "-f", file}), 64, {"bogus"}, before);
+}
+
+TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {
+  const DriverRoot root;
+  const std::string help = root.slipway({"gc", "--help"}).out;
+  EXPECT_THAT(help, HasSubstr("--dry-run"));
+  EXPECT_THAT(help, HasSubstr("--root"));
+  EXPECT_THAT(help, ::testing::Not(HasSubstr("--deep")));
+  EXPECT_THAT(help, ::testing::Not(HasSubstr("--tag")));
+}
+
+TEST(Verify, LooksAtTheComponentsThatItNames) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  EXPECT_EQ(root.run({"verify", "driver"}).code, 0);
+  EXPECT_EQ(root.run({"verify", "driver", "gfd"}).code, 64);
+}
+
+// A plan for one root was applied to it, though the command line named another.
+TEST(SavedPlans, AreRefusedBesideOptionsThatContradictThem) {
+  const DriverRoot root;
+  const std::string plan = root.folder().at("plan.json").string();
+  root.folder().file("plan.json", root.run({"plan", "-o", "json"}).out);
+  root.folder().directory("other");
+  const auto before = root.tree();
+  testing::ScratchHost other;
+  const testing::Ran elsewhere = other.slipway({"apply", plan});
+  EXPECT_EQ(elsewhere.code, 64) << elsewhere.out << elsewhere.err;
+  EXPECT_THAT(elsewhere.err, HasSubstr("--root " + root.path("").parent_path().string()));
+  expect_refused(root, root.run({"apply", plan}, "l4x1"), 64, {"--sim", "h100x8"}, before);
+  expect_refused(root, root.slipway({"apply", plan, "--kernel", "6.1.0-1"}), 64, {"--kernel"}, before);
+  expect_refused(root, root.slipway({"apply", plan, "--only", "driver"}), 64, {"--only"}, before);
+  EXPECT_EQ(root.run({"apply", plan}).code, 0) << root.error_text();
 }
 
 TEST(CommandLine, AnUnknownProfileListsTheKnownOnes) {
@@ -27,7 +75,7 @@ TEST(CommandLine, AnUnknownProfileListsTheKnownOnes) {
 TEST(CommandLine, AComponentThatTheSpecDoesNotHaveIsRefused) {
   const DriverRoot root;
   const auto before = root.tree();
-  expect_refused(root, root.run({"apply", "--only", "drver"}), 1, {"drver", "driver"}, before);
+  expect_refused(root, root.run({"apply", "--only", "drver"}), 64, {"drver", "driver"}, before);
 }
 
 TEST(Results, OnStandardOutputAreJsonWithAnApiVersionAndLogsAreElsewhere) {

@@ -47,7 +47,7 @@ TEST(Doctor, SaysThatThereIsNoPackageForAKernelAndWhichThereAre) {
 TEST(Doctor, RefusesAComponentThatIsNotThere) {
   const DriverRoot root;
   const Ran doctor = root.run({"doctor", "drver", "-f", root.folder().at("host.yaml").string()});
-  EXPECT_EQ(doctor.code, 1);
+  EXPECT_EQ(doctor.code, 64);
   EXPECT_THAT(doctor.err, HasSubstr("drver"));
 }
 

@@ -30,7 +30,10 @@ void add_units(const Spec& spec, Plan& plan) {
 
 class Probe : public Component {
  public:
-  Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
+  Result<Facts> detect(const Spec&, const Host& host) const override {
+    if (host.exists("/etc/probe-hang-in-detect")) std::this_thread::sleep_for(std::chrono::minutes(10));
+    return Facts{};
+  }
 
   Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
     Plan plan;
@@ -52,9 +55,12 @@ class Probe : public Component {
     return plan;
   }
 
-  Result<Findings> verify(const Spec&, const Host&) const override {
+  Result<Findings> verify(const Spec&, const Host& host) const override {
     Findings findings;
     findings.pass("probe.here", "it answers");
+    if (host.exists("/etc/probe-broken")) findings.fail("probe.works", "it is broken", "remove /etc/probe-broken");
+    if (host.exists("/etc/probe-crash")) std::abort();
+    if (host.exists("/etc/probe-hang")) std::this_thread::sleep_for(std::chrono::minutes(10));
     return findings;
   }
 

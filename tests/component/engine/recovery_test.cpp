@@ -157,6 +157,24 @@ TEST(Recovery, PaysTheRestartForFilesThatHadToComeAnew) {
   EXPECT_EQ(host.text("new/file"), "one");
 }
 
+// A kill between the last change and verify left a component that nobody had asked whether it works.
+TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
+  ScratchHost host;
+  host.put("etc/probe-hang", "");
+  host.put("etc/probe-broken", "");
+  host.spec("    probe: {files: {/new/file: x}}\n");
+  const pid_t child = host.start({"apply"});
+  const auto committed = host.path("var/lib/slipway/components/probe.json");
+  for (int i = 0; i < 600 && !std::filesystem::exists(committed); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ::kill(child, SIGKILL);
+  wait_for(child);
+  std::filesystem::remove(host.path("etc/probe-hang"));
+  const Ran next = host.slipway({"apply"});
+  EXPECT_EQ(next.code, 1) << next.out << next.err;
+  EXPECT_THAT(next.out, HasSubstr("does not work: probe.works"));
+}
+
 TEST(Stop, BySigtermFinishesTheComponentAtWorkAndBeginsNoOther) {
   ScratchHost host;
   host.live = true;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host without GPUs: there is nothing to do for the components, and all commands agree on that.
+#include "tests/component/cli/driver_root.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::DriverRoot;
+using slipway::testing::Ran;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+void stack(const DriverRoot& root) {
+  root.spec(
+      "    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
+      ", trust: unsigned}}\n    cdi: {}\n    runtime: {}\n    deviceplugin: {}\n    gfd: {}\n    validator: {}\n");
+}
+
+// apply exited with 0 and verify with 1.
+TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
+  const DriverRoot root;
+  stack(root);
+  const std::string file = root.folder().at("host.yaml").string();
+  for (const std::string command : {"apply", "verify", "doctor"}) {
+    const Ran ran = root.run({command, "-f", file, "-o", "json"}, "empty");
+    EXPECT_EQ(ran.code, 0) << command << ran.out << ran.err;
+    const Json result = Json::parse(ran.out);
+    std::size_t seen = 0;
+    for (const Json& component : result["components"]) {
+      const std::string text = component.dump();
+      EXPECT_THAT(text, Not(HasSubstr("\"fail\""))) << command;
+      seen += text.find("not-applicable") != std::string::npos ? 1 : 0;
+    }
+    EXPECT_EQ(seen, 6U) << command << ran.out;
+  }
+  const std::string status = root.run({"status"}, "empty").out;
+  for (const std::string component : {"driver", "cdi", "runtime", "deviceplugin", "gfd", "validator"}) {
+    EXPECT_THAT(status, Not(HasSubstr(component + ":")));
+    EXPECT_FALSE(std::filesystem::exists(root.path("etc/systemd/system/slipway-" + component + ".service")));
+  }
+}
+
+TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorToApplyVerifyAndDoctor) {
+  const DriverRoot root;
+  root.folder().file("host.yaml",
+                     "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: require\n"
+                     "  components:\n    driver: {version: \"535.261.03\", modules: open, source: {repository: " +
+                         testing::kPackage + ", trust: unsigned}}\n");
+  const std::string file = root.folder().at("host.yaml").string();
+  for (const std::string command : {"apply", "verify", "doctor"})
+    EXPECT_EQ(root.run({command, "-f", file}, "empty").code, 1) << command;
+}
+
+// Labels that only the booted service writes made an apply to an image fail.
+TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
+  const DriverRoot root;
+  stack(root);
+  const Ran apply = root.run({"apply"});
+  EXPECT_EQ(apply.code, 0) << apply.out << apply.err;
+  const Ran verify = root.run({"verify"});
+  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("not-exercised  gfd.labels"));
+  EXPECT_EQ(root.run({"apply"}).code, 0);
+}
+
+// NVML reported 550.90.07 beside 535.261.03 that had just been installed.
+TEST(SimulatedDriver, IsTheOneThatTheRootHas) {
+  const DriverRoot root;
+  stack(root);
+  const auto version = [&] {
+    const Ran labels =
+        root.bare({"gfd", "labels", "--no-timestamp", "--sim", "h100x8", "--root", root.path("").string()});
+    EXPECT_EQ(labels.code, 0) << labels.err;
+    return labels.out;
+  };
+  EXPECT_THAT(version(), HasSubstr("cuda.driver-version.full=550.90.07"));
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  EXPECT_THAT(version(), HasSubstr("cuda.driver-version.full=535.261.03"));
+}
+
+}  // namespace
+}  // namespace slipway

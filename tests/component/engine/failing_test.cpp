@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// A component that does not work after its apply: every command says so, until it works.
+#include "scratch_host.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kProbe = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n";
+constexpr const char* kBoth = "    probe: {files: {/etc/probe.conf: \"one\\n\"}}\n    bystander: {}\n";
+
+/// A host whose probe was applied and does not work, since /etc/probe-broken is there.
+class Failing : public ::testing::Test {
+ protected:
+  void apply_broken(const char* components) const {
+    host.spec(components);
+    host.put("etc/probe-broken", "");
+    const Ran first = host.slipway({"apply"});
+    ASSERT_EQ(first.code, 1) << first.out << first.err;
+    ASSERT_THAT(first.out, HasSubstr("probe: failed (it does not work: probe.works)"));
+  }
+  void mend() const { std::filesystem::remove(host.path("etc/probe-broken")); }
+  Ran apply_only(const std::string& component) const {
+    return host.slipway({"apply", "--only", component, "-f", host.folder().at("host.yaml").string()});
+  }
+  const std::string record = "var/lib/slipway/failing.json";
+  ScratchHost host;
+};
+
+// The second apply said "Nothing to do" and exited with 0, while verify exited with 1.
+TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
+  apply_broken(kProbe);
+  const auto after = host.tree();
+  for (int i = 0; i < 2; ++i) {
+    const Ran again = host.slipway({"apply"});
+    EXPECT_EQ(again.code, 1) << again.out;
+    EXPECT_THAT(again.out, HasSubstr("probe: failed (it still does not work: probe.works)"));
+    EXPECT_THAT(again.out, HasSubstr("probe.works: it is broken"));
+    EXPECT_THAT(again.out, Not(HasSubstr("Nothing to do")));
+    EXPECT_EQ(host.tree(), after);
+  }
+  mend();
+  const Ran mended = host.slipway({"apply"});
+  EXPECT_EQ(mended.code, 0) << mended.out << mended.err;
+  EXPECT_THAT(mended.out, HasSubstr("Nothing to do"));
+  EXPECT_FALSE(std::filesystem::exists(host.path(record)));
+  EXPECT_THAT(host.slipway({"apply"}).out, Not(HasSubstr("probe.here"))) << "what works is not verified each time";
+}
+
+TEST_F(Failing, IsSaidByPlanStatusVerifyAndDoctorToo) {
+  apply_broken(kProbe);
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 0);
+  EXPECT_THAT(plan.out, HasSubstr("did not work after the last apply (probe.works: it is broken)"));
+  EXPECT_THAT(plan.out, Not(HasSubstr("Nothing to do")));
+  EXPECT_EQ(Json::parse(host.slipway({"plan", "-o", "json"}).out)["components"][0]["failing"]["state"], "failed");
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("failed at the last apply: probe.works: it is broken"));
+  const Json status = Json::parse(host.slipway({"status", "-o", "json"}).out);
+  EXPECT_EQ(status["components"]["probe"]["failing"]["findings"][0]["name"], "probe.works");
+  EXPECT_EQ(host.slipway({"verify"}).code, 1);
+  EXPECT_EQ(host.slipway({"doctor"}).code, 1);
+  mend();
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_THAT(host.slipway({"plan"}).out, HasSubstr("Nothing to do"));
+  EXPECT_THAT(host.slipway({"status"}).out, Not(HasSubstr("failed")));
+  EXPECT_EQ(host.slipway({"verify"}).code, 0);
+}
+
+TEST_F(Failing, IsLookedAtWhenItIsAmongThoseThatOnlyNames) {
+  apply_broken(kBoth);
+  EXPECT_EQ(apply_only("bystander").code, 0);
+  EXPECT_EQ(apply_only("probe").code, 1);
+  EXPECT_EQ(host.slipway({"apply"}).code, 1) << "an apply of another component does not make it well";
+}
+
+TEST_F(Failing, IsSaidByAnApplyThatChangesAnotherComponent) {
+  apply_broken(kProbe);
+  host.spec(kBoth);
+  const Ran apply = host.slipway({"apply"});
+  EXPECT_EQ(apply.code, 1) << apply.out;
+  EXPECT_THAT(apply.out, HasSubstr("probe: failed (it still does not work: probe.works)"));
+  EXPECT_THAT(apply.out, HasSubstr("bystander: changed"));
+}
+
+TEST_F(Failing, IsSaidByARollbackThatLeavesItAsItIs) {
+  apply_broken(kProbe);
+  host.spec(kBoth);
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  const Ran back = host.slipway({"rollback"});
+  EXPECT_EQ(back.code, 1) << back.out;
+  EXPECT_THAT(back.out, HasSubstr("probe: failed (it still does not work: probe.works)"));
+  mend();
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+}
+
+TEST_F(Failing, KeepsNoOtherComponentFromBeingRemovedAndIsForgottenWithItsOwnRemoval) {
+  apply_broken(kBoth);
+  const Ran other = host.slipway({"remove", "bystander"});
+  EXPECT_EQ(other.code, 0) << other.out << other.err;
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("failed at the last apply"));
+  const Ran own = host.slipway({"remove", "probe"});
+  EXPECT_EQ(own.code, 0) << own.out << own.err;
+  EXPECT_FALSE(std::filesystem::exists(host.path("var/lib/slipway")));
+}
+
+// The component was in place, so that the next apply had nothing to do and never asked it.
+TEST_F(Failing, IsNoticedWhenVerifyItselfDied) {
+  host.spec(kProbe);
+  host.put("etc/probe-crash", "");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("failed at the last apply"));
+  const Ran again = host.slipway({"apply"});
+  EXPECT_EQ(again.code, 1) << again.out;
+  std::filesystem::remove(host.path("etc/probe-crash"));
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(host.path(record)));
+}
+
+TEST_F(Failing, IsForgottenOnceAFailedChangeSucceeds) {
+  host.live = true;
+  host.spec("    probe: {files: {/etc/probe.conf: x}}\n    bystander: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n    bystander: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("failed at the last apply: the custom action was told to fail"));
+  const Ran verify = host.slipway({"verify"});
+  EXPECT_EQ(verify.code, 1);
+  EXPECT_THAT(verify.out, HasSubstr("probe.apply: the last apply left it failed"));
+  host.spec("    probe: {files: {/etc/probe.conf: y}}\n    bystander: {}\n");
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.slipway({"verify"}).code, 0);
+}
+
+TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
+  apply_broken(kProbe);
+  host.put(record, "no JSON");
+  const Ran apply = host.slipway({"apply"});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, HasSubstr(record));
+  EXPECT_THAT(apply.err, HasSubstr("remove that file"));
+}
+
+// `status` said that nothing was provisioned, above a list of what it held.
+TEST_F(Failing, DoesNotMakeStatusDenyWhatIsHeld) {
+  host.live = true;
+  host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n    bystander: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  const Ran status = host.slipway({"status"});
+  EXPECT_THAT(status.out, Not(HasSubstr("Nothing is provisioned")));
+  EXPECT_THAT(status.out, HasSubstr("No generation is in force"));
+  EXPECT_THAT(status.out, HasSubstr("bystander: holds"));
+}
+
+}  // namespace
+}  // namespace slipway
