@@ -109,7 +109,7 @@ class Apply {
   /// Nothing is changed. What did not work before is looked at again all the same.
   Status keep_generation() {
     look_at_failing();
-    SLIPWAY_CHECK(remember_failing());
+    SLIPWAY_CHECK(remember_failing(false));
     SLIPWAY_TRY(current, session_.state().current());
     result_.generation = current ? current->number : 0;
     return {};
@@ -123,8 +123,13 @@ class Apply {
         verify(component, "it still does not work: ");
   }
 
-  Status remember_failing() {
-    const Json after = failing_after(failing_, result_.run, result_.findings);
+  /// @param new_ones  also components that were not failing so far: else this run has changed nothing, and it leaves no
+  ///                  trace of what it could not even plan
+  Status remember_failing(bool new_ones) {
+    Json after = failing_after(failing_, result_.run, result_.findings);
+    if (!new_ones)
+      for (const PlannedComponent& component : result_.run.components)
+        if (!failing_.contains(component.name)) after.erase(component.name);
     if (after == failing_ || !session_.state().exists()) return {};
     SLIPWAY_CHECK(session_.state().write_failing(after));
     return session_.root().sync();
@@ -307,7 +312,7 @@ class Apply {
       result_.generation = number;
     }
     SLIPWAY_CHECK(record_outputs(session_, result_.run));
-    SLIPWAY_CHECK(remember_failing());
+    SLIPWAY_CHECK(remember_failing(true));
     SLIPWAY_CHECK(session_.root().sync());
     // What the journal still has to undo may need every original and layer.
     if (!steps.empty()) return session_.root().sync();

@@ -29,7 +29,7 @@ TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
     for (const Json& component : result["components"]) {
       const std::string text = component.dump();
       EXPECT_THAT(text, Not(HasSubstr("\"fail\""))) << command;
-      seen += text.find("not-applicable") != std::string::npos ? 1 : 0;
+      seen += text.find("not-applicable") != std::string::npos ? 1U : 0U;
     }
     EXPECT_EQ(seen, 6U) << command << ran.out;
   }

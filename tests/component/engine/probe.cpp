@@ -28,10 +28,18 @@ void add_units(const Spec& spec, Plan& plan) {
         action::systemd_unit({.name = name, .content = content.get<std::string>(), .enabled = true, .started = true}));
 }
 
+/// Where the file is, goes to sleep for good; before, it makes the file outside of the root that this one names.
+void hang_at(const char* path, const Host& host) {
+  const auto marker = host.read(path);
+  if (!marker) return;
+  std::ofstream(*marker) << "asleep";
+  std::this_thread::sleep_for(std::chrono::minutes(10));
+}
+
 class Probe : public Component {
  public:
   Result<Facts> detect(const Spec&, const Host& host) const override {
-    if (host.exists("/etc/probe-hang-in-detect")) std::this_thread::sleep_for(std::chrono::minutes(10));
+    hang_at("/etc/probe-hang-in-detect", host);
     return Facts{};
   }
 
@@ -60,7 +68,7 @@ class Probe : public Component {
     findings.pass("probe.here", "it answers");
     if (host.exists("/etc/probe-broken")) findings.fail("probe.works", "it is broken", "remove /etc/probe-broken");
     if (host.exists("/etc/probe-crash")) std::abort();
-    if (host.exists("/etc/probe-hang")) std::this_thread::sleep_for(std::chrono::minutes(10));
+    hang_at("/etc/probe-hang-in-verify", host);
     return findings;
   }
 

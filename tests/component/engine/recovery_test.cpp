@@ -160,7 +160,7 @@ TEST(Recovery, PaysTheRestartForFilesThatHadToComeAnew) {
 // A kill between the last change and verify left a component that nobody had asked whether it works.
 TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
   ScratchHost host;
-  host.put("etc/probe-hang", "");
+  host.put("etc/probe-hang-in-verify", host.folder().at("asleep").string());
   host.put("etc/probe-broken", "");
   host.spec("    probe: {files: {/new/file: x}}\n");
   const pid_t child = host.start({"apply"});
@@ -169,7 +169,7 @@ TEST(Recovery, VerifiesWhatTheKilledApplyHadDone) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ::kill(child, SIGKILL);
   wait_for(child);
-  std::filesystem::remove(host.path("etc/probe-hang"));
+  std::filesystem::remove(host.path("etc/probe-hang-in-verify"));
   const Ran next = host.slipway({"apply"});
   EXPECT_EQ(next.code, 1) << next.out << next.err;
   EXPECT_THAT(next.out, HasSubstr("does not work: probe.works"));

@@ -44,8 +44,10 @@ class Signals : public ::testing::Test {
   /// Starts the command, sends the first signal once it is at work, and the other one until it has ended.
   /// @return how it ended
   int stopped(const std::string& command, int first, int second) const {
+    std::filesystem::remove(asleep);
     const pid_t child = start(command);
-    EXPECT_TRUE(comes_true([&] { return !entries(temporary).empty(); })) << command;
+    EXPECT_TRUE(comes_true([&] { return std::filesystem::exists(asleep); })) << command;
+    EXPECT_FALSE(entries(temporary).empty());
     ::kill(child, first);
     int status = 0;
     EXPECT_TRUE(comes_true([&] {
@@ -59,11 +61,12 @@ class Signals : public ::testing::Test {
   }
   ScratchHost host;
   const std::filesystem::path temporary = host.folder().at("tmp");
+  const std::filesystem::path asleep = host.folder().at("asleep");
 };
 
 // /tmp/slipway-sim-… stayed after every signal.
 TEST_F(Signals, LeaveNoTemporaryFolderBehind) {
-  host.put("etc/probe-hang-in-detect", "");
+  host.put("etc/probe-hang-in-detect", asleep.string());
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGKILL})
     for (const std::string command : {"plan", "detect", "apply"}) {
       const int second = command == "apply" && number == SIGHUP ? SIGTERM : number;
@@ -73,12 +76,12 @@ TEST_F(Signals, LeaveNoTemporaryFolderBehind) {
 }
 
 TEST_F(Signals, EndAnApplyThatHangsWithTheSecond) {
-  host.put("etc/probe-hang", "");
+  host.put("etc/probe-hang-in-verify", asleep.string());
   for (const int first : {SIGINT, SIGTERM, SIGHUP}) {
     EXPECT_EQ(stopped("apply", first, SIGTERM), 128 + SIGTERM);
     EXPECT_TRUE(nothing_is_left());
   }
-  std::filesystem::remove(host.path("etc/probe-hang"));
+  std::filesystem::remove(host.path("etc/probe-hang-in-verify"));
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
