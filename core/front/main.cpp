@@ -15,6 +15,8 @@
 #include "core/front/direct_service.hpp"
 #include "core/front/direct_tool.hpp"
 #include "core/front/exit_code.hpp"
+#include "core/front/reference.hpp"
+#include "core/loader/own_prefix.hpp"
 #include "core/loader/plugin_folders.hpp"
 #include "core/worker/locate.hpp"
 
@@ -45,7 +47,16 @@ void run_direct_tool(const std::vector<std::string>& words) {
   for (const ToolWords& way : ways) try_tool(folders.front(), way);
 }
 
+int print_reference(const std::string& text) {
+  write_standard_output(text);
+  const Status written = standard_output_status();
+  if (written) return kExitDone;
+  std::fputs(to_text(written.error()).c_str(), stderr);
+  return kExitError;
+}
+
 int run(const std::vector<std::string>& words) {
+  if (const auto text = reference_text(words, own_prefix())) return print_reference(*text);
   if (const auto service = service_words(words))
     if (const auto ended = run_direct_service(*service)) return *ended;
   run_direct_tool(words);
