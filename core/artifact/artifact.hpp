@@ -4,7 +4,7 @@
 // Everything that parses bytes from outside (registries, layouts, archives) runs in a worker process: the shared
 // object slipway-artifact.so answers the operations below through the same C entry as a plugin (sdk/slipway/abi.h).
 //
-//   catalogue  {source, cache, tag_prefix?, digest?}               -> Catalogue
+//   catalogue  {source, cache, tag_prefixes?: [...], digest?}      -> Catalogue
 //   fetch      {source, cache, layers: [descriptor…]}             -> {layers: [{digest, path}…], bytes}
 //   stage      {source, cache, layer: descriptor, into: DIR}       -> {files, bytes}
 //   build      {directory, output, tags: [...]}                    -> {digest, tags, layers}       (pkg build)
@@ -52,9 +52,10 @@ struct Entry {
 
 /// What a source holds.
 struct Catalogue {
-  std::string source;          ///< the repository, for messages
-  bool complete = true;        ///< false: only what lock and cache know; ask the source for the rest
-  std::vector<Entry> entries;  ///< sorted by tag, then digest
+  std::string source;                    ///< the repository, for messages
+  bool complete = true;                  ///< false: ask the source for the rest
+  std::vector<Entry> entries = {};       ///< sorted by tag, then digest
+  std::vector<std::string> unread = {};  ///< tags that are there, and whose manifests were not asked for; sorted
 };
 
 Json to_json(const Catalogue& catalogue);

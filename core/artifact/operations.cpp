@@ -53,7 +53,12 @@ std::optional<std::int64_t> source_date_epoch() {
 
 Result<Json> catalogue(const Json& request, const Reporter& reporter) {
   SLIPWAY_TRY(opened, open_source(request, reporter));
-  const CatalogueQuery query{.tag_prefix = text_at(request, "tag_prefix"), .digest = text_at(request, "digest")};
+  CatalogueQuery query{.tags = {}, .digest = text_at(request, "digest")};
+  if (request.contains("tag_prefixes")) {
+    query.tags.prefixes.emplace();
+    for (const Json& prefix : array_at(request, "tag_prefixes"))
+      if (prefix.is_string()) query.tags.prefixes->push_back(prefix);
+  }
   SLIPWAY_TRY(read, read_catalogue(*opened.origin, opened.source, query, reporter));
   return to_json(read);
 }

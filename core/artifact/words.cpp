@@ -84,13 +84,18 @@ Json to_json(const Catalogue& catalogue) {
                        {"artifactType", entry.artifact_type},
                        {"annotations", entry.annotations.is_null() ? Json::object() : entry.annotations},
                        {"layers", entry.layers.is_null() ? Json::array() : entry.layers}});
-  return Json{{"source", catalogue.source}, {"complete", catalogue.complete}, {"entries", entries}};
+  return Json{{"source", catalogue.source},
+              {"complete", catalogue.complete},
+              {"entries", entries},
+              {"unread", catalogue.unread}};
 }
 
 Result<Catalogue> catalogue_from_json(const Json& value) {
   if (!value.is_object() || !value.contains("entries") || !value["entries"].is_array())
     return Error{.code = ErrorCode::invalid, .what = "a catalogue needs a list of entries"};
-  Catalogue catalogue{.source = text_at(value, "source"), .complete = flag_at(value, "complete"), .entries = {}};
+  Catalogue catalogue{.source = text_at(value, "source"), .complete = flag_at(value, "complete")};
+  for (const Json& tag : array_at(value, "unread"))
+    if (tag.is_string()) catalogue.unread.push_back(tag);
   for (const Json& item : value["entries"]) {
     if (!is_digest(text_at(item, "digest")))
       return Error{.code = ErrorCode::invalid, .what = "an entry of the catalogue has no digest: " + canonical(item)};

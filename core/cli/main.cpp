@@ -108,27 +108,38 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
   }
   SLIPWAY_CHECK(check_words(command, options));
   TerminalUi ui(options.verbosity, options.output == "jsonl");
-  auto result = command.run(options, ui);
-  if (!result && options.output != "text") {
-    print(json_text(envelope("Error", to_json(result.error())), options.output));
-  }
-  return result;
+  return command.run(options, ui);
+}
+
+/// The last line for a program that asked for JSON, however early the command ended.
+Error told_to_programs(Error error, const std::vector<std::string>& words) {
+  const std::string output = output_of(words);
+  if (output != "text") print(json_text(envelope("Error", to_json(error)), output));
+  return error;
+}
+
+void print_version(const std::string& output) {
+  print(output == "text" ? "slipway " SLIPWAY_VERSION "\n"
+                         : json_text(envelope("Version", {{"version", SLIPWAY_VERSION}}), output));
 }
 
 Result<int> run(const std::string& name, const std::vector<std::string>& words) {
-  if (const Command* command = find_command(name)) return run_command(*command, words);
+  if (const Command* command = find_command(name)) {
+    auto result = run_command(*command, words);
+    return result ? result : told_to_programs(std::move(result).error(), words);
+  }
   const auto plugins = discover_plugins(plugin_folders(true));
   if (plugins)
     if (const Manifest* manifest = plugins->manifest(name)) return run_tool(*manifest, words);
   if (plugins)
     if (const PluginFile* plugin = find_plugin(*plugins, name)) return run_plugin_tool(*plugin, name, words);
-  return unknown_command(name);
+  return told_to_programs(unknown_command(name), words);
 }
 
 /// What the command line asks for, and its exit status.
 int answer(const std::vector<std::string>& words) {
   if (!words.empty() && (words[0] == "version" || words[0] == "--version")) {
-    print("slipway " SLIPWAY_VERSION "\n");
+    print_version(output_of(words));
     return kExitDone;
   }
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
@@ -153,13 +164,18 @@ int with_output_checked(int status) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table{
-      {"init", "init > host.yaml", "writes a first host.yaml from what it detects", run_init, on_host({})},
-      {"explain", "explain [COMPONENT[.KEY]]", "a component's spec keys", run_explain, {}, 1},
+      {"init", "init > host.yaml", "writes a first host.yaml from what it detects", run_init, on_host({"output"})},
+      {"explain",
+       "explain [COMPONENT[.KEY]] | --schema",
+       "a component's spec keys; the JSON Schema for editors",
+       run_explain,
+       {"output", "schema"},
+       1},
       {"detect", "detect [-f SPEC]", "what is there now", run_detect, on_host({"file", "only", "output"})},
       {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan,
-       on_host({"file", "only", "output", "lock", "locked"})},
+       on_host({"file", "only", "output", "lock", "locked", "update"})},
       {"apply", "apply [-f SPEC | PLAN]", "makes it so; exit 1 as long as something does not work", run_apply,
-       on_host({"file", "only", "output", "lock", "locked", "boot", "yes"}), 1},
+       on_host({"file", "only", "output", "lock", "locked", "update", "boot", "yes"}), 1},
       {"verify", "verify [COMPONENT…] [--deep]", "is it really working; exit 1 when not", run_verify,
        on_host({"file", "only", "output", "deep"}), kAnyNumber},
       {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor,

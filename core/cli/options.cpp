@@ -24,11 +24,13 @@ po::options_description visible_options(Options& options) {
   add("lock", po::value(&options.lock)->value_name("FILE"),
       "pin artifacts by this file; it is made or brought up to date");
   add("locked", "fail rather than take anything that the lock does not pin");
+  add("update", "choose anew what the lock pins: the newest that the spec allows; with --lock the file follows");
   add("cache", po::value(&options.session.cache)->value_name("DIR"), "where downloads and builds are kept");
   add("boot", "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it");
   add("deep", "verify: hash every file");
   add("all", "remove: everything that slipway holds");
   add("dry-run", "gc: only says what would go");
+  add("schema", "explain: the JSON Schema of host.yaml; `explain --schema output`: of what -o json and jsonl print");
   add("yes,y", "do not ask");
   add("to", po::value(&options.destination)->value_name("TARGET"),
       "pkg: layout folder or oci:// repository to write; plugin new: folder; bugreport: file");
@@ -69,6 +71,8 @@ Status check(const Options& options) {
                  {}};
   if (!options.trust.empty() && options.trust != "unsigned")
     return Error{ErrorCode::invalid, "--trust takes only the word 'unsigned'", "command line", "", {}};
+  if (options.locked && options.update)
+    return Error{ErrorCode::invalid, "--locked and --update exclude each other", "command line", "leave one out", {}};
   if (options.session.root.empty())
     return Error{ErrorCode::invalid, "--root is empty", "command line", "name a folder; --root / is this machine", {}};
   return {};
@@ -95,11 +99,13 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
     po::notify(values);
     if (values.count("only") != 0) options.only = split(values["only"].as<std::string>());
     options.locked = values.count("locked") != 0;
+    options.update = values.count("update") != 0;
     options.yes = values.count("yes") != 0;
     options.boot = values.count("boot") != 0;
     options.deep = values.count("deep") != 0;
     options.all = values.count("all") != 0;
     options.dry_run = values.count("dry-run") != 0;
+    options.schema = values.count("schema") != 0;
     options.help = values.count("help") != 0;
     options.insecure = values.count("insecure") != 0;
     if (values.count("live") != 0) options.session.live = true;
@@ -110,6 +116,16 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
   }
   SLIPWAY_CHECK(check(options));
   return options;
+}
+
+std::string output_of(const std::vector<std::string>& words) {
+  std::string form;
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if ((words[i] == "-o" || words[i] == "--output") && i + 1 < words.size()) form = words[++i];
+    if (words[i].starts_with("--output=")) form = words[i].substr(sizeof("--output=") - 1);
+    if (words[i].starts_with("-o") && words[i].size() > 2) form = words[i].substr(2);
+  }
+  return form == "json" || form == "jsonl" ? form : "text";
 }
 
 std::vector<OptionEntry> option_entries() {

@@ -22,12 +22,14 @@ struct Options {
   std::string output = "text";  ///< text, json, jsonl
   std::string lock;
   bool locked = false;
+  bool update = false;
   bool yes = false;
   bool boot = false;
   bool deep = false;
   bool all = false;
   bool help = false;
   bool dry_run = false;
+  bool schema = false;
   int verbosity = 0;
 
   // pkg, init and the like
@@ -41,6 +43,9 @@ struct Options {
 /// Reads the options of a command; for components' tools everything after the tool's name is left in `arguments`.
 /// Errors: `invalid`, for exit code 64.
 Result<Options> read_options(const std::vector<std::string>& words, bool is_tool);
+
+/// The form of output that these words ask for, before anybody has found them right: "json", "jsonl", else "text".
+std::string output_of(const std::vector<std::string>& words);
 
 /// One line of the table of options.
 struct OptionEntry {

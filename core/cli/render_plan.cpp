@@ -136,6 +136,7 @@ Json plan_json(const PlannedRun& run, const Options& options) {
                      {"sim", options.session.sim.find('/') == std::string::npos ? options.session.sim
                                                                                 : absolute(options.session.sim)},
                      {"live", options.session.live.value_or(false)},
+                     {"update", options.update},
                      {"only", options.only}}}});
 }
 

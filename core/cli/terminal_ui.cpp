@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include <slipway/json.hpp>
-
+#include "core/cli/command.hpp"
+#include "core/cli/render.hpp"
 #include "core/cli/wrap.hpp"
 
 namespace slipway::core {
@@ -40,10 +40,7 @@ void TerminalUi::clear_bar() {
   bar_shown_ = false;
 }
 
-void TerminalUi::event(const std::string& type, const std::string& component, const std::string& text) {
-  const Json object{{"type", type}, {"component", component}, {"text", text}};
-  std::fprintf(stderr, "%s\n", canonical(object).c_str());
-}
+void TerminalUi::event(Json members) { print(json_text(envelope("Event", std::move(members)), "jsonl")); }
 
 void TerminalUi::line(const std::string& component, const std::string& text) {
   clear_bar();
@@ -55,13 +52,14 @@ void TerminalUi::log(Level level, const std::string& component, const std::strin
   const int needed = level == Level::debug ? 2 : level == Level::info ? 1 : 0;
   if (verbosity_ < needed) return;
   const std::scoped_lock lock(mutex_);
-  if (json_lines_) return event(level == Level::warning ? "warning" : "log", component, text);
+  if (json_lines_)
+    event({{"type", level == Level::warning ? "warning" : "log"}, {"component", component}, {"text", text}});
   line(component, (level == Level::warning ? "warning: " : "") + text);
 }
 
 void TerminalUi::step(const std::string& component, const std::string& text) {
   const std::scoped_lock lock(mutex_);
-  if (json_lines_) return event("step", component, text);
+  if (json_lines_) return event({{"type", "step"}, {"component", component}, {"text", text}});
   line(component, text);
 }
 
@@ -73,9 +71,7 @@ void TerminalUi::progress(const std::string& component, const std::string& label
   if (!finished && label == last_label_ && now - last_draw_ < kDrawStep) return;
   last_draw_ = now;
   if (json_lines_) {
-    const Json object{
-        {"type", "progress"}, {"component", component}, {"label", label}, {"done", done}, {"total", total}};
-    std::fprintf(stderr, "%s\n", canonical(object).c_str());
+    event({{"type", "progress"}, {"component", component}, {"label", label}, {"done", done}, {"total", total}});
   } else if (terminal_) {
     std::fprintf(stderr, "\r\033[K%s: %s %s", component.c_str(), label.c_str(), bar(done, total).c_str());
     bar_shown_ = true;

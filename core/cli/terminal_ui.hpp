@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/cli/terminal_ui.hpp - logs and progress on standard error: a bar on a terminal, plain lines elsewhere.
+// core/cli/terminal_ui.hpp - logs and progress on standard error: a bar on a terminal, plain lines elsewhere. With
+// "-o jsonl" programs read along: steps, progress and what is logged are lines on standard output, before the result.
 #pragma once
 
 #include <chrono>
 #include <mutex>
 #include <string>
+
+#include <slipway/json.hpp>
 
 #include "core/engine/ui.hpp"
 
@@ -12,7 +15,7 @@ namespace slipway::core {
 
 class TerminalUi final : public Ui {
  public:
-  /// @param json_lines  each line an object instead ("-o jsonl")
+  /// @param json_lines  "-o jsonl": events on standard output, and only what is logged on standard error
   TerminalUi(int verbosity, bool json_lines);
   ~TerminalUi() override;
 
@@ -23,7 +26,8 @@ class TerminalUi final : public Ui {
 
  private:
   void line(const std::string& component, const std::string& text);
-  void event(const std::string& type, const std::string& component, const std::string& text);
+  /// One line on standard output (output.schema.json, kind Event).
+  void event(Json members);
   void clear_bar();
 
   std::mutex mutex_;

@@ -70,16 +70,19 @@ struct Asking {
 };
 
 Result<Plan> ask_for_plan(const Asking& asking, const std::map<std::string, NamedSource>& sources, Lock& lock) {
-  for (const bool whole : {false, true}) {
-    SLIPWAY_TRY(catalogues, read_catalogues(asking.session, asking.name, sources, asking.options.lock, whole));
+  CatalogueReading reading;
+  while (true) {
+    SLIPWAY_TRY(catalogues, read_catalogues(asking.session, asking.name, sources, asking.options.lock, reading));
     const Json inputs{{"target", target_of(asking.session)}, {"outputs", asking.outputs}, {"catalogues", catalogues}};
     auto reply = asking.session.call(asking.name, "plan",
                                      {{"spec", asking.section}, {"facts", to_json(asking.facts)}, {"inputs", inputs}},
                                      kPlanLimit);
-    if (!reply && reply.error().code == ErrorCode::needs_catalogue && !whole && !asking.options.locked) continue;
-    if (!reply && reply.error().code == ErrorCode::needs_catalogue) {
+    const bool asks_for_more = !reply && reply.error().code == ErrorCode::needs_catalogue;
+    if (asks_for_more && !asking.options.locked && reading.widen(reply.error())) continue;
+    if (asks_for_more) {
       Error error = reply.error();
       error.code = ErrorCode::not_found;
+      error.details.clear();  // for slipway, not for people
       if (asking.options.locked) error.next = "run it once without --locked, so that the lock gets what is missing";
       return error;
     }
@@ -88,7 +91,6 @@ Result<Plan> ask_for_plan(const Asking& asking, const std::map<std::string, Name
     pin_layers(plan, asking.name, sources, catalogues, asking.options.lock, lock);
     return plan;
   }
-  return Error{ErrorCode::internal, "no plan after the whole catalogue", {}, {}, {}};
 }
 
 Status check_actions(const std::string& component, const Plan& plan) {

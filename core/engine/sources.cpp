@@ -51,22 +51,42 @@ std::map<std::string, NamedSource> named_sources(const Manifest& manifest, const
   return found;
 }
 
+bool CatalogueReading::widen(const Error& needs_catalogue) {
+  constexpr std::size_t kMostPrefixes = 1000;  // a plugin that never has enough ends
+  if (part_ == Part::all || prefixes_.size() > kMostPrefixes) return false;
+  bool by_tags = false;
+  bool grew = part_ == Part::lock;
+  for (const auto& [label, text] : needs_catalogue.details) {
+    by_tags = by_tags || label == "tags" || label == "tag_prefix";
+    if (label == "tag_prefix" && prefixes_.insert(text).second) grew = true;
+  }
+  part_ = by_tags ? Part::tags : Part::all;
+  return grew || part_ == Part::all;
+}
+
 Result<Json> read_catalogues(Session& session, const std::string& component,
-                             const std::map<std::string, NamedSource>& sources, const Lock& lock, bool whole) {
+                             const std::map<std::string, NamedSource>& sources, const Lock& lock,
+                             const CatalogueReading& reading) {
+  const bool all = reading.part() == CatalogueReading::Part::all;
   Json catalogues = Json::object();
   for (const auto& [key, named] : sources) {
     const std::string repository =
         named.source.is_object() ? named.source.value("repository", "") : canonical(named.source);
-    if (!whole) {
+    if (reading.part() == CatalogueReading::Part::lock) {
       catalogues[key] = {
           {"source", repository}, {"complete", false}, {"entries", lock.entries(component, key, named.source)}};
       continue;
     }
-    session.ui().step(component, "reading what " + shown(repository) + " holds");
-    const Json request{{"source", named.source}, {"cache", session.cache()}, {"tag_prefix", named.tag_prefix}};
-    auto catalogue = session.artifact(component, "catalogue", request);
-    if (!catalogue) return std::move(catalogue).error();
-    catalogues[key] = *catalogue;
+    if (all || reading.tag_prefixes().empty())
+      session.ui().step(component, "reading what " + shown(repository) + " holds");
+    Json request{{"source", named.source}, {"cache", session.cache()}};
+    if (!all)
+      request["tag_prefixes"] = reading.tag_prefixes();
+    else if (!named.tag_prefix.empty())
+      request["tag_prefixes"] = {named.tag_prefix};
+    SLIPWAY_TRY(catalogue, session.artifact(component, "catalogue", request));
+    if (all) catalogue["complete"] = true;  // a tag prefix of the manifest says that the others do not matter
+    catalogues[key] = catalogue;
   }
   return catalogues;
 }

@@ -105,12 +105,17 @@ bool RootFs::is_mount_point(std::string_view path) const {
   return (info.stx_attributes_mask & info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
+/// A path inside, as the person who named the root sees it.
+std::string RootFs::in_this_filesystem(std::string_view path) const {
+  return (root_.folder() == "/" ? "" : root_.folder()) + std::string(path);
+}
+
 Status RootFs::make_one_directory(const std::string& path, unsigned mode) {
   auto place = root_.parent_of(path);
   if (!place) return std::move(place).error();
   const auto& [parent, name] = *place;
   if (::mkdirat(parent.get(), name.c_str(), mode) != 0) {
-    if (errno != EEXIST) return system_error("make the folder", path, errno);
+    if (errno != EEXIST) return system_error("make the folder", in_this_filesystem(path), errno);
     if (root_.open_at(path, O_PATH | O_DIRECTORY)) return {};  // another process was quicker
     return not_a_folder(path);
   }

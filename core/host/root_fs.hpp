@@ -77,6 +77,7 @@ class RootFs {
 
  private:
   Status make_parents(std::string_view path);
+  std::string in_this_filesystem(std::string_view path) const;
   Status make_one_directory(const std::string& path, unsigned mode);
   Status restore_regular(std::string_view path, const Image& image);
   Status restore_directory(std::string_view path, const Image& image);

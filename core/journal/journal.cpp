@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -161,7 +162,7 @@ class SqliteJournal final : public Journal {
   Error error(std::string_view doing) const {
     const int code = sqlite3_errcode(db_);
     if (code == SQLITE_FULL) return system_error(doing, path_, ENOSPC);
-    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return system_error(doing, path_, EROFS);
+    if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return system_error(doing, path_, why_not_writable());
     const bool broken = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
     return Error{broken ? ErrorCode::corrupt : ErrorCode::io,
                  "cannot " + std::string(doing) + " the journal of applies: " + sqlite3_errmsg(db_),
@@ -175,6 +176,14 @@ class SqliteJournal final : public Journal {
  private:
   Status execute(const char* sql) {
     return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK ? Status{} : Status{error("write to")};
+  }
+  /// SQLite calls a file read-only that this user may not write. The kernel tells one from the other.
+  int why_not_writable() const {
+    const std::string folder = path_.substr(0, path_.rfind('/') + 1);
+    for (const std::string& path : {path_, folder})
+      if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT) return errno;
+    const int told = sqlite3_system_errno(db_);
+    return told != 0 ? told : EIO;
   }
   Error rolled_back(std::string_view doing) {
     Error cause = error(doing);

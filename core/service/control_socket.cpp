@@ -34,7 +34,7 @@ Status make_folders(const RootDir& root) {
     if (!root.open_at(folder, O_PATH | O_DIRECTORY)) {
       SLIPWAY_TRY(place, root.parent_of(folder));
       if (::mkdirat(place.first.get(), place.second.c_str(), 0755) != 0 && errno != EEXIST)
-        return system_error("make the folder", folder, errno);
+        return system_error("make the folder", (root.folder() == "/" ? "" : root.folder()) + folder, errno);
     }
     if (end == std::string::npos) return {};
   }

@@ -42,5 +42,9 @@ Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& f
 
 /// The text of `slipway explain COMPONENT[.KEY]`. Errors: `not_found` with the nearest key.
 Result<std::string> explain(const Manifest& manifest, const std::string& key);
+/// The same for programs: {"component", "purpose", "provides", "requires", "after", "conflicts", "outputs", "keys":
+/// {NAME: {"type", "required", "help", "default", "example", "pattern", "values", "items", "keys"}}}; of one key
+/// {"component", "key", "schema"}.
+Result<Json> explain_json(const Manifest& manifest, const std::string& key);
 
 }  // namespace slipway::core

@@ -83,6 +83,41 @@ Error no_such_key(const std::string& component, const std::string& path, const s
                {}};
 }
 
+/// The schema of a dotted key.
+Result<const SchemaKey*> find_key(const Manifest& manifest, const std::string& key) {
+  const SchemaKey* schema = &manifest.spec;
+  std::string path;
+  std::istringstream names(key);
+  for (std::string name; std::getline(names, name, '.');) {
+    const auto* keys = keys_of(*schema);
+    if (keys == nullptr || keys->count(name) == 0) return no_such_key(manifest.component, path, name, keys);
+    schema = &keys->at(name);
+    path += (path.empty() ? "" : ".") + name;
+  }
+  return schema;
+}
+
+Json key_json(const SchemaKey& schema);
+
+Json keys_json(const std::map<std::string, SchemaKey>& keys) {
+  Json value = Json::object();
+  for (const auto& [name, child] : keys) value[name] = key_json(child);
+  return value;
+}
+
+Json key_json(const SchemaKey& schema) {
+  Json value{{"type", type_name(schema.type)}, {"required", schema.required}};
+  if (!schema.help.empty()) value["help"] = schema.help;
+  if (!schema.default_value.is_null()) value["default"] = schema.default_value;
+  if (const Json example = example_value(schema); !example.is_null()) value["example"] = example;
+  if (!schema.pattern.empty()) value["pattern"] = schema.pattern;
+  if (!schema.values.empty()) value["values"] = schema.values;
+  if (!schema.items.empty()) value["items"] = key_json(schema.items.front());
+  if (schema.type == Type::object) value["keys"] = keys_json(schema.keys);
+  if (schema.type == Type::artifact_source) value["keys"] = keys_json(artifact_source_schema().keys);
+  return value;
+}
+
 }  // namespace
 
 Result<std::string> explain(const Manifest& manifest, const std::string& key) {
@@ -97,19 +132,21 @@ Result<std::string> explain(const Manifest& manifest, const std::string& key) {
     print_keys(out, "", manifest.spec.keys);
     return out.str();
   }
-  const SchemaKey* schema = &manifest.spec;
-  std::string path;
-  std::istringstream names(key);
-  for (std::string name; std::getline(names, name, '.');) {
-    const auto* keys = keys_of(*schema);
-    if (keys == nullptr || keys->count(name) == 0) return no_such_key(manifest.component, path, name, keys);
-    schema = &keys->at(name);
-    path += (path.empty() ? "" : ".") + name;
-  }
-  print_key(out, manifest.component + "." + path, *schema);
+  SLIPWAY_TRY(schema, find_key(manifest, key));
+  print_key(out, manifest.component + "." + key, *schema);
   if (schema->type == Type::artifact_source)
-    print_keys(out, manifest.component + "." + path, artifact_source_schema().keys);
+    print_keys(out, manifest.component + "." + key, artifact_source_schema().keys);
   return out.str().substr(1);  // without the empty line that separates keys
+}
+
+Result<Json> explain_json(const Manifest& manifest, const std::string& key) {
+  if (key.empty())
+    return Json{{"component", manifest.component}, {"purpose", manifest.purpose},
+                {"provides", manifest.provides},   {"requires", manifest.requires_},
+                {"after", manifest.after},         {"conflicts", manifest.conflicts},
+                {"outputs", manifest.outputs},     {"keys", keys_json(manifest.spec.keys)}};
+  SLIPWAY_TRY(schema, find_key(manifest, key));
+  return Json{{"component", manifest.component}, {"key", key}, {"schema", key_json(*schema)}};
 }
 
 }  // namespace slipway::core

@@ -10,40 +10,9 @@
 namespace slipway::core {
 namespace {
 
-using Type = SchemaKey::Type;
-
 constexpr std::string_view kSpecPrefix = "spec.";
 constexpr const char* kComponentsKey = "spec.components";
 constexpr std::size_t kShownPlugins = 3;
-
-SchemaKey key_of(Type type, bool required) {
-  SchemaKey key;
-  key.type = type;
-  key.required = required;
-  return key;
-}
-
-/// All of a host spec but the components' own sections, which are a map here.
-const SchemaKey& host_schema() {
-  static const SchemaKey schema = [] {
-    SchemaKey name = key_of(Type::string, true);
-    name.pattern = "[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?";
-    name.example = "gpu-node";
-    SchemaKey hardware = key_of(Type::enumeration, false);
-    hardware.values = {"assume", "require", "detect"};
-    SchemaKey metadata = key_of(Type::object, true);
-    metadata.keys = {{"name", name}};
-    SchemaKey spec = key_of(Type::object, true);
-    spec.keys = {{"hardware", hardware}, {"components", key_of(Type::map, true)}};
-    SchemaKey document = key_of(Type::object, true);
-    document.keys = {{"apiVersion", key_of(Type::string, true)},
-                     {"kind", key_of(Type::string, true)},
-                     {"metadata", metadata},
-                     {"spec", spec}};
-    return document;
-  }();
-  return schema;
-}
 
 const YamlNode* components_of(const YamlNode& document) {
   const YamlEntry* spec = document.find("spec");
@@ -94,7 +63,7 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
   SchemaCheck check(file);
   HostSpec spec;
   spec.file = file;
-  spec.document = check_value(document, host_schema(), "", check);
+  spec.document = check_value(document, host_spec_schema(), "", check);
   bool all_known = true;
   if (const YamlNode* components = components_of(document)) {
     for (const YamlEntry& entry : components->entries) all_known = all_known && plugins.manifest(entry.key) != nullptr;

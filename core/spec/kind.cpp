@@ -17,6 +17,13 @@ constexpr std::string_view kGroup = "slipway.dev/";
 constexpr const char* kHead = "begin the file with 'apiVersion: slipway.dev/v1' and 'kind: Host'";
 constexpr std::array kForeignKinds{"ClusterPolicy", "NVIDIADriver", "GPUClusterPolicy", "ConfigMap"};
 
+SchemaKey key_of(SchemaKey::Type type, bool required) {
+  SchemaKey key;
+  key.type = type;
+  key.required = required;
+  return key;
+}
+
 Error wrong(ErrorCode code, const std::string& file, Position position, std::string what, std::string next) {
   return Error{code, std::move(what), to_text(file, position), std::move(next), {}};
 }
@@ -39,6 +46,29 @@ Status check_api_version(const YamlEntry& entry, const std::string& file) {
 }
 
 }  // namespace
+
+const SchemaKey& host_spec_schema() {
+  static const SchemaKey schema = [] {
+    SchemaKey name = key_of(SchemaKey::Type::string, true);
+    name.pattern = "[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?";
+    name.example = "gpu-node";
+    SchemaKey hardware = key_of(SchemaKey::Type::enumeration, false);
+    hardware.values = {"assume", "require", "detect"};
+    hardware.help =
+        "Must the devices be there? Without this key they are assumed in an image and looked for on a running host.";
+    SchemaKey metadata = key_of(SchemaKey::Type::object, true);
+    metadata.keys = {{"name", name}};
+    SchemaKey spec = key_of(SchemaKey::Type::object, true);
+    spec.keys = {{"hardware", hardware}, {"components", key_of(SchemaKey::Type::map, true)}};
+    SchemaKey document = key_of(SchemaKey::Type::object, true);
+    document.keys = {{"apiVersion", key_of(SchemaKey::Type::string, true)},
+                     {"kind", key_of(SchemaKey::Type::string, true)},
+                     {"metadata", metadata},
+                     {"spec", spec}};
+    return document;
+  }();
+  return schema;
+}
 
 Status check_kind(const YamlNode& document, const std::string& file) {
   if (document.kind != Kind::map)

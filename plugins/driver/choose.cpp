@@ -67,22 +67,6 @@ bool may_be_elsewhere(const Wanted& wanted, const Package* source) {
 
 }  // namespace
 
-Result<std::string> choose_version(const std::vector<Package>& packages, const Wanted& wanted) {
-  std::vector<std::string> versions;
-  for (const auto& package : packages)
-    if (versions.empty() || versions.back() != package.version) versions.push_back(package.version);
-  if (wanted.version.empty()) {
-    if (versions.size() == 1) return versions.front();
-    if (!wanted.complete) return needs_catalogue(wanted);
-    return versions.empty() ? nothing_there(wanted) : several_versions(wanted, versions);
-  }
-  const auto meant = nvidia::DriverVersion::parse(wanted.version);
-  for (const auto& version : versions)
-    if (version == wanted.version || (meant && nvidia::DriverVersion::parse(version) == meant)) return version;
-  if (!wanted.complete) return needs_catalogue(wanted);
-  return versions.empty() ? nothing_there(wanted) : no_such_version(wanted, versions);
-}
-
 Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted& wanted) {
   if (wanted.precompiled != Precompiled::never)
     for (const auto flavour : wanted.flavours)

@@ -17,7 +17,7 @@ enum class Precompiled { prefer, require, never };
 /// What a package is looked for.
 struct Wanted {
   std::string source;   ///< the repository, for messages
-  std::string version;  ///< as in the spec; empty: the only one there is
+  std::string version;  ///< as the packages spell it; before one is chosen, what the spec says
   std::string kernel_release;
   std::string os;                         ///< "debian12"; empty: not known, any will do
   std::string arch;                       ///< "x86_64"
@@ -33,13 +33,8 @@ struct Choice {
   std::vector<std::string> notes;
 };
 
-/// The version that is meant: `wanted`, or the only one in the list, spelled as the packages spell it.
-/// Errors: `not_found` no such version, with those that there are; `invalid` several and none is named;
-/// `needs_catalogue` when an incomplete catalogue does not tell.
-Result<std::string> choose_version(const std::vector<Package>& packages, const Wanted& wanted);
-
 /// The package for the kernel: exact first, in the order of flavours; else, where policy lets, the source package.
-/// `wanted.version` must be the text of choose_version(). Errors: `needs_catalogue`; `build_failed` the source is
+/// `wanted.version` must be a version as the packages spell it. Errors: `needs_catalogue`; `build_failed` the source is
 /// known not to compile there; `not_found` with what was looked for, what there is and what to do.
 Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted& wanted);
 

@@ -13,7 +13,7 @@
 namespace slipway::driver {
 namespace {
 
-constexpr std::size_t kShownKernels = 5;
+constexpr std::size_t kShownNames = 5;
 constexpr const char* kVersionKey = "spec.components.driver.version";
 constexpr const char* kSourceKey = "spec.components.driver.source";
 
@@ -47,11 +47,18 @@ std::vector<std::string> kernels_that_fit(const std::vector<Package>& packages, 
   return nearest_first({kernels.begin(), kernels.end()}, wanted.kernel_release);
 }
 
-std::string first_few(const std::vector<std::string>& kernels) {
-  const std::size_t shown = std::min(kernels.size(), kShownKernels);
-  auto text = fmt::format("{}", fmt::join(kernels.begin(), kernels.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < kernels.size()) text += fmt::format(" and {} more", kernels.size() - shown);
+std::string first_few(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kShownNames);
+  auto text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
   return text;
+}
+
+std::vector<Package> of_versions(const std::vector<Package>& packages, const std::vector<std::string>& versions) {
+  std::vector<Package> same;
+  std::ranges::copy_if(packages, std::back_inserter(same),
+                       [&](const auto& package) { return std::ranges::count(versions, package.version) != 0; });
+  return same;
 }
 
 std::string build_hint(const Wanted& wanted) {
@@ -95,17 +102,33 @@ Error several_versions(const Wanted& wanted, const std::vector<std::string>& ver
   return {ErrorCode::invalid,
           fmt::format("{} holds several driver versions, and the spec names none", wanted.source),
           kVersionKey,
-          fmt::format("write one of them, for example version: \"{}\"", versions.back()),
-          {{"found", fmt::format("{}", fmt::join(versions, ", "))}}};
+          fmt::format("write one of them, for example version: \"{}\", or version: latest", versions.back()),
+          {{"versions", fmt::format("{}", fmt::join(versions, ", "))}}};
 }
 
-Error no_such_version(const Wanted& wanted, const std::vector<std::string>& versions) {
-  return {ErrorCode::not_found,
-          fmt::format("{} has no driver {}", wanted.source, wanted.version),
-          kVersionKey,
-          fmt::format("write one of the versions that are there, or build a package of {} with `slipway driver build`",
-                      wanted.version),
-          {{"found", fmt::format("{}", fmt::join(versions, ", "))}}};
+Error no_such_version(const std::vector<Package>& packages, const Wanted& wanted,
+                      const std::vector<std::string>& versions, const std::vector<std::string>& told) {
+  Error error{ErrorCode::not_found,
+              fmt::format("{} has no driver {}", wanted.source, wanted.version),
+              kVersionKey,
+              fmt::format("write version: \"{}\", the nearest that is there, or build a package of {} with "
+                          "`slipway driver build`",
+                          versions.front(), wanted.version),
+              {{"versions", first_few(versions)}}};
+  add_what_is_there(of_versions(packages, told), wanted, error);
+  return error;
+}
+
+Error no_version_fits(const std::vector<Package>& packages, const Wanted& wanted,
+                      const std::vector<std::string>& reasons, const std::vector<std::string>& told) {
+  Error error{ErrorCode::not_found,
+              fmt::format("no driver that version: {} allows fits kernel {}", wanted.version, wanted.kernel_release),
+              kVersionKey,
+              "allow another version, or " + build_hint(wanted),
+              {}};
+  for (const auto& reason : reasons) error.details.emplace_back("tried", reason);
+  add_what_is_there(of_versions(packages, told), wanted, error);
+  return error;
 }
 
 Error no_package(const std::vector<Package>& packages, const Wanted& wanted, const Package* source) {

@@ -7,9 +7,11 @@
 
 #include "driver/annotations.hpp"
 #include "driver/choose_errors.hpp"
+#include "driver/choose_version.hpp"
 #include "driver/module_build.hpp"
 #include "driver/module_parameters.hpp"
 #include "nvidia/driver_version.hpp"
+#include "nvidia/version_wish.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -39,12 +41,12 @@ Wanted make_wanted(const Settings& settings, const HostFacts& facts, const Targe
                    const std::string& kernel_release) {
   Wanted wanted;
   wanted.source = catalogue.source;
-  wanted.version = settings.version;
+  wanted.version = settings.version.text();
   wanted.kernel_release = kernel_release;
   wanted.os = facts.os;
   wanted.arch = target.arch;
   wanted.precompiled = settings.precompiled;
-  wanted.complete = catalogue.complete;
+  wanted.complete = catalogue.complete || !catalogue.unread.empty();  // of a version in question all is read
   if (facts.installed && facts.installed->compiled && facts.installed->kernel_release == kernel_release)
     wanted.compiled_from = facts.installed->manifest;
   return wanted;
@@ -74,6 +76,26 @@ Status check_signatures(const Installation& installation, const Settings& settin
       {}};
 }
 
+/// One version, fitted to this host.
+struct Fitted {
+  FlavourPlan flavour;
+  Choice choice;
+  Installation installation;
+};
+
+Result<Fitted> fit(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
+                   Wanted wanted) {
+  const unsigned branch = nvidia::DriverVersion::parse(wanted.version)->branch();
+  SLIPWAY_TRY(flavour, plan_flavour(settings, facts, branch, of_version(packages, wanted.version)));
+  wanted.flavours = flavour.flavours;
+  SLIPWAY_TRY(choice, choose_package(packages, wanted));
+  auto installation = plan_installation(settings, facts, choice, wanted.kernel_release);
+  if (installation) return Fitted{std::move(flavour), std::move(choice), std::move(*installation)};
+  Error error = std::move(installation).error();
+  if (choice.compile) add_what_is_there(packages, wanted, error);
+  return error;
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const Inputs& inputs) {
@@ -88,23 +110,21 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
   const auto packages = packages_of(catalogue, problems);
   for (auto& problem : problems) plan.note(std::move(problem) + "; it is left out");
 
-  Wanted wanted = make_wanted(settings, facts, target, catalogue, kernel_release);
-  SLIPWAY_TRY(version, choose_version(packages, wanted));
-  wanted.version = version;
-  const unsigned branch = nvidia::DriverVersion::parse(version)->branch();
-  SLIPWAY_TRY(flavour, plan_flavour(settings, facts, branch, of_version(packages, version)));
-  wanted.flavours = flavour.flavours;
-  SLIPWAY_TRY(choice, choose_package(packages, wanted));
-  auto planned = plan_installation(settings, facts, choice, kernel_release);
-  if (!planned) {
-    Error error = std::move(planned).error();
-    if (choice.compile) add_what_is_there(packages, wanted, error);
-    return error;
-  }
-  const Installation& installation = *planned;
+  const Wanted wanted = make_wanted(settings, facts, target, catalogue, kernel_release);
+  std::optional<Fitted> fitted;
+  const TryVersion fits = [&](const std::string& version) -> Status {
+    Wanted one = wanted;
+    one.version = version;
+    SLIPWAY_TRY(found, fit(settings, facts, packages, one));
+    fitted = std::move(found);
+    return {};
+  };
+  SLIPWAY_TRY(chosen, choose_version(packages, catalogue, settings.version, wanted, fits));
+  const Installation& installation = fitted->installation;
+  const std::string& version = chosen.version;
   SLIPWAY_CHECK(check_signatures(installation, settings, facts, target));
 
-  for (const auto* notes : {&flavour.notes, &choice.notes})
+  for (const auto* notes : {&chosen.notes, &fitted->flavour.notes, &fitted->choice.notes})
     for (const auto& note : *notes) plan.note(note);
   for (auto& warning : parameter_warnings(settings.parameters)) plan.note(std::move(warning));
   add_file_actions(settings, facts, installation, plan);

@@ -39,7 +39,7 @@ Error in_the_way(const Settings& settings, const std::vector<ExistingDriver>& tr
       ErrorCode::conflict, "an NVIDIA driver that slipway did not install is in the way", traces.front().what, {}, {}};
   add_traces(traces, error);
   error.next = fmt::format("remove it: `{}`", traces.front().remove);
-  if (versions.size() == 1 && (settings.version.empty() || settings.version == *versions.begin()))
+  if (versions.size() == 1 && settings.version.allows(*versions.begin()))
     error.next += "; or use it as it is: existing: keep";
   return error;
 }
@@ -48,7 +48,7 @@ Error cannot_keep(const Settings& settings, const std::vector<ExistingDriver>& t
   const auto versions = versions_of(traces);
   std::string why = "and its version cannot be told";
   if (versions.size() > 1) why = fmt::format("and it is a mix of {}", fmt::join(versions, " and "));
-  if (versions.size() == 1) why = fmt::format("but it is {}, not {}", *versions.begin(), settings.version);
+  if (versions.size() == 1) why = fmt::format("but it is {}, not {}", *versions.begin(), settings.version.text());
   Error error{ErrorCode::conflict,
               fmt::format("the NVIDIA driver that is there is to be kept, {}", why),
               "spec.components.driver.existing = keep",
@@ -66,9 +66,7 @@ Error cannot_keep(const Settings& settings, const std::vector<ExistingDriver>& t
 Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, const Target& target) {
   if (!settings.keep_existing) return in_the_way(settings, facts.existing);
   const auto versions = versions_of(facts.existing);
-  const bool agrees =
-      versions.size() == 1 && (settings.version.empty() || nvidia::DriverVersion::parse(*versions.begin()) ==
-                                                               nvidia::DriverVersion::parse(settings.version));
+  const bool agrees = versions.size() == 1 && settings.version.allows(*versions.begin());
   if (!agrees) return cannot_keep(settings, facts.existing);
   Plan plan;
   plan.note(

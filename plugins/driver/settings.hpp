@@ -11,12 +11,13 @@
 #include <slipway/spec.hpp>
 
 #include "driver/choose.hpp"
+#include "nvidia/version_wish.hpp"
 
 namespace slipway::driver {
 
 /// See driver.component.yaml for what each key means.
 struct Settings {
-  std::string version;
+  nvidia::VersionWish version;
   std::optional<nvidia::Flavour> modules;  ///< empty: auto
   std::vector<nvidia::Gpu> gpus;
   Precompiled precompiled = Precompiled::prefer;

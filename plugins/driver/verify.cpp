@@ -10,8 +10,8 @@ void verify_receipt(const Settings& settings, const HostFacts& facts, Findings& 
   const Receipt& receipt = *facts.installed;
   const std::string is =
       fmt::format("driver {} ({}) for kernel {}", receipt.version, receipt.flavour, receipt.kernel_release);
-  if (!settings.version.empty() && settings.version != receipt.version)
-    findings.fail("driver.installed", fmt::format("{} is installed, the spec asks for {}", is, settings.version),
+  if (!settings.version.allows(receipt.version))
+    findings.fail("driver.installed", fmt::format("{} is installed, the spec asks for {}", is, settings.version.text()),
                   kApply);
   else if (!facts.kernel_release.empty() && facts.kernel_release != receipt.kernel_release)
     findings.fail("driver.installed", fmt::format("{} is installed, and the kernel is {}", is, facts.kernel_release),

@@ -19,13 +19,15 @@ class DriverVersion {
 
   unsigned branch() const { return fields_[0]; }
   const std::string& text() const { return text_; }
+  /// Branch, minor, patch; a missing patch counts as 0.
+  const std::array<unsigned, 3>& fields() const { return fields_; }
 
   std::strong_ordering operator<=>(const DriverVersion& other) const { return fields_ <=> other.fields_; }
   bool operator==(const DriverVersion& other) const { return fields_ == other.fields_; }
 
  private:
   DriverVersion(std::array<unsigned, 3> fields, std::string text) : fields_(fields), text_(std::move(text)) {}
-  std::array<unsigned, 3> fields_;  ///< a missing patch counts as 0
+  std::array<unsigned, 3> fields_;
   std::string text_;
 };
 

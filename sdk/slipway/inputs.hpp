@@ -30,7 +30,14 @@ struct Catalogue {
   std::string source;    ///< the repository, for messages
   bool complete = true;  ///< false: lock and cache only. Answer `needs_catalogue` when that does not decide the plan
   std::vector<CatalogueEntry> entries;
+  std::vector<std::string> unread = {};  ///< tags that the source has as well, whose entries were not read; sorted
 };
+
+/// What plan() answers instead of a plain `needs_catalogue` when some tags of a source will do, since each entry of a
+/// registry costs a request. Asked again, the catalogue has the entries of all tags that begin with a prefix asked for
+/// so far (what has no tag counts as asked for), `unread` names the others, and `complete` says that there are none.
+/// Without a prefix: the names alone.
+Error needs_tags(const Catalogue& catalogue, const std::vector<std::string>& prefixes);
 
 /// What the machine that is planned for is like, as far as the command line and the core fix it.
 struct Target {
@@ -44,7 +51,7 @@ struct Target {
 /// Everything that plan() may read. The same spec, facts and inputs always give the same plan. As JSON:
 ///   {"target": {the members of Target}, "outputs": {COMPONENT: {NAME: value}},
 ///    "catalogues": {SPEC-KEY: {"source", "complete", "entries": [{"digest", "tag", "artifactType", "annotations",
-///    "layers"}]}}}
+///    "layers"}], "unread": [TAG…]}}}
 class Inputs {
  public:
   explicit Inputs(Json value = Json::object());

@@ -55,7 +55,7 @@ std::string advice_for(ErrorCode code) {
     case ErrorCode::read_only:
       return "remount the filesystem read-write, or name a root that can be written with --root";
     case ErrorCode::denied:
-      return "run as root, or as the owner of that path";
+      return "run it as root (sudo), or as the owner of that path";
     default:
       return {};
   }

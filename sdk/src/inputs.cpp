@@ -40,6 +40,16 @@ Json CatalogueEntry::layer(std::string_view role) const {
   return nullptr;
 }
 
+Error needs_tags(const Catalogue& catalogue, const std::vector<std::string>& prefixes) {
+  Error error{.code = ErrorCode::needs_catalogue,
+              .what = "the lock does not decide what is taken from " + catalogue.source,
+              .where = catalogue.source,
+              .next = "let this host reach the source once, so that the lock can be written"};
+  for (const std::string& prefix : prefixes) error.details.emplace_back("tag_prefix", prefix);
+  if (prefixes.empty()) error.details.emplace_back("tags", "names");
+  return error;
+}
+
 Inputs::Inputs(Json value)
     : value_(std::move(value)), target_(target_from(detail::value_or_null(detail::member(value_, "target")))) {}
 
@@ -60,6 +70,10 @@ Result<Catalogue> Inputs::catalogue(std::string_view spec_key) const {
   Catalogue catalogue{.source = detail::text_at(*value, "source"), .entries = {}};
   const Json* complete = detail::member(*value, "complete");
   catalogue.complete = complete == nullptr || detail::true_or_false(complete);
+  const Json* unread = detail::member(*value, "unread");
+  if (unread != nullptr && unread->is_array())
+    for (const Json& tag : *unread)
+      if (tag.is_string()) catalogue.unread.push_back(tag);
   const Json* entries = detail::member(*value, "entries");
   if (entries == nullptr || !entries->is_array()) return catalogue;
   for (const Json& item : *entries) catalogue.entries.push_back(entry_from(item));

@@ -92,8 +92,8 @@ class BundleOrigin final : public Origin {
 
   const std::string& name() const override { return path_; }
 
-  Result<std::vector<TaggedRoot>> roots(const std::string& tag, const std::string& prefix) override {
-    return select_roots(roots_, tag, prefix, path_);
+  Result<TaggedRoots> roots(const std::string& tag, const TagSelection& selection) override {
+    return select_roots(roots_, tag, selection, path_);
   }
 
   std::vector<Result<std::string>> manifests(const std::vector<Descriptor>& wanted) override {

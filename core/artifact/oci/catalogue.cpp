@@ -126,23 +126,24 @@ class Walk {
   std::size_t count_ = 0;
 };
 
-Result<std::vector<TaggedRoot>> roots_of(Origin& origin, const Source& source, const CatalogueQuery& query) {
+Result<TaggedRoots> roots_of(Origin& origin, const Source& source, const CatalogueQuery& query) {
   const std::string& pinned = source.digest.empty() ? query.digest : source.digest;
-  if (pinned.empty()) return origin.roots(source.tag, query.tag_prefix);
-  return std::vector<TaggedRoot>{{source.tag, Descriptor{.digest = pinned}}};
+  if (pinned.empty()) return origin.roots(source.tag, query.tags);
+  return TaggedRoots{{{source.tag, Descriptor{.digest = pinned}}}, {}};
 }
 
 }  // namespace
 
 Result<std::vector<Located>> read_manifests(Origin& origin, const Source& source, const CatalogueQuery& query,
-                                            const Reporter& reporter) {
+                                            const Reporter& reporter, std::vector<std::string>* unread) {
   for (const std::string& digest : {source.digest, query.digest})
     if (!digest.empty() && !is_digest(digest))
       return Error{.code = ErrorCode::invalid, .what = "'" + digest + "' is no digest", .where = source.repository};
   SLIPWAY_TRY(roots, roots_of(origin, source, query));
   const bool named = !source.tag.empty() || !source.digest.empty() || !query.digest.empty();
   Walk walk(origin, query.digest, named, reporter);
-  SLIPWAY_CHECK(walk.run(roots));
+  SLIPWAY_CHECK(walk.run(roots.wanted));
+  if (unread != nullptr) *unread = std::move(roots.unread);
   std::vector<Located> all = walk.result();
   if (!source.digest.empty() && !query.digest.empty()) {
     std::erase_if(all, [&](const Located& located) {
@@ -162,8 +163,9 @@ Result<std::vector<Located>> read_manifests(Origin& origin, const Source& source
 Result<Catalogue> read_catalogue(Origin& origin, const Source& source, const CatalogueQuery& query,
                                  const Reporter& reporter) {
   SLIPWAY_CHECK(require_pinned(origin, source, query.digest));
-  SLIPWAY_TRY(all, read_manifests(origin, source, query, reporter));
-  Catalogue catalogue{.source = source.repository, .complete = query.digest.empty(), .entries = {}};
+  Catalogue catalogue{.source = source.repository};
+  SLIPWAY_TRY(all, read_manifests(origin, source, query, reporter, &catalogue.unread));
+  catalogue.complete = query.digest.empty() && catalogue.unread.empty();
   for (Located& located : all) catalogue.entries.push_back(std::move(located.entry));
   return catalogue;
 }

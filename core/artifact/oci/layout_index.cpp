@@ -33,18 +33,29 @@ Result<std::vector<TaggedRoot>> parse_layout_index(std::string_view text, const 
   return roots;
 }
 
-Result<std::vector<TaggedRoot>> select_roots(std::vector<TaggedRoot> all, const std::string& tag,
-                                             const std::string& prefix, const std::string& source) {
+bool TagSelection::takes(const std::string& tag) const {
+  return !prefixes || tag.empty() || std::any_of(prefixes->begin(), prefixes->end(), [&](const std::string& prefix) {
+    return tag.starts_with(prefix);
+  });
+}
+
+Result<TaggedRoots> select_roots(const std::vector<TaggedRoot>& all, const std::string& tag,
+                                 const TagSelection& selection, const std::string& source) {
   std::vector<std::string> tags;
-  for (const TaggedRoot& root : all)
+  TaggedRoots roots;
+  for (const TaggedRoot& root : all) {
     if (!root.tag.empty()) tags.push_back(root.tag);
-  std::erase_if(all,
-                [&](const TaggedRoot& root) { return tag.empty() ? !root.tag.starts_with(prefix) : root.tag != tag; });
-  if (all.empty() && !tag.empty()) return no_such_tag(source, tag, tags);
-  std::sort(all.begin(), all.end(), [](const TaggedRoot& a, const TaggedRoot& b) {
+    if (tag.empty() ? selection.takes(root.tag) : root.tag == tag)
+      roots.wanted.push_back(root);
+    else if (tag.empty())
+      roots.unread.push_back(root.tag);
+  }
+  if (roots.wanted.empty() && !tag.empty()) return no_such_tag(source, tag, tags);
+  std::sort(roots.wanted.begin(), roots.wanted.end(), [](const TaggedRoot& a, const TaggedRoot& b) {
     return std::tie(a.tag, a.descriptor.digest) < std::tie(b.tag, b.descriptor.digest);
   });
-  return all;
+  std::sort(roots.unread.begin(), roots.unread.end());
+  return roots;
 }
 
 }  // namespace slipway::artifact

@@ -18,9 +18,9 @@ Status check_layout_file(std::string_view text, const std::string& path);
 /// What `index.json` lists; a tag is the annotation org.opencontainers.image.ref.name, which is then taken out.
 Result<std::vector<TaggedRoot>> parse_layout_index(std::string_view text, const std::string& path);
 
-/// Those with this tag, or whose tag begins with this prefix; sorted by tag and digest.
+/// Those with this tag, or of this selection; sorted by tag and digest.
 /// Errors: `not_found` no such tag, with the nearest ones.
-Result<std::vector<TaggedRoot>> select_roots(std::vector<TaggedRoot> all, const std::string& tag,
-                                             const std::string& prefix, const std::string& source);
+Result<TaggedRoots> select_roots(const std::vector<TaggedRoot>& all, const std::string& tag,
+                                 const TagSelection& selection, const std::string& source);
 
 }  // namespace slipway::artifact

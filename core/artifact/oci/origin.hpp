@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,19 @@ namespace slipway::artifact {
 struct TaggedRoot {
   std::string tag;
   Descriptor descriptor;
+};
+
+/// Which tags are read where a source names no single one.
+struct TagSelection {
+  std::optional<std::vector<std::string>> prefixes;  ///< those that begin with one of these; empty: all
+
+  bool takes(const std::string& tag) const;
+};
+
+/// The tags of an origin: those that were wanted, resolved, and the names of the others.
+struct TaggedRoots {
+  std::vector<TaggedRoot> wanted;   ///< sorted by tag
+  std::vector<std::string> unread;  ///< sorted
 };
 
 /// Blobs that are at hand now.
@@ -41,9 +55,9 @@ class Origin {
   /// How messages call it: the repository or path.
   virtual const std::string& name() const = 0;
 
-  /// What the tags point at, sorted by tag. Only `tag` where that is given, else only tags that begin with `prefix`.
-  /// Errors: `not_found` no such tag, with the nearest ones; `unreachable`, `denied`, `corrupt`.
-  virtual Result<std::vector<TaggedRoot>> roots(const std::string& tag, const std::string& prefix) = 0;
+  /// What the tags point at. Only `tag` where that is given, else those of the selection; what has no tag is always
+  /// among them. Errors: `not_found` no such tag, with the nearest ones; `unreachable`, `denied`, `corrupt`.
+  virtual Result<TaggedRoots> roots(const std::string& tag, const TagSelection& selection) = 0;
 
   /// The bytes of each manifest, in the same order. Errors of each: `not_found`, `corrupt`, `unreachable`, …
   virtual std::vector<Result<std::string>> manifests(const std::vector<Descriptor>& wanted) = 0;

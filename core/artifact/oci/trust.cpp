@@ -21,10 +21,10 @@ Error nothing_vouches(Origin& origin, const Source& source) {
           "`trust: unsigned`"};
   const auto roots = origin.roots(source.tag, {});
   if (!roots) return error;  // the advice stands even when the source cannot be listed
-  for (std::size_t i = 0; i < roots->size() && i < kListed; ++i)
-    error.details.emplace_back("holds", (*roots)[i].tag + " " + (*roots)[i].descriptor.digest);
-  if (roots->size() > kListed)
-    error.details.emplace_back("and", std::to_string(roots->size() - kListed) + " more tags");
+  const std::vector<TaggedRoot>& all = roots->wanted;
+  for (std::size_t i = 0; i < all.size() && i < kListed; ++i)
+    error.details.emplace_back("holds", all[i].tag + " " + all[i].descriptor.digest);
+  if (all.size() > kListed) error.details.emplace_back("and", std::to_string(all.size() - kListed) + " more tags");
   return error;
 }
 
@@ -39,7 +39,7 @@ Status require_trusted(Origin& origin, const Source& source, const std::string& 
                        const std::vector<Descriptor>& layers, const Reporter& reporter) {
   if (source.trust_unsigned) return {};
   SLIPWAY_CHECK(require_pinned(origin, source, locked));
-  SLIPWAY_TRY(manifests, read_manifests(origin, source, {.tag_prefix = {}, .digest = locked}, reporter));
+  SLIPWAY_TRY(manifests, read_manifests(origin, source, {.tags = {}, .digest = locked}, reporter));
   std::map<std::string, std::uint64_t> listed;
   for (const Located& located : manifests)
     for (const Json& item : located.entry.layers) {

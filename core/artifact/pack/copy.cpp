@@ -91,8 +91,8 @@ Result<Json> copy_digest(Origin& from, Target& to, const std::string& digest, co
 Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>& tags) {
   std::vector<TaggedRoot> roots;
   for (const std::string& tag : tags.empty() ? std::vector<std::string>{""} : tags) {
-    SLIPWAY_TRY(found, from.roots(tag, ""));
-    roots.insert(roots.end(), found.begin(), found.end());
+    SLIPWAY_TRY(found, from.roots(tag, {}));
+    roots.insert(roots.end(), found.wanted.begin(), found.wanted.end());
   }
   std::erase_if(roots, [](const TaggedRoot& root) { return root.tag.empty(); });
   if (roots.empty())

@@ -37,24 +37,25 @@ class RegistryOrigin final : public Origin {
 
   const std::string& name() const override { return source_.repository; }
 
-  Result<std::vector<TaggedRoot>> roots(const std::string& tag, const std::string& prefix) override {
+  Result<TaggedRoots> roots(const std::string& tag, const TagSelection& selection) override {
     SLIPWAY_CHECK(connect());
+    TaggedRoots roots;
     std::vector<std::string> tags{tag};
     if (tag.empty()) {
       SLIPWAY_TRY(all, list_tags(*client_));
-      tags = std::move(all);
-      std::erase_if(tags, [&](const std::string& one) { return is_companion_tag(one) || !one.starts_with(prefix); });
+      tags.clear();
+      for (std::string& one : all)
+        if (!is_companion_tag(one)) (selection.takes(one) ? tags : roots.unread).push_back(std::move(one));
     }
     std::vector<std::optional<Result<Descriptor>>> found(tags.size());
     for_each_in_parallel(tags.size(), [&](std::size_t i) {
       found[i] = resolve(tags[i]);
       return found[i]->ok() || found[i]->error().code == ErrorCode::not_found;
     });
-    std::vector<TaggedRoot> roots;
     for (std::size_t i = 0; i < tags.size(); ++i) {
       if (!found[i]) continue;  // another one failed first, and is reported below
       if (found[i]->ok()) {
-        roots.push_back({tags[i], **found[i]});
+        roots.wanted.push_back({tags[i], **found[i]});
       } else if (found[i]->error().code != ErrorCode::not_found) {
         return found[i]->error();
       } else if (!tag.empty()) {

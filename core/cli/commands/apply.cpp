@@ -68,6 +68,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
   options.session.sim = made_for.value("sim", "");
   options.only = made_for.value("only", std::vector<std::string>{});
   if (made_for.value("live", false)) options.session.live = true;
+  options.update = made_for.value("update", false);
   return plan.value("identity", Json::object());
 }
 
@@ -99,7 +100,9 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   SLIPWAY_TRY(yes, agreed(*session, loaded, options));
   SLIPWAY_CHECK(stop_requested());
   if (!yes) {
-    print("Nothing was changed.\n");
+    ApplyResult untouched;
+    untouched.report.emplace_back("it was not agreed to");
+    print(options.output == "text" ? "Nothing was changed.\n" : json_text(apply_json(untouched), options.output));
     return kExitDone;
   }
   SLIPWAY_TRY(result, recorded_apply(*session, options, loaded.spec, apply));

@@ -30,7 +30,13 @@ Result<int> run_init(const Options& options, TerminalUi& ui) {
                  options.session.root,
                  "`slipway explain` lists the components; `--root` or `--sim` looks at another host",
                  {}};
-  print(init_text(manifests, suggested));
+  const std::string text = init_text(manifests, suggested);
+  if (options.output == "text") {
+    print(text);
+  } else {
+    SLIPWAY_TRY(spec, host_spec_from_text(text, "host.yaml", session->plugins()));
+    print(json_text(spec.document, options.output));
+  }
   return kExitDone;
 }
 

@@ -106,9 +106,10 @@ Result<int> run_log(const Options& options, TerminalUi&) {
   SLIPWAY_TRY(count, wanted(options, entries.size()));
   entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(count));
   if (options.output == "jsonl") {
-    for (const Json& entry : entries) print(canonical(entry) + "\n");
+    for (const Json& entry : entries) print(json_text(envelope("LogEntry", entry), options.output));
+    print(json_text(envelope("Log", {{"count", entries.size()}}), options.output));
   } else if (options.output == "json") {
-    print(json_text(envelope("Log", {{"entries", entries}}), options.output));
+    print(json_text(envelope("Log", {{"count", entries.size()}, {"entries", entries}}), options.output));
   } else {
     for (const Json& entry : entries) print(logged_text(entry));
     if (entries.empty()) print("Nothing was applied on this machine yet.\n");

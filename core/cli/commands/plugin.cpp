@@ -70,8 +70,14 @@ Result<int> list(const Options& options) {
       files.push_back(std::move(entry));
     }
   }
-  for (const Error& problem : plugins.problems) text += to_text(problem);
-  print(options.output == "text" ? text : json_text(envelope("Plugins", {{"plugins", files}}), options.output));
+  Json problems = Json::array();
+  for (const Error& problem : plugins.problems) {
+    text += to_text(problem);
+    problems.push_back(to_json(problem));
+  }
+  print(options.output == "text"
+            ? text
+            : json_text(envelope("Plugins", {{"plugins", files}, {"problems", problems}}), options.output));
   return plugins.problems.empty() ? kExitDone : kExitError;
 }
 

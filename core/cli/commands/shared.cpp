@@ -69,6 +69,7 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
     loaded.spec = std::move(spec);
     loaded.lock = std::move(lock);
   }
+  if (options.update) loaded.lock = Lock{};
   session.set_hardware(loaded.spec.hardware);
   return loaded;
 }
@@ -86,14 +87,13 @@ void print_wrapped(const std::string& text) { print(wrapped(text, columns_of(STD
 Result<int> finish_apply(const Options& options, const ApplyResult& result) {
   if (!options.lock.empty() && !options.locked && !result.run.failed())
     SLIPWAY_CHECK(result.run.lock.write(options.lock));
-  if (options.output == "text") {
+  if (options.output == "text")
     print_wrapped(apply_text(result, options.session.root));
-    for (const PlannedComponent& component : result.run.components)
-      if (component.error) say(error_text(*component.error, component.name, &result.run.spec));
-    if (result.error) say(to_text(*result.error));
-  } else {
+  else
     print(json_text(apply_json(result), options.output));
-  }
+  for (const PlannedComponent& component : result.run.components)
+    if (component.error) say(error_text(*component.error, component.name, &result.run.spec));
+  if (result.error) say(to_text(*result.error));
   return apply_exit_code(result);
 }
 

@@ -53,9 +53,27 @@ TEST(RegistryCatalogue, ReadsTagsPageByPage) {
   LayoutRegistry registry(package.layout);
   registry.page_size = 2;
   Reader reader(package.cache());
-  ASSERT_TRUE(reader.read(source_of(registry), {.tag_prefix = "more-6", .digest = {}}));
+  ASSERT_TRUE(
+      reader.read(source_of(registry), {.tags = {.prefixes = std::vector<std::string>{"more-6"}}, .digest = {}}));
   EXPECT_EQ(registry.server().count("GET", "/v2/nvidia/driver/tags/list"), 5);
   EXPECT_EQ(registry.server().count("HEAD", "/v2/nvidia/driver/manifests/"), 1) << "only what the prefix allows";
+}
+
+TEST(RegistryCatalogue, NamesTheTagsThatItDoesNotRead) {
+  SamplePackage package;
+  package.layout.list(package.for_53, "580-debian12");
+  LayoutRegistry registry(package.layout);
+  Reader reader(package.cache());
+  const auto names = reader.read(source_of(registry), {.tags = {.prefixes = std::vector<std::string>{}}, .digest = {}});
+  ASSERT_TRUE(names) << to_text(names.error());
+  EXPECT_FALSE(names->complete);
+  EXPECT_TRUE(names->entries.empty());
+  EXPECT_EQ(registry.server().count("HEAD", "/v2/nvidia/driver/manifests/"), 0) << "names cost one request";
+  const auto some =
+      reader.read(source_of(registry), {.tags = {.prefixes = std::vector<std::string>{"580"}}, .digest = {}});
+  ASSERT_TRUE(some) << to_text(some.error());
+  EXPECT_EQ(some->entries.size(), 1U);
+  EXPECT_EQ(some->unread.size() + 1, names->unread.size());
 }
 
 TEST(RegistryCatalogue, AsksForEveryKnownManifestType) {
@@ -81,7 +99,7 @@ TEST(RegistryCatalogue, NeedsNoNetworkOnceTheLockedManifestIsCached) {
     repository = registry.repository();
     ASSERT_TRUE(reader.read(source_of(registry)));
   }
-  const auto locked = reader.read({.repository = repository}, {.tag_prefix = {}, .digest = digest});
+  const auto locked = reader.read({.repository = repository}, {.tags = {}, .digest = digest});
   ASSERT_TRUE(locked) << to_text(locked.error());
   EXPECT_FALSE(locked->complete);
   ASSERT_EQ(locked->entries.size(), 1U);
@@ -93,7 +111,7 @@ TEST(RegistryCatalogue, FetchesAManifestAgainWhenTheCachedOneIsDamaged) {
   LayoutRegistry registry(package.layout);
   Reader reader(package.cache());
   test::write_file(package.cached(package.for_50), "{}");
-  const auto locked = reader.read(source_of(registry), {.tag_prefix = {}, .digest = package.for_50["digest"]});
+  const auto locked = reader.read(source_of(registry), {.tags = {}, .digest = package.for_50["digest"]});
   ASSERT_TRUE(locked) << to_text(locked.error());
   EXPECT_EQ(test::file_text(package.cached(package.for_50)),
             test::file_text(package.layout.blob_path(package.for_50["digest"])));

@@ -72,11 +72,23 @@ TEST(LayoutCatalogue, ListsEveryManifestOnceUnderItsOwnTagOrItsIndexes) {
 TEST(LayoutCatalogue, TakesOnlyTheTagOrPrefixThatIsAskedFor) {
   SampleLayout sample;
   Json source = unsigned_source(sample.layout.path());
-  EXPECT_EQ(tags_of(*read(source, {.tag_prefix = "535-k", .digest = {}}).catalogue),
+  EXPECT_EQ(tags_of(*read(source, {.tags = {.prefixes = std::vector<std::string>{"535-k"}}, .digest = {}}).catalogue),
             (std::vector<std::string>{"535-kernel-2"}));
-  EXPECT_TRUE(read(source, {.tag_prefix = "999", .digest = {}}).catalogue->entries.empty());
+  EXPECT_TRUE(
+      read(source, {.tags = {.prefixes = std::vector<std::string>{"999"}}, .digest = {}}).catalogue->entries.empty());
   source["tag"] = "535-debian12";
   EXPECT_EQ(read(source).catalogue->entries.size(), 2U);
+}
+
+TEST(LayoutCatalogue, IsPartialWhereTagsWereLeftUnreadAndNamesThem) {
+  SampleLayout sample;
+  const auto part = read(unsigned_source(sample.layout.path()),
+                         {.tags = {.prefixes = std::vector<std::string>{"535-k"}}, .digest = {}})
+                        .catalogue;
+  ASSERT_TRUE(part) << part.error().what;
+  EXPECT_FALSE(part->complete);
+  EXPECT_EQ(part->unread, (std::vector<std::string>{"535-debian12"}));
+  EXPECT_EQ(to_json(*catalogue_from_json(to_json(*part))), to_json(*part));
 }
 
 TEST(LayoutCatalogue, NamesTheNearestTagsForOneThatIsNotThere) {
@@ -92,7 +104,7 @@ TEST(LayoutCatalogue, NamesTheNearestTagsForOneThatIsNotThere) {
 
 TEST(LayoutCatalogue, IsPartialWhenTheLockNamesADigest) {
   SampleLayout sample;
-  const auto locked = read(sample.layout.path(), {.tag_prefix = {}, .digest = sample.first["digest"]}).catalogue;
+  const auto locked = read(sample.layout.path(), {.tags = {}, .digest = sample.first["digest"]}).catalogue;
   ASSERT_TRUE(locked) << locked.error().what;
   EXPECT_FALSE(locked->complete);
   ASSERT_EQ(locked->entries.size(), 1U);
@@ -103,11 +115,11 @@ TEST(LayoutCatalogue, ReachesALockedDigestThroughThePinnedIndexOnly) {
   SampleLayout sample;
   const Json other = sample.layout.manifest({}, {{"not", "listed"}});
   const Json source{{"repository", sample.layout.path()}, {"digest", sample.index["digest"]}};
-  const auto locked = read(source, {.tag_prefix = {}, .digest = sample.second["digest"]}).catalogue;
+  const auto locked = read(source, {.tags = {}, .digest = sample.second["digest"]}).catalogue;
   ASSERT_TRUE(locked) << locked.error().what;
   ASSERT_EQ(locked->entries.size(), 1U);
   EXPECT_EQ(locked->entries[0].digest, sample.second["digest"]);
-  const auto stray = read(source, {.tag_prefix = {}, .digest = other["digest"]}).catalogue;
+  const auto stray = read(source, {.tags = {}, .digest = other["digest"]}).catalogue;
   ASSERT_FALSE(stray);
   EXPECT_EQ(stray.error().code, ErrorCode::not_found);
 }

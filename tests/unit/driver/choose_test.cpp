@@ -139,42 +139,5 @@ TEST_F(ChooseTest, NeedsNoNetworkForWhatTheLockPins) {
   EXPECT_TRUE(chosen().compile);
 }
 
-TEST_F(ChooseTest, TakesTheOnlyVersionWhenTheSpecNamesNone) {
-  have({{.kernel = "6.1.0-50-amd64"}, {.kernel = ""}});
-  wanted.version = "";
-  EXPECT_EQ(*choose_version(packages, wanted), "535.261.03");
-}
-
-TEST_F(ChooseTest, TakesAVersionHoweverItsZerosAreWritten) {
-  have({{.kernel = "6.1.0-50-amd64"}});
-  wanted.version = "535.261.3";
-  EXPECT_EQ(*choose_version(packages, wanted), "535.261.03");
-}
-
-TEST_F(ChooseTest, ListsTheVersionsWhenTheSpecNamesNoneOfThem) {
-  have({{.version = "535.261.03"}, {.version = "580.82.07"}});
-  wanted.version = "";
-  EXPECT_EQ(to_text(choose_version(packages, wanted).error()),
-            "error: oci://registry:5000/nvidia/driver holds several driver versions, and the spec names none\n"
-            "  at:    spec.components.driver.version\n"
-            "  found: 535.261.03, 580.82.07\n"
-            "  do:    write one of them, for example version: \"580.82.07\"\n");
-  wanted.version = "550.54.14";
-  EXPECT_EQ(to_text(choose_version(packages, wanted).error()),
-            "error: oci://registry:5000/nvidia/driver has no driver 550.54.14\n"
-            "  at:    spec.components.driver.version\n"
-            "  found: 535.261.03, 580.82.07\n"
-            "  do:    write one of the versions that are there, or build a package of 550.54.14 with `slipway driver "
-            "build`\n");
-}
-
-TEST_F(ChooseTest, SaysThatASourceIsEmpty) {
-  have({});
-  const auto error = choose_version(packages, wanted).error();
-  EXPECT_EQ(error.what, "oci://registry:5000/nvidia/driver holds no driver package");
-  EXPECT_EQ(error.where, "spec.components.driver.source");
-  EXPECT_THAT(error.next, HasSubstr("slipway driver build"));
-}
-
 }  // namespace
 }  // namespace slipway::driver

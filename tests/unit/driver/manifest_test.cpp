@@ -66,7 +66,7 @@ TEST(DriverManifest, TakesEveryKeyThatTheSettingsRead) {
   ASSERT_TRUE(spec) << to_text(spec.error());
   const auto settings = read_settings(*spec);
   ASSERT_TRUE(settings) << to_text(settings.error());
-  EXPECT_EQ(settings->version, "535.261.03");
+  EXPECT_EQ(settings->version.text(), "535.261.03");
   EXPECT_EQ(settings->modules, nvidia::Flavour::open);
   EXPECT_EQ(settings->gpus.size(), 2U);
   EXPECT_EQ(settings->precompiled, Precompiled::never);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/json_schema.hpp"
+
+#include <algorithm>
+
+#include "core/loader/schema/artifact_source.hpp"
+#include "core/loader/schema/pattern.hpp"
+#include "core/loader/schema/scalar.hpp"
+#include "core/spec/kind.hpp"
+#include "core/spec/yaml_value.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Type = SchemaKey::Type;
+
+constexpr const char* kDraft = "https://json-schema.org/draft/2020-12/schema";
+
+// As core/loader/schema/repository.cpp reads them.
+constexpr const char* kRegistryPattern =
+    R"(^oci://(\[[0-9a-fA-F:.%]+\]|[A-Za-z0-9_.-]+)(:[0-9]{1,5})?(/[a-z0-9]([a-z0-9._-]*[a-z0-9])?)+)"
+    R"((:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$)";
+constexpr const char* kPathPattern = R"(^(?!~)(?!.*://)(?![^/:]+:[^/]*/).+$)";
+constexpr const char* kNoTilde = "^[^~]";
+
+/// Whether a text that YAML takes for something else can be what the pattern asks for.
+bool may_be(const SchemaKey& schema, const std::vector<std::string>& texts) {
+  return schema.pattern.empty() || std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+           return pattern_mismatch(text, schema.pattern).empty();
+         });
+}
+
+Json string_schema(const SchemaKey& schema) {
+  Json types = Json::array({"string"});
+  if (may_be(schema, {"1", "10", "535", "1.5", "535.10"})) types.push_back("number");
+  if (may_be(schema, {"true", "false"})) types.push_back("boolean");
+  Json value{{"type", types}};
+  if (!schema.pattern.empty()) value["pattern"] = "^(?:" + schema.pattern + ")$";
+  return value;
+}
+
+/// YAML reads true as a boolean and 1 as a number, which a spec's enumeration takes as the words that they are.
+Json enumeration_schema(const SchemaKey& schema) {
+  Json values = Json::array();
+  for (const std::string& word : schema.values) {
+    values.push_back(word);
+    if (word == "true" || word == "false") values.push_back(word == "true");
+    if (const auto number = parse_integer(word)) values.push_back(*number);
+  }
+  return {{"enum", values}};
+}
+
+Json object_schema(const SchemaKey& schema) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const auto& [name, child] : schema.keys) {
+    properties[name] = json_schema(child);
+    if (child.required) required.push_back(name);
+  }
+  Json value{{"properties", properties}, {"additionalProperties", false}};
+  // "cdi:" with nothing behind it means "cdi: {}".
+  value["type"] = required.empty() ? Json{"object", "null"} : Json("object");
+  if (!required.empty()) value["required"] = required;
+  return value;
+}
+
+Json source_schema() {
+  Json long_form = object_schema(artifact_source_schema());
+  const Json repository{{"type", "string"}, {"anyOf", {{{"pattern", kRegistryPattern}}, {{"pattern", kPathPattern}}}}};
+  long_form["properties"]["repository"].update(repository);
+  long_form["properties"]["tag"]["pattern"] = "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$";
+  long_form["properties"]["digest"].update({{"type", "string"}, {"pattern", "^sha256:[0-9a-f]{64}$"}});
+  return {{"anyOf", {repository, long_form}}};
+}
+
+Json secret_schema() {
+  return {{"type", "object"},
+          {"minProperties", 1},
+          {"maxProperties", 1},
+          {"additionalProperties", false},
+          {"properties",
+           {{"file", {{"type", "string"}, {"pattern", kNoTilde}}},
+            {"env", {{"type", "string"}, {"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}}}}}};
+}
+
+Json type_schema(const SchemaKey& schema) {
+  switch (schema.type) {
+    case Type::string:
+      return string_schema(schema);
+    case Type::integer:
+      return {{"type", "integer"}};
+    case Type::boolean:
+      return {{"type", "boolean"}};
+    case Type::enumeration:
+      return enumeration_schema(schema);
+    case Type::list: {
+      Json value{{"type", "array"}};
+      if (!schema.items.empty()) value["items"] = json_schema(schema.items.front());
+      return value;
+    }
+    case Type::map: {
+      Json value{{"type", "object"}};
+      if (!schema.items.empty()) value["additionalProperties"] = json_schema(schema.items.front());
+      return value;
+    }
+    case Type::object:
+      return object_schema(schema);
+    case Type::artifact_source:
+      return source_schema();
+    case Type::path:
+      return {{"type", {"string", "number", "boolean"}}, {"pattern", kNoTilde}};
+    case Type::secret:
+      return secret_schema();
+    case Type::any:
+      return Json::object();
+  }
+  return Json::object();
+}
+
+Json object_of(Json properties, const std::vector<std::string>& required) {
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", required},
+          {"additionalProperties", false}};
+}
+
+}  // namespace
+
+Json json_schema(const SchemaKey& schema) {
+  Json value = type_schema(schema);
+  if (!schema.help.empty()) value["description"] = schema.help;
+  if (!schema.default_value.is_null()) value["default"] = schema.default_value;
+  if (const Json example = example_value(schema); !example.is_null()) value["examples"] = Json::array({example});
+  return value;
+}
+
+Json host_json_schema(const std::vector<const Manifest*>& manifests) {
+  Json components = Json::object();
+  for (const Manifest* manifest : manifests) {
+    components[manifest->component] = json_schema(manifest->spec);
+    components[manifest->component]["description"] = manifest->purpose;
+  }
+  const SchemaKey& host = host_spec_schema();
+  const Json hardware = json_schema(host.keys.at("spec").keys.at("hardware"));
+  const Json spec =
+      object_of({{"hardware", hardware}, {"components", object_of(std::move(components), {})}}, {"components"});
+  Json schema = object_of({{"apiVersion", {{"const", kApiVersion}}},
+                           {"kind", {{"const", kHostKind}}},
+                           {"metadata", json_schema(host.keys.at("metadata"))},
+                           {"spec", spec}},
+                          {"apiVersion", "kind", "metadata", "spec"});
+  schema["$schema"] = kDraft;
+  schema["title"] = "slipway host spec";
+  schema["description"] =
+      "What a host should be: made by `slipway explain --schema` from the plugins that are installed.";
+  return schema;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which driver version is taken, and what is said when none is, through the command line: for each kind of source.
+#include <cstdlib>
+#include <memory>
+
+#include "tests/component/artifact/support/layout_registry.hpp"
+#include "tests/component/cli/driver_root.hpp"
+
+namespace slipway {
+namespace {
+
+using artifact::test::LayoutMaker;
+using artifact::test::LayoutRegistry;
+using slipway::testing::DriverRoot;
+using slipway::testing::Ran;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// 535.183.06, 535.261.03 and 550.163.01 for kernel 6.1.0-50-amd64, 580.82.07 for 6.1.0-53-amd64.
+const std::string kVersions = SLIPWAY_TEST_VERSIONS;
+
+class DriverVersions : public ::testing::Test {
+ protected:
+  void want(const std::string& version, const std::string& repository) const {
+    const std::string key = version.empty() ? "" : "version: \"" + version + "\", ";
+    root.driver(key + "modules: open, source: {repository: \"" + repository + "\", trust: unsigned}");
+  }
+  std::string bundle() const {
+    const std::string file = root.folder().at("versions.tar").string();
+    EXPECT_EQ(std::system(("tar -cf " + file + " -C " + kVersions + " .").c_str()), 0);
+    return file;
+  }
+  LayoutRegistry& registry() {
+    if (!served) {
+      layout = std::make_unique<LayoutMaker>(root.folder().at("served").string());
+      EXPECT_EQ(std::system(("cp -rT " + kVersions + " " + layout->path()).c_str()), 0);
+      served = std::make_unique<LayoutRegistry>(*layout);
+    }
+    return *served;
+  }
+  /// The registry was asked about a tag that holds this word.
+  bool asked_about(const std::string& word) const {
+    for (const auto& request : served->server().requests())
+      if (request.target.find("manifests/") != std::string::npos && request.target.find(word) != std::string::npos)
+        return true;
+    return false;
+  }
+  void expect_told(const std::string& repository) const {
+    SCOPED_TRACE(repository);
+    want("535.261.04", repository);
+    const auto before = root.tree();
+    expect_refused(root, root.run({"plan"}), 1,
+                   {"has no driver 535.261.04", "host.yaml:", "535.261.03, 535.183.06, 550.163.01, 580.82.07",
+                    "535.261.03 open: kernels 6.1.0-50-amd64", "write version: \"535.261.03\", the nearest"},
+                   before);
+  }
+
+  DriverRoot root;
+  std::unique_ptr<LayoutMaker> layout;
+  std::unique_ptr<LayoutRegistry> served;
+};
+
+// "holds no driver package" was said of a folder full of them.
+TEST_F(DriverVersions, ThatAFolderDoesNotHaveAreAnsweredWithThoseThatItHas) { expect_told(kVersions); }
+
+TEST_F(DriverVersions, ThatABundleDoesNotHaveAreAnsweredWithThoseThatItHas) { expect_told(bundle()); }
+
+TEST_F(DriverVersions, ThatARegistryDoesNotHaveAreAnsweredWithThoseThatItHas) { expect_told(registry().repository()); }
+
+TEST_F(DriverVersions, OfAnEmptyKindOfSourceAreSaidToBeMissing) {
+  LayoutMaker empty(root.folder().at("empty").string());
+  empty.list(empty.manifest({}, {}), "other");
+  want("535.261.03", empty.path());
+  const Ran plan = root.run({"plan"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("holds no driver package"));
+}
+
+TEST_F(DriverVersions, CanBeABranchARangeOrTheLatestThatHasModulesForTheKernel) {
+  const std::map<std::string, std::string> taken{{"535", "535.261.03"},
+                                                 {"535.183", "535.183.06"},
+                                                 {">=535.100 <535.200", "535.183.06"},
+                                                 {"<=550", "550.163.01"},
+                                                 {"latest", "550.163.01"}};
+  for (const auto& [wish, version] : taken) {
+    want(wish, kVersions);
+    const Ran plan = root.run({"plan"});
+    EXPECT_EQ(plan.code, 2) << plan.out << plan.err;
+    EXPECT_THAT(plan.out, HasSubstr("version: " + wish + " takes " + version + ", the newest that fits"));
+    EXPECT_THAT(plan.out, HasSubstr("firmware/nvidia/" + version));
+  }
+  want("latest", kVersions);
+  EXPECT_THAT(root.run({"plan"}).out,
+              HasSubstr("580.82.07 is passed over: no driver package fits kernel 6.1.0-50-amd64"));
+}
+
+TEST_F(DriverVersions, ThatAreNoVersionsAreRefusedWithTheirPlace) {
+  want("newest", kVersions);
+  expect_refused(root, root.run({"plan"}), 1, {"host.yaml:", "driver.version", "newest"}, root.tree());
+}
+
+TEST_F(DriverVersions, OfARegistryAreChosenByItsTagsAndOnlyWhatIsInQuestionIsRead) {
+  want("535", registry().repository());
+  EXPECT_THAT(root.run({"plan"}).out, HasSubstr("version: 535 takes 535.261.03"));
+  EXPECT_TRUE(asked_about("535.261.03"));
+  for (const char* other : {"535.183.06", "550.163.01", "580.82.07"}) EXPECT_FALSE(asked_about(other)) << other;
+}
+
+TEST_F(DriverVersions, StayAsTheLockPinsThemWithoutTheRegistry) {
+  const std::string lock = root.folder().at("slipway.lock").string();
+  want("latest", registry().repository());
+  const Ran apply = root.run({"apply", "--lock", lock});
+  ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
+  served.reset();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"plan", "--lock", lock}, {"plan", "--lock", lock, "--locked"}}) {
+    const Ran plan = root.run(words);
+    EXPECT_EQ(plan.code, 0) << plan.out << plan.err;
+    EXPECT_THAT(plan.out, HasSubstr("version: latest takes 550.163.01, which the lock pins"));
+  }
+}
+
+TEST_F(DriverVersions, AreChosenAnewWithUpdate) {
+  want("535.183", kVersions);
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  want("535", kVersions);
+  EXPECT_THAT(root.run({"plan"}).out, HasSubstr("version: 535 takes 535.183.06, which the lock pins"));
+  const Ran update = root.run({"plan", "--update"});
+  EXPECT_EQ(update.code, 2) << update.out << update.err;
+  EXPECT_THAT(update.out, HasSubstr("version: 535 takes 535.261.03, the newest that fits"));
+  const Ran apply = root.run({"apply", "--update"});
+  EXPECT_EQ(apply.code, 0) << apply.out << apply.err;
+  EXPECT_THAT(root.run({"plan"}).out, HasSubstr("version: 535 takes 535.261.03, which the lock pins"));
+}
+
+TEST_F(DriverVersions, ThatTheLockDoesNotPinAreNotTakenWhenLocked) {
+  want("550", kVersions);
+  const Ran plan = root.run({"plan", "--locked"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("run it once without --locked"));
+  EXPECT_THAT(plan.out + plan.err, Not(HasSubstr("tag_prefix")));
+}
+
+}  // namespace
+}  // namespace slipway

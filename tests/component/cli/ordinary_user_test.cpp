@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person reads who may not write to a root: that permission is missing, and not that the disk is read-only.
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include "tests/component/cli/driver_root.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::DriverRoot;
+using slipway::testing::Ran;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
+
+class OrdinaryUser : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+    namespace fs = std::filesystem;
+    fs::permissions(root.folder().at(""), fs::perms(0755));
+    ASSERT_EQ(root.run({"apply"}).code, 0);
+  }
+  /// The command as nobody, on the root that root owns.
+  Ran as_nobody(const std::string& words, const std::string& folder) const {
+    const std::string out = root.folder().at("nobody.out").string();
+    const std::string command = "env -C / HOME=/nonexistent SLIPWAY_PLUGIN_PATH=" + root.plugins +
+                                " SLIPWAY_LOG_DIR=/nonexistent/log " + kNobody + root.program + " " + words +
+                                " --root " + folder + " >" + out + " 2>&1 </dev/null";
+    const int status = std::system(command.c_str());
+    std::ifstream in(out);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return {WEXITSTATUS(status), text.str(), ""};
+  }
+  Ran as_nobody(const std::string& words) const { return as_nobody(words, root.folder().at("root").string()); }
+  std::string spec() const { return " -f " + root.folder().at("host.yaml").string(); }
+
+  DriverRoot root;
+};
+
+// SQLite calls a file read-only that this user may not write, and so did the message.
+TEST_F(OrdinaryUser, WhoWouldChangeARootIsToldThatPermissionIsMissingAndWhatToDo) {
+  const auto before = root.tree();
+  root.driver("version: \"535.261.03\", modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
+              ", trust: unsigned}");
+  for (const std::string& words : {"apply --sim h100x8 --cache " + root.folder().at("own").string() + spec(),
+                                   std::string("remove --all --sim h100x8")}) {
+    const Ran ran = as_nobody(words);
+    EXPECT_EQ(ran.code, 1) << words << "\n" << ran.out;
+    EXPECT_THAT(ran.out, HasSubstr("Permission denied")) << words;
+    EXPECT_THAT(ran.out, HasSubstr("run it as root (sudo)")) << words;
+    EXPECT_THAT(ran.out, Not(HasSubstr("ead-only"))) << words;
+  }
+  EXPECT_EQ(root.tree(), before);
+}
+
+TEST_F(OrdinaryUser, IsToldWhereInAnotherRootPermissionIsMissing) {
+  root.folder().directory("empty");
+  const std::string empty = root.folder().at("empty").string();
+  const Ran ran = as_nobody("apply --sim h100x8" + spec(), empty);
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("Permission denied"));
+  EXPECT_THAT(ran.out, HasSubstr(empty + "/")) << "not a path of this machine";
+}
+
+TEST_F(OrdinaryUser, MayLookAtARootThatIsNotTheirs) {
+  EXPECT_EQ(as_nobody("plan --sim h100x8" + spec()).code, 0);
+  EXPECT_EQ(as_nobody("status").code, 0);
+  const Ran verify = as_nobody("verify --sim h100x8" + spec());
+  EXPECT_THAT(verify.out, Not(HasSubstr("ead-only"))) << verify.out;
+}
+
+TEST_F(OrdinaryUser, OnAReadOnlyFilesystemIsToldThatItIsReadOnlyAsRootIs) {
+  const std::string folder = root.folder().at("root").string();
+  if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    GTEST_SKIP() << "this machine lets nobody mount";
+  ASSERT_EQ(::mount(folder.c_str(), folder.c_str(), nullptr, MS_BIND, nullptr), 0);
+  ASSERT_EQ(::mount(nullptr, folder.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr), 0);
+  const Ran ran = root.run({"remove", "--all"});
+  ::umount2(folder.c_str(), MNT_DETACH);
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("Read-only file system"));
+  EXPECT_THAT(ran.err, HasSubstr("remount the filesystem read-write"));
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What commands print for programs: events and the result on standard output, each line by the published schema.
+#include <fstream>
+
+#include "tests/component/cli/driver_root.hpp"
+#include "tests/component/cli/json_schema.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::DriverRoot;
+using slipway::testing::judged;
+using slipway::testing::Ran;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::vector<Json> lines_of(const std::string& text) {
+  std::vector<Json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line, nullptr, false));
+  return lines;
+}
+
+class OutputSchema : public ::testing::Test {
+ protected:
+  OutputSchema() {
+    const Ran ran = root.slipway({"explain", "--schema", "output"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    root.folder().file("output.schema.json", ran.out);
+  }
+  ~OutputSchema() override {
+    std::vector<std::string> files;
+    for (const auto& [file, words] : printed) files.push_back(file);
+    const auto verdicts = judged(root.folder().at("output.schema.json").string(), files);
+    for (const auto& [file, words] : printed) EXPECT_THAT(verdicts.at(file), StartsWith("good")) << words;
+  }
+
+  /// Runs it for programs, keeps what it prints for the judge, and gives its result: the last line.
+  Json result(std::vector<std::string> words, const std::string& form, int code, bool simulated = true) {
+    std::string name;
+    for (const std::string& word : words) name += word + " ";
+    SCOPED_TRACE(name + form);
+    words.insert(words.end(), {"-o", form});
+    const Ran ran = simulated ? root.run(words) : root.slipway(words);
+    EXPECT_EQ(ran.code, code) << ran.out << ran.err;
+    events.clear();
+    error_text = ran.err;
+    const std::string file = "printed-" + std::to_string(printed.size()) + (form == "json" ? ".json" : ".jsonl");
+    root.folder().file(file, ran.out);
+    printed[root.folder().at(file).string()] = name + form;
+    if (form == "json") return Json::parse(ran.out, nullptr, false);
+    events = lines_of(ran.out);
+    EXPECT_FALSE(events.empty()) << ran.err;
+    if (events.empty()) return {};
+    Json last = events.back();
+    events.pop_back();
+    return last;
+  }
+  std::string kind(const std::vector<std::string>& words, const std::string& form, int code, bool simulated = true) {
+    const Json last = result(words, form, code, simulated);
+    return last.is_object() ? last.value("kind", "") : last.dump();
+  }
+
+  DriverRoot root;
+  std::map<std::string, std::string> printed;  ///< file to the command that printed it
+  std::vector<Json> events;                    ///< of the last one
+  std::string error_text;
+};
+
+TEST_F(OutputSchema, IsWhatTheCommandsOfAHostPrint) {
+  for (const std::string form : {"json", "jsonl"}) {
+    EXPECT_EQ(kind({"init"}, form, 0), "Host");
+    EXPECT_EQ(kind({"detect"}, form, 0), "Facts");
+    EXPECT_EQ(kind({"plan"}, form, 2), "Plan");
+    EXPECT_EQ(kind({"apply"}, form, 0), "Applied");
+    EXPECT_EQ(kind({"plan"}, form, 0), "Plan");
+    EXPECT_EQ(kind({"verify"}, form, 0), "Findings");
+    EXPECT_EQ(kind({"status"}, form, 0), "Status");
+    EXPECT_EQ(kind({"graph"}, form, 0, false), "Graph");
+    const Json doctor = result({"doctor"}, form, 0);
+    EXPECT_EQ(doctor["kind"], "Diagnosis");
+    EXPECT_EQ(kind({"gc", "--dry-run"}, form, 0), "Garbage");
+    EXPECT_EQ(kind({"gc"}, form, 0), "Garbage");
+    EXPECT_EQ(kind({"rollback"}, form, 1), "Error");
+    root.driver("version: latest, modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
+                ", trust: unsigned}");
+    EXPECT_EQ(kind({"apply"}, form, 0), "Applied");
+    EXPECT_EQ(kind({"rollback"}, form, 0), "Applied");
+    EXPECT_EQ(kind({"remove", "--all"}, form, 0), "Applied");
+    EXPECT_EQ(kind({"log"}, form, 0, false), "Log");
+  }
+}
+
+TEST_F(OutputSchema, IsWhatTheCommandsOfPluginsAndPackagesPrint) {
+  for (const std::string form : {"json", "jsonl"}) {
+    const std::string folder = root.folder().at("made-" + form).string();
+    EXPECT_EQ(kind({"explain"}, form, 0, false), "Components");
+    EXPECT_EQ(kind({"explain", "driver"}, form, 0, false), "Explanation");
+    const Json source = result({"explain", "driver.source"}, form, 0, false);
+    EXPECT_EQ(source["schema"]["type"], "artifact-source");
+    EXPECT_EQ(kind({"explain", "drver"}, form, 1, false), "Error");
+    EXPECT_EQ(kind({"plugin", "list"}, form, 0, false), "Plugins");
+    EXPECT_EQ(kind({"plugin", "info", root.plugins + "/driver.so"}, form, 0, false), "Plugin");
+    EXPECT_EQ(kind({"plugin", "new", "acme", "--to", folder}, form, 0, false), "NewPlugin");
+    EXPECT_EQ(kind({"pkg", "inspect", testing::kPackage}, form, 0, false), "Package");
+    EXPECT_EQ(kind({"pkg", "pull", testing::kPackage, "--to", folder + "-layout"}, form, 0, false), "Package");
+    EXPECT_EQ(kind({"bugreport", "--to", folder + ".tar"}, form, 0), "BugReport");
+    EXPECT_EQ(kind({"version"}, form, 0, false), "Version");
+  }
+}
+
+TEST_F(OutputSchema, HoldsForErrorsHoweverEarlyTheyCome) {
+  for (const std::string form : {"json", "jsonl"}) {
+    EXPECT_EQ(kind({"aply"}, form, 64, false), "Error");
+    EXPECT_EQ(kind({"plan", "--bogus"}, form, 64, false), "Error");
+    EXPECT_EQ(kind({"plugin", "lst"}, form, 64, false), "Error");
+    root.spec("    drver: {}\n");
+    const Json unknown = result({"plan"}, form, 1);
+    EXPECT_EQ(unknown["kind"], "Error");
+    EXPECT_EQ(unknown["code"], "invalid");
+    EXPECT_THAT(error_text, HasSubstr("did you mean 'driver'?")) << "people read it on standard error";
+    root.driver("version: \"535.261.04\", source: {repository: " + testing::kPackage + ", trust: unsigned}");
+    const Json plan = result({"plan"}, form, 1);
+    EXPECT_EQ(plan["kind"], "Plan");
+    const Json apply = result({"apply"}, form, 1);
+    EXPECT_EQ(apply["components"][0]["state"], "failed");
+    EXPECT_THAT(error_text, HasSubstr("has no driver 535.261.04"));
+  }
+}
+
+TEST_F(OutputSchema, HasAnEventALineAndTheResultLast) {
+  EXPECT_EQ(kind({"apply"}, "jsonl", 0), "Applied");
+  std::map<std::string, int> types;
+  for (const Json& event : events) {
+    EXPECT_EQ(event["apiVersion"], "slipway.dev/v1");
+    EXPECT_EQ(event["kind"], "Event");
+    ++types[event["type"]];
+  }
+  EXPECT_GT(types["step"], 0);
+  EXPECT_GT(types["progress"], 0);
+  EXPECT_THAT(error_text, IsEmpty()) << "nothing was to be warned of";
+}
+
+TEST_F(OutputSchema, LeavesStandardOutputToTheOneDocumentAndTellsPeopleElsewhere) {
+  const Json applied = result({"apply"}, "json", 0);
+  EXPECT_EQ(applied["kind"], "Applied");
+  EXPECT_THAT(error_text, HasSubstr("driver: "));
+  EXPECT_THAT(error_text, Not(HasSubstr("{\"")));
+  const Ran text = root.run({"verify"});
+  EXPECT_THAT(text.out, HasSubstr("Verified."));
+}
+
+TEST_F(OutputSchema, RepeatsWarningsForPeopleOnStandardError) {
+  root.folder().file("plugins/broken.so", "no plugin");
+  root.plugins += ":" + root.folder().at("plugins").string();
+  EXPECT_EQ(kind({"status"}, "jsonl", 0), "Status");
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events.front()["type"], "warning");
+  EXPECT_THAT(error_text, HasSubstr("warning: plugin left out"));
+  EXPECT_THAT(error_text, Not(HasSubstr("{\"")));
+}
+
+TEST_F(OutputSchema, CountsTheAppliesOfTheLogAfterThem) {
+  root.live = true;
+  ASSERT_NE(root.run({"apply"}).code, 64);
+  const Json log = result({"log"}, "jsonl", 0, false);
+  EXPECT_EQ(log["kind"], "Log");
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(log["count"], 1);
+  EXPECT_EQ(events.front()["kind"], "LogEntry");
+}
+
+}  // namespace
+}  // namespace slipway
