@@ -56,14 +56,6 @@ class Lines {
   std::string rest_;
 };
 
-Error missing(const BuildRequest& request, const std::string& path) {
-  return Error{ErrorCode::not_found,
-               request.build.value("name", "") + " cannot be compiled: there is no " + path + " in " + request.root,
-               path,
-               request.build.value("needs_hint", ""),
-               {}};
-}
-
 Error failed(const BuildRequest& request, int status) {
   std::string log;
   if (const Fd file{::open(request.log.c_str(), O_RDONLY | O_CLOEXEC)}; file)
@@ -100,14 +92,15 @@ Status compile(const BuildRequest& request, const BuildRoom& room) {
     lines.add(text);
   };
   auto end = run_in_sandbox(sandbox);
-  if (!end && end.error().code == ErrorCode::not_found) return missing(request, sandbox.argv.front());
+  if (!end && end.error().code == ErrorCode::not_found)
+    return build_needs(request.build, sandbox.argv.front(), request.root);
   if (!end) {
     Error error = end.error();
     error.what = request.build.value("name", "a build") + ": " + error.what;
     error.details.emplace_back("log", request.log);
     return error;
   }
-  if (!end->missing.empty()) return missing(request, end->missing);
+  if (!end->missing.empty()) return build_needs(request.build, end->missing, request.root);
   if (end->exit_status != 0) return failed(request, end->exit_status);
   return logged;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include <slipway/host.hpp>
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
@@ -37,6 +38,12 @@ struct BuildRequest {
 /// error line and where the log is; `timed_out`, `cancelled`; `no_space` and `io` (out of memory) for failures that
 /// another attempt may not meet; `unsupported` when namespaces are not allowed here.
 Status run_build(const BuildRequest& request);
+
+/// Whether run_build() will find what it needs in this root: asked when the build is planned. Errors: `not_found` what
+/// is missing, with the hint; `unsupported` the root's programs cannot be run here.
+Status check_build(const Json& build, const Host& host);
+/// The error of something that a build needs, and the root has not.
+Error build_needs(const Json& build, const std::string& missing, const std::string& root);
 
 /// "sha256:…" of the canonical build: the name of its result and of a remembered failure.
 std::string build_key(const Json& build);

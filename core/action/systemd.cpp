@@ -42,6 +42,11 @@ Error not_active(const Host& host, const std::string& unit, const UnitState& sta
 
 bool has_systemd(const Host& host) { return host.live() && host.exists("/run/systemd/system"); }
 
+Status check_systemctl(const Host& host) {
+  return root_has_tool(host, "systemctl") ? Status{}
+                                          : tool_missing(host, "systemctl", "tell systemd of units", "systemd");
+}
+
 Result<UnitState> unit_state(const Host& host, const std::string& unit) {
   SLIPWAY_TRY(end, run_live(host, {"systemctl", "show", "--no-pager", kProperties, unit}, kLookLimit));
   if (end.status != 0) return tool_failed(end, "asking systemd about " + unit, "check `systemctl status " + unit + "`");

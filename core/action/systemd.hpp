@@ -29,6 +29,8 @@ struct UnitState {
 /// systemd is the init system of the live machine (sd_booted(3)).
 bool has_systemd(const Host& host);
 
+/// Errors: `not_found` the machine runs systemd, and has no systemctl to tell it something.
+Status check_systemctl(const Host& host);
 /// Errors: the status and output of systemctl.
 Result<UnitState> unit_state(const Host& host, const std::string& unit);
 /// Runs `systemctl VERB UNIT`; an empty unit for verbs without one. Errors: as tool_failed(), with the unit's journal.

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <string_view>
+#include <utility>
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <slipway/local_host.hpp>
 
@@ -15,6 +18,9 @@ namespace slipway::core {
 namespace {
 
 constexpr std::array kFolders{"/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"};
+constexpr std::array kLocalFolders{"/usr/local/sbin/", "/usr/local/bin/"};  // in the PATH of a live machine's programs
+constexpr const char* kNowhere = "/.slipway-is-only-looking";               // a path that no root has
+constexpr std::chrono::seconds kProbeLimit{30};
 constexpr std::size_t kKeptBytes = 256 << 10;
 constexpr std::size_t kShownLines = 20;
 
@@ -24,11 +30,35 @@ std::string command_line(const std::vector<std::string>& argv) {
   return line;
 }
 
+bool has_in(const Host& host, const auto& folders, const std::string& name) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const char* folder) { return host.exists(std::string(folder) + name); });
+}
+
+/// "apt-get install kmod", by the package manager that a root has; empty: none that is known.
+std::string install_command(const Host& host, const std::string& package) {
+  constexpr std::array kManagers{std::pair{"apt-get", "apt-get install "}, std::pair{"dnf", "dnf install "},
+                                 std::pair{"zypper", "zypper install "}, std::pair{"pacman", "pacman -S "},
+                                 std::pair{"apk", "apk add "}};
+  for (const auto& [manager, command] : kManagers)
+    if (root_has_tool(host, manager)) return command + package;
+  return {};
+}
+
+/// "install kmod on this machine: `apt-get install kmod`"
+std::string install_words(const std::string& package, const std::string& place, const std::string& command) {
+  return "install " + package + " " + place + (command.empty() ? "" : ": `" + command + "`");
+}
+
 }  // namespace
 
 bool root_has_tool(const Host& host, const std::string& name) {
-  return std::any_of(kFolders.begin(), kFolders.end(),
-                     [&](const char* folder) { return host.exists(std::string(folder) + name); });
+  return has_in(host, kFolders, name) || (host.live() && has_in(host, kLocalFolders, name));
+}
+
+bool machine_has_tool(const std::string& name) {
+  const auto here = open_host({.root = "/", .live = true});
+  return here && root_has_tool(**here, name);
 }
 
 bool runs_here(const std::string& arch, const std::string& machine, const std::string& formats) {
@@ -46,6 +76,16 @@ bool runs_here(const std::string& arch, const std::string& machine, const std::s
 bool root_runs_here(const Host& host) {
   utsname names{};
   return ::uname(&names) == 0 && runs_here(host.arch(), names.machine, "/proc/sys/fs/binfmt_misc");
+}
+
+Error needs_the_processor(const Host& host, const std::string& tool) {
+  return Error{ErrorCode::unsupported,
+               "the root " + host.root_folder() + " is for " + host.arch() + ", and its own " + tool +
+                   " would have to run, which this machine's processor cannot",
+               tool,
+               "provision it on a machine with that processor, or let this machine's kernel run its programs by "
+               "qemu-user (Debian: `apt-get install qemu-user-static binfmt-support` on this machine)",
+               {}};
 }
 
 Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv, std::chrono::seconds limit) {
@@ -72,9 +112,47 @@ Result<ToolEnd> run_in_root(ActionContext& context, const std::vector<std::strin
   return end;
 }
 
+Status check_in_root(const Host& host) {
+  if (::access(host.root_folder().c_str(), W_OK) != 0) return {};
+  Sandbox request;
+  request.root = host.root_folder();
+  request.read_only = true;
+  request.needs = {kNowhere};  // all is made ready, and the program is not started
+  request.argv = {kNowhere};
+  request.environment = sandbox_environment();
+  request.limit = kProbeLimit;
+  const auto end = run_in_sandbox(request);
+  return end || end.error().code != ErrorCode::unsupported ? Status{} : Status(end.error());
+}
+
 Result<ToolEnd> run_here(const std::vector<std::string>& argv, std::chrono::seconds limit) {
   SLIPWAY_TRY(here, open_host({.root = "/", .live = true}));
   return run_live(*here, argv, limit);
+}
+
+std::string command_in_root(std::string remedy, const std::string& root) {
+  struct Program {
+    std::string_view name;
+    std::string instead;
+  };
+  const std::array programs{Program{"depmod", "depmod -b " + root},
+                            Program{"ldconfig", "ldconfig -r " + root},
+                            Program{"apt-get", "chroot " + root + " apt-get"},
+                            Program{"apt", "chroot " + root + " apt"},
+                            Program{"dnf", "chroot " + root + " dnf"},
+                            Program{"zypper", "chroot " + root + " zypper"},
+                            Program{"dracut", "chroot " + root + " dracut"},
+                            Program{"update-initramfs", "chroot " + root + " update-initramfs"}};
+  const auto settle = [&](std::size_t at) {
+    const std::string name = remedy.substr(at, remedy.find_first_of(" `", at) - at);
+    for (const Program& program : programs)
+      if (program.name == name) remedy.replace(at, name.size(), program.instead);
+  };
+  settle(0);
+  bool opens = true;
+  for (std::size_t at = remedy.find('`'); at != std::string::npos; at = remedy.find('`', at + 1), opens = !opens)
+    if (opens) settle(at + 1);
+  return remedy;
 }
 
 std::string last_lines(const std::string& text, std::size_t count) {
@@ -87,6 +165,24 @@ std::string last_lines(const std::string& text, std::size_t count) {
   }
   if (begin < end && text[begin] == '\n') ++begin;
   return text.substr(begin, end - begin);
+}
+
+Error tool_missing(const Host& host, const std::string& tool, const std::string& doing, const std::string& package) {
+  const std::string root = host.root_folder();
+  Error error{ErrorCode::not_found, {}, tool, {}, {}};
+  if (host.live()) {
+    const bool outside = root != "/";  // in a container that acts on its machine
+    error.what = "cannot " + doing + ": " + (outside ? "the machine at " + root : "this machine") + " has no " + tool;
+    error.next = install_words(package, outside ? "on the machine at " + root : "on this machine",
+                               install_command(host, package));
+    return error;
+  }
+  error.what = "cannot " + doing + ": neither the root " + root + " nor this machine has " + tool;
+  const auto here = open_host({.root = "/", .live = true});
+  error.next = install_words(package, "on this machine", here ? install_command(**here, package) : "");
+  const std::string inside = root_runs_here(host) ? install_command(host, package) : "";
+  if (!inside.empty()) error.next += ", or in the root: `chroot " + root + " " + inside + "`";
+  return error;
 }
 
 Error tool_failed(const ToolEnd& end, const std::string& doing, const std::string& next) {

@@ -18,6 +18,8 @@ struct ToolEnd {
 
 /// The root has a program of this name in one of its usual folders.
 bool root_has_tool(const Host& host, const std::string& name);
+/// So has this machine, the one that slipway runs on: run_here() finds it.
+bool machine_has_tool(const std::string& name);
 /// Programs of the root can be run here: by this processor, or by qemu-user that the kernel starts for them
 /// (binfmt_misc) and that needs nothing inside the root.
 bool root_runs_here(const Host& host);
@@ -29,11 +31,26 @@ Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv,
 /// A program of a root that is not live, in a sandbox (sandbox.hpp). SOURCE_DATE_EPOCH is handed on where there is one.
 /// Errors: those of run_in_sandbox().
 Result<ToolEnd> run_in_root(ActionContext& context, const std::vector<std::string>& argv, std::chrono::seconds limit);
+/// Whether run_in_root() works here, found out without running anything of the root. Who may not write to the root only
+/// looks, and is not told what they could not do. Errors: `unsupported`, as run_in_sandbox() gives it.
+Status check_in_root(const Host& host);
 /// A program of this machine, which is told the root by an argument. Errors: `not_found`, `timed_out`, `io`.
 Result<ToolEnd> run_here(const std::vector<std::string>& argv, std::chrono::seconds limit);
 
+/// The error of a root for another processor whose own tool would have to run.
+Error needs_the_processor(const Host& host, const std::string& tool);
+
+/// The error of a tool that nobody has, for which another root is served by this machine's as well.
+/// @param doing    what cannot be done without it: "list the modules of kernel 6.1"
+/// @param package  that brings the tool in every distribution
+Error tool_missing(const Host& host, const std::string& tool, const std::string& doing, const std::string& package);
+
 /// The error of a tool that ended with a status other than 0: its status and last lines.
 Error tool_failed(const ToolEnd& end, const std::string& doing, const std::string& next);
+
+/// A remedy for another root, as it is typed here: the commands in it that work with a root's own programs ("apt-get
+/// install make", "run `depmod 6.1`") name it: `chroot ROOT apt-get …`, `depmod -b ROOT …`.
+std::string command_in_root(std::string remedy, const std::string& root);
 
 /// The last `count` lines of a text.
 std::string last_lines(const std::string& text, std::size_t count);

@@ -25,26 +25,15 @@ bool is_plain_name(const std::string& argument) {
          argument.find_first_of("/ \t\n\"'\\;&|$`") == std::string::npos;
 }
 
-/// The tool of the root that nothing else can stand in for; empty: none is needed.
-std::string own_tool_of(const std::string& trigger, const Host& host) {
-  const auto [name, argument] = split(trigger);
-  if (name == "ldconfig") return host.exists("/etc") ? "ldconfig" : "";
-  return name == "initramfs" ? initramfs_maker(host, argument) : "";
-}
-
 }  // namespace
 
-Status check_trigger_runs(const std::string& trigger, const Host& host) {
-  if (host.live() || root_runs_here(host)) return {};
-  const std::string tool = own_tool_of(trigger, host);
-  if (tool.empty()) return {};
-  return Error{ErrorCode::unsupported,
-               "this root is for " + host.arch() + ", and its own " + tool +
-                   " would have to run, which this machine's processor cannot",
-               trigger,
-               "provision it on a machine with that processor, or let the kernel run its programs by qemu-user "
-               "(Debian: `apt install qemu-user-static binfmt-support`)",
-               {}};
+Result<Prospect> foresee_trigger(const std::string& trigger, const Host& host) {
+  SLIPWAY_CHECK(check_trigger_name(trigger));
+  const auto [name, argument] = split(trigger);
+  if (name == "ldconfig") return foresee_ldconfig(host);
+  if (name == "depmod") return foresee_depmod(argument, host);
+  if (name == "initramfs") return foresee_initramfs(argument, host);
+  return foresee_systemd(host);
 }
 
 Status check_trigger_name(const std::string& trigger) {

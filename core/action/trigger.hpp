@@ -26,9 +26,16 @@ Result<Payment> pay_trigger(const std::string& trigger, ActionContext& context);
 /// the last component that named it is removed.
 std::vector<std::string> trigger_products(const std::string& trigger, const Host& host);
 
-/// Whether the trigger can be paid in a root that is not live and is for another processor, when it is planned.
-/// Errors: `unsupported` when a tool of the root itself would have to run.
-Status check_trigger_runs(const std::string& trigger, const Host& host);
+/// What paying a trigger will come to, as far as it can be told before the change that owes it.
+struct Prospect {
+  std::string tool;     ///< what will be run: "depmod of this machine"; empty: nothing, or systemd is told
+  std::string skipped;  ///< why there will be nothing to run; empty: there will, or it is systemd's
+};
+
+/// Looks for the program that pays a trigger when that is planned, so that nothing is changed where none is there.
+/// Errors: `not_found` nobody has the tool that the change needs; `unsupported` it is the root's own, and that cannot
+/// be run here: it is for another processor, or private namespaces are not allowed.
+Result<Prospect> foresee_trigger(const std::string& trigger, const Host& host);
 
 /// Errors: `invalid` for a name that is no trigger.
 Status check_trigger_name(const std::string& trigger);

@@ -44,14 +44,26 @@ std::string why_none(const Host& host, const std::string& release) {
   if (root_has_tool(host, "dracut") || root_has_tool(host, "update-initramfs"))
     return "the root has no initrd for kernel " + release +
            " in /boot; one that is made later takes the new files along";
-  return "the root has neither update-initramfs nor dracut";
+  const std::string none = "the root has neither update-initramfs nor dracut";
+  const auto image = first_that_exists(
+      host, {"/boot/initramfs-" + release + ".img", "/boot/initrd.img-" + release, "/boot/initrd-" + release});
+  return image ? none + ", so " + *image + " stays as it is: make it anew with what made it" : none;
 }
 
 }  // namespace
 
-std::string initramfs_maker(const Host& host, const std::string& release) {
+Result<Prospect> foresee_initramfs(const std::string& release, const Host& host) {
   const auto maker = find_maker(host, release);
-  return maker ? maker->argv.front() : "";
+  if (!maker) return Prospect{{}, why_none(host, release)};
+  const std::string& tool = maker->argv.front();
+  if (host.live()) return Prospect{tool, {}};
+  if (!root_runs_here(host)) return needs_the_processor(host, tool);
+  if (const Status runs = check_in_root(host); !runs) {
+    Error error = runs.error();
+    error.what = maker->image + " has to be made anew by the root's own " + tool + ", but " + error.what;
+    return error;
+  }
+  return Prospect{"the root's own " + tool, {}};
 }
 
 Result<Payment> pay_initramfs(const std::string& release, ActionContext& context) {

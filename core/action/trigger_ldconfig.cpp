@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/trigger_ldconfig.cpp - trigger `ldconfig`: the run-time linker's cache of libraries.
+#include <algorithm>
 #include <sstream>
 
 #include "core/action/tool.hpp"
@@ -13,11 +14,30 @@ constexpr const char* kCache = "/etc/ld.so.cache";
 /// Holds inode numbers and change times, so it would make each copy of a root differ.
 constexpr const char* kAuxiliary = "/var/cache/ldconfig/aux-cache";
 
+/// Programs there are started by glibc's linker, which looks for libraries in the cache: an empty root has none.
+bool reads_cache(const Host& host) {
+  const auto is_glibc = [&](const std::string& folder) {
+    const auto names = host.list(folder);
+    return names && std::any_of(names->begin(), names->end(), [](const std::string& name) {
+             return name.starts_with("ld-linux") || name.starts_with("ld64.so");
+           });
+  };
+  return host.exists("/etc/ld.so.cache") || is_glibc("/lib64") || is_glibc("/lib");
+}
+
+std::string why_no_cache(const Host& host) {
+  return (host.live() ? "this machine" : "the root " + host.root_folder()) +
+         " has no linker of glibc that would read ld.so.cache, and there is no ldconfig";
+}
+
+/// The root's own can be run here.
+bool has_own_ldconfig(const Host& host) { return root_has_tool(host, "ldconfig") && root_runs_here(host); }
+
 Result<ToolEnd> run_offline(ActionContext& context) {
   // -v names the links that were made. Links are made as usual (no -X): an unpacked library may come without.
-  if (root_has_tool(context.host, "ldconfig") && root_runs_here(context.host)) {
+  if (has_own_ldconfig(context.host)) {
     auto end = run_in_root(context, {"ldconfig", "-v"}, kLdconfigLimit);
-    if (end || end.error().code != ErrorCode::unsupported) return end;
+    if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool("ldconfig")) return end;
   }
   return run_here({"ldconfig", "-v", "-r", context.root.root().folder()}, kLdconfigLimit);
 }
@@ -37,6 +57,27 @@ Status settle_links(const std::string& output, RootFs& root) {
 }
 
 }  // namespace
+
+Result<Prospect> foresee_ldconfig(const Host& host) {
+  const std::string doing = "tell programs where libraries are (ld.so.cache)";
+  const auto missing = [&]() -> Result<Prospect> {
+    if (!reads_cache(host)) return Prospect{{}, why_no_cache(host)};
+    return tool_missing(host, "ldconfig", doing, root_has_tool(host, "dpkg") ? "libc-bin" : "glibc");
+  };
+  if (host.live()) return root_has_tool(host, "ldconfig") ? Result(Prospect{"ldconfig", {}}) : missing();
+  if (!root_runs_here(host)) {
+    if (host.exists("/etc")) return needs_the_processor(host, "ldconfig");
+    return Prospect{{}, "the root has no /etc to put ld.so.cache into"};
+  }
+  const bool here = machine_has_tool("ldconfig");
+  if (!has_own_ldconfig(host)) return here ? Result(Prospect{"ldconfig of this machine", {}}) : missing();
+  if (const Status runs = here ? Status{} : check_in_root(host); !runs) {
+    Error error = runs.error();
+    error.what = "this machine has no ldconfig, and " + error.what;
+    return error;
+  }
+  return Prospect{"the root's own ldconfig", {}};
+}
 
 Result<Payment> pay_ldconfig(ActionContext& context) {
   const std::string failure = "check the folders that /etc/ld.so.conf names, then run `slipway apply` again";

@@ -26,6 +26,11 @@ Result<std::string> nothing_to_do(const Host& host, const std::string& unit) {
 
 }  // namespace
 
+Result<Prospect> foresee_systemd(const Host& host) {
+  if (has_systemd(host)) SLIPWAY_CHECK(check_systemctl(host));
+  return Prospect{};
+}
+
 Result<Payment> pay_daemon_reload(ActionContext& context) {
   if (std::string why = nobody_to_tell(context.host); !why.empty()) return skipped(why);
   SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));

@@ -9,15 +9,18 @@
 
 namespace slipway::core {
 
+Result<Prospect> foresee_ldconfig(const Host& host);
+Result<Prospect> foresee_depmod(const std::string& release, const Host& host);
+Result<Prospect> foresee_initramfs(const std::string& release, const Host& host);
+/// For daemon-reload, restart and reload alike.
+Result<Prospect> foresee_systemd(const Host& host);
+
 Result<Payment> pay_ldconfig(ActionContext& context);
 Result<Payment> pay_depmod(const std::string& release, ActionContext& context);
 Result<Payment> pay_initramfs(const std::string& release, ActionContext& context);
 Result<Payment> pay_daemon_reload(ActionContext& context);
 Result<Payment> pay_restart(const std::string& unit, ActionContext& context);
 Result<Payment> pay_reload(const std::string& unit, ActionContext& context);
-
-/// The program of the root that makes the initrd of a release anew; empty where there is no such initrd.
-std::string initramfs_maker(const Host& host, const std::string& release);
 
 /// The files that depmod writes for a release.
 std::vector<std::string> depmod_products(const std::string& release);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "core/action/build.hpp"
 #include "core/action/kinds.hpp"
 #include "core/action/store.hpp"
 #include "core/action/tree_list.hpp"
@@ -84,6 +85,8 @@ class UnpackKind final : public ActionKind {
     for (const Json& layer : missing) {
       if (!is_build(layer)) continue;
       check.problem = context.layers.known_failure(layer);
+      if (!check.problem)
+        if (const Status ready = check_build(layer["build"], context.host); !ready) check.problem = ready.error();
       if (check.problem) {
         check.standing = Check::Standing::conflict;
         return check;

@@ -10,6 +10,7 @@
 
 #include "core/cli/command.hpp"
 #include "core/cli/wrap.hpp"
+#include "core/engine/advice.hpp"
 
 #ifndef SLIPWAY_VERSION
 #error "the build names the version"
@@ -108,7 +109,11 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
   }
   SLIPWAY_CHECK(check_words(command, options));
   TerminalUi ui(options.verbosity, options.output == "jsonl");
-  return command.run(options, ui);
+  auto result = command.run(options, ui);
+  if (result) return result;
+  SessionOptions acted_on = options.session;
+  acted_on.spec = options.spec;
+  return advised(std::move(result).error(), acted_on);
 }
 
 /// The last line for a program that asked for JSON, however early the command ended.

@@ -83,6 +83,25 @@ void append_component(std::ostringstream& text, const PlannedComponent& componen
   if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");
 }
 
+void append_trigger(std::ostringstream& text, const std::string& trigger, const PlannedRun& run, int verbosity) {
+  text << "then: " << trigger << '\n';
+  const auto found = run.prospects.find(trigger);
+  if (found == run.prospects.end()) return;
+  const auto& [tool, skipped] = found->second;
+  if (!skipped.empty()) text << "      skipped: " << skipped << '\n';
+  if (!tool.empty() && verbosity > 0) text << "      by " << tool << '\n';
+}
+
+/// By trigger: {"tool": what will be run} or {"skipped": why nothing will be}.
+Json prospects_json(const PlannedRun& run) {
+  Json all = Json::object();
+  for (const auto& [trigger, prospect] : run.prospects) {
+    if (!prospect.tool.empty()) all[trigger]["tool"] = prospect.tool;
+    if (!prospect.skipped.empty()) all[trigger]["skipped"] = prospect.skipped;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string plan_text(const PlannedRun& run, const std::string& root, int verbosity) {
@@ -91,7 +110,7 @@ std::string plan_text(const PlannedRun& run, const std::string& root, int verbos
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
   for (const std::string& trigger : run.owed) text << "  still owed by an earlier apply: " << trigger << '\n';
   for (const PlannedComponent& component : run.components) append_component(text, component, run, verbosity);
-  for (const std::string& trigger : run.triggers) text << "then: " << trigger << '\n';
+  for (const std::string& trigger : run.triggers) append_trigger(text, trigger, run, verbosity);
   if (run.failed())
     text << "Not everything can be planned; see the errors above.\n";
   else if (!run.changes() &&
@@ -127,6 +146,7 @@ Json plan_json(const PlannedRun& run, const Options& options) {
                    {"owed", run.owed},
                    {"recovery", run.recovery},
                    {"triggers", run.triggers},
+                   {"prospects", prospects_json(run)},
                    {"identity", plan_identity(run)},
                    {"lock", run.lock.to_json()},
                    {"options",

@@ -6,6 +6,7 @@
 
 #include "core/action/store.hpp"
 #include "core/action/trigger.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/boot_unit.hpp"
 #include "core/engine/clashes.hpp"
 #include "core/engine/failing.hpp"
@@ -357,7 +358,11 @@ Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const Appl
   SLIPWAY_TRY(lock, RootLock::take(session.host_config().root));
   ApplyResult result;
   Apply apply(session, options, result);
-  SLIPWAY_CHECK(apply.run(spec));
+  const Status ran = apply.run(spec);
+  if (!ran) return advised(ran.error(), session.options());
+  for (PlannedComponent& component : result.run.components)
+    if (component.error) component.error = advised(std::move(*component.error), session.options());
+  if (result.error) result.error = advised(std::move(*result.error), session.options());
   (void)lock;
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/engine/advice.hpp"
 #include "core/engine/planner.hpp"
 #include "core/engine/verify.hpp"
 
@@ -16,7 +17,7 @@ Findings diagnose_component(Session& session, const std::string& name, const Jso
       session.call(name, "diagnose", {{"spec", section}, {"host", to_json(session.host_config())}}, kVerifyLimit);
   if (!reply && reply.error().code == ErrorCode::unsupported) return findings;
   auto found = reply ? findings_from_json(*reply) : Result<Findings>(reply.error());
-  if (found) return std::move(*found);
+  if (found) return advised_by_plugin(*found, session);
   findings.fail(name + ".diagnose", found.error().what, found.error().next);
   return findings;
 }

@@ -2,6 +2,7 @@
 // core/engine/planned.hpp - a plan as the core sees it: each wish with its standing, and what has to go.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <slipway/plan.hpp>
 
 #include "core/action/action_kind.hpp"
+#include "core/action/trigger.hpp"
 #include "core/engine/component_state.hpp"
 #include "core/engine/lockfile.hpp"
 #include "core/journal/state_dir.hpp"
@@ -34,11 +36,12 @@ struct PlannedComponent {
   ComponentState state = ComponentState::ready;
   Facts facts;
   Plan plan;
-  std::vector<PlannedItem> items;  ///< removals first (newest first), then the plan in its order
-  std::string reason;              ///< why it is not applicable, blocked or deferred
-  std::optional<Error> error;      ///< when it failed
-  Json section;                    ///< its spec
-  bool leaving = false;            ///< no longer in the spec
+  std::vector<PlannedItem> items;             ///< removals first (newest first), then the plan in its order
+  std::map<std::string, Prospect> prospects;  ///< by trigger that the items will owe
+  std::string reason;                         ///< why it is not applicable, blocked or deferred
+  std::optional<Error> error;                 ///< when it failed
+  Json section;                               ///< its spec
+  bool leaving = false;                       ///< no longer in the spec
 
   bool changes() const;
   /// Nothing of it is held yet.
@@ -48,14 +51,15 @@ struct PlannedComponent {
 /// What one spec amounts to on one host.
 struct PlannedRun {
   HostSpec spec;
-  std::string kernel;                        ///< the target release, empty when it could not be told
-  std::vector<PlannedComponent> components;  ///< those that leave first, then in the graph's order
-  std::vector<std::string> owed;             ///< triggers that a cut-off apply still owes
-  std::vector<std::string> triggers;         ///< triggers that these changes will owe
-  bool recovery = false;                     ///< a cut-off apply has to be undone first
-  Lock lock;                                 ///< what was chosen
-  Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
-  Json failing = Json::object();             ///< by component: what did not work after an earlier apply
+  std::string kernel;                         ///< the target release, empty when it could not be told
+  std::vector<PlannedComponent> components;   ///< those that leave first, then in the graph's order
+  std::vector<std::string> owed;              ///< triggers that a cut-off apply still owes
+  std::vector<std::string> triggers;          ///< triggers that these changes will owe
+  std::map<std::string, Prospect> prospects;  ///< what each of them will come to
+  bool recovery = false;                      ///< a cut-off apply has to be undone first
+  Lock lock;                                  ///< what was chosen
+  Json handed_on = Json::object();            ///< by component: outputs of those that this run does not look at
+  Json failing = Json::object();              ///< by component: what did not work after an earlier apply
 
   bool changes() const;
   bool failed() const;

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "core/action/trigger.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/boot_unit.hpp"
 #include "core/engine/clashes.hpp"
 #include "core/engine/layers.hpp"
@@ -143,12 +144,31 @@ Status add_wishes(Session& session, PlannedComponent& planned, const Ownership* 
       Error problem = item.check.problem.value_or(Error{ErrorCode::conflict, item.check.summary, {}, {}, {}});
       return problem;
     }
-    if (item.changes())
-      for (const Json& trigger : action.value("triggers"))
-        SLIPWAY_CHECK(check_trigger_runs(trigger.get<std::string>(), session.host()));
     planned.items.push_back(std::move(item));
   }
   return {};
+}
+
+/// The programs that the changes will owe are looked for before anything is changed. A removal does without them: what
+/// they would make anew is gone, or as stale as it would be after a removal by hand.
+Status foresee_triggers(const Session& session, PlannedComponent& planned) {
+  std::optional<Error> first;
+  for (const bool removal : {false, true})
+    for (const PlannedItem& item : planned.items) {
+      if (!item.changes() || item.removal != removal) continue;
+      for (const Json& value : item.action.value("triggers")) {
+        const auto trigger = value.get<std::string>();
+        if (planned.prospects.contains(trigger)) continue;
+        auto prospect = foresee_trigger(trigger, session.host());
+        planned.prospects[trigger] = prospect ? *prospect : Prospect{{}, prospect.error().what};
+        if (prospect || removal) continue;
+        if (!first)
+          first = std::move(prospect).error();
+        else
+          first->details.emplace_back("also", prospect.error().what + "; " + prospect.error().next);
+      }
+    }
+  return first ? Status(std::move(*first)) : Status{};
 }
 
 Status fill_items(Session& session, PlannedComponent& planned, const Ownership* owned,
@@ -156,11 +176,14 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   SLIPWAY_CHECK(check_actions(planned.name, planned.plan));
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
-  return add_wishes(session, planned, owned, layers);
+  SLIPWAY_CHECK(add_wishes(session, planned, owned, layers));
+  return foresee_triggers(session, planned);
 }
 
 void collect_triggers(PlannedRun& run) {
-  for (const PlannedComponent& component : run.components)
+  for (const PlannedComponent& component : run.components) {
+    if (component.error) continue;  // nothing of it will be done
+    run.prospects.insert(component.prospects.begin(), component.prospects.end());
     for (const PlannedItem& item : component.items) {
       if (!item.changes()) continue;
       for (const Json& trigger : item.action.value("triggers")) {
@@ -169,6 +192,7 @@ void collect_triggers(PlannedRun& run) {
           run.triggers.push_back(name);
       }
     }
+  }
 }
 
 void fail(PlannedComponent& planned, Error error) {
@@ -407,6 +431,8 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   if (boot) run.components.push_back(plan_boot_unit(session, owned));
   find_clashes(run, owned);
   collect_triggers(run);
+  for (PlannedComponent& component : run.components)
+    if (component.error) component.error = advised(std::move(*component.error), session.options());
   return run;
 }
 

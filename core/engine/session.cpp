@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/action/build.hpp"
+#include "core/engine/advice.hpp"
 #include "core/host/sim_installed.hpp"
 #include "core/host/sim_machine.hpp"
 #include "core/host/sim_view.hpp"
@@ -246,6 +247,7 @@ Result<Json> Session::ask_plugin(const std::string& component, const std::string
     const std::scoped_lock lock(workers_mutex_);
     workers_.erase(component);  // it is dead or not to be trusted any more; the next call starts afresh
   }
+  if (!reply) return advised_by_plugin(std::move(reply).error(), *this);
   return reply;
 }
 

@@ -29,6 +29,7 @@ struct SessionOptions {
   std::optional<bool> live;   ///< empty: live exactly when root is "/"
   std::string kernel;         ///< --kernel
   std::string sim;            ///< --sim: profile name or file
+  std::string spec;           ///< -f, for the words of remedies
   std::string hardware;       ///< of the spec; empty: by liveness
   std::string cache;          ///< downloads, build results; empty: /var/cache/slipway, or the user's cache folder
   bool shipped_unit = false;  ///< started by a shipped unit: the environment chooses no plugins or libraries

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/engine/advice.hpp"
 #include "core/engine/boot_unit.hpp"
 #include "core/engine/failing.hpp"
 #include "core/engine/layers.hpp"
@@ -35,7 +36,8 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
                                             : std::to_string(owned.items.size()) + " things are as slipway left them") +
                        (deep ? ", byte for byte" : ""),
                    {}};
-  return Finding{Finding::Status::fail, name, problems, "`slipway plan` shows what an apply would put right"};
+  return Finding{Finding::Status::fail, name, problems,
+                 advised("`slipway plan` shows what an apply would put right", session.options())};
 }
 
 /// A component that an apply leaves out, since there is nothing for it here, has nothing to be verified either.
@@ -63,7 +65,8 @@ std::optional<Finding> last_apply(const std::string& name, const Json& record) {
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section) {
   SLIPWAY_TRY(
       reply, session.call(name, "verify", {{"spec", section}, {"host", to_json(session.host_config())}}, kVerifyLimit));
-  return findings_from_json(reply);
+  SLIPWAY_TRY(findings, findings_from_json(reply));
+  return advised_by_plugin(findings, session);
 }
 
 Result<std::map<std::string, Findings>> verify_run(Session& session, const HostSpec& spec,
@@ -97,7 +100,8 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);
     if (!owned.contains(name) && session.host_config().hardware != "detect")
-      all[name].fail(name + ".held", "it is not installed in this root", "`slipway apply` installs it");
+      all[name].fail(name + ".held", "it is not installed in this root",
+                     advised("`slipway apply` installs it", session.options()));
   }
   return all;
 }

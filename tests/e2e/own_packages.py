@@ -90,6 +90,15 @@ def check_contents(checks, root):
                 "slipway finds its plugins", text)
 
 
+def check_needs(checks, root):
+    """What slipway runs on a machine: ./dev installs it for the demo and the tests, the packages bring it along."""
+    (line,) = [line for line in (TREE / "dev").read_text(encoding="utf-8").splitlines() if line.startswith("RUN=(")]
+    _, text = root.run("dpkg-query", "-W", "-f", "${Depends}, ${Recommends}, ", "slipway", "slipway-plugins")
+    named = {word.split()[0] for word in text.split(",") if word.strip()}
+    missing = [name for name in line.removeprefix("RUN=(").removesuffix(")").split() if name not in named]
+    checks.that(not missing, "the packages depend on or recommend what slipway runs", f"missing {missing} in {text}")
+
+
 def check_provisioning(checks, root, package):
     must(["cp", "-a", package, root.folder / "srv/package"])
     spec = root.folder / "etc/slipway/host.yaml"
@@ -163,6 +172,7 @@ def main():
             status, text = root.install(work / "first", ["slipway_*.deb", "slipway-plugins_*.deb", "slipway-sim_*.deb"])
             checks.that(status == 0, "apt installs slipway, slipway-plugins and slipway-sim", text)
             check_contents(checks, root)
+            check_needs(checks, root)
             before = check_provisioning(checks, root, work / "package")
             check_upgrade(checks, root, work / "higher")
             check_removal(checks, root)

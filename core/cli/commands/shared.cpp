@@ -77,6 +77,7 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
 Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui) {
   SessionOptions wanted = options.session;
   wanted.shipped_unit = options.boot;
+  wanted.spec = options.spec;
   return Session::open(wanted, ui);
 }
 

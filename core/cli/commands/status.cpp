@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "core/cli/command.hpp"
+#include "core/engine/advice.hpp"
 #include "core/engine/failing.hpp"
 #include "core/engine/recovery.hpp"
 #include "core/service/ask.hpp"
@@ -87,7 +88,9 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
     if (!owned.contains(name) && !running.contains(name))
       text << "  " << name << ": holds nothing\n" << failing_line(failing, name);
   }
-  if (unfinished.recovery) text << "An apply was cut off: the next `slipway apply` undoes its open changes first.\n";
+  if (unfinished.recovery)
+    text << advised("An apply was cut off: the next `slipway apply` undoes its open changes first.\n",
+                    session->options());
   for (const std::string& trigger : unfinished.owed) text << "Still owed: " << trigger << '\n';
   const Json value = envelope("Status", {{"components", components},
                                          {"generation", current ? current->number : 0},

@@ -26,7 +26,7 @@ TEST(Doctor, NamesWhatIsBrokenWithItsRemedyAndExitsWithOne) {
   const Ran doctor = root.run({"doctor", "driver"});
   EXPECT_EQ(doctor.code, 1) << doctor.out;
   EXPECT_THAT(doctor.out, HasSubstr("fail  driver.installed"));
-  EXPECT_THAT(doctor.out, HasSubstr("do: run `slipway apply`"));
+  EXPECT_THAT(doctor.out, HasSubstr("do: run `slipway apply --root "));
   EXPECT_THAT(doctor.out, Not(HasSubstr("  pass  ")));
 }
 

@@ -47,6 +47,8 @@ bool namespaces_work() {
 }
 
 TEST_P(Recorded, DriverIsPlannedIntoThePlacesOfThatDistribution) {
+  if (!std::string(GetParam().initramfs).empty() && !namespaces_work())
+    GTEST_SKIP() << "the root's tools cannot run here, which the plan says";
   const auto before = root_.tree();
   const Ran plan = root_.run({"plan"});
   EXPECT_EQ(plan.code, 2) << plan.err;

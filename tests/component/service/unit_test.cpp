@@ -95,7 +95,7 @@ TEST(ServiceUnit, RunsWithTheInstalledPluginsAndWhatTheApplyLeft) {
   ScratchHost host;
   install(host);
   host.program = host.folder().at("usr/bin/slipway").string();
-  EXPECT_THAT(host.slipway({"service", "ticker", "--boot"}).err, HasSubstr("`slipway apply`"));
+  EXPECT_THAT(host.slipway({"service", "ticker", "--boot"}).err, HasSubstr("`slipway apply --root "));
   host.spec("    ticker: {file: " + host.folder().at("ticks").string() + ", text: applied}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   RunningService service(host, {"service", "ticker", "--boot"});

@@ -78,18 +78,61 @@ std::string foreign_program() {
 TEST_F(TriggerTest, OfAForeignRootAreRefusedWhereItsOwnToolsWouldHaveToRun) {
   if (std::filesystem::exists("/proc/sys/fs/binfmt_misc/qemu-s390x")) GTEST_SKIP() << "its programs run here";
   root.put("/bin/sh", foreign_program(), 0755);
-  EXPECT_TRUE(check_trigger_runs("ldconfig", *host).ok()) << "no /etc, no cache";
+  EXPECT_THAT(foresee_trigger("ldconfig", *host).value().skipped, HasSubstr("no /etc"));
   root.make_folder("/etc");
-  const Status ldconfig = check_trigger_runs("ldconfig", *host);
+  const auto ldconfig = foresee_trigger("ldconfig", *host);
   ASSERT_FALSE(ldconfig.ok());
   EXPECT_EQ(ldconfig.error().code, ErrorCode::unsupported);
   EXPECT_THAT(ldconfig.error().what, HasSubstr("for s390x, and its own ldconfig would have to run"));
-  EXPECT_TRUE(check_trigger_runs("initramfs:6.1", *host).ok()) << "there is no initrd to make anew";
+  EXPECT_TRUE(foresee_trigger("initramfs:6.1", *host).ok()) << "there is no initrd to make anew";
   root.put("/usr/sbin/update-initramfs", foreign_program(), 0755);
   root.put("/boot/initrd.img-6.1", "old");
-  EXPECT_THAT(check_trigger_runs("initramfs:6.1", *host).error().what, HasSubstr("update-initramfs"));
-  EXPECT_TRUE(check_trigger_runs("depmod:6.1", *host).ok()) << "this machine's depmod can do that";
-  EXPECT_TRUE(check_trigger_runs("restart:x.service", *host).ok());
+  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).error().what, HasSubstr("update-initramfs"));
+  EXPECT_TRUE(foresee_trigger("depmod:6.1", *host).ok()) << "this machine's depmod can do that";
+  EXPECT_TRUE(foresee_trigger("restart:x.service", *host).ok());
+}
+
+TEST_F(TriggerTest, AreForeseenWithTheProgramThatWillPayThem) {
+  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "depmod of this machine");
+  EXPECT_EQ(foresee_trigger("ldconfig", *host).value().tool, "ldconfig of this machine");
+  root.put("/usr/sbin/depmod", "", 0755);
+  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "the root's own depmod");
+  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).value().skipped,
+              HasSubstr("neither update-initramfs nor dracut"));
+  root.put("/boot/initrd.img-6.1", "old");
+  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).value().skipped, HasSubstr("initrd.img-6.1 stays as it is"));
+  EXPECT_EQ(foresee_trigger("restart:x.service", *host).value().tool, "");
+  EXPECT_FALSE(foresee_trigger("depmod:-a", *host).ok());
+}
+
+TEST_F(TriggerTest, ThatOnlyTheRootsOwnProgramPaysAreForeseenByWhetherThatRunsHere) {
+  root.put("/usr/sbin/update-initramfs", "", 0755);
+  root.put("/boot/initrd.img-6.1", "old");
+  const auto foreseen = foresee_trigger("initramfs:6.1", *host);
+  if (sandbox_works()) {
+    EXPECT_EQ(foreseen.value().tool, "the root's own update-initramfs");
+    EXPECT_EQ(root.content("/boot/initrd.img-6.1"), "old") << "it was only looked for";
+  } else {
+    ASSERT_FALSE(foreseen.ok());
+    EXPECT_EQ(foreseen.error().code, ErrorCode::unsupported);
+    EXPECT_THAT(foreseen.error().what, HasSubstr("/boot/initrd.img-6.1 has to be made anew"));
+  }
+}
+
+TEST(Trigger, OfALiveMachineWithoutTheProgramIsRefusedWhenItIsForeseen) {
+  const TempRoot root;
+  const auto host = *open_host({.root = root.folder(), .live = true});
+  const auto depmod = foresee_trigger("depmod:6.1", *host);
+  ASSERT_FALSE(depmod.ok());
+  EXPECT_EQ(depmod.error().code, ErrorCode::not_found);
+  EXPECT_THAT(depmod.error().what, HasSubstr("the machine at " + root.folder() + " has no depmod"));
+  EXPECT_THAT(foresee_trigger("ldconfig", *host).value().skipped, HasSubstr("no linker of glibc"));
+  root.put("/lib64/ld-linux-x86-64.so.2", "");
+  EXPECT_THAT(foresee_trigger("ldconfig", *host).error().what, HasSubstr("has no ldconfig"));
+  root.make_folder("/run/systemd/system");
+  EXPECT_THAT(foresee_trigger("restart:x.service", *host).error().what, HasSubstr("has no systemctl"));
+  root.put("/usr/local/sbin/depmod", "", 0755);
+  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "depmod");
 }
 
 TEST(RunsHere, IsTrueForTheMachineItsSmallerSelfAndWhatQemuRunsInAnyRoot) {

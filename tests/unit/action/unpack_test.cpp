@@ -145,6 +145,30 @@ TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
   EXPECT_EQ(check(action::unpack({.name = "driver", .layers = {plain(userspace)}})).standing, Standing::change);
 }
 
+// It was found out when the first component was changed already.
+TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNamesTheRoot) {
+  action::Build wish;
+  wish.name = "NVIDIA for 6.1";
+  wish.argv = {"make"};
+  wish.needs = {"/lib/modules/6.1/build"};
+  wish.needs_hint = "apt-get install linux-headers-6.1 make";
+  wish.collect = {{.from = "a.ko", .to = "a.ko", .strip = true}};
+  action::Layer layer = build(source);
+  layer.build = to_json(wish);
+  const Action compile = action::unpack({.name = "driver", .layers = {layer}});
+  for (const std::string path : {"/lib/modules/6.1/build", "make", "strip"}) {
+    const Check found = check(compile);
+    ASSERT_EQ(found.standing, Standing::conflict) << path;
+    EXPECT_EQ(found.problem->what, "NVIDIA for 6.1 cannot be compiled: there is no " + path + " in " + root.folder());
+    EXPECT_EQ(found.problem->next, "chroot " + root.folder() + " apt-get install linux-headers-6.1 make");
+    root.put(path.starts_with('/') ? path + "/Makefile" : "/usr/bin/" + path, "", 0755);
+  }
+  const Check ready = check(compile);
+  if (ready.problem) {  // no namespaces here
+    EXPECT_EQ(ready.problem->code, ErrorCode::unsupported);
+  }
+}
+
 // A package made anew with a patched source, of the same driver version, was refused for what the old source did.
 TEST_F(UnpackAction, AFailedBuildSaysNothingOfAnotherSourceOfTheSameName) {
   stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/advice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/action/tool.hpp"
+
+namespace slipway::core {
+namespace {
+
+SessionOptions on(const std::string& root) {
+  SessionOptions options;
+  options.root = root;
+  return options;
+}
+
+TEST(Advice, ForThisMachineStaysAsItIs) { EXPECT_EQ(advised("run `slipway apply`", on("/")), "run `slipway apply`"); }
+
+TEST(Advice, NamesTheRootInEveryCommandThatActsOnOne) {
+  EXPECT_EQ(advised("run `slipway apply`, then `slipway verify --deep`", on("/srv/rootfs")),
+            "run `slipway apply --root /srv/rootfs`, then `slipway verify --root /srv/rootfs --deep`");
+  EXPECT_EQ(advised("`slipway init > host.yaml`", on("r")), "`slipway init --root r > host.yaml`");
+}
+
+TEST(Advice, LeavesCommandsAloneThatActOnNoRootOrNameOne) {
+  for (const std::string text :
+       {"`slipway driver build` makes one", "`slipway plugin list`", "`slipway apply --root /other`", "slipway apply"})
+    EXPECT_EQ(advised(text, on("/srv/rootfs")), text);
+}
+
+TEST(Advice, RepeatsMachineKernelAndSpecWhereTheyWereNamed) {
+  SessionOptions options = on("r");
+  options.sim = "h100x8";
+  options.kernel = "6.1.0-50-amd64";
+  options.spec = "my host.yaml";
+  EXPECT_EQ(advised("`slipway plan` shows it", options),
+            "`slipway plan --root r --sim h100x8 --kernel 6.1.0-50-amd64 -f 'my host.yaml'` shows it");
+  EXPECT_EQ(advised("`slipway status`", options), "`slipway status --root r --sim h100x8 --kernel 6.1.0-50-amd64`");
+  EXPECT_EQ(advised("`slipway plan --kernel 6.2`", options),
+            "`slipway plan --root r --sim h100x8 -f 'my host.yaml' --kernel 6.2`");
+  options.root = "/host";
+  options.live = true;
+  options.sim = options.kernel = options.spec = "";
+  EXPECT_EQ(advised("`slipway apply`", options), "`slipway apply --root /host --live`");
+}
+
+TEST(Advice, GivenTwiceIsGivenOnce) {
+  const std::string once = advised("`slipway apply`", on("r"));
+  EXPECT_EQ(advised(once, on("r")), once);
+}
+
+TEST(CommandInRoot, NamesTheRootOfARootsOwnPrograms) {
+  EXPECT_EQ(command_in_root("apt-get install make gcc-12; or take another kernel", "/r"),
+            "chroot /r apt-get install make gcc-12; or take another kernel");
+  EXPECT_EQ(command_in_root("run `depmod 6.1`, or `ldconfig`", "/r"), "run `depmod -b /r 6.1`, or `ldconfig -r /r`");
+  EXPECT_EQ(command_in_root("remove `this`depmod `that`", "/r"), "remove `this`depmod `that`");
+}
+
+}  // namespace
+}  // namespace slipway::core
