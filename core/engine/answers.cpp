@@ -91,7 +91,7 @@ Answers::~Answers() {
     if (!real) return;
     const auto folder = RootDir::open(*real);
     const std::string path = file_of(component);
-    const Json file{{"format", kFormat}, {"key", to_json(shelf.key)}, {"answers", shelf.answers}};
+    const Json file{{"format", kFormat}, {"key", slipway::to_json(shelf.key)}, {"answers", shelf.answers}};
     if (folder && replace_file(*folder, path.substr(path.rfind('/')), canonical(file))) wrote = true;
   }
   if (wrote) drop_oldest(folder_);
@@ -158,7 +158,7 @@ Result<Json> Answers::get(const Question& question, const Ask& ask) {
       (!question.looks_at_host || still_sees(kept.value("looks", Json()), key)))
     return kept["reply"];
   Json request = question.request;
-  if (question.looks_at_host) request["looks"] = to_json(key);
+  if (question.looks_at_host) request["looks"] = slipway::to_json(key);
   auto answer = ask(request);
   Json fresh;
   if (answer && !question.looks_at_host) {
