@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include <unistd.h>
@@ -124,6 +125,7 @@ class Trial {
 
 /// What the actions of these components are in a plan's JSON form.
 struct PlanItems {
+  std::map<std::string, std::size_t> of;  ///< how many each component of the plan has
   std::set<std::string> kinds;
   std::vector<std::string> files;  ///< targets of `file`
   std::string open;                ///< summaries of what would change
@@ -133,6 +135,7 @@ PlanItems items_of(const Json& plan, const std::vector<std::string>& of) {
   PlanItems items;
   for (const Json& component : plan.value("components", Json::array())) {
     if (std::find(of.begin(), of.end(), component.value("name", "")) == of.end()) continue;
+    items.of[component.value("name", "")] = component.at("items").size();
     for (const Json& item : component.at("items")) {
       const Json& action = item.at("action");
       const std::string kind = action.value("kind", "");
@@ -156,10 +159,15 @@ class PluginCheck {
     program_ = program;
     SLIPWAY_CHECK(copy_plugin(file.path, folder_ + "/plugins"));
     std::string plugins = folder_ + "/plugins";
-    if (!trial_.spec.empty())  // it may name components of other plugins
-      for (const std::string& other : plugin_folders(true))
-        if (std::error_code code; !fs::equivalent(other, fs::path(file.path).parent_path(), code))
-          plugins += ":" + other;
+    if (!trial_.spec.empty()) {  // it may name components of other plugins
+      const std::vector<std::string> others = plugin_folders(true);
+      const auto holds_file = [&](const std::string& other) {
+        std::error_code code;
+        return fs::equivalent(other, fs::path(file.path).parent_path(), code);
+      };
+      if (std::ranges::any_of(others, holds_file)) plugins.clear();  // it is one of them
+      for (const std::string& other : others) plugins += (plugins.empty() ? "" : ":") + other;
+    }
     const std::string temporary = folder_ + "/tmp";
     std::error_code code;
     if (!fs::create_directory(temporary, code)) return system_error("make", temporary, code.value());
@@ -216,7 +224,10 @@ class PluginCheck {
 
   Result<Trial> trial(const std::string& name, const std::string& sim) {
     const std::string root = folder_ + "/" + name;
-    SLIPWAY_CHECK(make_trial_root(root));
+    if (trial_.root.empty())
+      SLIPWAY_CHECK(make_trial_root(root));
+    else
+      SLIPWAY_CHECK(copy_trial_root(trial_.root, root));
     return Trial(program_, environment_, spec_, root, sim);
   }
 
@@ -232,7 +243,10 @@ class PluginCheck {
     SLIPWAY_TRY(second, trial.plan());
     if (first.exit_code != kExitChanges && first.exit_code != kExitDone) {
       fail("plan", "there is no plan for a fresh " + trial_.sim + said(first),
-           trial_.spec.empty() ? "the spec was made of the manifest's defaults and examples; give one with -f" : "");
+           trial_.spec.empty()
+               ? "nothing was tried: the spec was made of the manifest's defaults and examples; give one "
+                 "with -f, and with --root a root that has what it needs"
+               : "");
       return false;
     }
     items_ = items_of(first.result, report_.components);
@@ -241,9 +255,26 @@ class PluginCheck {
            "plan() is pure: no clock, no random numbers, no environment, nothing unordered");
     else if (const std::string touched = difference(before, trial.picture()); !touched.empty())
       fail("plan", "looking changed the root; " + touched, kPure);
-    else
+    else if (!items_.kinds.empty() || every_component_plans(items_))
       pass("plan", std::to_string(items_.kinds.size()) + " kinds of actions, the same twice, and nothing was touched");
-    return true;
+    return !items_.kinds.empty();
+  }
+
+  /// A component that wishes for nothing was not tried at all. @param items  of a plan; after the apply that is one in
+  /// which nothing waits for another component any more
+  bool every_component_plans(const PlanItems& items) {
+    bool all = true;
+    for (const std::string& name : report_.components) {
+      const auto planned = items.of.find(name);
+      if (planned == items.of.end() && !items.kinds.empty()) {
+        report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so nothing of it is tried");
+      } else if (planned == items.of.end() || planned->second == 0) {
+        all = false;
+        fail("plan", name + " plans nothing for a fresh " + trial_.sim + ", so nothing of it is tried",
+             "give what it needs: a machine (--sim PROFILE), a root to copy (--root DIR), a spec (-f FILE)");
+      }
+    }
+    return all;
   }
 
   /// @return whether the apply went well, so that it can be a measure for others
@@ -271,6 +302,7 @@ class PluginCheck {
 
   Status second_run(const Trial& fresh) {
     SLIPWAY_TRY(plan, fresh.plan());
+    (void)every_component_plans(items_of(plan.result, report_.components));
     SLIPWAY_TRY(apply, fresh.apply());
     const std::string touched = difference(after_, fresh.picture());
     if (plan.exit_code != kExitDone)

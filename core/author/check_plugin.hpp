@@ -15,6 +15,7 @@ struct PluginTrial {
   std::string file;            ///< the plugin
   std::string spec;            ///< a host spec; empty: one made of the manifests' defaults and examples
   std::string sim = "h100x8";  ///< the simulated machine that has the hardware
+  std::string root;            ///< a folder that each scratch root is a copy of; empty: a few files of any distribution
 };
 
 struct PluginReport {

@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+#include "core/author/trial_run.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -53,6 +55,16 @@ Status make_trial_root(const std::string& folder) {
     if (code) return system_error("make", (root / name).string(), code.value());
   }
   return {};
+}
+
+Status copy_trial_root(const std::string& from, const std::string& folder) {
+  std::error_code code;
+  if (!fs::is_directory(from, code))
+    return Error{ErrorCode::not_found, from + " is no folder, so no scratch root can be a copy of it", from, {}, {}};
+  if (!fs::create_directory(folder, code)) return system_error("make", folder, code.value());
+  SLIPWAY_TRY(copy, run_trial({.argv = {"/bin/cp", "-a", "--", from + "/.", folder}, .environment = {}}));
+  if (copy.exit_code == 0) return {};
+  return Error{ErrorCode::io, "the root could not be copied: " + copy.messages, from, {}, {}};
 }
 
 Status put_foreign_file(const std::string& folder, const std::string& path) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <functional>
 #include <utility>
 
 #include <fcntl.h>
@@ -52,35 +53,38 @@ Result<pid_t> start(const TrialCommand& command, int output, int errors) {
   return pid;
 }
 
-/// Takes the whole lines of standard error: events are counted, everything else is for people.
-class Messages {
+/// Hands on the whole lines of a stream, and at its end what is left.
+class Lines {
  public:
-  explicit Messages(TrialRun& run) : run_(run) {}
+  explicit Lines(std::function<void(const std::string& line)> take) : take_(std::move(take)) {}
   void add(std::string_view bytes) {
     rest_ += bytes;
     for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n')) {
-      line(rest_.substr(0, end + 1));
+      take_(rest_.substr(0, end + 1));
       rest_.erase(0, end + 1);
     }
   }
-  void end() { line(std::exchange(rest_, {})); }
+  void end() {
+    if (!rest_.empty()) take_(std::exchange(rest_, {}));
+  }
 
  private:
-  void line(const std::string& text) {
-    const Json event = Json::parse(text, nullptr, false);
-    if (!event.is_object()) {
-      run_.messages += text;
-      return;
-    }
-    const auto type = event.find("type");
-    if (type == event.end()) return;
-    if (*type == "step") ++run_.steps;
-    if (*type == "warning" && event.contains("text") && event["text"].is_string())
-      run_.messages += "warning: " + event["text"].get<std::string>() + "\n";
-  }
-  TrialRun& run_;
+  std::function<void(const std::string& line)> take_;
   std::string rest_;
 };
+
+/// A line of standard output with -o jsonl: steps are counted, warnings kept, and what is no event is the result.
+void take_output(const std::string& line, TrialRun& run) {
+  const Json value = Json::parse(line, nullptr, false);
+  if (!value.is_object()) return;
+  if (value.value("kind", "") != "Event") {
+    run.result = value;
+    return;
+  }
+  const std::string type = value.value("type", "");
+  if (type == "step") ++run.steps;
+  if (type == "warning") run.messages += "warning: " + value.value("text", "") + "\n";
+}
 
 int wait_for(pid_t pid) {
   int status = 0;
@@ -99,8 +103,9 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
   errors.write = Fd();
 
   TrialRun run;
-  Messages messages(run);
-  std::string printed;
+  run.result = Json::object();
+  Lines printed([&](const std::string& line) { take_output(line, run); });
+  Lines messages([&](const std::string& line) { run.messages += line; });
   bool late = false;
   const auto end = Clock::now() + command.limit;
   std::array<pollfd, 2> open{pollfd{output.read.get(), POLLIN, 0}, pollfd{errors.read.get(), POLLIN, 0}};
@@ -119,10 +124,7 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
       const ssize_t count = ::read(source.fd, buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
       const std::string_view bytes(buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
-      if (&source == open.data())
-        printed += bytes;
-      else
-        messages.add(bytes);
+      (&source == open.data() ? printed : messages).add(bytes);
       if (count <= 0) source.fd = -1;
     }
     if (command.kill_at_step != 0 && !run.killed && run.steps >= command.kill_at_step) {
@@ -130,6 +132,7 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
       ::kill(pid, SIGKILL);
     }
   }
+  printed.end();
   messages.end();
   run.exit_code = wait_for(pid);
   if (late)
@@ -139,8 +142,6 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
         command.argv.front(),
         "run it by hand with -vv to see where it stays",
         {{"said", run.messages}}};
-  run.result = Json::parse(printed, nullptr, false);
-  if (!run.result.is_object()) run.result = Json::object();
   return run;
 }
 

@@ -202,7 +202,7 @@ const std::vector<Command>& commands() {
        "plugin list | info FILE | new NAME | check FILE",
        "the plugins; writing one, and trying it out",
        run_plugin,
-       {"file", "output", "sim", "to"},
+       {"file", "output", "root", "sim", "to"},
        2,
        {"list", "info", "new", "check"}},
       {"pkg",

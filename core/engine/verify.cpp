@@ -83,6 +83,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     SLIPWAY_TRY(finding, check_owned(session, ownership, options.deep));
     all[name].add(std::move(finding));
   }
+  SLIPWAY_TRY(current, session.state().current());
   SLIPWAY_TRY(failing, session.state().failing());
   for (const auto& [name, record] : failing.items())
     if (looked_at(name) && (owned.contains(name) || spec.components.contains(name)))
@@ -99,7 +100,9 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
       continue;
     }
     for (const Finding& finding : findings->list()) all[name].add(finding);
-    if (!owned.contains(name) && session.host_config().hardware != "detect")
+    // A component that an apply had nothing to do for holds nothing, and is in the generation all the same.
+    const bool applied = current && current->plugins.contains(name);
+    if (!owned.contains(name) && !applied && session.host_config().hardware != "detect")
       all[name].fail(name + ".held", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
   }

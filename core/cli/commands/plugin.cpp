@@ -109,10 +109,11 @@ Result<int> write_new(const Options& options, const std::string& name) {
   return kExitDone;
 }
 
-/// `slipway plugin check FILE [-f SPEC] [--sim PROFILE]`
+/// `slipway plugin check FILE [-f SPEC] [--sim PROFILE] [--root DIR]`
 Result<int> check(const Options& options, const std::string& path) {
   PluginTrial trial{.file = path, .spec = options.spec};
   if (!options.session.sim.empty()) trial.sim = options.session.sim;
+  if (options.session.root != "/") trial.root = options.session.root;
   SLIPWAY_TRY(report, check_plugin(trial));
   const bool passed = report.findings.passed();
   if (options.output == "text") {

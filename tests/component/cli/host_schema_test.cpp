@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 
 namespace fs = std::filesystem;
 
-constexpr const char* kHead = "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\n";
+constexpr const char* kHostHead = "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\n";
 
 std::string text_of(const fs::path& file) {
   std::ifstream in(file);
@@ -135,7 +135,7 @@ TEST_F(HostSchema, AgreesWithSlipwayOnGoodAndBadSpecs) {
   std::vector<std::string> files;
   std::map<std::string, bool> good;
   const auto add = [&](const SpecCase& one, bool is_good) {
-    files.push_back(file(std::string(is_good ? "good-" : "bad-") + one.name + ".yaml", kHead + one.text));
+    files.push_back(file(std::string(is_good ? "good-" : "bad-") + one.name + ".yaml", kHostHead + one.text));
     good[files.back()] = is_good;
   };
   for (const SpecCase& one : kGood) add(one, true);

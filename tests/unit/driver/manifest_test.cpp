@@ -79,7 +79,7 @@ TEST(DriverManifest, TakesEveryKeyThatTheSettingsRead) {
 }
 
 TEST(DriverManifest, RefusesWhatIsNoVersionAndWhatIsNoKey) {
-  EXPECT_FALSE(section_of({{"source", "/p"}, {"version", "latest"}}));
+  EXPECT_FALSE(section_of({{"source", "/p"}, {"version", "newest"}}));
   const auto wrong = section_of({{"source", "/p"}, {"verson", "535.261.03"}});
   ASSERT_FALSE(wrong);
   EXPECT_THAT(to_text(wrong.error()), ::testing::HasSubstr("version"));
