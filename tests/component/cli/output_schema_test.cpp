@@ -70,9 +70,11 @@ class OutputSchema : public ::testing::Test {
 };
 
 TEST_F(OutputSchema, IsWhatTheCommandsOfAHostPrint) {
+  const std::string first = "modules: open, source: {repository: " + testing::kPackage + ", trust: unsigned}";
   for (const std::string form : {"json", "jsonl"}) {
+    root.driver("version: \"535.261.03\", " + first);
     EXPECT_EQ(kind({"init"}, form, 0), "Host");
-    EXPECT_EQ(kind({"detect"}, form, 0), "Facts");
+    EXPECT_EQ(kind({"detect", "-f", root.folder().at("host.yaml").string()}, form, 0), "Facts");
     EXPECT_EQ(kind({"plan"}, form, 2), "Plan");
     EXPECT_EQ(kind({"apply"}, form, 0), "Applied");
     EXPECT_EQ(kind({"plan"}, form, 0), "Plan");
