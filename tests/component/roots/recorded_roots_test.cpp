@@ -53,7 +53,7 @@ TEST_P(Recorded, DriverIsPlannedIntoThePlacesOfThatDistribution) {
   const Ran plan = root_.run({"plan", "-v"});
   EXPECT_EQ(plan.code, 2) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr("kernel " + root_.kernel()));
-  EXPECT_THAT(plan.out, HasSubstr(std::string(GetParam().libraries) + "/libcuda.so.1"));
+  EXPECT_THAT(plan.out, HasSubstr(" in " + std::string(GetParam().libraries) + ": libcuda.so.1,"));
   EXPECT_THAT(plan.out, HasSubstr("/usr/lib/modules/" + root_.kernel() + "/updates/slipway"));
   EXPECT_THAT(plan.out, HasSubstr("/usr/lib/firmware/nvidia/535.261.03"));
   EXPECT_THAT(plan.out, HasSubstr("then: ldconfig\n"));
