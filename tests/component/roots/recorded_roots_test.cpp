@@ -50,7 +50,7 @@ TEST_P(Recorded, DriverIsPlannedIntoThePlacesOfThatDistribution) {
   if (!std::string(GetParam().initramfs).empty() && !namespaces_work())
     GTEST_SKIP() << "the root's tools cannot run here, which the plan says";
   const auto before = root_.tree();
-  const Ran plan = root_.run({"plan", "-v"});
+  const Ran plan = root_.run({"plan"});
   EXPECT_EQ(plan.code, 2) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr("kernel " + root_.kernel()));
   EXPECT_THAT(plan.out, HasSubstr(" in " + std::string(GetParam().libraries) + ": libcuda.so.1,"));
