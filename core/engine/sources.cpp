@@ -83,7 +83,7 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
     if (!all)
       request["tag_prefixes"] = reading.tag_prefixes();
     else if (!named.tag_prefix.empty())
-      request["tag_prefixes"] = {named.tag_prefix};
+      request["tag_prefixes"] = Json::array({named.tag_prefix});
     SLIPWAY_TRY(catalogue, session.artifact(component, "catalogue", request));
     if (all) catalogue["complete"] = true;  // a tag prefix of the manifest says that the others do not matter
     catalogues[key] = catalogue;

@@ -44,6 +44,7 @@ Status check_saved_options(const Options& given, const Json& made_for) {
   const auto only = made_for.value("only", std::vector<std::string>{});
   if (is_given("only") && given.only != only) return refuse("--only", joined(only, "and"));
   if (is_given("live") && made_for.contains("live") && made_for["live"] != true) return refuse("--live", "");
+  if (is_given("update") && !made_for.value("update", false)) return refuse("--update", "");
   if (is_given("boot")) return refuse("--boot", "");
   return {};
 }

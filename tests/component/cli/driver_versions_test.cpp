@@ -133,6 +133,21 @@ TEST_F(DriverVersions, AreChosenAnewWithUpdate) {
   EXPECT_THAT(root.run({"plan"}).out, HasSubstr("version: 535 takes 535.261.03, which the lock pins"));
 }
 
+TEST_F(DriverVersions, OfAPlanSavedWithUpdateAreThoseThatItsApplyTakes) {
+  want("535.183", kVersions);
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  want("535", kVersions);
+  const std::string saved = root.folder().at("saved.json").string();
+  root.folder().file("saved.json", root.run({"plan", "-o", "json"}).out);
+  const Ran other = root.run({"apply", saved, "--update"});
+  EXPECT_EQ(other.code, 64) << other.out << other.err;
+  EXPECT_THAT(other.err, HasSubstr("the saved plan was made without --update"));
+  root.folder().file("saved.json", root.run({"plan", "--update", "-o", "json"}).out);
+  const Ran apply = root.run({"apply", saved});
+  EXPECT_EQ(apply.code, 0) << apply.out << apply.err;
+  EXPECT_THAT(root.run({"plan"}).out, HasSubstr("version: 535 takes 535.261.03, which the lock pins"));
+}
+
 TEST_F(DriverVersions, ThatTheLockDoesNotPinAreNotTakenWhenLocked) {
   want("550", kVersions);
   const Ran plan = root.run({"plan", "--locked"});
