@@ -14,7 +14,7 @@ namespace slipway::core {
 
 class WorkerTest : public ::testing::Test {
  protected:
-  static constexpr std::chrono::milliseconds kPlenty{30000};
+  static constexpr std::chrono::milliseconds kPlenty{300000};
   static constexpr bool kSanitized = kWorkerMemoryBytes == 0;
 
   WorkerTest() {
