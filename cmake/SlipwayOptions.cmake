@@ -14,6 +14,10 @@ endif()
 if(SLIPWAY_SANITIZE)
   target_compile_options(slipway_options INTERFACE -fsanitize=${SLIPWAY_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(slipway_options INTERFACE -fsanitize=${SLIPWAY_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND SLIPWAY_SANITIZE MATCHES "undefined")
+    # Functions of a library that is loaded by name (NVML) have the types of that library, which are never those of ours.
+    target_compile_options(slipway_options INTERFACE -fno-sanitize=function)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # what gcc says by itself
     string(REGEX MATCHALL "address|thread" sanitizers "${SLIPWAY_SANITIZE}")
     list(TRANSFORM sanitizers TOUPPER)
