@@ -2,6 +2,7 @@
 #include "core/engine/verify.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/engine/advice.hpp"
 #include "core/engine/boot_unit.hpp"
@@ -50,12 +51,27 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
                  "bring the hardware back, or run `slipway remove " + name + "`"};
 }
 
+/// The components that the spec describes as the generation in force does: what an apply that failed would have changed
+/// was taken back for them.
+std::set<std::string> as_in_force(Session& session, const HostSpec& spec, const Generation& current) {
+  std::set<std::string> names;
+  const auto in_force = host_spec_from_json(current.spec, current.spec_file, session.plugins());
+  if (!in_force) return names;
+  for (const auto& [name, section] : spec.components) {
+    const auto found = in_force->components.find(name);
+    if (found != in_force->components.end() && found->second == section && current.plugins.contains(name))
+      names.insert(name);
+  }
+  return names;
+}
+
 /// How the last apply ended for the component, where that is not for verify to find out anew.
-std::optional<Finding> last_apply(const std::string& name, const Json& record) {
+/// @param is_in_force  what is verified is not what that apply wanted, but what was there before and works or does not
+std::optional<Finding> last_apply(const std::string& name, const Json& record, bool is_in_force) {
   if (record.contains("findings")) return std::nullopt;
   const std::string state = record.value("state", "");
   // A registry that did not answer stops no running machine, and what waits is on its way.
-  const bool failed = (state == "failed" || state == "blocked") && !record.value("unreachable", false);
+  const bool failed = (state == "failed" || state == "blocked") && !record.value("unreachable", false) && !is_in_force;
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record), "run `slipway apply` again"};
 }
@@ -85,14 +101,18 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   }
   SLIPWAY_TRY(current, session.state().current());
   SLIPWAY_TRY(failing, session.state().failing());
+  std::set<std::string> in_force;
+  if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);
   for (const auto& [name, record] : failing.items())
     if (looked_at(name) && (owned.contains(name) || spec.components.contains(name)))
-      if (auto finding = last_apply(name, record)) all[name].add(std::move(*finding));
+      if (auto finding = last_apply(name, record, in_force.contains(name))) all[name].add(std::move(*finding));
   for (const auto& [name, section] : spec.components) {
     if (!looked_at(name)) continue;
     if (auto finding = has_nothing_here(session, name, section, owned.contains(name))) {
+      const bool is_owned = finding->status == Finding::Status::warning;
       all[name].add(std::move(*finding));
-      continue;
+      // What is installed is looked at all the same: an image is verified where it is booted for a test, without a GPU.
+      if (!is_owned) continue;
     }
     auto findings = verify_component(session, name, section);
     if (!findings) {

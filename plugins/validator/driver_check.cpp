@@ -36,6 +36,8 @@ bool has_gpu(const Host& host) {
   return false;
 }
 
+Finding no_gpu() { return Finding{Verdict::not_applicable, kDriverCheck, "no NVIDIA GPU on the PCI bus", {}}; }
+
 }  // namespace
 
 std::vector<std::string> wrong_nodes(const Host& host, const std::string& dev_root) {
@@ -54,7 +56,7 @@ std::vector<std::string> wrong_nodes(const Host& host, const std::string& dev_ro
 /// What the kernel shows, where there is one that runs; a simulated machine has only its library.
 std::optional<Finding> DriverCheck::check_kernel() const {
   if (!host_.live()) return std::nullopt;
-  if (!has_gpu(host_)) return Finding{Verdict::not_applicable, kDriverCheck, "no NVIDIA GPU on the PCI bus", {}};
+  if (!has_gpu(host_)) return no_gpu();
   if (!host_.module_loaded("nvidia")) return fails(kDriverCheck, "the kernel module nvidia is not loaded", kDoctor);
   const auto wrong = wrong_nodes(host_, place_ && place_->own_dev ? place_->root : "/");
   if (!wrong.empty()) return fails(kDriverCheck, fmt::format("{}", fmt::join(wrong, "; ")), "run `slipway apply`");
@@ -96,6 +98,7 @@ Finding DriverCheck::ask_gpus() {
   if (!version) return fails(kDriverCheck, version.error("driver version").what, kDoctor);
   const auto count = nvml::device_count(*nvml_);
   if (!count) return fails(kDriverCheck, count.error("number of GPUs").what, kDoctor);
+  if (*count == 0 && host_.hardware() == "detect" && !has_gpu(host_)) return no_gpu();
   if (*count == 0) return fails(kDriverCheck, "the driver runs and has no GPU", kDoctor);
   std::vector<std::string> gpus;
   for (unsigned index = 0; index < *count; ++index) {

@@ -40,6 +40,20 @@ TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
   }
 }
 
+// An image is booted for a test where there is no GPU: verify said no more of the driver than that there was nothing for it.
+TEST(HostWithoutGpus, ThatHoldsTheStackIsVerifiedAsFarAsItCanBe) {
+  const DriverRoot root;
+  stack(root);
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const Ran verify = root.run({"verify"}, "empty");
+  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("warning  driver.applies: it is installed, and there is nothing for it"));
+  EXPECT_THAT(verify.out, HasSubstr("pass  driver.modules"));
+  EXPECT_THAT(verify.out, HasSubstr("not-applicable  driver.gpus"));
+  std::filesystem::remove_all(root.path("lib/modules/6.1.0-50-amd64/updates"));
+  EXPECT_EQ(root.run({"verify"}, "empty").code, 1);
+}
+
 TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorToApplyVerifyAndDoctor) {
   const DriverRoot root;
   root.folder().file("host.yaml",

@@ -127,12 +127,29 @@ TEST_F(Failing, IsForgottenOnceAFailedChangeSucceeds) {
   host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("failed at the last apply: the custom action was told to fail"));
-  const Ran verify = host.slipway({"verify"});
+  const Ran verify = host.slipway({"verify", "-f", host.folder().at("host.yaml").string()});
   EXPECT_EQ(verify.code, 1);
   EXPECT_THAT(verify.out, HasSubstr("probe.apply: the last apply left it failed"));
   host.spec("    probe: {files: {/etc/probe.conf: y}}\n    bystander: {}\n");
   EXPECT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
+}
+
+// A node was unfit in the eyes of verify since it had refused an upgrade, though the version before was back and worked.
+TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
+  host.live = true;
+  host.spec(kProbe);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("warning  probe.apply: the last apply left it failed"));
+  }
+  EXPECT_EQ(host.slipway({"apply"}).code, 1);
+  host.put("etc/probe-broken", "");
+  EXPECT_EQ(host.slipway({"verify"}).code, 1);
 }
 
 TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
