@@ -18,6 +18,7 @@ constexpr std::array kKinds{
     Entry{"directory", &directory_kind},
     Entry{"symlink", &symlink_kind},
     Entry{"remove", &remove_kind},
+    Entry{"service-file", &service_file_kind},
     Entry{"unpack", &unpack_kind},
     Entry{"kernel-module", &kernel_module_kind},
     Entry{"systemd-unit", &systemd_unit_kind},

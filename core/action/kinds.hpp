@@ -10,6 +10,7 @@ const ActionKind& file_kind();
 const ActionKind& directory_kind();
 const ActionKind& symlink_kind();
 const ActionKind& remove_kind();
+const ActionKind& service_file_kind();
 const ActionKind& merge_kind();
 const ActionKind& unpack_kind();
 const ActionKind& kernel_module_kind();

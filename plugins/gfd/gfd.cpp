@@ -40,8 +40,10 @@ Result<Facts> Gfd::detect(const Spec&, const Host& host) const {
 }
 
 Result<Plan> Gfd::plan(const Spec& spec, const Facts&, const Inputs&) const {
-  SLIPWAY_CHECK(config_of(spec));  // a mistake in it is told now, not by a service at night
-  return Plan();                   // the service does the work, and its unit is the core's
+  SLIPWAY_TRY(config, config_of(spec));  // a mistake in it is told now, not by a service at night
+  Plan plan;                             // the service does the work, and its unit is the core's
+  if (!config.output.empty()) plan.add(action::service_file(config.output)).because("the node's labels");
+  return plan;
 }
 
 Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {

@@ -4,8 +4,9 @@
 // An action is a JSON object with `kind` and the members of that kind; the builders below make them. Paths are absolute
 // inside the root. A parent folder that is missing is made (0755 root:root) and belongs to the action.
 //
-// The kinds are "file", "directory", "symlink", "remove", "merge", "unpack", "kernel-module", "systemd-unit",
-// "device-node", "exec" and "custom". Path or name is `target`; the other members are named as in the structs below
+// The kinds are "file", "directory", "symlink", "remove", "service-file", "merge", "unpack", "kernel-module",
+// "systemd-unit", "device-node", "exec" and "custom". Path or name is `target`; the other members are named as in the
+// structs below
 // (`points_to` of a symlink). Modes are numbers. Empty texts of optional members may be left out. Besides them:
 // `triggers` (a list of texts) and `because`.
 #pragma once
@@ -62,6 +63,10 @@ Action symlink(std::string path, std::string points_to);
 
 /// Something that must not be there; removal of the component brings it back.
 Action remove(std::string path);
+
+/// A file that the component's service writes while it runs: its folder is made, and removal of the component brings
+/// back what was at `path` before, or nothing. What is in it is the service's.
+Action service_file(std::string path);
 
 /// Sets keys in a file that belongs to somebody else; every byte outside the edit stays.
 struct Merge {

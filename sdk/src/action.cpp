@@ -56,6 +56,8 @@ Action symlink(std::string path, std::string points_to) {
 
 Action remove(std::string path) { return make("remove", std::move(path)); }
 
+Action service_file(std::string path) { return make("service-file", std::move(path)); }
+
 Action merge(const Merge& wish) { return make("merge", wish.path, {{"format", wish.format}, {"set", wish.set}}); }
 
 Action unpack(const Unpack& wish) {

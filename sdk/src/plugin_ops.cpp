@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin_ops.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -91,11 +92,23 @@ Result<Json> tools(Component& component, const Json&, const slipway_services&) {
   return to_json(commands == nullptr ? std::vector<ToolInfo>() : commands->list());
 }
 
-Error no_such_tool(const std::string& name, const std::vector<ToolInfo>& tools) {
+Error no_such_tool(const std::string& component, const std::string& name, const std::vector<ToolInfo>& tools) {
   std::string known;
   for (const ToolInfo& tool : tools) known += (known.empty() ? "" : ", ") + tool.name;
-  return Error{
-      .code = ErrorCode::not_found, .what = "there is no tool '" + name + "'", .next = "the tools are " + known};
+  return Error{.code = ErrorCode::invalid,
+               .what = component + " has no tool '" + name + "'",
+               .where = "command line",
+               .next = "its tools are " + known};
+}
+
+/// For `slipway NAME --help`: what there is, and how one asks for more.
+std::string text_of(const std::string& component, const std::vector<ToolInfo>& tools) {
+  std::size_t width = 0;
+  for (const ToolInfo& tool : tools) width = std::max(width, tool.name.size());
+  std::string text = "Usage: slipway " + component + " TOOL [options]\n\n";
+  for (const ToolInfo& tool : tools)
+    text += "  " + tool.name + std::string(width - tool.name.size() + 2, ' ') + tool.purpose + '\n';
+  return text + "\n`slipway " + component + " TOOL --help` shows the options of one.\n";
 }
 
 Result<Json> tool(Component& component, const Json& request, const slipway_services& services) {
@@ -103,11 +116,16 @@ Result<Json> tool(Component& component, const Json& request, const slipway_servi
   if (commands == nullptr) return no_ability("this component has no tools");
   const std::string name = text_at(request, "tool");
   const std::vector<ToolInfo> known = commands->list();
+  const std::string own_name = text_at(request, "component");
+  ServiceToolIo io(services);
+  if (name == "--help" || name == "-h") {
+    io.print(text_of(own_name, known));
+    return Json{{"exit", 0}};
+  }
   bool found = false;
   for (const ToolInfo& info : known) found = found || info.name == name;
-  if (!found) return no_such_tool(name, known);
+  if (!found) return no_such_tool(own_name, name, known);
   SLIPWAY_TRY(host, host_of(request));
-  ServiceToolIo io(services);
   SLIPWAY_TRY(status, commands->run(name, texts_or_none(member(request, "arguments")), *host, io));
   if (status < 0 || status > 255)
     return Error{.code = ErrorCode::plugin_defect,

@@ -41,7 +41,7 @@ Result<int> list_programs(const Manifest& component, const std::vector<std::stri
   for (const auto& [tool, program] : component.tool_programs) names.push_back(tool);
   if (words.empty() || words.front() == "--help" || words.front() == "-h") {
     for (const std::string& tool : names) print("slipway " + component.component + " " + tool + " --help\n");
-    return kExitDone;
+    return words.empty() ? kExitUsage : kExitDone;
   }
   return Error{ErrorCode::invalid,
                component.component + " has no tool '" + words.front() + "'",
@@ -71,12 +71,13 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
   }
   SLIPWAY_TRY(session, Session::open(options, ui));
   session->tool_output = print;
-  const std::string tool = rest.empty() ? "--help" : rest.front();
-  if (!rest.empty()) rest.erase(rest.begin());
+  const bool named = !rest.empty();
+  const std::string tool = named ? rest.front() : "--help";
+  if (named) rest.erase(rest.begin());
   const Json request{
       {"tool", tool}, {"arguments", rest}, {"spec", Json::object()}, {"host", to_json(session->host_config())}};
   SLIPWAY_TRY(reply, session->call(manifest.component, "tool", request, kTransferLimit));
-  return reply.value("exit", kExitError);
+  return named ? reply.value("exit", kExitError) : kExitUsage;
 }
 
 }  // namespace slipway::core

@@ -66,6 +66,23 @@ TEST(SavedPlans, AreRefusedBesideOptionsThatContradictThem) {
   EXPECT_EQ(root.run({"apply", plan}).code, 0) << root.error_text();
 }
 
+// `slipway driver --help` said that there was no tool '--help'.
+TEST(CommandLine, HelpOfAComponentListsItsTools) {
+  const DriverRoot root;
+  for (const auto& [component, tool] : {std::pair("driver", "build"), std::pair("gfd", "labels")}) {
+    const Ran help = root.bare({component, "--help"});
+    EXPECT_EQ(help.code, 0) << help.err;
+    EXPECT_THAT(help.out, HasSubstr(std::string("Usage: slipway ") + component + " TOOL"));
+    EXPECT_THAT(help.out, HasSubstr(std::string("\n  ") + tool));
+    const Ran none = root.bare({component});
+    EXPECT_EQ(none.code, 64);
+    EXPECT_EQ(none.out, help.out);
+    const Ran unknown = root.bare({component, "invent"});
+    EXPECT_EQ(unknown.code, 64);
+    EXPECT_THAT(unknown.err, HasSubstr(std::string(component) + " has no tool 'invent'"));
+  }
+}
+
 TEST(CommandLine, AnUnknownProfileListsTheKnownOnes) {
   const DriverRoot root;
   const auto before = root.tree();

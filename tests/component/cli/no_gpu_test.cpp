@@ -40,7 +40,8 @@ TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
   }
 }
 
-// An image is booted for a test where there is no GPU: verify said no more of the driver than that there was nothing for it.
+// An image is booted for a test where there is no GPU: verify said no more of the driver than that there was nothing
+// for it.
 TEST(HostWithoutGpus, ThatHoldsTheStackIsVerifiedAsFarAsItCanBe) {
   const DriverRoot root;
   stack(root);

@@ -135,7 +135,8 @@ TEST_F(Failing, IsForgottenOnceAFailedChangeSucceeds) {
   EXPECT_EQ(host.slipway({"verify"}).code, 0);
 }
 
-// A node was unfit in the eyes of verify since it had refused an upgrade, though the version before was back and worked.
+// A node was unfit in the eyes of verify since it had refused an upgrade, though the version before was back and
+// worked.
 TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
   host.live = true;
   host.spec(kProbe);

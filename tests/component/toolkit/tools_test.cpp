@@ -32,7 +32,7 @@ TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
   EXPECT_THAT(slipway("toolkit runtime list").said, HasSubstr("its tools are configure"));
   const Ran invented = slipway("toolkit cdi invent");
   EXPECT_NE(invented.status, 0);
-  EXPECT_THAT(invented.said, HasSubstr("the tools are generate, list, transform, validate"));
+  EXPECT_THAT(invented.said, HasSubstr("its tools are generate, list, transform, validate"));
   EXPECT_THAT(slipway("toolkit cdi generate --help").said, HasSubstr("--driver-root"));
 }
 

@@ -236,6 +236,41 @@ TEST_F(RemoveAction, DoesNotRemoveAFolderWithSomethingInIt) {
   EXPECT_EQ(check(action::remove("/etc/x")).standing, Standing::conflict);
 }
 
+class ServiceFileAction : public ActionTest {};
+
+// The labels that gfd's service had written outlived the component's removal.
+TEST_F(ServiceFileAction, IsWrittenByOthersAndGoesWithTheComponent) {
+  root.put("/etc/other", "x");
+  const std::string before = root.listing(kFiles);
+  const Action action = action::service_file("/etc/features.d/labels");
+  EXPECT_EQ(check(action).standing, Standing::change);
+  apply_and_remember(action);
+  EXPECT_FALSE(root.has("/etc/features.d/labels"));
+  for (const char* written : {"a=1\n", "a=2\n"}) {
+    root.put("/etc/features.d/labels", written);
+    EXPECT_EQ(check(action).standing, Standing::satisfied);
+    EXPECT_FALSE(*kind(action).drifted(action, context));
+  }
+  take_away(action);
+  EXPECT_EQ(root.listing(kFiles), before);
+}
+
+TEST_F(ServiceFileAction, BringsBackWhatWasThereBefore) {
+  root.put("/etc/features.d/labels", "somebody's\n", 0600);
+  const std::string before = root.listing(kFiles);
+  const Action action = action::service_file("/etc/features.d/labels");
+  apply_and_remember(action);
+  EXPECT_EQ(root.content("/etc/features.d/labels"), "somebody's\n");
+  root.put("/etc/features.d/labels", "the service's\n", 0644);
+  take_away(action);
+  EXPECT_EQ(root.listing(kFiles), before);
+}
+
+TEST_F(ServiceFileAction, IsNoFolder) {
+  root.put("/etc/features.d/labels/x", "");
+  EXPECT_EQ(check(action::service_file("/etc/features.d/labels")).standing, Standing::conflict);
+}
+
 TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsThoseThereAre) {
   const auto found = action_kind("teleport");
   ASSERT_FALSE(found.ok());

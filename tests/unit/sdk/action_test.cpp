@@ -17,6 +17,7 @@ TEST(Action, NamesItsKindAndTarget) {
       {action::directory("/var/lib/x"), "directory", "/var/lib/x"},
       {action::symlink("/a", "b"), "symlink", "/a"},
       {action::remove("/a"), "remove", "/a"},
+      {action::service_file("/a"), "service-file", "/a"},
       {action::merge({.path = "/etc/a.json", .format = "json", .set = {{"a", 1}}}), "merge", "/etc/a.json"},
       {action::unpack({.name = "driver", .layers = {}}), "unpack", "driver"},
       {action::kernel_module("nvidia"), "kernel-module", "nvidia"},
