@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/artifact/io/sha256.hpp"
-#include "core/artifact/unpack/unpack.hpp"
+#include "artifact/io/sha256.hpp"
+#include "artifact/unpack/unpack.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
 namespace {

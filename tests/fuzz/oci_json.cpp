@@ -2,9 +2,9 @@
 // tests/fuzz/oci_json.cpp - the JSON that a registry or layout sends: index, manifest, layout file, a source.
 #include <cstdint>
 
-#include "core/artifact/artifact.hpp"
-#include "core/artifact/oci/layout_index.hpp"
-#include "core/artifact/oci/manifest.hpp"
+#include "artifact/artifact.hpp"
+#include "artifact/oci/layout_index.hpp"
+#include "artifact/oci/manifest.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "core/artifact/oci/catalogue.hpp"
-#include "core/artifact/oci/trust.hpp"
+#include "artifact/oci/catalogue.hpp"
+#include "artifact/oci/trust.hpp"
 #include "tests/component/artifact/support/layout_registry.hpp"
 #include "tests/component/artifact/support/sample_package.hpp"
 

@@ -2,7 +2,7 @@
 // Registries that cannot be reached: the message names the registry, the reason and the way out.
 #include <gtest/gtest.h>
 
-#include "core/artifact/oci/catalogue.hpp"
+#include "artifact/oci/catalogue.hpp"
 #include "tests/component/artifact/support/docker_registry.hpp"
 #include "tests/component/artifact/support/layout_registry.hpp"
 #include "tests/component/artifact/support/sample_package.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/artifact/oci/catalogue.hpp"
+#include "artifact/oci/catalogue.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/artifact/open_origin.hpp"
+#include "artifact/open_origin.hpp"
 #include "tests/unit/artifact/support/layout_maker.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 

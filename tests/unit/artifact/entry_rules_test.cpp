@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/artifact/unpack/entry_rules.hpp"
+#include "artifact/unpack/entry_rules.hpp"
 
 #include <gtest/gtest.h>
 

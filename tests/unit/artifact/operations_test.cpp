@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/artifact/operations.hpp"
+#include "artifact/operations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "core/artifact/operations.hpp"
-#include "core/artifact/pack/package.hpp"
+#include "artifact/operations.hpp"
+#include "artifact/pack/package.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -2,10 +2,10 @@
 // What the registry client reads and writes without a network: references, challenges, tags, base64.
 #include <gtest/gtest.h>
 
-#include "core/artifact/registry/authorizer.hpp"
-#include "core/artifact/registry/reference.hpp"
-#include "core/artifact/registry/retry.hpp"
-#include "core/artifact/registry/tags.hpp"
+#include "artifact/registry/login/authorizer.hpp"
+#include "artifact/registry/reference.hpp"
+#include "artifact/registry/retry.hpp"
+#include "artifact/registry/tags.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/artifact/registry/system_ca.hpp"
+#include "artifact/registry/system_ca.hpp"
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/artifact/unpack/unpack.hpp"
+#include "artifact/unpack/unpack.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

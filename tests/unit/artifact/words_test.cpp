@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "core/artifact/artifact.hpp"
-#include "core/artifact/oci/digest.hpp"
-#include "core/artifact/oci/json_field.hpp"
+#include "artifact/artifact.hpp"
+#include "artifact/oci/digest.hpp"
+#include "artifact/oci/json_field.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/component/artifact/support/layout_registry.hpp"
 
-#include "core/artifact/oci/digest.hpp"
+#include "artifact/oci/digest.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 
 namespace slipway::artifact::test {

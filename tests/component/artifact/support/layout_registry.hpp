@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "core/artifact/oci/layout_index.hpp"
-#include "core/artifact/registry/registry_origin.hpp"
+#include "artifact/oci/layout_index.hpp"
+#include "artifact/registry/registry_origin.hpp"
 #include "tests/component/artifact/support/http_server.hpp"
 #include "tests/unit/artifact/support/layout_maker.hpp"
 

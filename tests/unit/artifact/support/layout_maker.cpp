@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/artifact/support/layout_maker.hpp"
 
-#include "core/artifact/io/sha256.hpp"
-#include "core/artifact/oci/digest.hpp"
+#include "artifact/io/sha256.hpp"
+#include "artifact/oci/digest.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 
 namespace slipway::artifact::test {

@@ -7,7 +7,7 @@
 
 #include <slipway/json.hpp>
 
-#include "core/artifact/oci/descriptor.hpp"
+#include "artifact/oci/descriptor.hpp"
 
 namespace slipway::artifact::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/artifact/unpack/decoder.hpp"
+#include "artifact/unpack/decoder.hpp"
 
 namespace slipway::artifact::test {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "core/artifact/io/sha256.hpp"
-#include "core/artifact/unpack/unpack.hpp"
+#include "artifact/io/sha256.hpp"
+#include "artifact/unpack/unpack.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 
 namespace slipway::artifact::test {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// artifact/io/byte_source.hpp - bytes that are read once, from front to back: a blob in a file or in a bundle.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <slipway/result.hpp>
+
+#include "artifact/io/fd.hpp"
+
+namespace slipway::artifact {
+
+/// A sequence of bytes. Serves one thread at a time.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Fills (part of) `into`, at least one byte; 0 at the end. Errors: as the system says.
+  virtual Result<std::size_t> read(std::span<std::byte> into) = 0;
+};
+
+/// A file from its present offset on. `name` stands for it in errors.
+class FileSource final : public ByteSource {
+ public:
+  FileSource(Fd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
+  Result<std::size_t> read(std::span<std::byte> into) override;
+
+ private:
+  Fd fd_;
+  std::string name_;
+};
+
+/// Opens a file and tells the kernel that it will be read from front to back.
+Result<std::unique_ptr<ByteSource>> open_file_source(const std::string& path);
+
+}  // namespace slipway::artifact

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles: a tar file of an OCI layout. Each access walks the headers, which costs one seek per blob.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "artifact/oci/digest.hpp"
+#include "artifact/oci/layout.hpp"
+#include "artifact/oci/layout_index.hpp"
+#include "artifact/oci/manifest.hpp"
+
+namespace slipway::artifact {
+namespace {
+
+constexpr std::size_t kReadBytes = 256UL << 10;
+
+struct FreeArchive {
+  void operator()(archive* reader) const { archive_read_free(reader); }
+};
+using Reader = std::unique_ptr<archive, FreeArchive>;
+
+Error damaged(archive* reader, const std::string& path) {
+  const char* why = archive_error_string(reader);
+  return Error{.code = ErrorCode::invalid,
+               .what = path + " is no bundle: " + (why != nullptr ? why : "it is no tar file"),
+               .where = path,
+               .next = "name an uncompressed tar file of an OCI layout, as `slipway pkg bundle` writes it"};
+}
+
+std::string member_name(archive_entry* entry) {
+  const char* raw = archive_entry_pathname(entry);
+  std::string name = raw != nullptr ? raw : "";
+  return name.starts_with("./") ? name.substr(2) : name;
+}
+
+Result<Reader> open_tar(const std::string& path) {
+  Reader reader(archive_read_new());
+  archive_read_support_format_tar(reader.get());
+  if (archive_read_open_filename(reader.get(), path.c_str(), kReadBytes) != ARCHIVE_OK)
+    return damaged(reader.get(), path);
+  return reader;
+}
+
+/// The next member's name; nothing after the last one.
+Result<std::optional<std::string>> next_member(archive* reader, const std::string& path, std::uint64_t& size) {
+  archive_entry* entry = nullptr;
+  const int outcome = archive_read_next_header(reader, &entry);
+  if (outcome == ARCHIVE_EOF) return std::optional<std::string>();
+  if (outcome != ARCHIVE_OK) return damaged(reader, path);
+  size = archive_entry_size_is_set(entry) != 0 ? static_cast<std::uint64_t>(archive_entry_size(entry)) : 0;
+  return std::optional(member_name(entry));
+}
+
+/// One member of the tar file, read where it lies.
+class MemberSource final : public ByteSource {
+ public:
+  MemberSource(Reader reader, std::string path) : reader_(std::move(reader)), path_(std::move(path)) {}
+
+  Result<std::size_t> read(std::span<std::byte> into) override {
+    const la_ssize_t count = archive_read_data(reader_.get(), into.data(), into.size());
+    if (count < 0) return damaged(reader_.get(), path_);
+    return static_cast<std::size_t>(count);
+  }
+
+ private:
+  Reader reader_;
+  std::string path_;
+};
+
+/// All of a member that should be a manifest.
+Result<std::string> read_text(ByteSource& member, const std::string& path) {
+  std::string text(kMaxManifestBytes + 1, '\0');
+  std::size_t used = 0;
+  while (used < text.size()) {
+    SLIPWAY_TRY(count, member.read(std::as_writable_bytes(std::span(text)).subspan(used)));
+    if (count == 0) break;
+    used += count;
+  }
+  if (used > kMaxManifestBytes)
+    return Error{.code = ErrorCode::invalid, .what = "a manifest in " + path + " is longer than 4 MiB", .where = path};
+  text.resize(used);
+  return text;
+}
+
+class BundleOrigin final : public Origin {
+ public:
+  BundleOrigin(std::string path, std::map<std::string, std::uint64_t> sizes, std::vector<TaggedRoot> roots)
+      : path_(std::move(path)), sizes_(std::move(sizes)), roots_(std::move(roots)) {}
+
+  const std::string& name() const override { return path_; }
+
+  Result<TaggedRoots> roots(const std::string& tag, const TagSelection& selection) override {
+    return select_roots(roots_, tag, selection, path_);
+  }
+
+  std::vector<Result<std::string>> manifests(const std::vector<Descriptor>& wanted) override {
+    std::vector<Result<std::string>> texts;
+    for (const Descriptor& descriptor : wanted) texts.push_back(manifest(descriptor));
+    return texts;
+  }
+
+  Result<Fetched> fetch(const std::vector<Descriptor>& blobs) override {
+    Fetched fetched;
+    for (const Descriptor& blob : blobs) {
+      SLIPWAY_CHECK(check_member(blob));
+      fetched.blobs.push_back({blob.digest, path_});
+    }
+    return fetched;
+  }
+
+  Result<std::unique_ptr<ByteSource>> open(const Descriptor& blob) override {
+    SLIPWAY_CHECK(check_member(blob));
+    SLIPWAY_TRY(reader, open_tar(path_));
+    const std::string wanted = name_of(blob);
+    for (std::uint64_t size = 0;;) {
+      SLIPWAY_TRY(member, next_member(reader.get(), path_, size));
+      if (member == wanted)
+        return std::unique_ptr<ByteSource>(std::make_unique<MemberSource>(std::move(reader), path_));
+      if (!member) return missing(blob);
+    }
+  }
+
+  std::string drop_damaged(const Descriptor&) override { return "copy the bundle again from where it came from"; }
+
+ private:
+  static std::string name_of(const Descriptor& blob) { return "blobs/sha256/" + std::string(hex_of(blob.digest)); }
+
+  Error missing(const Descriptor& blob) const {
+    return Error{.code = ErrorCode::not_found,
+                 .what = "bundle " + path_ + " lacks the blob " + describe(blob) + " that it lists",
+                 .where = path_,
+                 .next = "make the bundle again, with all blobs of the layout"};
+  }
+
+  Status check_member(const Descriptor& blob) const {
+    const auto found = sizes_.find(name_of(blob));
+    if (found == sizes_.end()) return missing(blob);
+    if (blob.size == 0 || found->second == blob.size) return {};
+    return Error{.code = ErrorCode::corrupt,
+                 .what = "blob " + describe(blob) + " of bundle " + path_ + " has " + std::to_string(found->second) +
+                         " bytes instead of " + std::to_string(blob.size),
+                 .where = path_,
+                 .next = "copy the bundle again from where it came from"};
+  }
+
+  Result<std::string> manifest(const Descriptor& descriptor) {
+    SLIPWAY_TRY(member, open(descriptor));
+    SLIPWAY_TRY(text, read_text(*member, path_));
+    SLIPWAY_CHECK(check_bytes(text, descriptor, path_));
+    return text;
+  }
+
+ private:
+  std::string path_;
+  std::map<std::string, std::uint64_t> sizes_;
+  std::vector<TaggedRoot> roots_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Origin>> open_bundle(const std::string& path) {
+  SLIPWAY_TRY(reader, open_tar(path));
+  std::map<std::string, std::uint64_t> sizes;
+  std::map<std::string, std::string> texts;
+  for (std::uint64_t size = 0;;) {
+    SLIPWAY_TRY(member, next_member(reader.get(), path, size));
+    if (!member) break;
+    sizes[*member] = size;
+    if (member != "oci-layout" && member != "index.json") continue;
+    std::string text(std::min(size, kMaxManifestBytes), '\0');
+    const la_ssize_t count = archive_read_data(reader.get(), text.data(), text.size());
+    if (count < 0) return damaged(reader.get(), path);
+    text.resize(static_cast<std::size_t>(count));
+    texts[*member] = std::move(text);
+  }
+  if (!texts.contains("oci-layout") || !texts.contains("index.json"))
+    return Error{.code = ErrorCode::invalid,
+                 .what = path + " is no bundle: it has no oci-layout and index.json at its top",
+                 .where = path,
+                 .next = "name a tar file of an OCI layout, as `slipway pkg bundle` writes it"};
+  SLIPWAY_CHECK(check_layout_file(texts["oci-layout"], path));
+  SLIPWAY_TRY(roots, parse_layout_index(texts["index.json"], path));
+  return std::unique_ptr<Origin>(std::make_unique<BundleOrigin>(path, std::move(sizes), std::move(roots)));
+}
+
+}  // namespace slipway::artifact

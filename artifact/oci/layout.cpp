@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// OCI layout folders: read where they lie, nothing is copied.
+#include "artifact/oci/layout.hpp"
+
+#include <cerrno>
+
+#include <sys/stat.h>
+
+#include "artifact/io/file.hpp"
+#include "artifact/oci/digest.hpp"
+#include "artifact/oci/layout_index.hpp"
+#include "artifact/oci/manifest.hpp"
+
+namespace slipway::artifact {
+namespace {
+
+Error missing_blob(const Descriptor& blob, const std::string& path) {
+  return Error{.code = ErrorCode::not_found,
+               .what = path + " lacks the blob " + describe(blob) + " that it lists",
+               .where = path,
+               .next = "copy the layout again, with all of its blobs"};
+}
+
+class LayoutOrigin final : public Origin {
+ public:
+  LayoutOrigin(std::string path, std::vector<TaggedRoot> roots) : path_(std::move(path)), roots_(std::move(roots)) {}
+
+  const std::string& name() const override { return path_; }
+
+  Result<TaggedRoots> roots(const std::string& tag, const TagSelection& selection) override {
+    return select_roots(roots_, tag, selection, path_);
+  }
+
+  std::vector<Result<std::string>> manifests(const std::vector<Descriptor>& wanted) override {
+    std::vector<Result<std::string>> texts;
+    for (const Descriptor& descriptor : wanted) texts.push_back(manifest(descriptor));
+    return texts;
+  }
+
+  Result<Fetched> fetch(const std::vector<Descriptor>& blobs) override {
+    Fetched fetched;
+    for (const Descriptor& blob : blobs) {
+      struct stat there {};
+      if (::stat(path_of(blob).c_str(), &there) != 0) return missing_blob(blob, path_);
+      if (static_cast<std::uint64_t>(there.st_size) != blob.size)
+        return Error{.code = ErrorCode::corrupt,
+                     .what = "layer " + describe(blob) + " of " + path_ + " has " + std::to_string(there.st_size) +
+                             " bytes instead of " + std::to_string(blob.size),
+                     .where = path_of(blob),
+                     .next = drop_damaged(blob)};
+      fetched.blobs.push_back({blob.digest, path_of(blob)});
+    }
+    return fetched;
+  }
+
+  Result<std::unique_ptr<ByteSource>> open(const Descriptor& blob) override {
+    auto source = open_file_source(path_of(blob));
+    if (!source && source.error().code == ErrorCode::not_found) return missing_blob(blob, path_);
+    return source;
+  }
+
+  std::string drop_damaged(const Descriptor&) override { return "copy the layout again from where it came from"; }
+
+ private:
+  std::string path_of(const Descriptor& blob) const {
+    return path_ + "/blobs/sha256/" + std::string(hex_of(blob.digest));
+  }
+
+  Result<std::string> manifest(const Descriptor& descriptor) const {
+    auto text = read_file(path_of(descriptor), kMaxManifestBytes);
+    if (!text && text.error().code == ErrorCode::not_found) return missing_blob(descriptor, path_);
+    if (!text) return text;
+    SLIPWAY_CHECK(check_bytes(*text, descriptor, path_));
+    return text;
+  }
+
+  std::string path_;
+  std::vector<TaggedRoot> roots_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Origin>> open_layout(const std::string& path) {
+  auto marker = read_file(path + "/oci-layout", kMaxManifestBytes);
+  if (!marker && marker.error().code == ErrorCode::not_found)
+    return Error{.code = ErrorCode::invalid,
+                 .what = path + " is no OCI layout: it has no file oci-layout",
+                 .where = path,
+                 .next = "name the folder that `slipway pkg build` or `slipway pkg pull` made"};
+  if (!marker) return std::move(marker).error();
+  SLIPWAY_CHECK(check_layout_file(*marker, path));
+  SLIPWAY_TRY(index, read_file(path + "/index.json", kMaxManifestBytes));
+  SLIPWAY_TRY(roots, parse_layout_index(index, path));
+  return std::unique_ptr<Origin>(std::make_unique<LayoutOrigin>(path, std::move(roots)));
+}
+
+Result<std::unique_ptr<Origin>> open_local(const Source& source) {
+  const std::string& path = source.repository;
+  if (!path.starts_with('/'))
+    return Error{.code = ErrorCode::invalid,
+                 .what = "'" + path + "' is neither oci://HOST[:PORT]/NAME nor an absolute path",
+                 .where = "repository"};
+  struct stat there {};
+  if (::stat(path.c_str(), &there) != 0) {
+    Error error = system_error("open the artifact source", path, errno);
+    if (error.next.empty()) error.next = "name an OCI layout folder or bundle that is there";
+    return error;
+  }
+  return S_ISDIR(there.st_mode) ? open_layout(path) : open_bundle(path);
+}
+
+}  // namespace slipway::artifact

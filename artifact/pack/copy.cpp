@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "artifact/pack/copy.hpp"
+
+#include <set>
+
+#include "artifact/oci/json_field.hpp"
+
+namespace slipway::artifact {
+namespace {
+
+/// What a manifest says of itself counts: a descriptor may lack the type, and a registry may add parameters to it.
+Descriptor completed(Descriptor descriptor, const std::string& text, const Json& value) {
+  const std::string told = descriptor.media_type.substr(0, descriptor.media_type.find(';'));
+  const std::string own = text_at(value, "mediaType");
+  const char* likely = value.contains("manifests") ? media_type::kIndex : media_type::kManifest;
+  descriptor.media_type = !own.empty() ? own : (!told.empty() ? told : likely);
+  descriptor.size = text.size();
+  return descriptor;
+}
+
+bool is_index(const Descriptor& descriptor) {
+  return descriptor.media_type == media_type::kIndex || descriptor.media_type == media_type::kDockerList;
+}
+
+/// One copy: remembers what is over there already.
+class Copy {
+ public:
+  Copy(Origin& from, Target& to) : from_(from), to_(to) {}
+
+  Status root(const TaggedRoot& root) { return manifest(root.descriptor, root.tag, true); }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  Status manifest(const Descriptor& listed, const std::string& tag, bool is_root = false) {
+    auto texts = from_.manifests({listed});
+    SLIPWAY_TRY(text, std::move(texts.front()));
+    SLIPWAY_TRY(value, parse_json(text, listed.digest));
+    const Descriptor descriptor = completed(listed, text, value);
+    if (is_index(descriptor)) {
+      for (const Json& item : array_at(value, "manifests")) {
+        SLIPWAY_TRY(child, descriptor_from_json(item, "manifests"));
+        SLIPWAY_CHECK(manifest(child, ""));
+      }
+    } else {
+      SLIPWAY_CHECK(blobs_of(value));
+    }
+    SLIPWAY_CHECK(to_.put_manifest(descriptor, text, tag));
+    return is_root && tag.empty() ? to_.list(descriptor) : Status{};
+  }
+
+  Status blobs_of(const Json& manifest) {
+    Json list = array_at(manifest, "layers");
+    if (manifest.contains("config")) list.push_back(manifest["config"]);
+    for (const Json& item : list) {
+      SLIPWAY_TRY(blob, descriptor_from_json(item, "layers"));
+      if (!seen_.insert(blob.digest).second) continue;
+      SLIPWAY_TRY(there, to_.has(blob));
+      if (there) continue;
+      SLIPWAY_CHECK(to_.put_blob(blob, from_));
+      bytes_ += blob.size;
+    }
+    return {};
+  }
+
+  Origin& from_;
+  Target& to_;
+  std::set<std::string> seen_;
+  std::uint64_t bytes_ = 0;
+};
+
+Result<Json> copy_roots(Origin& from, Target& to, const std::vector<TaggedRoot>& roots) {
+  Copy copy(from, to);
+  Json copied = Json::array();
+  for (const TaggedRoot& root : roots) {
+    SLIPWAY_CHECK(copy.root(root));
+    if (!root.tag.empty()) copied.push_back(root.tag);
+  }
+  SLIPWAY_CHECK(to.finish());
+  return Json{{"digest", roots.back().descriptor.digest}, {"tags", copied}, {"bytes", copy.bytes()}};
+}
+
+}  // namespace
+
+Result<Json> copy_digest(Origin& from, Target& to, const std::string& digest, const std::vector<std::string>& tags) {
+  std::vector<TaggedRoot> roots;
+  for (const std::string& tag : tags.empty() ? std::vector<std::string>{""} : tags)
+    roots.push_back({tag, Descriptor{.digest = digest}});
+  return copy_roots(from, to, roots);
+}
+
+Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>& tags) {
+  std::vector<TaggedRoot> roots;
+  for (const std::string& tag : tags.empty() ? std::vector<std::string>{""} : tags) {
+    SLIPWAY_TRY(found, from.roots(tag, {}));
+    roots.insert(roots.end(), found.wanted.begin(), found.wanted.end());
+  }
+  std::erase_if(roots, [](const TaggedRoot& root) { return root.tag.empty(); });
+  if (roots.empty())
+    return Error{.code = ErrorCode::not_found,
+                 .what = from.name() + " holds nothing with a tag",
+                 .where = from.name(),
+                 .next = "build a package into it with `slipway pkg build DIR --to LAYOUT`"};
+  return copy_roots(from, to, roots);
+}
+
+}  // namespace slipway::artifact

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "artifact/registry/client.hpp"
+
+#include "artifact/registry/http_error.hpp"
+#include "artifact/unpack/entry_rules.hpp"
+
+namespace slipway::artifact {
+namespace {
+
+constexpr int kMaxRedirects = 5;
+
+bool is_redirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/// The host that answers for the name: Docker Hub's registry has another one.
+std::string api_authority(const Reference& reference) {
+  return reference.host == "docker.io" ? "registry-1.docker.io" : reference.authority();
+}
+
+/// Says how often it was tried, when it was more than once.
+Error after_attempts(Error error, const Retry& attempts) {
+  if (attempts.made() > 1) error.details.emplace_back("tried", std::to_string(attempts.made()) + " times");
+  return error;
+}
+
+bool is_plain_http(const std::string& url) { return url.starts_with("http://"); }
+
+}  // namespace
+
+RegistryClient::RegistryClient(const Source& source, const Reporter& reporter, const ClientSettings& settings,
+                               Reference reference, std::unique_ptr<HttpClient> http)
+    : reporter_(reporter),
+      settings_(settings),
+      reference_(std::move(reference)),
+      insecure_(source.insecure),
+      http_(std::move(http)),
+      base_("https://" + api_authority(reference_)),
+      authorizer_(*http_, reference_, source.auth_file,
+                  "repository:" + reference_.name + (settings.push ? ":pull,push" : ":pull"),
+                  [this](const std::string& url) { return may_send(url); }) {}
+
+Result<std::unique_ptr<RegistryClient>> RegistryClient::open(const Source& source, const Reporter& reporter,
+                                                             const ClientSettings& settings) {
+  SLIPWAY_TRY(reference, parse_reference(source.repository));
+  HttpSettings http_settings = settings.http;
+  http_settings.ca_file = source.ca_file;
+  SLIPWAY_TRY(http, HttpClient::create(http_settings));
+  std::unique_ptr<RegistryClient> client(
+      new RegistryClient(source, reporter, settings, std::move(reference), std::move(http)));
+  // A private CA means that TLS is meant.
+  if (source.ca_file.empty()) SLIPWAY_CHECK(client->find_scheme());
+  return client;
+}
+
+std::string RegistryClient::url(const std::string& path) const { return base_ + "/v2/" + reference_.name + "/" + path; }
+
+Status RegistryClient::find_scheme() {
+  if (!insecure_ && !reference_.is_loopback()) return {};
+  if (insecure_) {
+    base_ = "http://" + api_authority(reference_);
+    return {};
+  }
+  for (Retry attempts = retry();;) {
+    const auto answer = http_->send({.method = "GET", .url = base_ + "/v2/"});
+    if (answer) return {};
+    if (answer.error().code == ErrorCode::unsupported) break;  // something answers, but not in TLS
+    if (!is_worth_retrying(answer.error()) || !attempts.again()) return after_attempts(answer.error(), attempts);
+  }
+  base_ = "http://" + api_authority(reference_);
+  return {};
+}
+
+Status RegistryClient::may_send(const std::string& url) const {
+  if (!is_plain_http(url) || insecure_) return {};
+  if (is_plain_http(base_) && is_loopback_host(host_of_url(url))) return {};
+  return Error{.code = ErrorCode::denied,
+               .what = "registry " + reference_.authority() + " sends slipway to " + origin_of_url(url) +
+                       ", which does not use TLS",
+               .where = "oci://" + reference_.authority() + "/" + reference_.name,
+               .next = "have the registry name an https address, or allow it with `insecure: true`"};
+}
+
+// Redirects are followed by hand, because the Authorization header must not go to another host.
+Result<HttpResponse> RegistryClient::send_once(HttpRequest request) {
+  const std::vector<std::string> own_headers = request.headers;
+  const bool may_be_repeated = request.upload == nullptr;  // a body that streamed away is gone: its sender starts over
+  bool renewed = false;
+  for (int redirects = 0;;) {
+    const bool ours = origin_of_url(request.url) == origin_of_url(base_);
+    const std::string authorization = ours ? authorizer_.header() : std::string();
+    request.headers = own_headers;
+    if (!authorization.empty()) request.headers.push_back(authorization);
+    SLIPWAY_TRY(response, http_->send(request));
+    show_warnings(response);
+    if (is_redirect(response.status) && (request.method == "GET" || request.method == "HEAD")) {
+      SLIPWAY_TRY(target, redirect_target(response, ++redirects));
+      request.url = target;
+      continue;
+    }
+    if (response.status != 401 || !ours) return std::move(response);
+    if (renewed) return refusal(response, "use " + reference_.name + " of " + reference_.authority());
+    SLIPWAY_CHECK(authorizer_.renew(response, authorization));
+    if (!may_be_repeated) return std::move(response);
+    renewed = true;
+  }
+}
+
+Result<std::string> RegistryClient::redirect_target(const HttpResponse& response, int count) const {
+  const std::string target = resolve_url(response.url, response.header("location"));
+  if (target.empty() || count > kMaxRedirects)
+    return Error{.code = ErrorCode::invalid,
+                 .what = "registry " + reference_.authority() + " sends slipway around without arriving anywhere",
+                 .where = origin_of_url(response.url),
+                 .next = "tell whoever runs the registry",
+                 .details = {{"redirects", std::to_string(count)}}};
+  SLIPWAY_CHECK(may_send(target));
+  return target;
+}
+
+Result<HttpResponse> RegistryClient::send(const std::function<Result<HttpRequest>()>& make) {
+  for (Retry attempts = retry();;) {
+    SLIPWAY_TRY(request, make());
+    auto response = send_once(std::move(request));
+    if (!response) {
+      if (is_worth_retrying(response.error()) && attempts.again()) continue;
+      return after_attempts(std::move(response).error(), attempts);
+    }
+    if (!is_temporary(response->status) || !attempts.again(retry_after(*response))) return response;
+  }
+}
+
+void RegistryClient::show_warnings(const HttpResponse& response) {
+  const auto [begin, end] = response.headers.equal_range("warning");
+  for (auto item = begin; item != end; ++item) {
+    const std::string& text = item->second;
+    const std::size_t first = text.find('"');
+    if (!text.starts_with("299 ") || first == std::string::npos) continue;
+    const std::string words = printable(text.substr(first + 1, text.rfind('"') - first - 1));
+    const std::scoped_lock lock(warned_mutex_);
+    if (warned_.insert(words).second) reporter_.warn("registry " + reference_.authority() + ": " + words);
+  }
+}
+
+}  // namespace slipway::artifact

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// artifact/registry/client.hpp - requests to one repository of one registry: scheme, login, redirects, retries.
+//
+// Source: OCI distribution-spec 1.1.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include <slipway/result.hpp>
+
+#include "artifact/artifact.hpp"
+#include "artifact/progress.hpp"
+#include "artifact/registry/login/authorizer.hpp"
+#include "artifact/registry/http.hpp"
+#include "artifact/registry/reference.hpp"
+#include "artifact/registry/retry.hpp"
+
+namespace slipway::artifact {
+
+struct ClientSettings {
+  HttpSettings http;
+  RetryPolicy retry;
+  bool push = false;  ///< ask for the right to write as well
+};
+
+/// Thread-safe.
+class RegistryClient {
+ public:
+  /// TLS, except under `insecure: true`; a registry on this machine is asked which of the two it speaks.
+  /// Errors: `invalid` the repository's name; `unreachable`, `denied`, … of the first request.
+  static Result<std::unique_ptr<RegistryClient>> open(const Source& source, const Reporter& reporter,
+                                                      const ClientSettings& settings);
+
+  const Reference& reference() const { return reference_; }
+  /// The URL of something below the repository: path "manifests/latest".
+  std::string url(const std::string& path) const;
+
+  /// One attempt: login and redirects included. Any status but 401 and redirects is a result; a streamed upload that
+  /// met a 401 is answered with it after the login was renewed.
+  /// Errors: `denied`; `unreachable`, `timed_out` (worth retrying); the sink's.
+  Result<HttpResponse> send_once(HttpRequest request);
+
+  /// Tries again after broken connections and statuses that mean "later". `make` builds the request of each attempt,
+  /// at `retry`'s pace. After the last attempt the answer or error is returned as it came.
+  Result<HttpResponse> send(const std::function<Result<HttpRequest>()>& make);
+  Result<HttpResponse> send(const HttpRequest& request) {
+    return send([&request]() -> Result<HttpRequest> { return request; });
+  }
+
+  Retry retry() const { return Retry(settings_.retry); }
+
+  /// Whether something may go to a URL that the registry named. Errors: `denied` no TLS where TLS is due.
+  Status may_send(const std::string& url) const;
+
+ private:
+  RegistryClient(const Source& source, const Reporter& reporter, const ClientSettings& settings, Reference reference,
+                 std::unique_ptr<HttpClient> http);
+  Status find_scheme();
+  Result<std::string> redirect_target(const HttpResponse& response, int count) const;
+  void show_warnings(const HttpResponse& response);
+
+  Reporter reporter_;
+  ClientSettings settings_;
+  Reference reference_;
+  bool insecure_;
+  std::unique_ptr<HttpClient> http_;
+  std::string base_;  ///< "https://host:port"
+  Authorizer authorizer_;
+  std::mutex warned_mutex_;
+  std::set<std::string> warned_;
+};
+
+}  // namespace slipway::artifact

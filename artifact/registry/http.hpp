@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// artifact/registry/http.hpp - one HTTP exchange at a time, by libcurl: no redirects, no retries, no credentials.
+//
+// libcurl itself follows the proxy variables (http_proxy, HTTPS_PROXY, NO_PROXY, …), except towards this machine.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "artifact/io/byte_source.hpp"
+
+namespace slipway::artifact {
+
+struct HttpSettings {
+  std::string ca_file;                             ///< PEM, besides the system's CAs; empty: none
+  std::chrono::seconds connect_timeout{15};        ///< until the connection stands, TLS included
+  std::chrono::seconds stall_timeout{30};          ///< a transfer without a byte for so long is given up
+  std::uint64_t max_body_bytes = (4UL << 20) + 1;  ///< of an answer that is kept in memory
+};
+
+struct HttpResponse {
+  int status = 0;
+  std::multimap<std::string, std::string> headers;  ///< names in lower case
+  std::string body;                                 ///< empty where a sink took it
+  std::string url;                                  ///< that was asked
+
+  /// The header's (first) value, or an empty string.
+  std::string header(const std::string& name) const;
+};
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;
+  std::vector<std::string> headers = {};  ///< "Name: value"
+  std::string body = {};                  ///< sent with POST and PUT
+  ByteSource* upload = nullptr;           ///< instead of `body`: `upload_size` bytes are streamed; borrowed
+  std::uint64_t upload_size = 0;
+  /// Takes the body of a 200 or 206 as it comes; the response so far has status and headers. An error ends the
+  /// transfer.
+  std::function<Status(const HttpResponse&, std::span<const std::byte>)> sink = {};
+};
+
+/// Keeps connections for reuse. Thread-safe: each exchange has a connection to itself.
+class HttpClient {
+ public:
+  /// Errors: `not_found`, `denied` the CA file cannot be read; `invalid` it holds no PEM.
+  static Result<std::unique_ptr<HttpClient>> create(const HttpSettings& settings);
+  ~HttpClient();
+
+  /// Any status is a result. Errors: `unreachable` no or half an answer (worth another try); `timed_out` it stalled
+  /// (the same); `denied` the TLS certificate is not trusted; `unsupported` no TLS is spoken there; the sink's own.
+  Result<HttpResponse> send(const HttpRequest& request);
+
+ private:
+  struct Handle;
+  explicit HttpClient(const HttpSettings& settings, std::string ca_bundle);
+  std::unique_ptr<Handle> take();
+  void give_back(std::unique_ptr<Handle> handle);
+
+  HttpSettings settings_;
+  std::string ca_bundle_;  ///< PEM of the system's CAs and the private one; empty: libcurl's defaults
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Handle>> idle_;
+};
+
+/// `reference` as it stands in a Location or Link header, made absolute. Empty when it is no URL of http or https.
+std::string resolve_url(const std::string& base, const std::string& reference);
+
+/// "scheme://host:port" of a URL, the port always given; empty when it is none.
+std::string origin_of_url(const std::string& url);
+/// The host of a URL without its port.
+std::string host_of_url(const std::string& url);
+
+/// The text with everything but letters, digits, '-', '.', '_' and '~' percent-encoded.
+std::string percent_encoded(const std::string& text);
+
+}  // namespace slipway::artifact

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// artifact/registry/registry_origin.hpp - a registry as an artifact source, with the cache in front of it.
+#pragma once
+
+#include <memory>
+
+#include <slipway/result.hpp>
+
+#include "artifact/oci/origin.hpp"
+#include "artifact/registry/client.hpp"
+
+namespace slipway::artifact {
+
+/// Does not touch the network until something is asked for that the cache lacks.
+/// Errors: `invalid` the repository's name is malformed, or there is no cache folder.
+Result<std::unique_ptr<Origin>> open_registry(const Source& source, const OriginContext& context,
+                                              const ClientSettings& settings = {});
+
+}  // namespace slipway::artifact

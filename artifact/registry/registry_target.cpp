@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// artifact/registry/registry_target.cpp - writes to a registry (distribution-spec 1.1, "Push").
+#include "artifact/pack/copy.hpp"
+#include "artifact/registry/client.hpp"
+#include "artifact/registry/http_error.hpp"
+
+namespace slipway::artifact {
+namespace {
+
+constexpr int kUploadAttempts = 3;
+
+/// A blob that counts itself while it is read.
+class CountedSource final : public ByteSource {
+ public:
+  CountedSource(ByteSource& source, Progress& progress) : source_(source), progress_(progress) {}
+  Result<std::size_t> read(std::span<std::byte> into) override {
+    SLIPWAY_TRY(count, source_.read(into));
+    progress_.add(count);
+    return count;
+  }
+
+ private:
+  ByteSource& source_;
+  Progress& progress_;
+};
+
+class RegistryTarget final : public Target {
+ public:
+  RegistryTarget(std::unique_ptr<RegistryClient> client, const Reporter& reporter)
+      : client_(std::move(client)), reporter_(reporter) {}
+
+  Result<bool> has(const Descriptor& blob) override {
+    SLIPWAY_TRY(answer, client_->send({.method = "HEAD", .url = client_->url("blobs/" + blob.digest)}));
+    if (answer.status == 200) return true;
+    if (answer.status == 404) return false;
+    return refusal(answer, "ask for blob " + blob.digest);
+  }
+
+  /// The session is opened anew for each attempt: what was streamed away cannot be sent again.
+  Status put_blob(const Descriptor& blob, Origin& from) override {
+    Status last;
+    for (int attempt = 0; attempt < kUploadAttempts; ++attempt) {
+      SLIPWAY_TRY(location, open_upload());
+      SLIPWAY_TRY(source, from.open(blob));
+      Progress progress(reporter_, "push " + describe(blob), blob.size);
+      CountedSource counted(*source, progress);
+      const std::string joint = location.find('?') == std::string::npos ? "?" : "&";
+      HttpRequest request{.method = "PUT",
+                          .url = location + joint + "digest=" + percent_encoded(blob.digest),
+                          .headers = {"Content-Type: application/octet-stream"},
+                          .upload = &counted,
+                          .upload_size = blob.size};
+      auto answer = client_->send_once(std::move(request));
+      if (!answer && !is_worth_retrying(answer.error())) return std::move(answer).error();
+      if (answer && answer->status == 201) return {};
+      last = answer ? refusal(*answer, "upload blob " + blob.digest) : std::move(answer).error();
+    }
+    return last;
+  }
+
+  Status put_manifest(const Descriptor& manifest, const std::string& text, const std::string& tag) override {
+    const std::string name = tag.empty() ? manifest.digest : tag;
+    SLIPWAY_TRY(answer, client_->send({.method = "PUT",
+                                       .url = client_->url("manifests/" + name),
+                                       .headers = {"Content-Type: " + manifest.media_type},
+                                       .body = text}));
+    if (answer.status == 201) return {};
+    return refusal(answer, "write manifest " + name);
+  }
+
+  Status list(const Descriptor&) override { return {}; }
+
+ private:
+  Result<std::string> open_upload() {
+    SLIPWAY_TRY(answer, client_->send({.method = "POST", .url = client_->url("blobs/uploads/")}));
+    if (answer.status != 202) return refusal(answer, "begin an upload");
+    const std::string location = resolve_url(answer.url, answer.header("location"));
+    if (!location.empty()) {
+      SLIPWAY_CHECK(client_->may_send(location));
+      return location;
+    }
+    return Error{.code = ErrorCode::invalid,
+                 .what = "registry " + client_->reference().authority() + " does not say where uploads go",
+                 .where = answer.url,
+                 .next = "tell whoever runs the registry"};
+  }
+
+  std::unique_ptr<RegistryClient> client_;
+  const Reporter& reporter_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> open_registry_target(const Source& source, const Reporter& reporter) {
+  ClientSettings settings;
+  settings.push = true;
+  SLIPWAY_TRY(client, RegistryClient::open(source, reporter, settings));
+  return std::unique_ptr<Target>(std::make_unique<RegistryTarget>(std::move(client), reporter));
+}
+
+}  // namespace slipway::artifact

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// artifact/registry/tags.hpp - the tags of a repository, page by page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "artifact/registry/client.hpp"
+
+namespace slipway::artifact {
+
+/// All tags, sorted. Errors: `not_found` there is no such repository; `invalid` the answer is malformed; the client's.
+Result<std::vector<std::string>> list_tags(RegistryClient& client);
+
+/// Whether it is a tag: at most 128 letters, digits, '_', '.' and '-', not beginning with '.' or '-'.
+bool is_tag(std::string_view text);
+
+/// Whether a tag belongs to another artifact (signatures and attestations of cosign, the referrers fallback).
+bool is_companion_tag(std::string_view tag);
+
+/// The URL of a `Link: <…>; rel="next"` header, as it stands there; empty where there is none.
+std::string next_link(const HttpResponse& response);
+
+}  // namespace slipway::artifact

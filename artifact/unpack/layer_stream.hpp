@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// artifact/unpack/layer_stream.hpp - a layer's tar as it decompresses, its digest checked on the way.
+//
+// Three threads, so that reading and hashing, decompressing, and the caller's writing overlap. Holds about 6 MiB of
+// buffers besides the decoder's own window (8 MiB at zstd's usual levels).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <thread>
+
+#include <slipway/result.hpp>
+
+#include "artifact/io/byte_source.hpp"
+#include "artifact/oci/descriptor.hpp"
+#include "artifact/unpack/chunk_pipe.hpp"
+#include "artifact/unpack/decoder.hpp"
+
+namespace slipway::artifact {
+
+/// Reads one blob. Serves one thread; the destructor stops the others.
+class LayerStream {
+ public:
+  /// @param blob   the compressed bytes; must have the digest and size of `layer`
+  /// @param limit  how many bytes may come out
+  LayerStream(std::unique_ptr<ByteSource> blob, Descriptor layer, std::uint64_t limit);
+  ~LayerStream();
+  LayerStream(const LayerStream&) = delete;
+  LayerStream& operator=(const LayerStream&) = delete;
+
+  /// The next decompressed bytes, valid until the next call; an empty span at the end, good or bad.
+  std::span<const std::byte> next();
+
+  /// Reads what is left and tells whether the blob was what it should be.
+  /// Errors: `corrupt` wrong size or digest; `invalid` damaged compression; `denied` over the limit; as the system
+  /// says.
+  Status finish();
+
+ private:
+  void read_all();
+  std::optional<Error> read_and_hash();
+
+  std::unique_ptr<ByteSource> blob_;
+  Descriptor layer_;
+  std::uint64_t limit_;
+  ChunkPipe compressed_;
+  ChunkPipe plain_;
+  std::atomic<bool> stop_ = false;
+  Compression compression_ = Compression::none;
+  std::span<const std::byte> first_;
+  std::thread reader_;
+  std::thread decoder_;
+};
+
+}  // namespace slipway::artifact
