@@ -16,7 +16,7 @@
 
 #include "core/author/trial_root.hpp"
 #include "core/author/trial_run.hpp"
-#include "core/front/exit_code.hpp"
+#include "cli/front/exit_code.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/spec/init.hpp"
 #include "core/worker/locate.hpp"

@@ -7,7 +7,7 @@
 
 #include <slipway/write/standard_output.hpp>
 
-#include "core/front/exit_code.hpp"
+#include "cli/front/exit_code.hpp"
 #include "core/worker/plugin_library.hpp"
 
 namespace slipway::core {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/plan_lines.hpp"
+#include "cli/render/plan_lines.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/wrap.hpp"
+#include "cli/render/wrap.hpp"
 
 #include <cstdlib>
 

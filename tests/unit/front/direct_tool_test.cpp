@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/front/direct_tool.hpp"
+#include "cli/front/direct_tool.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/front/reference.hpp"
+#include "cli/front/reference.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

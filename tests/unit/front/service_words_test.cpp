@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/front/service_words.hpp"
+#include "cli/front/service_words.hpp"
 
 #include <gtest/gtest.h>
 

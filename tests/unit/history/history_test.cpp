@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/history/history.hpp"
+#include "cli/history/history.hpp"
 
 #include <filesystem>
 #include <fstream>

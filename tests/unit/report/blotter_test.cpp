@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/blotter.hpp"
+#include "cli/report/blotter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/report/secret_text.hpp"
+#include "cli/report/secret_text.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/tar.hpp"
+#include "cli/report/tar.hpp"
 
 #include <cstdio>
 

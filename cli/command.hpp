@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/command.hpp - the commands of slipway, one file each below commands/.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cli/render/render.hpp"
+#include "cli/terminal_ui.hpp"
+
+namespace slipway::core {
+
+/// A command: its exit code, or the error that main prints.
+using CommandRun = Result<int> (*)(const Options& options, TerminalUi& ui);
+
+struct Command {
+  std::string name;
+  std::string usage;    ///< what follows "slipway "
+  std::string purpose;  ///< one line
+  CommandRun run;
+  std::vector<std::string> options = {};  ///< those that it takes, by long name, beside --help and --verbose
+  std::size_t most_arguments = 0;         ///< how many words that are no options may follow
+  std::vector<std::string> words = {};    ///< of which the first may be one of these
+};
+
+const std::vector<Command>& commands();
+
+Result<int> run_detect(const Options& options, TerminalUi& ui);
+Result<int> run_plan(const Options& options, TerminalUi& ui);
+Result<int> run_apply(const Options& options, TerminalUi& ui);
+Result<int> run_verify(const Options& options, TerminalUi& ui);
+Result<int> run_doctor(const Options& options, TerminalUi& ui);
+Result<int> run_status(const Options& options, TerminalUi& ui);
+Result<int> run_rollback(const Options& options, TerminalUi& ui);
+Result<int> run_remove(const Options& options, TerminalUi& ui);
+Result<int> run_graph(const Options& options, TerminalUi& ui);
+Result<int> run_gc(const Options& options, TerminalUi& ui);
+Result<int> run_log(const Options& options, TerminalUi& ui);
+Result<int> run_bugreport(const Options& options, TerminalUi& ui);
+Result<int> run_init(const Options& options, TerminalUi& ui);
+Result<int> run_explain(const Options& options, TerminalUi& ui);
+Result<int> run_plugin(const Options& options, TerminalUi& ui);
+Result<int> run_service(const Options& options, TerminalUi& ui);
+Result<int> run_pkg(const Options& options, TerminalUi& ui);
+Result<int> run_completion(const Options& options, TerminalUi& ui);
+
+/// `slipway NAME TOOL …`. @param words  everything after NAME
+Result<int> run_tool(const Manifest& component, const std::vector<std::string>& words);
+
+// Shared by several commands.
+
+/// The spec of a command: -f, else /etc/slipway/host.yaml in the root, else the generation in force.
+struct SpecAndLock {
+  HostSpec spec;
+  Lock lock;
+  bool from_generation = false;
+};
+Result<SpecAndLock> load_spec(Session& session, const Options& options);
+
+/// Opens the session with the spec's hardware word.
+Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui);
+
+/// Prints what an apply came to, writes the lock, and gives the exit code.
+Result<int> finish_apply(const Options& options, const ApplyResult& result);
+
+/// To standard output. Whether all of it got there is what main() asks at the end.
+void print(const std::string& text);
+/// For people: fits the terminal, if standard output is one.
+void print_wrapped(const std::string& text);
+
+}  // namespace slipway::core

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <unistd.h>
+
+#include "cli/command.hpp"
+#include "cli/recorded_apply.hpp"
+#include "cli/render/wrap.hpp"
+#include "core/engine/stop.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// The path as the file system has it, for a comparison.
+std::string real_path(const std::string& path) {
+  std::error_code code;
+  const std::string real = std::filesystem::weakly_canonical(path, code).string();
+  return code ? path : real;
+}
+
+/// What the command line says beside a saved plan must be what the plan was made for.
+Status check_saved_options(const Options& given, const Json& made_for) {
+  const auto is_given = [&](const char* name) { return std::ranges::count(given.given, name) != 0; };
+  const auto refuse = [](const std::string& option, const std::string& saved) {
+    return Error{ErrorCode::invalid,
+                 "the saved plan was made " + (saved.empty() ? "without " + option : "for " + option + " " + saved),
+                 "command line",
+                 "leave " + option + " out, or make another plan with it",
+                 {}};
+  };
+  const std::string root = made_for.value("root", "/");
+  if (is_given("root") && real_path(given.session.root) != real_path(root)) return refuse("--root", root);
+  const std::string spec = made_for.value("spec", "");
+  if (is_given("file") && real_path(given.spec) != real_path(spec)) return refuse("--file", spec);
+  const std::string kernel = made_for.value("kernel", "");
+  if (is_given("kernel") && given.session.kernel != kernel) return refuse("--kernel", kernel);
+  const std::string sim = made_for.value("sim", "");
+  if (is_given("sim") && given.session.sim != sim && real_path(given.session.sim) != real_path(sim))
+    return refuse("--sim", sim);
+  const auto only = made_for.value("only", std::vector<std::string>{});
+  if (is_given("only") && given.only != only) return refuse("--only", joined(only, "and"));
+  if (is_given("live") && made_for.contains("live") && made_for["live"] != true) return refuse("--live", "");
+  if (is_given("update") && !made_for.value("update", false)) return refuse("--update", "");
+  if (is_given("boot")) return refuse("--boot", "");
+  return {};
+}
+
+/// A plan saved by `slipway plan -o json`: what it was made for becomes the options.
+Result<Json> read_saved_plan(const std::string& file, Options& options) {
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  const Json plan = Json::parse(text.str(), nullptr, false);
+  if (!plan.is_object() || plan.value("kind", "") != "Plan")
+    return Error{ErrorCode::invalid,
+                 "this is no plan",
+                 file,
+                 "save one with `slipway plan -o json > FILE`; a spec is named with -f",
+                 {}};
+  const Json made_for = plan.value("options", Json::object());
+  SLIPWAY_CHECK(check_saved_options(options, made_for));
+  options.spec = made_for.value("spec", "");
+  options.session.root = made_for.value("root", "/");
+  options.session.kernel = made_for.value("kernel", "");
+  options.session.sim = made_for.value("sim", "");
+  options.only = made_for.value("only", std::vector<std::string>{});
+  if (made_for.value("live", false)) options.session.live = true;
+  options.update = made_for.value("update", false);
+  return plan.value("identity", Json::object());
+}
+
+/// On a terminal, and without --yes: shows the plan and asks.
+Result<bool> agreed(Session& session, const SpecAndLock& loaded, const Options& options) {
+  if (options.yes || options.boot || ::isatty(STDIN_FILENO) != 1) return true;
+  SLIPWAY_TRY(run, plan_run(session, loaded.spec, {options.only, loaded.lock, options.locked}));
+  if (!run.changes()) return true;
+  std::cerr << wrapped(plan_text(run, options.session.root, options.verbosity), columns_of(STDERR_FILENO))
+            << "Apply this? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+}  // namespace
+
+Result<int> run_apply(const Options& given, TerminalUi& ui) {
+  Options options = given;
+  watch_stop_signals();
+  ApplyOptions apply;
+  if (!options.arguments.empty()) {
+    SLIPWAY_TRY(identity, read_saved_plan(options.arguments.front(), options));
+    apply.expected = identity;
+  }
+  SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_TRY(loaded, load_spec(*session, options));
+  apply.plan = {options.only, loaded.lock, options.locked};
+  SLIPWAY_TRY(yes, agreed(*session, loaded, options));
+  SLIPWAY_CHECK(stop_requested());
+  if (!yes) {
+    ApplyResult untouched;
+    untouched.report.emplace_back("it was not agreed to");
+    print(options.output == "text" ? "Nothing was changed.\n" : json_text(apply_json(untouched), options.output));
+    return kExitDone;
+  }
+  SLIPWAY_TRY(result, recorded_apply(*session, options, loaded.spec, apply));
+  return finish_apply(options, result);
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cli/command.hpp"
+#include "cli/own_output.hpp"
+#include "cli/recorded_apply.hpp"
+#include "cli/report/blotter.hpp"
+#include "cli/report/secret_text.hpp"
+#include "cli/report/tar.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{8} << 20U;
+constexpr std::chrono::seconds kToolLimit{20};
+
+using Files = std::map<std::string, std::string>;
+
+/// The options that say which host this is about, as far as the other command takes them.
+std::vector<std::string> host_words(const std::string& command, const Options& options) {
+  const auto found = std::ranges::find(commands(), command, &Command::name);
+  std::vector<std::string> words;
+  const auto taken = [&](const std::string& name) {
+    return found != commands().end() && std::ranges::count(found->options, name) != 0;
+  };
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty() && taken(name)) words.insert(words.end(), {"--" + name, value});
+  };
+  add("root", options.session.root);
+  add("file", options.spec);
+  add("kernel", options.session.kernel);
+  add("sim", options.session.sim);
+  add("cache", options.session.cache);
+  add("lock", options.lock);
+  if (options.session.live.value_or(false) && taken("live")) words.emplace_back("--live");
+  return words;
+}
+
+/// What slipway itself says. Each command runs by itself, so that one that crashes leaves the others.
+void add_commands(const Options& options, Files& files) {
+  const std::vector<std::vector<std::string>> asked{{"version"},
+                                                    {"plugin", "list", "-v"},
+                                                    {"status", "-o", "json"},
+                                                    {"detect", "-o", "json"},
+                                                    {"plan", "-o", "json"},
+                                                    {"doctor", "-v"},
+                                                    {"log", "-o", "json"}};
+  for (std::vector<std::string> words : asked) {
+    const std::string name = "slipway/" + words.front();
+    const bool is_json = words.back() == "json";
+    const auto more = host_words(words.front(), options);
+    words.insert(words.end(), more.begin(), more.end());
+    const OwnOutput ran = own_output(words);
+    files[name + (is_json ? ".json" : ".txt")] = ran.out;
+    files[name + ".err.txt"] = ran.err + ran.ended + "\n";
+  }
+}
+
+void add_file(const Host& host, const std::string& path, const std::string& name, Files& files) {
+  if (auto text = host.read(path, kLargestFile)) files[name] = std::move(*text);
+}
+
+void add_folder(const Host& host, const std::string& path, const std::string& name, Files& files) {
+  const auto entries = host.list(path);
+  if (!entries) return;
+  for (const std::string& entry : *entries) {
+    const auto info = host.info(path + "/" + entry);
+    if (info && info->type == FileInfo::Type::regular) add_file(host, path + "/" + entry, name + "/" + entry, files);
+  }
+}
+
+std::string pci_text(const Host& host) {
+  std::ostringstream text;
+  for (const PciDevice& device : host.pci_devices({})) {
+    char line[160];
+    std::snprintf(line, sizeof line, "%s %06x %04x:%04x (%04x:%04x) %s\n", device.address.c_str(), device.device_class,
+                  device.vendor, device.device, device.subsystem_vendor, device.subsystem_device,
+                  device.driver.empty() ? "-" : device.driver.c_str());
+    text << line;
+  }
+  return text.str();
+}
+
+void add_machine(const Host& host, Files& files) {
+  add_file(host, "/etc/os-release", "machine/os-release.txt", files);
+  for (const char* name : {"version", "cmdline", "modules", "meminfo"})
+    add_file(host, std::string("/proc/") + name, std::string("machine/") + name + ".txt", files);
+  add_file(host, "/proc/driver/nvidia/version", "machine/nvidia-version.txt", files);
+  files["machine/pci.txt"] = pci_text(host);
+  std::string kernels;
+  for (const std::string& kernel : host.installed_kernels()) kernels += kernel + "\n";
+  files["machine/kernels.txt"] = kernels;
+}
+
+/// Units and what they logged; only where there is a running systemd.
+void add_units(const Host& host, Files& files) {
+  if (!host.live()) return;
+  const std::map<std::string, std::vector<std::string>> tools{
+      {"units/list.txt", {"systemctl", "list-units", "--all", "--no-pager", "--plain", "slipway-*"}},
+      {"units/status.txt", {"systemctl", "status", "--no-pager", "--lines=0", "slipway-*"}},
+      {"units/engines.txt",
+       {"systemctl", "show", "--no-pager", "--property=Id,ActiveState,SubState,Result,ExecMainStatus",
+        "containerd.service", "docker.service", "crio.service", "kubelet.service", "slipway-boot.service"}},
+      {"units/journal.txt", {"journalctl", "--no-pager", "--lines=500", "--unit=slipway-*"}},
+      {"units/kernel.txt", {"journalctl", "--no-pager", "--dmesg", "--lines=500", "--grep=nvidia|NVRM|Xid|nouveau"}}};
+  for (const auto& [name, words] : tools) {
+    const auto ran = host.run(words, kToolLimit);
+    files[name] = ran ? ran->output + ran->errors : to_text(ran.error());
+  }
+}
+
+std::string read_own(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// The secrets that this process could know: they must not be in what others print.
+void learn_environment(Blotter& blotter) {
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string word = *variable;
+    const std::size_t sign = word.find('=');
+    if (sign == std::string::npos) continue;
+    if (is_secret_name(word.substr(0, sign)))
+      blotter.learn_secret(word.substr(sign + 1));
+    else
+      blotter.learn(word.substr(sign + 1));
+  }
+  const auto folder = [](const char* name) {
+    const char* const value = ::secure_getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  for (const std::string& file : {folder("HOME") + "/.docker/config.json", folder("DOCKER_CONFIG") + "/config.json",
+                                  folder("REGISTRY_AUTH_FILE"), folder("XDG_RUNTIME_DIR") + "/containers/auth.json",
+                                  "/run/containers/" + std::to_string(::getuid()) + "/auth.json"})
+    blotter.learn(read_own(file));
+}
+
+std::string stamp(std::time_t now) {
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
+  return text;
+}
+
+/// A new file, for its owner alone.
+Status write_new(const std::string& path, const std::string& bytes) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) return system_error("make", path, errno);
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      const int why = errno;
+      ::unlink(path.c_str());
+      return system_error("write", path, why);
+    }
+    done += static_cast<std::size_t>(put);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> run_bugreport(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  const Host& host = session->host();
+  Files files;
+  add_commands(options, files);
+  add_machine(host, files);
+  add_units(host, files);
+  const std::string state(kStateDir);
+  // Not the journal and the originals: they have contents of files.
+  for (const char* name : {"format", "origin.json", "products.json", "failing.json"})
+    add_file(host, state + "/" + name, std::string("state/") + name, files);
+  add_folder(host, state + "/components", "state/components", files);
+  add_folder(host, state + "/generations", "state/generations", files);
+  add_folder(host, "/etc/slipway", "spec", files);
+  for (const char* name : {"host.d", "services"})
+    add_folder(host, std::string("/etc/slipway/") + name, std::string("spec/") + name, files);
+  if (!options.spec.empty()) files["spec/given.yaml"] = read_own(options.spec);
+
+  Blotter blotter;
+  learn_environment(blotter);
+  for (const auto& [name, text] : files) blotter.learn(text);
+  for (auto& [name, text] : files) text = blotter.blot(text);
+  const std::time_t now = std::time(nullptr);
+  const std::string folder = "slipway-bugreport-" + stamp(now);
+  SLIPWAY_TRY(bytes, tar_of(folder, files, now));
+  const std::string path = options.destination.empty() ? folder + ".tar" : options.destination;
+  SLIPWAY_CHECK(write_new(path, bytes));
+  if (options.output == "text") {
+    print("Wrote " + path + ": " + std::to_string(files.size()) +
+          " files. Passwords and tokens are blotted out as far as slipway can tell them; look through it before you "
+          "give it away.\n");
+  } else {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : files) names.push_back(name);
+    print(json_text(envelope("BugReport", {{"file", path}, {"files", names}}), options.output));
+  }
+  return kExitDone;
+}
+
+}  // namespace slipway::core

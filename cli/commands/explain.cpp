@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+#include "cli/render/output_schema.hpp"
+#include "core/spec/json_schema.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kOutputSchema = "output";
+
+Result<const Manifest*> find_component(const Plugins& plugins, const std::string& component) {
+  if (const Manifest* const manifest = plugins.manifest(component)) return manifest;
+  std::vector<std::string> known;
+  for (const auto& [name, path] : plugins.component_to_path) known.push_back(name);
+  const std::string near = nearest(component, known);
+  return Error{
+      ErrorCode::not_found,
+      "there is no component '" + component + "'",
+      {},
+      near.empty() ? "`slipway plugin list` shows the components that there are" : "did you mean '" + near + "'?",
+      {}};
+}
+
+/// `slipway explain --schema [output]`
+Result<int> print_schema(const Options& options) {
+  if (!options.arguments.empty() && options.arguments.front() != kOutputSchema)
+    return Error{ErrorCode::invalid,
+                 "there is no schema of '" + options.arguments.front() + "'",
+                 "command line",
+                 "`slipway explain --schema` is that of host.yaml, `slipway explain --schema output` that of what "
+                 "commands print with -o json and -o jsonl",
+                 {}};
+  if (!options.arguments.empty()) {
+    print(json_text(output_schema(), options.output));
+    return kExitDone;
+  }
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  std::vector<const Manifest*> manifests;
+  for (const auto& [component, path] : plugins.component_to_path) manifests.push_back(plugins.manifest(component));
+  print(json_text(host_json_schema(manifests), options.output));
+  return kExitDone;
+}
+
+void print_components(const Plugins& plugins, const Options& options) {
+  std::string text;
+  Json components = Json::array();
+  for (const auto& [component, path] : plugins.component_to_path) {
+    const std::string& purpose = plugins.manifest(component)->purpose;
+    text += component + ": " + purpose + "\n";
+    components.push_back({{"component", component}, {"purpose", purpose}});
+  }
+  print(options.output == "text" ? text
+                                 : json_text(envelope("Components", {{"components", components}}), options.output));
+}
+
+}  // namespace
+
+Result<int> run_explain(const Options& options, TerminalUi&) {
+  if (options.schema) return print_schema(options);
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  if (options.arguments.empty()) return print_components(plugins, options), kExitDone;
+  const std::string& word = options.arguments.front();
+  const std::size_t dot = word.find('.');
+  const std::string key = dot == std::string::npos ? "" : word.substr(dot + 1);
+  SLIPWAY_TRY(manifest, find_component(plugins, word.substr(0, dot)));
+  if (options.output == "text") {
+    SLIPWAY_TRY(text, explain(*manifest, key));
+    print(text);
+  } else {
+    SLIPWAY_TRY(json, explain_json(*manifest, key));
+    print(json_text(envelope("Explanation", json), options.output));
+  }
+  return kExitDone;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <sstream>
+
+#include "cli/command.hpp"
+#include "core/engine/garbage.hpp"
+#include "core/engine/root_lock.hpp"
+
+namespace slipway::core {
+namespace {
+
+std::string mebibytes(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+std::string garbage_text(const Garbage& garbage, bool dry_run) {
+  std::ostringstream text;
+  for (const int number : garbage.generations) text << "  generation " << number << '\n';
+  for (const std::string& path : garbage.paths) text << "  " << path << '\n';
+  if (garbage.generations.empty() && garbage.paths.empty()) return "There is nothing that nobody needs.\n";
+  text << (dry_run ? "Would forget " : "Forgot ") << garbage.generations.size() << " generations and "
+       << (dry_run ? "free " : "freed ") << mebibytes(garbage.bytes) << ".\n";
+  return text.str();
+}
+
+}  // namespace
+
+Result<int> run_gc(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_TRY(lock, RootLock::take(session->host_config().root));
+  SLIPWAY_TRY(garbage, find_garbage(*session));
+  if (!options.dry_run) SLIPWAY_CHECK(remove_garbage(*session, garbage));
+  const Json result = envelope("Garbage", {{"bytes", garbage.bytes},
+                                           {"dry_run", options.dry_run},
+                                           {"generations", garbage.generations},
+                                           {"paths", garbage.paths}});
+  print(options.output == "text" ? garbage_text(garbage, options.dry_run) : json_text(result, options.output));
+  (void)lock;
+  return kExitDone;
+}
+
+}  // namespace slipway::core

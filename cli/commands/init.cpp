@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/init.hpp"
+
+#include "cli/command.hpp"
+
+namespace slipway::core {
+
+// A component says in its facts what its section could be on this host: the fact "suggest", an object of spec keys.
+Result<int> run_init(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  std::vector<const Manifest*> manifests;
+  std::map<std::string, Json> suggested;
+  for (const auto& [component, path] : session->plugins().component_to_path) {
+    auto facts = detect_component(*session, component, Json::object());
+    if (!facts) {
+      ui.log(Ui::Level::warning, component, "left out: " + facts.error().what);
+      continue;
+    }
+    if (!facts->applicable()) {
+      ui.log(Ui::Level::warning, component, "left out: " + facts->why_not());
+      continue;
+    }
+    manifests.push_back(session->plugins().manifest(component));
+    const Json suggestion = facts->value("suggest");
+    suggested[component] = suggestion.is_object() ? suggestion : Json::object();
+  }
+  if (manifests.empty())
+    return Error{ErrorCode::not_found,
+                 "no component has anything to do on this host",
+                 options.session.root,
+                 "`slipway explain` lists the components; `--root` or `--sim` looks at another host",
+                 {}};
+  const std::string text = init_text(manifests, suggested);
+  if (options.output == "text") {
+    print(text);
+  } else {
+    SLIPWAY_TRY(spec, host_spec_from_text(text, "host.yaml", session->plugins()));
+    print(json_text(spec.document, options.output));
+  }
+  return kExitDone;
+}
+
+}  // namespace slipway::core

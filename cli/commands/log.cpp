@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <csignal>
+#include <sstream>
+
+#include <slipway/local_host.hpp>
+
+#include "cli/command.hpp"
+#include "cli/recorded_apply.hpp"
+
+namespace slipway::core {
+namespace {
+
+std::string text_of(const Json& entry, const char* key) {
+  const auto found = entry.find(key);
+  return found != entry.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string boot_id() {
+  HostConfig here;
+  here.live = true;
+  here.kernel_view = "/";
+  const auto host = open_host(here);
+  std::string id = host ? (*host)->read("/proc/sys/kernel/random/boot_id").value_or("") : "";
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
+/// What has begun and not ended: its process is at work, or was cut off.
+std::string without_end(const Json& entry, const std::string& this_boot) {
+  const auto pid = entry.find("pid");
+  const bool alive = pid != entry.end() && pid->is_number_integer() && text_of(entry, "boot_id") == this_boot &&
+                     (::kill(pid->get<pid_t>(), 0) == 0 || errno == EPERM);
+  return alive ? "under way" : "cut off";
+}
+
+/// Beginnings and ends put together, oldest first.
+std::vector<Json> entries_of(const std::vector<Json>& events) {
+  const std::string this_boot = boot_id();
+  std::vector<Json> entries;
+  std::map<std::string, std::size_t> by_id;
+  for (const Json& event : events) {
+    const std::string id = text_of(event, "id");
+    const auto begun = by_id.find(id);
+    if (begun == by_id.end()) {
+      by_id[id] = entries.size();
+      entries.push_back(event);
+    } else {
+      const Json began = entries[begun->second];
+      Json& entry = entries[begun->second];
+      entry.update(event);
+      entry["time"] = began["time"];
+      entry["ended"] = event.value("time", Json());
+    }
+  }
+  for (Json& entry : entries) {
+    if (!entry.contains("result")) entry["result"] = without_end(entry, this_boot);
+    entry.erase("event");
+  }
+  return entries;
+}
+
+void append_component(std::ostringstream& text, const Json& component) {
+  text << "    " << text_of(component, "name") << ": " << text_of(component, "state");
+  if (const std::string why = text_of(component, "reason"); !why.empty()) text << " (" << why << ")";
+  text << '\n';
+  if (const std::string error = text_of(component, "error"); !error.empty()) text << "      error: " << error << '\n';
+  const Json changes = component.value("changes", Json::array());
+  for (const Json& change : changes)
+    if (change.is_string()) text << "      " << change.get<std::string>() << '\n';
+}
+
+std::string logged_text(const Json& entry) {
+  std::ostringstream text;
+  text << text_of(entry, "time") << "  " << text_of(entry, "command");
+  const Json arguments = entry.value("arguments", Json::array());
+  for (const Json& word : arguments)
+    if (word.is_string()) text << ' ' << word.get<std::string>();
+  if (text_of(entry, "root") != "/") text << " --root " << text_of(entry, "root");
+  text << ": " << text_of(entry, "result");
+  const Json generation = entry.value("generation", Json());
+  if (generation.is_number_integer() && generation != 0) text << ", generation " << generation.get<int>();
+  text << " (slipway " << text_of(entry, "version") << ", " << text_of(entry, "user") << ")\n";
+  if (const std::string error = text_of(entry, "error"); !error.empty()) text << "    error: " << error << '\n';
+  const Json components = entry.value("components", Json::array());
+  for (const Json& component : components) append_component(text, component);
+  return text.str();
+}
+
+/// How many are asked for; all without an argument.
+Result<std::size_t> wanted(const Options& options, std::size_t all) {
+  if (options.arguments.empty()) return all;
+  const std::string& text = options.arguments.front();
+  std::size_t count = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (problem == std::errc{} && end == text.data() + text.size()) return std::min(count, all);
+  return Error{
+      ErrorCode::invalid, "'" + text + "' is no count", "command line", "`slipway log 5`: the newest five", {}};
+}
+
+}  // namespace
+
+Result<int> run_log(const Options& options, TerminalUi&) {
+  SLIPWAY_TRY(events, machine_history(options).read());
+  std::vector<Json> entries = entries_of(events);
+  SLIPWAY_TRY(count, wanted(options, entries.size()));
+  entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(count));
+  if (options.output == "jsonl") {
+    for (const Json& entry : entries) print(json_text(envelope("LogEntry", entry), options.output));
+    print(json_text(envelope("Log", {{"count", entries.size()}}), options.output));
+  } else if (options.output == "json") {
+    print(json_text(envelope("Log", {{"count", entries.size()}, {"entries", entries}}), options.output));
+  } else {
+    for (const Json& entry : entries) print(logged_text(entry));
+    if (entries.empty()) print("Nothing was applied on this machine yet.\n");
+  }
+  return kExitDone;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "core/author/check_plugin.hpp"
+#include "core/author/skeleton.hpp"
+#include "cli/command.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// null: it has none.
+Json service_json(const PluginFile& file, const Manifest& manifest) {
+  if (manifest.service == Manifest::ServiceIn::none) return nullptr;
+  const auto service = service_file(file, manifest);
+  if (!service) return Json{{"error", to_json(service.error())}};
+  return Json{{service->is_program ? "program" : "library", service->path}};
+}
+
+std::string service_text(const PluginFile& file, const Manifest& manifest) {
+  if (manifest.service == Manifest::ServiceIn::none) return {};
+  const auto service = service_file(file, manifest);
+  return "  service:  " + manifest.component + " in " + (service ? service->path : "… " + service.error().what) + "\n";
+}
+
+Result<Json> plugin_json(const PluginFile& file) {
+  Json components = Json::array();
+  for (const Manifest& manifest : file.components)
+    components.push_back({{"component", manifest.component},
+                          {"purpose", manifest.purpose},
+                          {"after", manifest.after},
+                          {"requires", manifest.requires_},
+                          {"provides", manifest.provides},
+                          {"conflicts", manifest.conflicts},
+                          {"outputs", manifest.outputs},
+                          {"tools", manifest.has_tools},
+                          {"tool_programs", manifest.tool_programs},
+                          {"service", service_json(file, manifest)}});
+  SLIPWAY_TRY(digest, file.digest.get());
+  return Json{{"path", file.path},
+              {"version", file.plugin_version},
+              {"protocol", std::to_string(file.protocol_major) + "." + std::to_string(file.protocol_minor)},
+              {"digest", digest},
+              {"components", components}};
+}
+
+Result<std::string> plugin_text(const PluginFile& file, bool long_form) {
+  std::ostringstream text;
+  for (const Manifest& manifest : file.components)
+    text << manifest.component << "  " << file.plugin_version << "  " << manifest.purpose << '\n';
+  if (long_form)
+    for (const Manifest& manifest : file.components) text << service_text(file, manifest);
+  if (long_form) {
+    SLIPWAY_TRY(digest, file.digest.get());
+    text << "  file:     " << file.path << "\n  digest:   " << digest << "\n  protocol: " << file.protocol_major << '.'
+         << file.protocol_minor << '\n';
+  }
+  return text.str();
+}
+
+Result<int> list(const Options& options) {
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  Json files = Json::array();
+  std::string text;
+  for (const auto& [path, file] : plugins.files) {
+    if (options.output == "text") {
+      SLIPWAY_TRY(lines, plugin_text(file, options.verbosity > 0));
+      text += lines;
+    } else {
+      SLIPWAY_TRY(entry, plugin_json(file));
+      files.push_back(std::move(entry));
+    }
+  }
+  Json problems = Json::array();
+  for (const Error& problem : plugins.problems) {
+    text += to_text(problem);
+    problems.push_back(to_json(problem));
+  }
+  print(options.output == "text"
+            ? text
+            : json_text(envelope("Plugins", {{"plugins", files}, {"problems", problems}}), options.output));
+  return plugins.problems.empty() ? kExitDone : kExitError;
+}
+
+/// `slipway plugin info FILE`
+Result<int> info(const Options& options, const std::string& path) {
+  SLIPWAY_TRY(file, read_plugin_file(path));
+  if (options.output == "text") {
+    SLIPWAY_TRY(text, plugin_text(file, true));
+    print(text);
+  } else {
+    SLIPWAY_TRY(json, plugin_json(file));
+    print(json_text(envelope("Plugin", json), options.output));
+  }
+  return kExitDone;
+}
+
+/// `slipway plugin new NAME [--to FOLDER]`
+Result<int> write_new(const Options& options, const std::string& name) {
+  const std::string folder = options.destination.empty() ? name : options.destination;
+  SLIPWAY_TRY(files, write_skeleton(name, folder));
+  if (options.output != "text") {
+    print(json_text(envelope("NewPlugin", {{"folder", folder}, {"files", files}}), options.output));
+    return kExitDone;
+  }
+  std::string text;
+  for (const std::string& file : files) text += "  " + folder + "/" + file + "\n";
+  print("Wrote the plugin " + name + ":\n" + text + "Next: cmake -S " + folder + " -B " + folder +
+        "/build && cmake --build " + folder + "/build && slipway plugin check " + folder + "/build/" + name + ".so\n");
+  return kExitDone;
+}
+
+/// `slipway plugin check FILE [-f SPEC] [--sim PROFILE] [--root DIR]`
+Result<int> check(const Options& options, const std::string& path) {
+  PluginTrial trial{.file = path, .spec = options.spec};
+  if (!options.session.sim.empty()) trial.sim = options.session.sim;
+  if (options.session.root != "/") trial.root = options.session.root;
+  SLIPWAY_TRY(report, check_plugin(trial));
+  const bool passed = report.findings.passed();
+  if (options.output == "text") {
+    const std::string names = joined(report.components, "and");
+    print(names + " on scratch roots:\n" + findings_text({{path, report.findings}}) +
+          (passed ? "Nothing is wrong with it.\n" : "It is not fit for use yet.\n"));
+  } else {
+    print(json_text(
+        envelope("PluginCheck",
+                 {{"components", report.components}, {"findings", to_json(report.findings)}, {"passed", passed}}),
+        options.output));
+  }
+  return passed ? kExitDone : kExitError;
+}
+
+}  // namespace
+
+Result<int> run_plugin(const Options& options, TerminalUi&) {
+  const std::string verb = options.arguments.empty() ? "" : options.arguments.front();
+  if (verb == "list") return list(options);
+  if (options.arguments.size() == 2) {
+    const std::string& what = options.arguments[1];
+    if (verb == "info") return info(options, what);
+    if (verb == "new") return write_new(options, what);
+    if (verb == "check") return check(options, what);
+  }
+  return Error{ErrorCode::invalid,
+               "plugin does not know this",
+               "command line",
+               "`slipway plugin list`, `info FILE`, `new NAME [--to FOLDER]`, or `check FILE [-f SPEC]`",
+               {}};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+#include "core/engine/service_unit.hpp"
+#include "core/service/service_ui.hpp"
+#include "core/service/supervisor.hpp"
+
+namespace slipway::core {
+namespace {
+
+Error usage() {
+  return {ErrorCode::invalid, "service needs the name of one component", "command line", "slipway service gfd", {}};
+}
+
+/// A component may have a service only with some values of its keys.
+Status expect_service(const Manifest& manifest, const Json& section) {
+  if (has_service(manifest, section)) return {};
+  std::string wanted;
+  for (const auto& [key, value] : manifest.service_if) wanted += (wanted.empty() ? "" : ", ") + key + ": " + value;
+  return Error{ErrorCode::unsupported,
+               manifest.component + " has a service only with " + wanted,
+               "spec.components." + manifest.component,
+               "write that into the spec, or do not start its service",
+               {}};
+}
+
+/// Of the spec, or with --boot what the apply that made the unit left for it.
+Result<Json> read_section(Session& session, const Options& options, const std::string& component) {
+  if (options.boot) return read_service_section(session, component);
+  SLIPWAY_TRY(loaded, load_spec(session, options));
+  const auto found = loaded.spec.components.find(component);
+  if (found != loaded.spec.components.end()) return found->second;
+  return Error{ErrorCode::not_found,
+               "the spec has no component " + component,
+               options.spec,
+               "add `" + component + ": {}` to its components",
+               {}};
+}
+
+}  // namespace
+
+Result<int> run_service(const Options& options, TerminalUi& ui) {
+  if (options.arguments.size() != 1) return usage();
+  const std::string& component = options.arguments.front();
+  SLIPWAY_TRY(session, open_session(options, ui));
+  const Manifest* const manifest = session->plugins().manifest(component);
+  if (manifest == nullptr)
+    return Error{ErrorCode::not_found,
+                 "no plugin has the component " + component,
+                 {},
+                 "`slipway plugin list` shows the components that there are",
+                 {}};
+  SLIPWAY_TRY(file, service_file(session->plugins().file(component), *manifest));
+  ServiceOptions service{
+      component, options.boot, [&]() -> Result<ServiceConfig> {
+        SLIPWAY_TRY(section, read_section(*session, options, component));
+        SLIPWAY_CHECK(expect_service(*manifest, section));
+        return ServiceConfig{file, section, to_json(session->host_config()), session->worker_environment()};
+      }};
+  ServiceUi log(options.verbosity > 0);
+  SLIPWAY_CHECK(run_supervised(service, session->root().root(), log));
+  return kExitDone;
+}
+
+}  // namespace slipway::core

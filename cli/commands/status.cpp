@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "cli/command.hpp"
+#include "core/engine/advice.hpp"
+#include "core/engine/failing.hpp"
+#include "core/engine/recovery.hpp"
+#include "core/service/ask.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::chrono::seconds kAnswerLimit{2};
+
+/// Of the components for which an apply left a service, and of those whose service somebody started by hand.
+std::map<std::string, ServiceState> services(Session& session) {
+  std::vector<std::string> names;
+  for (const auto& [component, path] : session.plugins().component_to_path)
+    if (session.plugins().manifest(component)->service != Manifest::ServiceIn::none) names.push_back(component);
+  auto states = ask_services(session.root().root(), names, kAnswerLimit);
+  std::erase_if(states, [&](const auto& each) {
+    return each.second.is == ServiceState::Is::absent &&
+           !session.host().exists("/etc/slipway/services/" + each.first + ".json");
+  });
+  return states;
+}
+
+std::string service_text(const ServiceState& state) {
+  std::string text = "    service: " + to_text(state) + "\n";
+  for (const std::string& reason : state.reasons) text += "      " + reason + "\n";
+  return text;
+}
+
+/// "holds 11 things: flavour open, version 535.261.03"
+std::string held_text(const Ownership& ownership) {
+  const std::size_t count = ownership.items.size();
+  std::string text = "holds " + std::to_string(count) + (count == 1 ? " thing" : " things");
+  std::string separator = ": ";
+  for (const auto& [name, value] : ownership.outputs.items()) {
+    text += separator + name + " " + (value.is_string() ? value.get<std::string>() : canonical(value));
+    separator = ", ";
+  }
+  return text;
+}
+
+/// How the last apply ended for the component; empty: well.
+std::string failing_line(const Json& failing, const std::string& name) {
+  if (!failing.contains(name)) return {};
+  const Json& record = failing[name];
+  return "    " + record.value("state", "") + " at the last apply: " + failing_text(record) + "\n";
+}
+
+}  // namespace
+
+Result<int> run_status(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  StateDir& state = session->state();
+  SLIPWAY_CHECK(state.check_format());
+  SLIPWAY_TRY(owned, state.ownerships());
+  SLIPWAY_TRY(current, state.current());
+  SLIPWAY_TRY(generations, state.generations());
+  SLIPWAY_TRY(unfinished, read_unfinished(*session));
+  SLIPWAY_TRY(failing, state.failing());
+
+  const auto running = services(*session);
+  Json components = Json::object();
+  std::ostringstream text;
+  if (!current && owned.empty())
+    text << "Nothing is provisioned in " << options.session.root << ".\n";
+  else if (!current)
+    text << "No generation is in force in " << options.session.root
+         << ": no apply has made all that its spec asks for. Held so far:\n";
+  else
+    text << "Generation " << current->number << " of " << generations.size() << " is in force, from "
+         << current->spec_file << ".\n";
+  for (const auto& [name, ownership] : owned) {
+    components[name] = {{"holds", ownership.items.size()}, {"outputs", ownership.outputs}};
+    text << "  " << name << ": " << held_text(ownership) << '\n' << failing_line(failing, name);
+    if (const auto service = running.find(name); service != running.end()) text << service_text(service->second);
+  }
+  for (const auto& [name, service] : running) {
+    components[name]["service"] = to_json(service);
+    if (!owned.contains(name))
+      text << "  " << name << ": holds nothing\n" << failing_line(failing, name) << service_text(service);
+  }
+  for (const auto& [name, record] : failing.items()) {
+    components[name]["failing"] = record;
+    if (!owned.contains(name) && !running.contains(name))
+      text << "  " << name << ": holds nothing\n" << failing_line(failing, name);
+  }
+  if (unfinished.recovery)
+    text << advised("An apply was cut off: the next `slipway apply` undoes its open changes first.\n",
+                    session->options());
+  for (const std::string& trigger : unfinished.owed) text << "Still owed: " << trigger << '\n';
+  const Json value = envelope("Status", {{"components", components},
+                                         {"generation", current ? current->number : 0},
+                                         {"generations", generations},
+                                         {"owed", unfinished.owed},
+                                         {"recovery", unfinished.recovery}});
+  if (options.output == "text")
+    print_wrapped(text.str());
+  else
+    print(json_text(value, options.output));
+  return kExitDone;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+#include "cli/front/become.hpp"
+#include "core/worker/locate.hpp"
+
+namespace slipway::core {
+
+namespace {
+
+/// Takes "--NAME VALUE" and "--NAME=VALUE" out of the words. @return the last value; empty: not given
+Result<std::string> take_option(const std::string& name, std::vector<std::string>& words) {
+  std::string value;
+  for (std::size_t i = 0; i < words.size();) {
+    if (words[i].starts_with(name + "=")) {
+      value = words[i].substr(name.size() + 1);
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    } else if (words[i] == name) {
+      if (i + 1 == words.size())
+        return Error{ErrorCode::invalid, name + " needs a value", "command line", "`slipway --help`", {}};
+      value = words[i + 1];
+      const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
+      words.erase(at, at + 2);
+    } else {
+      ++i;
+    }
+  }
+  return value;
+}
+
+/// Goes on as the program that is this tool.
+Error become_tool(const std::string& name, std::vector<std::string> words) {
+  const auto program = own_program(name);
+  if (!program) return program.error();
+  words.front() = name;
+  return become(*program, words);
+}
+
+/// For a component whose tools are all programs of their own.
+Result<int> list_programs(const Manifest& component, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const auto& [tool, program] : component.tool_programs) names.push_back(tool);
+  if (words.empty() || words.front() == "--help" || words.front() == "-h") {
+    for (const std::string& tool : names) print("slipway " + component.component + " " + tool + " --help\n");
+    return words.empty() ? kExitUsage : kExitDone;
+  }
+  return Error{ErrorCode::invalid,
+               component.component + " has no tool '" + words.front() + "'",
+               "command line",
+               names.empty()
+                   ? "`slipway --help` shows the commands, `slipway explain " + component.component + "` its spec"
+                   : "its tools are " + joined(names, "and"),
+               {}};
+}
+
+}  // namespace
+
+Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& words) {
+  std::vector<std::string> rest = words;
+  const auto verbose = std::erase_if(rest, [](const std::string& word) { return word == "-v"; });
+  if (!rest.empty())
+    if (const auto program = manifest.tool_programs.find(rest.front()); program != manifest.tool_programs.end())
+      return become_tool(program->second, rest);
+  if (!manifest.has_tools) return list_programs(manifest, rest);
+  TerminalUi ui(static_cast<int>(verbose), false);
+  SessionOptions options;
+  SLIPWAY_TRY(sim, take_option("--sim", rest));
+  options.sim = sim;
+  if (!options.sim.empty()) {  // with it, --root is where the simulated machine lives, and not the tool's own option
+    SLIPWAY_TRY(root, take_option("--root", rest));
+    if (!root.empty()) options.root = root;
+  }
+  SLIPWAY_TRY(session, Session::open(options, ui));
+  session->tool_output = print;
+  const bool named = !rest.empty();
+  const std::string tool = named ? rest.front() : "--help";
+  if (named) rest.erase(rest.begin());
+  const Json request{
+      {"tool", tool}, {"arguments", rest}, {"spec", Json::object()}, {"host", to_json(session->host_config())}};
+  SLIPWAY_TRY(reply, session->call(manifest.component, "tool", request, kTransferLimit));
+  return named ? reply.value("exit", kExitError) : kExitUsage;
+}
+
+}  // namespace slipway::core

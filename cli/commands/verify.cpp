@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/verify.hpp"
+
+#include "cli/command.hpp"
+
+namespace slipway::core {
+
+Result<int> run_verify(const Options& given, TerminalUi& ui) {
+  Options options = given;
+  options.only.insert(options.only.end(), options.arguments.begin(), options.arguments.end());
+  SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_TRY(loaded, load_spec(*session, options));
+  SLIPWAY_TRY(findings, verify_run(*session, loaded.spec, {options.only, options.deep}));
+  bool passed = true;
+  for (const auto& [component, list] : findings) passed = passed && list.passed();
+  if (options.output == "text")
+    print_wrapped(findings_text(findings) + (passed ? "Verified.\n" : "Not everything passes.\n"));
+  else
+    print(json_text(findings_json(findings), options.output));
+  return passed ? kExitDone : kExitError;
+}
+
+}  // namespace slipway::core

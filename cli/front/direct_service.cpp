@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/front/direct_service.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <slipway/local_host.hpp>
+
+#include "cli/front/component_note.hpp"
+#include "cli/front/direct_tool.hpp"
+#include "cli/front/exit_code.hpp"
+#include "core/loader/plugin_folders.hpp"
+#include "core/service/service_ui.hpp"
+#include "core/service/supervisor.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kLargestSection = std::size_t{16} << 20U;
+constexpr std::string_view kServiceProgram = "-service";
+constexpr std::string_view kServiceLibrary = ".service.so";
+
+Result<std::string> read_text(const RootDir& root, const std::string& path) {
+  SLIPWAY_TRY(file, root.open_at(path, O_RDONLY | O_NONBLOCK));
+  std::string text;
+  std::array<char, 8192> part;
+  for (ssize_t got = 0; (got = ::read(file.get(), part.data(), part.size())) != 0;) {
+    if (got < 0) return system_error("read", path, errno);
+    text.append(part.data(), static_cast<std::size_t>(got));
+    if (text.size() > kLargestSection) return Error{ErrorCode::corrupt, path + " is far too long", path, {}, {}};
+  }
+  return text;
+}
+
+/// What an apply left for the service, with the name of its file.
+struct Left {
+  Json section;
+  std::string file;
+  bool is_program = false;
+};
+
+Error not_usable(const std::string& path) {
+  return {ErrorCode::corrupt, path + " does not say what to run", path, "run `slipway apply`", {}};
+}
+
+Result<Left> read_left(const RootDir& root, const std::string& component) {
+  const std::string path = "/etc/slipway/services/" + component + ".json";
+  SLIPWAY_TRY(text, read_text(root, path));
+  const Json value = Json::parse(text, nullptr, false);
+  if (!value.is_object() || !value.contains("spec") || !value["spec"].is_object()) return not_usable(path);
+  Left left{value["spec"], {}, value.contains("program")};
+  const char* const key = left.is_program ? "program" : "library";
+  if (!value.contains(key) || !value[key].is_string()) return not_usable(path);
+  left.file = value[key].get<std::string>();
+  if (left.file.find('/') != std::string::npos) return not_usable(path);
+  return left;
+}
+
+/// "gfd.so" of "gfd.service.so" and "gfd-service"; the plugin's own file is its own.
+std::string plugin_of(const std::string& file) {
+  for (const std::string_view ending : {kServiceLibrary, kServiceProgram})
+    if (file.ends_with(ending)) return file.substr(0, file.size() - ending.size()) + ".so";
+  return file;
+}
+
+/// The file, when it holds the component and is of the same version as the plugin that planned.
+std::optional<ServiceFile> find_file(const Left& left, const std::string& component) {
+  const std::vector<std::string> folders = plugin_folders(false);
+  if (folders.size() != 1) return std::nullopt;
+  const auto plugin = read_safe_note(folders.front() + "/" + plugin_of(left.file), ElfKind::library);
+  const auto service =
+      read_safe_note(folders.front() + "/" + left.file, left.is_program ? ElfKind::program : ElfKind::library);
+  if (!plugin || !service || plugin->note.plugin_version != service->note.plugin_version) return std::nullopt;
+  if (!holds_component(service->note.manifest, component)) return std::nullopt;
+  return ServiceFile{service->path, left.is_program};
+}
+
+Json host_of(const std::string& root) {
+  HostConfig host;
+  host.root = root;
+  host.live = root == "/";
+  host.kernel_view = host.live ? "/" : "";
+  host.hardware = host.live ? "detect" : "assume";
+  return to_json(host);
+}
+
+}  // namespace
+
+std::optional<int> run_direct_service(const ServiceWords& words) {
+  std::error_code problem;
+  const std::string folder = std::filesystem::canonical(words.root, problem).string();
+  const auto root = problem ? Result<RootDir>(Error{}) : RootDir::open(folder);
+  if (!root) return std::nullopt;
+  const auto left = read_left(*root, words.component);
+  const auto file = left ? find_file(*left, words.component) : std::nullopt;
+  if (!file) return std::nullopt;
+  const ServiceOptions service{words.component, true, [&]() -> Result<ServiceConfig> {
+                                 SLIPWAY_TRY(now, read_left(*root, words.component));
+                                 return ServiceConfig{*file, now.section, host_of(folder), {}};
+                               }};
+  ServiceUi ui(words.debug);
+  const Status status = run_supervised(service, *root, ui);
+  if (status) return kExitDone;
+  std::fputs(to_text(status.error()).c_str(), stderr);
+  return exit_code(status.error());
+}
+
+}  // namespace slipway::core

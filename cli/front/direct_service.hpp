@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/front/direct_service.hpp - runs a component's service as its unit does, without the program that knows all
+// commands: what remains beside the service is then small.
+#pragma once
+
+#include <optional>
+
+#include "cli/front/service_words.hpp"
+
+namespace slipway::core {
+
+/// Runs the service with what the apply left for it (/etc/slipway/services/NAME.json).
+/// @return its exit status; empty when it cannot be run so, and the program for all commands is to say why
+std::optional<int> run_direct_service(const ServiceWords& words);
+
+}  // namespace slipway::core

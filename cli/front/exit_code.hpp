@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/front/exit_code.hpp - the exit statuses of the command slipway, whichever of its programs answers.
+#pragma once
+
+#include <slipway/error.hpp>
+
+namespace slipway::core {
+
+/// Exit codes (docs/user-guide.md).
+enum ExitCode : int {
+  kExitDone = 0,
+  kExitError = 1,    ///< any error; `verify`: something does not pass
+  kExitChanges = 2,  ///< `plan`: there are changes
+  kExitWaiting = 3,  ///< `apply`: somebody is in the way
+  kExitReboot = 4,   ///< `apply`: done but for a reboot
+  kExitUsage = 64,   ///< EX_USAGE
+  kExitLocked = 75,  ///< EX_TEMPFAIL: another slipway is at work on this root
+};
+
+inline int exit_code(const Error& error) {
+  if (error.code == ErrorCode::busy) return kExitLocked;
+  return error.where == "command line" ? kExitUsage : kExitError;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/front/main.cpp - slipway: runs a service for its unit, or a plugin's tool where that is all there is to do, else
+// the program that knows all commands.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include <unistd.h>
+
+#include <slipway/write/standard_output.hpp>
+
+#include "cli/front/become.hpp"
+#include "cli/front/component_note.hpp"
+#include "cli/front/direct_service.hpp"
+#include "cli/front/direct_tool.hpp"
+#include "cli/front/exit_code.hpp"
+#include "cli/front/reference.hpp"
+#include "core/loader/own_prefix.hpp"
+#include "core/loader/plugin_folders.hpp"
+#include "core/worker/locate.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// Starts the tool, when the plugin may be loaded and says how.
+void try_tool(const std::string& folder, const ToolWords& words) {
+  const auto plugin = read_safe_note(folder + "/" + words.plugin + ".so", ElfKind::library);
+  if (!plugin) return;
+  const std::string& manifest = plugin->note.manifest;
+  if (const std::string name = tool_program(manifest, words.component, words.rest.front()); !name.empty()) {
+    std::vector<std::string> call = words.rest;
+    call.front() = name;
+    if (const auto program = own_program(name)) (void)become(*program, call);
+  } else if (has_direct_tools(manifest, words.component)) {
+    std::vector<std::string> call{"slipway-worker", "--tool", plugin->path, words.component};
+    call.insert(call.end(), words.rest.begin(), words.rest.end());
+    if (const auto worker = worker_program(true)) (void)become(*worker, call);
+  }
+}
+
+void run_direct_tool(const std::vector<std::string>& words) {
+  const std::vector<ToolWords> ways = tool_words(words);
+  if (ways.empty()) return;
+  const std::vector<std::string> folders = plugin_folders(true);
+  if (folders.size() != 1) return;  // which of several holds a component is for the other program to find out
+  for (const ToolWords& way : ways) try_tool(folders.front(), way);
+}
+
+int print_reference(const std::string& text) {
+  write_standard_output(text);
+  const Status written = standard_output_status();
+  if (written) return kExitDone;
+  std::fputs(to_text(written.error()).c_str(), stderr);
+  return kExitError;
+}
+
+int run(const std::vector<std::string>& words) {
+  if (const auto text = reference_text(words, own_prefix())) return print_reference(*text);
+  if (const auto service = service_words(words))
+    if (const auto ended = run_direct_service(*service)) return *ended;
+  run_direct_tool(words);
+  const auto engine = own_program("slipway-engine");
+  Error error = engine ? Error{} : engine.error();
+  if (engine) {
+    std::vector<std::string> call{"slipway"};
+    call.insert(call.end(), words.begin(), words.end());
+    error = become(*engine, call);
+  }
+  std::fputs(to_text(error).c_str(), stderr);
+  return exit_code(error);
+}
+
+}  // namespace
+}  // namespace slipway::core
+
+int main(int count, char** values) {
+  slipway::hold_standard_streams();
+  return slipway::core::run({values + (count > 0 ? 1 : 0), values + count});
+}

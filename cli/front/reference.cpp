@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/front/reference.hpp"
+
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slipway/root_dir.hpp>
+
+#ifndef SLIPWAY_VERSION
+#error "the build names the version"
+#endif
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kLongest = std::size_t{1} << 20U;
+
+/// The file of that text; empty: it is none of these.
+std::string file_name(const std::vector<std::string>& words) {
+  if (words.size() == 1 && (words[0] == "help" || words[0] == "--help" || words[0] == "-h")) return "help";
+  if (words.size() != 2 || words[0] != "completion") return {};
+  for (const char* name : {"bash", "zsh", "fish", "man"})
+    if (words[1] == name) return name;
+  return {};
+}
+
+std::optional<std::string> content_of(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  std::string text;
+  std::array<char, 16384> part{};
+  while (text.size() < kLongest) {
+    const ssize_t got = ::read(file.get(), part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) return text.empty() ? std::nullopt : std::optional(std::move(text));
+    text.append(part.data(), static_cast<std::size_t>(got));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> reference_text(const std::vector<std::string>& words, const std::string& prefix) {
+  if (words.size() == 1 && (words[0] == "version" || words[0] == "--version")) return "slipway " SLIPWAY_VERSION "\n";
+  const std::string name = file_name(words);
+  return name.empty() ? std::nullopt : content_of(prefix + "/share/slipway/reference/" + name);
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/front/service_words.hpp"
+
+#include "cli/front/direct_tool.hpp"
+
+namespace slipway::core {
+
+std::optional<ServiceWords> service_words(const std::vector<std::string>& words) {
+  if (words.size() < 3 || words[0] != "service" || !is_component_name(words[1])) return std::nullopt;
+  ServiceWords read{words[1], "/", false};
+  bool boot = false;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const bool has_value = i + 1 < words.size();
+    if (words[i] == "--boot")
+      boot = true;
+    else if (words[i] == "-v")
+      read.debug = true;
+    else if (words[i] == "--root" && has_value)
+      read.root = words[++i];
+    else if (words[i] == "--cache" && has_value)
+      ++i;  // nothing is downloaded here
+    else
+      return std::nullopt;
+  }
+  return boot ? std::optional(read) : std::nullopt;
+}
+
+}  // namespace slipway::core

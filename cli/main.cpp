@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/main.cpp - slipway: finds the command, prints its error, exits with its code.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include <unistd.h>
+
+#include <slipway/write/standard_output.hpp>
+
+#include "cli/command.hpp"
+#include "cli/render/wrap.hpp"
+#include "core/engine/advice.hpp"
+
+#ifndef SLIPWAY_VERSION
+#error "the build names the version"
+#endif
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+
+/// These, and those that say which host it is about and where downloads are.
+std::vector<std::string> on_host(std::vector<std::string> options) {
+  options.insert(options.end(), {"root", "live", "kernel", "sim", "cache"});
+  return options;
+}
+
+std::string help() {
+  std::string text = "slipway " SLIPWAY_VERSION
+                     ": provisions a host with NVIDIA GPUs, and keeps it so.\n\nUsage: slipway COMMAND [options]\n\n";
+  for (const Command& command : commands()) {
+    std::string line = "  " + command.usage;
+    line.resize(std::max<std::size_t>(line.size() + 2, 44), ' ');
+    text += line + command.purpose + "\n";
+  }
+  return text + "  NAME TOOL …                               a component's own tool, for example `driver build`\n" +
+         "  PLUGIN NAME TOOL …                        the same, for example `toolkit cdi generate`\n" +
+         "  version                                   prints the version\n\n" + options_help();
+}
+
+const Command* find_command(const std::string& name) {
+  const auto found =
+      std::find_if(commands().begin(), commands().end(), [&](const Command& command) { return command.name == name; });
+  return found == commands().end() ? nullptr : &*found;
+}
+
+Error unknown_command(const std::string& name) {
+  std::vector<std::string> known{"version"};
+  for (const Command& command : commands()) known.push_back(command.name);
+  const std::string near = nearest(name, known);
+  return Error{ErrorCode::invalid,
+               "there is no command '" + name + "'",
+               "command line",
+               near.empty() ? "`slipway --help` lists the commands" : "did you mean `slipway " + near + "`?",
+               {}};
+}
+
+/// The plugin file of that name, "…/toolkit.so" for "toolkit"; null: there is none.
+const PluginFile* find_plugin(const Plugins& plugins, const std::string& name) {
+  for (const auto& [path, file] : plugins.files)
+    if (path.ends_with("/" + name + ".so")) return &file;
+  return nullptr;
+}
+
+/// `slipway PLUGIN COMPONENT TOOL …`
+Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, const std::vector<std::string>& words) {
+  std::vector<std::string> known;
+  for (const Manifest& manifest : plugin.components)
+    if (manifest.has_tools || !manifest.tool_programs.empty()) {
+      known.push_back(manifest.component);
+      if (!words.empty() && words.front() == manifest.component)
+        return run_tool(manifest, {words.begin() + 1, words.end()});
+    }
+  return Error{ErrorCode::invalid,
+               words.empty() ? "which component of " + name + "?"
+                             : "the plugin " + name + " has no component '" + words.front() + "' with tools",
+               "command line",
+               known.empty() ? name + " has no tools" : "its components with tools are " + joined(known, "and"),
+               {}};
+}
+
+/// An option or a word that has no effect is a mistake: who wrote it meant something by it.
+Status check_words(const Command& command, const Options& options) {
+  const auto refuse = [&](const std::string& what, const std::string& next) {
+    return Error{ErrorCode::invalid, "`slipway " + command.name + "` takes no " + what, "command line", next, {}};
+  };
+  const std::string help = "`slipway " + command.name + " --help` lists what it takes";
+  for (const std::string& name : options.given) {
+    if (name == "help" || std::ranges::count(command.options, name) != 0) continue;
+    return refuse("--" + name, name == "dry-run" ? "`slipway plan` shows what an apply would change" : help);
+  }
+  if (options.arguments.size() > command.most_arguments)
+    return refuse((command.most_arguments == 0 ? "word '" : "further word '") +
+                      options.arguments.at(command.most_arguments) + "'",
+                  help);
+  return {};
+}
+
+Result<int> run_command(const Command& command, const std::vector<std::string>& words) {
+  SLIPWAY_TRY(options, read_options(words, false));
+  options.command = command.name;
+  if (options.help) {
+    std::vector<std::string> taken = command.options;
+    taken.insert(taken.end(), {"verbose", "help"});
+    print("Usage: slipway " + command.usage + "\n  " + command.purpose + "\n\n" + options_help(taken));
+    return kExitDone;
+  }
+  SLIPWAY_CHECK(check_words(command, options));
+  TerminalUi ui(options.verbosity, options.output == "jsonl");
+  auto result = command.run(options, ui);
+  if (result) return result;
+  SessionOptions acted_on = options.session;
+  acted_on.spec = options.spec;
+  return advised(std::move(result).error(), acted_on);
+}
+
+/// The last line for a program that asked for JSON, however early the command ended.
+Error told_to_programs(Error error, const std::vector<std::string>& words) {
+  const std::string output = output_of(words);
+  if (output != "text") print(json_text(envelope("Error", to_json(error)), output));
+  return error;
+}
+
+void print_version(const std::string& output) {
+  print(output == "text" ? "slipway " SLIPWAY_VERSION "\n"
+                         : json_text(envelope("Version", {{"version", SLIPWAY_VERSION}}), output));
+}
+
+Result<int> run(const std::string& name, const std::vector<std::string>& words) {
+  if (const Command* command = find_command(name)) {
+    auto result = run_command(*command, words);
+    return result ? result : told_to_programs(std::move(result).error(), words);
+  }
+  const auto plugins = discover_plugins(plugin_folders(true));
+  if (plugins)
+    if (const Manifest* manifest = plugins->manifest(name)) return run_tool(*manifest, words);
+  if (plugins)
+    if (const PluginFile* plugin = find_plugin(*plugins, name)) return run_plugin_tool(*plugin, name, words);
+  return told_to_programs(unknown_command(name), words);
+}
+
+/// What the command line asks for, and its exit status.
+int answer(const std::vector<std::string>& words) {
+  if (!words.empty() && (words[0] == "version" || words[0] == "--version")) {
+    print_version(output_of(words));
+    return kExitDone;
+  }
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print(help());
+    return words.empty() ? kExitUsage : kExitDone;
+  }
+  const auto result = run(words[0], {words.begin() + 1, words.end()});
+  if (result) return *result;
+  std::fputs(wrapped(to_text(result.error()), columns_of(STDERR_FILENO)).c_str(), stderr);
+  return exit_code(result.error());
+}
+
+/// Results that nobody got are no success.
+int with_output_checked(int status) {
+  const Status written = standard_output_status();
+  if (written) return status;
+  std::fputs(to_text(written.error()).c_str(), stderr);
+  return status == kExitUsage ? kExitUsage : kExitError;
+}
+
+}  // namespace
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table{
+      {"init", "init > host.yaml", "writes a first host.yaml from what it detects", run_init, on_host({"output"})},
+      {"explain",
+       "explain [COMPONENT[.KEY]] | --schema",
+       "a component's spec keys; the JSON Schema for editors",
+       run_explain,
+       {"output", "schema"},
+       1},
+      {"detect", "detect [-f SPEC]", "what is there now", run_detect, on_host({"file", "only", "output"})},
+      {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan,
+       on_host({"file", "only", "output", "lock", "locked", "update"})},
+      {"apply", "apply [-f SPEC | PLAN]", "makes it so; exit 1 as long as something does not work", run_apply,
+       on_host({"file", "only", "output", "lock", "locked", "update", "boot", "yes"}), 1},
+      {"verify", "verify [COMPONENT…] [--deep]", "is it really working; exit 1 when not", run_verify,
+       on_host({"file", "only", "output", "deep"}), kAnyNumber},
+      {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor,
+       on_host({"file", "only", "output", "lock"}), kAnyNumber},
+      {"status", "status", "what slipway holds here", run_status, on_host({"output"})},
+      {"rollback", "rollback [GENERATION]", "applies an earlier generation anew", run_rollback,
+       on_host({"only", "output", "lock", "locked", "yes"}), 1},
+      {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove,
+       on_host({"all", "output", "lock", "locked", "yes"}), kAnyNumber},
+      {"graph", "graph [-f SPEC]", "the components' order, as Graphviz", run_graph, on_host({"file", "output"})},
+      {"gc", "gc [--dry-run]", "drops old generations and layers that nobody needs", run_gc,
+       on_host({"dry-run", "output"})},
+      {"log", "log [COUNT]", "what was done on this machine, the newest last", run_log, {"output"}, 1},
+      {"bugreport", "bugreport [--to FILE]", "one tar file about this host, without secrets", run_bugreport,
+       on_host({"file", "lock", "output", "to"})},
+      {"service", "service NAME [-f SPEC]", "runs a component's service until SIGTERM; SIGHUP reads the spec again",
+       run_service, on_host({"file", "boot"}), 1},
+      {"plugin",
+       "plugin list | info FILE | new NAME | check FILE",
+       "the plugins; writing one, and trying it out",
+       run_plugin,
+       {"file", "output", "root", "sim", "to"},
+       2,
+       {"list", "info", "new", "check"}},
+      {"pkg",
+       "pkg build|push|pull|inspect …",
+       "packages as OCI artifacts",
+       run_pkg,
+       {"ca", "cache", "insecure", "output", "tag", "to", "trust"},
+       2,
+       {"build", "push", "pull", "inspect"}},
+      {"completion",
+       "completion bash | zsh | fish | man",
+       "a shell's completion script, or the manual page",
+       run_completion,
+       {},
+       1,
+       {"bash", "zsh", "fish", "man"}},
+  };
+  return table;
+}
+
+}  // namespace slipway::core
+
+int main(int count, char** values) {
+  using namespace slipway;
+  hold_standard_streams();
+  try {
+    return core::with_output_checked(core::answer({values + (count > 0 ? 1 : 0), values + count}));
+  } catch (const std::exception& problem) {
+    std::fputs(to_text(Error{ErrorCode::internal,
+                             std::string("bug in slipway: ") + problem.what(),
+                             {},
+                             "please report it with the command that you ran",
+                             {}})
+                   .c_str(),
+               stderr);
+    return core::kExitError;
+  }
+}

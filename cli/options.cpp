@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include <boost/program_options.hpp>
+
+namespace slipway::core {
+namespace {
+
+namespace po = boost::program_options;
+
+po::options_description visible_options(Options& options) {
+  po::options_description table("Options", 110);
+  auto add = table.add_options();
+  add("file,f", po::value(&options.spec)->value_name("SPEC"), "host spec (default /etc/slipway/host.yaml)");
+  add("root", po::value(&options.session.root)->value_name("DIR"), "root filesystem to act on (default /)");
+  add("kernel", po::value(&options.session.kernel)->value_name("RELEASE"), "kernel to provision for");
+  add("only", po::value<std::string>()->value_name("A,B"), "only these components");
+  add("output,o", po::value(&options.output)->value_name("text|json|jsonl"), "form of the result (default text)");
+  add("sim", po::value(&options.session.sim)->value_name("PROFILE"), "a simulated GPU host, for example h100x8");
+  add("live", "act on the running kernel and init system although --root is not /");
+  add("lock", po::value(&options.lock)->value_name("FILE"),
+      "pin artifacts by this file; it is made or brought up to date");
+  add("locked", "fail rather than take anything that the lock does not pin");
+  add("update", "choose anew what the lock pins: the newest that the spec allows; with --lock the file follows");
+  add("cache", po::value(&options.session.cache)->value_name("DIR"), "where downloads and builds are kept");
+  add("boot", "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it");
+  add("deep", "verify: hash every file");
+  add("all", "remove: everything that slipway holds");
+  add("dry-run", "gc: only says what would go");
+  add("schema", "explain: the JSON Schema of host.yaml; `explain --schema output`: of what -o json and jsonl print");
+  add("yes,y", "do not ask");
+  add("to", po::value(&options.destination)->value_name("TARGET"),
+      "pkg: layout folder or oci:// repository to write; plugin new: folder; bugreport: file");
+  add("tag", po::value(&options.tags)->value_name("TAG"), "pkg: tag to read or write, may be repeated");
+  add("insecure", "pkg: plain HTTP to a host that is not loopback");
+  add("trust", po::value(&options.trust)->value_name("unsigned"), "pkg: take an unsigned source");
+  add("ca", po::value(&options.ca)->value_name("PEM"), "pkg: a private CA");
+  add("verbose,v", "say more; twice: debug");
+  add("help,h", "this text");
+  return table;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+/// -v may stand several times, which program_options counts for no switch.
+int take_verbosity(std::vector<std::string>& words) {
+  int count = 0;
+  std::erase_if(words, [&](const std::string& word) {
+    if (word == "-v" || word == "--verbose") return ++count > 0;
+    if (word == "-vv") return (count += 2) > 0;
+    return false;
+  });
+  return count;
+}
+
+Status check(const Options& options) {
+  if (options.output != "text" && options.output != "json" && options.output != "jsonl")
+    return Error{ErrorCode::invalid,
+                 "-o " + options.output + " is no form of output",
+                 "command line",
+                 "use text, json or jsonl",
+                 {}};
+  if (!options.trust.empty() && options.trust != "unsigned")
+    return Error{ErrorCode::invalid, "--trust takes only the word 'unsigned'", "command line", "", {}};
+  if (options.locked && options.update)
+    return Error{ErrorCode::invalid, "--locked and --update exclude each other", "command line", "leave one out", {}};
+  if (options.session.root.empty())
+    return Error{ErrorCode::invalid, "--root is empty", "command line", "name a folder; --root / is this machine", {}};
+  return {};
+}
+
+}  // namespace
+
+Result<Options> read_options(const std::vector<std::string>& words, bool is_tool) {
+  Options options;
+  std::vector<std::string> rest = words;
+  if (is_tool) {
+    options.arguments = rest;
+    return options;
+  }
+  options.verbosity = take_verbosity(rest);
+  po::options_description all = visible_options(options);
+  all.add_options()("arguments", po::value(&options.arguments));
+  po::positional_options_description positions;
+  positions.add("arguments", -1);
+  try {
+    po::variables_map values;
+    const auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(rest).options(all).positional(positions).style(style).run(), values);
+    po::notify(values);
+    if (values.count("only") != 0) options.only = split(values["only"].as<std::string>());
+    options.locked = values.count("locked") != 0;
+    options.update = values.count("update") != 0;
+    options.yes = values.count("yes") != 0;
+    options.boot = values.count("boot") != 0;
+    options.deep = values.count("deep") != 0;
+    options.all = values.count("all") != 0;
+    options.dry_run = values.count("dry-run") != 0;
+    options.schema = values.count("schema") != 0;
+    options.help = values.count("help") != 0;
+    options.insecure = values.count("insecure") != 0;
+    if (values.count("live") != 0) options.session.live = true;
+    for (const auto& [name, value] : values)
+      if (name != "arguments") options.given.push_back(name);
+  } catch (const po::error& problem) {
+    return Error{ErrorCode::invalid, problem.what(), "command line", "`slipway --help` shows commands and options", {}};
+  }
+  SLIPWAY_CHECK(check(options));
+  return options;
+}
+
+std::string output_of(const std::vector<std::string>& words) {
+  std::string form;
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if ((words[i] == "-o" || words[i] == "--output") && i + 1 < words.size()) form = words[++i];
+    if (words[i].starts_with("--output=")) form = words[i].substr(sizeof("--output=") - 1);
+    if (words[i].starts_with("-o") && words[i].size() > 2) form = words[i].substr(2);
+  }
+  return form == "json" || form == "jsonl" ? form : "text";
+}
+
+std::vector<OptionEntry> option_entries() {
+  Options unused;
+  std::vector<OptionEntry> entries;
+  const po::options_description table = visible_options(unused);
+  for (const auto& option : table.options()) {
+    const std::string letter = option->canonical_display_name(po::command_line_style::allow_dash_for_short);
+    const bool takes_value = option->semantic()->max_tokens() > 0;
+    entries.push_back({"--" + option->long_name(), letter.starts_with('-') && letter.size() == 2 ? letter : "",
+                       takes_value ? option->semantic()->name() : "", option->description()});
+  }
+  return entries;
+}
+
+std::string options_help(const std::vector<std::string>& names) {
+  Options unused;
+  const po::options_description all = visible_options(unused);
+  po::options_description table("Options", 110);
+  for (const auto& option : all.options())
+    if (names.empty() || std::ranges::count(names, option->long_name()) != 0) table.add(option);
+  std::ostringstream text;
+  text << table;
+  return text.str();
+}
+
+}  // namespace slipway::core

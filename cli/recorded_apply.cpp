@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recorded_apply.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+
+#include <unistd.h>
+
+#include "cli/report/blotter.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kFolder = "/var/log/slipway";
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string user() {
+  const char* const before_sudo = ::secure_getenv("SUDO_USER");
+  return before_sudo != nullptr ? before_sudo : "uid " + std::to_string(::getuid());
+}
+
+std::string boot_id(const Host& host) {
+  std::string id = host.read("/proc/sys/kernel/random/boot_id").value_or("");
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
+Json begun(const Session& session, const Options& options, const HostSpec& spec, const std::string& id) {
+  Json event{{"event", "begin"},
+             {"id", id},
+             {"time", utc_now()},
+             {"command", options.command},
+             {"arguments", options.arguments},
+             {"root", session.host_config().root},
+             {"spec", spec.file},
+             {"version", SLIPWAY_VERSION},
+             {"user", user()},
+             {"pid", ::getpid()},
+             {"boot_id", boot_id(session.host())}};
+  if (!options.only.empty()) event["only"] = options.only;
+  if (options.boot) event["boot"] = true;
+  if (!options.session.sim.empty()) event["sim"] = options.session.sim;
+  return event;
+}
+
+std::string result_word(const ApplyResult& result) {
+  switch (apply_exit_code(result)) {
+    case kExitDone:
+      return result.changed ? "done" : "nothing to do";
+    case kExitWaiting:
+      return "waiting";
+    case kExitReboot:
+      return "reboot required";
+    default:
+      return "failed";
+  }
+}
+
+/// The components that were not simply left as they are, each with what was to be changed.
+Json changed_components(const PlannedRun& run) {
+  Json components = Json::array();
+  for (const PlannedComponent& component : run.components) {
+    Json changes = Json::array();
+    for (const PlannedItem& item : component.items)
+      if (item.changes()) changes.push_back(item.check.summary);
+    if (changes.empty() && component.state == ComponentState::ready) continue;
+    Json entry{{"name", component.name}, {"state", to_string(component.state)}, {"changes", std::move(changes)}};
+    if (!component.reason.empty()) entry["reason"] = component.reason;
+    if (component.error) entry["error"] = component.error->what;
+    components.push_back(std::move(entry));
+  }
+  return components;
+}
+
+void add_result(const Result<ApplyResult>& result, Json& event) {
+  if (!result) {
+    event["result"] = result.error().code == ErrorCode::busy ? "another was at work" : "failed";
+    event["error"] = result.error().what;
+    return;
+  }
+  event["result"] = result_word(*result);
+  event["generation"] = result->generation;
+  event["components"] = changed_components(result->run);
+  if (!result->report.empty()) event["report"] = result->report;
+  if (result->error) event["error"] = result->error->what;
+}
+
+}  // namespace
+
+History machine_history(const Options& options) {
+  const char* const given = options.boot ? nullptr : ::secure_getenv("SLIPWAY_LOG_DIR");
+  return History(given == nullptr || *given == '\0' ? kFolder : given);
+}
+
+int apply_exit_code(const ApplyResult& result) {
+  int code = result.error ? kExitError : kExitDone;
+  for (const PlannedComponent& component : result.run.components) {
+    if (component.state == ComponentState::failed || component.state == ComponentState::blocked) return kExitError;
+    if (component.state == ComponentState::waiting) code = std::max<int>(code, kExitWaiting);
+    if (component.state == ComponentState::reboot_required && code == kExitDone) code = kExitReboot;
+  }
+  return code;
+}
+
+Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
+                                   const ApplyOptions& apply) {
+  if (!session.host_config().live && session.host_config().root != "/") return apply_run(session, spec, apply);
+  const History history = machine_history(options);
+  const auto start = std::chrono::steady_clock::now();
+  const auto nanoseconds = std::chrono::system_clock::now().time_since_epoch().count();
+  const std::string id = std::to_string(nanoseconds) + "-" + std::to_string(::getpid());
+  Blotter blotter;
+  const auto write = [&](const Json& event) {
+    const Json shown = Json::parse(blotter.blot(canonical(event)), nullptr, false);
+    if (const Status written = history.append(shown); !written)
+      session.ui().log(Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
+  };
+  write(begun(session, options, spec, id));
+  auto result = apply_run(session, spec, apply);
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  Json event{{"event", "end"}, {"id", id}, {"time", utc_now()}, {"seconds", static_cast<double>(took.count()) / 1000}};
+  add_result(result, event);
+  write(event);
+  return result;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/recorded_apply.hpp - applies that this machine's log keeps (cli/history), for `slipway log`.
+#pragma once
+
+#include "cli/options.hpp"
+#include "cli/terminal_ui.hpp"
+#include "core/engine/apply.hpp"
+#include "cli/history/history.hpp"
+
+namespace slipway::core {
+
+/// The log of the machine that acts: /var/log/slipway, or $SLIPWAY_LOG_DIR where the environment is trusted.
+History machine_history(const Options& options);
+
+/// apply_run() with a line in the log before and after, when the root is this machine's or live. A log that cannot be
+/// written is a warning and changes nothing else.
+Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
+                                   const ApplyOptions& apply);
+
+/// The exit code that an apply came to.
+int apply_exit_code(const ApplyResult& result);
+
+}  // namespace slipway::core

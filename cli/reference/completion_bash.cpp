@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "cli/reference/reference.hpp"
+#include "cli/reference/reference_entries.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// What completes an option's value.
+std::string value_line(const OptionEntry& option) {
+  switch (value_kind(option)) {
+    case ValueKind::words:
+      return "_slipway_words '" + words_of(option) + "'";
+    case ValueKind::folder:
+      return "_slipway_paths -d";
+    case ValueKind::profile:
+      return R"X(_slipway_words "$(cd /usr/share/slipway/sim 2>/dev/null && printf '%s\n' *.yaml | sed 's/\.yaml$//')")X";
+    case ValueKind::kernel:
+      return R"X(_slipway_words "$(ls /lib/modules 2>/dev/null)")X";
+    default:
+      return "_slipway_paths -f";
+  }
+}
+
+}  // namespace
+
+std::string bash_completion() {
+  std::ostringstream text;
+  text << R"X(# bash completion for slipway, made by `slipway completion bash`
+
+_slipway_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$word"); }
+_slipway_paths() {
+  compopt -o filenames 2>/dev/null || true
+  mapfile -t COMPREPLY < <(compgen "$1" -- "$word")
+}
+
+_slipway() {
+  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+  COMPREPLY=()
+)X";
+  std::string names;
+  for (const auto& [name, purpose] : command_names()) names += (names.empty() ? "" : " ") + name;
+  text << "  if ((COMP_CWORD == 1)); then\n    _slipway_words '" << names << "'\n    return\n  fi\n";
+  text << "  case \"$before\" in\n";
+  std::string options;
+  for (const OptionEntry& option : option_entries()) {
+    options += (options.empty() ? "" : " ") + option.name + (option.letter.empty() ? "" : " " + option.letter);
+    if (option.value.empty()) continue;
+    text << "    " << (option.letter.empty() ? "" : option.letter + " | ") << option.name << ")\n      "
+         << value_line(option) << "\n      return\n      ;;\n";
+  }
+  text << "  esac\n  if [[ $word == -* ]]; then\n    _slipway_words '" << options << "'\n    return\n  fi\n";
+  text << "  if ((COMP_CWORD == 2)); then\n    case \"${COMP_WORDS[1]}\" in\n";
+  for (const Command& command : commands())
+    if (!command.words.empty())
+      text << "      " << command.name << ")\n        _slipway_words '" << spaced(command.words)
+           << "'\n        return\n        ;;\n";
+  text << "    esac\n  fi\n  _slipway_paths -f\n}\n\ncomplete -F _slipway slipway\n";
+  return text.str();
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "cli/reference/reference.hpp"
+#include "cli/reference/reference_entries.hpp"
+
+namespace slipway::core {
+namespace {
+
+std::string fish_quoted(const std::string& text) {
+  return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
+}
+
+std::string value_words(const OptionEntry& option) {
+  switch (value_kind(option)) {
+    case ValueKind::none:
+      return "";
+    case ValueKind::words:
+      return " -x -a " + fish_quoted(words_of(option));
+    case ValueKind::folder:
+      return " -x -a '(__fish_complete_directories)'";
+    case ValueKind::profile:
+      return " -x -a '(path basename -E /usr/share/slipway/sim/*.yaml)'";
+    case ValueKind::kernel:
+      return " -x -a '(command ls /lib/modules)'";
+    case ValueKind::file:
+      return " -r -F";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string fish_completion() {
+  std::ostringstream text;
+  text << "# fish completion for slipway, made by `slipway completion fish`\n\n"
+          "complete -c slipway -n __fish_use_subcommand -f\n";
+  for (const auto& [name, purpose] : command_names())
+    text << "complete -c slipway -n __fish_use_subcommand -a " << name << " -d " << fish_quoted(purpose) << '\n';
+  for (const Command& command : commands())
+    if (!command.words.empty())
+      text << "complete -c slipway -n '__fish_seen_subcommand_from " << command.name << "' -a "
+           << fish_quoted(spaced(command.words)) << '\n';
+  for (const OptionEntry& option : option_entries())
+    text << "complete -c slipway" << (option.letter.empty() ? "" : " -s " + option.letter.substr(1)) << " -l "
+         << option.name.substr(2) << value_words(option) << " -d " << fish_quoted(option.text) << '\n';
+  return text.str();
+}
+
+}  // namespace slipway::core

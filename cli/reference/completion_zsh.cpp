@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "cli/reference/reference.hpp"
+#include "cli/reference/reference_entries.hpp"
+
+namespace slipway::core {
+namespace {
+
+std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
+
+/// For _arguments and _describe, where colons and brackets mean something.
+std::string zsh_plain(std::string text) {
+  for (const char* mark : {"\\", ":", "[", "]"}) text = replaced(text, mark, std::string("\\") + mark);
+  return text;
+}
+
+std::string value_action(const OptionEntry& option) {
+  switch (value_kind(option)) {
+    case ValueKind::words:
+      return "(" + words_of(option) + ")";
+    case ValueKind::folder:
+      return "_files -/";
+    case ValueKind::profile:
+      return "{compadd /usr/share/slipway/sim/*.yaml(N:t:r)}";
+    case ValueKind::kernel:
+      return "{compadd /lib/modules/*(N:t)}";
+    default:
+      return "_files";
+  }
+}
+
+std::string option_words(const OptionEntry& option) {
+  std::string behind = "[" + zsh_plain(option.text) + "]";
+  if (!option.value.empty()) behind += ":" + zsh_plain(option.value) + ":" + value_action(option);
+  if (option.letter.empty()) return zsh_quoted(option.name + behind);
+  const std::string both = "(" + option.letter + " " + option.name + ")";
+  return zsh_quoted(both + option.letter + behind) + " " + zsh_quoted(both + option.name + behind);
+}
+
+}  // namespace
+
+std::string zsh_completion() {
+  std::ostringstream text;
+  text << "#compdef slipway\n# zsh completion for slipway, made by `slipway completion zsh`\n\n_slipway() {\n"
+          "  local -a commands\n  commands=(\n";
+  for (const auto& [name, purpose] : command_names())
+    text << "    " << zsh_quoted(name + ":" + zsh_plain(purpose)) << '\n';
+  text << "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands 'slipway command' commands\n    return\n  fi\n"
+          "  if (( CURRENT == 3 )); then\n    case $words[2] in\n";
+  for (const Command& command : commands())
+    if (!command.words.empty())
+      text << "      " << command.name << ") compadd -- " << spaced(command.words) << "; return ;;\n";
+  text << "    esac\n  fi\n  _arguments \\\n";
+  for (const OptionEntry& option : option_entries()) text << "    " << option_words(option) << " \\\n";
+  text << "    '*:file:_files'\n}\n\nif [[ $funcstack[1] == _slipway ]]; then\n  _slipway \"$@\"\nelse\n"
+          "  compdef _slipway slipway\nfi\n";
+  return text.str();
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "cli/reference/reference.hpp"
+#include "cli/reference/reference_entries.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// Text that troff prints as it stands: no requests, and dashes that can be copied.
+std::string troff_plain(std::string text) {
+  text = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
+  text = replaced(text, "…", "...");
+  if (text.starts_with('.') || text.starts_with('\'')) text.insert(0, "\\&");
+  return text;
+}
+
+constexpr const char* kHead = R"(.SH NAME
+slipway \- provision a host with NVIDIA GPUs, and keep it so
+.SH SYNOPSIS
+.B slipway
+.I COMMAND
+.RI [ OPTION .\|.\|.]
+.SH DESCRIPTION
+A host spec says what should be there: driver, container engines, device plugin and the like.
+.B slipway plan
+shows what is missing,
+.B slipway apply
+makes it so, and
+.B slipway remove
+brings back what was there before.
+Results go to standard output, logs and progress to standard error.
+.SH COMMANDS
+)";
+
+constexpr const char* kTail = R"(.SH EXIT STATUS
+.TP
+.B 0
+done;
+.BR plan :
+nothing to do;
+.BR verify ", " doctor :
+nothing fails
+.TP
+.B 1
+an error;
+.BR verify ", " doctor :
+something does not pass
+.TP
+.B 2
+.BR plan :
+there are changes
+.TP
+.B 3
+.BR apply :
+somebody is in the way; come back later
+.TP
+.B 4
+.BR apply :
+done but for a reboot
+.TP
+.B 64
+the command line is wrong
+.TP
+.B 75
+another slipway is at work on this root;
+.BR service :
+it runs already
+.SH FILES
+.TP
+.I /etc/slipway/host.yaml
+the host spec, unless
+.B \-f
+names another
+.TP
+.I /var/lib/slipway
+what slipway holds, and its generations; it goes with the last component
+.TP
+.I /var/cache/slipway
+downloads and build results
+.TP
+.I /usr/lib/slipway/store
+unpacked packages
+.TP
+.I /var/log/slipway
+what
+.B slipway log
+shows
+.SH ENVIRONMENT
+.TP
+.B SLIPWAY_PLUGIN_PATH
+folders of plugins, separated by colons, for commands that are started by hand
+.TP
+.B SLIPWAY_LOG_DIR
+folder of the log, in the place of /var/log/slipway, for commands that are started by hand
+.TP
+.B SOURCE_DATE_EPOCH
+the time of everything that is written, for reproducible images
+.SH SEE ALSO
+.BR slipway\-runtime (1),
+.BR slipway\-cdi\-hook (1),
+.BR slipway\-sim (1)
+)";
+
+}  // namespace
+
+std::string manual_page() {
+  std::ostringstream text;
+  text << ".\\\" Made by `slipway completion man`.\n.TH SLIPWAY 1 \"\" \"slipway " << SLIPWAY_VERSION
+       << "\" \"User Commands\"\n"
+       << kHead;
+  for (const Command& command : commands())
+    text << ".TP\n.B " << troff_plain(command.usage) << '\n' << troff_plain(command.purpose) << '\n';
+  text << ".TP\n.B version\nprints the version\n.TP\n.B help\nlists commands and options\n"
+       << ".TP\n.IR \"NAME TOOL\" \" ...\"\n"
+       << troff_plain("a component's own tool, for example `slipway driver build`") << "\n.SH OPTIONS\n";
+  for (const OptionEntry& option : option_entries()) {
+    text << ".TP\n.BR " << (option.letter.empty() ? "" : troff_plain(option.letter) + " \", \" ")
+         << troff_plain(option.name);
+    if (!option.value.empty()) text << " \" \\fI" << troff_plain(option.value) << "\\fR\"";
+    text << '\n' << troff_plain(option.text) << '\n';
+  }
+  text << kTail;
+  return text.str();
+}
+
+}  // namespace slipway::core

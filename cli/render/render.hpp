@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/render/render.hpp - results for people and for programs.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <slipway/findings.hpp>
+
+#include "cli/options.hpp"
+#include "core/engine/apply.hpp"
+#include "core/engine/planned.hpp"
+
+namespace slipway::core {
+
+/// `{"apiVersion": "slipway.dev/v1", "kind": KIND, …members}`
+Json envelope(const std::string& kind, Json members);
+
+std::string plan_text(const PlannedRun& run, const std::string& root, int verbosity);
+/// Also what `apply FILE` reads: "identity" is compared, "options" say what it was made for.
+Json plan_json(const PlannedRun& run, const Options& options);
+
+std::string apply_text(const ApplyResult& result, const std::string& root);
+Json apply_json(const ApplyResult& result);
+
+std::string findings_text(const std::map<std::string, Findings>& findings);
+Json findings_json(const std::map<std::string, Findings>& findings);
+
+/// An error's text with the component in front, and a spec key's position (file:line:column) where it has one.
+std::string error_text(const Error& error, const std::string& component, const HostSpec* spec);
+
+/// Writes a JSON result as `-o` asks: indented, or on one line.
+std::string json_text(const Json& value, const std::string& output);
+
+}  // namespace slipway::core

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "cli/render/plan_lines.hpp"
+#include "cli/render/render.hpp"
+#include "core/engine/failing.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// A saved plan may be applied from another folder.
+std::string absolute(const std::string& path) {
+  std::error_code code;
+  const auto whole = std::filesystem::absolute(path, code).lexically_normal();
+  return code || path.empty() ? path : whole.string();
+}
+
+char mark(const PlannedItem& item) {
+  switch (item.check.standing) {
+    case Check::Standing::satisfied:
+      return '=';
+    case Check::Standing::change:
+      return item.removal ? '-' : '+';
+    case Check::Standing::drift_kept:
+      return '!';
+    case Check::Standing::at_boot:
+      return '@';
+    case Check::Standing::conflict:
+      return 'x';
+  }
+  return '?';
+}
+
+const char* standing_name(Check::Standing standing) {
+  constexpr const char* kNames[]{"satisfied", "change", "drift-kept", "at-boot", "conflict"};
+  return kNames[static_cast<int>(standing)];
+}
+
+std::string headline(const PlannedComponent& component) {
+  std::size_t changes = 0;
+  for (const PlannedItem& item : component.items) changes += item.changes() ? 1U : 0U;
+  const std::string count = std::to_string(changes) + (changes == 1 ? " change" : " changes");
+  switch (component.state) {
+    case ComponentState::ready:
+      return "nothing to do";
+    case ComponentState::changed:
+      return count;
+    case ComponentState::removed:
+      return "leaves, " + count;
+    default:
+      return std::string(to_string(component.state)) + (component.reason.empty() ? "" : ": " + component.reason);
+  }
+}
+
+void append_indented(std::ostringstream& text, const std::string& block, const char* indent) {
+  std::istringstream lines(block);
+  for (std::string line; std::getline(lines, line);) text << indent << line << '\n';
+}
+
+/// It needs no change and did not work after the last apply.
+bool is_checked_again(const PlannedRun& run, const PlannedComponent& component) {
+  return component.state == ComponentState::ready && run.failing.contains(component.name);
+}
+
+void append_component(std::ostringstream& text, const PlannedComponent& component, const PlannedRun& run,
+                      int verbosity) {
+  text << component.name << ": " << headline(component) << '\n';
+  if (is_checked_again(run, component))
+    text << "  it did not work after the last apply (" << failing_text(run.failing[component.name])
+         << "); an apply checks it again\n";
+  for (const PlanLine& line : plan_lines(component.items, verbosity > 0)) {
+    const PlannedItem& item = *line.first;
+    if (item.check.standing == Check::Standing::satisfied && verbosity == 0) continue;
+    const Json because = item.action.value("because");
+    text << "  " << mark(item) << ' ' << line.text;
+    if (because.is_string()) text << "  # " << because.get<std::string>();
+    text << '\n';
+    if (verbosity > 0) append_indented(text, item.check.diff, "      ");
+  }
+  for (const std::string& note : component.plan.notes()) text << "  note: " << note << '\n';
+  if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");
+}
+
+void append_trigger(std::ostringstream& text, const std::string& trigger, const PlannedRun& run, int verbosity) {
+  text << "then: " << trigger << '\n';
+  const auto found = run.prospects.find(trigger);
+  if (found == run.prospects.end()) return;
+  const auto& [tool, skipped] = found->second;
+  if (!skipped.empty()) text << "      skipped: " << skipped << '\n';
+  if (!tool.empty() && verbosity > 0) text << "      by " << tool << '\n';
+}
+
+/// By trigger: {"tool": what will be run} or {"skipped": why nothing will be}.
+Json prospects_json(const PlannedRun& run) {
+  Json all = Json::object();
+  for (const auto& [trigger, prospect] : run.prospects) {
+    if (!prospect.tool.empty()) all[trigger]["tool"] = prospect.tool;
+    if (!prospect.skipped.empty()) all[trigger]["skipped"] = prospect.skipped;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string plan_text(const PlannedRun& run, const std::string& root, int verbosity) {
+  std::ostringstream text;
+  text << "Plan for " << root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
+  if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
+  for (const std::string& trigger : run.owed) text << "  still owed by an earlier apply: " << trigger << '\n';
+  for (const PlannedComponent& component : run.components) append_component(text, component, run, verbosity);
+  for (const std::string& trigger : run.triggers) append_trigger(text, trigger, run, verbosity);
+  if (run.failed())
+    text << "Not everything can be planned; see the errors above.\n";
+  else if (!run.changes() &&
+           std::ranges::any_of(run.components, [&](const auto& each) { return is_checked_again(run, each); }))
+    text << "Nothing to change; what did not work is checked again by an apply.\n";
+  else if (!run.changes())
+    text << "Nothing to do.\n";
+  return text.str();
+}
+
+Json plan_json(const PlannedRun& run, const Options& options) {
+  Json components = Json::array();
+  for (const PlannedComponent& component : run.components) {
+    Json items = Json::array();
+    for (const PlannedItem& item : component.items)
+      items.push_back({{"action", item.action.json()},
+                       {"removal", item.removal},
+                       {"standing", standing_name(item.check.standing)},
+                       {"summary", item.check.summary},
+                       {"diff", item.check.diff}});
+    Json value{
+        {"name", component.name},    {"state", to_string(component.state)}, {"facts", to_json(component.facts)},
+        {"items", std::move(items)}, {"notes", component.plan.notes()},     {"outputs", component.plan.outputs()}};
+    if (!component.reason.empty()) value["reason"] = component.reason;
+    if (component.error) value["error"] = to_json(*component.error);
+    if (run.failing.contains(component.name)) value["failing"] = run.failing[component.name];
+    components.push_back(std::move(value));
+  }
+  return envelope("Plan",
+                  {{"changes", run.changes()},
+                   {"components", components},
+                   {"kernel", run.kernel},
+                   {"owed", run.owed},
+                   {"recovery", run.recovery},
+                   {"triggers", run.triggers},
+                   {"prospects", prospects_json(run)},
+                   {"identity", plan_identity(run)},
+                   {"lock", run.lock.to_json()},
+                   {"options",
+                    {{"spec", absolute(run.spec.file)},
+                     {"root", absolute(options.session.root)},
+                     {"kernel", options.session.kernel},
+                     {"sim", options.session.sim.find('/') == std::string::npos ? options.session.sim
+                                                                                : absolute(options.session.sim)},
+                     {"live", options.session.live.value_or(false)},
+                     {"update", options.update},
+                     {"only", options.only}}}});
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "cli/render/render.hpp"
+
+namespace slipway::core {
+
+Json envelope(const std::string& kind, Json members) {
+  members["apiVersion"] = "slipway.dev/v1";
+  members["kind"] = kind;
+  return members;
+}
+
+std::string json_text(const Json& value, const std::string& output) {
+  return output == "jsonl" ? canonical(value) + "\n" : pretty(value);
+}
+
+std::string error_text(const Error& error, const std::string& component, const HostSpec* spec) {
+  Error shown = error;
+  if (!component.empty() && !shown.what.starts_with(component + ":")) shown.what = component + ": " + shown.what;
+  constexpr std::string_view kPrefix = "spec.";
+  if (spec != nullptr && shown.where.starts_with(kPrefix)) {
+    const std::string position = spec->position(shown.where.substr(kPrefix.size()));
+    if (!position.empty()) shown.where = position + "  " + shown.where;
+  }
+  return to_text(shown);
+}
+
+std::string findings_text(const std::map<std::string, Findings>& findings) {
+  std::ostringstream text;
+  for (const auto& [component, list] : findings)
+    for (const Finding& finding : list.list()) {
+      text << "  " << to_string(finding.status) << "  " << finding.name << ": " << finding.text << '\n';
+      if (!finding.remedy.empty()) text << "      do: " << finding.remedy << '\n';
+    }
+  return text.str();
+}
+
+Json findings_json(const std::map<std::string, Findings>& findings) {
+  Json components = Json::object();
+  bool passed = true;
+  for (const auto& [component, list] : findings) {
+    components[component] = to_json(list);
+    passed = passed && list.passed();
+  }
+  return envelope("Findings", {{"components", components}, {"passed", passed}});
+}
+
+std::string apply_text(const ApplyResult& result, const std::string& root) {
+  std::ostringstream text;
+  for (const std::string& line : result.report) text << "note: " << line << '\n';
+  for (const PlannedComponent& component : result.run.components) {
+    text << component.name << ": " << to_string(component.state);
+    if (!component.reason.empty()) text << " (" << component.reason << ")";
+    text << '\n';
+    for (const PlannedItem& item : component.items)
+      if (item.check.standing == Check::Standing::drift_kept) text << "  kept: " << item.check.summary << '\n';
+  }
+  text << findings_text(result.findings);
+  if (!result.changed && result.run.failed())
+    text << "Nothing was changed.\n";
+  else if (!result.changed)
+    text << "Nothing to do: " << root << " is as the spec says.\n";
+  else if (result.generation != 0)
+    text << "Generation " << result.generation << " is in force.\n";
+  return text.str();
+}
+
+Json apply_json(const ApplyResult& result) {
+  Json components = Json::array();
+  for (const PlannedComponent& component : result.run.components) {
+    Json value{{"name", component.name}, {"state", to_string(component.state)}};
+    if (!component.reason.empty()) value["reason"] = component.reason;
+    if (component.error) value["error"] = to_json(*component.error);
+    components.push_back(std::move(value));
+  }
+  Json members{{"changed", result.changed},
+               {"components", components},
+               {"findings", findings_json(result.findings)["components"]},
+               {"generation", result.generation},
+               {"report", result.report}};
+  if (result.error) members["error"] = to_json(*result.error);
+  return envelope("Applied", std::move(members));
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/render/wrap.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kNarrowest = 40;
+constexpr std::size_t kHanging = 4;  // below what stands behind a mark: "  + create …"
+constexpr std::size_t kDeepestIndent = 12;
+
+/// Characters, not bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// Where the word ends that begins at `from`; what is in backquotes belongs together if it is not too long.
+std::size_t end_of_word(const std::string& line, std::size_t from, std::size_t room) {
+  std::size_t end = std::min(line.find(' ', from), line.size());
+  const std::size_t open = line.find('`', from);
+  if (open == std::string::npos || open > end) return end;
+  const std::size_t close = line.find('`', open + 1);
+  if (close == std::string::npos) return end;
+  const std::size_t whole = std::min(line.find(' ', close), line.size());
+  return width_of(std::string_view(line).substr(from, whole - from)) <= room ? whole : end;
+}
+
+/// How much of a word that is too long goes onto this line: up to its last slash that fits, else its last dot.
+std::size_t fitting_part(std::string_view word, std::size_t room) {
+  for (const char at : {'/', '.'}) {
+    const std::size_t found = word.substr(0, room).rfind(at);
+    if (found != std::string_view::npos && found != 0) return found + 1;
+  }
+  return 0;
+}
+
+/// One line that becomes several.
+class Breaker {
+ public:
+  Breaker(const std::string& line, std::size_t columns)
+      : line_(line),
+        columns_(columns),
+        lead_(std::min(line.find_first_not_of(' '), line.size())),
+        indent_(std::min(lead_ + kHanging, kDeepestIndent), ' '),
+        current_(line, 0, lead_) {}
+
+  std::string run() {
+    std::size_t gap = 0;  // the spaces before the word
+    for (std::size_t at = lead_; at < line_.size();) {
+      const std::size_t end = end_of_word(line_, at, columns_ - indent_.size());
+      const std::string word = line_.substr(at, end - at);
+      const bool reason = word == "#" && !fits(gap, std::string_view(line_).substr(at));
+      if (gap > 0 && (reason || !fits(gap, word))) {
+        next_line();
+        gap = 0;
+      }
+      add(gap, word);
+      at = std::min(line_.find_first_not_of(' ', end), line_.size());
+      gap = at - end;
+    }
+    return text_ + current_;
+  }
+
+ private:
+  bool fits(std::size_t gap, std::string_view word) const {
+    return width_of(current_) + gap + width_of(word) <= columns_;
+  }
+  void next_line() {
+    text_ += current_ + "\n";
+    current_ = indent_;
+  }
+  void add(std::size_t gap, std::string word) {
+    current_.append(gap, ' ');
+    while (!fits(0, word)) {
+      const std::size_t part = fitting_part(word, columns_ - std::min(columns_, width_of(current_)));
+      if (part == 0) break;
+      current_ += word.substr(0, part);
+      word.erase(0, part);
+      next_line();
+    }
+    current_ += word;
+  }
+
+  const std::string& line_;
+  std::size_t columns_;
+  std::size_t lead_;
+  std::string indent_;
+  std::string current_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::size_t columns_of(int descriptor) {
+  if (const char* const named = std::getenv("SLIPWAY_COLUMNS")) {
+    const std::string_view text(named);
+    std::size_t columns = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), columns);
+    if (read.ec == std::errc{} && read.ptr == text.data() + text.size() && columns >= kNarrowest) return columns;
+  }
+  winsize size{};
+  if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col >= kNarrowest ? size.ws_col : 0;
+}
+
+std::string wrapped(const std::string& text, std::size_t columns) {
+  if (columns == 0) return text;
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    result += width_of(line) <= columns ? line : Breaker(line, columns).run();
+    if (end < text.size()) result += '\n';
+    at = end + 1;
+  }
+  return result;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/terminal_ui.hpp"
+
+#include <cstdio>
+
+#include <unistd.h>
+
+#include "cli/command.hpp"
+#include "cli/render/render.hpp"
+#include "cli/render/wrap.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::chrono::milliseconds kDrawStep{100};
+constexpr int kBarWidth = 30;
+
+std::string mebibytes(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+std::string bar(std::uint64_t done, std::uint64_t total) {
+  if (total == 0) return std::to_string(done);
+  const auto filled = static_cast<std::size_t>(static_cast<double>(done) / static_cast<double>(total) * kBarWidth);
+  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "] " + mebibytes(done) + " of " +
+         mebibytes(total);
+}
+
+}  // namespace
+
+TerminalUi::TerminalUi(int verbosity, bool json_lines)
+    : verbosity_(verbosity), json_lines_(json_lines), terminal_(!json_lines && ::isatty(STDERR_FILENO) == 1) {}
+
+TerminalUi::~TerminalUi() { clear_bar(); }
+
+void TerminalUi::clear_bar() {
+  if (bar_shown_) std::fputs("\r\033[K", stderr);
+  bar_shown_ = false;
+}
+
+void TerminalUi::event(Json members) { print(json_text(envelope("Event", std::move(members)), "jsonl")); }
+
+void TerminalUi::line(const std::string& component, const std::string& text) {
+  clear_bar();
+  const std::string whole = component.empty() ? text : component + ": " + text;
+  std::fprintf(stderr, "%s\n", wrapped(whole, columns_of(STDERR_FILENO)).c_str());
+}
+
+void TerminalUi::log(Level level, const std::string& component, const std::string& text) {
+  const int needed = level == Level::debug ? 2 : level == Level::info ? 1 : 0;
+  if (verbosity_ < needed) return;
+  const std::scoped_lock lock(mutex_);
+  if (json_lines_)
+    event({{"type", level == Level::warning ? "warning" : "log"}, {"component", component}, {"text", text}});
+  line(component, (level == Level::warning ? "warning: " : "") + text);
+}
+
+void TerminalUi::step(const std::string& component, const std::string& text) {
+  const std::scoped_lock lock(mutex_);
+  if (json_lines_) return event({{"type", "step"}, {"component", component}, {"text", text}});
+  line(component, text);
+}
+
+void TerminalUi::progress(const std::string& component, const std::string& label, std::uint64_t done,
+                          std::uint64_t total) {
+  const std::scoped_lock lock(mutex_);
+  const bool finished = total != 0 && done >= total;
+  const auto now = std::chrono::steady_clock::now();
+  if (!finished && label == last_label_ && now - last_draw_ < kDrawStep) return;
+  last_draw_ = now;
+  if (json_lines_) {
+    event({{"type", "progress"}, {"component", component}, {"label", label}, {"done", done}, {"total", total}});
+  } else if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s: %s %s", component.c_str(), label.c_str(), bar(done, total).c_str());
+    bar_shown_ = true;
+    if (finished) clear_bar();
+  } else if (label != last_label_) {
+    line(component, label);
+  }
+  last_label_ = finished ? "" : label;
+}
+
+}  // namespace slipway::core
