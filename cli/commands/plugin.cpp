@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
-#include "core/author/check_plugin.hpp"
-#include "core/author/skeleton.hpp"
+#include "author/check_plugin.hpp"
+#include "author/skeleton.hpp"
 #include "cli/command.hpp"
 
 namespace slipway::core {

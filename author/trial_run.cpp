@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/author/trial_run.hpp"
+#include "author/trial_run.hpp"
 
 #include <algorithm>
 #include <array>

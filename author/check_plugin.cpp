@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/author/check_plugin.hpp"
+#include "author/check_plugin.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,8 +14,8 @@
 
 #include <slipway/write/scratch_folder.hpp>
 
-#include "core/author/trial_root.hpp"
-#include "core/author/trial_run.hpp"
+#include "author/trial_root.hpp"
+#include "author/trial_run.hpp"
 #include "cli/front/exit_code.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/spec/init.hpp"

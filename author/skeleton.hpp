@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/author/skeleton.hpp - a first plugin for somebody to go on from: it compiles, has tests, and does a small thing.
+// author/skeleton.hpp - a first plugin for somebody to go on from: it compiles, has tests, and does a small thing.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/author/trial_root.hpp"
+#include "author/trial_root.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "core/author/trial_run.hpp"
+#include "author/trial_run.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/author/skeleton.hpp"
+#include "author/skeleton.hpp"
 
 #include <algorithm>
 #include <cctype>
