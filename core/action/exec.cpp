@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/exec.cpp - kind `exec`: a program that makes something hold, guarded by one that tells whether it does.
 #include "core/action/kinds.hpp"
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

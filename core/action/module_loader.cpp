@@ -8,7 +8,7 @@
 
 #include "core/action/kernel_log.hpp"
 #include "core/action/module_failure.hpp"
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

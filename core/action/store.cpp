@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 
-#include "core/action/build.hpp"
+#include "sandbox/build.hpp"
 #include "core/host/digest.hpp"
 #include "core/host/folder_names.hpp"
 #include "core/host/read_link.hpp"

@@ -7,7 +7,7 @@
 
 #include <slipway/host.hpp>
 
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 #include "core/action/triggers.hpp"
 
 namespace slipway::core {

@@ -2,7 +2,7 @@
 // core/action/trigger_depmod.cpp - trigger `depmod:RELEASE`: what modprobe knows of a kernel's modules.
 #include <array>
 
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 #include "core/action/triggers.hpp"
 
 namespace slipway::core {
@@ -21,7 +21,7 @@ bool has_own(const Host& host) { return root_has_tool(host, kDepmod) && root_run
 Result<ToolEnd> run_offline(const std::string& release, ActionContext& context) {
   // The root's own sees links as the booted system will; this machine's follows absolute ones out of the root.
   if (has_own(context.host)) {
-    auto end = run_in_root(context, {kDepmod, "-a", release}, kDepmodLimit);
+    auto end = run_in_root(context.root, {kDepmod, "-a", release}, kDepmodLimit);
     if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool(kDepmod)) return end;
   }
   return run_here({kDepmod, "-a", "-b", context.root.root().folder(), release}, kDepmodLimit);

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 #include "core/action/triggers.hpp"
 
 namespace slipway::core {
@@ -74,7 +74,7 @@ Result<Payment> pay_initramfs(const std::string& release, ActionContext& context
     return skipped("the root is for " + context.host.arch() + ", whose programs do not run on this machine; run `" +
                    maker->argv.front() + "` when it has booted");
   auto end =
-      live ? run_live(context.host, maker->argv, kInitramfsLimit) : run_in_root(context, maker->argv, kInitramfsLimit);
+      live ? run_live(context.host, maker->argv, kInitramfsLimit) : run_in_root(context.root, maker->argv, kInitramfsLimit);
   if (!end) return end.error();
   if (end->status != 0) {
     Error error = tool_failed(*end, "making the initrd of kernel " + release,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 #include "core/action/triggers.hpp"
 
 namespace slipway::core {
@@ -36,7 +36,7 @@ bool has_own_ldconfig(const Host& host) { return root_has_tool(host, "ldconfig")
 Result<ToolEnd> run_offline(ActionContext& context) {
   // -v names the links that were made. Links are made as usual (no -X): an unpacked library may come without.
   if (has_own_ldconfig(context.host)) {
-    auto end = run_in_root(context, {"ldconfig", "-v"}, kLdconfigLimit);
+    auto end = run_in_root(context.root, {"ldconfig", "-v"}, kLdconfigLimit);
     if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool("ldconfig")) return end;
   }
   return run_here({"ldconfig", "-v", "-r", context.root.root().folder()}, kLdconfigLimit);

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "core/action/build.hpp"
+#include "sandbox/build.hpp"
 #include "core/action/kinds.hpp"
 #include "core/action/store.hpp"
 #include "core/action/tree_list.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

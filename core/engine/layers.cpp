@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/action/build.hpp"
+#include "sandbox/build.hpp"
 #include "core/action/store.hpp"
 
 namespace slipway::core {

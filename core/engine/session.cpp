@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/action/build.hpp"
+#include "sandbox/build.hpp"
 #include "core/engine/advice.hpp"
 #include "core/host/sim_installed.hpp"
 #include "core/host/sim_machine.hpp"

@@ -41,7 +41,7 @@ def debs_folder():
 def makers_of_packages():
     """A digest of the sources that decide what a package is made of."""
     digest = hashlib.sha256()
-    for folder in ("plugins/driver", "core/action", "artifact/pack"):
+    for folder in ("plugins/driver", "core/action", "sandbox", "artifact/pack"):
         for path in sorted((HERE.parent.parent / folder).rglob("*.[ch]pp")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

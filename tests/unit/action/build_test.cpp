@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles small projects with this machine's gcc and make; skipped where namespaces are not allowed.
-#include "core/action/build.hpp"
+#include "sandbox/build.hpp"
 
 #include <filesystem>
 
@@ -10,9 +10,9 @@
 
 #include <slipway/action.hpp>
 
-#include "core/action/build_log.hpp"
-#include "core/action/module_info.hpp"
-#include "core/action/sandbox.hpp"
+#include "sandbox/build_log.hpp"
+#include "core/host/module_info.hpp"
+#include "sandbox/sandbox.hpp"
 #include "real_programs.hpp"
 
 namespace slipway::core {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs real programs of this machine's "/" in a sandbox; skipped where namespaces are not allowed.
-#include "core/action/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 #include <csignal>
 #include <filesystem>

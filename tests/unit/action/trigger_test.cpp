@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "action_fixture.hpp"
-#include "core/action/sandbox.hpp"
-#include "core/action/tool.hpp"
+#include "sandbox/sandbox.hpp"
+#include "sandbox/tool.hpp"
 #include "real_programs.hpp"
 
 namespace slipway::core {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "action_fixture.hpp"
-#include "core/action/build.hpp"
+#include "sandbox/build.hpp"
 #include "core/action/store.hpp"
 #include "core/action/tree_list.hpp"
 #include "core/host/digest.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

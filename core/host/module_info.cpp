@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/module_info.hpp"
+#include "core/host/module_info.hpp"
 
 #include <cstring>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/build_collect.hpp"
+#include "sandbox/build_collect.hpp"
 
 #include <cerrno>
 #include <filesystem>
@@ -10,9 +10,9 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/action/compress.hpp"
-#include "core/action/module_info.hpp"
-#include "core/action/tool.hpp"
+#include "sandbox/compress.hpp"
+#include "core/host/module_info.hpp"
+#include "sandbox/tool.hpp"
 #include "core/host/file_bytes.hpp"
 
 namespace slipway::core {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/build_log.hpp"
+#include "sandbox/build_log.hpp"
 
 #include <array>
 #include <regex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/build_room.hpp"
+#include "sandbox/build_room.hpp"
 
 #include <ctime>
 #include <filesystem>

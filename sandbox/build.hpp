@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/build.hpp - compiles a layer in a private mount namespace of a root (action::Build).
+// sandbox/build.hpp - compiles a layer in a private mount namespace of a root (action::Build).
 #pragma once
 
 #include <atomic>

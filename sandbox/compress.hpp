@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/compress.hpp - compresses a kernel module as the kernel's own build does, so that it can be loaded.
+// sandbox/compress.hpp - compresses a kernel module as the kernel's own build does, so that it can be loaded.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/build_log.hpp - finds what went wrong in the output of a compile.
+// sandbox/build_log.hpp - finds what went wrong in the output of a compile.
 #pragma once
 
 #include <optional>

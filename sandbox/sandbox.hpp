@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/sandbox.hpp - runs a program of a root in namespaces of its own: nothing that it does to mounts,
+// sandbox/sandbox.hpp - runs a program of a root in namespaces of its own: nothing that it does to mounts,
 // processes or the network is seen outside, and nothing of it is left when it ended.
 //
 // Inside are the root's files, a fresh /proc, an empty /sys, empty /tmp, /var/tmp and /run in memory, and of /dev only

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/sandbox_mounts.hpp - what a program in a sandbox sees as its file system.
+// sandbox/mounts.hpp - what a program in a sandbox sees as its file system.
 #pragma once
 
-#include "core/action/sandbox_inside.hpp"
+#include "sandbox/inside.hpp"
 
 namespace slipway::core {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/build_check.cpp - what a build needs of the root whose compiler it uses, looked for before it is begun.
+// sandbox/build_check.cpp - what a build needs of the root whose compiler it uses, looked for before it is begun.
 #include <algorithm>
 
-#include "core/action/build.hpp"
-#include "core/action/tool.hpp"
+#include "sandbox/build.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/tool.hpp - runs the tools that triggers need: the live machine's, the root's own, or this machine's.
+// sandbox/tool.hpp - runs the tools that triggers need: the live machine's, the root's own, or this machine's.
 #pragma once
 
 #include <chrono>
 #include <string>
 #include <vector>
 
-#include "core/action/action_kind.hpp"
+#include <slipway/host.hpp>
+#include <slipway/result.hpp>
+
+#include "core/host/root_fs.hpp"
 
 namespace slipway::core {
 
@@ -30,7 +33,7 @@ bool runs_here(const std::string& arch, const std::string& machine, const std::s
 Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv, std::chrono::seconds limit);
 /// A program of a root that is not live, in a sandbox (sandbox.hpp). SOURCE_DATE_EPOCH is handed on where there is one.
 /// Errors: those of run_in_sandbox().
-Result<ToolEnd> run_in_root(ActionContext& context, const std::vector<std::string>& argv, std::chrono::seconds limit);
+Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit);
 /// Whether run_in_root() works here, found out without running anything of the root. Who may not write to the root only
 /// looks, and is not told what they could not do. Errors: `unsupported`, as run_in_sandbox() gives it.
 Status check_in_root(const Host& host);

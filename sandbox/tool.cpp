@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/tool.hpp"
+#include "sandbox/tool.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 #include <slipway/local_host.hpp>
 
-#include "core/action/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace slipway::core {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::array kLocalFolders{"/usr/local/sbin/", "/usr/local/bin/"};  // i
 constexpr const char* kNowhere = "/.slipway-is-only-looking";               // a path that no root has
 constexpr std::chrono::seconds kProbeLimit{30};
 constexpr std::size_t kKeptBytes = 256 << 10;
-constexpr std::size_t kShownLines = 20;
+constexpr std::size_t kToolLines = 20;
 
 std::string command_line(const std::vector<std::string>& argv) {
   std::string line;
@@ -93,14 +93,14 @@ Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv,
   return ToolEnd{end.exit_status, end.output + end.errors, command_line(argv)};
 }
 
-Result<ToolEnd> run_in_root(ActionContext& context, const std::vector<std::string>& argv, std::chrono::seconds limit) {
+Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit) {
   ToolEnd end;
-  end.command = "chroot " + context.root.root().folder() + " " + command_line(argv);
+  end.command = "chroot " + root.root().folder() + " " + command_line(argv);
   Sandbox request;
-  request.root = context.root.root().folder();
+  request.root = root.root().folder();
   request.argv = argv;
   request.environment = sandbox_environment();
-  if (const auto epoch = context.root.source_date_epoch())
+  if (const auto epoch = root.source_date_epoch())
     request.environment.push_back("SOURCE_DATE_EPOCH=" + std::to_string(*epoch));
   request.limit = limit;
   request.on_output = [&](std::string_view text) {
@@ -192,7 +192,7 @@ Error tool_failed(const ToolEnd& end, const std::string& doing, const std::strin
               next,
               {}};
   if (end.output.find("No space left on device") != std::string::npos) error.code = ErrorCode::no_space;
-  if (std::string tail = last_lines(end.output, kShownLines); !tail.empty()) error.details.emplace_back("said", tail);
+  if (std::string tail = last_lines(end.output, kToolLines); !tail.empty()) error.details.emplace_back("said", tail);
   return error;
 }
 

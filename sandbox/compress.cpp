@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/compress.hpp"
+#include "sandbox/compress.hpp"
 
 #include <cerrno>
 #include <memory>

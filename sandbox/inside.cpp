@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/sandbox_inside.hpp"
+#include "sandbox/inside.hpp"
 
 #include <array>
 #include <cerrno>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/action/sandbox_mounts.hpp"
+#include "sandbox/mounts.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/build_collect.hpp - takes what a build made: stripped, signed, compressed, in that order.
+// sandbox/build_collect.hpp - takes what a build made: stripped, signed, compressed, in that order.
 #pragma once
 
-#include "core/action/build_room.hpp"
+#include "sandbox/build_room.hpp"
 
 namespace slipway::core {
 

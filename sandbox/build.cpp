@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/build.hpp"
+#include "sandbox/build.hpp"
 
 #include <cerrno>
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/action/build_collect.hpp"
-#include "core/action/build_log.hpp"
-#include "core/action/build_room.hpp"
-#include "core/action/tool.hpp"
+#include "sandbox/build_collect.hpp"
+#include "sandbox/build_log.hpp"
+#include "sandbox/build_room.hpp"
+#include "sandbox/tool.hpp"
 #include "core/host/digest.hpp"
 #include "core/host/file_bytes.hpp"
 

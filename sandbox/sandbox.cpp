@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 #include <array>
 #include <cerrno>
@@ -13,7 +13,7 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/action/sandbox_inside.hpp"
+#include "sandbox/inside.hpp"
 
 namespace slipway::core {
 namespace {

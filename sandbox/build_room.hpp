@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/build_room.hpp - the scratch folder of a build, and the sandbox that its programs run in.
+// sandbox/build_room.hpp - the scratch folder of a build, and the sandbox that its programs run in.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/action/build.hpp"
-#include "core/action/sandbox.hpp"
+#include "sandbox/build.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace slipway::core {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/sandbox_mounts.hpp"
+#include "sandbox/mounts.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/module_info.hpp - what a kernel module says of itself in its .modinfo section.
+// core/host/module_info.hpp - what a kernel module says of itself in its .modinfo section.
 #pragma once
 
 #include <map>

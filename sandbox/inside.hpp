@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/sandbox_inside.hpp - the child's side of run_in_sandbox(): makes the namespaces and runs the program.
+// sandbox/inside.hpp - the child's side of run_in_sandbox(): makes the namespaces and runs the program.
 #pragma once
 
 #include <string>
 
-#include "core/action/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace slipway::core {
 
