@@ -19,7 +19,7 @@
 #include "cli/front/exit_code.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/spec/init.hpp"
-#include "core/worker/locate.hpp"
+#include "core/worker/client/locate.hpp"
 
 namespace slipway::core {
 namespace {

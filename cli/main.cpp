@@ -10,7 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/render/wrap.hpp"
-#include "core/engine/advice.hpp"
+#include "core/engine/verify/advice.hpp"
 
 #ifndef SLIPWAY_VERSION
 #error "the build names the version"

@@ -13,7 +13,7 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/worker/locate.hpp"
+#include "core/worker/client/locate.hpp"
 
 namespace slipway::core {
 namespace {

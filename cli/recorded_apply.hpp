@@ -4,7 +4,7 @@
 
 #include "cli/options.hpp"
 #include "cli/terminal_ui.hpp"
-#include "core/engine/apply.hpp"
+#include "core/engine/apply/apply.hpp"
 #include "cli/history/history.hpp"
 
 namespace slipway::core {

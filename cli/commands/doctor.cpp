@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/doctor.hpp"
+#include "core/engine/verify/doctor.hpp"
 
 #include <sstream>
 

@@ -4,7 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
-#include "core/engine/stop.hpp"
+#include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/verify.hpp"
+#include "core/engine/verify/verify.hpp"
 
 #include "cli/command.hpp"
 

@@ -18,7 +18,7 @@
 #include "cli/front/reference.hpp"
 #include "core/loader/own_prefix.hpp"
 #include "core/loader/plugin_folders.hpp"
-#include "core/worker/locate.hpp"
+#include "core/worker/client/locate.hpp"
 
 namespace slipway::core {
 namespace {

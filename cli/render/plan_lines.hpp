@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/planned.hpp"
+#include "core/engine/plan/planned.hpp"
 
 namespace slipway::core {
 

@@ -8,8 +8,8 @@
 #include <slipway/findings.hpp>
 
 #include "cli/options.hpp"
-#include "core/engine/apply.hpp"
-#include "core/engine/planned.hpp"
+#include "core/engine/apply/apply.hpp"
+#include "core/engine/plan/planned.hpp"
 
 namespace slipway::core {
 

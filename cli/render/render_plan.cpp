@@ -5,7 +5,7 @@
 
 #include "cli/render/plan_lines.hpp"
 #include "cli/render/render.hpp"
-#include "core/engine/failing.hpp"
+#include "core/engine/apply/failing.hpp"
 
 namespace slipway::core {
 namespace {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "sandbox/build.hpp"
-#include "core/engine/advice.hpp"
+#include "core/engine/verify/advice.hpp"
 #include "core/host/sim_installed.hpp"
 #include "core/host/sim_machine.hpp"
 #include "core/host/sim_view.hpp"

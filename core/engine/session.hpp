@@ -14,12 +14,12 @@
 #include <slipway/local_host.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
-#include "core/engine/answers.hpp"
+#include "core/engine/plan/answers.hpp"
 #include "core/engine/ui.hpp"
 #include "core/host/root_fs.hpp"
 #include "core/journal/state_dir.hpp"
 #include "core/loader/plugin_file.hpp"
-#include "core/worker/worker.hpp"
+#include "core/worker/client/worker.hpp"
 
 namespace slipway::core {
 

@@ -7,7 +7,7 @@
 //   components/NAME.json  what component NAME owns, see Ownership
 //   generations/N.json    see Generation; `current` holds the N in force
 //   products.json        files that triggers made where there was none, and stores that are to be dropped
-//   failing.json         components that did not work when they were last applied (core/engine/failing.hpp)
+//   failing.json         components that did not work when they were last applied (core/engine/apply/failing.hpp)
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
 //   journal.sqlite        only while an apply is under way (core/journal/journal.hpp)
 #pragma once
@@ -52,7 +52,7 @@ struct Generation {
   int number = 0;
   Json spec;              ///< the host spec as written
   std::string spec_file;  ///< where it came from: relative paths were relative to it
-  Json lock;              ///< core/engine/lockfile.hpp
+  Json lock;              ///< core/engine/plan/lockfile.hpp
   Json plugins;           ///< component to {version, digest}
   std::string kernel;     ///< --kernel, when it was given
 };

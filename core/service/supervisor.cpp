@@ -14,7 +14,7 @@
 #include "core/service/control_socket.hpp"
 #include "core/service/notify.hpp"
 #include "core/service/quieting.hpp"
-#include "core/worker/worker.hpp"
+#include "core/worker/client/worker.hpp"
 
 namespace slipway::core {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/worker/frame.hpp"
-#include "core/worker/said.hpp"
+#include "core/worker/client/said.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker/worker.hpp"
+#include "core/worker/client/worker.hpp"
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway {

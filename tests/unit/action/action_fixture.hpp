@@ -13,7 +13,7 @@
 #include <slipway/local_host.hpp>
 
 #include "core/action/action_kind.hpp"
-#include "core/action/store.hpp"
+#include "core/action/store/store.hpp"
 #include "core/host/originals.hpp"
 #include "tests/unit/host/temp_root.hpp"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "action_fixture.hpp"
-#include "core/action/owner.hpp"
+#include "core/action/file/owner.hpp"
 
 namespace slipway::core {
 namespace {

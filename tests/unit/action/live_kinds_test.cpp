@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "action_fixture.hpp"
-#include "core/action/kernel_log.hpp"
-#include "core/action/module_failure.hpp"
+#include "core/action/module/kernel_log.hpp"
+#include "core/action/module/module_failure.hpp"
 #include "fake_machine.hpp"
 
 namespace slipway::core {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 
 #include "action_fixture.hpp"
-#include "core/action/trigger.hpp"
-#include "core/action/unit_file.hpp"
+#include "core/action/trigger/trigger.hpp"
+#include "core/action/unit/unit_file.hpp"
 #include "fake_machine.hpp"
 
 namespace slipway::core {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/text_diff.hpp"
+#include "core/action/file/text_diff.hpp"
 
 #include <random>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triggers in roots that are not live: real ldconfig and depmod, this machine's and the root's own.
-#include "core/action/trigger.hpp"
+#include "core/action/trigger/trigger.hpp"
 
 #include <filesystem>
 

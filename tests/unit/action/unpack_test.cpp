@@ -5,8 +5,8 @@
 
 #include "action_fixture.hpp"
 #include "sandbox/build.hpp"
-#include "core/action/store.hpp"
-#include "core/action/tree_list.hpp"
+#include "core/action/store/store.hpp"
+#include "core/action/store/tree_list.hpp"
 #include "core/host/digest.hpp"
 
 namespace slipway::core {

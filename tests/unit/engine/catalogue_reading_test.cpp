@@ -3,7 +3,7 @@
 
 #include <slipway/inputs.hpp>
 
-#include "core/engine/sources.hpp"
+#include "core/engine/plan/sources.hpp"
 
 namespace slipway::core {
 namespace {

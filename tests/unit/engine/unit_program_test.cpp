@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/unit_program.hpp"
+#include "core/engine/unit/unit_program.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <sys/wait.h>
 
-#include "core/worker/locate.hpp"
+#include "core/worker/client/locate.hpp"
 #include "tests/unit/worker/worker_fixture.hpp"
 
 namespace slipway::core {

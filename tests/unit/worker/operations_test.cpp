@@ -7,8 +7,8 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "core/worker/family.hpp"
-#include "core/worker/worker_mark.hpp"
+#include "core/worker/client/family.hpp"
+#include "core/worker/serve/worker_mark.hpp"
 #include "tests/unit/worker/worker_fixture.hpp"
 
 namespace slipway::core {

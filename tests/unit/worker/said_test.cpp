@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker/said.hpp"
+#include "core/worker/client/said.hpp"
 
 #include <gtest/gtest.h>
 

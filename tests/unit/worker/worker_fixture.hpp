@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/worker/process_list.hpp"
-#include "core/worker/worker.hpp"
+#include "core/worker/client/process_list.hpp"
+#include "core/worker/client/worker.hpp"
 
 namespace slipway::core {
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/file/device_node.cpp - kind `device-node`: a character device in /dev, and /dev/char/MAJOR:MINOR -> it.
+//
+// The rules are nvidia-modprobe's: a node of the right type and number is left alone but for its mode, a wrong one is
+// made anew, and the link is there in any case, since the device cgroup of a container looks devices up by it.
+#include <optional>
+
+#include "core/action/kinds.hpp"
+#include "core/action/file/plain_file.hpp"
+
+namespace slipway::core {
+namespace {
+
+struct Node {
+  std::string path;
+  std::optional<unsigned> major;  ///< none while the driver that has it is not loaded
+  std::string major_of;
+  unsigned minor = 0;
+  unsigned mode = 0666;
+
+  std::string number() const { return std::to_string(*major) + ":" + std::to_string(minor); }
+};
+
+Result<Node> node_of(const Action& action, const Host& host) {
+  Node node{action.target(),
+            {},
+            action.text("major_of"),
+            action.json().value("minor", 0U),
+            action.json().value("mode", 0666U)};
+  if (!node.path.starts_with("/dev/") || node.path.find("/../") != std::string::npos)
+    return Error{ErrorCode::invalid,
+                 "the device node " + node.path + " is not below /dev",
+                 node.path,
+                 "this is a defect of the component that planned it; report it to its authors",
+                 {}};
+  node.major = node.major_of.empty() ? action.json().value("major", 0U) : host.character_major(node.major_of);
+  return node;
+}
+
+std::string link_path(unsigned major, unsigned minor) {
+  return "/dev/char/" + std::to_string(major) + ":" + std::to_string(minor);
+}
+
+/// "../nvidia0", "../nvidia-caps/nvidia-cap1": as udev writes it.
+std::string link_target(const std::string& path) { return ".." + path.substr(std::string_view("/dev").size()); }
+
+bool right_device(const Node& node, const PathState& now) {
+  return node.major && now.is(FileInfo::Type::character_device) && now.info.device_major == *node.major &&
+         now.info.device_minor == node.minor;
+}
+
+bool link_right(const Host& host, const Node& node) {
+  const auto target = host.read_link(link_path(*node.major, node.minor));
+  return target && *target == link_target(node.path);
+}
+
+std::string summary_of(const Node& node, const PathState& now) {
+  const std::string number = node.major ? node.number() : node.major_of + "'s major:" + std::to_string(node.minor);
+  if (right_device(node, now) && now.info.mode != node.mode)
+    return "set " + node.path + " to mode " + octal(node.mode) + " (was " + octal(now.info.mode) + ")";
+  if (right_device(node, now)) return "link " + link_path(*node.major, node.minor) + " -> " + link_target(node.path);
+  return (now.absent ? "create " : "replace ") + node.path + " (character device " + number + ", " + octal(node.mode) +
+         ")";
+}
+
+class DeviceNodeKind final : public ActionKind {
+ public:
+  Phase phase() const override { return Phase::activate; }
+
+  Result<Check> check(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(node, node_of(action, context.host));
+    SLIPWAY_TRY(now, look_at(context.host, node.path, false));
+    Check check;
+    check.summary = summary_of(node, now);
+    if (now.is(FileInfo::Type::directory)) {
+      check.standing = Check::Standing::conflict;
+      check.problem = in_the_way(node.path, now.info.type, "a device node");
+    } else if (right_device(node, now) && now.info.mode == node.mode && link_right(context.host, node)) {
+      check.standing = Check::Standing::satisfied;
+      check.summary = node.path;
+    } else if (!context.host.live()) {
+      check.standing = Check::Standing::at_boot;
+    }
+    return check;
+  }
+
+  Result<Image> capture(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(node, node_of(action, context.host));
+    SLIPWAY_TRY(image, context.root.capture(node.path));
+    Image captured{{"node", image}};
+    if (!node.major) return captured;
+    SLIPWAY_TRY(link, context.root.capture(link_path(*node.major, node.minor)));
+    captured["link"] = link;
+    return captured;
+  }
+
+  Result<Outcome> perform(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(node, node_of(action, context.host));
+    if (!context.host.live())
+      return Error{ErrorCode::offline, node.path + " can only be made on the live machine", node.path, {}, {}};
+    if (!node.major)
+      return Error{ErrorCode::not_found,
+                   node.path + " cannot be made: no loaded driver is called '" + node.major_of + "' in /proc/devices",
+                   node.path,
+                   "load the kernel module that registers it",
+                   {}};
+    SLIPWAY_TRY(now, look_at(context.host, node.path, false));
+    if (!right_device(node, now) || now.info.mode != node.mode) {
+      if (now.is(FileInfo::Type::directory)) return in_the_way(node.path, now.info.type, "a device node");
+      SLIPWAY_CHECK(context.root.make_node(node.path, true, *node.major, node.minor, node.mode));
+    }
+    if (link_right(context.host, node)) return Outcome::done();
+    const std::string link = link_path(*node.major, node.minor);
+    SLIPWAY_CHECK(context.root.stage_symlink(link, link_target(node.path)));
+    SLIPWAY_CHECK(context.root.switch_in(link));
+    return Outcome::done();
+  }
+
+  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
+    if (!context.host.live()) return {};
+    SLIPWAY_TRY(now, look_at(context.host, action.target(), false));
+    if (now.is(FileInfo::Type::character_device)) {
+      const std::string link = link_path(now.info.device_major, now.info.device_minor);
+      const auto target = context.host.read_link(link);
+      const bool ours = target && *target == link_target(action.target());
+      if (ours) SLIPWAY_CHECK(context.root.restore(link, image.value("link", Image{{"type", "absent"}})));
+    }
+    return context.root.restore(action.target(), image.value("node", Image{{"type", "absent"}}));
+  }
+
+  /// Nothing: nodes are made anew at every boot, and what they are is in the action.
+  Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json::object(); }
+  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
+};
+
+}  // namespace
+
+const ActionKind& device_node_kind() {
+  static const DeviceNodeKind kind;
+  return kind;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/file/file.cpp - kind `file`: a regular file with exactly this content.
+#include "core/action/kinds.hpp"
+#include "core/action/file/owner.hpp"
+#include "core/action/file/plain_file.hpp"
+
+namespace slipway::core {
+namespace {
+
+std::string saved_path(const std::string& path) { return path + ".slipway-saved"; }
+
+Result<PlainFile> wish_of(const Action& action, const Host& host) {
+  SLIPWAY_TRY(owner, find_owner(host, action.text("owner"), action.text("group")));
+  return PlainFile{action.target(),
+                   action.text("content"),
+                   action.json().value("mode", 0644U),
+                   owner.uid,
+                   owner.gid,
+                   action.text("on_drift") == "replace"};
+}
+
+class FileKind final : public ActionKind {
+ public:
+  Result<Check> check(const Action& action, ActionContext& context) const override {
+    const auto wish = wish_of(action, context.host);
+    if (!wish) return Check{Check::Standing::conflict, "create " + action.target(), {}, wish.error()};
+    SLIPWAY_TRY(now, look_at(context.host, wish->path, true));
+    if (!now.absent && context.root.is_mount_point(wish->path) && fingerprint_of(now) != wanted_fingerprint(*wish))
+      return mounted(wish->path);
+    return judge(*wish, now, context.record);
+  }
+
+  Result<Image> capture(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(image, context.root.capture(action.target()));
+    SLIPWAY_TRY(edited, saves_an_edit(action, context));
+    if (edited) {
+      SLIPWAY_TRY(saved, context.root.capture(saved_path(action.target())));
+      image["saved"] = saved;
+    }
+    return image;
+  }
+
+  Status stage(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(wish, wish_of(action, context.host));
+    return context.root.stage_file(wish.path, wish.content, wish.mode, wish.uid, wish.gid);
+  }
+
+  Status unstage(const Action& action, ActionContext& context) const override {
+    return context.root.unstage(action.target());
+  }
+
+  Result<Outcome> perform(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(before, check(action, context));
+    if (before.standing == Check::Standing::satisfied) {  // a second run after a crash
+      SLIPWAY_CHECK(unstage(action, context));
+      return Outcome::already_done();
+    }
+    SLIPWAY_TRY(edited, saves_an_edit(action, context));
+    if (edited) SLIPWAY_CHECK(context.root.link_beside(action.target(), saved_path(action.target())));
+    if (!context.root.staged(action.target())) SLIPWAY_CHECK(stage(action, context));
+    SLIPWAY_CHECK(context.root.switch_in(action.target()));
+    return Outcome::done();
+  }
+
+  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
+    SLIPWAY_CHECK(context.root.restore(action.target(), image));
+    if (!image.contains("saved")) return {};
+    return context.root.restore(saved_path(action.target()), image["saved"]);
+  }
+
+  Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(now, look_at(context.host, action.target(), true));
+    return fingerprint_of(now);
+  }
+
+  Result<Json> written(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(wish, wish_of(action, context.host));
+    return wanted_fingerprint(wish);
+  }
+
+  Result<bool> drifted(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(now, look_at(context.host, action.target(), true));
+    return !now.absent && !context.record.is_null() && fingerprint_of(now) != context.record;
+  }
+
+ private:
+  static Json wanted_fingerprint(const PlainFile& wish) {
+    PathState state{false, {}, wish.content};
+    state.info.type = FileInfo::Type::regular;
+    state.info.mode = wish.mode;
+    state.info.uid = wish.uid;
+    state.info.gid = wish.gid;
+    return fingerprint_of(state);
+  }
+
+  static Check mounted(const std::string& path) {
+    Check check;
+    check.standing = Check::Standing::conflict;
+    check.summary = "change " + path;
+    check.problem = Error{ErrorCode::conflict,
+                          path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
+                          path,
+                          "unmount it (umount " + path + "), or change the file that is mounted there",
+                          {}};
+    return check;
+  }
+
+  /// `on_drift: replace`, and what is there is neither what slipway wrote nor what it is to write.
+  Result<bool> saves_an_edit(const Action& action, ActionContext& context) const {
+    if (action.text("on_drift") != "replace") return false;
+    SLIPWAY_TRY(wish, wish_of(action, context.host));
+    SLIPWAY_TRY(now, look_at(context.host, action.target(), true));
+    if (!now.is(FileInfo::Type::regular) || context.record.is_null()) return false;
+    const Json state = fingerprint_of(now);
+    return state != context.record && state != wanted_fingerprint(wish);
+  }
+};
+
+}  // namespace
+
+const ActionKind& file_kind() {
+  static const FileKind kind;
+  return kind;
+}
+
+}  // namespace slipway::core

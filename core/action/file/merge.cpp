@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/file/merge.cpp - kind `merge`: keys in a file that belongs to somebody else.
+//
+// Image: {"path": the file behind all links, "file": its image, "keys": records of merge/edit.hpp, "result": digest of
+// the file with the keys set}. As long as the file is that result, undoing brings the former bytes back; once others
+// changed it, each key that still holds ours goes back by itself.
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <slipway/merge/edit.hpp>
+
+#include "core/action/kinds.hpp"
+#include "core/action/file/plain_file.hpp"
+#include "core/host/digest.hpp"
+
+namespace slipway::core {
+namespace {
+
+using merge::Key;
+using merge::KeyRecord;
+using merge::KeyWish;
+
+constexpr std::size_t kNamedKeys = 3;
+
+bool same_key(const KeyRecord& record, const Key& key) { return record["key"] == Json(key); }
+
+const KeyRecord* find_record(const Json& records, const Key& key) {
+  if (!records.is_array()) return nullptr;
+  for (const KeyRecord& record : records)
+    if (same_key(record, key)) return &record;
+  return nullptr;
+}
+
+Json keys_of(const Json& image_or_record) {
+  return image_or_record.is_object() ? image_or_record.value("keys", Json::array()) : Json::array();
+}
+
+/// The file now, and as it is to be.
+struct Work {
+  std::string path;  ///< behind all links
+  std::string format;
+  PathState now;
+  std::vector<KeyWish> wishes;
+  std::vector<Key> kept;     ///< keys that somebody else changed since
+  std::vector<Key> changed;  ///< keys that are set, removed or given up
+  std::vector<KeyRecord> records;
+  std::string bytes;  ///< the result
+
+  bool changes() const { return bytes != now.content; }
+  unsigned mode() const { return now.absent ? 0644 : now.info.mode; }
+};
+
+/// Keys of a former wish that this one no longer lists go back to what they were.
+Status give_up(Work& work, const ActionContext& context) {
+  std::vector<KeyRecord> stale;
+  for (const KeyRecord& record : keys_of(context.original)) {
+    const bool wished = std::any_of(work.wishes.begin(), work.wishes.end(),
+                                    [&](const KeyWish& wish) { return same_key(record, wish.key); });
+    if (!wished) stale.push_back(record);
+  }
+  if (stale.empty()) return {};
+  SLIPWAY_TRY(undone, merge::undo_keys(work.bytes, work.format, stale, work.path));
+  if (undone != work.bytes)
+    for (const KeyRecord& record : stale) work.changed.push_back(record["key"]);
+  work.bytes = undone;
+  return {};
+}
+
+Result<Work> plan_work(const Action& action, const ActionContext& context) {
+  Work work;
+  work.path = context.host.resolve(action.target()).value_or(action.target());
+  work.format = action.text("format");
+  work.wishes = merge::wishes_of(action.value("set"));
+  SLIPWAY_TRY(now, look_at(context.host, work.path, true));
+  work.now = now;
+  if (!now.absent && !now.is(FileInfo::Type::regular))
+    return in_the_way(work.path, now.info.type, "a configuration file");
+  work.bytes = now.content;
+  SLIPWAY_TRY(document, merge::read_value(work.bytes, work.format, work.path));
+  const Json record = keys_of(context.record);
+  const bool replace = action.text("on_drift") == "replace";
+  std::vector<KeyWish> ours;
+  for (const KeyWish& wish : work.wishes) {
+    const KeyRecord* former = find_record(record, wish.key);
+    const bool edited = former != nullptr && !now.absent && !merge::holds(document, wish.key, (*former)["value"]) &&
+                        !merge::holds(document, wish.key, wish.value);
+    if (edited && !replace)
+      work.kept.push_back(wish.key);
+    else
+      ours.push_back(wish);
+  }
+  SLIPWAY_CHECK(give_up(work, context));
+  SLIPWAY_TRY(edited, merge::set_keys(work.bytes, work.format, ours, work.path));
+  work.bytes = edited.bytes;
+  work.records = edited.records;
+  for (const KeyRecord& key : work.records)
+    if (key.contains("edit")) work.changed.push_back(key["key"]);
+  return work;
+}
+
+std::string names(const std::vector<Key>& keys) {
+  std::string text;
+  for (std::size_t i = 0; i < keys.size() && i < kNamedKeys; ++i)
+    text += (i == 0 ? "" : ", ") + merge::to_text(keys[i]);
+  if (keys.size() > kNamedKeys) text += " and " + std::to_string(keys.size() - kNamedKeys) + " more";
+  return text;
+}
+
+Json image_of(const Work& work, const Image& file) {
+  return Json{{"path", work.path}, {"file", file}, {"keys", work.records}, {"result", digest_of(work.bytes)}};
+}
+
+Status write(const Work& work, RootFs& root) {
+  const std::uint32_t uid = work.now.absent ? ::geteuid() : work.now.info.uid;
+  const std::uint32_t gid = work.now.absent ? ::getegid() : work.now.info.gid;
+  return root.stage_file(work.path, work.bytes, work.mode(), uid, gid);
+}
+
+/// A key's record of two applies as one: what was there before the first, and what the last made of it.
+KeyRecord join_records(const KeyRecord& first, const KeyRecord& later) {
+  if (!first.contains("edit")) return later;
+  KeyRecord joined = first;
+  joined["ours"] = later["ours"];
+  if (!later.contains("edit")) return joined;
+  joined["edit"] = later["edit"];
+  joined["edit"]["old"] = first["edit"]["old"];
+  return joined;
+}
+
+class MergeKind final : public ActionKind {
+ public:
+  std::string removal(const Action& action) const override { return "take slipway's keys out of " + action.target(); }
+
+  Result<Check> check(const Action& action, ActionContext& context) const override {
+    Check check;
+    check.summary = "change " + action.target();
+    const auto work = plan_work(action, context);
+    if (!work) {
+      check.standing = Check::Standing::conflict;
+      check.problem = work.error();
+      return check;
+    }
+    if (work->changes()) {
+      check.summary =
+          (work->now.absent ? "create " + work->path + " with " : "change " + work->path + ": ") + names(work->changed);
+      check.diff = diff_for_people(work->path, work->now, work->bytes, work->mode());
+      if (!work->kept.empty()) check.summary += "; keep " + names(work->kept) + ", changed by somebody else";
+      if (context.root.is_mount_point(work->path)) {
+        check.standing = Check::Standing::conflict;
+        check.problem = mounted(work->path);
+      }
+    } else if (!work->kept.empty()) {
+      check.standing = Check::Standing::drift_kept;
+      check.summary = "keep " + names(work->kept) + " in " + work->path + ", changed by somebody else";
+    } else {
+      check.standing = Check::Standing::satisfied;
+      check.summary = work->path;
+    }
+    return check;
+  }
+
+  Result<Image> capture(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(work, plan_work(action, context));
+    SLIPWAY_TRY(file, context.root.capture(work.path));
+    return image_of(work, file);
+  }
+
+  Status stage(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(work, plan_work(action, context));
+    return work.changes() ? write(work, context.root) : Status{};
+  }
+
+  Status unstage(const Action& action, ActionContext& context) const override {
+    return context.root.unstage(context.host.resolve(action.target()).value_or(action.target()));
+  }
+
+  Result<Outcome> perform(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(work, plan_work(action, context));
+    if (!work.changes()) {
+      SLIPWAY_CHECK(unstage(action, context));
+      return Outcome::already_done();
+    }
+    SLIPWAY_TRY(staged, look_at(context.host, work.path + ".slipway-new", true));
+    if (staged.absent || staged.content != work.bytes) {  // somebody wrote the file since it was staged
+      SLIPWAY_CHECK(write(work, context.root));
+      SLIPWAY_CHECK(context.root.sync());
+    }
+    SLIPWAY_CHECK(context.root.switch_in(work.path));
+    return Outcome::done();
+  }
+
+  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
+    const std::string path = image.value("path", action.target());
+    const Image file = image.value("file", Image{{"type", "absent"}});
+    SLIPWAY_CHECK(context.root.unstage(path));
+    SLIPWAY_TRY(now, look_at(context.host, path, true));
+    const std::string digest = now.is(FileInfo::Type::regular) ? digest_of(now.content) : "";
+    if (digest == image.value("result", "-") || (now.absent && file.value("type", "") == "absent"))
+      return context.root.restore(path, file);
+    if (now.absent || digest == file.value("digest", "-")) return {};  // gone with all its keys, or never changed
+    const Json keys = keys_of(image);
+    SLIPWAY_TRY(undone, merge::undo_keys(now.content, action.text("format"), {keys.begin(), keys.end()}, path));
+    SLIPWAY_TRY(left, merge::read_value(undone, action.text("format"), path));
+    if (file.value("type", "") == "absent" && left.empty()) return context.root.restore(path, file);
+    if (undone == now.content) return {};
+    SLIPWAY_CHECK(context.root.stage_file(path, undone, now.info.mode, now.info.uid, now.info.gid));
+    SLIPWAY_CHECK(context.root.sync());
+    return context.root.switch_in(path);
+  }
+
+  Image join(const Image& first, const Image& later) const override {
+    Image joined = later;
+    joined["file"] = first.value("file", Json());
+    joined["keys"] = Json::array();
+    const Json records = keys_of(first);
+    for (const KeyRecord& record : keys_of(later)) {
+      const KeyRecord* former = find_record(records, record["key"].get<Key>());
+      joined["keys"].push_back(former == nullptr ? record : join_records(*former, record));
+    }
+    // Between the two applies somebody else wrote the file: then its former bytes are not ours to bring back.
+    const Json captured = later.value("file", Json::object());
+    if (captured.value("digest", "") != first.value("result", "-")) joined["result"] = "";
+    return joined;
+  }
+
+  Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(work, plan_work(action, context));
+    SLIPWAY_TRY(document, merge::read_value(work.now.content, work.format, work.path));
+    const Json former = keys_of(context.record);
+    Json keys = Json::array();
+    for (const KeyWish& wish : work.wishes) {
+      const KeyRecord* kept = find_record(former, wish.key);
+      if (merge::holds(document, wish.key, wish.value))
+        keys.push_back({{"key", wish.key}, {"value", wish.value}});
+      else if (kept != nullptr)
+        keys.push_back(*kept);  // somebody's edit that was kept stays one
+    }
+    return Json{{"keys", keys}};
+  }
+
+  /// Components share a file, not a key.
+  std::vector<std::string> claims(const Action& action) const override {
+    std::vector<std::string> keys;
+    const auto wishes = merge::wishes_of(action.value("set"));
+    for (const KeyWish& wish : wishes) keys.push_back(merge::to_text(wish.key) + " in " + action.target());
+    return keys;
+  }
+
+  /// Never as a whole: restore() leaves every key alone that no longer holds ours.
+  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
+
+ private:
+  static Error mounted(const std::string& path) {
+    return Error{ErrorCode::conflict,
+                 path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
+                 path,
+                 "unmount it (umount " + path + "), or change the file that is mounted there",
+                 {}};
+  }
+};
+
+}  // namespace
+
+const ActionKind& merge_kind() {
+  static const MergeKind kind;
+  return kind;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/file/plain_file.hpp"
+
+#include <array>
+#include <cstdio>
+
+#include "core/action/file/text_diff.hpp"
+#include "core/host/digest.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Standing = Check::Standing;
+
+constexpr std::size_t kContentBytes = 64 << 20;
+constexpr unsigned kOthersMayRead = 0004;
+
+bool same(const PlainFile& wish, const PathState& now) {
+  return now.is(FileInfo::Type::regular) && now.content == wish.content && now.info.mode == wish.mode &&
+         now.info.uid == wish.uid && now.info.gid == wish.gid;
+}
+
+std::string change_summary(const PlainFile& wish, const PathState& now) {
+  if (now.absent) return "create " + wish.path + " (" + octal(wish.mode) + ")";
+  if (!now.is(FileInfo::Type::regular))
+    return "replace the link " + wish.path + " by a file (" + octal(wish.mode) + ")";
+  if (now.content != wish.content) return "change " + wish.path + " (" + octal(wish.mode) + ")";
+  return "set " + wish.path + " to mode " + octal(wish.mode) + ", owner " + std::to_string(wish.uid) + ":" +
+         std::to_string(wish.gid);
+}
+
+const char* type_name(FileInfo::Type type) {
+  switch (type) {
+    case FileInfo::Type::regular:
+      return "a file";
+    case FileInfo::Type::directory:
+      return "a folder";
+    case FileInfo::Type::symlink:
+      return "a symbolic link";
+    case FileInfo::Type::character_device:
+    case FileInfo::Type::block_device:
+      return "a device node";
+    case FileInfo::Type::other:
+      break;
+  }
+  return "something that is neither file, folder nor link";
+}
+
+}  // namespace
+
+std::string octal(unsigned mode) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%04o", mode);
+  return text.data();
+}
+
+Result<PathState> look_at(const Host& host, const std::string& path, bool with_content) {
+  PathState state;
+  auto info = host.info(path);
+  if (!info) return info.error().code == ErrorCode::not_found ? Result<PathState>(state) : info.error();
+  state.absent = false;
+  state.info = *info;
+  if (!with_content || info->type != FileInfo::Type::regular) return state;
+  SLIPWAY_TRY(content, host.read(path, kContentBytes));
+  state.content = std::move(content);
+  return state;
+}
+
+Json fingerprint_of(const PathState& state) {
+  if (!state.is(FileInfo::Type::regular)) return nullptr;
+  return Json{{"digest", digest_of(state.content)},
+              {"mode", state.info.mode},
+              {"uid", state.info.uid},
+              {"gid", state.info.gid}};
+}
+
+Error in_the_way(const std::string& path, FileInfo::Type type, const std::string& wanted) {
+  return Error{ErrorCode::conflict,
+               path + " is there already and is " + type_name(type) + "; " + wanted + " is to be there",
+               path,
+               "find out who owns it (dpkg -S " + path + ", rpm -qf " + path +
+                   "), move it away, then run the same command again",
+               {}};
+}
+
+std::string diff_for_people(const std::string& path, const PathState& now, const std::string& content, unsigned mode) {
+  const bool hidden = (mode & kOthersMayRead) == 0 || (!now.absent && (now.info.mode & kOthersMayRead) == 0);
+  return hidden ? std::string() : unified_diff(path, now.content, content);
+}
+
+Check judge(const PlainFile& wish, const PathState& now, const Json& record) {
+  Check check;
+  if (same(wish, now)) {
+    check.standing = Standing::satisfied;
+    check.summary = wish.path;
+    return check;
+  }
+  if (!now.absent && !now.is(FileInfo::Type::regular) && !now.is(FileInfo::Type::symlink)) {
+    check.standing = Standing::conflict;
+    check.summary = "create " + wish.path;
+    check.problem = in_the_way(wish.path, now.info.type, "a file");
+    return check;
+  }
+  check.diff = diff_for_people(wish.path, now, wish.content, wish.mode);
+  const bool edited = !record.is_null() && !now.absent && fingerprint_of(now) != record;
+  if (edited && !wish.replace_edits) {
+    check.standing = Standing::drift_kept;
+    check.summary = "keep " + wish.path + ", which was changed by somebody else";
+    return check;
+  }
+  check.summary = change_summary(wish, now);
+  if (edited) check.summary += ", the edited one goes to " + wish.path + ".slipway-saved";
+  return check;
+}
+
+}  // namespace slipway::core

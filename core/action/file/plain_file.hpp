@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/file/plain_file.hpp - a regular file with a wanted content, mode and owner: judged, and put in place.
+//
+// Shared by the kinds that write whole files (file, systemd-unit) or rewrite them (merge).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/action/action_kind.hpp"
+
+namespace slipway::core {
+
+/// What a path is and, for a regular file, what is in it.
+struct PathState {
+  bool absent = true;
+  FileInfo info;        ///< when it is not absent
+  std::string content;  ///< of a regular file, when it was asked for
+
+  bool is(FileInfo::Type type) const { return !absent && info.type == type; }
+};
+
+/// Errors: `denied`, `io`; absence is no error.
+Result<PathState> look_at(const Host& host, const std::string& path, bool with_content);
+
+struct PlainFile {
+  std::string path;
+  std::string content;
+  unsigned mode = 0644;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  bool replace_edits = false;  ///< on_drift: replace
+};
+
+/// {"digest", "mode", "uid", "gid"} of what is there; null unless it is a regular file.
+Json fingerprint_of(const PathState& state);
+
+/// Judges a path against a wish. `record` is the fingerprint of when slipway wrote it last, null when it never did.
+Check judge(const PlainFile& wish, const PathState& now, const Json& record);
+
+/// A diff for people; empty when either text may not be read by everybody, so may hold a secret.
+std::string diff_for_people(const std::string& path, const PathState& now, const std::string& content, unsigned mode);
+
+/// "0644"
+std::string octal(unsigned mode);
+
+/// Something that is neither absent nor what the kind makes: what is there and what to do.
+Error in_the_way(const std::string& path, FileInfo::Type type, const std::string& wanted);
+
+}  // namespace slipway::core

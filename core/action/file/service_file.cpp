@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/file/service_file.cpp - kind `service-file`: a file that the component's service writes while it runs. All
+// that an apply does is to remember what was there before, so that removal can bring it back.
+#include <filesystem>
+
+#include "core/action/kinds.hpp"
+#include "core/action/file/plain_file.hpp"
+
+namespace slipway::core {
+namespace {
+
+class ServiceFileKind final : public ActionKind {
+ public:
+  Result<Check> check(const Action& action, ActionContext& context) const override {
+    const std::string path = action.target();
+    Check check;
+    check.summary = "let the service write " + path;
+    if (!context.record.is_null()) {
+      check.standing = Check::Standing::satisfied;
+      return check;
+    }
+    SLIPWAY_TRY(now, look_at(context.host, path, false));
+    if (now.absent || now.is(FileInfo::Type::regular) || now.is(FileInfo::Type::symlink)) return check;
+    check.standing = Check::Standing::conflict;
+    check.problem = in_the_way(path, now.info.type, "a file");
+    return check;
+  }
+
+  Result<Image> capture(const Action& action, ActionContext& context) const override {
+    return context.root.capture(action.target());
+  }
+
+  Result<Outcome> perform(const Action& action, ActionContext& context) const override {
+    const std::string folder = std::filesystem::path(action.target()).parent_path();
+    if (!context.host.info(folder)) SLIPWAY_CHECK(context.root.make_directory(folder, 0755));
+    return Outcome::done();
+  }
+
+  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
+    return context.root.restore(action.target(), image);
+  }
+
+  /// What the service writes says nothing of what slipway did.
+  Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"writer", "service"}}; }
+
+  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
+
+  /// The same path as another component's file is a clash.
+  std::vector<std::string> claims(const Action& action) const override { return {"file " + action.target()}; }
+};
+
+}  // namespace
+
+const ActionKind& service_file_kind() {
+  static const ServiceFileKind kind;
+  return kind;
+}
+
+}  // namespace slipway::core

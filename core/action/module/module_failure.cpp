@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/module/module_failure.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace slipway::core {
+namespace {
+
+struct Reason {
+  ErrorCode code;
+  std::string why;
+  std::string next;
+};
+
+bool said(const std::vector<std::string>& messages, const char* words) {
+  return std::any_of(messages.begin(), messages.end(),
+                     [&](const std::string& line) { return line.find(words) != std::string::npos; });
+}
+
+Reason reason_of(const std::string& release, int number, const std::vector<std::string>& messages) {
+  if (number == EKEYREJECTED || number == ENOKEY || said(messages, "unsigned module is rejected") ||
+      said(messages, "unavailable key is rejected"))
+    return {
+        ErrorCode::denied,
+        "this kernel only takes modules that are signed with a key it trusts (Secure Boot), and this one is not",
+        "sign the modules with a key of yours and enrol it (mokutil --import), use a package whose key is enrolled, "
+        "or switch Secure Boot off"};
+  if (said(messages, "version magic"))
+    return {ErrorCode::conflict, "it was built for another kernel than the running " + release,
+            "use modules that were built for " + release + ", or boot the kernel that they were built for"};
+  if (said(messages, "Unknown symbol") || said(messages, "disagrees about version of symbol"))
+    return {ErrorCode::conflict,
+            "it uses symbols that the running kernel or the modules it needs do not have in that form",
+            "use modules that were built against exactly this kernel and these modules; the kernel's log names the "
+            "symbols"};
+  if (said(messages, "Lockdown") || said(messages, "lockdown"))
+    return {ErrorCode::denied, "the kernel is locked down", "sign the modules, or switch the lockdown off"};
+  switch (number) {
+    case ENODEV:
+    case ENXIO:
+      return {ErrorCode::not_found, "its driver found no device that it can serve",
+              "check that the hardware is there (lspci) and is not bound to another driver"};
+    case ENOENT:
+      return {ErrorCode::not_found, "it or a module that it needs is not installed for kernel " + release,
+              "check /lib/modules/" + release + " and run `depmod " + release + "`"};
+    case EPERM:
+    case EACCES:
+      return {ErrorCode::denied, "loading modules is not allowed here",
+              "run as root, in a container with CAP_SYS_MODULE, and check /proc/sys/kernel/modules_disabled"};
+    case EINVAL:
+      return {ErrorCode::invalid, "it refused to start, or one of its parameters",
+              "check the options in /etc/modprobe.d and what the kernel's log says"};
+    default:
+      return {ErrorCode::io, "it failed to start", "look at what the kernel's log (dmesg) says of it"};
+  }
+}
+
+}  // namespace
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Error load_failure(const std::string& module, const std::string& kernel_release, int number,
+                   const std::vector<std::string>& messages) {
+  const Reason reason = reason_of(kernel_release, number, messages);
+  Error error{reason.code,
+              "the kernel module " + module + " cannot be loaded: " + reason.why + " (" + std::strerror(number) + ")",
+              module,
+              reason.next,
+              {}};
+  std::string log;
+  for (const std::string& line : messages) log += (log.empty() ? "" : "\n") + line;
+  if (!log.empty()) error.details.emplace_back("kernel", log);
+  return error;
+}
+
+Error unload_failure(const std::string& module, int number, const Host& host) {
+  std::string name = module;
+  std::replace(name.begin(), name.end(), '-', '_');
+  const auto holders = host.list("/sys/module/" + name + "/holders").value_or({});
+  const std::string users = host.attribute("/sys/module/" + name + "/refcnt");
+  const bool used = number == EAGAIN || number == EBUSY;
+  Error error{used ? ErrorCode::busy : ErrorCode::io,
+              "the kernel module " + module +
+                  " cannot be unloaded: " + (used ? "it is in use" : std::string(std::strerror(number))),
+              module,
+              used ? "end what uses it (`slipway doctor`, fuser -v /dev/nvidia*), then run the same command again"
+                   : "look at the kernel's log (dmesg)",
+              {}};
+  if (!holders.empty()) error.details.emplace_back("held", "by the modules " + joined(holders));
+  if (!users.empty()) error.details.emplace_back("users", users + " in all, as the kernel counts them");
+  return error;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/program/custom.cpp - kind `custom`: the component's own work, through its check() and apply().
+#include "core/action/kinds.hpp"
+
+namespace slipway::core {
+namespace {
+
+Error no_component(const Action& action) {
+  return Error{ErrorCode::internal,
+               "the custom action '" + action.target() + "' was run without its component",
+               action.target(),
+               "this is a defect of slipway; please report it",
+               {}};
+}
+
+/// The action that undoes this one; nothing where the component says that there is none.
+std::optional<Action> inverse_of(const Action& action) {
+  const Json data = action.value("inverse");
+  if (data.is_null()) return std::nullopt;
+  Json inverse = action.json();
+  inverse["data"] = data;
+  inverse.erase("inverse");
+  return Action(std::move(inverse));
+}
+
+class CustomKind final : public ActionKind {
+ public:
+  std::string removal(const Action& action) const override { return "undo " + action.target(); }
+
+  Phase phase() const override { return Phase::activate; }
+
+  Result<Check> check(const Action& action, ActionContext& context) const override {
+    Check check;
+    check.summary = action.target();
+    if (!context.host.has_kernel_view()) {  // it works on devices, and there are none to see
+      check.standing = Check::Standing::at_boot;
+      return check;
+    }
+    if (!context.custom_check) return no_component(action);
+    SLIPWAY_TRY(holds, context.custom_check(action));
+    if (holds) check.standing = Check::Standing::satisfied;
+    return check;
+  }
+
+  Result<Image> capture(const Action& action, ActionContext& context) const override {
+    if (!context.custom_check) return no_component(action);
+    SLIPWAY_TRY(holds, context.custom_check(action));
+    return Image{{"held", holds}};
+  }
+
+  Result<Outcome> perform(const Action& action, ActionContext& context) const override {
+    if (!context.custom_apply) return no_component(action);
+    return context.custom_apply(action);
+  }
+
+  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
+    const auto inverse = inverse_of(action);
+    if (!inverse || image.value("held", false) || !context.host.has_kernel_view()) return {};
+    if (!context.custom_apply) return no_component(action);
+    SLIPWAY_TRY(outcome, context.custom_apply(*inverse));
+    if (outcome.kind != Outcome::Kind::waiting) return {};
+    Error error{ErrorCode::busy,
+                action.target() + " could not be undone: " + outcome.reason,
+                action.target(),
+                "end what is in the way, then run the same command again",
+                {}};
+    for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);
+    return error;
+  }
+
+  Result<Json> fingerprint(const Action& action, ActionContext&) const override {
+    return Json{{"data", action.value("data")}};
+  }
+  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
+
+  std::string irreversible(const Action& action) const override {
+    return inverse_of(action) ? std::string() : action.text("irreversible");
+  }
+};
+
+}  // namespace
+
+const ActionKind& custom_kind() {
+  static const CustomKind kind;
+  return kind;
+}
+
+}  // namespace slipway::core

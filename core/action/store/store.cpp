@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/store/store.hpp"
+
+#include <set>
+
+#include <fcntl.h>
+
+#include "sandbox/build.hpp"
+#include "core/host/digest.hpp"
+#include "core/host/folder_names.hpp"
+#include "core/host/read_link.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::string_view kStores = "/usr/lib/slipway/store/";
+
+Error bad_name(const std::string& name, const std::string& why) {
+  return Error{ErrorCode::invalid,
+               "the layer name '" + name + "' " + why,
+               name,
+               "this is a defect of the component that planned it; report it to its authors",
+               {}};
+}
+
+/// Relative, and every part of it a name.
+bool is_path_within(const std::string& path) {
+  std::string_view rest = path;
+  for (;;) {
+    const std::size_t slash = rest.find('/');
+    const std::string_view part = rest.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    rest.remove_prefix(slash + 1);
+  }
+}
+
+/// The names in a store that `current` leads to.
+Result<std::set<std::string>> names_in_use(const RootFs& root, const std::string& store, const std::string& set) {
+  std::set<std::string> used{"current", set};
+  SLIPWAY_TRY(links, links_below(root.root(), store + "/" + set));
+  for (const auto& [path, target] : links) {
+    const std::string folder = target.substr(target.rfind('/') + 1);
+    used.insert(folder);
+    used.insert(folder + ".files");
+  }
+  return used;
+}
+
+}  // namespace
+
+std::string store_folder(const std::string& name) { return std::string(kStores) + name; }
+
+std::string layer_key(const Json& layer) {
+  const Json descriptor = layer.value("descriptor", Json::object());
+  const std::string source = descriptor.is_object() ? descriptor.value("digest", "") : "";
+  if (!layer.contains("build") || layer["build"].is_null()) return source;
+  Json build = layer["build"];
+  build["source_digest"] = source;
+  return build_key(build);
+}
+
+std::string layer_folder(const Json& layer) { return "sha256-" + digest_hex(layer_key(layer)); }
+
+Result<std::map<std::string, std::string>> layer_links(const Json& layers) {
+  std::map<std::string, std::string> links;
+  for (const Json& layer : layers) {
+    const std::string as = layer.value("as", "");
+    if (!is_path_within(as)) return bad_name(as, "is no relative path");
+    if (digest_hex(layer_key(layer)).empty()) return bad_name(as, "has no SHA-256 digest in its descriptor");
+    if (!links.emplace(as, layer_folder(layer)).second) return bad_name(as, "is there twice");
+  }
+  for (const auto& [as, folder] : links)
+    for (const std::string& above : folders_above("/" + as))
+      if (links.contains(above.substr(1))) return bad_name(as, "is below another layer's name");
+  return links;
+}
+
+std::string set_folder(const std::map<std::string, std::string>& links) {
+  Json list = Json::array();
+  for (const auto& [as, folder] : links) list.push_back({{"as", as}, {"folder", folder}});
+  return "set-" + digest_hex(digest_of(canonical(list)));
+}
+
+Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name) {
+  const std::string store = store_folder(name);
+  std::vector<std::string> unused;
+  auto folder = root.root().open_at(store, O_RDONLY | O_DIRECTORY);
+  if (!folder && folder.error().code == ErrorCode::not_found) return unused;
+  if (!folder) return folder.error();
+  SLIPWAY_TRY(current, read_link_at(root.root(), store + "/current"));
+  if (current.empty()) return std::vector<std::string>{store};
+
+  SLIPWAY_TRY(used, names_in_use(root, store, current));
+  SLIPWAY_TRY(names, folder_names(folder->get(), store));
+  for (const std::string& entry : names)
+    if (!used.contains(entry)) unused.push_back(store + "/" + entry);
+  return unused;
+}
+
+Status drop_unused_layers(RootFs& root, const std::string& name) {
+  SLIPWAY_TRY(unused, unused_layers(root, name));
+  for (const std::string& path : unused) SLIPWAY_CHECK(root.remove_tree(path));
+  return {};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/action/store/tree_list.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slipway/json.hpp>
+
+#include "core/host/digest.hpp"
+#include "core/host/folder_names.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr unsigned kPermissionBits = 07777;
+constexpr unsigned kMostThreads = 4;
+
+using Entries = std::vector<Json>;
+
+Result<Json> entry_of(const Fd& folder, const std::string& name, const std::string& path) {
+  struct stat info {};
+  if (::fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return system_error("look at", path, errno);
+  Json entry{{"path", path}, {"mode", info.st_mode & kPermissionBits}, {"type", "other"}};
+  if (S_ISDIR(info.st_mode)) entry["type"] = "directory";
+  if (S_ISREG(info.st_mode)) {
+    entry["type"] = "regular";
+    entry["size"] = info.st_size;
+  }
+  if (S_ISLNK(info.st_mode)) {
+    std::string target(PATH_MAX, '\0');
+    const ssize_t size = ::readlinkat(folder.get(), name.c_str(), target.data(), target.size());
+    if (size < 0) return system_error("read the link", path, errno);
+    target.resize(static_cast<std::size_t>(size));
+    entry["type"] = "symlink";
+    entry["points_to"] = target;
+  }
+  return entry;
+}
+
+Status walk(const Fd& folder, const std::string& path, Entries& entries) {
+  SLIPWAY_TRY(names, folder_names(folder.get(), path));
+  for (const std::string& name : names) {
+    const std::string below = path.empty() ? name : path + "/" + name;
+    SLIPWAY_TRY(entry, entry_of(folder, name, below));
+    const bool descend = entry["type"] == "directory";
+    entries.push_back(std::move(entry));
+    if (!descend) continue;
+    const Fd inner(::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!inner) return system_error("list", below, errno);
+    SLIPWAY_CHECK(walk(inner, below, entries));
+  }
+  return {};
+}
+
+/// Fills in the digests of all files, several threads sharing the list.
+Status hash_files(const RootDir& folder, Entries& entries) {
+  std::atomic<std::size_t> next{0};
+  std::mutex lock;
+  std::optional<Error> failed;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < entries.size(); i = next++) {
+      if (entries[i]["type"] != "regular") continue;
+      const auto path = entries[i]["path"].get<std::string>();
+      const auto file = folder.open_at(path, O_RDONLY | O_NOFOLLOW);
+      auto digest = file ? digest_of_file(file->get(), path) : Result<std::string>(file.error());
+      if (digest) {
+        entries[i]["digest"] = *digest;
+        continue;
+      }
+      const std::lock_guard guard(lock);
+      failed = digest.error();
+    }
+  };
+  std::vector<std::thread> others;
+  const unsigned threads = std::min({kMostThreads, std::max(1U, std::thread::hardware_concurrency())});
+  for (unsigned i = 1; i < threads && i < entries.size(); ++i) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+  if (failed) return *failed;
+  return {};
+}
+
+std::map<std::string, Json> by_path(const std::string& list) {
+  std::map<std::string, Json> entries;
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);) {
+    Json entry = Json::parse(line, nullptr, false);
+    if (!entry.is_object()) continue;
+    std::string path = entry.value("path", "");
+    entries.emplace(std::move(path), std::move(entry));
+  }
+  return entries;
+}
+
+std::string difference(const Json& wanted, const Json& found) {
+  if (wanted["type"] != found["type"]) return "is a " + found.value("type", "") + ", not a " + wanted.value("type", "");
+  if (wanted.value("digest", "") != found.value("digest", "")) return "has another content";
+  if (wanted.value("points_to", "") != found.value("points_to", ""))
+    return "points to " + found.value("points_to", "") + ", not to " + wanted.value("points_to", "");
+  return "has another mode";
+}
+
+}  // namespace
+
+Result<std::string> list_tree(const RootDir& folder) {
+  SLIPWAY_TRY(top, folder.open_at("/", O_RDONLY | O_DIRECTORY));
+  Entries entries;
+  SLIPWAY_CHECK(walk(top, "", entries));
+  SLIPWAY_CHECK(hash_files(folder, entries));
+  std::map<std::string, std::string> sorted;
+  for (const Json& entry : entries) sorted[entry["path"].get<std::string>()] = canonical(entry) + "\n";
+  std::string list;
+  for (const auto& [path, line] : sorted) list += line;
+  return list;
+}
+
+std::vector<std::string> compare_lists(const std::string& wanted, const std::string& found) {
+  std::vector<std::string> problems;
+  const auto wanted_entries = by_path(wanted);
+  auto found_entries = by_path(found);
+  for (const auto& [path, entry] : wanted_entries) {
+    const auto match = found_entries.find(path);
+    if (match == found_entries.end()) {
+      problems.push_back(path + " is missing");
+    } else {
+      if (match->second != entry) problems.push_back(path + " " + difference(entry, match->second));
+      found_entries.erase(match);
+    }
+  }
+  for (const auto& [path, entry] : found_entries) problems.push_back(path + " was not there when it was unpacked");
+  return problems;
+}
+
+}  // namespace slipway::core

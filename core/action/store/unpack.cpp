@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/action/store/unpack.cpp - kind `unpack`: layers in the store, and `current` leading to exactly these.
+#include <set>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "sandbox/build.hpp"
+#include "core/action/kinds.hpp"
+#include "core/action/store/store.hpp"
+#include "core/action/store/tree_list.hpp"
+#include "core/host/file_bytes.hpp"
+#include "core/host/read_link.hpp"
+
+namespace slipway::core {
+namespace {
+
+using Links = std::map<std::string, std::string>;
+
+constexpr std::size_t kListBytes = 256 << 20;
+
+bool is_build(const Json& layer) { return layer.contains("build") && !layer["build"].is_null(); }
+
+bool there(RootFs& root, const std::string& path) { return root.root().open_at(path, O_PATH | O_NOFOLLOW).ok(); }
+
+std::string size_text(const Json& layer) {
+  const Json descriptor = layer.value("descriptor", Json());
+  const double bytes = descriptor.is_object() ? descriptor.value("size", 0.0) : 0.0;
+  if (bytes <= 0) return {};
+  std::string number = std::to_string(bytes / (1 << 20));
+  return " (" + number.substr(0, number.find('.') + 2) + " MiB)";
+}
+
+/// One store as the action wants it.
+struct Store {
+  std::string folder;
+  Json layers;
+  Links links;
+  std::string set;
+
+  std::string path(const std::string& name) const { return folder + "/" + name; }
+  std::string staging(const std::string& name) const { return folder + "/.staging-" + name; }
+  std::string current() const { return path("current"); }
+
+  /// The layers whose folders are not there, each once.
+  std::vector<Json> missing(RootFs& root) const {
+    std::set<std::string> seen;
+    std::vector<Json> list;
+    for (const Json& layer : layers)
+      if (seen.insert(layer_folder(layer)).second && !there(root, path(layer_folder(layer)))) list.push_back(layer);
+    return list;
+  }
+};
+
+Result<Store> store_of(const Action& action) {
+  if (action.target().empty() || action.target().find('/') != std::string::npos || action.target().starts_with('.'))
+    return Error{ErrorCode::invalid, "'" + action.target() + "' is no name for a store", {}, {}, {}};
+  Store store{store_folder(action.target()), action.value("layers"), {}, {}};
+  SLIPWAY_TRY(links, layer_links(store.layers));
+  store.links = links;
+  store.set = set_folder(links);
+  return store;
+}
+
+std::string summary_of(const Store& store, const std::vector<Json>& missing) {
+  if (missing.empty()) return "switch " + store.current() + " to layers that are there already";
+  std::string text;
+  for (const Json& layer : missing) {
+    text += text.empty() ? "" : ", ";
+    text += is_build(layer) ? "compile " + layer["build"].value("name", layer.value("as", ""))
+                            : "unpack " + layer.value("as", "") + size_text(layer);
+  }
+  return text + " into " + store.folder;
+}
+
+class UnpackKind final : public ActionKind {
+ public:
+  std::string removal(const Action& action) const override { return "drop what was unpacked for " + action.target(); }
+
+  Result<Check> check(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(store, store_of(action));
+    const std::vector<Json> missing = store.missing(context.root);
+    Check check;
+    check.summary = summary_of(store, missing);
+    for (const Json& layer : missing) {
+      if (!is_build(layer)) continue;
+      check.problem = context.layers.known_failure(layer);
+      if (!check.problem)
+        if (const Status ready = check_build(layer["build"], context.host); !ready) check.problem = ready.error();
+      if (check.problem) {
+        check.standing = Check::Standing::conflict;
+        return check;
+      }
+    }
+    SLIPWAY_TRY(current, read_link_at(context.root.root(), store.current()));
+    if (missing.empty() && current == store.set && there(context.root, store.path(store.set)))
+      check.standing = Check::Standing::satisfied;
+    return check;
+  }
+
+  Result<Image> capture(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(store, store_of(action));
+    return context.root.capture(store.current());
+  }
+
+  Status stage(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(store, store_of(action));
+    SLIPWAY_CHECK(context.root.make_directory(store.folder, 0755));
+    SLIPWAY_TRY(real_folder, context.root.root().resolve(store.folder));
+    for (const Json& layer : store.missing(context.root)) {
+      const std::string name = layer_folder(layer);
+      SLIPWAY_CHECK(context.root.remove_tree(store.staging(name)));
+      const std::string into = context.root.root().folder() + real_folder + "/.staging-" + name;
+      SLIPWAY_CHECK(context.layers.stage(layer, into));
+      SLIPWAY_TRY(tree, RootDir::open(into));
+      SLIPWAY_TRY(list, list_tree(tree));
+      const std::string list_path = store.path(name) + ".files";
+      SLIPWAY_CHECK(context.root.stage_file(list_path, list, 0644, ::geteuid(), ::getegid()));
+      SLIPWAY_CHECK(context.root.switch_in(list_path));
+    }
+    return stage_set(store, context.root);
+  }
+
+  Status unstage(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(store, store_of(action));
+    for (const Json& layer : store.missing(context.root)) {
+      SLIPWAY_CHECK(context.root.remove_tree(store.staging(layer_folder(layer))));
+      SLIPWAY_CHECK(context.root.remove(store.path(layer_folder(layer)) + ".files"));
+    }
+    SLIPWAY_CHECK(context.root.remove_tree(store.staging(store.set)));
+    return context.root.unstage(store.current());
+  }
+
+  /// The folders get their names only here, after the engine's sync: one that has its name is complete on the disk.
+  Result<Outcome> perform(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(store, store_of(action));
+    std::vector<std::string> names{store.set};
+    for (const Json& layer : store.missing(context.root)) names.push_back(layer_folder(layer));
+    for (const std::string& name : names)
+      if (!there(context.root, store.path(name)) && !there(context.root, store.staging(name))) {
+        SLIPWAY_CHECK(stage(action, context));  // a second run after a crash that undid the staging
+        SLIPWAY_CHECK(context.root.sync());
+      }
+    for (const std::string& name : names)
+      if (!there(context.root, store.path(name)))
+        SLIPWAY_CHECK(context.root.rename(store.staging(name), store.path(name)));
+    SLIPWAY_CHECK(context.root.remove_tree(store.staging(store.set)));
+    SLIPWAY_CHECK(context.root.stage_symlink(store.current(), store.set));
+    SLIPWAY_CHECK(context.root.switch_in(store.current()));
+    return Outcome::done();
+  }
+
+  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
+    SLIPWAY_TRY(store, store_of(action));
+    if (image.value("type", "") == "absent") SLIPWAY_CHECK(context.root.remove_tree(store.folder));
+    SLIPWAY_CHECK(context.root.restore(store.current(), image));
+    const std::string former = image.value("points_to", "");
+    if (former.empty() || there(context.root, store.path(former))) return {};
+    return Error{ErrorCode::corrupt,
+                 store.current() + " was to lead back to " + former + ", which is gone",
+                 store.path(former),
+                 "run `slipway apply` to unpack what the spec asks for",
+                 {}};
+  }
+
+  /// The layers stay until the removal counts (drop_unused_layers): a crash before that leads back to them.
+  Status take_away(const Action& action, const Image& original, ActionContext& context) const override {
+    return context.root.restore(store_folder(action.target()) + "/current", original);
+  }
+
+  Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(current, read_link_at(context.root.root(), store_folder(action.target()) + "/current"));
+    return Json{{"set", current}};
+  }
+
+  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }  // nobody else's folder
+
+  Result<std::vector<std::string>> inspect(const Action& action, ActionContext& context) const override {
+    SLIPWAY_TRY(store, store_of(action));
+    std::vector<std::string> problems;
+    for (const auto& [as, name] : store.links) {
+      const std::string path = store.path(name);
+      SLIPWAY_TRY(found, list_of(context.root, path));
+      const auto file = context.root.root().open_at(path + ".files", O_RDONLY);
+      if (!file) {
+        problems.push_back(path + ".files is missing, so " + as + " cannot be checked");
+        continue;
+      }
+      SLIPWAY_TRY(wanted, read_all(file->get(), path + ".files", kListBytes));
+      for (const std::string& problem : compare_lists(wanted, found)) problems.push_back(path + "/" + problem);
+    }
+    return problems;
+  }
+
+ private:
+  static Status stage_set(const Store& store, RootFs& root) {
+    if (there(root, store.path(store.set))) return {};
+    const std::string staging = store.staging(store.set);
+    SLIPWAY_CHECK(root.remove_tree(staging));
+    SLIPWAY_CHECK(root.make_directory(staging, 0755));
+    for (const auto& [as, folder] : store.links) {
+      std::string up = "../";
+      for (std::size_t i = 0; i < folders_above("/" + as).size(); ++i) up += "../";
+      const std::string link = staging + "/" + as;
+      SLIPWAY_CHECK(root.stage_symlink(link, up + folder));
+      SLIPWAY_CHECK(root.switch_in(link));
+    }
+    return {};
+  }
+
+  static Result<std::string> list_of(RootFs& root, const std::string& path) {
+    auto real = root.root().resolve(path);
+    if (!real) return std::string();  // then all that is listed is missing
+    SLIPWAY_TRY(tree, RootDir::open(root.root().folder() + *real));
+    return list_tree(tree);
+  }
+};
+
+}  // namespace
+
+const ActionKind& unpack_kind() {
+  static const UnpackKind kind;
+  return kind;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/apply/apply.hpp - makes a plan so: fetch, then component by component, then what is owed, then the check.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slipway/findings.hpp>
+
+#include "core/engine/plan/planner.hpp"
+
+namespace slipway::core {
+
+struct ApplyOptions {
+  PlanOptions plan;
+  Json expected;               ///< plan_identity() of a saved plan: anything else is refused; null: none
+  bool verify_failing = true;  ///< also of what needs no change: did it not work before, does it now?
+};
+
+struct ApplyResult {
+  PlannedRun run;                            ///< with the states that the components ended in
+  std::map<std::string, Findings> findings;  ///< verify() of each component that changed or was failing
+  std::vector<std::string> report;           ///< what else happened: recovery, skipped triggers
+  int generation = 0;                        ///< in force now
+  bool changed = false;                      ///< anything was done at all
+  std::optional<Error> error;                ///< of the apply as a whole (an owed trigger that could not be paid)
+};
+
+/// Applies a spec. Component failures stand in the run; an Error is for what stops everything before any change.
+Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const ApplyOptions& options);
+
+}  // namespace slipway::core

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/apply/failing.hpp"
+
+#include "core/engine/unit/boot_unit.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// It did not end well: what it should do is not done, or is not known to work.
+bool is_unsettled(const PlannedComponent& component) {
+  switch (component.state) {
+    case ComponentState::failed:
+    case ComponentState::waiting:
+    case ComponentState::reboot_required:
+    case ComponentState::deferred:
+      return true;
+    case ComponentState::blocked:
+      return component.name != kBootComponent;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Json failing_record(const PlannedComponent& component, const Findings* findings) {
+  Json record{{"state", to_string(component.state)}};
+  if (component.error) {
+    record["error"] = component.error->what;
+    if (component.error->code == ErrorCode::unreachable) record["unreachable"] = true;
+  }
+  Findings failed;
+  if (findings != nullptr)
+    for (const Finding& finding : findings->list())
+      if (finding.status == Finding::Status::fail) failed.add(finding);
+  if (!failed.list().empty())
+    record["findings"] = to_json(failed);
+  else if (!component.error && !component.reason.empty())
+    record["reason"] = component.reason;
+  return record;
+}
+
+std::string failing_text(const Json& record) {
+  std::string text;
+  for (const Json& finding : record.value("findings", Json::array()))
+    text += (text.empty() ? "" : "; ") + finding.value("name", "") + ": " + finding.value("text", "");
+  if (text.empty()) text = record.value("error", record.value("reason", ""));
+  return text;
+}
+
+std::string failed_names(const Findings& findings) {
+  std::string names;
+  for (const Finding& finding : findings.list())
+    if (finding.status == Finding::Status::fail) names += (names.empty() ? "" : ", ") + finding.name;
+  return names;
+}
+
+Json failing_after(const Json& before, const PlannedRun& run, const std::map<std::string, Findings>& findings) {
+  Json after = before;
+  for (const PlannedComponent& component : run.components) {
+    const auto found = findings.find(component.name);
+    if (is_unsettled(component))
+      after[component.name] = failing_record(component, found == findings.end() ? nullptr : &found->second);
+    else if (component.state != ComponentState::ready || found != findings.end())
+      after.erase(component.name);  // a component that was left as it was and not verified may fail as before
+  }
+  for (const auto& [name, record] : before.items())
+    if (run.find(name) == nullptr && !run.spec.components.contains(name)) after.erase(name);
+  return after;
+}
+
+}  // namespace slipway::core

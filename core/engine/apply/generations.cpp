@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/apply/generations.hpp"
+
+namespace slipway::core {
+namespace {
+
+Result<Json> plugins_of(Session& session, const HostSpec& spec) {
+  Json plugins = Json::object();
+  for (const auto& [component, section] : spec.components) {
+    const auto path = session.plugins().component_to_path.find(component);
+    if (path == session.plugins().component_to_path.end()) continue;
+    const PluginFile& file = session.plugins().files.at(path->second);
+    SLIPWAY_TRY(digest, session.plugin_digest(file));
+    plugins[component] = {{"version", file.plugin_version}, {"digest", std::move(digest)}};
+  }
+  return plugins;
+}
+
+Result<Generation> generation_of(Session& session, const PlannedRun& run) {
+  Generation generation;
+  generation.spec = run.spec.document;
+  generation.spec_file = run.spec.file;
+  generation.lock = run.lock.to_json();
+  SLIPWAY_TRY(plugins, plugins_of(session, run.spec));
+  generation.plugins = std::move(plugins);
+  generation.kernel = session.options().kernel;
+  return generation;
+}
+
+/// Whether `b` asks for what `a` is. A run that names no kernel takes the one it is on, as slipway-boot does.
+bool same(Generation a, const Generation& b) {
+  a.number = b.number;
+  a.spec_file = b.spec_file;
+  if (b.kernel.empty()) a.kernel.clear();
+  return to_json(a) == to_json(b);
+}
+
+}  // namespace
+
+bool generation_is_new(Session& session, const PlannedRun& run) {
+  const auto current = session.state().current();
+  if (!current) return false;
+  if (!*current) return !run.spec.components.empty();
+  const auto wanted = generation_of(session, run);
+  return wanted && !same(**current, *wanted);
+}
+
+Result<int> record_generation(Session& session, const PlannedRun& run) {
+  StateDir& state = session.state();
+  if (run.spec.components.empty()) {
+    SLIPWAY_CHECK(state.forget_current());
+    return 0;
+  }
+  SLIPWAY_TRY(current, state.current());
+  SLIPWAY_TRY(generation, generation_of(session, run));
+  if (current && same(*current, generation)) return current->number;
+  generation.number = current ? current->number + 1 : 1;  // a later file is what a crash left
+  SLIPWAY_CHECK(state.write_current(generation));
+  return generation.number;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/apply/made_folders.hpp"
+
+#include <array>
+
+#include "core/action/unit/unit_file.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::array kParts{"file", "node", "saved"};  // of images with parts, those that lie beside their target
+constexpr const char* kMember = "missing_parents";     // of an image, see RootFs::capture()
+
+/// Kinds nest images in their own: a device node and its link.
+void collect(const Json& image, std::set<std::string>& folders) {
+  if (!image.is_object()) return;
+  for (const auto& [name, value] : image.items()) {
+    if (name != kMember) {
+      collect(value, folders);
+      continue;
+    }
+    for (const Json& folder : value) folders.insert(folder.get<std::string>());
+  }
+}
+
+void add_to(Image& image, const std::string& path, const std::set<std::string>& made) {
+  if (!image.is_object() || !image.contains("type") || image["type"] != "absent") return;
+  std::set<std::string> missing;
+  collect(image, missing);
+  Json all = Json::array();
+  for (const std::string& folder : folders_above(path))
+    if (missing.contains(folder) || made.contains(folder)) all.push_back(folder);
+  if (!all.empty()) image[kMember] = std::move(all);
+}
+
+}  // namespace
+
+std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned) {
+  std::set<std::string> folders;
+  for (const auto& [component, ownership] : owned)
+    for (const Owned& item : ownership.items) collect(item.original, folders);
+  return folders;
+}
+
+void add_made_parents(Image& image, const Action& action, const std::set<std::string>& made) {
+  if (!image.is_object()) return;
+  const std::string target = action.target();
+  const bool is_unit = action.kind() == "systemd-unit";
+  const std::string path = image.value("path", is_unit ? std::string(kUnitFolder) + "/" + target : target);
+  add_to(image, path, made);
+  for (const char* part : kParts)
+    if (image.contains(part)) add_to(image[part], path, made);
+  if (!image.contains("links")) return;
+  for (const auto& [link, part] : image["links"].items()) add_to(part, link, made);
+}
+
+}  // namespace slipway::core

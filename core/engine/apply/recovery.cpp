@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/apply/recovery.hpp"
+
+#include <unistd.h>
+
+#include "core/engine/apply/layers.hpp"
+#include "core/engine/plan/planner.hpp"
+#include "core/engine/plan/user_edits.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// What was at the step's path before slipway; null when nothing of it is held.
+Image original_of(const std::map<std::string, Ownership>& owned, const Step& step) {
+  const auto component = owned.find(step.component);
+  if (component == owned.end()) return {};
+  const Action action(step.action);
+  const Owned* held = component->second.find(action.kind() + " " + action.target());
+  return held == nullptr ? Image{} : held->original;
+}
+
+/// @param report  gets a line when somebody else changed the file since: it stays
+Status undo_step(Session& session, const Step& step, const Image& original, std::vector<std::string>& report) {
+  ComponentLayers layers(session, step.component, {});
+  ActionContext context = make_context(session, step.component, layers, {});
+  const Action action(step.action);
+  SLIPWAY_TRY(kind, action_kind(action.kind()));
+  SLIPWAY_CHECK(kind->unstage(action, context));
+  SLIPWAY_TRY(edited, holds_an_edit(session.host(), action, step.image, original));
+  if (edited) report.push_back(kept_words(action));
+  return edited ? Status{} : kind->restore(action, step.image, context);
+}
+
+/// A trigger that was paid for the files of these steps has to be paid again for those that come back.
+Status owe_again(Journal& journal, const std::vector<Step>& steps) {
+  std::vector<std::string> triggers;
+  for (const Step& step : steps)
+    for (const Json& trigger : Action(step.action).value("triggers")) triggers.push_back(trigger.get<std::string>());
+  std::vector<Step> none;
+  return triggers.empty() ? Status{} : journal.intend(none, triggers);
+}
+
+}  // namespace
+
+bool journal_exists(Session& session) { return ::access(session.state().journal_path().c_str(), F_OK) == 0; }
+
+Result<Unfinished> read_unfinished(Session& session) {
+  Unfinished found;
+  if (!journal_exists(session)) return found;
+  if (::access(session.state().journal_path().c_str(), R_OK | W_OK) != 0) {  // a look by somebody who may not write
+    found.recovery = true;
+    return found;
+  }
+  SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
+  return unfinished_of(*journal);
+}
+
+Result<Unfinished> unfinished_of(Journal& journal) {
+  SLIPWAY_TRY(steps, journal.open_steps());
+  SLIPWAY_TRY(unwritten, journal.unwritten());
+  SLIPWAY_TRY(owed, journal.owed());
+  return Unfinished{!steps.empty() || !unwritten.empty(), owed};
+}
+
+Status write_down_committed(Session& session, Journal& journal) {
+  SLIPWAY_TRY(unwritten, journal.unwritten());
+  if (unwritten.empty()) return {};
+  for (const Json& value : unwritten) {
+    const Ownership ownership = ownership_from_json(value);
+    SLIPWAY_CHECK(ownership.items.empty() ? session.state().forget(ownership.component)
+                                          : session.state().write(ownership));
+  }
+  SLIPWAY_CHECK(session.root().sync());
+  for (const Json& value : unwritten) SLIPWAY_CHECK(journal.written(value.value("component", "")));
+  return {};
+}
+
+Result<Recovered> open_and_recover(Session& session) {
+  Recovered recovered;
+  SLIPWAY_CHECK(session.state().prepare());
+  SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
+  SLIPWAY_TRY(steps, journal->open_steps());
+  std::set<std::string> components;
+  SLIPWAY_CHECK(owe_again(*journal, steps));
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  for (const Step& step : steps) {
+    SLIPWAY_CHECK(undo_step(session, step, original_of(owned, step), recovered.report));
+    components.insert(step.component);
+  }
+  SLIPWAY_CHECK(write_down_committed(session, *journal));
+  SLIPWAY_CHECK(session.root().sync());
+  for (const std::string& component : components) {
+    SLIPWAY_CHECK(journal->commit(component, Json{}));
+    recovered.report.push_back("an earlier apply was cut off in " + component + ": its changes were undone first");
+  }
+  recovered.journal = std::move(journal);
+  return recovered;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/apply/recovery.hpp - what an apply that was cut off has left behind, and how it is put right.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/session.hpp"
+#include "core/journal/journal.hpp"
+
+namespace slipway::core {
+
+struct Unfinished {
+  bool recovery = false;          ///< steps to undo
+  std::vector<std::string> owed;  ///< triggers to pay
+};
+
+/// An apply was cut off, if only at its very end.
+bool journal_exists(Session& session);
+
+/// Looks for a journal; changes nothing.
+Result<Unfinished> read_unfinished(Session& session);
+/// The same of a journal that is open already.
+Result<Unfinished> unfinished_of(Journal& journal);
+
+/// Writes the records of components that were committed and did not get that far. Errors: the journal keeps them.
+Status write_down_committed(Session& session, Journal& journal);
+
+/// Opens the root's journal. A cut-off apply's open steps are undone, newest first; the ownership of components that
+/// were complete is written; what is owed stays owed.
+/// @return the journal, and what was put right, a sentence each
+struct Recovered {
+  std::unique_ptr<Journal> journal;
+  std::vector<std::string> report;
+};
+Result<Recovered> open_and_recover(Session& session);
+
+}  // namespace slipway::core

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/apply/transaction.hpp"
+
+#include <algorithm>
+
+#include "core/action/store/store.hpp"
+#include "core/action/unit/systemd.hpp"
+#include "core/action/trigger/trigger.hpp"
+#include "core/engine/apply/made_folders.hpp"
+#include "core/engine/plan/planner.hpp"
+#include "core/engine/apply/stop.hpp"
+#include "core/engine/plan/user_edits.hpp"
+
+namespace slipway::core {
+namespace {
+
+Result<const ActionKind*> kind_of(const PlannedItem& item) { return action_kind(item.action.kind()); }
+
+/// Triggers that have to be paid before modules and units are touched; the others wait for the end of the apply.
+bool needed_for_activation(const std::string& trigger) {
+  return trigger == "ldconfig" || trigger == "daemon-reload" || trigger.starts_with("depmod:");
+}
+
+/// Triggers that interrupt a service.
+bool is_restart(const std::string& trigger) {
+  return trigger.starts_with("restart:") || trigger.starts_with("reload:");
+}
+
+}  // namespace
+
+bool Transaction::is_put_off() const {
+  return outcome_.kind == Outcome::Kind::waiting || outcome_.kind == Outcome::Kind::reboot_required;
+}
+
+Transaction::Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
+                         std::map<std::string, Json> sources)
+    : session_(session),
+      journal_(journal),
+      planned_(planned),
+      order_(order),
+      layers_(session, planned.name, std::move(sources)) {
+  for (PlannedItem& item : planned_.items)
+    if (item.changes()) changing_.push_back(&item);
+}
+
+ActionContext Transaction::context(const PlannedItem& item) {
+  return make_context(session_, planned_.name, layers_, item.record, item.original);
+}
+
+std::vector<std::string> Transaction::owed_triggers() const {
+  std::vector<std::string> names;
+  for (const PlannedItem* item : changing_)
+    for (const Json& trigger : item->action.value("triggers"))
+      if (std::find(names.begin(), names.end(), trigger.get<std::string>()) == names.end())
+        names.push_back(trigger.get<std::string>());
+  return names;
+}
+
+Status Transaction::intend() {
+  SLIPWAY_TRY(held, session_.state().ownerships());
+  const auto made = made_folders(held);
+  for (PlannedItem* item : changing_) {
+    SLIPWAY_TRY(kind, kind_of(*item));
+    ActionContext now = context(*item);
+    SLIPWAY_TRY(image, kind->capture(item->action, now));
+    add_made_parents(image, item->action, made);
+    steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
+    item->original = item->original.is_null() ? image : kind->join(item->original, image);
+  }
+  const auto triggers = owed_triggers();
+  SLIPWAY_TRY(owed, journal_.owed());
+  owed_before_ = owed;
+  SLIPWAY_CHECK(capture_products(triggers));
+  SLIPWAY_CHECK(session_.root().sync());  // the originals are on the disk before the journal names them
+  return journal_.intend(steps_, triggers);
+}
+
+Status Transaction::capture_products(const std::vector<std::string>& triggers) {
+  SLIPWAY_TRY(products, session_.state().products());
+  const std::size_t before = products.size();
+  // Stores that are to go are noted like products: whoever ends this apply, or takes it up after a crash, drops them.
+  for (const PlannedItem* item : changing_)
+    if (item->removal && item->action.kind() == "unpack")
+      products[store_folder(item->action.target())] = {
+          {"trigger", ""}, {"store", item->action.target()}, {"original", item->original}};
+  for (const std::string& trigger : triggers) {
+    for (const std::string& path : trigger_products(trigger, session_.host())) {
+      if (products.contains(path)) continue;
+      SLIPWAY_TRY(image, session_.root().capture(path));
+      if (image.value("type", "") == "absent") products[path] = {{"trigger", trigger}, {"original", image}};
+    }
+  }
+  return products.size() == before ? Status{} : session_.state().write_products(products);
+}
+
+Status Transaction::stage() {
+  for (PlannedItem* item : changing_) {
+    SLIPWAY_CHECK(stop_requested());
+    if (item->removal) continue;
+    SLIPWAY_TRY(kind, kind_of(*item));
+    ActionContext now = context(*item);
+    SLIPWAY_CHECK(kind->stage(item->action, now));
+  }
+  return session_.root().sync();
+}
+
+Status Transaction::take_away() {
+  for (std::size_t i = 0; i < changing_.size(); ++i) {
+    PlannedItem& item = *changing_[i];
+    if (!item.removal) continue;
+    SLIPWAY_CHECK(stop_requested());
+    SLIPWAY_TRY(kind, kind_of(item));
+    SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
+    if (kept) continue;
+    session_.ui().step(planned_.name, item.check.summary);
+    ActionContext now = context(item);
+    SLIPWAY_CHECK(kind->take_away(item.action, item.original, now));
+    SLIPWAY_CHECK(journal_.done(steps_[i].id));
+  }
+  return {};
+}
+
+/// Restarts that have to be paid before this item: the component's own action finds those done that are named by what
+/// comes before it in the plan, so that it can tell whether the service is back, while all of it can still be undone.
+std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) const {
+  std::vector<std::string> names;
+  if (item.removal || item.action.kind() != "custom") return names;
+  for (const PlannedItem& other : planned_.items) {
+    if (&other == &item) break;
+    if (!other.changes()) continue;
+    for (const Json& trigger : other.action.value("triggers"))
+      if (is_restart(trigger.get<std::string>())) names.push_back(trigger.get<std::string>());
+  }
+  return names;
+}
+
+/// The last look before a change: what was edited since the plan was made is kept, as it would have been then.
+/// Errors: `conflict` for a file that the plan was to replace whatever it held: it holds another thing by now, which
+/// nobody has kept.
+Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const ActionKind& kind, const Image& image) {
+  ActionContext now = context(item);
+  bool kept = false;
+  if (item.removal) {
+    SLIPWAY_TRY(drifted, kind.drifted(item.action, now));
+    kept = drifted;
+  } else if (!item.record.is_null() && kind.phase() == ActionKind::Phase::switch_in) {
+    SLIPWAY_TRY(again, kind.check(item.action, now));
+    kept = again.standing == Check::Standing::drift_kept;
+  } else if (item.record.is_null()) {
+    SLIPWAY_TRY(edited, holds_an_edit(session_.host(), item.action, image, item.original));
+    if (edited)
+      return Error{
+          ErrorCode::conflict, kept_words(item.action), item.action.target(), "run the same command again", {}};
+  }
+  if (kept) keep(item);
+  return kept;
+}
+
+void Transaction::keep(PlannedItem& item) {
+  item.check.standing = Check::Standing::drift_kept;
+  item.check.summary = "keep " + item.action.target() + ", which was changed by somebody else";
+  session_.ui().log(Ui::Level::warning, planned_.name, kept_words(item.action));
+}
+
+/// The owed restart of a unit that this item is about to start: it will read all files as they are by then. Empty when
+/// it is at work already.
+Result<std::string> Transaction::restart_made_needless(const PlannedItem& item) const {
+  const std::string unit = item.action.target();
+  const bool starts = item.action.kind() == "systemd-unit" && item.action.json().value("started", true);
+  if (!starts || !has_systemd(session_.host())) return std::string();
+  SLIPWAY_TRY(owed, journal_.owed());
+  if (std::find(owed.begin(), owed.end(), "restart:" + unit) == owed.end()) return std::string();
+  SLIPWAY_TRY(state, unit_state(session_.host(), unit));
+  const bool down = state.active == "inactive" || state.active == "failed";  // one that is just starting may have read
+  return down ? "restart:" + unit : std::string();
+}
+
+Status Transaction::perform(ActionKind::Phase phase, bool late) {
+  for (std::size_t i = 0; i < changing_.size(); ++i) {
+    PlannedItem& item = *changing_[i];
+    SLIPWAY_TRY(kind, kind_of(item));
+    if (item.removal || kind->phase() != phase || restarts_before(item).empty() == late) continue;
+    SLIPWAY_CHECK(stop_requested());
+    SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
+    if (kept) continue;
+    session_.ui().step(planned_.name, item.check.summary);
+    ActionContext now = context(item);
+    SLIPWAY_TRY(restart, restart_made_needless(item));
+    SLIPWAY_TRY(outcome, kind->perform(item.action, now));
+    SLIPWAY_TRY(written, kind->written(item.action, now));
+    if (!written.is_null()) item.record = written;  // what others write from now on is theirs
+    SLIPWAY_CHECK(journal_.done(steps_[i].id));
+    if (!restart.empty()) SLIPWAY_CHECK(journal_.paid(restart));
+    if (!restart.empty()) paid_.insert(restart);
+    if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) continue;
+    outcome_ = outcome;
+    return {};  // what comes after it in the plan builds on it
+  }
+  return {};
+}
+
+/// What held when the plan was made and does not any more, now that others were set to work: the node of a driver that
+/// got another number when its module was replaced.
+Status Transaction::activate_the_rest(bool late) {
+  if (is_put_off()) return {};
+  for (PlannedItem& item : planned_.items) {
+    SLIPWAY_TRY(kind, kind_of(item));
+    if (item.removal || item.changes() || kind->phase() != ActionKind::Phase::activate) continue;
+    if (restarts_before(item).empty() == late) continue;
+    ActionContext now = context(item);
+    SLIPWAY_TRY(check, kind->check(item.action, now));
+    if (check.standing != Check::Standing::change) continue;
+    SLIPWAY_TRY(image, kind->capture(item.action, now));
+    item.check = std::move(check);
+    item.original = item.original.is_null() ? image : kind->join(item.original, image);
+    std::vector<Step> step{{0, planned_.name, item.action.json(), image, false, false}};
+    SLIPWAY_CHECK(journal_.intend(step, {}));
+    changing_.push_back(&item);
+    steps_.push_back(std::move(step.front()));
+    session_.ui().step(planned_.name, item.check.summary);
+    SLIPWAY_CHECK(kind->perform(item.action, now));
+    SLIPWAY_CHECK(journal_.done(steps_.back().id));
+  }
+  return {};
+}
+
+Status Transaction::pay_before_activation() {
+  const bool activates = std::any_of(changing_.begin(), changing_.end(), [](const PlannedItem* item) {
+    const auto kind = kind_of(*item);
+    return kind && !item->removal && (*kind)->phase() == ActionKind::Phase::activate;
+  });
+  if (!activates || !session_.host_config().live) return {};  // offline nothing is set to work: all is paid at the end
+  SLIPWAY_TRY(owed, journal_.owed());
+  for (const std::string& trigger : owed) {
+    if (!needed_for_activation(trigger)) continue;
+    session_.ui().step(planned_.name, trigger);
+    ActionContext now = make_context(session_, planned_.name, layers_, {});
+    SLIPWAY_CHECK(pay_trigger(trigger, now));
+    paid_.insert(trigger);
+    SLIPWAY_CHECK(session_.root().sync());  // tools write without one
+    // Other components may name it again later in this apply; intend() then owes it anew.
+    SLIPWAY_CHECK(journal_.paid(trigger));
+  }
+  return {};
+}
+
+/// Those that an action of this component waits for; the others are paid at the end of the apply. One that fails was
+/// tried all the same: undo() pays it once more, for the files that are back by then.
+Status Transaction::pay_restarts() {
+  if (!session_.host_config().live) return {};
+  SLIPWAY_TRY(owed, journal_.owed());
+  for (const PlannedItem& item : planned_.items) {
+    for (const std::string& trigger : restarts_before(item)) {
+      if (paid_.contains(trigger) || std::find(owed.begin(), owed.end(), trigger) == owed.end()) continue;
+      session_.ui().step(planned_.name, trigger);
+      paid_.insert(trigger);
+      ActionContext now = make_context(session_, planned_.name, layers_, {});
+      SLIPWAY_TRY(payment, pay_trigger(trigger, now));
+      if (payment.done) SLIPWAY_CHECK(journal_.paid(trigger));  // one that was skipped is reported at the end
+    }
+  }
+  return {};
+}
+
+Status Transaction::activate() {
+  SLIPWAY_CHECK(perform(ActionKind::Phase::activate));
+  SLIPWAY_CHECK(activate_the_rest(false));
+  if (is_put_off()) return {};
+  SLIPWAY_CHECK(pay_restarts());
+  SLIPWAY_CHECK(perform(ActionKind::Phase::activate, true));
+  return activate_the_rest(true);
+}
+
+Status Transaction::check_all() {
+  for (PlannedItem* item : changing_) {
+    if (item->removal || item->check.standing == Check::Standing::drift_kept) continue;
+    SLIPWAY_TRY(kind, kind_of(*item));
+    ActionContext now = context(*item);
+    if (item->action.kind() != "file") {
+      SLIPWAY_TRY(record, kind->fingerprint(item->action, now));
+      item->record = record;
+      now.record = record;
+    }
+    if (is_put_off()) continue;
+    SLIPWAY_TRY(check, kind->check(item->action, now));
+    if (item->action.kind() == "file" && check.standing == Check::Standing::drift_kept) {
+      keep(*item);
+      continue;
+    }
+    if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
+    return Error{ErrorCode::plugin_defect,
+                 "right after it was done, this does not hold: " + item->key() + " (" + check.summary + ")",
+                 {},
+                 "see whether another program on this host changes it back; else report it",
+                 {}};
+  }
+  return {};
+}
+
+Result<Ownership> Transaction::ownership() {
+  Ownership owned;
+  owned.component = planned_.name;
+  owned.order = order_;
+  owned.outputs = planned_.plan.outputs();
+  for (const PlannedItem& item : planned_.items) {
+    if (item.removal) continue;  // taken away, or a user's by now
+    if (item.check.standing == Check::Standing::at_boot) continue;
+    Image original = item.original;
+    Json record = item.record;
+    if (record.is_null()) {  // it held already, without us: nothing to bring back, nothing of ours to remember
+      SLIPWAY_TRY(kind, kind_of(item));
+      ActionContext now = context(item);
+      SLIPWAY_TRY(image, kind->capture(item.action, now));
+      SLIPWAY_TRY(fingerprint, kind->fingerprint(item.action, now));
+      original = image;
+      record = fingerprint;
+    }
+    owned.items.push_back({item.action.json(), original, record});
+  }
+  return owned;
+}
+
+Result<Ownership> Transaction::commit() {
+  SLIPWAY_TRY(owned, ownership());
+  SLIPWAY_CHECK(session_.root().settle_directory_times());
+  SLIPWAY_CHECK(session_.root().sync());
+  SLIPWAY_CHECK(journal_.commit(planned_.name, to_json(owned)));
+  return owned;
+}
+
+/// From here on it counts, so nothing is undone any more: what fails here is made up for by the next run, since the
+/// journal still has it.
+Status Transaction::write_down(const Ownership& owned) {
+  SLIPWAY_CHECK(owned.items.empty() ? session_.state().forget(planned_.name) : session_.state().write(owned));
+  SLIPWAY_CHECK(session_.root().sync());
+  return journal_.written(planned_.name);
+}
+
+Result<Outcome> Transaction::run() {
+  const auto all = [&]() -> Result<Ownership> {
+    SLIPWAY_CHECK(stage());
+    SLIPWAY_CHECK(take_away());
+    SLIPWAY_CHECK(perform(ActionKind::Phase::switch_in));
+    SLIPWAY_CHECK(session_.root().sync());
+    SLIPWAY_CHECK(pay_before_activation());
+    SLIPWAY_CHECK(activate());
+    SLIPWAY_CHECK(check_all());
+    return commit();
+  };
+  if (const Status intended = intend(); !intended) return intended.error();
+  auto owned = all();
+  if (!owned) return undo(std::move(owned).error());
+  SLIPWAY_CHECK(write_down(*owned));
+  return outcome_;
+}
+
+}  // namespace slipway::core

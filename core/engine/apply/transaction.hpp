@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/apply/transaction.hpp - the changes of one component, all of them or none: stage, switch, activate, check.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/engine/apply/layers.hpp"
+#include "core/engine/plan/planned.hpp"
+#include "core/engine/session.hpp"
+#include "core/journal/journal.hpp"
+
+namespace slipway::core {
+
+/// Carries out one planned component. Before the first change the journal has what was there; when anything fails up to
+/// and including the check, all of it is brought back.
+class Transaction {
+ public:
+  Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
+              std::map<std::string, Json> sources);
+
+  /// @return how the last custom action ended: `waiting` and `reboot_required` are no errors.
+  /// Errors: the first one met; `details` says what could not be brought back, if anything.
+  Result<Outcome> run();
+
+ private:
+  Status intend();
+  Status capture_products(const std::vector<std::string>& triggers);
+  Status stage();
+  Result<bool> keeps_an_edit(PlannedItem& item, const ActionKind& kind, const Image& image);
+  void keep(PlannedItem& item);
+  Result<std::string> restart_made_needless(const PlannedItem& item) const;
+  Status perform(ActionKind::Phase phase, bool late = false);
+  Status take_away();
+  Status pay_before_activation();
+  Status activate_the_rest(bool late);
+  std::vector<std::string> restarts_before(const PlannedItem& item) const;
+  Status pay_restarts();
+  Status activate();
+  Status check_all();
+  Result<Ownership> ownership();
+  Result<Ownership> commit();
+  Status write_down(const Ownership& owned);
+  Error undo(Error cause);
+  void restore_all(Error& cause);
+  Status restore_one(const PlannedItem& item, const Image& image, Error& cause);
+  void settle_triggers(Error& cause);
+  void reinstate_all(Error& cause);
+  /// The rest of the activation waits: for a reboot, or for somebody to let go.
+  bool is_put_off() const;
+  ActionContext context(const PlannedItem& item);
+  std::vector<std::string> owed_triggers() const;
+
+  Session& session_;
+  Journal& journal_;
+  PlannedComponent& planned_;
+  int order_;
+  ComponentLayers layers_;
+  std::vector<PlannedItem*> changing_;    ///< in the order of the steps
+  std::vector<Step> steps_;               ///< one for each of changing_
+  std::vector<std::string> owed_before_;  ///< triggers that were owed already when this began
+  std::set<std::string> paid_;            ///< triggers that were paid, or tried, before the end
+  Outcome outcome_ = Outcome::done();
+};
+
+}  // namespace slipway::core

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/action/trigger/trigger.hpp"
+#include "core/engine/plan/planner.hpp"
+#include "core/engine/apply/transaction.hpp"
+#include "core/engine/plan/user_edits.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kNotRestored = "not restored";
+
+bool is_complete(const Error& cause) {
+  return std::none_of(cause.details.begin(), cause.details.end(),
+                      [](const auto& detail) { return detail.first == kNotRestored; });
+}
+
+}  // namespace
+
+Status Transaction::restore_one(const PlannedItem& item, const Image& image, Error& cause) {
+  const auto kind = action_kind(item.action.kind());
+  if (!kind) return {};
+  ActionContext now = context(item);
+  SLIPWAY_CHECK((*kind)->unstage(item.action, now));
+  SLIPWAY_TRY(edited, holds_an_edit(session_.host(), item.action, image, item.original));
+  if (!edited) return (*kind)->restore(item.action, image, now);
+  cause.details.emplace_back("kept", kept_words(item.action));
+  return {};
+}
+
+void Transaction::restore_all(Error& cause) {
+  for (std::size_t i = steps_.size(); i-- > 0;) {
+    const PlannedItem& item = *changing_[i];
+    const Status undone = restore_one(item, steps_[i].image, cause);
+    if (!undone) cause.details.emplace_back(kNotRestored, item.key() + ": " + undone.error().what);
+  }
+}
+
+/// What a trigger made of the files that are gone again has to be made anew, at once where modules and units need it;
+/// a trigger that was not paid yet has nothing to do any more.
+void Transaction::settle_triggers(Error& cause) {
+  for (const std::string& trigger : owed_triggers()) {
+    if (std::find(owed_before_.begin(), owed_before_.end(), trigger) != owed_before_.end()) {
+      std::vector<Step> none;
+      if (paid_.contains(trigger) && !journal_.intend(none, {trigger})) return;
+      continue;
+    }
+    Status settled;
+    if (paid_.contains(trigger)) {
+      session_.ui().step(planned_.name, trigger);
+      ActionContext now = make_context(session_, planned_.name, layers_, {});
+      if (const auto payment = pay_trigger(trigger, now); !payment) settled = payment.error();
+    }
+    if (settled) settled = journal_.paid(trigger);
+    if (!settled) cause.details.emplace_back(kNotRestored, trigger + ": " + settled.error().what);
+  }
+}
+
+void Transaction::reinstate_all(Error& cause) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const PlannedItem& item = *changing_[i];
+    const auto kind = action_kind(item.action.kind());
+    if (!kind) continue;
+    ActionContext now = context(item);
+    if (const Status again = (*kind)->reinstate(item.action, steps_[i].image, now); !again)
+      cause.details.emplace_back(kNotRestored, item.key() + ": " + again.error().what);
+  }
+}
+
+Error Transaction::undo(Error cause) {
+  session_.ui().step(planned_.name, "undoing what was done");
+  restore_all(cause);
+  if (const Status synced = session_.root().sync(); !synced) return cause;
+  // What could not be restored stays in the journal: the next apply tries again.
+  if (!is_complete(cause)) return cause;
+  settle_triggers(cause);
+  reinstate_all(cause);
+  if (!is_complete(cause)) return cause;
+  if (const Status dropped = journal_.commit(planned_.name, Json{}); !dropped)
+    cause.details.emplace_back("journal", dropped.error().what);
+  return cause;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/plan/lockfile.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kApiVersion = "slipway.dev/v1";
+
+Result<std::string> read_file(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return system_error("read", file, errno == 0 ? ENOENT : errno);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+Result<Lock> Lock::from_json(const Json& value, const std::string& origin) {
+  if (!value.is_object() || value.value("kind", "") != "Lock" || value.value("apiVersion", "") != kApiVersion)
+    return Error{ErrorCode::invalid,
+                 "this is no lock of slipway.dev/v1",
+                 origin,
+                 "name the file that `slipway apply --lock FILE` wrote, or remove it to lock anew",
+                 {}};
+  Lock lock;
+  lock.components_ = value.value("components", Json::object());
+  return lock;
+}
+
+Result<Lock> Lock::read(const std::string& file) {
+  SLIPWAY_TRY(text, read_file(file));
+  return from_json(Json::parse(text, nullptr, false), file);
+}
+
+Status Lock::write(const std::string& file) const {
+  const std::string text = pretty(to_json());
+  if (const auto old = read_file(file); old && *old == text) return {};
+  const std::string temporary = file + ".slipway-new";
+  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) {
+    const int number = errno;
+    ::unlink(temporary.c_str());
+    return system_error("write", file, number);
+  }
+  if (std::rename(temporary.c_str(), file.c_str()) != 0) return system_error("write", file, errno);
+  return {};
+}
+
+Json Lock::entries(const std::string& component, const std::string& key, const Json& source) const {
+  const Json pinned = components_.value(component, Json::object()).value(key, Json::object());
+  if (pinned.value("source", Json{}) != source) return Json::array();
+  return pinned.value("entries", Json::array());
+}
+
+void Lock::pin(const std::string& component, const std::string& key, const Json& source, const Json& entries) {
+  components_[component][key] = {{"source", source}, {"entries", entries}};
+}
+
+Json Lock::to_json() const { return {{"apiVersion", kApiVersion}, {"kind", "Lock"}, {"components", components_}}; }
+
+}  // namespace slipway::core

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/plan/outputs.hpp"
+
+namespace slipway::core {
+namespace {
+
+bool has_type(const Json& value, const std::string& type) {
+  if (value.is_null()) return true;  // not known yet
+  if (type == "string") return value.is_string();
+  if (type == "integer") return value.is_number_integer();
+  if (type == "boolean") return value.is_boolean();
+  return type == "any";
+}
+
+}  // namespace
+
+Json outputs_before(const PlannedRun& run, const std::string& name) {
+  Json all = run.handed_on;
+  for (const PlannedComponent& component : run.components) {
+    if (component.name == name) break;
+    if (!component.leaving) all[component.name] = component.plan.outputs();
+  }
+  return all;
+}
+
+Status record_outputs(Session& session, const PlannedRun& run) {
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  int order = 0;
+  for (const PlannedComponent& component : run.components) {
+    ++order;
+    if (component.state != ComponentState::ready || component.leaving) continue;
+    const auto held = owned.find(component.name);
+    const bool known = held != owned.end();
+    const Json outputs = component.plan.outputs();
+    if (known ? held->second.outputs == outputs : outputs.empty()) continue;
+    Ownership record = known ? held->second : Ownership{component.name, order, {}, {}};
+    record.outputs = outputs;
+    SLIPWAY_CHECK(session.state().write(record));
+  }
+  return {};
+}
+
+Status check_outputs(const Manifest& manifest, const Json& outputs) {
+  for (const auto& [name, value] : outputs.items()) {
+    const auto declared = manifest.outputs.find(name);
+    if (declared != manifest.outputs.end() && has_type(value, declared->second)) continue;
+    const std::string problem = declared == manifest.outputs.end()
+                                    ? "which its manifest does not declare"
+                                    : "which is no " + declared->second + " as its manifest says";
+    return Error{ErrorCode::plugin_defect,
+                 manifest.component + " gives the output '" + name + "' = " + canonical(value) + ", " + problem,
+                 {},
+                 "report it to the plugin's authors",
+                 {}};
+  }
+  return {};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/plan/planned.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace slipway::core {
+
+bool PlannedComponent::changes() const {
+  return std::any_of(items.begin(), items.end(), [](const PlannedItem& item) { return item.changes(); });
+}
+
+bool PlannedComponent::record_is_new() const {
+  return std::all_of(items.begin(), items.end(), [](const PlannedItem& item) { return item.record.is_null(); });
+}
+
+bool PlannedRun::changes() const {
+  return recovery || !owed.empty() ||
+         std::any_of(components.begin(), components.end(), [](const PlannedComponent& component) {
+           return component.changes() || component.leaving || component.state == ComponentState::deferred;
+         });
+}
+
+bool PlannedRun::failed() const {
+  return std::any_of(components.begin(), components.end(), [](const PlannedComponent& component) {
+    return component.state == ComponentState::failed || component.state == ComponentState::blocked;
+  });
+}
+
+const PlannedComponent* PlannedRun::find(const std::string& name) const {
+  const auto found = std::find_if(components.begin(), components.end(),
+                                  [&](const PlannedComponent& component) { return component.name == name; });
+  return found == components.end() ? nullptr : &*found;
+}
+
+PlannedComponent* PlannedRun::find(const std::string& name) {
+  return const_cast<PlannedComponent*>(std::as_const(*this).find(name));  // this run is not constant
+}
+
+Json plan_identity(const PlannedRun& run) {
+  Json components = Json::array();
+  for (const PlannedComponent& component : run.components) {
+    Json items = Json::array();
+    for (const PlannedItem& item : component.items)
+      items.push_back({{"action", item.action.json()},
+                       {"removal", item.removal},
+                       {"standing", static_cast<int>(item.check.standing)}});
+    components.push_back({{"name", component.name}, {"state", to_string(component.state)}, {"items", items}});
+  }
+  return {{"components", components}, {"kernel", run.kernel}, {"owed", run.owed}, {"spec", run.spec.document}};
+}
+
+}  // namespace slipway::core

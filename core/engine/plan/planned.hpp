@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/plan/planned.hpp - a plan as the core sees it: each wish with its standing, and what has to go.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/facts.hpp>
+#include <slipway/plan.hpp>
+
+#include "core/action/action_kind.hpp"
+#include "core/action/trigger/trigger.hpp"
+#include "core/engine/plan/component_state.hpp"
+#include "core/engine/plan/lockfile.hpp"
+#include "core/journal/state_dir.hpp"
+#include "core/spec/document.hpp"
+
+namespace slipway::core {
+
+/// One wish of a plan, or the removal of something that is no longer wished.
+struct PlannedItem {
+  Action action;
+  bool removal = false;
+  Check check;
+  Json record;     ///< what was remembered of it, null when it is new
+  Image original;  ///< null when it is new: it is then captured before the change
+
+  std::string key() const { return action.kind() + " " + action.target(); }
+  bool changes() const { return check.standing == Check::Standing::change; }
+};
+
+struct PlannedComponent {
+  std::string name;
+  ComponentState state = ComponentState::ready;
+  Facts facts;
+  Plan plan;
+  std::vector<PlannedItem> items;             ///< removals first (newest first), then the plan in its order
+  std::map<std::string, Prospect> prospects;  ///< by trigger that the items will owe
+  std::string reason;                         ///< why it is not applicable, blocked or deferred
+  std::optional<Error> error;                 ///< when it failed
+  Json section;                               ///< its spec
+  bool leaving = false;                       ///< no longer in the spec
+
+  bool changes() const;
+  /// Nothing of it is held yet.
+  bool record_is_new() const;
+};
+
+/// What one spec amounts to on one host.
+struct PlannedRun {
+  HostSpec spec;
+  std::string kernel;                         ///< the target release, empty when it could not be told
+  std::vector<PlannedComponent> components;   ///< those that leave first, then in the graph's order
+  std::vector<std::string> owed;              ///< triggers that a cut-off apply still owes
+  std::vector<std::string> triggers;          ///< triggers that these changes will owe
+  std::map<std::string, Prospect> prospects;  ///< what each of them will come to
+  bool recovery = false;                      ///< a cut-off apply has to be undone first
+  Lock lock;                                  ///< what was chosen
+  Json handed_on = Json::object();            ///< by component: outputs of those that this run does not look at
+  Json failing = Json::object();              ///< by component: what did not work after an earlier apply
+
+  bool changes() const;
+  bool failed() const;
+  PlannedComponent* find(const std::string& name);
+  const PlannedComponent* find(const std::string& name) const;
+};
+
+/// The canonical value that two plans are compared by: components, actions, standings, triggers.
+Json plan_identity(const PlannedRun& run);
+
+}  // namespace slipway::core

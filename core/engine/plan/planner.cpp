@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/plan/planner.hpp"
+
+#include <algorithm>
+#include <future>
+
+#include "core/action/trigger/trigger.hpp"
+#include "core/engine/verify/advice.hpp"
+#include "core/engine/unit/boot_unit.hpp"
+#include "core/engine/plan/clashes.hpp"
+#include "core/engine/apply/layers.hpp"
+#include "core/engine/plan/outputs.hpp"
+#include "core/engine/apply/recovery.hpp"
+#include "core/engine/unit/service_unit.hpp"
+#include "core/engine/plan/sources.hpp"
+
+namespace slipway::core {
+namespace {
+
+Json target_of(const Session& session) {
+  const auto kernel = session.host().kernel_release();
+  const HostConfig& config = session.host_config();
+  return {{"kernel_release", kernel ? *kernel : ""},
+          {"kernel_problem", kernel ? Json{} : to_json(kernel.error())},
+          {"live", config.live},
+          {"arch", session.host().arch()},
+          {"hardware", config.hardware}};
+}
+
+/// Marks every layer whose manifest the lock or a digest in the spec pins, and notes it in the new lock.
+void pin_layers(Plan& plan, const std::string& component, const std::map<std::string, NamedSource>& sources,
+                const Json& catalogues, const Lock& old_lock, Lock& lock) {
+  std::map<std::string, std::map<std::string, Json>> used;  // by spec key, then digest
+  Plan pinned;
+  for (const Action& action : plan.actions()) {
+    Json value = action.json();
+    if (!value.contains("layers")) {
+      pinned.add(action);
+      continue;
+    }
+    for (Json& layer : value["layers"]) {
+      const std::string key = layer.value("source", "");
+      const std::string digest = layer.value("manifest", "");
+      for (const Json& entry : catalogues.value(key, Json::object()).value("entries", Json::array()))
+        if (entry.value("digest", "") == digest) used[key][digest] = entry;
+      const auto source = sources.find(key);
+      if (source == sources.end()) continue;
+      for (const Json& entry : old_lock.entries(component, key, source->second.source))
+        if (entry.value("digest", "") == digest) layer["pinned"] = true;
+    }
+    pinned.add(Action(std::move(value)));
+  }
+  for (const auto& [key, entries] : used) {
+    Json list = Json::array();
+    for (const auto& [digest, entry] : entries) list.push_back(entry);
+    lock.pin(component, key, sources.at(key).source, list);
+  }
+  for (const auto& [name, value] : plan.outputs().items()) pinned.output(name, value);
+  for (const std::string& note : plan.notes()) pinned.note(note);
+  plan = std::move(pinned);
+}
+
+/// What an ask for a plan needs besides the facts.
+struct Asking {
+  Session& session;
+  const std::string& name;
+  const Json& section;
+  const Facts& facts;
+  Json outputs;
+  const PlanOptions& options;
+};
+
+Result<Plan> ask_for_plan(const Asking& asking, const std::map<std::string, NamedSource>& sources, Lock& lock) {
+  CatalogueReading reading;
+  while (true) {
+    SLIPWAY_TRY(catalogues, read_catalogues(asking.session, asking.name, sources, asking.options.lock, reading));
+    const Json inputs{{"target", target_of(asking.session)}, {"outputs", asking.outputs}, {"catalogues", catalogues}};
+    auto reply = asking.session.call(asking.name, "plan",
+                                     {{"spec", asking.section}, {"facts", to_json(asking.facts)}, {"inputs", inputs}},
+                                     kPlanLimit);
+    const bool asks_for_more = !reply && reply.error().code == ErrorCode::needs_catalogue;
+    if (asks_for_more && !asking.options.locked && reading.widen(reply.error())) continue;
+    if (asks_for_more) {
+      Error error = reply.error();
+      error.code = ErrorCode::not_found;
+      error.details.clear();  // for slipway, not for people
+      if (asking.options.locked) error.next = "run it once without --locked, so that the lock gets what is missing";
+      return error;
+    }
+    if (!reply) return std::move(reply).error();
+    SLIPWAY_TRY(plan, plan_from_json(*reply));
+    pin_layers(plan, asking.name, sources, catalogues, asking.options.lock, lock);
+    return plan;
+  }
+}
+
+Status check_actions(const std::string& component, const Plan& plan) {
+  std::set<std::string> seen;
+  for (const Action& action : plan.actions()) {
+    SLIPWAY_CHECK(action_kind(action.kind()));
+    if (!seen.insert(action.kind() + " " + action.target()).second)
+      return Error{ErrorCode::plugin_defect,
+                   "the plan of " + component + " lists " + action.kind() + " " + action.target() + " twice",
+                   {},
+                   "report it to the plugin's authors",
+                   {}};
+    for (const Json& trigger : action.value("triggers")) SLIPWAY_CHECK(check_trigger_name(trigger.get<std::string>()));
+  }
+  return {};
+}
+
+/// Everything owned that the plan does not list any more, newest first.
+Status add_removals(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
+  if (owned == nullptr) return {};
+  for (auto item = owned->items.rbegin(); item != owned->items.rend(); ++item) {  // NOLINT(modernize-loop-convert)
+    const bool wished =
+        std::any_of(planned.plan.actions().begin(), planned.plan.actions().end(),
+                    [&](const Action& action) { return action.kind() + " " + action.target() == item->key(); });
+    if (wished) continue;
+    PlannedItem removal{Action(item->action), true, {}, item->record, item->original};
+    SLIPWAY_TRY(kind, action_kind(removal.action.kind()));
+    ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
+    SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
+    removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
+    removal.check.summary =
+        drifted ? "leave, because it was changed since: " + removal.key() : kind->removal(removal.action);
+    planned.items.push_back(std::move(removal));
+  }
+  return {};
+}
+
+Status add_wishes(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
+  for (const Action& action : planned.plan.actions()) {
+    PlannedItem item{action, false, {}, {}, {}};
+    if (const Owned* held = owned == nullptr ? nullptr : owned->find(item.key())) {
+      item.record = held->record;
+      item.original = held->original;
+    }
+    SLIPWAY_TRY(kind, action_kind(action.kind()));
+    ActionContext context = make_context(session, planned.name, layers, item.record, item.original);
+    SLIPWAY_TRY(check, kind->check(action, context));
+    item.check = std::move(check);
+    if (item.check.standing == Check::Standing::conflict) {
+      Error problem = item.check.problem.value_or(Error{ErrorCode::conflict, item.check.summary, {}, {}, {}});
+      return problem;
+    }
+    planned.items.push_back(std::move(item));
+  }
+  return {};
+}
+
+/// The programs that the changes will owe are looked for before anything is changed. A removal does without them: what
+/// they would make anew is gone, or as stale as it would be after a removal by hand.
+Status foresee_triggers(const Session& session, PlannedComponent& planned) {
+  std::optional<Error> first;
+  for (const bool removal : {false, true})
+    for (const PlannedItem& item : planned.items) {
+      if (!item.changes() || item.removal != removal) continue;
+      for (const Json& value : item.action.value("triggers")) {
+        const auto trigger = value.get<std::string>();
+        if (planned.prospects.contains(trigger)) continue;
+        auto prospect = foresee_trigger(trigger, session.host());
+        planned.prospects[trigger] = prospect ? *prospect : Prospect{{}, prospect.error().what};
+        if (prospect || removal) continue;
+        if (!first)
+          first = std::move(prospect).error();
+        else
+          first->details.emplace_back("also", prospect.error().what + "; " + prospect.error().next);
+      }
+    }
+  return first ? Status(std::move(*first)) : Status{};
+}
+
+Status fill_items(Session& session, PlannedComponent& planned, const Ownership* owned,
+                  const std::map<std::string, NamedSource>& sources) {
+  SLIPWAY_CHECK(check_actions(planned.name, planned.plan));
+  ComponentLayers layers(session, planned.name, plain_sources(sources));
+  SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
+  SLIPWAY_CHECK(add_wishes(session, planned, owned, layers));
+  return foresee_triggers(session, planned);
+}
+
+void collect_triggers(PlannedRun& run) {
+  for (const PlannedComponent& component : run.components) {
+    if (component.error) continue;  // nothing of it will be done
+    run.prospects.insert(component.prospects.begin(), component.prospects.end());
+    for (const PlannedItem& item : component.items) {
+      if (!item.changes()) continue;
+      for (const Json& trigger : item.action.value("triggers")) {
+        const auto name = trigger.get<std::string>();
+        if (std::find(run.triggers.begin(), run.triggers.end(), name) == run.triggers.end())
+          run.triggers.push_back(name);
+      }
+    }
+  }
+}
+
+void fail(PlannedComponent& planned, Error error) {
+  planned.state = ComponentState::failed;
+  planned.error = std::move(error);
+}
+
+PlannedComponent plan_leaving(Session& session, const Ownership& owned) {
+  PlannedComponent planned;
+  planned.name = owned.component;
+  planned.leaving = true;
+  planned.state = ComponentState::removed;
+  if (const Status filled = fill_items(session, planned, &owned, {}); !filled) fail(planned, filled.error());
+  return planned;
+}
+
+PlannedComponent plan_boot_unit(Session& session, const std::map<std::string, Ownership>& owned) {
+  PlannedComponent planned;
+  planned.name = kBootComponent;
+  planned.plan = boot_plan(session);
+  const auto held = owned.find(kBootComponent);
+  const Status filled = fill_items(session, planned, held == owned.end() ? nullptr : &held->second, {});
+  if (!filled)
+    fail(planned, filled.error());
+  else
+    planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
+  return planned;
+}
+
+/// Those that leave, in reverse of the order in which they came.
+void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string, Ownership>& owned,
+                  const std::function<bool(const std::string&)>& looked_at,
+                  const std::function<bool(const std::string&)>& stays) {
+  std::vector<const Ownership*> leavers;
+  for (const auto& [name, ownership] : owned)
+    if (!run.spec.components.contains(name) && looked_at(name) && !stays(name)) leavers.push_back(&ownership);
+  std::sort(leavers.begin(), leavers.end(), [](const Ownership* a, const Ownership* b) { return a->order > b->order; });
+  for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership));
+}
+
+Result<Graph> graph_of(const Session& session, const HostSpec& spec) {
+  std::vector<const Manifest*> manifests;
+  for (const auto& [name, section] : spec.components)
+    if (const Manifest* manifest = session.plugins().manifest(name)) manifests.push_back(manifest);
+  return make_graph(manifests);
+}
+
+/// Starts the workers and asks for the facts of all components side by side.
+std::map<std::string, Result<Facts>> detect_all(Session& session, const HostSpec& spec,
+                                                const std::vector<std::string>& names) {
+  std::map<std::string, std::future<Result<Facts>>> pending;
+  for (const std::string& name : names)
+    pending.emplace(name,
+                    std::async(names.size() > 1 ? std::launch::async : std::launch::deferred, [&session, &spec, name] {
+                      return detect_component(session, name, spec.components.at(name));
+                    }));
+  std::map<std::string, Result<Facts>> facts;
+  for (auto& [name, future] : pending) facts.emplace(name, future.get());
+  return facts;
+}
+
+/// Why a component cannot be planned now, because of those that it requires; true when it was settled here.
+bool settle_by_requirements(PlannedComponent& planned, PlannedRun& run, const Graph& graph) {
+  const auto required = graph.requires_.find(planned.name);
+  if (required == graph.requires_.end()) return false;
+  for (const std::string& name : required->second) {
+    const PlannedComponent* other = run.find(name);
+    if (other == nullptr) continue;
+    if (other->state == ComponentState::failed || other->state == ComponentState::blocked) {
+      planned.state = ComponentState::blocked;
+      planned.reason = "it requires " + name + ", which is " + std::string(to_string(other->state));
+      return true;
+    }
+    if (other->state == ComponentState::deferred) {
+      planned.state = ComponentState::deferred;
+      planned.reason = "it requires " + name + ", which is planned later";
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What keeps a component from being planned may be what one before it is about to make: then its turn decides.
+void defer_behind_changes(const Session& session, PlannedComponent& planned, const PlannedRun& run) {
+  if (planned.state != ComponentState::failed || !planned.error) return;
+  if (planned.error->code != ErrorCode::not_found && planned.error->code != ErrorCode::conflict) return;
+  for (const PlannedComponent& other : run.components) {
+    if (!comes_after(session, planned.name, other.name)) continue;
+    if (!other.changes() && other.state != ComponentState::deferred) continue;
+    planned.state = ComponentState::deferred;
+    planned.reason = "planned once " + other.name + " is done; now: " + planned.error->what;
+    planned.error.reset();
+    planned.items.clear();
+    return;
+  }
+}
+
+void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedRun& run, const Ownership* owned,
+                     const PlanOptions& options, Lock& lock) {
+  if (!planned.facts.applicable()) {
+    planned.state = ComponentState::not_applicable;
+    planned.reason = planned.facts.why_not();
+    return;
+  }
+  const Manifest* manifest = session.plugins().manifest(planned.name);
+  const auto sources = named_sources(*manifest, planned.section);
+  const Asking asking{session, planned.name, planned.section, planned.facts, outputs_before(run, planned.name),
+                      options};
+  auto plan = ask_for_plan(asking, sources, lock);
+  if (!plan) return fail(planned, std::move(plan).error());
+  planned.plan = std::move(*plan);
+  if (const Status typed = check_outputs(*manifest, planned.plan.outputs()); !typed)
+    return fail(planned, typed.error());
+  if (const Status unit = add_service_unit(session, *manifest, planned.section, planned.plan); !unit)
+    return fail(planned, unit.error());
+  if (const Status filled = fill_items(session, planned, owned, sources); !filled) return fail(planned, filled.error());
+  planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
+}
+
+}  // namespace
+
+Status check_names(const std::vector<std::string>& names, const HostSpec& spec,
+                   const std::map<std::string, Ownership>& owned) {
+  for (const std::string& name : names) {
+    if (spec.components.contains(name) || owned.contains(name)) continue;
+    std::vector<std::string> known;
+    for (const auto& [component, section] : spec.components) known.push_back(component);
+    const std::string near = nearest(name, known);
+    return Error{ErrorCode::invalid,
+                 "the component '" + name + "' is neither in the spec nor installed here",
+                 "command line",
+                 near.empty() ? "name components of the spec (" + spec.file + ")" : "did you mean '" + near + "'?",
+                 {}};
+  }
+  return {};
+}
+
+bool comes_after(const Session& session, const std::string& component, const std::string& other) {
+  const Manifest* manifest = session.plugins().manifest(component);
+  const Manifest* before = session.plugins().manifest(other);
+  if (manifest == nullptr || before == nullptr) return false;
+  for (const auto* names : {&manifest->after, &manifest->requires_})
+    for (const std::string& name : *names)
+      if (name == other || std::find(before->provides.begin(), before->provides.end(), name) != before->provides.end())
+        return true;
+  return false;
+}
+
+ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record,
+                           const Image& original) {
+  ActionContext context{.root = session.root(),
+                        .host = session.host(),
+                        .layers = layers,
+                        .record = record,
+                        .original = original,
+                        .custom_check = {},
+                        .custom_apply = {},
+                        .progress = {}};
+  const Json host = to_json(session.host_config());
+  context.custom_check = [&session, component, host](const Action& action) -> Result<bool> {
+    SLIPWAY_TRY(reply, session.call(component, "check", {{"action", action.json()}, {"host", host}}, kVerifyLimit));
+    return reply.is_boolean() && reply.get<bool>();
+  };
+  context.custom_apply = [&session, component, host](const Action& action) -> Result<Outcome> {
+    SLIPWAY_TRY(reply, session.call(component, "apply", {{"action", action.json()}, {"host", host}}, kActionLimit));
+    return outcome_from_json(reply);
+  };
+  context.progress = [&session, component](const std::string& label, std::uint64_t done, std::uint64_t total) {
+    session.ui().progress(component, label, done, total);
+  };
+  return context;
+}
+
+Result<Facts> detect_component(Session& session, const std::string& name, const Json& section) {
+  SLIPWAY_TRY(
+      reply, session.call(name, "detect", {{"spec", section}, {"host", to_json(session.host_config())}}, kDetectLimit));
+  return facts_from_json(reply);
+}
+
+PlannedComponent plan_component(Session& session, const PlannedRun& run, const std::string& name,
+                                const Ownership* owned, const PlanOptions& options, Lock& lock) {
+  PlannedComponent planned;
+  planned.name = name;
+  planned.section = run.spec.components.at(name);
+  auto facts = detect_component(session, name, planned.section);
+  if (!facts) {
+    fail(planned, std::move(facts).error());
+    return planned;
+  }
+  planned.facts = std::move(*facts);
+  plan_from_facts(session, planned, run, owned, options, lock);
+  return planned;
+}
+
+Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& options, Journal* journal) {
+  PlannedRun run;
+  run.spec = std::move(spec);
+  run.lock = options.lock;
+  run.kernel = session.host().kernel_release().value_or("");
+  SLIPWAY_CHECK(session.state().check_format());
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  SLIPWAY_CHECK(check_names(options.only, run.spec, owned));
+  SLIPWAY_TRY(graph, graph_of(session, run.spec));
+  SLIPWAY_TRY(unfinished, journal == nullptr ? read_unfinished(session) : unfinished_of(*journal));
+  run.recovery = unfinished.recovery;
+  run.owed = unfinished.owed;
+  SLIPWAY_TRY(failing, session.state().failing());
+  run.failing = failing;
+
+  const auto looked_at = [&](const std::string& name) {
+    return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+  };
+  for (const auto& [name, ownership] : owned)
+    if (!looked_at(name) && run.spec.components.contains(name)) run.handed_on[name] = ownership.outputs;
+  bool boot = !run.spec.components.empty() && wants_boot_unit(session, owned);
+  plan_leavers(session, run, owned, looked_at, [&](const std::string& name) { return boot && name == kBootComponent; });
+  std::vector<std::string> names;
+  std::copy_if(graph.order.begin(), graph.order.end(), std::back_inserter(names), looked_at);
+  auto facts = detect_all(session, run.spec, names);
+  for (const std::string& name : names) {
+    PlannedComponent planned;
+    planned.name = name;
+    planned.section = run.spec.components.at(name);
+    Result<Facts>& found = facts.at(name);
+    if (!found) {
+      fail(planned, found.error());
+    } else if (!settle_by_requirements(planned, run, graph)) {
+      planned.facts = std::move(*found);
+      const auto held = owned.find(name);
+      plan_from_facts(session, planned, run, held == owned.end() ? nullptr : &held->second, options, run.lock);
+    }
+    defer_behind_changes(session, planned, run);
+    boot = boot || is_lost_at_a_boot(planned.plan);
+    run.components.push_back(std::move(planned));
+  }
+  if (boot) run.components.push_back(plan_boot_unit(session, owned));
+  find_clashes(run, owned);
+  collect_triggers(run);
+  for (PlannedComponent& component : run.components)
+    if (component.error) component.error = advised(std::move(*component.error), session.options());
+  return run;
+}
+
+}  // namespace slipway::core

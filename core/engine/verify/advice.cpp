@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/verify/advice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "sandbox/tool.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// Commands that act on a root, and whether they need a spec: the others have the generation in force.
+struct RootCommand {
+  std::string_view name;
+  bool needs_spec = false;
+};
+constexpr std::array kCommands{RootCommand{"apply", true}, RootCommand{"plan", true}, RootCommand{"verify"},
+                               RootCommand{"doctor"},      RootCommand{"detect"},     RootCommand{"graph"},
+                               RootCommand{"init"},        RootCommand{"status"},     RootCommand{"rollback"},
+                               RootCommand{"remove"},      RootCommand{"gc"},         RootCommand{"log"},
+                               RootCommand{"bugreport"}};
+
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
+}
+
+/// What goes behind the command's name; `words` is all of the command as it was advised.
+std::string options_for(const RootCommand& command, std::string_view words, const SessionOptions& options) {
+  std::string text;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty() && words.find(option) == std::string_view::npos) text += std::string(option) + quoted(value);
+  };
+  if (options.root != "/") add(" --root ", options.root);
+  if (options.root != "/" && options.live.value_or(false)) text += " --live";
+  add(" --sim ", options.sim);
+  add(" --kernel ", options.kernel);
+  if (command.needs_spec) add(" -f ", options.spec);
+  return text;
+}
+
+}  // namespace
+
+std::string advised(std::string text, const SessionOptions& options) {
+  constexpr std::string_view kBegin = "`slipway ";
+  if (options.root == "/" && options.sim.empty()) return text;
+  for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at + 1)) {
+    const std::size_t name = at + kBegin.size();
+    const std::size_t end = std::min(text.find('`', name), text.size());
+    const std::size_t after = std::min(text.find_first_of(" `\n", name), text.size());
+    const std::string_view all(text);
+    const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const RootCommand& known) {
+      return known.name == all.substr(name, after - name);
+    });
+    if (command == kCommands.end()) continue;
+    text.insert(after, options_for(*command, all.substr(at, end - at), options));
+  }
+  return text;
+}
+
+Error advised(Error error, const SessionOptions& options) {
+  error.next = advised(std::move(error.next), options);
+  return error;
+}
+
+Error advised_by_plugin(Error error, const Session& session) {
+  if (!session.host_config().live) error.next = command_in_root(error.next, session.host_config().root);
+  return advised(std::move(error), session.options());
+}
+
+Findings advised_by_plugin(const Findings& findings, const Session& session) {
+  Findings all;
+  for (Finding finding : findings.list()) {
+    if (!session.host_config().live) finding.remedy = command_in_root(finding.remedy, session.host_config().root);
+    finding.remedy = advised(std::move(finding.remedy), session.options());
+    all.add(std::move(finding));
+  }
+  return all;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/verify/advice.hpp - remedies name commands as they are typed on the machine itself; here they get its options.
+#pragma once
+
+#include <string>
+
+#include <slipway/error.hpp>
+#include <slipway/findings.hpp>
+
+#include "core/engine/session.hpp"
+
+namespace slipway::core {
+
+/// The commands of slipway in `text` ("run `slipway apply`") with the options that make them act on the same root and
+/// machine as this one: --root, --live, --sim, --kernel, -f. As it was where there are none.
+std::string advised(std::string text, const SessionOptions& options);
+/// The error with its `next` said that way.
+Error advised(Error error, const SessionOptions& options);
+
+/// What a plugin advises: it knows nothing of other roots, so the root's programs too are named as they run from here
+/// ("`depmod -b /srv/rootfs 6.1`").
+Error advised_by_plugin(Error error, const Session& session);
+Findings advised_by_plugin(const Findings& findings, const Session& session);
+
+}  // namespace slipway::core

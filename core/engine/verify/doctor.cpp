@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/verify/doctor.hpp"
+
+#include <algorithm>
+
+#include "core/engine/verify/advice.hpp"
+#include "core/engine/plan/planner.hpp"
+#include "core/engine/verify/verify.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// Plugins of an older slipway know no patterns.
+Findings diagnose_component(Session& session, const std::string& name, const Json& section) {
+  Findings findings;
+  auto reply =
+      session.call(name, "diagnose", {{"spec", section}, {"host", to_json(session.host_config())}}, kVerifyLimit);
+  if (!reply && reply.error().code == ErrorCode::unsupported) return findings;
+  auto found = reply ? findings_from_json(*reply) : Result<Findings>(reply.error());
+  if (found) return advised_by_plugin(*found, session);
+  findings.fail(name + ".diagnose", found.error().what, found.error().next);
+  return findings;
+}
+
+bool is_left_out_here(const std::string& name, const Findings& findings) {
+  return std::ranges::any_of(findings.list(),
+                             [&](const Finding& finding) { return finding.name == name + std::string(kApplies); });
+}
+
+Findings merged(const Findings& verified, const Findings& patterns) {
+  Findings all;
+  for (const Finding& finding : verified.list()) {
+    const auto same = [&](const Finding& pattern) { return pattern.name == finding.name; };
+    if (std::none_of(patterns.list().begin(), patterns.list().end(), same)) all.add(finding);
+  }
+  for (const Finding& finding : patterns.list()) all.add(finding);
+  return all;
+}
+
+/// A registry that does not answer stops no running machine.
+Finding plan_problem(const std::string& name, const Error& error) {
+  const bool later = error.code == ErrorCode::unreachable;
+  std::string text = error.what;
+  for (const auto& [label, detail] : error.details) text += "; " + label + ": " + detail;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return {later ? Finding::Status::warning : Finding::Status::fail, name + ".plan", text, error.next};
+}
+
+/// What stops a plan is often what verify has failed on.
+bool says_already(const Findings& findings, const Finding& problem) {
+  return std::ranges::any_of(findings.list(), [&](const Finding& each) {
+    return each.status == Finding::Status::fail && each.text == problem.text;
+  });
+}
+
+}  // namespace
+
+Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostSpec& spec,
+                                                   const DoctorOptions& options) {
+  SLIPWAY_TRY(all, verify_run(session, spec, {options.only, false}));
+  for (auto& [name, findings] : all) {
+    const auto section = spec.components.find(name);
+    if (section == spec.components.end() || is_left_out_here(name, findings)) continue;
+    findings = merged(findings, diagnose_component(session, name, section->second));
+  }
+  SLIPWAY_TRY(run, plan_run(session, spec, {options.only, options.lock, false}));
+  for (const PlannedComponent& component : run.components) {
+    if (component.state != ComponentState::failed || !component.error) continue;
+    const Finding problem = plan_problem(component.name, *component.error);
+    if (!says_already(all[component.name], problem)) all[component.name].add(problem);
+  }
+  return all;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/verify/verify.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/engine/verify/advice.hpp"
+#include "core/engine/unit/boot_unit.hpp"
+#include "core/engine/apply/failing.hpp"
+#include "core/engine/apply/layers.hpp"
+#include "core/engine/plan/planner.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// One finding for all that a component owns: it is as it was left, or what is not.
+Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep) {
+  ComponentLayers layers(session, owned.component, {});
+  std::string problems;
+  const auto note = [&](const std::string& text) { problems += (problems.empty() ? "" : "; ") + text; };
+  for (const Owned& item : owned.items) {
+    const Action action(item.action);
+    SLIPWAY_TRY(kind, action_kind(action.kind()));
+    ActionContext context = make_context(session, owned.component, layers, item.record, item.original);
+    SLIPWAY_TRY(check, kind->check(action, context));
+    const bool fine = check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot;
+    if (!fine) note(check.problem ? check.problem->what : check.summary);
+    if (!deep) continue;
+    SLIPWAY_TRY(found, kind->inspect(action, context));
+    for (const std::string& problem : found) note(problem);
+  }
+  const std::string name = owned.component + ".held";
+  if (problems.empty())
+    return Finding{Finding::Status::pass,
+                   name,
+                   (owned.items.size() == 1 ? "1 thing is as slipway left it"
+                                            : std::to_string(owned.items.size()) + " things are as slipway left them") +
+                       (deep ? ", byte for byte" : ""),
+                   {}};
+  return Finding{Finding::Status::fail, name, problems,
+                 advised("`slipway plan` shows what an apply would put right", session.options())};
+}
+
+/// A component that an apply leaves out, since there is nothing for it here, has nothing to be verified either.
+std::optional<Finding> has_nothing_here(Session& session, const std::string& name, const Json& section, bool is_owned) {
+  const auto facts = detect_component(session, name, section);
+  if (!facts || facts->applicable()) return std::nullopt;
+  const std::string finding = name + std::string(kApplies);
+  if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
+  return Finding{Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
+                 "bring the hardware back, or run `slipway remove " + name + "`"};
+}
+
+/// The components that the spec describes as the generation in force does: what an apply that failed would have changed
+/// was taken back for them.
+std::set<std::string> as_in_force(Session& session, const HostSpec& spec, const Generation& current) {
+  std::set<std::string> names;
+  const auto in_force = host_spec_from_json(current.spec, current.spec_file, session.plugins());
+  if (!in_force) return names;
+  for (const auto& [name, section] : spec.components) {
+    const auto found = in_force->components.find(name);
+    if (found != in_force->components.end() && found->second == section && current.plugins.contains(name))
+      names.insert(name);
+  }
+  return names;
+}
+
+/// How the last apply ended for the component, where that is not for verify to find out anew.
+/// @param is_in_force  what is verified is not what that apply wanted, but what was there before and works or does not
+std::optional<Finding> last_apply(const std::string& name, const Json& record, bool is_in_force) {
+  if (record.contains("findings")) return std::nullopt;
+  const std::string state = record.value("state", "");
+  // A registry that did not answer stops no running machine, and what waits is on its way.
+  const bool failed = (state == "failed" || state == "blocked") && !record.value("unreachable", false) && !is_in_force;
+  return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
+                 "the last apply left it " + state + ": " + failing_text(record), "run `slipway apply` again"};
+}
+
+}  // namespace
+
+Result<Findings> verify_component(Session& session, const std::string& name, const Json& section) {
+  SLIPWAY_TRY(
+      reply, session.call(name, "verify", {{"spec", section}, {"host", to_json(session.host_config())}}, kVerifyLimit));
+  SLIPWAY_TRY(findings, findings_from_json(reply));
+  return advised_by_plugin(findings, session);
+}
+
+Result<std::map<std::string, Findings>> verify_run(Session& session, const HostSpec& spec,
+                                                   const VerifyOptions& options) {
+  SLIPWAY_CHECK(session.state().check_format());
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  SLIPWAY_CHECK(check_names(options.only, spec, owned));
+  std::map<std::string, Findings> all;
+  const auto looked_at = [&](const std::string& name) {
+    return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+  };
+  for (const auto& [name, ownership] : owned) {
+    if (!looked_at(name)) continue;
+    SLIPWAY_TRY(finding, check_owned(session, ownership, options.deep));
+    all[name].add(std::move(finding));
+  }
+  SLIPWAY_TRY(current, session.state().current());
+  SLIPWAY_TRY(failing, session.state().failing());
+  std::set<std::string> in_force;
+  if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);
+  for (const auto& [name, record] : failing.items())
+    if (looked_at(name) && (owned.contains(name) || spec.components.contains(name)))
+      if (auto finding = last_apply(name, record, in_force.contains(name))) all[name].add(std::move(*finding));
+  for (const auto& [name, section] : spec.components) {
+    if (!looked_at(name)) continue;
+    if (auto finding = has_nothing_here(session, name, section, owned.contains(name))) {
+      const bool is_owned = finding->status == Finding::Status::warning;
+      all[name].add(std::move(*finding));
+      // What is installed is looked at all the same: an image is verified where it is booted for a test, without a GPU.
+      if (!is_owned) continue;
+    }
+    auto findings = verify_component(session, name, section);
+    if (!findings) {
+      all[name].fail(name + ".verify", findings.error().what, findings.error().next);
+      continue;
+    }
+    for (const Finding& finding : findings->list()) all[name].add(finding);
+    // A component that an apply had nothing to do for holds nothing, and is in the generation all the same.
+    const bool applied = current && current->plugins.contains(name);
+    if (!owned.contains(name) && !applied && session.host_config().hardware != "detect")
+      all[name].fail(name + ".held", "it is not installed in this root",
+                     advised("`slipway apply` installs it", session.options()));
+  }
+  return all;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/verify/verify.hpp - is it really working? What the core holds, and what each component says.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <slipway/findings.hpp>
+
+#include "core/engine/session.hpp"
+#include "core/spec/document.hpp"
+
+namespace slipway::core {
+
+/// The end of the name of a finding about a component that has nothing to do on this host: "driver.applies".
+inline constexpr std::string_view kApplies = ".applies";
+
+/// The component's own verify(). Changes nothing.
+Result<Findings> verify_component(Session& session, const std::string& name, const Json& section);
+
+struct VerifyOptions {
+  std::vector<std::string> only;
+  bool deep = false;  ///< hash every file
+};
+
+/// Both for every component of the spec that this root has: first that what it owns is as it was left, then verify().
+Result<std::map<std::string, Findings>> verify_run(Session& session, const HostSpec& spec,
+                                                   const VerifyOptions& options);
+
+}  // namespace slipway::core

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/worker/client/process_list.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<pid_t> children_by_search() {
+  std::vector<pid_t> all;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    if (std::isdigit(static_cast<unsigned char>(name.front())) == 0) continue;
+    if (state_of(name).parent == getpid()) all.push_back(std::stoi(name));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<pid_t> children_of_this_process() {
+  std::vector<pid_t> all;
+  std::error_code error;
+  // Only with CONFIG_PROC_CHILDREN; else every process has to be looked at.
+  if (!fs::exists("/proc/thread-self/children", error)) return children_by_search();
+  for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", error)) {
+    std::istringstream list(content(thread.path() / "children"));
+    std::copy(std::istream_iterator<pid_t>(list), {}, std::back_inserter(all));
+  }
+  return all;
+}
+
+ProcessState state_of(const std::string& process) {
+  const std::string text = content("/proc/" + process + "/stat");
+  const std::size_t name_end = text.rfind(')');  // the name may hold blanks and brackets
+  if (name_end == std::string::npos) return {};
+  std::istringstream rest(text.substr(name_end + 1));
+  std::string letter;
+  ProcessState state;
+  pid_t group = 0;
+  rest >> letter >> state.parent >> group >> state.session;
+  state.dead = letter == "Z" || letter == "X";
+  return state;
+}
+
+std::string environment_of(pid_t process, const std::string& variable) {
+  const std::string all = '\0' + content("/proc/" + std::to_string(process) + "/environ");
+  const std::string name = '\0' + variable + '=';
+  const std::size_t found = all.find(name);
+  if (found == std::string::npos) return {};
+  const std::size_t begin = found + name.size();
+  return all.substr(begin, all.find('\0', begin) - begin);
+}
+
+int oom_score_of(const std::string& process) {
+  int score = 0;
+  std::istringstream(content("/proc/" + process + "/oom_score_adj")) >> score;
+  return score;
+}
+
+std::string cgroup2_path(const std::string& process) {
+  std::istringstream lines(content("/proc/" + process + "/cgroup"));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("0::")) return line.substr(3);
+  return {};
+}
+
+}  // namespace slipway::core

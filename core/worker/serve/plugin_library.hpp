@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/worker/serve/plugin_library.hpp - a plugin's shared object, loaded: only ever inside a worker.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <slipway/abi.h>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+namespace slipway::core {
+
+/// How a call of the plugin ended.
+struct PluginAnswer {
+  int status = SLIPWAY_FAILED;
+  Json value;  ///< an error object unless `status` is SLIPWAY_OK
+};
+
+class PluginLibrary {
+ public:
+  /// Loads the file (RTLD_NOW, RTLD_LOCAL) and asks its entry. It is never unloaded: the process ends first.
+  /// Errors: `plugin_defect` it cannot be loaded, has no entry, or its entry failed.
+  static Result<std::unique_ptr<PluginLibrary>> load(const std::string& path, const slipway_services* services);
+  virtual ~PluginLibrary() = default;
+
+  /// Exceptions that get out of the plugin, and answers that are none, become errors of code `plugin_defect`.
+  virtual PluginAnswer call(const std::string& op, const Json& request) = 0;
+};
+
+}  // namespace slipway::core

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/worker/serve/serve.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/worker/serve/connection.hpp"
+#include "core/worker/serve/worker_mark.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr int kDescriptor = 3;
+constexpr int kUsage = 64;
+
+void set_oom_score() {
+  const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  const std::string score = std::to_string(kWorkerOomScore);
+  if (file >= 0) (void)!write(file, score.data(), score.size());
+  if (file >= 0) close(file);
+}
+
+/// The hard limits stay as they are: programs that a plugin runs through the SDK get them back (sdk/src/child.cpp).
+void limit(__rlimit_resource_t what, rlim_t value) {
+  rlimit now{};
+  if (getrlimit(what, &now) != 0) return;
+  now.rlim_cur = std::min(value, now.rlim_max);
+  (void)setrlimit(what, &now);
+}
+
+/// What must hold before the first instruction of the plugin. @return false when nobody is there to serve
+bool settle(pid_t parent, rlim_t memory) {
+  struct stat status {};
+  if (fstat(kDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) return false;  // it died before the line above
+  fcntl(kDescriptor, F_SETFD, FD_CLOEXEC);
+  syscall(SYS_close_range, kDescriptor + 1U, ~0U, 0U);
+  limit(RLIMIT_CORE, 0);
+  if (memory > 0) limit(RLIMIT_AS, memory);
+  set_oom_score();
+  umask(022);
+  return true;
+}
+
+PluginAnswer ask(PluginLibrary& plugin, const Json& call) {
+  return plugin.call(call.value("op", ""), call.value("request", Json()));
+}
+
+void reply(Connection& connection, const char* type, const Json& call, PluginAnswer answer) {
+  connection.send(
+      {{"type", type}, {"id", call.value("id", 0)}, {"status", answer.status}, {"value", std::move(answer.value)}});
+}
+
+[[noreturn]] void serve(const LoadPlugin& load) {
+  Connection connection(kDescriptor);
+  WorkerServices services(connection);
+  Result<std::unique_ptr<PluginLibrary>> plugin = load(services.table());
+  if (!plugin) {
+    connection.send({{"type", "reply"},
+                     {"id", 0},
+                     {"status", static_cast<int>(SLIPWAY_FAILED)},
+                     {"value", to_json(plugin.error())}});
+    _exit(1);
+  }
+  connection.send({{"type", "ready"}});
+  std::jthread service;  // what runs a service; this thread goes on listening for what it is told
+  for (;;) {
+    const Json call = connection.receive();
+    if (call["type"] == "tell") {
+      reply(connection, "told", call, ask(**plugin, call));
+    } else if (call.value("op", "") == "service") {
+      service = std::jthread([&connection, &plugin, call] { reply(connection, "reply", call, ask(**plugin, call)); });
+    } else {
+      services.set_in_call(true);
+      PluginAnswer answer = ask(**plugin, call);
+      services.set_in_call(false);
+      reply(connection, "reply", call, std::move(answer));
+      malloc_trim(0);  // the next call may be long in coming, and others are at work meanwhile
+    }
+  }
+}
+
+}  // namespace
+
+int serve_as_worker(int count, char** arguments, const LoadPlugin& load) {
+  const bool complete = count == 4;
+  if (complete && settle(std::atoi(arguments[2]), std::strtoull(arguments[3], nullptr, 10))) serve(load);
+  std::fputs("this part of slipway is started by slipway, not by hand; see `slipway --help`\n", stderr);
+  return kUsage;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/worker/serve/tool_mode.hpp"
+
+#include <cstdio>
+
+#include <slipway/abi.h>
+
+#include <slipway/write/standard_output.hpp>
+
+#include "cli/front/exit_code.hpp"
+#include "core/worker/serve/plugin_library.hpp"
+
+namespace slipway::core {
+namespace {
+
+int answer(const slipway_reply& reply, int status, const Json& value) {
+  const std::string text = canonical(value);
+  reply.write(reply.context, text.data(), text.size());
+  return status;
+}
+
+/// What a plugin is given as `slipway_services` here.
+int serve(void*, const char* op, const char* json, std::size_t length, const slipway_reply* reply) {
+  const std::string name = op;
+  const Json message = Json::parse(json, json + length, nullptr, false);
+  if (name == "core")
+    return answer(*reply, SLIPWAY_UNSUPPORTED,
+                  to_json(Error{.code = ErrorCode::plugin_defect,
+                                .what = "a tool that works without slipway asked it for something",
+                                .next = "take `direct_tools` out of the component's manifest"}));
+  const std::string text = message.is_object() ? message.value("text", "") : std::string();
+  if (name == "output") write_standard_output(text);
+  if (name == "log" && message.value("level", "") == "warning") std::fprintf(stderr, "warning: %s\n", text.c_str());
+  return answer(*reply, SLIPWAY_OK, nullptr);
+}
+
+int report(const Json& error) {
+  const Error told = error_from_json(error);
+  std::fputs(to_text(told).c_str(), stderr);
+  return exit_code(told);
+}
+
+}  // namespace
+
+int run_tool_alone(const std::vector<std::string>& words) {
+  if (words.size() < 3) return kExitUsage;
+  static const slipway_services services{sizeof(slipway_services), nullptr, serve};
+  auto loaded = PluginLibrary::load(words[0], &services);
+  if (!loaded) return report(to_json(loaded.error()));
+  PluginLibrary* const plugin = loaded->release();  // never unloaded: threads of its own may still be in it
+  const std::vector<std::string> arguments(words.begin() + 3, words.end());
+  const PluginAnswer ended = plugin->call("tool", {{"component", words[1]},
+                                                   {"tool", words[2]},
+                                                   {"arguments", arguments},
+                                                   {"spec", Json::object()},
+                                                   {"host", {{"root", "/"}, {"live", true}, {"kernel_view", "/"}}}});
+  if (ended.status != SLIPWAY_OK) return report(ended.value);
+  if (const Status written = standard_output_status(); !written) return report(to_json(written.error()));
+  return ended.value.value("exit", int{kExitError});
+}
+
+}  // namespace slipway::core
