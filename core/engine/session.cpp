@@ -11,9 +11,9 @@
 
 #include "sandbox/build.hpp"
 #include "core/engine/verify/advice.hpp"
-#include "core/host/sim_installed.hpp"
-#include "core/host/sim_machine.hpp"
-#include "core/host/sim_view.hpp"
+#include "sim/view/installed.hpp"
+#include "sim/model/machine.hpp"
+#include "sim/view/view.hpp"
 #include "core/loader/own_prefix.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/sim_profile.cpp - profiles and models of simulated machines, which users write themselves.
-#include "core/host/sim_profile.hpp"
+#include "sim/model/profile.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/host/sim_model.hpp"
+#include "sim/model/model.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
-#include "tests/sim/state/mig_rules.hpp"
+#include "sim/state/mig_rules.hpp"
 
 namespace {
 

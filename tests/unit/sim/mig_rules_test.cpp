@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/sim/state/mig_rules.hpp"
+#include "sim/state/mig_rules.hpp"
 
 #include <algorithm>
 #include <random>
@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/host/sim_model.hpp"
+#include "sim/model/model.hpp"
 #include "nvidia/nvml/abi/base.h"
 #include "nvidia/nvml/mig_name.hpp"
-#include "tests/sim/state/caps.hpp"
+#include "sim/state/caps.hpp"
 
 namespace slipway::sim {
 namespace {

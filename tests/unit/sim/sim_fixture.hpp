@@ -10,8 +10,8 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "core/host/sim_machine.hpp"
-#include "core/host/sim_profile.hpp"
+#include "sim/model/machine.hpp"
+#include "sim/model/profile.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::core {

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/model/profile.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/loader/own_prefix.hpp"
+#include "core/loader/schema/check.hpp"
+#include "core/loader/schema/complete.hpp"
+#include "core/loader/schema/parse.hpp"
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The format of profiles, in the schema language of plugin manifests (docs/manifest.md).
+constexpr std::string_view kProfileSchema = R"(
+apiVersion: {type: enum, values: [slipway.dev/sim/v1], required: true, help: version of this format}
+name: {type: string, required: true, help: the name of the file without .yaml}
+about: {type: string, required: true, help: one sentence for lists}
+machine:
+  type: object
+  required: true
+  help: the machine as a whole
+  keys:
+    arch: {type: string, required: true, help: as uname -m says it}
+    kernel: {type: string, required: true, help: release of the kernel that runs there}
+    secure_boot: {type: boolean, help: no value stands for no EFI}
+    product: {type: string, help: what DMI calls the machine}
+pci:
+  type: list
+  help: PCI functions, one entry per model
+  items:
+    type: object
+    keys:
+      role: {type: enum, values: [gpu, nvswitch, other], required: true, help: what it is}
+      model: {type: string, help: name as NVML gives it}
+      vendor: {type: string, pattern: '0x[0-9a-f]{4}', example: "0x10de", required: true, help: as in sysfs}
+      device: {type: string, pattern: '0x[0-9a-f]{4}', example: "0x2330", required: true, help: as in sysfs}
+      subsystem_vendor: {type: string, pattern: '0x[0-9a-f]{4}', help: as in sysfs}
+      subsystem_device: {type: string, pattern: '0x[0-9a-f]{4}', help: as in sysfs}
+      class: {type: string, pattern: '0x[0-9a-f]{6}', example: "0x030200", required: true, help: as in sysfs}
+      at:
+        type: list
+        required: true
+        help: where it sits
+        items:
+          type: object
+          keys:
+            address:
+              type: string
+              pattern: '[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]'
+              example: "0000:1b:00.0"
+              required: true
+              help: PCI address
+            numa_node: {type: integer, help: no value where the kernel does not know it}
+            pcie_switch: {type: integer, help: those with the same number sit at one PCIe switch}
+modules:
+  type: list
+  help: kernel modules that are loaded
+  items:
+    type: object
+    keys:
+      name: {type: string, required: true, help: with _ as in /proc/modules}
+      version: {type: string, help: of /sys/module/NAME/version}
+      size_bytes: {type: integer, default: 0, help: second field of /proc/modules}
+character_majors:
+  type: list
+  help: further lines of /proc/devices
+  items:
+    type: object
+    keys:
+      major: {type: integer, required: true, help: number}
+      name: {type: string, required: true, help: name}
+nvml:
+  type: object
+  help: the driver that answers on the machine
+  keys:
+    driver_version: {type: string, pattern: '[0-9]{3}\.[0-9]{1,3}(\.[0-9]{1,3})?', default: "550.90.07", help: its version}
+    cuda_version: {type: string, pattern: '[0-9]{2}\.[0-9]', default: "12.4", help: the newest CUDA that it supports}
+    links:
+      type: list
+      help: NVLinks from GPU to GPU; without any, all links go to NVSwitches
+      items:
+        type: object
+        keys:
+          gpus: {type: list, items: {type: integer}, example: [0, 1], required: true, help: the two by address order}
+          count: {type: integer, default: 1, help: how many links}
+    fabric:
+      type: object
+      help: the NVLink fabric of several nodes that the machine is part of
+      keys:
+        cluster:
+          type: string
+          pattern: '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+          example: 7b968a6d-c8aa-45e1-9e07-e1e51be99c31
+          required: true
+          help: its UUID
+        clique: {type: integer, default: 0, help: the part that this machine is in}
+)";
+
+Result<SchemaKey> profile_schema() {
+  SLIPWAY_TRY(documents, read_yaml(kProfileSchema, "the schema of simulation profiles"));
+  SchemaCheck check("the schema of simulation profiles");
+  SchemaKey schema{.type = SchemaKey::Type::object};
+  schema.keys = parse_schema_keys(documents.front(), "", check);
+  if (!check.problems.none()) return check.problems.to_error();
+  return schema;
+}
+
+/// An id that the schema has seen: "0x" and hexadecimal digits.
+std::uint32_t id(const Json& text) {
+  const auto& digits = text.get_ref<const std::string&>();
+  std::uint32_t value = 0;
+  std::from_chars(digits.data() + 2, digits.data() + digits.size(), value, 16);
+  return value;
+}
+
+std::optional<std::uint16_t> optional_id(const Json& group, const char* key) {
+  if (!group.contains(key)) return std::nullopt;
+  return static_cast<std::uint16_t>(id(group[key]));
+}
+
+SimPciFunction function_of(const Json& group, const Json& place) {
+  SimPciFunction function{.role = group["role"], .model = group.value("model", ""), .address = place["address"]};
+  function.vendor = static_cast<std::uint16_t>(id(group["vendor"]));
+  function.device = static_cast<std::uint16_t>(id(group["device"]));
+  function.device_class = id(group["class"]);
+  function.subsystem_vendor = optional_id(group, "subsystem_vendor");
+  function.subsystem_device = optional_id(group, "subsystem_device");
+  if (place.contains("numa_node")) function.numa_node = place["numa_node"].get<unsigned>();
+  if (place.contains("pcie_switch")) function.pcie_switch = place["pcie_switch"].get<unsigned>();
+  return function;
+}
+
+void read_driver(const Json& value, SimProfile& profile) {
+  profile.driver_version = value.value("driver_version", "550.90.07");
+  const std::string cuda = value.value("cuda_version", "12.4");
+  profile.cuda_version = 1000 * static_cast<unsigned>(std::stoul(cuda)) + 10 * static_cast<unsigned>(cuda.back() - '0');
+  const Json links = value.value("links", Json::array());
+  profile.direct_links = !links.empty();
+  for (const Json& link : links)
+    profile.links.push_back({link["gpus"][0], link["gpus"][1], link["count"].get<unsigned>()});
+  const Json fabric = value.value("fabric", Json::object());
+  profile.fabric_cluster = fabric.value("cluster", "");
+  profile.fabric_clique = fabric.value("clique", 0U);
+}
+
+SimProfile profile_of(const Json& value) {
+  const Json none = Json::array();
+  SimProfile profile{.name = value["name"], .about = value["about"]};
+  profile.arch = value["machine"]["arch"];
+  profile.kernel_release = value["machine"]["kernel"];
+  if (value["machine"].contains("secure_boot")) profile.secure_boot = value["machine"]["secure_boot"].get<bool>();
+  for (const Json& group : value.value("pci", none))
+    for (const Json& place : group["at"]) profile.pci.push_back(function_of(group, place));
+  for (const Json& module : value.value("modules", none))
+    profile.modules.push_back({module["name"], module.value("version", ""), module["size_bytes"]});
+  for (const Json& entry : value.value("character_majors", none))
+    profile.character_majors.emplace_back(entry["major"], entry["name"]);
+  std::ranges::sort(profile.pci, {}, &SimPciFunction::address);
+  profile.product = value["machine"].value("product", "");
+  read_driver(value.value("nvml", Json::object()), profile);
+  return profile;
+}
+
+/// Links join two different GPUs that are there.
+void check_links(const Json& value, SchemaCheck& check) {
+  std::int64_t gpus = 0;
+  const Json groups = value.value("pci", Json::array());
+  for (const Json& group : groups)
+    if (group["role"] == "gpu") gpus += static_cast<std::int64_t>(group["at"].size());
+  const Json links = value.value("nvml", Json::object()).value("links", Json::array());
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::string key = "nvml.links." + std::to_string(i);
+    const Json& ends = links[i]["gpus"];
+    const auto there = [gpus](const Json& end) {
+      return end.get<std::int64_t>() >= 0 && end.get<std::int64_t>() < gpus;
+    };
+    if (ends.size() != 2 || !there(ends[0]) || !there(ends[1]) || ends[0] == ends[1])
+      check.problems.add(check.positions[key + ".gpus"], key, "a link joins two different GPUs of the machine",
+                         "number them from 0 in the order of their addresses");
+    if (links[i].value("count", 1) < 1)
+      check.problems.add(check.positions[key + ".count"], key, "there is at least one link", "leave the entry out");
+  }
+}
+
+/// What a schema cannot say: an address may be there once only, and numbers are not negative.
+void check_rest(const Json& value, SchemaCheck& check) {
+  std::set<std::string> addresses;
+  const Json groups = value.value("pci", Json::array());
+  for (const auto& [group, entry] : groups.items()) {
+    for (const auto& [place, where] : entry["at"].items()) {
+      const std::string key = "pci." + group + ".at." + place;
+      const std::string address = where["address"];
+      if (!addresses.insert(address).second)
+        check.problems.add(check.positions[key + ".address"], key, "the address " + address + " is there twice");
+      for (const char* number : {"numa_node", "pcie_switch"})
+        if (where.value(number, 0) < 0)
+          check.problems.add(check.positions[key + "." + number], key, std::string(number) + " is not negative",
+                             "leave it out where it is not known");
+    }
+  }
+  check_links(value, check);
+}
+
+Result<SimProfile> read_file(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in)
+    return Error{ErrorCode::not_found,
+                 "the simulation profile cannot be read",
+                 file,
+                 "give a profile's name (`slipway plan --sim h100x8 …`), or the path of a readable file",
+                 {}};
+  SLIPWAY_TRY(schema, profile_schema());
+  SLIPWAY_TRY(documents, read_yaml(text.str(), file));
+  SchemaCheck check(file);
+  if (documents.size() != 1)
+    return Error{ErrorCode::invalid, "a simulation profile is one YAML document", file, "see sim/README.md", {}};
+  const Json written = check_value(documents.front(), schema, "", check);
+  if (check.problems.none()) check_rest(written, check);
+  if (!check.problems.none()) return check.problems.to_error();
+  SimProfile profile = profile_of(complete_value(written, schema, "/"));
+  profile.text = text.str();
+  return profile;
+}
+
+std::string find(const std::string& name, const std::vector<std::string>& folders) {
+  for (const auto& folder : folders) {
+    const fs::path file = fs::path(folder) / (name + ".yaml");
+    if (fs::is_regular_file(file)) return file.string();
+  }
+  return {};
+}
+
+/// "h100x2" is MODELxCOUNT: the model and the count; a count of 0 when it is not of that form.
+std::pair<std::string, std::size_t> model_and_count(const std::string& name) {
+  const auto cross = name.rfind('x');
+  std::size_t count = 0;
+  if (cross == std::string::npos || cross == 0) return {name, 0};
+  const char* end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data() + cross + 1, end, count);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return {name, 0};
+  return {name.substr(0, cross), count};
+}
+
+/// A part of a bigger machine, as a virtual machine with some of its GPUs shows it: no switch is passed through.
+SimProfile first_gpus(SimProfile profile, const std::string& name, std::size_t count) {
+  profile.name = name;
+  profile.about = "the first " + std::to_string(count) + " of: " + profile.about;
+  std::erase_if(profile.pci, [&count](const SimPciFunction& function) {
+    if (function.role == "nvswitch") return true;
+    if (function.role != "gpu" || count == 0) return function.role == "gpu";
+    --count;
+    return false;
+  });
+  const auto gpus = std::ranges::count(profile.pci, "gpu", &SimPciFunction::role);
+  std::erase_if(profile.links, [gpus](const SimLinks& link) { return std::max(link.first, link.second) >= gpus; });
+  return profile;
+}
+
+Error unknown_profile(const std::string& name, const std::vector<std::string>& folders) {
+  std::string known;
+  for (const auto& other : sim_profile_names(folders)) known += (known.empty() ? "" : ", ") + other;
+  Error error{.code = ErrorCode::not_found,
+              .what = "there is no simulation profile '" + name + "'",
+              .where = "--sim " + name,
+              .next = "use one of: " + known + "; a smaller count, as in h100x2; or the path of a profile of your own"};
+  if (!known.empty()) return error;
+  error.next = "install slipway-sim (the profiles are its), or give the path of a profile file";
+  for (const auto& folder : folders) error.details.emplace_back("looked in", folder);
+  return error;
+}
+
+}  // namespace
+
+namespace {
+
+/// Takes ",KEY=VALUE,…" off the end of a profile's name.
+std::vector<std::pair<std::string, std::string>> take_settings(std::string& name) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  const auto comma = name.find(',');
+  if (comma == std::string::npos) return settings;
+  std::istringstream parts(name.substr(comma + 1));
+  name.resize(comma);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto equals = std::min(part.find('='), part.size());
+    settings.emplace_back(part.substr(0, equals), part.substr(std::min(equals + 1, part.size())));
+  }
+  return settings;
+}
+
+Result<SimProfile> read_named(const std::string& name_or_file, const std::vector<std::string>& folders) {
+  if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml")) return read_file(name_or_file);
+  if (const auto file = find(name_or_file, folders); !file.empty()) return read_file(file);
+  const auto [model, count] = model_and_count(name_or_file);
+  if (count == 0) return unknown_profile(name_or_file, folders);
+  for (const auto& other : sim_profile_names(folders)) {
+    const auto [other_model, other_count] = model_and_count(other);
+    if (other_model != model || other_count < count) continue;
+    SLIPWAY_TRY(profile, read_file(find(other, folders)));
+    return first_gpus(std::move(profile), name_or_file, count);
+  }
+  return unknown_profile(name_or_file, folders);
+}
+
+}  // namespace
+
+Result<SimProfile> read_sim_profile(const std::string& name_or_file, const std::vector<std::string>& folders) {
+  std::string name = name_or_file;
+  auto settings = take_settings(name);
+  SLIPWAY_TRY(profile, read_named(name, folders));
+  profile.settings = std::move(settings);
+  return std::move(profile);
+}
+
+std::vector<std::string> sim_profile_folders() {
+  std::vector<std::string> folders;
+  std::error_code ignored;
+  for (const auto& folder :
+       {own_prefix() / "share/slipway/sim", fs::path(SLIPWAY_SIM_FOLDER), fs::path(SLIPWAY_SIM_SOURCE_FOLDER)})
+    if (fs::is_directory(folder, ignored)) folders.push_back(folder.string());
+  return folders;
+}
+
+std::vector<std::string> sim_profile_names(const std::vector<std::string>& folders) {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& folder : folders)
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
+  return {names.begin(), names.end()};
+}
+
+}  // namespace slipway::core

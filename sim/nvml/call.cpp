@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/nvml/call.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "sim/state/caps.hpp"
+
+namespace slipway::sim {
+namespace {
+
+constexpr useconds_t kHangStep = 20000;  // how often a hanging call looks whether it may go on
+
+bool node_there(const char* format, unsigned minor) {
+  char path[64];
+  snprintf(path, sizeof path, format, minor);
+  return access(path, F_OK) == 0;
+}
+
+}  // namespace
+
+Call::Call(Function function) {
+  machine_ = process_state().initialisations > 0 ? opened_machine() : nullptr;
+  if (machine_ == nullptr) return;
+  FunctionState& state = machine_->functions[static_cast<std::uint32_t>(function)];
+  if (!machine_read_only()) ++state.calls;
+  pause_for(machine_->delay_us + state.delay_us);
+  while (state.hang != 0) pause_for(kHangStep);
+  ready_ = NVML_SUCCESS;
+  if (machine_->driver == Driver::unloaded) ready_ = NVML_ERROR_UNINITIALIZED;
+  if (machine_->driver == Driver::mismatch) ready_ = NVML_ERROR_LIB_RM_VERSION_MISMATCH;
+  if (kFunctions[static_cast<std::uint32_t>(function)].since > machine_->driver_branch)
+    ready_ = NVML_ERROR_FUNCTION_NOT_FOUND;
+  if (state.error != 0) ready_ = state.error;
+}
+
+void Call::pause_for(std::uint32_t microseconds) {
+  if (microseconds == 0) return;
+  lock_.unlock();
+  usleep(microseconds);
+  lock_.lock();
+}
+
+nvmlReturn_t Call::find(const void* handle, Target* target) {
+  *target = find_target(*machine_, handle);
+  if (target->kind == Kind::none) return NVML_ERROR_INVALID_ARGUMENT;
+  while (target->gpu->faults.hang != 0) pause_for(kHangStep);
+  *target = find_target(*machine_, handle);
+  if (target->kind == Kind::none) return NVML_ERROR_INVALID_ARGUMENT;
+  return target->gpu->faults.lost != 0 ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
+}
+
+nvmlReturn_t Call::privileged() const {
+  return machine_read_only() || geteuid() != 0 ? NVML_ERROR_NO_PERMISSION : NVML_SUCCESS;
+}
+
+nvmlReturn_t give_text(const char* text, char* buffer, unsigned length) {
+  if (buffer == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+  const std::size_t size = strlen(text) + 1;
+  if (size > length) return NVML_ERROR_INSUFFICIENT_SIZE;
+  memcpy(buffer, text, size);
+  return NVML_SUCCESS;
+}
+
+bool visible(const Machine& machine, const Gpu& gpu) {
+  if (gpu.hidden != 0) return false;
+  return machine.visible == Visible::all || node_there("/dev/nvidia%u", gpu.minor);
+}
+
+bool visible(const Machine& machine, const Gpu& gpu, const GpuInstance& instance, const ComputeInstance& compute) {
+  if (machine.visible == Visible::all) return true;
+  return node_there("/dev/nvidia-caps/nvidia-cap%u", capability_minor(gpu.minor, instance.id)) &&
+         node_there("/dev/nvidia-caps/nvidia-cap%u", capability_minor(gpu.minor, instance.id, compute.id));
+}
+
+unsigned visible_gpus(const Machine& machine, unsigned list[kMaxGpus]) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < machine.gpu_count; ++i)
+    if (visible(machine, machine.gpus[i])) list[count++] = i;
+  return count;
+}
+
+void add_event(Machine& machine, unsigned gpu, std::uint64_t type, std::uint64_t data) {
+  const std::uint64_t number = ++machine.last_event;
+  machine.events[number % kMaxEvents] = {number, type, data, gpu, NVML_NO_INSTANCE, NVML_NO_INSTANCE};
+}
+
+}  // namespace slipway::sim

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// sim/nvml/call.hpp - what every simulated call does before its own part: count, wait, fail as it was told to.
+#pragma once
+
+#include "nvidia/nvml/abi/base.h"
+#include "sim/nvml/handle.hpp"
+#include "sim/nvml/machine_file.hpp"
+
+/// An exported function of NVML.
+#define SLIPWAY_NVML_EXPORT extern "C" __attribute__((visibility("default"))) nvmlReturn_t
+
+namespace slipway::sim {
+
+inline constexpr nvmlReturn_t kNotSupported = NVML_ERROR_NOT_SUPPORTED;
+
+/// One call under way, with the machine locked.
+class Call {
+ public:
+  explicit Call(Function function);
+  /// SUCCESS when the call may go on; else what to answer.
+  nvmlReturn_t ready() const { return ready_; }
+  Machine& machine() const { return *machine_; }
+  /// The target of a handle, or why there is none: INVALID_ARGUMENT, GPU_IS_LOST. Waits while that GPU hangs.
+  nvmlReturn_t find(const void* handle, Target* target);
+  /// May this process change things? NO_PERMISSION when not.
+  nvmlReturn_t privileged() const;
+  MachineLock& lock() { return lock_; }
+
+ private:
+  void pause_for(std::uint32_t microseconds);
+  MachineLock lock_;
+  Machine* machine_ = nullptr;
+  nvmlReturn_t ready_ = NVML_ERROR_UNINITIALIZED;
+};
+
+/// A call about the system: `body(machine)` gives its answer.
+template <class Body>
+nvmlReturn_t with_machine(Function function, Body body) {
+  Call call(function);
+  return call.ready() != NVML_SUCCESS ? call.ready() : body(call.machine());
+}
+
+/// A call about a GPU, a MIG device or an instance: `body(machine, target)`.
+template <class Body>
+nvmlReturn_t with_target(Function function, const void* handle, Body body) {
+  Call call(function);
+  if (call.ready() != NVML_SUCCESS) return call.ready();
+  Target target;
+  const nvmlReturn_t found = call.find(handle, &target);
+  return found != NVML_SUCCESS ? found : body(call.machine(), target);
+}
+
+/// A call about a whole GPU; a MIG device is an invalid argument. `body(gpu)` or `body(gpu, machine)`.
+template <class Body>
+nvmlReturn_t with_gpu(Function function, nvmlDevice_t handle, Body body) {
+  return with_target(function, handle, [&body](Machine&, const Target& target) {
+    return target.kind != Kind::gpu ? static_cast<nvmlReturn_t>(NVML_ERROR_INVALID_ARGUMENT) : body(*target.gpu);
+  });
+}
+
+/// A call that MIG devices answer for their GPU.
+template <class Body>
+nvmlReturn_t with_any_device(Function function, nvmlDevice_t handle, Body body) {
+  return with_target(function, handle, [&body](Machine&, const Target& target) {
+    const bool device = target.kind == Kind::gpu || target.kind == Kind::mig_device;
+    return device ? body(*target.gpu) : static_cast<nvmlReturn_t>(NVML_ERROR_INVALID_ARGUMENT);
+  });
+}
+
+/// A call that changes a GPU: root only.
+template <class Body>
+nvmlReturn_t change_gpu(Function function, nvmlDevice_t handle, Body body) {
+  Call call(function);
+  if (call.ready() != NVML_SUCCESS) return call.ready();
+  Target target;
+  const nvmlReturn_t found = call.find(handle, &target);
+  if (found != NVML_SUCCESS) return found;
+  if (target.kind != Kind::gpu) return NVML_ERROR_INVALID_ARGUMENT;
+  const nvmlReturn_t allowed = call.privileged();
+  return allowed != NVML_SUCCESS ? allowed : body(*target.gpu);
+}
+
+/// Copies a text with its NUL. INSUFFICIENT_SIZE when it does not fit.
+nvmlReturn_t give_text(const char* text, char* buffer, unsigned length);
+
+/// Sets what a pointer leads to; a null pointer is an invalid argument.
+template <class T, class V>
+nvmlReturn_t give(T* place, V value) {
+  if (place == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+  *place = static_cast<T>(value);
+  return NVML_SUCCESS;
+}
+
+template <class T, class V, class U, class W>
+nvmlReturn_t give(T* place, V value, U* second, W other) {
+  if (place == nullptr || second == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+  *place = static_cast<T>(value);
+  *second = static_cast<U>(other);
+  return NVML_SUCCESS;
+}
+
+/// The two-call custom of lists: the number that there is goes to `*count`; too small a list is INSUFFICIENT_SIZE.
+template <class T, class Each>
+nvmlReturn_t give_list(unsigned* count, T* list, unsigned there, Each each) {
+  if (count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+  const unsigned room = list == nullptr ? 0 : *count;
+  *count = there;
+  if (there > room) return NVML_ERROR_INSUFFICIENT_SIZE;
+  for (unsigned i = 0; i < there; ++i) list[i] = each(i);
+  return NVML_SUCCESS;
+}
+
+/// A GPU whose device node this process can see. Always true unless the machine says "by device nodes".
+bool visible(const Machine& machine, const Gpu& gpu);
+/// The same for the capability nodes of a MIG device.
+bool visible(const Machine& machine, const Gpu& gpu, const GpuInstance& instance, const ComputeInstance& compute);
+/// Indices of the visible GPUs, in bus order. @return their number
+unsigned visible_gpus(const Machine& machine, unsigned list[kMaxGpus]);
+
+/// Keeps an event for whoever waits.
+void add_event(Machine& machine, unsigned gpu, std::uint64_t type, std::uint64_t data);
+
+}  // namespace slipway::sim

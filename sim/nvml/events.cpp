@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Event sets: what happened since a GPU was registered.
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "nvidia/nvml/abi/sample.h"
+#include "sim/nvml/call.hpp"
+
+struct nvmlEventSet_st {
+  unsigned long long types[slipway::sim::kMaxGpus];
+  std::uint64_t seen;  ///< number of the last event that was given or passed over
+};
+
+namespace slipway::sim {
+namespace {
+
+constexpr unsigned long long kSupported = NVML_EVENT_SINGLE_BIT_ECC_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR |
+                                          NVML_EVENT_PSTATE | NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_CLOCK |
+                                          NVML_EVENT_MIG_CONFIG_CHANGE;
+
+unsigned long long supported_by(const Gpu& gpu) {
+  return gpu.model.mig.capable != 0 ? kSupported : kSupported & ~0x100ULL;
+}
+
+const Event* next_event(const Machine& machine, nvmlEventSet_t set) {
+  const std::uint64_t oldest = machine.last_event >= kMaxEvents ? machine.last_event - kMaxEvents + 1 : 1;
+  if (set->seen + 1 < oldest) set->seen = oldest - 1;
+  while (set->seen < machine.last_event) {
+    const Event& event = machine.events[++set->seen % kMaxEvents];
+    if ((set->types[event.gpu] & event.type) != 0) return &event;
+  }
+  return nullptr;
+}
+
+bool one_is_lost(const Machine& machine, const nvmlEventSet_st& set) {
+  for (unsigned i = 0; i < machine.gpu_count; ++i)
+    if (set.types[i] != 0 && machine.gpus[i].faults.lost != 0) return true;
+  return false;
+}
+
+nvmlReturn_t wait(Function function, nvmlEventSet_t set, nvmlEventData_t* data, unsigned milliseconds, bool instances) {
+  constexpr unsigned kStepMs = 5;
+  Call call(function);
+  if (call.ready() != NVML_SUCCESS) return call.ready();
+  if (set == nullptr || data == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+  for (unsigned waited = 0;; waited += kStepMs) {
+    if (const Event* event = next_event(call.machine(), set)) {
+      data->device = static_cast<nvmlDevice_t>(make_handle(call.machine(), Kind::gpu, event->gpu));
+      data->eventType = event->type;
+      data->eventData = event->data;
+      if (instances) data->gpuInstanceId = event->gpu_instance;
+      if (instances) data->computeInstanceId = event->compute_instance;
+      return NVML_SUCCESS;
+    }
+    if (one_is_lost(call.machine(), *set)) return NVML_ERROR_GPU_IS_LOST;
+    if (call.machine().driver != Driver::loaded) return NVML_ERROR_UNKNOWN;
+    if (waited >= milliseconds) return NVML_ERROR_TIMEOUT;
+    call.lock().unlock();
+    usleep(kStepMs * 1000);
+    call.lock().lock();
+  }
+}
+
+}  // namespace
+}  // namespace slipway::sim
+
+using namespace slipway::sim;
+
+SLIPWAY_NVML_EXPORT nvmlEventSetCreate(nvmlEventSet_t* set) {
+  return with_machine(Function::nvmlEventSetCreate, [=](Machine& machine) -> nvmlReturn_t {
+    if (set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+    *set = static_cast<nvmlEventSet_t>(calloc(1, sizeof(nvmlEventSet_st)));
+    if (*set == nullptr) return NVML_ERROR_MEMORY;
+    (*set)->seen = machine.last_event;  // what happened before is not told
+    return NVML_SUCCESS;
+  });
+}
+
+SLIPWAY_NVML_EXPORT nvmlEventSetFree(nvmlEventSet_t set) {
+  return with_machine(Function::nvmlEventSetFree, [=](Machine&) -> nvmlReturn_t {
+    if (set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+    free(set);
+    return NVML_SUCCESS;
+  });
+}
+
+SLIPWAY_NVML_EXPORT nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long* types) {
+  return with_target(Function::nvmlDeviceGetSupportedEventTypes, device, [=](Machine&, const Target& target) {
+    return give(types, target.kind == Kind::gpu ? supported_by(*target.gpu) : 0ULL);
+  });
+}
+
+SLIPWAY_NVML_EXPORT nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set) {
+  return with_target(Function::nvmlDeviceRegisterEvents, device,
+                     [=](Machine& machine, const Target& target) -> nvmlReturn_t {
+                       if (target.kind != Kind::gpu) return NVML_ERROR_INVALID_ARGUMENT;
+                       if (set == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+                       if ((types & ~supported_by(*target.gpu)) != 0) return NVML_ERROR_NOT_SUPPORTED;
+                       // Nothing that happened before anybody registered.
+                       bool first = true;
+                       for (const unsigned long long there : set->types) first = first && there == 0;
+                       if (first) set->seen = machine.last_event;
+                       set->types[target.gpu_index] |= types;
+                       return NVML_SUCCESS;
+                     });
+}
+
+SLIPWAY_NVML_EXPORT nvmlEventSetWait(nvmlEventSet_t set, nvmlEventData_t* data, unsigned milliseconds) {
+  return wait(Function::nvmlEventSetWait, set, data, milliseconds, false);
+}
+SLIPWAY_NVML_EXPORT nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t* data, unsigned milliseconds) {
+  return wait(Function::nvmlEventSetWait_v2, set, data, milliseconds, true);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initialisation, and questions about the driver as a whole.
+#include <cstdio>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "sim/nvml/call.hpp"
+
+namespace slipway::sim {
+namespace {
+
+nvmlReturn_t initialise(Function function, unsigned flags) {
+  MachineLock lock;
+  Machine* const machine = open_machine();
+  if (machine == nullptr) return NVML_ERROR_DRIVER_NOT_LOADED;
+  lock.unlock();
+  lock.lock();  // now with the file's own lock
+  FunctionState& state = machine->functions[static_cast<std::uint32_t>(function)];
+  if (!machine_read_only()) ++state.calls;
+  for (std::uint32_t waited = 0; state.hang != 0 || waited < machine->delay_us + state.delay_us; waited += 10000) {
+    lock.unlock();
+    usleep(10000);
+    lock.lock();
+  }
+  if (state.error != 0) return state.error;
+  if (machine->driver == Driver::unloaded) return NVML_ERROR_DRIVER_NOT_LOADED;
+  if (machine->driver == Driver::mismatch) return NVML_ERROR_LIB_RM_VERSION_MISMATCH;
+  unsigned list[kMaxGpus];
+  const bool node_seen = machine->visible == Visible::all || access("/dev/nvidiactl", F_OK) == 0;
+  if (!node_seen) return NVML_ERROR_DRIVER_NOT_LOADED;
+  if (machine->visible == Visible::by_device_nodes && visible_gpus(*machine, list) == 0 &&
+      (flags & NVML_INIT_FLAG_NO_GPUS) == 0 && machine->gpu_count > 0)
+    return NVML_ERROR_NOT_FOUND;
+  ++process_state().initialisations;
+  if (!machine_read_only()) ++machine->initialisations;
+  return NVML_SUCCESS;
+}
+
+const char* const kErrorTexts[] = {
+    "Success",
+    "Uninitialized",
+    "Invalid Argument",
+    "Not Supported",
+    "Insufficient Permissions",
+    "Already Initialized",
+    "Not Found",
+    "Insufficient Size",
+    "Insufficient External Power",
+    "Driver Not Loaded",
+    "Timeout",
+    "Interrupt Request Issue",
+    "NVML Shared Library Not Found",
+    "Function Not Found",
+    "Corrupted infoROM",
+    "GPU is lost",
+    "GPU requires reset",
+    "GPU access blocked by the operating system",
+    "Driver/library version mismatch",
+    "In use by another client",
+    "Insufficient Memory",
+    "No data",
+    "The requested vgpu operation is not available on target device, becasue ECC is enabled",
+    "Insufficient Resources",
+    "Frequency Not Supported",
+    "Argument version mismatch",
+    "Deprecated",
+    "System is not in ready state",
+    "No GPUs were found",
+    "Resource not in correct state to perform requested operation",
+    "Reset type not supported"};
+
+}  // namespace
+}  // namespace slipway::sim
+
+using namespace slipway::sim;
+
+SLIPWAY_NVML_EXPORT nvmlInit() { return initialise(Function::nvmlInit, 0); }
+SLIPWAY_NVML_EXPORT nvmlInit_v2() { return initialise(Function::nvmlInit_v2, 0); }
+SLIPWAY_NVML_EXPORT nvmlInitWithFlags(unsigned flags) { return initialise(Function::nvmlInitWithFlags, flags); }
+
+SLIPWAY_NVML_EXPORT nvmlShutdown() {
+  MachineLock lock;
+  if (process_state().initialisations == 0) return NVML_ERROR_UNINITIALIZED;
+  --process_state().initialisations;
+  Machine* const machine = opened_machine();
+  if (machine != nullptr && !machine_read_only())
+    ++machine->functions[static_cast<std::uint32_t>(Function::nvmlShutdown)].calls;
+  return NVML_SUCCESS;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* nvmlErrorString(nvmlReturn_t code) {
+  const bool known = code >= 0 && static_cast<unsigned>(code) < sizeof kErrorTexts / sizeof kErrorTexts[0];
+  return known ? kErrorTexts[code] : "Unknown Error";
+}
+
+SLIPWAY_NVML_EXPORT nvmlSystemGetDriverVersion(char* version, unsigned length) {
+  return with_machine(Function::nvmlSystemGetDriverVersion,
+                      [=](Machine& machine) { return give_text(machine.driver_version, version, length); });
+}
+
+SLIPWAY_NVML_EXPORT nvmlSystemGetNVMLVersion(char* version, unsigned length) {
+  return with_machine(Function::nvmlSystemGetNVMLVersion, [=](Machine& machine) {
+    char text[96];
+    snprintf(text, sizeof text, "%u.%.80s", machine.cuda_version / 1000, machine.driver_version);
+    return give_text(text, version, length);
+  });
+}
+
+SLIPWAY_NVML_EXPORT nvmlSystemGetCudaDriverVersion(int* version) {
+  return with_machine(Function::nvmlSystemGetCudaDriverVersion,
+                      [=](Machine& machine) { return give(version, machine.cuda_version); });
+}
+
+SLIPWAY_NVML_EXPORT nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  return with_machine(Function::nvmlSystemGetCudaDriverVersion_v2,
+                      [=](Machine& machine) { return give(version, machine.cuda_version); });
+}
+
+SLIPWAY_NVML_EXPORT nvmlSystemGetProcessName(unsigned pid, char* name, unsigned length) {
+  return with_machine(Function::nvmlSystemGetProcessName, [=](Machine& machine) -> nvmlReturn_t {
+    for (const Process& process : machine.processes)
+      if (process.used != 0 && process.pid == pid) return give_text(process.name, name, length);
+    return NVML_ERROR_NOT_FOUND;
+  });
+}
+
+SLIPWAY_NVML_EXPORT nvmlGetExcludedDeviceCount(unsigned* count) {
+  return with_machine(Function::nvmlGetExcludedDeviceCount, [=](Machine&) { return give(count, 0); });
+}
+
+SLIPWAY_NVML_EXPORT nvmlGetBlacklistDeviceCount(unsigned* count) {
+  return with_machine(Function::nvmlGetBlacklistDeviceCount, [=](Machine&) { return give(count, 0); });
+}
+
+SLIPWAY_NVML_EXPORT nvmlUnitGetCount(unsigned* count) {
+  return with_machine(Function::nvmlUnitGetCount, [=](Machine&) { return give(count, 0); });
+}
+
+SLIPWAY_NVML_EXPORT nvmlSystemGetHicVersion(unsigned* count, void*) {
+  return with_machine(Function::nvmlSystemGetHicVersion, [=](Machine&) { return give(count, 0); });
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <map>
+
+#include "sim/tool/change.hpp"
+#include "nvidia/nvml/abi/sample.h"
+#include "sim/state/mig_rules.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kGpuUsage =
+    "slipway-sim FOLDER gpu N|all WHAT [VALUE]; WHAT is lost, found, hang, resume, remove, restore, reset, xid NUMBER, "
+    "ecc-corrected COUNT, ecc-uncorrected COUNT, load PERCENT, memory MIB, mig on|off, sticky-mig on|off, "
+    "no-reset on|off, destroy-fails COUNT, create-fails COUNT, recovery ACTION";
+
+/// One GPU of the machine, and the value that was given with the change.
+struct Change {
+  sim::Machine& machine;
+  unsigned index;
+  std::uint64_t value;
+  sim::Gpu& gpu() const { return machine.gpus[index]; }
+  std::uint32_t small() const { return static_cast<std::uint32_t>(value); }
+};
+
+void tell(const Change& change, std::uint64_t type, std::uint64_t data) {
+  const std::uint64_t number = ++change.machine.last_event;
+  change.machine.events[number % sim::kMaxEvents] = {number,          type, data, change.index, NVML_NO_INSTANCE,
+                                                     NVML_NO_INSTANCE};
+}
+
+/// What a reset does: pending modes come into force, instances and volatile counters are gone.
+void reset(const Change& change) {
+  sim::Gpu& gpu = change.gpu();
+  gpu.faults.lost = gpu.faults.hang = gpu.faults.recovery_action = 0;
+  gpu.mig_current = gpu.mig_pending;
+  gpu.ecc_current = gpu.ecc_pending;
+  gpu.ecc.corrected_volatile = gpu.ecc.uncorrected_volatile = 0;
+  sim::clear_instances(gpu);
+}
+
+void count_ecc(const Change& change, bool corrected) {
+  sim::EccCounts& ecc = change.gpu().ecc;
+  (corrected ? ecc.corrected_volatile : ecc.uncorrected_volatile) += change.value;
+  (corrected ? ecc.corrected_aggregate : ecc.uncorrected_aggregate) += change.value;
+  tell(change, corrected ? NVML_EVENT_SINGLE_BIT_ECC_ERROR : NVML_EVENT_DOUBLE_BIT_ECC_ERROR, change.value);
+}
+
+void set_mig(const Change& change) {
+  change.gpu().mig_current = change.gpu().mig_pending = change.small();
+  sim::clear_instances(change.gpu());
+  tell(change, NVML_EVENT_MIG_CONFIG_CHANGE, 0);
+}
+
+using Do = std::function<void(const Change&)>;
+
+const std::map<std::string, Do>& without_value() {
+  static const std::map<std::string, Do> all{
+      {"lost", [](const Change& c) { c.gpu().faults.lost = 1; }},
+      {"found", [](const Change& c) { c.gpu().faults.lost = 0; }},
+      {"hang", [](const Change& c) { c.gpu().faults.hang = 1; }},
+      {"resume", [](const Change& c) { c.gpu().faults.hang = 0; }},
+      {"remove", [](const Change& c) { c.gpu().hidden = 1; }},
+      {"restore", [](const Change& c) { c.gpu().hidden = 0; }},
+      {"reset", reset},
+  };
+  return all;
+}
+
+const std::map<std::string, Do>& with_value() {
+  static const std::map<std::string, Do> all{
+      {"xid", [](const Change& c) { tell(c, NVML_EVENT_XID_CRITICAL_ERROR, c.value); }},
+      {"ecc-corrected", [](const Change& c) { count_ecc(c, true); }},
+      {"ecc-uncorrected", [](const Change& c) { count_ecc(c, false); }},
+      {"load", [](const Change& c) { c.gpu().load_percent = std::min(c.small(), 100U); }},
+      {"memory", [](const Change& c) { c.gpu().memory_used_mib = c.value; }},
+      {"mig", set_mig},
+      {"sticky-mig", [](const Change& c) { c.gpu().faults.sticky_mig_mode = c.small(); }},
+      {"no-reset", [](const Change& c) { c.gpu().faults.no_reset = c.small(); }},
+      {"destroy-fails", [](const Change& c) { c.gpu().faults.destroy_in_use = c.small(); }},
+      {"create-fails", [](const Change& c) { c.gpu().faults.create_fails = c.small(); }},
+      {"recovery", [](const Change& c) { c.gpu().faults.recovery_action = c.small(); }},
+  };
+  return all;
+}
+
+Result<std::uint64_t> value_of(const std::string& word) {
+  if (word == "on") return std::uint64_t{1};
+  if (word == "off") return std::uint64_t{0};
+  return number_of(word);
+}
+
+}  // namespace
+
+Status change_gpu(sim::Machine& machine, const Words& words) {
+  if (words.size() < 2) return usage("gpu needs a number and what happens to it", kGpuUsage);
+  unsigned first = 0;
+  unsigned last = machine.gpu_count;
+  if (words[0] != "all") {
+    SLIPWAY_TRY(index, number_of(words[0]));
+    if (index >= machine.gpu_count)
+      return usage("there is no GPU " + words[0], "the machine has " + std::to_string(machine.gpu_count));
+    first = static_cast<unsigned>(index);
+    last = first + 1;
+  }
+  const bool plain = words.size() == 2 && without_value().count(words[1]) != 0;
+  const bool valued = words.size() == 3 && with_value().count(words[1]) != 0;
+  if (!plain && !valued) return usage("gpu cannot be '" + words[1] + "' like that", kGpuUsage);
+  std::uint64_t value = 0;
+  if (valued) {
+    SLIPWAY_TRY(given, value_of(words[2]));
+    value = given;
+  }
+  const Do& change = plain ? without_value().at(words[1]) : with_value().at(words[1]);
+  for (unsigned i = first; i < last; ++i) change(Change{machine, i, value});
+  return {};
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// slipway-sim FOLDER COMMAND …: makes a simulated GPU machine, and changes it while programs use it.
+#include <cstdio>
+#include <exception>
+
+#include <slipway/write/standard_output.hpp>
+
+#include "sim/view/driver.hpp"
+#include "sim/model/machine.hpp"
+#include "sim/model/profile.hpp"
+#include "sim/view/view.hpp"
+#include "sim/tool/change.hpp"
+#include "sim/tool/mapped.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kHelp =
+    "Usage: slipway-sim FOLDER COMMAND\n\n"
+    "A simulated GPU machine lives in FOLDER/machine. Programs see it through the simulated NVML:\n"
+    "    SLIPWAY_SIM=FOLDER LD_LIBRARY_PATH=$(slipway-sim library) nvidia-smi\n"
+    "    SLIPWAY_SIM=FOLDER SLIPWAY_NVML=$(slipway-sim library)/libnvidia-ml.so.1 slipway gfd labels\n\n"
+    "  make PROFILE[,KEY=VALUE…]        a machine as it is after boot; replaces the one in FOLDER\n"
+    "  tree PROFILE ROOT                writes sys, proc and dev of the machine with its driver into ROOT; again after "
+    "a\n"
+    "                                   change of MIG instances\n"
+    "  show | calls                     what is there; how often each function was called\n"
+    "  forget-calls                     counts from zero again\n"
+    "  gpu N|all lost|found|hang|resume|remove|restore|reset\n"
+    "  gpu N|all xid NUMBER | ecc-corrected COUNT | ecc-uncorrected COUNT | load PERCENT | memory MIB\n"
+    "  gpu N|all mig on|off | sticky-mig on|off | no-reset on|off | destroy-fails COUNT | create-fails COUNT\n"
+    "  gpu N|all recovery ACTION\n"
+    "  driver loaded|unloaded|mismatch|VERSION\n"
+    "  process add GPU PID [MIB [compute|graphics|mps|holder [NAME [GI CI]]]] | process remove PID|all\n"
+    "  function NAME|all delay MICROSECONDS | fail CODE | hang on|off\n"
+    "\n`slipway-sim library` prints the folder of the simulated libnvidia-ml.so.1, `slipway-sim profiles` the "
+    "profiles.\n";
+
+void print(const std::string& text) { write_standard_output(text); }
+
+Status make(const std::string& folder, const Words& words) {
+  if (words.size() != 1) return usage("make needs a profile", "slipway-sim FOLDER make h100x8");
+  const auto folders = sim_profile_folders();
+  SLIPWAY_TRY(profile, read_sim_profile(words[0], folders));
+  SLIPWAY_TRY(machine, make_sim_machine(profile, folders));
+  return write_sim_machine(*machine, folder);
+}
+
+/// The trees of a machine whose driver is loaded, as its state is now.
+Status tree(const std::string& folder, const Words& words) {
+  if (words.size() != 2) return usage("tree needs a profile and a folder", "slipway-sim FOLDER tree h100x8 ROOT");
+  SLIPWAY_TRY(profile, read_sim_profile(words[0], sim_profile_folders()));
+  SLIPWAY_TRY(machine, read_sim_machine(folder));
+  SLIPWAY_CHECK(add_sim_view(profile, words[1]));
+  return write_sim_driver_tree(profile, *machine, words[1]);
+}
+
+void forget_calls(sim::Machine& machine) {
+  machine.initialisations = 0;
+  for (sim::FunctionState& state : machine.functions) state.calls = 0;
+}
+
+Status change(const std::string& folder, const std::string& command, const Words& words) {
+  if (command == "make") return make(folder, words);
+  if (command == "tree") return tree(folder, words);
+  SLIPWAY_TRY(mapped, MappedMachine::open(folder));
+  sim::Machine& machine = mapped.machine();
+  if (command == "show")
+    print(show_machine(machine));
+  else if (command == "calls")
+    print(show_calls(machine));
+  else if (command == "forget-calls")
+    forget_calls(machine);
+  else if (command == "gpu")
+    return change_gpu(machine, words);
+  else if (command == "driver")
+    return change_driver(machine, words);
+  else if (command == "process")
+    return change_process(machine, words);
+  else if (command == "function")
+    return change_function(machine, words);
+  else
+    return usage("there is no command '" + command + "'", "`slipway-sim --help` lists them");
+  return {};
+}
+
+Status run(const Words& words) {
+  if (words[0] == "library") {
+    SLIPWAY_TRY(library, sim_library());
+    print(library.substr(0, library.rfind('/')) + "\n");
+    return {};
+  }
+  if (words[0] == "profiles") {
+    for (const std::string& name : sim_profile_names(sim_profile_folders())) print(name + "\n");
+    return {};
+  }
+  if (words.size() < 2) return usage("what is to be done with " + words[0] + "?", "`slipway-sim --help`");
+  return change(words[0], words[1], {words.begin() + 2, words.end()});
+}
+
+}  // namespace
+}  // namespace slipway::core
+
+int main(int count, char** values) {
+  constexpr int kUsageExit = 64;
+  const slipway::core::Words words(values + 1, values + count);
+  slipway::hold_standard_streams();
+  try {
+    const bool help = words.empty() || words[0] == "--help" || words[0] == "-h";
+    if (help) slipway::write_standard_output(slipway::core::kHelp);
+    slipway::Status done = help ? slipway::Status() : slipway::core::run(words);
+    if (done) done = slipway::standard_output_status();
+    if (done) return words.empty() ? kUsageExit : 0;
+    std::fputs(slipway::to_text(done.error()).c_str(), stderr);
+    return done.error().where == "command line" ? kUsageExit : 1;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "slipway-sim: %s\n", problem.what());
+    return 1;
+  }
+}
