@@ -7,8 +7,8 @@
 
 #include <slipway/result.hpp>
 
-#include "core/engine/session.hpp"
 #include "cli/front/exit_code.hpp"
+#include "core/engine/session.hpp"
 
 namespace slipway::core {
 

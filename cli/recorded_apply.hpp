@@ -2,10 +2,10 @@
 // cli/recorded_apply.hpp - applies that this machine's log keeps (cli/history), for `slipway log`.
 #pragma once
 
+#include "cli/history/history.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal_ui.hpp"
 #include "core/engine/apply/apply.hpp"
-#include "cli/history/history.hpp"
 
 namespace slipway::core {
 

@@ -9,12 +9,12 @@
 
 #include <slipway/root_dir.hpp>
 
+#include "core/host/digest.hpp"
+#include "core/host/file_bytes.hpp"
 #include "sandbox/build_collect.hpp"
 #include "sandbox/build_log.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/tool.hpp"
-#include "core/host/digest.hpp"
-#include "core/host/file_bytes.hpp"
 
 namespace slipway::core {
 namespace {

@@ -10,10 +10,10 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "sandbox/compress.hpp"
-#include "core/host/module_info.hpp"
-#include "sandbox/tool.hpp"
 #include "core/host/file_bytes.hpp"
+#include "core/host/module_info.hpp"
+#include "sandbox/compress.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "artifact/artifact.hpp"
 #include "artifact/progress.hpp"
-#include "artifact/registry/login/authorizer.hpp"
 #include "artifact/registry/http.hpp"
+#include "artifact/registry/login/authorizer.hpp"
 #include "artifact/registry/reference.hpp"
 #include "artifact/registry/retry.hpp"
 

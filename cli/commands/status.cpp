@@ -2,9 +2,9 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "core/engine/verify/advice.hpp"
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/recovery.hpp"
+#include "core/engine/verify/advice.hpp"
 #include "core/service/ask.hpp"
 
 namespace slipway::core {

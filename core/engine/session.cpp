@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox/build.hpp"
 #include "core/engine/verify/advice.hpp"
-#include "sim/view/installed.hpp"
-#include "sim/model/machine.hpp"
-#include "sim/view/view.hpp"
 #include "core/loader/own_prefix.hpp"
+#include "sandbox/build.hpp"
+#include "sim/model/machine.hpp"
+#include "sim/view/installed.hpp"
+#include "sim/view/view.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR
 #error "the build names the folder of the helper programs"

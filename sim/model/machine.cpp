@@ -11,11 +11,11 @@
 
 #include <fmt/format.h>
 
+#include "core/loader/own_prefix.hpp"
 #include "sim/model/links.hpp"
 #include "sim/model/model.hpp"
 #include "sim/model/text.hpp"
 #include "sim/model/vgpu.hpp"
-#include "core/loader/own_prefix.hpp"
 #include "sim/state/mig_rules.hpp"
 
 namespace slipway::core {

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "sim/model/text.hpp"
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/complete.hpp"
 #include "core/loader/schema/parse.hpp"
+#include "sim/model/text.hpp"
 
 namespace slipway::core {
 namespace {

@@ -2,9 +2,9 @@
 #include <functional>
 #include <map>
 
-#include "sim/tool/change.hpp"
 #include "nvidia/nvml/abi/sample.h"
 #include "sim/state/mig_rules.hpp"
+#include "sim/tool/change.hpp"
 
 namespace slipway::core {
 namespace {

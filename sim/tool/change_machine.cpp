@@ -3,9 +3,9 @@
 #include <charconv>
 #include <cstring>
 
-#include "sim/tool/change.hpp"
 #include "nvidia/nvml/abi/base.h"
 #include "sim/state/mig_rules.hpp"
+#include "sim/tool/change.hpp"
 
 namespace slipway::core {
 namespace {

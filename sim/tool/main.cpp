@@ -5,12 +5,12 @@
 
 #include <slipway/write/standard_output.hpp>
 
-#include "sim/view/driver.hpp"
 #include "sim/model/machine.hpp"
 #include "sim/model/profile.hpp"
-#include "sim/view/view.hpp"
 #include "sim/tool/change.hpp"
 #include "sim/tool/mapped.hpp"
+#include "sim/view/driver.hpp"
+#include "sim/view/view.hpp"
 
 namespace slipway::core {
 namespace {

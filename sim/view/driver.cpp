@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/view/tree.hpp"
 #include "sim/state/caps.hpp"
+#include "sim/view/tree.hpp"
 
 namespace slipway::core {
 namespace {

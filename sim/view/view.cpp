@@ -9,10 +9,10 @@
 
 #include <slipway/json.hpp>
 
-#include "sim/view/driver.hpp"
 #include "sim/model/machine.hpp"
-#include "sim/view/tree.hpp"
 #include "sim/model/vgpu.hpp"
+#include "sim/view/driver.hpp"
+#include "sim/view/tree.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/sim_profile.cpp - profiles and models of simulated machines, which users write themselves.
-#include "sim/model/profile.hpp"
-
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -10,8 +8,9 @@
 #include <unistd.h>
 
 #include "sim/model/model.hpp"
-#include "tests/fuzz/fuzz_check.hpp"
+#include "sim/model/profile.hpp"
 #include "sim/state/mig_rules.hpp"
+#include "tests/fuzz/fuzz_check.hpp"
 
 namespace {
 

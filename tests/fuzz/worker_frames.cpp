@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/worker/frame.hpp"
 #include "core/worker/client/said.hpp"
+#include "core/worker/frame.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
 namespace {

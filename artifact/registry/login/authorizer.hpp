@@ -12,8 +12,8 @@
 
 #include <slipway/result.hpp>
 
-#include "artifact/registry/login/credentials.hpp"
 #include "artifact/registry/http.hpp"
+#include "artifact/registry/login/credentials.hpp"
 
 namespace slipway::artifact {
 

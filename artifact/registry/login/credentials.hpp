@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/registry/login/credentials.hpp - who to log in as: docker's and podman's config files and credential helpers.
+// artifact/registry/login/credentials.hpp - who to log in as: docker's and podman's config files and credential
+// helpers.
 //
 // Source of the format: docker's config.json (auths, credHelpers, credsStore) and containers-auth.json(5).
 #pragma once

@@ -5,8 +5,8 @@
 // made anew, and the link is there in any case, since the device cgroup of a container looks devices up by it.
 #include <optional>
 
-#include "core/action/kinds.hpp"
 #include "core/action/file/plain_file.hpp"
+#include "core/action/kinds.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/file.cpp - kind `file`: a regular file with exactly this content.
-#include "core/action/kinds.hpp"
 #include "core/action/file/owner.hpp"
 #include "core/action/file/plain_file.hpp"
+#include "core/action/kinds.hpp"
 
 namespace slipway::core {
 namespace {

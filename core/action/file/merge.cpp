@@ -10,8 +10,8 @@
 
 #include <slipway/merge/edit.hpp>
 
-#include "core/action/kinds.hpp"
 #include "core/action/file/plain_file.hpp"
+#include "core/action/kinds.hpp"
 #include "core/host/digest.hpp"
 
 namespace slipway::core {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/file/service_file.cpp - kind `service-file`: a file that the component's service writes while it runs. All
-// that an apply does is to remember what was there before, so that removal can bring it back.
+// core/action/file/service_file.cpp - kind `service-file`: a file that the component's service writes while it runs.
+// All that an apply does is to remember what was there before, so that removal can bring it back.
 #include <filesystem>
 
-#include "core/action/kinds.hpp"
 #include "core/action/file/plain_file.hpp"
+#include "core/action/kinds.hpp"
 
 namespace slipway::core {
 namespace {

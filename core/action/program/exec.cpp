@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/program/exec.cpp - kind `exec`: a program that makes something hold, guarded by one that tells whether it does.
+// core/action/program/exec.cpp - kind `exec`: a program that makes something hold, guarded by one that tells whether it
+// does.
 #include "core/action/kinds.hpp"
 #include "sandbox/tool.hpp"
 

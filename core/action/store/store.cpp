@@ -5,10 +5,10 @@
 
 #include <fcntl.h>
 
-#include "sandbox/build.hpp"
 #include "core/host/digest.hpp"
 #include "core/host/folder_names.hpp"
 #include "core/host/read_link.hpp"
+#include "sandbox/build.hpp"
 
 namespace slipway::core {
 namespace {

@@ -5,12 +5,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sandbox/build.hpp"
 #include "core/action/kinds.hpp"
 #include "core/action/store/store.hpp"
 #include "core/action/store/tree_list.hpp"
 #include "core/host/file_bytes.hpp"
 #include "core/host/read_link.hpp"
+#include "sandbox/build.hpp"
 
 namespace slipway::core {
 namespace {

@@ -2,8 +2,8 @@
 // core/action/trigger/depmod.cpp - trigger `depmod:RELEASE`: what modprobe knows of a kernel's modules.
 #include <array>
 
-#include "sandbox/tool.hpp"
 #include "core/action/trigger/triggers.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

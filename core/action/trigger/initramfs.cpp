@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "sandbox/tool.hpp"
 #include "core/action/trigger/triggers.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {
@@ -73,8 +73,8 @@ Result<Payment> pay_initramfs(const std::string& release, ActionContext& context
   if (!live && !root_runs_here(context.host))
     return skipped("the root is for " + context.host.arch() + ", whose programs do not run on this machine; run `" +
                    maker->argv.front() + "` when it has booted");
-  auto end =
-      live ? run_live(context.host, maker->argv, kInitramfsLimit) : run_in_root(context.root, maker->argv, kInitramfsLimit);
+  auto end = live ? run_live(context.host, maker->argv, kInitramfsLimit)
+                  : run_in_root(context.root, maker->argv, kInitramfsLimit);
   if (!end) return end.error();
   if (end->status != 0) {
     Error error = tool_failed(*end, "making the initrd of kernel " + release,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "sandbox/tool.hpp"
 #include "core/action/trigger/triggers.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/trigger.hpp - work that is owed once something changed: ldconfig, depmod, initramfs, daemon-reload,
-// restarts.
+// core/action/trigger/trigger.hpp - work that is owed once something changed: ldconfig, depmod, initramfs,
+// daemon-reload, restarts.
 #pragma once
 
 #include <string>

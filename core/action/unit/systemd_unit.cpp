@@ -4,9 +4,9 @@
 // The links that enabling means are made by us, the same in every root; systemd is only told to reload, start and stop.
 #include <algorithm>
 
-#include "core/action/kinds.hpp"
 #include "core/action/file/owner.hpp"
 #include "core/action/file/plain_file.hpp"
+#include "core/action/kinds.hpp"
 #include "core/action/unit/systemd.hpp"
 #include "core/action/unit/unit_file.hpp"
 

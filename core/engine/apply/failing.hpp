@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/failing.hpp - components that did not work when they were last applied: an apply that has nothing to
-// change checks these again, and status, plan and verify tell of them.
+// core/engine/apply/failing.hpp - components that did not work when they were last applied: an apply that has nothing
+// to change checks these again, and status, plan and verify tell of them.
 #pragma once
 
 #include <set>

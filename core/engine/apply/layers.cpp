@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "sandbox/build.hpp"
 #include "core/action/store/store.hpp"
+#include "sandbox/build.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/made_folders.hpp - which folders are slipway's own work, so that they go with the last thing in them.
+// core/engine/apply/made_folders.hpp - which folders are slipway's own work, so that they go with the last thing in
+// them.
 #pragma once
 
 #include <map>

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "core/action/store/store.hpp"
-#include "core/action/unit/systemd.hpp"
 #include "core/action/trigger/trigger.hpp"
+#include "core/action/unit/systemd.hpp"
 #include "core/engine/apply/made_folders.hpp"
-#include "core/engine/plan/planner.hpp"
 #include "core/engine/apply/stop.hpp"
+#include "core/engine/plan/planner.hpp"
 #include "core/engine/plan/user_edits.hpp"
 
 namespace slipway::core {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/transaction.hpp - the changes of one component, all of them or none: stage, switch, activate, check.
+// core/engine/apply/transaction.hpp - the changes of one component, all of them or none: stage, switch, activate,
+// check.
 #pragma once
 
 #include <set>

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "core/action/trigger/trigger.hpp"
-#include "core/engine/plan/planner.hpp"
 #include "core/engine/apply/transaction.hpp"
+#include "core/engine/plan/planner.hpp"
 #include "core/engine/plan/user_edits.hpp"
 
 namespace slipway::core {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plan/answers.hpp - what plugins answered to earlier commands, as long as everything that they looked at is as
-// it was. So an apply that has nothing to do starts no plugin.
+// core/engine/plan/answers.hpp - what plugins answered to earlier commands, as long as everything that they looked at
+// is as it was. So an apply that has nothing to do starts no plugin.
 //
 // An answer holds for one question (request, plugin file, environment) and the looks behind it (sdk/slipway/looks.hpp),
 // which are made again each time. It is kept below the cache, in one file for each component and root; a file that is

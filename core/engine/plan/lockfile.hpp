@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plan/lockfile.hpp - slipway.lock: the manifests that a plan chose, by digest, so that the next one chooses the
-// same.
+// core/engine/plan/lockfile.hpp - slipway.lock: the manifests that a plan chose, by digest, so that the next one
+// chooses the same.
 //
 // JSON: {"apiVersion": "slipway.dev/v1", "kind": "Lock",
 //        "components": {NAME: {SPEC_KEY: {"source": {…}, "entries": [{digest, tag, artifactType, annotations,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plan/owed.hpp - pays the triggers that are owed at the end of an apply, and takes their products away again.
+// core/engine/plan/owed.hpp - pays the triggers that are owed at the end of an apply, and takes their products away
+// again.
 #pragma once
 
 #include <string>

@@ -5,14 +5,14 @@
 #include <future>
 
 #include "core/action/trigger/trigger.hpp"
-#include "core/engine/verify/advice.hpp"
-#include "core/engine/unit/boot_unit.hpp"
-#include "core/engine/plan/clashes.hpp"
 #include "core/engine/apply/layers.hpp"
-#include "core/engine/plan/outputs.hpp"
 #include "core/engine/apply/recovery.hpp"
-#include "core/engine/unit/service_unit.hpp"
+#include "core/engine/plan/clashes.hpp"
+#include "core/engine/plan/outputs.hpp"
 #include "core/engine/plan/sources.hpp"
+#include "core/engine/unit/boot_unit.hpp"
+#include "core/engine/unit/service_unit.hpp"
+#include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
 namespace {

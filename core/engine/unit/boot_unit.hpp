@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/unit/boot_unit.hpp - the one unit of slipway's own: at boot it does what only a running machine can do. An
-// image needs it to be finished, a machine because loaded modules and device nodes do not outlive a boot.
+// core/engine/unit/boot_unit.hpp - the one unit of slipway's own: at boot it does what only a running machine can do.
+// An image needs it to be finished, a machine because loaded modules and device nodes do not outlive a boot.
 #pragma once
 
 #include "core/engine/plan/planned.hpp"

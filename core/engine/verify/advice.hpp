@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/verify/advice.hpp - remedies name commands as they are typed on the machine itself; here they get its options.
+// core/engine/verify/advice.hpp - remedies name commands as they are typed on the machine itself; here they get its
+// options.
 #pragma once
 
 #include <string>

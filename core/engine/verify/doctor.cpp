@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/engine/verify/advice.hpp"
 #include "core/engine/plan/planner.hpp"
+#include "core/engine/verify/advice.hpp"
 #include "core/engine/verify/verify.hpp"
 
 namespace slipway::core {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/verify/doctor.hpp - what is wrong here, and what helps: verify, known failure patterns, and what stops a plan.
+// core/engine/verify/doctor.hpp - what is wrong here, and what helps: verify, known failure patterns, and what stops a
+// plan.
 #pragma once
 
 #include <map>

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "core/engine/verify/advice.hpp"
-#include "core/engine/unit/boot_unit.hpp"
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/plan/planner.hpp"
+#include "core/engine/unit/boot_unit.hpp"
+#include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/client/said.hpp - what a worker printed and logged: handed on line by line, the last lines kept for reports.
+// core/worker/client/said.hpp - what a worker printed and logged: handed on line by line, the last lines kept for
+// reports.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/client/worker.hpp - a plugin in a process of its own: started afresh, with a deadline, and survived whatever it
-// does.
+// core/worker/client/worker.hpp - a plugin in a process of its own: started afresh, with a deadline, and survived
+// whatever it does.
 #pragma once
 
 #include <chrono>

@@ -10,10 +10,10 @@
 
 #include <slipway/action.hpp>
 
-#include "sandbox/build_log.hpp"
 #include "core/host/module_info.hpp"
-#include "sandbox/sandbox.hpp"
 #include "real_programs.hpp"
+#include "sandbox/build_log.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "action_fixture.hpp"
+#include "real_programs.hpp"
 #include "sandbox/sandbox.hpp"
 #include "sandbox/tool.hpp"
-#include "real_programs.hpp"
 
 namespace slipway::core {
 namespace {

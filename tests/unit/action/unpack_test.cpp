@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 
 #include "action_fixture.hpp"
-#include "sandbox/build.hpp"
 #include "core/action/store/store.hpp"
 #include "core/action/store/tree_list.hpp"
 #include "core/host/digest.hpp"
+#include "sandbox/build.hpp"
 
 namespace slipway::core {
 namespace {

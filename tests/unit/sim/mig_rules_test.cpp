@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/model/model.hpp"
 #include "nvidia/nvml/abi/base.h"
 #include "nvidia/nvml/mig_name.hpp"
+#include "sim/model/model.hpp"
 #include "sim/state/caps.hpp"
 
 namespace slipway::sim {

@@ -10,9 +10,9 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
+#include "nvidia/nvml/nvml.hpp"
 #include "sim/model/machine.hpp"
 #include "sim/model/profile.hpp"
-#include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::core {
 
