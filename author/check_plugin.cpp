@@ -16,7 +16,7 @@
 
 #include "author/trial_root.hpp"
 #include "author/trial_run.hpp"
-#include "cli/front/exit_code.hpp"
+#include "core/exit_code.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/spec/init.hpp"
 #include "core/worker/client/locate.hpp"

@@ -7,8 +7,8 @@
 
 #include <slipway/result.hpp>
 
-#include "cli/front/exit_code.hpp"
 #include "core/engine/session.hpp"
+#include "core/exit_code.hpp"
 
 namespace slipway::core {
 

@@ -13,7 +13,7 @@
 
 #include "cli/front/component_note.hpp"
 #include "cli/front/direct_tool.hpp"
-#include "cli/front/exit_code.hpp"
+#include "core/exit_code.hpp"
 #include "core/loader/plugin_folders.hpp"
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"

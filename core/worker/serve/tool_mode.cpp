@@ -7,7 +7,7 @@
 
 #include <slipway/write/standard_output.hpp>
 
-#include "cli/front/exit_code.hpp"
+#include "core/exit_code.hpp"
 #include "core/worker/serve/plugin_library.hpp"
 
 namespace slipway::core {

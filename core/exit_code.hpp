@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/front/exit_code.hpp - the exit statuses of the command slipway, whichever of its programs answers.
+// core/exit_code.hpp - the exit statuses of the command slipway, whichever of its programs answers.
 #pragma once
 
 #include <slipway/error.hpp>
