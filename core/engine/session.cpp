@@ -9,12 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/engine/helper_path.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/loader/own_prefix.hpp"
 #include "sandbox/build.hpp"
-#include "sim/model/machine.hpp"
-#include "sim/view/installed.hpp"
-#include "sim/view/view.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR
 #error "the build names the folder of the helper programs"
@@ -46,15 +44,6 @@ Result<std::string> absolute_folder(const std::string& path) {
                  "make the folder first (an empty one will do), or name another with --root",
                  {}};
   return absolute.string();
-}
-
-/// @return the driver's version of the machine that was made
-Result<std::string> write_first_machine(const std::string& sim, const std::string& folder) {
-  SLIPWAY_TRY(profile, read_sim_profile(sim, sim_profile_folders()));
-  SLIPWAY_TRY(machine, make_sim_machine(profile, sim_profile_folders()));
-  SLIPWAY_CHECK(write_sim_machine(*machine, folder));
-  const auto named = [](const auto& setting) { return setting.first == "driver"; };
-  return std::ranges::any_of(profile.settings, named) ? std::string() : std::string(machine->driver_version);
 }
 
 /// What a hermetic component is asked only once: not `verify`, which tries things, and what acts.
@@ -99,7 +88,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui
                (problem.next.empty() ? "" : "; to do: " + problem.next));
   session->cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
   session->answers_ = std::make_unique<Answers>(session->cache_ + "/answers", session->host_config_,
-                                                session->scratch_ ? session->scratch_->path() : "");
+                                                session->simulated_ ? session->simulated_->folder() : "");
   return session;
 }
 
@@ -111,7 +100,11 @@ Status Session::open_host_and_root() {
   host_config_.live = options_.live.value_or(folder == "/" && options_.sim.empty());
   host_config_.kernel = options_.kernel;
   if (host_config_.live) host_config_.kernel_view = "/";
-  if (!options_.sim.empty()) SLIPWAY_CHECK(open_sim(folder));
+  if (!options_.sim.empty()) {
+    SLIPWAY_TRY(simulated, SimulatedMachine::enter(options_.sim, folder, ui_));
+    simulated_ = std::move(simulated);
+    host_config_.kernel_view = simulated_->kernel_view();
+  }
   SLIPWAY_TRY(epoch, source_date_epoch());
   SLIPWAY_TRY(root, RootDir::open(folder));
   root_ = std::make_unique<RootFs>(std::move(root), epoch);
@@ -120,48 +113,12 @@ Status Session::open_host_and_root() {
   SLIPWAY_TRY(host, open_host(host_config_));
   host_ = std::move(host);
   // An empty root of a simulated machine gets that machine's kernel.
-  if (host_config_.kernel.empty() && !sim_kernel_.empty() && host_->installed_kernels().empty()) {
-    host_config_.kernel = sim_kernel_;
+  if (host_config_.kernel.empty() && simulated_ && host_->installed_kernels().empty()) {
+    host_config_.kernel = simulated_->kernel_release();
     SLIPWAY_TRY(again, open_host(host_config_));
     host_ = std::move(again);
   }
   return {};
-}
-
-Status Session::open_sim(const std::string& root) {
-  SLIPWAY_TRY(scratch, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-sim"));
-  scratch_.emplace(std::move(scratch));
-  SLIPWAY_TRY(view, open_sim_view(options_.sim, scratch_->path() + "/view"));
-  host_config_.kernel_view = view.folder;
-  sim_kernel_ = view.kernel_release;
-  simulate_nvml(root);
-  return {};
-}
-
-/// Workers find the simulated NVML by SLIPWAY_NVML. Its state is made when the first of them opens it: below the root,
-/// where it stays from command to command, or for this command alone when the root is this machine's.
-void Session::simulate_nvml(const std::string& root) {
-  const std::string first = scratch_->path() + "/nvml";
-  const auto library = sim_library();
-  const auto written = library ? write_first_machine(options_.sim, first) : Result<std::string>(library.error());
-  if (!written) {
-    ui_.log(Ui::Level::debug, "", "no GPU is simulated: " + written.error().what);
-    return;
-  }
-  const std::string lasting = root == "/" ? first : root + "/run/slipway/sim";
-  sim_driver_ = *written;
-  sim_machines_ = {first, lasting};
-  sim_environment_ = {"SLIPWAY_NVML=" + *library, "SLIPWAY_SIM=" + lasting, "SLIPWAY_SIM_FIRST=" + first + "/machine"};
-}
-
-void Session::follow_driver() {
-  if (sim_driver_.empty()) return;
-  const std::scoped_lock lock(sim_mutex_);
-  const std::string version = installed_driver_version(*host_);
-  if (version.empty()) return;
-  for (const std::string& folder : sim_machines_)
-    if (const Status followed = follow_installed_driver(folder, sim_driver_, version); !followed)
-      ui_.log(Ui::Level::debug, "", "the simulated driver stays as it is: " + followed.error().what);
 }
 
 void Session::set_hardware(const std::string& word) {
@@ -196,7 +153,7 @@ Result<Worker*> Session::worker(const std::string& name, const std::string& plug
     options.trust_environment = !options_.shipped_unit;
     const Manifest* const manifest = plugins_.manifest(name);
     if (manifest != nullptr && manifest->unlimited_memory) options.memory_limit_bytes = 0;
-    options.environment = sim_environment_;
+    options.environment = worker_environment();
     SLIPWAY_TRY(started, start_worker(options));
     slot = std::move(started);
   }
@@ -220,7 +177,7 @@ Result<Json> Session::call(const std::string& component, const std::string& op, 
   return answers_->get({.component = component,
                         .slot = op + " " + action.value("target", ""),
                         .request = std::move(request),
-                        .asked_of = file_identity(path->second) + "\n" + environment_text(sim_environment_),
+                        .asked_of = file_identity(path->second) + "\n" + environment_text(worker_environment()),
                         .looks_at_host = op != "plan"},
                        ask);
 }
@@ -241,7 +198,7 @@ Result<std::string> Session::plugin_digest(const PluginFile& plugin) {
 Result<Json> Session::ask_plugin(const std::string& component, const std::string& path, const std::string& op,
                                  const Json& request, std::chrono::milliseconds limit) {
   SLIPWAY_TRY(process, worker(component, path));
-  follow_driver();
+  if (simulated_) simulated_->follow_root();
   auto reply = process->call(op, request, limit, events(component));
   if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {
     const std::scoped_lock lock(workers_mutex_);

@@ -12,9 +12,9 @@
 
 #include <slipway/host.hpp>
 #include <slipway/local_host.hpp>
-#include <slipway/write/scratch_folder.hpp>
 
 #include "core/engine/plan/answers.hpp"
+#include "core/engine/simulated_machine.hpp"
 #include "core/engine/ui.hpp"
 #include "core/host/root_fs.hpp"
 #include "core/journal/state_dir.hpp"
@@ -56,8 +56,10 @@ class Session {
   StateDir& state() { return *state_; }
   Ui& ui() { return ui_; }
   const std::string& cache() const { return cache_; }
-  /// What workers get beyond this process's environment: where the simulated NVML is.
-  const std::vector<std::string>& worker_environment() const { return sim_environment_; }
+  /// What workers get beyond this process's environment: where a simulated machine's devices are found.
+  std::vector<std::string> worker_environment() const {
+    return simulated_ ? simulated_->environment() : std::vector<std::string>{};
+  }
 
   /// Fixes the spec's `hardware` word, which the command line's root decides where the spec is silent.
   void set_hardware(const std::string& word);
@@ -78,12 +80,8 @@ class Session {
  private:
   Session(SessionOptions options, Ui& ui) : options_(std::move(options)), ui_(ui) {}
   Status open_host_and_root();
-  Status open_sim(const std::string& root);
-  void simulate_nvml(const std::string& root);
   Result<Json> ask_plugin(const std::string& component, const std::string& path, const std::string& op,
                           const Json& request, std::chrono::milliseconds limit);
-  /// The simulated driver becomes that of the root, where its version was not asked for.
-  void follow_driver();
   Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
   WorkerEvents events(const std::string& component);
   Result<Json> core_call(const std::string& component, const std::string& op, const Json& request);
@@ -96,21 +94,13 @@ class Session {
   std::unique_ptr<RootFs> root_;
   std::unique_ptr<StateDir> state_;
   std::string cache_;
-  std::optional<ScratchFolder> scratch_;      ///< what the simulated machine shows
-  std::string sim_kernel_;                    ///< the release that runs on the simulated machine
-  std::vector<std::string> sim_environment_;  ///< leads workers to the simulated NVML
+  std::unique_ptr<SimulatedMachine> simulated_;  ///< with --sim
   std::unique_ptr<Answers> answers_;
-  std::string sim_driver_;                 ///< the version that the profile has; empty: somebody chose it
-  std::vector<std::string> sim_machines_;  ///< folders with the state of the simulated machine
-  std::mutex sim_mutex_;
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
 };
 
 /// SOURCE_DATE_EPOCH (reproducible-builds.org specification): seconds; empty when unset. Errors: `invalid` no number.
 Result<std::optional<std::int64_t>> source_date_epoch();
-
-/// The folder that holds artifact plugins and helper programs: ../libexec/slipway of the program, or the build's bin.
-std::string helper_path(const std::string& name);
 
 }  // namespace slipway::core
