@@ -31,6 +31,15 @@ SchemaKey one_of(std::vector<std::string> values) {
   return word;
 }
 
+/// A systemd unit (systemd.unit(5), "string escaping for inclusion in unit names").
+SchemaKey unit_key() {
+  SchemaKey unit;
+  unit.type = Type::string;
+  unit.pattern = R"([A-Za-z0-9:_.@-]{1,200}\.(service|socket|target))";
+  unit.example = "acme.service";
+  return unit;
+}
+
 /// What may stand in a manifest's document.
 const SchemaKey& manifest_schema() {
   static const SchemaKey schema = [] {
@@ -44,6 +53,8 @@ const SchemaKey& manifest_schema() {
       document.keys[list].type = Type::list;
       document.keys[list].items = {name_key()};
     }
+    document.keys["boot_before"].type = Type::list;
+    document.keys["boot_before"].items = {unit_key()};
     document.keys["outputs"].type = Type::map;
     document.keys["outputs"].items = {one_of({"string", "integer", "boolean"})};
     document.keys["service"] = one_of({"plugin", "beside", "program"});
@@ -130,6 +141,7 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
   manifest.hermetic = document.contains("hermetic") && document["hermetic"] == true;
   manifest.service_if = texts_in(document, "service_if");
+  manifest.boot_before = names_in(document, "boot_before");
   manifest.outputs = texts_in(document, "outputs");
   if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
   check_self(node, manifest, check);

@@ -17,7 +17,7 @@ namespace slipway::core {
 /// depends on the time.
 Json failing_record(const PlannedComponent& component, const Findings* findings);
 
-/// Why, in a sentence: "driver.modules: the module nvidia is not there", or the reason or error that is remembered.
+/// Why, in a sentence: "acme.modules: the module acme is not there", or the reason or error that is remembered.
 std::string failing_text(const Json& record);
 
 /// The names of the findings that failed, "driver.modules, driver.nodes".

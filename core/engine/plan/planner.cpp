@@ -209,10 +209,10 @@ PlannedComponent plan_leaving(Session& session, const Ownership& owned) {
   return planned;
 }
 
-PlannedComponent plan_boot_unit(Session& session, const std::map<std::string, Ownership>& owned) {
+PlannedComponent plan_boot_unit(Session& session, const HostSpec& spec, const std::map<std::string, Ownership>& owned) {
   PlannedComponent planned;
   planned.name = kBootComponent;
-  planned.plan = boot_plan(session);
+  planned.plan = boot_plan(session, spec);
   const auto held = owned.find(kBootComponent);
   const Status filled = fill_items(session, planned, held == owned.end() ? nullptr : &held->second, {});
   if (!filled)
@@ -428,7 +428,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
     boot = boot || is_lost_at_a_boot(planned.plan);
     run.components.push_back(std::move(planned));
   }
-  if (boot) run.components.push_back(plan_boot_unit(session, owned));
+  if (boot) run.components.push_back(plan_boot_unit(session, run.spec, owned));
   find_clashes(run, owned);
   collect_triggers(run);
   for (PlannedComponent& component : run.components)

@@ -2,6 +2,7 @@
 #include "core/engine/unit/boot_unit.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/engine/unit/unit_program.hpp"
 
@@ -10,15 +11,24 @@ namespace {
 
 constexpr const char* kUnitName = "slipway-boot.service";
 
-std::string unit_text(const std::string& program) {
+/// One line for each unit that a component of the spec names.
+std::string before_lines(const Session& session, const HostSpec& spec) {
+  std::set<std::string> units;
+  for (const auto& [name, section] : spec.components)
+    if (const Manifest* const manifest = session.plugins().manifest(name); manifest != nullptr)
+      units.insert(manifest->boot_before.begin(), manifest->boot_before.end());
+  std::string lines;
+  for (const std::string& unit : units) lines += "Before=" + unit + "\n";
+  return lines;
+}
+
+std::string unit_text(const std::string& program, const std::string& before) {
   return R"([Unit]
 Description=slipway: finish provisioning on this boot
-# The image's kernel modules and firmware are there; whoever starts containers waits for the devices.
+# The image's kernel modules and firmware are there; who needs what is made here waits for it.
 After=local-fs.target systemd-modules-load.service systemd-udevd.service
-Before=containerd.service docker.service crio.service kubelet.service
-Before=k3s.service k3s-agent.service rke2-server.service rke2-agent.service k0sworker.service k0scontroller.service
-Before=snap.microk8s.daemon-containerd.service
-ConditionPathExists=/var/lib/slipway/generations/current
+)" + before +
+         R"(ConditionPathExists=/var/lib/slipway/generations/current
 )" + unit_while_installed(program) +
          R"(
 [Service]
@@ -45,10 +55,13 @@ bool is_lost_at_a_boot(const Plan& plan) {
   });
 }
 
-Plan boot_plan(const Session& session) {
+Plan boot_plan(const Session& session, const HostSpec& spec) {
   Plan plan;
   const std::string program = unit_program(session);
-  plan.add(action::systemd_unit({.name = kUnitName, .content = unit_text(program), .enabled = true, .started = false}))
+  plan.add(action::systemd_unit({.name = kUnitName,
+                                 .content = unit_text(program, before_lines(session, spec)),
+                                 .enabled = true,
+                                 .started = false}))
       .because("modules, device nodes and the like need the running machine");
   if (!session.host().exists(program))
     plan.note("the root has no " + program + " yet: install slipway there, or the boot unit has nothing to run");

@@ -5,6 +5,7 @@
 
 #include "core/engine/plan/planned.hpp"
 #include "core/engine/session.hpp"
+#include "core/spec/document.hpp"
 
 namespace slipway::core {
 
@@ -16,7 +17,7 @@ bool wants_boot_unit(const Session& session, const std::map<std::string, Ownersh
 /// A component's plan has modules to be loaded or device nodes, so that a live machine wants the unit too.
 bool is_lost_at_a_boot(const Plan& plan);
 
-/// The plan of slipway-boot.service: enabled, before engines and kubelet.
-Plan boot_plan(const Session& session);
+/// The plan of slipway-boot.service: enabled, before the units that the spec's components name (`boot_before`).
+Plan boot_plan(const Session& session, const HostSpec& spec);
 
 }  // namespace slipway::core

@@ -21,6 +21,19 @@ TEST(DriverOnASimulatedH100, IsPlannedWithoutChangingAnything) {
   EXPECT_EQ(root.tree(), before);
 }
 
+// The list stood in the core; now each component names who waits for it, and the unit those of the spec's components.
+TEST(BootUnit, ComesBeforeTheUnitsThatTheComponentsName) {
+  const DriverRoot root;
+  const std::string unit = "etc/systemd/system/slipway-boot.service";
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  EXPECT_THAT(root.text(unit), HasSubstr("Before=containerd.service\n"));
+  EXPECT_THAT(root.text(unit), HasSubstr("Before=kubelet.service\n"));
+  root.spec("    deviceplugin: {}\n");
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  EXPECT_THAT(root.text(unit), HasSubstr("Before=kubelet.service\n"));
+  EXPECT_THAT(root.text(unit), Not(HasSubstr("containerd")));
+}
+
 TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
   const DriverRoot root;
   const Ran first = root.run({"apply"});

@@ -60,6 +60,16 @@ TEST(Manifest, GivesEachComponentWithItsSchema) {
   EXPECT_TRUE(manifests->at(1).spec.keys.empty());
 }
 
+TEST(Manifest, NamesTheUnitsThatComeAfterItAtABoot) {
+  const auto manifests =
+      parse_manifests("component: x\npurpose: y\nboot_before: [acme.service, b@c.socket]\n", "x.yaml");
+  ASSERT_TRUE(manifests) << to_text(manifests.error());
+  EXPECT_EQ(manifests->at(0).boot_before, (std::vector<std::string>{"acme.service", "b@c.socket"}));
+  for (const char* wrong : {"acme", "a b.service", "a.service\\nExecStart=x"})
+    EXPECT_FALSE(
+        parse_manifests(std::string("component: x\npurpose: y\nboot_before: [\"") + wrong + "\"]\n", "x.yaml"));
+}
+
 TEST(Manifest, SaysInWhichSpecsAComponentHasItsService) {
   const auto manifests = parse_manifests(
       "component: a\npurpose: x\nservice: beside\nservice_if: {mode: nri}\n"
