@@ -28,7 +28,7 @@ struct Check {
     conflict,    ///< cannot be done: `problem` says why
   };
   Standing standing = Standing::change;
-  std::string summary;  ///< "create /etc/modprobe.d/nvidia.conf (0644)", "load nvidia", one line
+  std::string summary;  ///< "create /etc/modprobe.d/acme.conf (0644)", "load acme", one line
   std::string diff;     ///< unified diff of a text change; may be empty
   std::optional<Error> problem;
 };

@@ -36,7 +36,7 @@ Result<PluginFile> read_plugin_file(const std::string& path, ElfKind kind = ElfK
 std::string service_file_name(const PluginFile& plugin, const Manifest& component);
 
 /// The file that holds a component's service: the plugin itself, or one beside it which carries the same note: for
-/// "validator.so" the library "validator.service.so" or the program "validator-service".
+/// "acme.so" the library "acme.service.so" or the program "acme-service".
 /// Errors: `unsupported` the component has no service; `not_found` its file is missing; those of read_plugin_file();
 /// `conflict` the file was built from another version of the plugin.
 Result<ServiceFile> service_file(const PluginFile& plugin, const Manifest& component);

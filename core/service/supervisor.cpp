@@ -108,7 +108,8 @@ Status Supervisor::open() {
   worker.plugin_path = config_.file.path;
   worker.is_program = config_.file.is_program;
   worker.name = options_.component;
-  worker.memory_limit_bytes = 0;  // systemd's MemoryMax limits a service; CUDA reserves terabytes of addresses
+  worker.memory_limit_bytes =
+      0;  // systemd's MemoryMax limits a service; libraries for devices reserve terabytes of addresses
   worker.trust_environment = !options_.shipped_unit;
   worker.environment = config_.environment;
   SLIPWAY_TRY(started, start_worker(worker));

@@ -58,7 +58,7 @@ Json object_schema(const SchemaKey& schema) {
     if (child.required) required.push_back(name);
   }
   Json value{{"properties", properties}, {"additionalProperties", false}};
-  // "cdi:" with nothing behind it means "cdi: {}".
+  // "name:" with nothing behind it means "name: {}".
   value["type"] = required.empty() ? Json{"object", "null"} : Json("object");
   if (!required.empty()) value["required"] = required;
   return value;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/kind.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "core/loader/nearest.hpp"
 #include "core/loader/schema/scalar.hpp"
 #include "core/loader/schema/words.hpp"
@@ -15,7 +12,6 @@ using Kind = YamlNode::Kind;
 
 constexpr std::string_view kGroup = "slipway.dev/";
 constexpr const char* kHead = "begin the file with 'apiVersion: slipway.dev/v1' and 'kind: Host'";
-constexpr std::array kForeignKinds{"ClusterPolicy", "NVIDIADriver", "GPUClusterPolicy", "ConfigMap"};
 
 SchemaKey key_of(SchemaKey::Type type, bool required) {
   SchemaKey key;
@@ -77,12 +73,12 @@ Status check_kind(const YamlNode& document, const std::string& file) {
                  kHead);
   const YamlEntry* kind = document.find("kind");
   const YamlEntry* api_version = document.find("apiVersion");
-  const bool foreign =
-      kind != nullptr && std::find(kForeignKinds.begin(), kForeignKinds.end(), kind->value.text) != kForeignKinds.end();
+  const auto text = [](const YamlEntry* entry) { return entry == nullptr ? std::string() : entry->value.text; };
+  const bool foreign = !text(kind).empty() && text(kind) != kHostKind && !text(api_version).empty() &&
+                       !text(api_version).starts_with(kGroup);
   if (foreign)
     return wrong(ErrorCode::unsupported, file, kind->value.position,
-                 "kind " + kind->value.text + (api_version != nullptr ? " (" + api_version->value.text + ")" : "") +
-                     " is not imported by this version of slipway",
+                 "kind " + text(kind) + " (" + text(api_version) + ") is not imported by this version of slipway",
                  "write a spec of kind Host; `slipway init` prints a first one");
   for (const auto& [name, entry] : {std::pair{"apiVersion", api_version}, std::pair{"kind", kind}})
     if (entry == nullptr || entry->value.kind != Kind::scalar)

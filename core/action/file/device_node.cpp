@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/device_node.cpp - kind `device-node`: a character device in /dev, and /dev/char/MAJOR:MINOR -> it.
 //
-// The rules are nvidia-modprobe's: a node of the right type and number is left alone but for its mode, a wrong one is
-// made anew, and the link is there in any case, since the device cgroup of a container looks devices up by it.
+// The rules are those that vendors' own helpers follow: a node of the right type and number is left alone but for its
+// mode, a wrong one is made anew, and the link is there in any case, since the device cgroup of a container looks
+// devices up by it.
 #include <optional>
 
 #include "core/action/file/plain_file.hpp"
@@ -41,7 +42,7 @@ std::string link_path(unsigned major, unsigned minor) {
   return "/dev/char/" + std::to_string(major) + ":" + std::to_string(minor);
 }
 
-/// "../nvidia0", "../nvidia-caps/nvidia-cap1": as udev writes it.
+/// "../acme0", "../acme-caps/acme-cap1": as udev writes it.
 std::string link_target(const std::string& path) { return ".." + path.substr(std::string_view("/dev").size()); }
 
 bool right_device(const Node& node, const PathState& now) {

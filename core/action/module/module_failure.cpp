@@ -85,13 +85,14 @@ Error unload_failure(const std::string& module, int number, const Host& host) {
   const auto holders = host.list("/sys/module/" + name + "/holders").value_or({});
   const std::string users = host.attribute("/sys/module/" + name + "/refcnt");
   const bool used = number == EAGAIN || number == EBUSY;
-  Error error{used ? ErrorCode::busy : ErrorCode::io,
-              "the kernel module " + module +
-                  " cannot be unloaded: " + (used ? "it is in use" : std::string(std::strerror(number))),
-              module,
-              used ? "end what uses it (`slipway doctor`, fuser -v /dev/nvidia*), then run the same command again"
-                   : "look at the kernel's log (dmesg)",
-              {}};
+  Error error{
+      used ? ErrorCode::busy : ErrorCode::io,
+      "the kernel module " + module +
+          " cannot be unloaded: " + (used ? "it is in use" : std::string(std::strerror(number))),
+      module,
+      used ? "end what uses it (`slipway doctor`, `fuser -v` on its device nodes), then run the same command again"
+           : "look at the kernel's log (dmesg)",
+      {}};
   if (!holders.empty()) error.details.emplace_back("held", "by the modules " + joined(holders));
   if (!users.empty()) error.details.emplace_back("users", users + " in all, as the kernel counts them");
   return error;

@@ -10,7 +10,7 @@
 
 namespace slipway::core {
 
-/// "nvidia, nvidia-uvm"
+/// "acme, acme-uvm"
 std::string joined(const std::vector<std::string>& names);
 
 /// @param number    errno of finit_module(2)

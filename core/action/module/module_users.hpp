@@ -16,7 +16,7 @@ std::string loaded_version(const Host& host, const std::string& name);
 /// they can be unloaded. `name` is not among them.
 std::vector<std::string> modules_on_top(const Host& host, const std::string& name);
 
-/// Of these modules, those that somebody besides other modules uses (open devices, mounts): "nvidia_uvm (use count 2)",
+/// Of these modules, those that somebody besides other modules uses (open devices, mounts): "acme_uvm (use count 2)",
 /// as the kernel counts: one open device may count twice.
 std::vector<std::string> used_from_outside(const Host& host, const std::vector<std::string>& names);
 

@@ -26,7 +26,7 @@ SchemaKey make_source_schema() {
   schema.keys["repository"] = key_of(Type::string,
                                      "Where the artifacts are: oci://HOST[:PORT]/NAME, or the path of an "
                                      "OCI layout folder or bundle file.",
-                                     "oci://registry.example.com/nvidia/driver");
+                                     "oci://registry.example.com/acme/driver");
   schema.keys["repository"].required = true;
   schema.keys["tag"] = key_of(Type::string, "Only this tag.");
   schema.keys["digest"] = key_of(Type::string, "Only the artifact or index with this digest.");
@@ -34,7 +34,7 @@ SchemaKey make_source_schema() {
   schema.keys["trust"].values = {"unsigned"};
   schema.keys["insecure"] = key_of(Type::boolean, "Plain HTTP to a registry that is not on this host.");
   schema.keys["ca"] = key_of(Type::path, "PEM file of a private CA, besides the system's.");
-  schema.keys["auth"] = key_of(Type::path, "A docker config.json with the registry's credentials.");
+  schema.keys["auth"] = key_of(Type::path, "A config.json of container tools with the registry's credentials.");
   return schema;
 }
 

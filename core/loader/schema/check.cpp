@@ -188,7 +188,7 @@ Json check_value(const YamlNode& node, const SchemaKey& schema, const std::strin
   if (schema.type == Type::artifact_source) return check_artifact_source(node, schema, key, check);
   if (schema.type == Type::secret) return check_secret(node, schema, key, check);
   const bool object = schema.type == Type::object;
-  if (node.kind == Kind::null && object) return check_object(node, schema, key, check);  // "cdi:" means "cdi: {}"
+  if (node.kind == Kind::null && object) return check_object(node, schema, key, check);  // "name:" means "name: {}"
   if (node.kind == Kind::list && schema.type == Type::list) return check_list(node, schema, key, check);
   if (node.kind == Kind::map && schema.type == Type::map) return check_map(node, schema, key, check);
   if (node.kind == Kind::map && object) return check_object(node, schema, key, check);

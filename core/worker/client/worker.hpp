@@ -44,7 +44,7 @@ struct WorkerOptions {
   bool is_program = false;                                ///< it is started itself, not slipway-worker with it
   std::string name;                                       ///< for messages: the component, or "artifact"
   std::uint64_t memory_limit_bytes = kWorkerMemoryBytes;  ///< address space (RLIMIT_AS); 0: no limit
-  bool trust_environment = true;                          ///< pass SLIPWAY_NVML and the like on
+  bool trust_environment = true;                          ///< pass SLIPWAY_ variables on
   std::vector<std::string> environment;  ///< further entries, "NAME=VALUE", before those of this process
 };
 
