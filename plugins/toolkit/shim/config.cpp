@@ -51,8 +51,7 @@ class Keys {
   }
   Status status() const {
     if (problem_.empty()) return {};
-    return Error{
-        ErrorCode::invalid, problem_, path_, "correct the key; docs/components/slipway-runtime.md has them all", {}};
+    return Error{ErrorCode::invalid, problem_, path_, "correct the key; docs/slipway-runtime.md has them all", {}};
   }
 
  private:

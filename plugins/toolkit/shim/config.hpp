@@ -10,7 +10,7 @@
 
 namespace slipway::shim {
 
-/// See docs/components/slipway-runtime.md for what each key means; keys of other programs are left alone.
+/// See docs/slipway-runtime.md for what each key means; keys of other programs are left alone.
 struct Config {
   bool accept_env_when_unprivileged = true;  ///< accept-nvidia-visible-devices-envvar-when-unprivileged
   bool accept_mounts = false;                ///< accept-nvidia-visible-devices-as-volume-mounts
