@@ -10,7 +10,7 @@
 #include <slipway/result.hpp>
 #include <slipway/spec.hpp>
 
-#include "driver/choose.hpp"
+#include "driver/choose/choose.hpp"
 #include "nvidia/version_wish.hpp"
 
 namespace slipway::driver {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "gfd/labels.hpp"
+#include "gfd/labels/labels.hpp"
 #include "gfd/probe.hpp"
 #include "nvidia/gpu.hpp"
 

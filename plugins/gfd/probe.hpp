@@ -8,7 +8,7 @@
 #include <slipway/host.hpp>
 
 #include "gfd/config.hpp"
-#include "gfd/labels.hpp"
+#include "gfd/labels/labels.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::gfd {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "gfd/device_objects.hpp"
+#include "gfd/labels/device_objects.hpp"
 #include "gfd/feature_file.hpp"
-#include "gfd/labels.hpp"
+#include "gfd/labels/labels.hpp"
 #include "gfd/probe.hpp"
 #include "gfd/tool_options.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "nvidia/nvml/abi/device.h"
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/mig_uuid.hpp"
+#include "sim/nvml/mig/uuid.hpp"
 
 namespace slipway::sim {
 namespace {

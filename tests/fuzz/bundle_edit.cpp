@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "tests/fuzz/fuzz_check.hpp"
-#include "toolkit/shim/document.hpp"
-#include "toolkit/shim/edit.hpp"
-#include "toolkit/shim/request.hpp"
-#include "toolkit/shim/specs.hpp"
+#include "toolkit/programs/shim/document.hpp"
+#include "toolkit/programs/shim/edit.hpp"
+#include "toolkit/programs/shim/request.hpp"
+#include "toolkit/programs/shim/specs.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "gfd/config.hpp"
-#include "gfd/label_value.hpp"
-#include "gfd/vgpu.hpp"
+#include "gfd/labels/label_value.hpp"
+#include "gfd/labels/vgpu.hpp"
 #include "gfd/yaml.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 

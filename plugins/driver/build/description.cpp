@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "driver/annotations.hpp"
-#include "driver/kernel_release.hpp"
+#include "driver/package/annotations.hpp"
+#include "driver/detect/kernel_release.hpp"
 
 namespace slipway::driver {
 namespace {

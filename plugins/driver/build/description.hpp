@@ -9,7 +9,7 @@
 
 #include <slipway/json.hpp>
 
-#include "driver/package.hpp"
+#include "driver/package/package.hpp"
 
 namespace slipway::driver {
 

@@ -12,10 +12,10 @@
 #include "driver/build/certificate.hpp"
 #include "driver/build/package_folder.hpp"
 #include "driver/build/recorded_failures.hpp"
-#include "driver/kernel_config.hpp"
-#include "driver/module_build.hpp"
-#include "driver/module_info.hpp"
-#include "driver/root_layout.hpp"
+#include "driver/detect/kernel_config.hpp"
+#include "driver/package/module_build.hpp"
+#include "driver/detect/module_info.hpp"
+#include "driver/detect/root_layout.hpp"
 
 namespace slipway::driver {
 namespace {

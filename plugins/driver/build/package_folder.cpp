@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "driver/build/shared_object.hpp"
-#include "driver/existing_driver.hpp"
-#include "driver/root_layout.hpp"
+#include "driver/detect/existing_driver.hpp"
+#include "driver/detect/root_layout.hpp"
 
 namespace slipway::driver {
 namespace {

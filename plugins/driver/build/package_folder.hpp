@@ -8,7 +8,7 @@
 #include <string>
 
 #include "driver/build/deb_set.hpp"
-#include "driver/package.hpp"
+#include "driver/package/package.hpp"
 
 namespace slipway::driver {
 

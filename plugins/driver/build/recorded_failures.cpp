@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "driver/annotations.hpp"
+#include "driver/package/annotations.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "toolkit/nri/container.hpp"
 #include "toolkit/nri/session.hpp"
-#include "toolkit/shim/edit.hpp"
-#include "toolkit/shim/request.hpp"
-#include "toolkit/shim/specs.hpp"
+#include "toolkit/programs/shim/edit.hpp"
+#include "toolkit/programs/shim/request.hpp"
+#include "toolkit/programs/shim/specs.hpp"
 
 namespace slipway::nri {
 namespace {

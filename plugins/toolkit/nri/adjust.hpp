@@ -10,8 +10,8 @@
 #include <slipway/result.hpp>
 
 #include "slipway/nri/nri.pb.h"
-#include "toolkit/shim/config.hpp"
-#include "toolkit/shim/devices.hpp"
+#include "toolkit/programs/shim/config.hpp"
+#include "toolkit/programs/shim/devices.hpp"
 
 namespace slipway::nri {
 

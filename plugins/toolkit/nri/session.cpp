@@ -6,7 +6,7 @@
 #include <slipway/json.hpp>
 
 #include "slipway/nri/ttrpc.pb.h"
-#include "toolkit/shim/report.hpp"
+#include "toolkit/programs/shim/report.hpp"
 
 namespace slipway::nri {
 namespace {

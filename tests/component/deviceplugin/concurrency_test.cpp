@@ -4,7 +4,7 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "device-plugin/service/registrar.hpp"
+#include "deviceplugin/service/registrar.hpp"
 #include "tests/component/deviceplugin/kubelet.hpp"
 
 #ifdef __SANITIZE_THREAD__

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control daemon is a stand-in (mps_control.cpp); GPUs are simulated.
-#include "device-plugin/service/mps/wish.hpp"
+#include "deviceplugin/service/mps/wish.hpp"
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway {

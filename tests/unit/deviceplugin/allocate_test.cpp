@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device-plugin/allocate.hpp"
+#include "deviceplugin/allocation/allocate.hpp"
 
 #include "machines.hpp"
 

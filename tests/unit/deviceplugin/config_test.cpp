@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <slipway/testing/fake_host.hpp>
 
-#include "device-plugin/config/choose.hpp"
+#include "deviceplugin/config/choose.hpp"
 #include "machines.hpp"
 
 namespace slipway::deviceplugin {

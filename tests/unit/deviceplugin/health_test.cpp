@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device-plugin/health.hpp"
+#include "deviceplugin/devices/health.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -2,7 +2,7 @@
 // tests/unit/deviceplugin/machines.hpp - GPUs to make resources of.
 #pragma once
 
-#include "device-plugin/resources.hpp"
+#include "deviceplugin/devices/resources.hpp"
 
 namespace slipway::deviceplugin::testing {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device-plugin/preferred.hpp"
+#include "deviceplugin/allocation/preferred.hpp"
 
 #include <random>
 

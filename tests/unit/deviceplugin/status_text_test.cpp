@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device-plugin/status_text.hpp"
+#include "deviceplugin/status_text.hpp"
 
 #include <gmock/gmock.h>
 

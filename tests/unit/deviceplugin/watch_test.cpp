@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device-plugin/config/watch.hpp"
+#include "deviceplugin/config/watch.hpp"
 
 #include "machines.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/choose.hpp"
+#include "driver/choose/choose.hpp"
 
 #include <gmock/gmock.h>
 
-#include "driver/annotations.hpp"
+#include "driver/package/annotations.hpp"
 #include "test_catalogue.hpp"
 
 namespace slipway::driver {

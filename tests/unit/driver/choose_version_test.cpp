@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/choose_version.hpp"
+#include "driver/choose/version.hpp"
 
 #include <gmock/gmock.h>
 

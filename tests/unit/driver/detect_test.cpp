@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "driver/driver.hpp"
-#include "driver/host_facts.hpp"
+#include "driver/detect/host_facts.hpp"
 #include "test_host.hpp"
 
 namespace slipway::driver {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/diagnose.hpp"
+#include "driver/diagnose/diagnose.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/existing_driver.hpp"
+#include "driver/detect/existing_driver.hpp"
 
 #include <random>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "driver/plan.hpp"
+#include "driver/plan/plan.hpp"
 #include "test_catalogue.hpp"
 #include "test_host.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/kernel_config.hpp"
+#include "driver/detect/kernel_config.hpp"
 
 #include <gmock/gmock.h>
 
-#include "driver/digest.hpp"
-#include "driver/initramfs.hpp"
-#include "driver/root_layout.hpp"
+#include "driver/detect/digest.hpp"
+#include "driver/detect/initramfs.hpp"
+#include "driver/detect/root_layout.hpp"
 #include "test_host.hpp"
 
 namespace slipway::driver {

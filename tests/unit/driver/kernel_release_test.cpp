@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/kernel_release.hpp"
+#include "driver/detect/kernel_release.hpp"
 
 #include <algorithm>
 #include <random>

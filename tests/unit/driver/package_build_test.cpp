@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 
 #include "compressed.hpp"
-#include "driver/annotations.hpp"
+#include "driver/package/annotations.hpp"
 #include "driver/build/tools.hpp"
-#include "driver/package.hpp"
+#include "driver/package/package.hpp"
 #include "test_deb.hpp"
 #include "test_host.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/package.hpp"
+#include "driver/package/package.hpp"
 
 #include <random>
 
 #include <gmock/gmock.h>
 
-#include "driver/annotations.hpp"
+#include "driver/package/annotations.hpp"
 #include "test_catalogue.hpp"
 
 namespace slipway::driver {

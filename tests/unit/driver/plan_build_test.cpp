@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "driver/annotations.hpp"
-#include "driver/module_build.hpp"
-#include "driver/plan.hpp"
+#include "driver/package/annotations.hpp"
+#include "driver/package/module_build.hpp"
+#include "driver/plan/plan.hpp"
 #include "test_catalogue.hpp"
 #include "test_host.hpp"
 

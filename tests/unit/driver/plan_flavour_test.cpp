@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "driver/annotations.hpp"
-#include "driver/plan.hpp"
+#include "driver/package/annotations.hpp"
+#include "driver/plan/plan.hpp"
 #include "test_catalogue.hpp"
 
 namespace slipway::driver {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "driver/annotations.hpp"
+#include "driver/package/annotations.hpp"
 #include "driver/driver.hpp"
 #include "test_catalogue.hpp"
 #include "test_host.hpp"

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "driver/module_parameters.hpp"
+#include "driver/plan/module_parameters.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "driver/build/deb_set.hpp"
-#include "driver/root_layout.hpp"
+#include "driver/detect/root_layout.hpp"
 #include "test_host.hpp"
 
 namespace slipway::driver::testing {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/verify.hpp"
+#include "driver/verify/verify.hpp"
 
 #include <gmock/gmock.h>
 
 #include "compressed.hpp"
 #include "driver/driver.hpp"
-#include "driver/store_paths.hpp"
+#include "driver/package/store_paths.hpp"
 #include "test_host.hpp"
 
 namespace slipway::driver {

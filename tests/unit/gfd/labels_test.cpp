@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gfd/labels.hpp"
+#include "gfd/labels/labels.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gfd/device_objects.hpp"
+#include "gfd/labels/device_objects.hpp"
 
 namespace slipway::gfd {
 namespace {

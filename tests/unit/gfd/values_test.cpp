@@ -10,9 +10,9 @@
 
 #include "gfd/config.hpp"
 #include "gfd/feature_file.hpp"
-#include "gfd/label_value.hpp"
+#include "gfd/labels/label_value.hpp"
 #include "gfd/tool_options.hpp"
-#include "gfd/vgpu.hpp"
+#include "gfd/labels/vgpu.hpp"
 #include "gfd/yaml.hpp"
 #include "nvidia/nvml/mig_name.hpp"
 

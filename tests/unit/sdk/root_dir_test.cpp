@@ -17,7 +17,7 @@
 #include <slipway/root_dir.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
-#include "sdk/src/root_walk.hpp"
+#include "sdk/src/host/root_walk.hpp"
 
 namespace slipway {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/cdi_component.hpp"
+#include "toolkit/cdi/component/component.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "toolkit/driver_roots.hpp"
+#include "toolkit/cdi/component/driver_roots.hpp"
 
 namespace slipway::toolkit {
 namespace {

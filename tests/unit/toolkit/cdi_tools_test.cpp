@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/cdi_tools.hpp"
+#include "toolkit/cdi/component/tools.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/cdi/read.hpp"
-#include "toolkit/spec_file.hpp"
+#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {

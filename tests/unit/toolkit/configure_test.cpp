@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/configure/configure.hpp"
+#include "toolkit/programs/configure/configure.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "toolkit/configure/arguments.hpp"
-#include "toolkit/configure/changes.hpp"
+#include "toolkit/programs/configure/arguments.hpp"
+#include "toolkit/programs/configure/changes.hpp"
 #include "toolkit/runtime/toml.hpp"
 
 namespace slipway::toolkit {

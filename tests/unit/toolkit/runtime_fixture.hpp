@@ -7,7 +7,7 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/summary.hpp>
 
-#include "toolkit/runtime/runtime_component.hpp"
+#include "toolkit/runtime/component/component.hpp"
 #include "toolkit/runtime/toml.hpp"
 
 namespace slipway::toolkit {

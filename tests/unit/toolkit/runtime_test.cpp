@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime_fixture.hpp"
-#include "toolkit/runtime/containerd_config.hpp"
+#include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/engine.hpp"
 
 namespace slipway::toolkit {

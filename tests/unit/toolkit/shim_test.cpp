@@ -5,13 +5,13 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
-#include "toolkit/shim/command_line.hpp"
-#include "toolkit/shim/config.hpp"
-#include "toolkit/shim/document.hpp"
-#include "toolkit/shim/edit.hpp"
-#include "toolkit/shim/report.hpp"
-#include "toolkit/shim/request.hpp"
-#include "toolkit/shim/specs.hpp"
+#include "toolkit/programs/shim/command_line.hpp"
+#include "toolkit/programs/shim/config.hpp"
+#include "toolkit/programs/shim/document.hpp"
+#include "toolkit/programs/shim/edit.hpp"
+#include "toolkit/programs/shim/report.hpp"
+#include "toolkit/programs/shim/request.hpp"
+#include "toolkit/programs/shim/specs.hpp"
 
 namespace slipway::shim {
 namespace {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/allocation/preferred.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace slipway::deviceplugin {
+namespace {
+
+/// The ids that are known, each once, in the resource's order; with those that must be in.
+struct Request {
+  std::vector<const Id*> available;
+  std::vector<const Id*> required;
+};
+
+std::vector<const Id*> known(const Resource& resource, const std::vector<std::string>& texts) {
+  std::vector<const Id*> ids;
+  for (const std::string& text : texts)
+    if (const Id* const id = resource.find(text)) ids.push_back(id);
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+std::vector<std::string> texts_of(const std::vector<const Id*>& ids) {
+  std::vector<std::string> texts;
+  for (const Id* id : ids) texts.push_back(id->id);
+  return texts;
+}
+
+/// Whole GPUs, one id each.
+std::vector<std::string> nearest(const Resource& resource, const Request& request, std::size_t size,
+                                 const Nearness& nearness) {
+  std::map<std::size_t, const Id*> at;
+  std::vector<std::size_t> candidates;
+  std::vector<std::size_t> required;
+  for (const Id* id : request.available) at[resource.devices[id->device].position] = id;
+  for (const Id* id : request.required) {
+    at[resource.devices[id->device].position] = id;
+    required.push_back(resource.devices[id->device].position);
+  }
+  for (const auto& [position, id] : at) candidates.push_back(position);
+  std::vector<std::string> texts;
+  for (const std::size_t position : nearest_set(candidates, required, size, nearness))
+    texts.push_back(at[position]->id);
+  return texts;
+}
+
+/// Picks id by id, counting per place what is in use: a GPU for MIG devices, else the device itself.
+class Picker {
+ public:
+  Picker(const Resource& resource, bool packed, const Nearness& nearness)
+      : resource_(resource), packed_(packed), nearness_(nearness), in_use_(resource.devices.size(), 0) {}
+
+  std::vector<std::string> pick(const Request& request, std::size_t size) {
+    for (const Id& id : resource_.ids) ++in_use_[place_of(id)];
+    for (const Id* id : request.available)
+      if (std::ranges::find(request.required, id) == request.required.end()) --in_use_[place_of(*id)];
+    for (const Id* id : request.required) chosen_.push_back(id);
+    std::vector<const Id*> left;
+    for (const Id* id : request.available)
+      if (std::ranges::find(chosen_, id) == chosen_.end()) left.push_back(id);
+    while (chosen_.size() < size && !left.empty()) {
+      const auto best = std::ranges::min_element(left, {}, [this](const Id* id) { return rank(*id); });
+      ++in_use_[place_of(**best)];
+      chosen_.push_back(*best);
+      left.erase(best);
+    }
+    return texts_of(chosen_);
+  }
+
+ private:
+  /// MIG devices of one GPU share a place, so that they fill GPUs one after the other and leave whole ones free.
+  std::size_t place_of(const Id& id) const {
+    const Device& device = resource_.devices[id.device];
+    if (!device.mig || resource_.shared()) return id.device;
+    const auto first = std::ranges::find(resource_.devices, device.gpu, &Device::gpu);
+    return static_cast<std::size_t>(first - resource_.devices.begin());
+  }
+
+  /// The lowest comes first: use, then how often it was chosen now, then distance to those, then order.
+  std::tuple<long, std::size_t, long, const Id*> rank(const Id& id) const {
+    const std::size_t place = place_of(id);
+    std::size_t times = 0;
+    long near = 0;
+    for (const Id* other : chosen_) {
+      times += place_of(*other) == place ? 1U : 0U;
+      const std::size_t one = resource_.devices[id.device].position;
+      const std::size_t two = resource_.devices[other->device].position;
+      if (one < nearness_.size() && two < nearness_.size()) near += nearness_.of(one, two);
+    }
+    const long use = in_use_[place];
+    return {packed_ ? -use : use, packed_ ? 0 : times, -near, &id};
+  }
+
+  const Resource& resource_;
+  bool packed_;
+  const Nearness& nearness_;
+  std::vector<long> in_use_;  ///< ids in use, by place
+  std::vector<const Id*> chosen_;
+};
+
+}  // namespace
+
+std::vector<std::string> preferred(const Resource& resource, const Wish& wish, AllocationPolicy policy,
+                                   const Nearness& nearness) {
+  Request request{known(resource, wish.available), known(resource, wish.required)};
+  std::vector<const Id*> all = request.available;
+  for (const Id* id : request.required)
+    if (std::ranges::find(all, id) == all.end()) all.push_back(id);
+  std::ranges::sort(all);
+  if (wish.size <= request.required.size()) return texts_of(request.required);
+  if (all.size() < wish.size) return texts_of(request.required);
+  if (all.size() == wish.size) return texts_of(all);
+  const bool mig = std::ranges::any_of(resource.devices, &Device::mig);
+  if (!mig && !resource.shared() && nearness.size() > 0) return nearest(resource, request, wish.size, nearness);
+  return Picker(resource, policy == AllocationPolicy::packed || (mig && !resource.shared()), nearness)
+      .pick(request, wish.size);
+}
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/component.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "deviceplugin/config/choose.hpp"
+#include "deviceplugin/devices/managers.hpp"
+#include "deviceplugin/registered.hpp"
+#include "nvidia/gpu.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+const char* no_environment(const char*) { return nullptr; }
+
+bool has_gpu(const Host& host) {
+  return std::ranges::any_of(host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}}), nvidia::is_gpu);
+}
+
+/// What sharing does not protect from, said where the choice is made.
+void warn_of_sharing(const Settings& settings, Plan& plan) {
+  if (settings.sharing.kind == SharingKind::time_slicing)
+    plan.note(
+        "time-slicing does not divide the memory: one container can take all of it, and the others on that GPU then "
+        "fail "
+        "with out-of-memory errors. MPS (sharing.mps) gives each client a limit; MIG isolates memory and faults");
+  if (settings.sharing.kind == SharingKind::mps)
+    plan.note("MPS limits the memory of each client process, not of a container, and a fault of one client ends all");
+}
+
+}  // namespace
+
+Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
+  if (host.hardware() == "detect" && host.has_kernel_view() && !has_gpu(host))
+    return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+  Facts facts;
+  // A config in a file is a fact: plan() reads nothing.
+  const auto settings = read_settings(spec, host, no_environment);
+  if (!settings) {
+    facts.set("problem", to_json(settings.error()));
+    return facts;
+  }
+  facts.set("sharing", to_string(settings->sharing.kind));
+  facts.set("warnings", settings->warnings);
+  return facts;
+}
+
+Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
+  if (facts.has("problem")) return error_from_json(facts.value("problem"));
+  Plan plan;
+  Managers managers;
+  const Json named = spec.value("managers");
+  if (named.is_object())
+    for (const auto& [gpu, manager] : named.items()) managers.of[gpu] = manager;
+  plan.add(action::file({.path = kManagersFile, .content = pretty(to_json(managers)), .on_drift = "replace"}))
+      .because("whoever hands GPUs out reads there which are his");
+  Settings settings;
+  const std::string sharing = facts.text("sharing");
+  if (sharing != "none") settings.sharing.kind = sharing == "mps" ? SharingKind::mps : SharingKind::time_slicing;
+  warn_of_sharing(settings, plan);
+  if (settings.sharing.kind == SharingKind::mps)
+    plan.add(action::systemd_unit({.name = "slipway-mps.slice",
+                                   .content = "[Unit]\nDescription=slipway: the MPS control daemons of deviceplugin\n",
+                                   .enabled = false,
+                                   .started = false}))
+        .because("MPS control daemons run beside the service, so that its restarts do not end their clients");
+  for (const std::string& warning : facts.texts("warnings")) plan.note(warning);
+  return plan;
+}
+
+Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const {
+  Findings findings;
+  const auto seen = read_registered(host, spec.text("kubelet_root"));
+  add_findings(seen, findings);
+  return findings;
+}
+
+}  // namespace slipway::deviceplugin

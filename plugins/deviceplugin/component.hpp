@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/component.hpp - the component deviceplugin: its config, its managers file, and whether kubelet
+// has the GPUs.
+#pragma once
+
+#include <slipway/commands.hpp>
+#include <slipway/component.hpp>
+
+namespace slipway::deviceplugin {
+
+class Tools final : public Commands {
+ public:
+  std::vector<ToolInfo> list() const override;
+  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
+                  ToolIo& io) const override;
+};
+
+class DevicePlugin final : public Component {
+ public:
+  Result<Facts> detect(const Spec& spec, const Host& host) const override;
+  Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
+  Result<Findings> verify(const Spec& spec, const Host& host) const override;
+  const Commands* commands() const override { return &tools_; }
+
+ private:
+  Tools tools_;
+};
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/config/choose.hpp"
+
+#include <sstream>
+
+namespace slipway::deviceplugin {
+namespace {
+
+constexpr const char* kSection = "spec.components.deviceplugin.config";
+
+/// Where the text of a block scalar (`|`) begins in the file: below its key, indented.
+Position block_position(const Node& node, const std::string& raw_text) {
+  const std::size_t first = node.where.rfind(':', node.where.rfind(':') - 1);
+  if (raw_text.empty() || first == std::string::npos) return {};
+  const int line = std::atoi(node.where.c_str() + first + 1);
+  std::istringstream lines(raw_text);
+  std::string text;
+  for (int i = 0; i <= line && std::getline(lines, text); ++i) continue;
+  const std::size_t indent = text.find_first_not_of(' ');
+  return {line, indent == std::string::npos ? 0 : static_cast<int>(indent)};
+}
+
+std::string file_of(const std::string& where) {
+  const std::size_t last = where.rfind(':');
+  const std::size_t first = last == std::string::npos ? last : where.rfind(':', last - 1);
+  return first == std::string::npos ? where : where.substr(0, first);
+}
+
+Result<Configs> read_folder(const std::string& folder, const std::vector<std::string>& names, const Host& host) {
+  Configs configs;
+  for (const std::string& name : names) {
+    if (name.starts_with('.')) continue;  // ..data and the like of a mounted ConfigMap
+    const std::string path = folder + "/" + name;
+    const auto text = host.read(path);
+    if (!text) continue;
+    SLIPWAY_TRY(node, node_from_yaml(*text, path));
+    configs[name] = node;
+  }
+  return configs;
+}
+
+Result<Configs> read_configs(const Spec& spec, const Host& host, const char* (*environment)(const char* name)) {
+  if (spec.has("config")) return split_configs(node_from_json(spec.value("config"), kSection), {});
+  const char* const named = environment("CONFIG_FILE");
+  const std::string path = spec.has("config_file") || named == nullptr ? spec.text("config_file") : named;
+  if (path.empty()) return Configs{{"", Node()}};
+  if (const auto names = host.list(path)) return read_folder(path, *names, host);
+  SLIPWAY_TRY(text, host.read(path));
+  SLIPWAY_TRY(document, node_from_yaml(text, path));
+  return split_configs(document, text);
+}
+
+}  // namespace
+
+Result<Configs> split_configs(const Node& document, const std::string& raw_text) {
+  if (document.at("kind").text != "ConfigMap") return Configs{{"", document}};
+  const Node& data = document.at("data");
+  if (!data.is_map() || data.keys.empty())
+    return document.wrong("this ConfigMap has no data", "put each config under a key of data");
+  Configs configs;
+  for (std::size_t i = 0; i < data.keys.size(); ++i) {
+    const std::string& name = data.keys[i];
+    const Node& node = data.items[i];
+    if (node.is_map()) {
+      configs[name] = node;  // written as a map, which a real ConfigMap has not, but means the same
+      continue;
+    }
+    const std::string file = raw_text.empty() ? node.where : file_of(node.where);
+    SLIPWAY_TRY(config, node_from_yaml(node.text, file, block_position(node, raw_text)));
+    configs[name] = config;
+  }
+  return configs;
+}
+
+Result<const Node*> choose_config(const Configs& configs, const std::string& wanted, const std::string& fallback) {
+  std::string names;
+  for (const auto& [name, node] : configs) names += (names.empty() ? "" : ", ") + name;
+  if (configs.size() == 1 && configs.begin()->first.empty()) return &configs.begin()->second;
+  for (const std::string& name : {wanted, fallback})
+    if (!name.empty()) {
+      const auto found = configs.find(name);
+      if (found != configs.end()) return &found->second;
+      return Error{.code = ErrorCode::not_found,
+                   .what = "there is no config '" + name + "'",
+                   .where = kSection,
+                   .next = "choose one of " + names};
+    }
+  for (const char* name : {"default", "any", "config.yaml"})
+    if (const auto found = configs.find(name); found != configs.end()) return &found->second;
+  if (configs.size() == 1) return &configs.begin()->second;
+  return Error{.code = ErrorCode::not_found,
+               .what = "none of the configs is chosen for this host",
+               .where = kSection,
+               .next = "set config_name to one of " + names + ", or call one `default`"};
+}
+
+Result<Settings> read_settings(const Spec& spec, const Host& host, const char* (*environment)(const char* name)) {
+  SLIPWAY_TRY(configs, read_configs(spec, host, environment));
+  const std::string chosen = spec.has("config_choice_file") ? host.attribute(spec.text("config_choice_file")) : "";
+  SLIPWAY_TRY(node, choose_config(configs, chosen, spec.text("config_name")));
+  Settings settings;
+  SLIPWAY_CHECK(take_config(*node, settings));
+  SLIPWAY_CHECK(take_environment(environment, settings));
+  SLIPWAY_CHECK(check_settings(settings));
+  return settings;
+}
+
+}  // namespace slipway::deviceplugin

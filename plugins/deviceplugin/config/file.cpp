@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/config/file.cpp - NVIDIA's config file, version v1, key by key.
+#include <algorithm>
+#include <cctype>
+
+#include "deviceplugin/config/flags.hpp"
+#include "deviceplugin/config/sharing.hpp"
+#include "nvidia/nearest.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+/// One key of a map and what it does; without `set` it is for another program, or has no meaning here.
+struct Key {
+  const char* name;
+  Status (*set)(const Node&, Settings&);
+};
+
+Status ignore(const Node&, Settings&) { return {}; }
+
+bool same_word(std::string_view one, std::string_view other) {
+  return std::ranges::equal(one, other,
+                            [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+}
+
+/// Gives every member to its key; what no key takes is warned of, with the nearest one that there is.
+template <std::size_t Count>
+Status take(const Node& map, const Key (&keys)[Count], Settings& settings) {
+  if (map.is_null()) return {};
+  if (!map.is_map()) return map.wrong("a map is expected here", "write `key: value` lines below it");
+  for (std::size_t i = 0; i < map.keys.size(); ++i) {
+    const std::string& name = map.keys[i];
+    const Node& node = map.items[i];
+    const auto* const key = std::ranges::find_if(keys, [&name](const Key& each) { return same_word(each.name, name); });
+    if (key != std::end(keys)) {
+      if (!node.is_null()) SLIPWAY_CHECK(key->set(node, settings));
+      continue;
+    }
+    std::vector<std::string> known;
+    for (const Key& each : keys) known.emplace_back(each.name);
+    const std::string near = nvidia::nearest(name, known);
+    settings.warnings.push_back(node.where + ": unknown key '" + name + "', ignored" +
+                                (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  }
+  return {};
+}
+
+constexpr Key kPlugin[] = {
+    {"passDeviceSpecs", [](const Node& node, Settings& s) { return set_flag(node, s.pass_device_specs); }},
+    {"deviceListStrategy", set_list_strategies},
+    {"deviceIDStrategy", set_id_strategy},
+    {"cdiAnnotationPrefix", [](const Node& node, Settings& s) { return set_text(node, s.cdi_annotation_prefix); }},
+    {"sharedDevicesAllocationPolicy", set_policy},
+    {"nvidiaCTKPath", ignore},  // the component cdi writes the specs
+    {"nvidiaCDIHookPath", ignore},
+    {"containerDriverRoot", ignore},  // there is no container between the service and the host
+};
+
+constexpr Key kFlags[] = {
+    {"migStrategy", set_mig_strategy},
+    {"failOnInitError", ignore},  // a driver that is not there yet is waited for
+    {"mpsRoot", [](const Node& node, Settings& s) { return set_text(node, s.mps_root); }},
+    {"nvidiaDriverRoot", [](const Node& node, Settings& s) { return set_text(node, s.driver_root); }},
+    {"nvidiaDevRoot", [](const Node& node, Settings& s) { return set_text(node, s.dev_root); }},
+    {"gdrcopyEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.gdrcopy); }},
+    {"gdsEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.gds); }},
+    {"mofedEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.mofed); }},
+    {"useNodeFeatureAPI", ignore},
+    {"deviceDiscoveryStrategy", ignore},
+    {"plugin", [](const Node& node, Settings& s) { return take(node, kPlugin, s); }},
+    {"gfd", ignore},
+};
+
+Status take_names(const Node& list, std::vector<NamePattern>& names) {
+  if (!list.is_list()) return list.wrong("a list is expected here", "write - {pattern: \"*\", name: gpu}");
+  for (const Node& item : list.items) {
+    const auto pattern = item.at("pattern").string();
+    const auto name = item.at("name").string();
+    if (!pattern || !name)
+      return item.wrong("an entry needs both pattern and name", "write {pattern: \"NVIDIA A100*\", name: a100}");
+    SLIPWAY_TRY(full, full_resource_name(*name, item.at("name")));
+    names.push_back({*pattern, full});
+  }
+  return {};
+}
+
+constexpr Key kResources[] = {
+    {"gpus", [](const Node& node, Settings& s) { return take_names(node, s.gpu_names); }},
+    {"mig", [](const Node& node, Settings& s) { return take_names(node, s.mig_names); }},
+};
+
+constexpr Key kImex[] = {
+    {"channelIDs", set_imex_channels},
+    {"required", [](const Node& node, Settings& s) { return set_flag(node, s.imex_required); }},
+};
+
+// The short form: mig: {strategy: mixed}.
+constexpr Key kMig[] = {{"strategy", set_mig_strategy}};
+
+Status take_version(const Node& node, Settings&) {
+  if (node.text == "v1") return {};
+  return node.wrong("unknown version '" + node.text + "' of the configuration", "version: v1 is the only one");
+}
+
+constexpr Key kRoot[] = {
+    {"version", take_version},
+    {"flags", [](const Node& node, Settings& s) { return take(node, kFlags, s); }},
+    {"resources", [](const Node& node, Settings& s) { return take(node, kResources, s); }},
+    {"sharing", take_sharing},
+    {"imex", [](const Node& node, Settings& s) { return take(node, kImex, s); }},
+    {"mig", [](const Node& node, Settings& s) { return take(node, kMig, s); }},
+};
+
+}  // namespace
+
+Status take_config(const Node& root, Settings& settings) { return take(root, kRoot, settings); }
+
+Result<std::string> full_resource_name(const std::string& name, const Node& node) {
+  constexpr std::size_t kLongest = 63;
+  const std::string full = name.find('/') == std::string::npos ? "nvidia.com/" + name : name;
+  const std::string part = full.substr(full.find('/') + 1);
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  const auto allowed = [&plain](char c) { return plain(c) || c == '-' || c == '.'; };
+  bool good = !part.empty() && std::ranges::all_of(part, allowed) && plain(part.back());
+  for (std::size_t i = 0; good && i < part.size(); ++i)  // each label begins and ends with a letter or digit
+    if (part[i] == '.' || i == 0) good = plain(part[part[i] == '.' ? i + 1 : i]) && (i == 0 || plain(part[i - 1]));
+  if (good && full.size() <= kLongest && full.find('/') > 0) return full;
+  return node.wrong("'" + full + "' is no resource name",
+                    "use at most 63 letters, lower-case letters, digits, - and . after the slash, like nvidia.com/gpu");
+}
+
+}  // namespace slipway::deviceplugin

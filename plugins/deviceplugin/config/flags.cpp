@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/config/flags.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace slipway::deviceplugin {
+namespace {
+
+/// The value whose word it is.
+template <class Value>
+Result<Value> choose(const Node& node, const std::string& text,
+                     std::initializer_list<std::pair<const char*, Value>> all) {
+  std::string words;
+  for (const auto& [word, value] : all) {
+    if (text == word) return value;
+    words += (words.empty() ? "" : ", ") + std::string(word);
+  }
+  return node.wrong("'" + text + "' is not known here", "use one of " + words);
+}
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
+/// Lists in the environment are separated by commas; in a file a text may be as well.
+std::vector<std::string> split(const std::vector<std::string>& texts) {
+  std::vector<std::string> words;
+  for (const std::string& text : texts)
+    for (std::size_t from = 0; from <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', from), text.size());
+      words.push_back(trimmed(text.substr(from, comma - from)));
+      from = comma + 1;
+    }
+  return words;
+}
+
+struct Variable {
+  const char* name;
+  Status (*set)(const Node&, Settings&);
+};
+
+constexpr Variable kVariables[] = {
+    {"MIG_STRATEGY", set_mig_strategy},
+    {"DEVICE_LIST_STRATEGY", set_list_strategies},
+    {"DEVICE_ID_STRATEGY", set_id_strategy},
+    {"SHARED_DEVICES_ALLOCATION_POLICY", set_policy},
+    {"PASS_DEVICE_SPECS", [](const Node& node, Settings& s) { return set_flag(node, s.pass_device_specs); }},
+    {"GDRCOPY_ENABLED", [](const Node& node, Settings& s) { return set_flag(node, s.gdrcopy); }},
+    {"GDS_ENABLED", [](const Node& node, Settings& s) { return set_flag(node, s.gds); }},
+    {"MOFED_ENABLED", [](const Node& node, Settings& s) { return set_flag(node, s.mofed); }},
+    {"IMEX_REQUIRED", [](const Node& node, Settings& s) { return set_flag(node, s.imex_required); }},
+    {"NVIDIA_DRIVER_ROOT", [](const Node& node, Settings& s) { return set_text(node, s.driver_root); }},
+    {"NVIDIA_DEV_ROOT", [](const Node& node, Settings& s) { return set_text(node, s.dev_root); }},
+    {"CDI_ANNOTATION_PREFIX", [](const Node& node, Settings& s) { return set_text(node, s.cdi_annotation_prefix); }},
+    {"MPS_ROOT", [](const Node& node, Settings& s) { return set_text(node, s.mps_root); }},
+    {"IMEX_CHANNEL_IDS",
+     [](const Node& node, Settings& s) { return node.text.empty() ? Status() : set_imex_channels(node, s); }},
+    {"DP_DISABLE_HEALTHCHECKS", [](const Node& node, Settings& s) { return set_text(node, s.health_checks_off); }},
+    {"DP_ENABLE_HEALTHCHECKS", [](const Node& node, Settings& s) { return set_text(node, s.health_checks_on); }},
+};
+
+}  // namespace
+
+Status set_mig_strategy(const Node& node, Settings& settings) {
+  SLIPWAY_TRY(value,
+              choose<MigStrategy>(
+                  node, node.text,
+                  {{"none", MigStrategy::none}, {"single", MigStrategy::single}, {"mixed", MigStrategy::mixed}}));
+  settings.mig_strategy = value;
+  return {};
+}
+
+Status set_list_strategies(const Node& node, Settings& settings) {
+  SLIPWAY_TRY(texts, node.strings());
+  std::set<ListStrategy> strategies;
+  for (const std::string& word : split(texts)) {
+    SLIPWAY_TRY(value, choose<ListStrategy>(node, word,
+                                            {{"envvar", ListStrategy::envvar},
+                                             {"volume-mounts", ListStrategy::volume_mounts},
+                                             {"cdi-annotations", ListStrategy::cdi_annotations},
+                                             {"cdi-cri", ListStrategy::cdi_cri}}));
+    strategies.insert(value);
+  }
+  settings.list_strategies = strategies;
+  return {};
+}
+
+Status set_id_strategy(const Node& node, Settings& settings) {
+  SLIPWAY_TRY(value, choose<IdStrategy>(node, node.text, {{"uuid", IdStrategy::uuid}, {"index", IdStrategy::index}}));
+  settings.id_strategy = value;
+  return {};
+}
+
+Status set_policy(const Node& node, Settings& settings) {
+  SLIPWAY_TRY(value, choose<AllocationPolicy>(
+                         node, node.text,
+                         {{"distributed", AllocationPolicy::distributed}, {"packed", AllocationPolicy::packed}}));
+  settings.policy = value;
+  return {};
+}
+
+Status set_imex_channels(const Node& node, Settings& settings) {
+  SLIPWAY_TRY(texts, node.strings());
+  std::vector<unsigned> channels;
+  for (const std::string& word : split(texts)) {
+    Node item = node;
+    item.kind = Node::Kind::scalar;
+    item.text = word;
+    SLIPWAY_TRY(number, item.number());
+    if (number < 0) return node.wrong("a channel has no negative number", "use [] or [0]");
+    channels.push_back(static_cast<unsigned>(number));
+  }
+  settings.imex_channels = channels;
+  return {};
+}
+
+// A variable that is there and empty counts as false; in a file the empty value is null and never comes here.
+Status set_flag(const Node& node, bool& flag) {
+  if (node.is_scalar() && node.text.empty()) {
+    flag = false;
+    return {};
+  }
+  SLIPWAY_TRY(value, node.boolean());
+  flag = value;
+  return {};
+}
+
+Status set_text(const Node& node, std::string& text) {
+  SLIPWAY_TRY(value, node.string());
+  text = value;
+  return {};
+}
+
+Status take_environment(const char* (*get)(const char* name), Settings& settings) {
+  for (const auto& [name, set] : kVariables) {
+    const char* const value = get(name);
+    if (value == nullptr) continue;
+    Node node;
+    node.kind = Node::Kind::scalar;
+    node.where = std::string("environment variable ") + name;
+    node.text = value;
+    SLIPWAY_CHECK(set(node, settings));
+  }
+  return {};
+}
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/config/flags.hpp - the words of single settings, for the file and for the environment.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deviceplugin/config/settings.hpp"
+
+namespace slipway::deviceplugin {
+
+/// Each sets one thing from the node's words. Errors: `invalid`, naming the words that there are.
+Status set_mig_strategy(const Node& node, Settings& settings);
+Status set_list_strategies(const Node& node, Settings& settings);
+Status set_id_strategy(const Node& node, Settings& settings);
+Status set_policy(const Node& node, Settings& settings);
+Status set_imex_channels(const Node& node, Settings& settings);
+Status set_flag(const Node& node, bool& flag);
+Status set_text(const Node& node, std::string& text);
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/config/settings.hpp"
+
+#include <algorithm>
+
+namespace slipway::deviceplugin {
+namespace {
+
+bool is_cdi(ListStrategy strategy) {
+  return strategy == ListStrategy::cdi_annotations || strategy == ListStrategy::cdi_cri;
+}
+
+Json names_json(const std::vector<NamePattern>& patterns) {
+  Json list = Json::array();
+  for (const NamePattern& each : patterns) list.push_back({{"pattern", each.pattern}, {"name", each.name}});
+  return list;
+}
+
+Json devices_json(const DeviceChoice& devices) {
+  if (devices.count) return *devices.count;
+  if (!devices.products.empty()) return {{"products", devices.products}};
+  return devices.all ? Json("all") : Json(devices.list);
+}
+
+Json sharing_json(const Sharing& sharing) {
+  if (sharing.kind == SharingKind::none) return Json::object();
+  Json resources = Json::array();
+  for (const SharedResource& each : sharing.resources)
+    resources.push_back({{"name", each.name},
+                         {"rename", each.rename},
+                         {"replicas", each.replicas},
+                         {"devices", devices_json(each.devices)}});
+  const std::string key = sharing.kind == SharingKind::mps ? "mps" : "timeSlicing";
+  return {{key,
+           {{"renameByDefault", sharing.rename_by_default},
+            {"failRequestsGreaterThanOne", sharing.fail_requests_greater_than_one},
+            {"strictSpread", sharing.strict_spread},
+            {"resources", resources}}}};
+}
+
+Json flags_json(const Settings& settings) {
+  std::vector<std::string> strategies;
+  for (const ListStrategy each : settings.list_strategies) strategies.emplace_back(to_string(each));
+  const bool packed = settings.policy == AllocationPolicy::packed;
+  return {{"migStrategy", to_string(settings.mig_strategy)},
+          {"mpsRoot", settings.mps_root},
+          {"nvidiaDriverRoot", settings.driver_root},
+          {"nvidiaDevRoot", settings.host_dev_root()},
+          {"gdrcopyEnabled", settings.gdrcopy},
+          {"gdsEnabled", settings.gds},
+          {"mofedEnabled", settings.mofed},
+          {"plugin",
+           {{"passDeviceSpecs", settings.pass_device_specs},
+            {"deviceListStrategy", strategies},
+            {"deviceIDStrategy", settings.id_strategy == IdStrategy::uuid ? "uuid" : "index"},
+            {"cdiAnnotationPrefix", settings.cdi_annotation_prefix},
+            {"sharedDevicesAllocationPolicy", packed ? "packed" : "distributed"}}}};
+}
+
+}  // namespace
+
+std::string_view to_string(MigStrategy strategy) {
+  if (strategy == MigStrategy::none) return "none";
+  return strategy == MigStrategy::single ? "single" : "mixed";
+}
+
+std::string_view to_string(ListStrategy strategy) {
+  switch (strategy) {
+    case ListStrategy::envvar:
+      return "envvar";
+    case ListStrategy::volume_mounts:
+      return "volume-mounts";
+    case ListStrategy::cdi_annotations:
+      return "cdi-annotations";
+    case ListStrategy::cdi_cri:
+      break;
+  }
+  return "cdi-cri";
+}
+
+std::string_view to_string(SharingKind kind) {
+  if (kind == SharingKind::none) return "none";
+  return kind == SharingKind::mps ? "mps" : "time-slicing";
+}
+
+bool Settings::any_cdi() const { return std::ranges::any_of(list_strategies, is_cdi); }
+bool Settings::only_cdi() const { return std::ranges::all_of(list_strategies, is_cdi); }
+
+bool Settings::operator==(const Settings& other) const { return to_json(*this) == to_json(other); }
+
+Json to_json(const Settings& settings) {
+  return {{"version", "v1"},
+          {"flags", flags_json(settings)},
+          {"resources", {{"gpus", names_json(settings.gpu_names)}, {"mig", names_json(settings.mig_names)}}},
+          {"sharing", sharing_json(settings.sharing)},
+          {"imex", {{"channelIDs", settings.imex_channels}, {"required", settings.imex_required}}},
+          {"healthChecks", {{"disabled", settings.health_checks_off}, {"enabled", settings.health_checks_on}}}};
+}
+
+Status check_settings(const Settings& settings) {
+  const auto wrong = [](std::string what, std::string next) -> Status {
+    return Error{.code = ErrorCode::invalid, .what = std::move(what), .where = {}, .next = std::move(next)};
+  };
+  if (settings.sharing.kind == SharingKind::mps && settings.mig_strategy == MigStrategy::mixed)
+    return wrong("MPS does not share MIG devices", "use migStrategy none with MPS, or timeSlicing with MIG");
+  if (settings.imex_channels.size() > 1 || (settings.imex_channels.size() == 1 && settings.imex_channels[0] != 0))
+    return wrong("imex.channelIDs can only be [] or [0]", "several channels are for dynamic resource allocation");
+  if (settings.list_strategies.empty())
+    return wrong("deviceListStrategy is empty: no container would see its GPU", "use envvar or cdi-cri");
+  return {};
+}
+
+bool fits(std::string_view pattern, std::string_view text) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  for (std::size_t from = star; from <= text.size(); ++from)
+    if (fits(pattern.substr(star + 1), text.substr(from))) return true;
+  return false;
+}
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/config/sharing.hpp"
+
+#include <algorithm>
+
+#include "deviceplugin/config/flags.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+constexpr unsigned kMostReplicas = 66000;  // more do not fit into the 4 MiB that kubelet takes
+
+bool all_digits(const std::string& text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// "0", "0:1", "GPU-…", "MIG-…".
+bool names_a_device(const std::string& text) {
+  if (text.starts_with("GPU-") || text.starts_with("MIG-")) return true;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return all_digits(text);
+  return all_digits(text.substr(0, colon)) && all_digits(text.substr(colon + 1));
+}
+
+Result<DeviceChoice> read_devices(const Node& node) {
+  DeviceChoice choice;
+  if (node.is_null() || (node.is_scalar() && node.text == "all")) return choice;
+  choice.all = false;
+  if (node.is_scalar() && !node.quoted) {
+    const auto count = node.number();
+    if (!count || *count < 1)
+      return node.wrong("'" + node.text + "' devices cannot be shared", "use all, a number, or a list");
+    choice.count = static_cast<unsigned>(*count);
+    return choice;
+  }
+  SLIPWAY_TRY(texts, node.strings());
+  for (const std::string& text : texts)
+    if (!names_a_device(text))
+      return node.wrong("'" + text + "' names no device", "use indexes (0, 0:1) or UUIDs (GPU-…, MIG-…)");
+  choice.list = texts;
+  return choice;
+}
+
+Result<unsigned> read_replicas(const Node& node, const Node& around) {
+  if (node.is_null()) return around.wrong("replicas is missing", "say how many containers share a device: replicas: 4");
+  SLIPWAY_TRY(number, node.number());
+  if (number < 2 || number > kMostReplicas)
+    return node.wrong("replicas: " + node.text + " is not between 2 and " + std::to_string(kMostReplicas),
+                      "leave the resource out to share it with nobody");
+  return static_cast<unsigned>(number);
+}
+
+Result<SharedResource> read_resource(const Node& node) {
+  SharedResource resource;
+  resource.where = node.where;
+  const auto name = node.at("name").string();
+  if (!name) return node.wrong("a shared resource needs a name", "for example name: nvidia.com/gpu");
+  SLIPWAY_TRY(full, full_resource_name(*name, node.at("name")));
+  resource.name = full;
+  if (const Node& rename = node.at("rename"); !rename.is_null()) {
+    SLIPWAY_TRY(text, rename.string());
+    SLIPWAY_TRY(other, full_resource_name(text, rename));
+    resource.rename = other;
+  }
+  SLIPWAY_TRY(replicas, read_replicas(node.at("replicas"), node));
+  resource.replicas = replicas;
+  SLIPWAY_TRY(devices, read_devices(node.at("devices")));
+  resource.devices = devices;
+  if (const Node& products = node.at("products"); !products.is_null()) {
+    SLIPWAY_TRY(patterns, products.strings());
+    resource.devices.products = patterns;
+    resource.devices.all = false;
+  }
+  return resource;
+}
+
+Result<Sharing> read_sharing(const Node& node, SharingKind kind) {
+  Sharing sharing;
+  sharing.kind = kind;
+  sharing.fail_requests_greater_than_one = kind == SharingKind::mps;
+  const auto flag = [&node](const char* key, bool& value) -> Status {
+    const Node& found = node.at(key);
+    return found.is_null() ? Status() : set_flag(found, value);
+  };
+  SLIPWAY_CHECK(flag("renameByDefault", sharing.rename_by_default));
+  SLIPWAY_CHECK(flag("failRequestsGreaterThanOne", sharing.fail_requests_greater_than_one));
+  SLIPWAY_CHECK(flag("strictSpread", sharing.strict_spread));
+  const Node& list = node.at("resources");
+  if (const Node& replicas = node.at("replicas"); list.is_null() && !replicas.is_null()) {
+    SLIPWAY_TRY(number, read_replicas(replicas, node));
+    sharing.resources.push_back({.name = {}, .rename = {}, .replicas = number, .devices = {}, .where = node.where});
+    return sharing;
+  }
+  if (!list.is_list() || list.items.empty())
+    return node.wrong("no resources are shared here", "list them: resources: [{name: nvidia.com/gpu, replicas: 4}]");
+  for (const Node& item : list.items) {
+    SLIPWAY_TRY(resource, read_resource(item));
+    sharing.resources.push_back(resource);
+  }
+  return sharing;
+}
+
+/// `timeSlicing: {}` is what the effective config of NVIDIA's plugin shows for "not shared".
+bool is_empty(const Node& node) { return node.is_null() || (node.is_map() && node.keys.empty()); }
+
+}  // namespace
+
+Status take_sharing(const Node& node, Settings& settings) {
+  const Node& slicing = node.at("timeSlicing");
+  const Node& mps = node.at("mps");
+  if (!is_empty(slicing) && !is_empty(mps))
+    settings.warnings.push_back(mps.where + ": timeSlicing and mps are both given; mps is what is in force");
+  if (!is_empty(slicing)) {
+    SLIPWAY_TRY(sharing, read_sharing(slicing, SharingKind::time_slicing));
+    settings.sharing = sharing;
+  }
+  if (!is_empty(mps)) {
+    SLIPWAY_TRY(sharing, read_sharing(mps, SharingKind::mps));
+    settings.sharing = sharing;
+  }
+  return {};
+}
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/config/watch.hpp - a config that may change while the service runs.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "deviceplugin/config/settings.hpp"
+
+namespace slipway::deviceplugin {
+
+/// Editors and scripts write a file in place, so a look at it may see it empty or half: what differs from what is in
+/// force counts when two looks that are `kSettle` apart say the same. What is wrong leaves the last good one in force.
+class ConfigWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kEvery{2};
+  static constexpr std::chrono::milliseconds kSettle{500};
+
+  enum class News { none, changed, wrong };
+
+  ConfigWatch(Settings in_force, std::function<Result<Settings>()> read, Clock::time_point now)
+      : in_force_(std::move(in_force)), read_(std::move(read)), next_(now + kEvery) {}
+
+  /// Reads when it is time to.
+  News look(Clock::time_point now);
+
+  const Settings& in_force() const { return in_force_; }
+  const std::optional<Error>& problem() const { return problem_; }  ///< of the newest config, when it is wrong
+
+ private:
+  Settings in_force_;
+  std::function<Result<Settings>()> read_;
+  Clock::time_point next_;
+  std::optional<Error> problem_;
+  std::optional<Result<Settings>> unsettled_;  ///< what the last look saw, when that was new
+};
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/devices/inventory.hpp - the GPUs and MIG devices of this machine, and how near each other they are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/result.hpp>
+
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::deviceplugin {
+
+struct MigDevice {
+  std::string uuid;    ///< "MIG-…"
+  unsigned index = 0;  ///< below its GPU
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+  std::string profile;         ///< "1g.10gb", "1c.3g.40gb", "1g.10gb+me"
+  bool whole_instance = true;  ///< as many compute as GPU slices
+  std::uint64_t memory_bytes = 0;
+  std::vector<std::string> paths;  ///< its capability nodes
+  bool operator==(const MigDevice&) const = default;
+};
+
+struct Gpu {
+  std::string uuid;  ///< "GPU-…"
+  unsigned index = 0;
+  unsigned minor = 0;   ///< the N of /dev/nvidiaN
+  std::string address;  ///< "0000:65:00.0"
+  std::string product;
+  std::optional<int> numa_node;
+  std::uint64_t memory_bytes = 0;
+  int compute_major = 0;
+  int compute_minor = 0;
+  bool mig_enabled = false;
+  std::vector<MigDevice> mig_devices;
+  bool offered = true;  ///< false: another manager has it (see managers.hpp)
+  bool operator==(const Gpu&) const = default;
+
+  std::string path() const { return "/dev/nvidia" + std::to_string(minor); }
+  std::string called() const { return "GPU " + std::to_string(index) + " (" + address + ")"; }
+};
+
+/// How near GPU i and j are: the higher, the better they talk. Symmetric; 0 where it is not known.
+class Nearness {
+ public:
+  Nearness() = default;
+  explicit Nearness(std::size_t gpus) : size_(gpus), scores_(gpus * gpus, 0) {}
+  std::size_t size() const { return size_; }
+  unsigned of(std::size_t i, std::size_t j) const { return scores_[i * size_ + j]; }
+  void set(std::size_t i, std::size_t j, unsigned score) { scores_[i * size_ + j] = scores_[j * size_ + i] = score; }
+  bool operator==(const Nearness&) const = default;
+
+ private:
+  std::size_t size_ = 0;
+  std::vector<unsigned> scores_;
+};
+
+/// A GPU that is there and cannot be asked.
+struct SilentGpu {
+  unsigned index = 0;
+  nvmlReturn_t code = NVML_SUCCESS;  ///< nvml::kGaveUp: it hangs
+  std::string why;                   ///< in words
+  bool operator==(const SilentGpu&) const = default;
+};
+
+struct Inventory {
+  std::string driver_version;
+  std::vector<Gpu> gpus;  ///< in index order, those that answered
+  std::vector<SilentGpu> silent;
+  bool operator==(const Inventory&) const = default;
+};
+
+/// Asks GPU by GPU: one that does not answer is `silent`, and keeps nobody else out. Display GPUs are left out.
+/// @param skip  indexes that are not asked, since a call about them still hangs: `silent`
+/// Errors: NVML's, when the driver itself cannot be asked.
+Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& host, const std::set<unsigned>& skip = {});
+
+/// NVLinks, NVSwitches and the PCI tree between all pairs. What cannot be asked counts as far.
+Nearness read_nearness(nvidia::nvml::Nvml& nvml, const std::vector<Gpu>& gpus);
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/devices/resources.hpp - what kubelet is offered: resources, and the ids of their devices.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deviceplugin/config/settings.hpp"
+#include "deviceplugin/devices/inventory.hpp"
+
+namespace slipway::deviceplugin {
+
+/// A GPU or MIG device as the inventory has it; several ids may stand for one.
+struct Device {
+  std::string uuid;          ///< "GPU-…" or "MIG-…"
+  std::string index;         ///< "0" or "0:1"
+  std::string gpu;           ///< UUID of the GPU that it is on
+  std::size_t position = 0;  ///< of that GPU, in the list that nearness was read for
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+  bool mig = false;
+  std::optional<int> numa_node;
+  std::uint64_t memory_bytes = 0;
+  std::vector<std::string> paths;  ///< its device nodes, below a /dev
+  bool operator==(const Device&) const = default;
+};
+
+/// An id that kubelet gets: "GPU-…", or "GPU-…::3" for the fourth replica.
+struct Id {
+  std::string id;
+  std::size_t device = 0;  ///< in Resource::devices
+  bool operator==(const Id&) const = default;
+};
+
+struct Resource {
+  std::string name;  ///< "nvidia.com/gpu"
+  std::vector<Device> devices;
+  std::vector<Id> ids;
+  unsigned replicas = 1;
+  SharingKind sharing = SharingKind::none;
+  bool operator==(const Resource&) const = default;
+
+  const Id* find(std::string_view id) const;
+  bool shared() const { return sharing != SharingKind::none; }
+};
+
+using Resources = std::map<std::string, Resource>;
+
+/// What a machine's inventory amounts to under these settings. Pure: ids and order are always the same.
+/// @param notes  gets lines for people: what is left out, and why
+/// Errors: `invalid` settings and machine do not go together (an index that is not there, unlike MIG devices with
+///         strategy single), with what to do
+Result<Resources> make_resources(const std::vector<Gpu>& gpus, const Settings& settings,
+                                 std::vector<std::string>& notes);
+
+/// "GPU-…::3" -> "GPU-…".
+std::string_view without_replica(std::string_view id);
+
+}  // namespace slipway::deviceplugin

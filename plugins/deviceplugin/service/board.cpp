@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/service/board.hpp"
+
+#include <random>
+
+namespace slipway::deviceplugin {
+namespace {
+
+/// Letters that no other annotation of the node has: 128 random bits.
+std::string random_key() {
+  thread_local std::mt19937_64 generator(std::random_device{}());
+  std::string key;
+  for (int word = 0; word < 2; ++word)
+    for (std::uint64_t bits = generator(), i = 0; i < 16; ++i, bits >>= 4U) key += "0123456789abcdef"[bits & 15U];
+  return key;
+}
+
+}  // namespace
+
+Health Snapshot::health_of(const Device& device) const {
+  const auto found = health.find(device.gpu);
+  return found == health.end() ? Health() : found->second;
+}
+
+std::shared_ptr<const Snapshot> Board::now() const {
+  const std::lock_guard lock(mutex_);
+  return now_;
+}
+
+bool Board::publish(Snapshot snapshot) {
+  const std::lock_guard lock(mutex_);
+  if (*now_ == snapshot) return false;
+  now_ = std::make_shared<const Snapshot>(std::move(snapshot));
+  changed_.notify_all();
+  return true;
+}
+
+void Board::wait(const std::shared_ptr<const Snapshot>& seen, std::chrono::milliseconds limit) const {
+  std::unique_lock lock(mutex_);
+  const unsigned before = wakes_;
+  changed_.wait_for(lock, limit, [&] { return now_ != seen || wakes_ != before; });
+}
+
+void Board::wake() {
+  const std::lock_guard lock(mutex_);
+  ++wakes_;
+  changed_.notify_all();
+}
+
+Result<Grant> Board::allocate(const std::string& resource, const std::vector<std::string>& ids) const {
+  if (quiet)
+    return Error{.code = ErrorCode::busy,
+                 .what = "the GPUs are unavailable while they are being changed",
+                 .where = {},
+                 .next = "create the pod again in a minute"};
+  const auto snapshot = now();
+  const auto found = snapshot->resources.find(resource);
+  if (found == snapshot->resources.end())
+    return Error{.code = ErrorCode::invalid, .what = resource + " is not offered on this node any more"};
+  if (const auto why = snapshot->unready.find(resource); why != snapshot->unready.end())
+    return Error{.code = ErrorCode::busy, .what = resource + " is not ready: " + why->second};
+  for (const std::string& text : ids) {
+    const Id* const id = found->second.find(text);
+    if (id == nullptr) continue;  // allocate() has the words for it
+    const Health health = snapshot->health_of(found->second.devices[id->device]);
+    if (!health.healthy)
+      return Error{.code = ErrorCode::invalid,
+                   .what = text + " is unhealthy: " + health.text,
+                   .where = {},
+                   .next = health.remedy};
+  }
+  return deviceplugin::allocate(found->second, ids, snapshot->settings, snapshot->extras, random_key());
+}
+
+std::vector<std::string> Board::prefer(const std::string& resource, const Wish& wish) const {
+  const auto snapshot = now();
+  const auto found = snapshot->resources.find(resource);
+  if (found == snapshot->resources.end()) return {};
+  return preferred(found->second, wish, snapshot->settings.policy, snapshot->nearness);
+}
+
+DeviceList list_of(const Snapshot& snapshot, const Resource& resource) {
+  auto list = std::make_shared<std::vector<Listed>>();
+  list->reserve(resource.ids.size());
+  const bool ready = !snapshot.unready.contains(resource.name);
+  for (const Id& id : resource.ids) {
+    const Device& device = resource.devices[id.device];
+    list->push_back({id.id, ready && snapshot.health_of(device).healthy, device.numa_node});
+  }
+  return list;
+}
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/service/board.hpp - what is known and offered right now; written by one thread, read by all.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "deviceplugin/allocation/allocate.hpp"
+#include "deviceplugin/devices/health.hpp"
+#include "deviceplugin/allocation/preferred.hpp"
+#include "deviceplugin/service/grpc/plugin_server.hpp"
+
+namespace slipway::deviceplugin {
+
+/// One state of everything; never changed once it is published.
+struct Snapshot {
+  Settings settings;
+  Extras extras;
+  std::string driver_version;
+  std::vector<Gpu> gpus;
+  Nearness nearness;
+  Resources resources;
+  std::map<std::string, Health> health;        ///< by GPU
+  std::map<std::string, std::string> unready;  ///< why a resource is not handed out, by resource: MPS is not up
+  std::vector<std::string> notes;
+  std::string problem;  ///< why nothing, or not everything, is offered
+  bool operator==(const Snapshot&) const = default;
+
+  Health health_of(const Device& device) const;
+};
+
+class Board {
+ public:
+  std::shared_ptr<const Snapshot> now() const;
+  /// @return false when it says the same as the one before, which then stays
+  bool publish(Snapshot snapshot);
+  /// Waits until another snapshot than `seen` is there, or the time is over.
+  void wait(const std::shared_ptr<const Snapshot>& seen, std::chrono::milliseconds limit) const;
+  void wake();
+
+  /// While the service is held quiet nothing is handed out.
+  std::atomic<bool> quiet{false};
+
+  // What the servers ask.
+  Result<Grant> allocate(const std::string& resource, const std::vector<std::string>& ids) const;
+  std::vector<std::string> prefer(const std::string& resource, const Wish& wish) const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::shared_ptr<const Snapshot> now_ = std::make_shared<Snapshot>();
+  unsigned wakes_ = 0;
+};
+
+/// What kubelet gets to see of a resource.
+DeviceList list_of(const Snapshot& snapshot, const Resource& resource);
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/service/mps/daemons.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace slipway::deviceplugin {
+namespace {
+
+constexpr const char* kGpusFile = "/gpus";
+constexpr std::chrono::seconds kLeaveEvery{5};
+
+/// "nvidia.com/gpu" for each such folder.
+std::vector<std::string> resources_below(const Host& host, const std::string& mps_root) {
+  std::vector<std::string> resources;
+  const auto domains = host.list(mps_root).value_or({});
+  for (const std::string& domain : domains) {
+    const auto names = host.list(mps_root + "/" + domain).value_or({});
+    for (const std::string& name : names)
+      if (host.exists(mps_root + "/" + domain + "/" + name + "/pipe")) resources.push_back(domain + "/" + name);
+  }
+  return resources;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+MpsDaemons::MpsDaemons(const Host& host, MpsDaemon::Log log, SetExclusive set_exclusive)
+    : host_(host), log_(std::move(log)), set_exclusive_(std::move(set_exclusive)) {}
+
+std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, MpsWish>& wishes,
+                                                    const std::string& driver_root, const std::string& mps_root) {
+  take_over_unwanted(wishes, driver_root, mps_root);
+  for (auto& [name, daemon] : daemons_)
+    if (daemon && !wishes.contains(name)) leaving_[name] = std::move(daemon);
+  for (auto& [name, daemon] : leaving_)
+    if (wishes.contains(name)) daemons_[name] = std::move(daemon);
+  std::erase_if(daemons_, [](const auto& each) { return !each.second; });
+  std::erase_if(leaving_, [](const auto& each) { return !each.second; });
+  if (const auto now = MpsDaemon::Clock::now(); !leaving_.empty() && now >= next_leave_) {
+    next_leave_ = now + kLeaveEvery;
+    std::erase_if(leaving_, [](const auto& each) { return each.second->stop_when_idle(); });
+  }
+  std::set<std::string> wanted;
+  gpus_.clear();
+  for (const auto& [name, wish] : wishes) {
+    wanted.insert(wish.gpus.begin(), wish.gpus.end());
+    for (const std::string& gpu : wish.gpus) gpus_.emplace(name, gpu);
+  }
+  std::erase_if(exclusive_,
+                [&](const std::string& gpu) { return !wanted.contains(gpu) && set_exclusive_(gpu, false).ok(); });
+  std::map<std::string, std::string> unready;
+  for (const auto& [name, wish] : wishes) {
+    std::unique_ptr<MpsDaemon>& daemon = daemons_[name];
+    if (!daemon) {
+      auto program = find_mps_program(host_, driver_root, mps_root);
+      if (!program) {
+        unready[name] = program.error().what;
+        continue;
+      }
+      daemon = std::make_unique<MpsDaemon>(std::move(*program), name, log_);
+    }
+    make_exclusive(wish);
+    daemon->tick(wish, MpsDaemon::Clock::now());
+    if (daemon->ready())
+      record_gpus(name, wish, mps_root);
+    else
+      unready[name] = daemon->problem();
+  }
+  return unready;
+}
+
+/// Once: daemons whose resource is not shared by MPS any more since the service ran last.
+void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsWish>& wishes, const std::string& driver_root,
+                                    const std::string& mps_root) {
+  if (std::exchange(looked_for_others_, true)) return;
+  const std::vector<std::string> resources = resources_below(host_, mps_root);
+  if (resources.empty()) return;
+  const auto program = find_mps_program(host_, driver_root, mps_root);
+  for (const std::string& name : resources) {
+    if (!program || wishes.contains(name)) continue;
+    auto daemon = std::make_unique<MpsDaemon>(*program, name, log_);
+    if (!daemon->take_over()) continue;
+    leaving_[name] = std::move(daemon);
+    const std::vector<std::string> gpus = lines_of(host_.read(mps_root + "/" + name + kGpusFile).value_or(""));
+    exclusive_.insert(gpus.begin(), gpus.end());
+  }
+}
+
+void MpsDaemons::make_exclusive(const MpsWish& wish) {
+  for (const std::string& gpu : wish.gpus) {
+    if (exclusive_.contains(gpu)) continue;
+    if (const Status set = set_exclusive_(gpu, true); set)
+      exclusive_.insert(gpu);
+    else if (complained_.insert(gpu).second)
+      log_("warning", gpu + " stays open to processes without MPS: " + set.error().what);
+  }
+}
+
+/// So that a service that runs next and does not want the daemon any more knows whose compute mode to set back.
+void MpsDaemons::record_gpus(const std::string& name, const MpsWish& wish, const std::string& mps_root) {
+  std::vector<std::string>& recorded = recorded_[name];
+  if (recorded == wish.gpus) return;
+  recorded = wish.gpus;
+  const std::string root = host_.root_folder() == "/" ? "" : host_.root_folder();
+  std::ofstream out(root + mps_root + "/" + name + kGpusFile);
+  for (const std::string& gpu : wish.gpus) out << gpu << "\n";
+}
+
+void MpsDaemons::let_go() {
+  for (auto& [name, daemon] : daemons_)
+    if (daemon && !daemon->stop_when_idle())
+      log_("info", name + ": the MPS control daemon goes on with its clients, and their GPUs stay in use");
+  std::erase_if(exclusive_, [this](const std::string& gpu) { return !in_use(gpu) && set_exclusive_(gpu, false).ok(); });
+}
+
+/// A daemon that goes on needs its GPUs for itself.
+bool MpsDaemons::in_use(const std::string& gpu) const {
+  return std::ranges::any_of(daemons_, [&](const auto& each) {
+    return each.second && each.second->runs() && gpus_.contains({each.first, gpu});
+  });
+}
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/service/mps/daemons.hpp - the MPS control daemons of all resources, and the compute mode of
+// their GPUs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "deviceplugin/config/settings.hpp"
+#include "deviceplugin/service/mps/daemon.hpp"
+
+namespace slipway::deviceplugin {
+
+class MpsDaemons {
+ public:
+  /// Sets a GPU's compute mode: exclusive process, or default. Errors: NVML's
+  using SetExclusive = std::function<Status(const std::string& gpu, bool exclusive)>;
+
+  MpsDaemons(const Host& host, MpsDaemon::Log log, SetExclusive set_exclusive);
+
+  /// Starts, keeps and ends daemons, also those that an earlier process of this service left. @return why a resource
+  /// cannot be handed out yet, by resource
+  std::map<std::string, std::string> tick(const std::map<std::string, MpsWish>& wishes, const std::string& driver_root,
+                                          const std::string& mps_root);
+  /// Before the driver is let go of: ends those that have no clients.
+  void let_go();
+
+ private:
+  void take_over_unwanted(const std::map<std::string, MpsWish>& wishes, const std::string& driver_root,
+                          const std::string& mps_root);
+  void make_exclusive(const MpsWish& wish);
+  void record_gpus(const std::string& name, const MpsWish& wish, const std::string& mps_root);
+  bool in_use(const std::string& gpu) const;
+
+  const Host& host_;
+  MpsDaemon::Log log_;
+  SetExclusive set_exclusive_;
+  std::map<std::string, std::unique_ptr<MpsDaemon>> daemons_;
+  std::map<std::string, std::unique_ptr<MpsDaemon>> leaving_;  ///< not wanted any more, with clients
+  MpsDaemon::Clock::time_point next_leave_;
+  bool looked_for_others_ = false;
+  std::map<std::string, std::vector<std::string>> recorded_;  ///< GPUs of a resource's daemon, for the next process
+  std::set<std::pair<std::string, std::string>> gpus_;        ///< resource and UUID
+  std::set<std::string> exclusive_;                           ///< UUIDs
+  std::set<std::string> complained_;
+};
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/service/service.cpp - `slipway service deviceplugin`: what NVML says becomes what kubelet gets.
+#include <algorithm>
+#include <cstdlib>
+
+#include <slipway/plugin.hpp>
+#include <slipway/service_loop.hpp>
+#include <slipway/service_only.hpp>
+
+#include "deviceplugin/config/choose.hpp"
+#include "deviceplugin/config/watch.hpp"
+#include "deviceplugin/devices/managers.hpp"
+#include "deviceplugin/service/driver_watch.hpp"
+#include "deviceplugin/service/kubelet_view.hpp"
+#include "deviceplugin/service/mps/daemons.hpp"
+#include "deviceplugin/service/registrar.hpp"
+#include "deviceplugin/service/snapshot.hpp"
+#include "deviceplugin/service/state_file.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+// A pass waits this long for the driver's events.
+constexpr std::chrono::milliseconds kEventWait{300};
+constexpr std::chrono::milliseconds kBetween{1};
+
+const char* environment(const char* name) { return std::getenv(name); }
+
+std::string on_machine(const Host& host, const std::string& path) {
+  const std::string root = host.root_folder();
+  return root == "/" ? path : root + path;
+}
+
+EndpointPaths paths_of(const Spec& spec, const Host& host) {
+  const std::string folder = on_machine(host, spec.text("kubelet_root")) + "/device-plugins";
+  const char* const named = std::getenv("KUBELET_SOCKET");
+  EndpointPaths paths{folder, named == nullptr ? folder + "/kubelet.sock" : named, {}, {}};
+  if (spec.text("registration") == "watcher") {
+    paths.registry = on_machine(host, spec.text("kubelet_root")) + "/plugins_registry";
+    paths.folder_of_host = spec.text("kubelet_root") + "/device-plugins";
+  }
+  return paths;
+}
+
+/// The endpoints outlive a reload (run() of a new Service in the same process), so that kubelet sees no gap.
+std::unique_ptr<Registrar>& kept_registrar() {
+  static std::unique_ptr<Registrar> kept;
+  return kept;
+}
+
+/// One run of the service.
+class Run {
+ public:
+  using LibraryChoice = nvidia::nvml::LibraryChoice;
+
+  Run(const Spec& spec, const Host& host, ServiceIo& io, Settings first, LibraryChoice choice, Registrar& registrar)
+      : spec_(spec),
+        host_(host),
+        io_(io),
+        registrar_(registrar),
+        config_(
+            std::move(first), [this] { return read_settings(spec_, host_, environment); },
+            std::chrono::steady_clock::now()),
+        log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
+        watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
+        mps_(host, log_,
+             [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
+        kubelet_(on_machine(host, spec.text("kubelet_root")) + "/pod-resources/kubelet.sock"),
+        folder_(on_machine(host, kStatusFolder)),
+        file_(folder_) {
+    for (const std::string& warning : settings().warnings) io_.log("warning", warning);
+    Remembered remembered = read_remembered(folder_);
+    watch_.remember(std::move(remembered.gpus));
+    watch_.book().load(remembered.health, std::chrono::steady_clock::now());
+  }
+
+  Status pass() {
+    reread_settings();
+    watch_.pass(kEventWait, XidFilter(settings().health_checks_off, settings().health_checks_on));
+    show();
+    return {};
+  }
+  void let_go() {
+    registrar_.board()->quiet = true;
+    mps_.let_go();
+    watch_.let_go();
+  }
+  void resumed() { registrar_.board()->quiet = false; }
+  void while_quiet() { write_state(*registrar_.board()->now()); }
+
+ private:
+  static HealthRules rules_of(const Spec& spec) {
+    const std::chrono::seconds quiet(spec.number("quiet_seconds"));
+    return {.quiet = quiet, .long_quiet = 20 * quiet};
+  }
+
+  void reread_settings() {
+    switch (config_.look(std::chrono::steady_clock::now())) {
+      case ConfigWatch::News::none:
+        return;
+      case ConfigWatch::News::wrong:
+        io_.log("warning",
+                "the configuration stays as it was: " + config_problem() + " (" + config_.problem()->next + ")");
+        return;
+      case ConfigWatch::News::changed:
+        io_.log("info", "a changed configuration is in force");
+        for (const std::string& warning : settings().warnings) io_.log("warning", warning);
+    }
+  }
+
+  const Settings& settings() const { return config_.in_force(); }
+  std::string config_problem() const {
+    return config_.problem() ? config_.problem()->where + ": " + config_.problem()->what : "";
+  }
+
+  void show() {
+    const bool known = watch_.looked() || !watch_.problem().empty();
+    if (!known) return;
+    Snapshot snapshot = make_snapshot(watch_, settings(), host_, spec_.text("cdi_vendor"));
+    if (snapshot.problem.empty()) snapshot.problem = config_problem();
+    if (watch_.problem().empty())
+      snapshot.unready =
+          mps_.tick(mps_wishes(snapshot.resources, snapshot.gpus), spec_.text("driver_root"), settings().mps_root);
+    for (const auto& [name, why] : snapshot.unready)
+      if (snapshot.problem.empty()) snapshot.problem = name + " is not ready: " + why;
+    if (snapshot.problem != problem_ && !snapshot.problem.empty()) io_.log("warning", snapshot.problem);
+    problem_ = snapshot.problem;
+    if (registrar_.board()->publish(std::move(snapshot))) tell_changes(*registrar_.board()->now());
+    write_state(*registrar_.board()->now());
+    if (!said_ready_) io_.ready();
+    said_ready_ = true;
+  }
+
+  void tell_changes(const Snapshot& snapshot) {
+    for (const std::string& note : snapshot.notes)
+      if (std::ranges::find(told_notes_, note) == told_notes_.end()) io_.log("info", note);
+    told_notes_ = snapshot.notes;
+    for (const Gpu& gpu : snapshot.gpus) {
+      const auto health = snapshot.health.find(gpu.uuid);
+      const Health fresh = health == snapshot.health.end() ? Health() : health->second;
+      Health& told = told_health_[gpu.uuid];
+      if (told != fresh && fresh.healthy) io_.log("info", gpu.called() + " is healthy again");
+      if (told != fresh && !fresh.healthy)
+        io_.log("warning", gpu.called() + " is unhealthy: " + fresh.text + " (" + fresh.remedy + ")");
+      told = fresh;
+    }
+  }
+
+  void write_state(const Snapshot& snapshot) {
+    const auto endpoints = registrar_.status();
+    std::vector<std::string> names;
+    for (const auto& [name, resource] : snapshot.resources) names.push_back(name);
+    kubelet_.ask_about(std::move(names));
+    const Known known{snapshot, endpoints, watch_.clients(), kubelet_.seen()};
+    const Status written = file_.write(status_json(known, watch_.book().save()), metrics_text(known));
+    if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);
+    file_problem_ = written ? "" : written.error().what;
+    const std::string line = summary(snapshot, endpoints);
+    if (line != line_) io_.status(line);
+    line_ = line;
+    std::vector<std::string> wrong = reasons(snapshot, endpoints);
+    if (wrong != reasons_) io_.reasons(wrong);
+    reasons_ = std::move(wrong);
+  }
+
+  const Spec& spec_;
+  const Host& host_;
+  ServiceIo& io_;
+  Registrar& registrar_;
+  ConfigWatch config_;
+  DriverWatch::Log log_;
+  DriverWatch watch_;
+  MpsDaemons mps_;
+  KubeletView kubelet_;
+  std::string folder_;
+  StateFile file_;
+  std::string problem_;
+  std::string file_problem_;
+  std::string line_;
+  std::vector<std::string> reasons_;
+  std::vector<std::string> told_notes_;
+  std::map<std::string, Health> told_health_;
+  bool said_ready_ = false;
+};
+
+class DevicePluginService final : public Service {
+ public:
+  Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
+    SLIPWAY_TRY(settings, read_settings(spec, host, environment));
+    SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host, spec.text("driver_root")));
+    std::unique_ptr<Registrar>& registrar = kept_registrar();
+    const EndpointPaths paths = paths_of(spec, host);
+    const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
+    if (!registrar || registrar->paths() != paths) {
+      registrar.reset();
+      registrar = std::make_unique<Registrar>(paths, log);
+    }
+    registrar->set_log(log);
+    registrar->board()->quiet = false;
+    Run run(spec, host, io, settings, choice, *registrar);
+    const Status status = loop_.run(stop, io,
+                                    {.interval = kBetween,
+                                     .pass =
+                                         [&] {
+                                           run.resumed();
+                                           return run.pass();
+                                         },
+                                     .let_go = [&] { run.let_go(); },
+                                     .while_quiet = [&] { run.while_quiet(); }});
+    registrar->set_log({});
+    return status;
+  }
+  Status quiesce() override { return loop_.quiesce(); }
+  Status resume() override { return loop_.resume(); }
+
+ private:
+  ServiceLoop loop_;
+};
+
+class Served final : public ServiceOnly {
+ public:
+  Service* service() override { return &service_; }
+
+ private:
+  DevicePluginService service_;
+};
+
+}  // namespace
+}  // namespace slipway::deviceplugin
+
+SLIPWAY_PLUGIN(slipway::component<slipway::deviceplugin::Served>("deviceplugin"))

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/service/state_file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace slipway::deviceplugin {
+namespace {
+
+Json gpu_json(const Gpu& gpu, const Snapshot& snapshot, const Clients& clients) {
+  const auto health = snapshot.health.find(gpu.uuid);
+  Json json{{"uuid", gpu.uuid},
+            {"index", gpu.index},
+            {"minor", gpu.minor},
+            {"address", gpu.address},
+            {"product", gpu.product},
+            {"memoryBytes", gpu.memory_bytes},
+            {"migEnabled", gpu.mig_enabled},
+            {"health", to_json(health == snapshot.health.end() ? Health() : health->second)}};
+  if (gpu.numa_node) json["numaNode"] = *gpu.numa_node;
+  for (const MigDevice& mig : gpu.mig_devices)
+    json["migDevices"].push_back(
+        {{"uuid", mig.uuid}, {"index", mig.index}, {"profile", mig.profile}, {"memoryBytes", mig.memory_bytes}});
+  if (const auto found = clients.find(gpu.uuid); found != clients.end())
+    for (const Client& client : found->second)
+      json["clients"].push_back(
+          {{"pid", client.pid}, {"memoryBytes", client.memory_bytes}, {"container", client.container}});
+  return json;
+}
+
+std::size_t healthy_of(const Snapshot& snapshot, const Resource& resource) {
+  std::size_t healthy = 0;
+  if (snapshot.unready.contains(resource.name)) return 0;
+  for (const Id& id : resource.ids) healthy += snapshot.health_of(resource.devices[id.device]).healthy ? 1U : 0U;
+  return healthy;
+}
+
+Json resource_json(const Resource& resource, const Snapshot& snapshot, const EndpointStatus& endpoint) {
+  Json json{{"name", resource.name},
+            {"devices", resource.devices.size()},
+            {"ids", resource.ids.size()},
+            {"healthy", healthy_of(snapshot, resource)},
+            {"sharing", to_string(resource.sharing)},
+            {"registered", endpoint.registered},
+            {"registrations", endpoint.registrations}};
+  if (!endpoint.problem.empty()) json["problem"] = endpoint.problem;
+  return json;
+}
+
+Json holders_json(const std::vector<Holder>& holders) {
+  Json list = Json::array();
+  for (const Holder& each : holders)
+    list.push_back({{"pod", each.pod}, {"container", each.container}, {"resource", each.resource}, {"ids", each.ids}});
+  return list;
+}
+
+/// Whole or not at all: a reader never sees half a file.
+Status replace(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) return system_error("write", fresh, errno);
+  if (std::rename(fresh.c_str(), path.c_str()) != 0) return system_error("rename", path, errno);
+  return {};
+}
+
+}  // namespace
+
+Json status_json(const Known& known, const Json& saved_health) {
+  const Snapshot& snapshot = known.snapshot;
+  Json gpus = Json::array();
+  for (const Gpu& gpu : snapshot.gpus) gpus.push_back(gpu_json(gpu, snapshot, known.clients));
+  Json resources = Json::array();
+  for (const auto& [name, resource] : snapshot.resources) {
+    const auto endpoint = known.endpoints.find(name);
+    Json json =
+        resource_json(resource, snapshot, endpoint == known.endpoints.end() ? EndpointStatus() : endpoint->second);
+    if (known.kubelet && known.kubelet->allocatable)
+      if (const auto found = known.kubelet->allocatable->find(name); found != known.kubelet->allocatable->end())
+        json["allocatableAtKubelet"] = found->second;
+    resources.push_back(std::move(json));
+  }
+  Json status{{"apiVersion", "slipway.dev/v1"},
+              {"kind", "DevicePluginStatus"},
+              {"driverVersion", snapshot.driver_version},
+              {"gpus", gpus},
+              {"resources", resources},
+              {"notes", snapshot.notes},
+              {"problem", snapshot.problem},
+              {"sick", saved_health}};
+  if (known.kubelet) status["holders"] = holders_json(known.kubelet->holders);
+  return status;
+}
+
+std::string metrics_text(const Known& known) {
+  const Snapshot& snapshot = known.snapshot;
+  std::string text =
+      "# HELP slipway_deviceplugin_gpu_healthy 1 when the GPU may be handed out; `reason` says why not.\n"
+      "# TYPE slipway_deviceplugin_gpu_healthy gauge\n";
+  for (const Gpu& gpu : snapshot.gpus) {
+    const auto found = snapshot.health.find(gpu.uuid);
+    const Health health = found == snapshot.health.end() ? Health() : found->second;
+    text += fmt::format("slipway_deviceplugin_gpu_healthy{{uuid=\"{}\",index=\"{}\",reason=\"{}\"}} {}\n", gpu.uuid,
+                        gpu.index, health.reason, health.healthy ? 1 : 0);
+  }
+  text +=
+      "# HELP slipway_deviceplugin_devices Devices offered to kubelet, by resource.\n"
+      "# TYPE slipway_deviceplugin_devices gauge\n";
+  for (const auto& [name, resource] : snapshot.resources) {
+    const std::size_t healthy = healthy_of(snapshot, resource);
+    text += fmt::format("slipway_deviceplugin_devices{{resource=\"{}\",health=\"healthy\"}} {}\n", name, healthy);
+    text += fmt::format("slipway_deviceplugin_devices{{resource=\"{}\",health=\"unhealthy\"}} {}\n", name,
+                        resource.ids.size() - healthy);
+  }
+  text +=
+      "# HELP slipway_deviceplugin_registered 1 when kubelet has taken the resource.\n"
+      "# TYPE slipway_deviceplugin_registered gauge\n";
+  for (const auto& [name, endpoint] : known.endpoints)
+    text += fmt::format("slipway_deviceplugin_registered{{resource=\"{}\"}} {}\n", name, endpoint.registered ? 1 : 0);
+  text +=
+      "# HELP slipway_deviceplugin_client_memory_bytes GPU memory that a process holds.\n"
+      "# TYPE slipway_deviceplugin_client_memory_bytes gauge\n";
+  for (const auto& [uuid, list] : known.clients)
+    for (const Client& client : list)
+      text += fmt::format("slipway_deviceplugin_client_memory_bytes{{uuid=\"{}\",pid=\"{}\",container=\"{}\"}} {}\n",
+                          uuid, client.pid, client.container, client.memory_bytes);
+  return text;
+}
+
+Remembered read_remembered(const std::string& folder) {
+  std::ifstream in(folder + "/status.json");
+  std::ostringstream text;
+  text << in.rdbuf();
+  const Json status = Json::parse(text.str(), nullptr, false);
+  Remembered remembered;
+  if (!status.is_object() || !status.contains("gpus") || !status["gpus"].is_array()) return remembered;
+  remembered.health = status.value("sick", Json::object());
+  for (const Json& each : status["gpus"]) {
+    if (!each.is_object()) continue;
+    Gpu gpu;
+    gpu.uuid = each.value("uuid", "");
+    gpu.index = each.value("index", 0U);
+    gpu.minor = each.value("minor", 0U);
+    gpu.address = each.value("address", "");
+    gpu.product = each.value("product", "");
+    gpu.memory_bytes = each.value("memoryBytes", std::uint64_t{0});
+    if (each.contains("numaNode")) gpu.numa_node = each.value("numaNode", 0);
+    gpu.mig_enabled = each.value("migEnabled", false);
+    const Json mig_devices = each.value("migDevices", Json::array());
+    for (const Json& mig : mig_devices) {
+      if (!mig.is_object()) continue;
+      MigDevice& device = gpu.mig_devices.emplace_back();
+      device.uuid = mig.value("uuid", "");
+      device.index = mig.value("index", 0U);
+      device.profile = mig.value("profile", "");
+      device.memory_bytes = mig.value("memoryBytes", std::uint64_t{0});
+    }
+    if (!gpu.uuid.empty()) remembered.gpus.push_back(gpu);
+  }
+  return remembered;
+}
+
+Status StateFile::write(const Json& status, const std::string& metrics) {
+  const std::string text = pretty(status);
+  if (text == status_ && metrics == metrics_) return {};
+  std::error_code problem;
+  std::filesystem::create_directories(folder_, problem);
+  if (problem) return system_error("make", folder_, problem.value());
+  SLIPWAY_CHECK(replace(folder_ + "/status.json", text));
+  SLIPWAY_CHECK(replace(folder_ + "/metrics.prom", metrics));
+  status_ = text;
+  metrics_ = metrics;
+  return {};
+}
+
+}  // namespace slipway::deviceplugin

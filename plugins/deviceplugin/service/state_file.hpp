@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/service/state_file.hpp - what the service shows and remembers: status.json and metrics.prom
+// below /run/slipway/deviceplugin.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+#include "deviceplugin/service/board.hpp"
+#include "deviceplugin/service/clients.hpp"
+#include "deviceplugin/service/grpc/pod_resources.hpp"
+#include "deviceplugin/service/registrar.hpp"
+
+namespace slipway::deviceplugin {
+
+inline constexpr const char* kStatusFolder = "/run/slipway/deviceplugin";
+
+/// All that is shown.
+struct Known {
+  const Snapshot& snapshot;
+  std::map<std::string, EndpointStatus> endpoints;
+  Clients clients;
+  std::optional<PodResources> kubelet;  ///< empty: it does not answer
+};
+
+/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "notes", "problem", "sick"}
+Json status_json(const Known& known, const Json& saved_health);
+/// The same in Prometheus' text form, for a textfile collector.
+std::string metrics_text(const Known& known);
+
+/// What an earlier process of this boot left: GPUs and health. Empty where there is none, or it cannot be read.
+struct Remembered {
+  std::vector<Gpu> gpus;
+  Json health = Json::object();
+};
+Remembered read_remembered(const std::string& folder);
+
+/// Replaces both files as a whole when they change. Errors: of the file system.
+class StateFile {
+ public:
+  explicit StateFile(std::string folder) : folder_(std::move(folder)) {}
+  Status write(const Json& status, const std::string& metrics);
+
+ private:
+  std::string folder_;
+  std::string status_;
+  std::string metrics_;
+};
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/status_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace slipway::deviceplugin {
+namespace {
+
+constexpr std::size_t kColumns = 5;
+using Row = std::array<std::string, kColumns>;
+
+std::string mebibytes(const Json& object) {
+  return fmt::format("{} MiB", object.value("memoryBytes", std::uint64_t{0}) >> 20U);
+}
+
+Json list_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() ? *found : Json::array();
+}
+
+std::string health_of(const Json& gpu) {
+  const Json health = gpu.value("health", Json::object());
+  return health.value("healthy", false) ? "healthy" : health.value("reason", "unhealthy");
+}
+
+/// Each column as wide as its widest cell; the last one is not filled up.
+std::string table(const std::vector<Row>& rows) {
+  std::array<std::size_t, kColumns> widths{};
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < kColumns; ++i) text += fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += row[kColumns - 1] + "\n";
+  }
+  return text;
+}
+
+std::string gpus_text(const Json& gpus) {
+  std::vector<Row> rows{{"GPU", "PCI address", "product", "memory", "health"}};
+  for (const Json& gpu : gpus) {
+    rows.push_back({std::to_string(gpu.value("index", 0)), gpu.value("address", ""), gpu.value("product", ""),
+                    mebibytes(gpu), health_of(gpu)});
+    const Json parts = list_of(gpu, "migDevices");
+    for (const Json& mig : parts)
+      rows.push_back({fmt::format("{}:{}", gpu.value("index", 0), mig.value("index", 0)), "",
+                      "MIG " + mig.value("profile", ""), mebibytes(mig), ""});
+  }
+  return table(rows);
+}
+
+/// Who holds memory, and what is wrong with a GPU.
+std::string notes_text(const Json& gpu) {
+  const std::string called = fmt::format("GPU {}", gpu.value("index", 0));
+  std::string text;
+  const Json clients = list_of(gpu, "clients");
+  for (const Json& client : clients) {
+    const std::string container = client.value("container", "");
+    text += fmt::format("{}: process {}{} holds {}\n", called, client.value("pid", 0),
+                        container.empty() ? "" : " of container " + container, mebibytes(client));
+  }
+  const Json health = gpu.value("health", Json::object());
+  if (health.value("healthy", false)) return text;
+  text += fmt::format("{}: {}\n", called, health.value("text", "is unhealthy"));
+  if (const std::string remedy = health.value("remedy", ""); !remedy.empty()) text += "  do: " + remedy + "\n";
+  return text;
+}
+
+std::string resource_text(const Json& resource) {
+  std::string text = fmt::format("{}: {} of {} healthy", resource.value("name", ""), resource.value("healthy", 0),
+                                 resource.value("ids", 0));
+  if (const std::string sharing = resource.value("sharing", "none"); sharing != "none") text += ", shared: " + sharing;
+  text += resource.value("registered", false) ? ", registered with kubelet" : ", not registered with kubelet";
+  if (const std::string problem = resource.value("problem", ""); !problem.empty()) text += ": " + problem;
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string status_text(const Json& status) {
+  std::string text;
+  if (const std::string driver = status.value("driverVersion", ""); !driver.empty()) text += "driver " + driver + "\n";
+  const Json gpus = list_of(status, "gpus");
+  if (!gpus.empty()) text += gpus_text(gpus);
+  for (const Json& gpu : gpus) text += notes_text(gpu);
+  const Json resources = list_of(status, "resources");
+  for (const Json& resource : resources) text += resource_text(resource);
+  if (resources.empty()) text += "No resources are offered to kubelet.\n";
+  if (const std::string problem = status.value("problem", ""); !problem.empty()) text += "problem: " + problem + "\n";
+  return text;
+}
+
+}  // namespace slipway::deviceplugin

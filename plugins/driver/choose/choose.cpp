@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/choose/choose.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "driver/choose/errors.hpp"
+#include "nvidia/driver_version.hpp"
+
+namespace slipway::driver {
+namespace {
+
+bool fits_machine(const Package& package, const Wanted& wanted) {
+  const auto agrees = [](const std::string& have, const std::string& want) {
+    return have.empty() || want.empty() || have == want;
+  };
+  return package.version == wanted.version && agrees(package.arch, wanted.arch) && agrees(package.os, wanted.os);
+}
+
+const Package* find(const std::vector<Package>& packages, const Wanted& wanted, const std::string& kernel,
+                    nvidia::Flavour flavour) {
+  const auto found = std::ranges::find_if(packages, [&](const Package& package) {
+    return fits_machine(package, wanted) && package.flavour == flavour && package.kernel_release == kernel;
+  });
+  return found == packages.end() ? nullptr : &*found;
+}
+
+// When the operating system of the root is not known, packages for several of them may fit.
+void note_unknown_os(const Package& package, const Wanted& wanted, Choice& choice) {
+  if (!wanted.os.empty() || package.os.empty()) return;
+  choice.notes.push_back(
+      fmt::format("the root does not say which system it is; taking the package for {}", package.os));
+}
+
+void note_second_choice(const Package& package, const Wanted& wanted, Choice& choice) {
+  if (wanted.flavours.empty() || package.flavour == wanted.flavours.front()) return;
+  choice.notes.push_back(fmt::format("modules: {}, since the source has no {} package for this kernel",
+                                     nvidia::to_string(package.flavour), nvidia::to_string(wanted.flavours.front())));
+}
+
+Choice choice_of(const Package& package, const Wanted& wanted) {
+  Choice choice;
+  choice.package = &package;
+  choice.compile = package.is_source();
+  note_unknown_os(package, wanted, choice);
+  note_second_choice(package, wanted, choice);
+  return choice;
+}
+
+Error needs_catalogue(const Wanted& wanted) {
+  return {ErrorCode::needs_catalogue,
+          fmt::format("the lock does not say which driver package kernel {} gets", wanted.kernel_release),
+          wanted.source,
+          "let this host reach the source once, so that the lock can be written",
+          {}};
+}
+
+// An incomplete catalogue cannot tell that there is no exact package. What was compiled for this kernel from the very
+// source package that the lock names was decided with the whole catalogue: it stays.
+bool may_be_elsewhere(const Wanted& wanted, const Package* source) {
+  if (wanted.complete || wanted.precompiled == Precompiled::never) return false;
+  return source == nullptr || source->digest != wanted.compiled_from;
+}
+
+}  // namespace
+
+Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted& wanted) {
+  if (wanted.precompiled != Precompiled::never)
+    for (const auto flavour : wanted.flavours)
+      if (const Package* exact = find(packages, wanted, wanted.kernel_release, flavour))
+        return choice_of(*exact, wanted);
+
+  const Package* source = nullptr;
+  for (const auto flavour : wanted.flavours)
+    if (source == nullptr) source = find(packages, wanted, "", flavour);
+  if (may_be_elsewhere(wanted, source) || (source == nullptr && !wanted.complete)) return needs_catalogue(wanted);
+  if (wanted.precompiled == Precompiled::require || source == nullptr) return no_package(packages, wanted, source);
+  if (const auto failure = source->known_failure(wanted.kernel_release))
+    return known_not_to_compile(packages, wanted, *failure);
+  Choice choice = choice_of(*source, wanted);
+  choice.notes.push_back(fmt::format("{} has no package for kernel {}: the modules are compiled from its source",
+                                     wanted.source, wanted.kernel_release));
+  if (wanted.precompiled == Precompiled::never) choice.notes.back() = "precompiled: never, so the modules are compiled";
+  return choice;
+}
+
+}  // namespace slipway::driver

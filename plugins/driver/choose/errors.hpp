@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/choose/errors.hpp - the errors of choosing a package: what was looked for, what is there, what to do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/choose/choose.hpp"
+
+namespace slipway::driver {
+
+Error nothing_there(const Wanted& wanted);
+Error several_versions(const Wanted& wanted, const std::vector<std::string>& versions);
+/// @param versions  all that there are, the nearest first
+/// @param told      those of them whose packages are listed
+Error no_such_version(const std::vector<Package>& packages, const Wanted& wanted,
+                      const std::vector<std::string>& versions, const std::vector<std::string>& told);
+/// The spec allows several versions. @param reasons  for each, "VERSION: why it does not fit"
+Error no_version_fits(const std::vector<Package>& packages, const Wanted& wanted,
+                      const std::vector<std::string>& reasons, const std::vector<std::string>& told);
+/// @param source  the source package that policy did not let compile, or null
+Error no_package(const std::vector<Package>& packages, const Wanted& wanted, const Package* source);
+Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& wanted, const std::string& failure);
+
+/// Adds a "found" line for each kind of package there is, the kernels nearest to the wanted one first.
+void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error);
+
+}  // namespace slipway::driver

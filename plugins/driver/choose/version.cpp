@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/choose/version.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "driver/choose/errors.hpp"
+
+namespace slipway::driver {
+namespace {
+
+constexpr std::size_t kShownVersions = 3;  // whose packages an error tells
+
+/// The version that a tag begins with: "535.261.03" of "535.261.03-debian12"; empty: it names none.
+std::string version_of_tag(const std::string& tag) {
+  std::string version = tag.substr(0, tag.find('-'));
+  return nvidia::DriverVersion::parse(version) ? version : std::string{};
+}
+
+struct Newest {
+  bool operator()(const std::string& a, const std::string& b) const { return nvidia::version_less(b, a); }
+};
+
+/// What is known of a source: its versions, and which of them have packages that were not read.
+class Versions {
+ public:
+  Versions(const std::vector<Package>& packages, const Catalogue& catalogue)
+      : catalogue_(catalogue), listed_(catalogue.complete || !catalogue.unread.empty()) {
+    for (const auto& package : packages) all_.insert(package.version);
+    for (const auto& tag : catalogue.unread) {
+      const std::string version = version_of_tag(tag);
+      if (version.empty()) {
+        others_.push_back(tag);
+      } else {
+        all_.insert(version);
+        unread_.insert(version);
+      }
+    }
+  }
+
+  /// Else the lock alone was asked.
+  bool listed() const { return listed_; }
+  std::vector<std::string> all() const { return {all_.begin(), all_.end()}; }
+  /// Newest first.
+  std::vector<std::string> allowed(const nvidia::VersionWish& wish) const {
+    std::vector<std::string> versions;
+    std::ranges::copy_if(all_, std::back_inserter(versions), [&](const auto& one) { return wish.allows(one); });
+    return versions;
+  }
+  std::vector<std::string> unread(const std::vector<std::string>& versions) const {
+    std::vector<std::string> more;
+    std::ranges::copy_if(versions, std::back_inserter(more), [&](const auto& one) { return unread_.contains(one); });
+    return more;
+  }
+  /// Tags that name no version, and were not read.
+  const std::vector<std::string>& others() const { return others_; }
+  const Catalogue& catalogue() const { return catalogue_; }
+
+ private:
+  const Catalogue& catalogue_;
+  bool listed_;
+  std::set<std::string, Newest> all_;
+  std::set<std::string> unread_;
+  std::vector<std::string> others_;
+};
+
+struct Attempt {
+  std::string version;
+  Error error;
+};
+
+std::string passed_over(const Attempt& attempt) {
+  return fmt::format("{} is passed over: {}", attempt.version, attempt.error.what);
+}
+
+/// Why none is taken. Packages of the nearest versions are told, so these must be read first.
+Error none_fits(const std::vector<Package>& packages, const Versions& versions, const nvidia::VersionWish& wish,
+                const Wanted& wanted, const std::vector<Attempt>& failed) {
+  if (!versions.others().empty()) return needs_tags(versions.catalogue(), versions.others());
+  if (failed.size() == 1) return failed.front().error;
+  std::vector<std::string> near = wish.nearest_first(versions.all());
+  if (near.empty()) return nothing_there(wanted);
+  std::vector<std::string> told{near.begin(),
+                                near.begin() + static_cast<std::ptrdiff_t>(std::min(near.size(), kShownVersions))};
+  if (const auto more = versions.unread(told); !more.empty()) return needs_tags(versions.catalogue(), more);
+  if (failed.empty()) return no_such_version(packages, wanted, near, told);
+  std::vector<std::string> reasons;
+  for (const auto& attempt : failed) reasons.push_back(attempt.version + ": " + attempt.error.what);
+  return no_version_fits(packages, wanted, reasons, told);
+}
+
+Result<ChosenVersion> only_version(const Versions& versions, const Wanted& wanted) {
+  const auto all = versions.all();
+  if (all.size() > 1 && versions.listed()) return several_versions(wanted, {all.rbegin(), all.rend()});
+  if (!versions.listed() && all.size() != 1) return needs_tags(versions.catalogue(), {});
+  if (const auto more = versions.unread(all); !more.empty()) return needs_tags(versions.catalogue(), more);
+  if (!versions.others().empty()) return needs_tags(versions.catalogue(), versions.others());
+  if (all.empty()) return nothing_there(wanted);
+  return ChosenVersion{all.front(), {}};
+}
+
+std::vector<std::string> why(const nvidia::VersionWish& wish, const std::string& version,
+                             const std::vector<Attempt>& failed, bool listed) {
+  if (wish.is_exact()) return {};
+  std::vector<std::string> notes{fmt::format("version: {} takes {}{}", wish.text(), version,
+                                             listed ? ", the newest that fits" : ", which the lock pins")};
+  for (const auto& attempt : failed) notes.push_back(passed_over(attempt));
+  return notes;
+}
+
+}  // namespace
+
+Result<ChosenVersion> choose_version(const std::vector<Package>& packages, const Catalogue& catalogue,
+                                     const nvidia::VersionWish& wish, const Wanted& wanted, const TryVersion& fits) {
+  const Versions versions(packages, catalogue);
+  if (wish.is_empty()) {
+    SLIPWAY_TRY(only, only_version(versions, wanted));
+    const Status tried = fits(only.version);
+    if (!tried && tried.error().code == ErrorCode::needs_catalogue) return needs_tags(catalogue, {});
+    if (!tried) return tried.error();
+    return only;
+  }
+  const auto allowed = versions.allowed(wish);
+  std::vector<Attempt> failed;
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    // Each time none of those that were read fits, twice as many are asked for: few requests, few rounds.
+    const auto end = allowed.begin() + static_cast<std::ptrdiff_t>(std::min(allowed.size(), 2 * i + 1));
+    const std::vector<std::string> next(allowed.begin() + static_cast<std::ptrdiff_t>(i), end);
+    if (!versions.unread({allowed[i]}).empty()) return needs_tags(catalogue, versions.unread(next));
+    const Status tried = fits(allowed[i]);
+    if (tried) return ChosenVersion{allowed[i], why(wish, allowed[i], failed, versions.listed())};
+    if (tried.error().code != ErrorCode::needs_catalogue) {
+      if (wish.is_exact() && !versions.listed()) return tried.error();
+      failed.push_back({allowed[i], tried.error()});
+    }
+  }
+  if (!versions.listed()) return needs_tags(catalogue, {});
+  return none_fits(packages, versions, wish, wanted, failed);
+}
+
+}  // namespace slipway::driver

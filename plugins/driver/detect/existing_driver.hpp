@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/detect/existing_driver.hpp - an NVIDIA driver in the root that is not ours: who put it there, and how it
+// goes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/json.hpp>
+
+namespace slipway::driver {
+
+/// One trace of it.
+struct ExistingDriver {
+  std::string how;      ///< "packages", "DKMS", "installer", "modules", "libraries"
+  std::string what;     ///< "libcuda1, nvidia-smi (dpkg)", a path, a program
+  std::string version;  ///< driver version where the trace tells it; may be empty
+  std::string flavour;  ///< "open", "proprietary"; empty: the trace does not tell
+  std::string remove;   ///< a command that removes it
+};
+Json to_json(const std::vector<ExistingDriver>& traces);
+std::vector<ExistingDriver> existing_drivers_from_json(const Json& value);
+
+/// Everything that is there and does not belong to slipway's store, for one kernel.
+std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::string& kernel_release);
+
+/// A Debian package that brings driver libraries or modules, not just something that uses them.
+bool is_driver_package(std::string_view name);
+
+/// Driver packages that are installed, from the text of /var/lib/dpkg/status: one trace for each
+/// version, since a mix is worth knowing.
+std::vector<ExistingDriver> driver_packages_in(std::string_view dpkg_status);
+
+/// Modules of an NVIDIA driver in the text of modules.dep, paths below /lib/modules/REL; ours are left out.
+std::vector<std::string> driver_modules_in(std::string_view modules_dep);
+
+/// The driver version in a library's file name: "libcuda.so.535.261.03"; empty: it has none.
+std::string library_version(std::string_view file_name);
+
+}  // namespace slipway::driver

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/detect/host_facts.hpp"
+
+#include <algorithm>
+
+#include "driver/detect/root_layout.hpp"
+#include "nvidia/nvswitch.hpp"
+
+namespace slipway::driver {
+namespace {
+
+void read_hardware(const Host& host, HostFacts& facts) {
+  facts.kernel_view = host.has_kernel_view();
+  if (!facts.kernel_view) return;
+  for (const auto& device : host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}})) {
+    if (nvidia::is_gpu(device)) facts.gpus.push_back(nvidia::gpu_from_pci(device));
+    if (nvidia::nvswitch_of(device)) facts.nvswitches.push_back(device.address);
+  }
+  for (const auto& device : host.pci_devices({.vendor = nvidia::kMellanoxVendor, .base_class = {}})) {
+    const auto vpd = host.read("/sys/bus/pci/devices/" + device.address + "/vpd");
+    facts.nvlink5_switches |= vpd && nvidia::is_nvlink5_switch_vpd(*vpd);
+  }
+  facts.loaded = nvidia::read_loaded_driver(host);
+  facts.gpu_minors = nvidia::read_gpu_minors(host);
+  facts.nouveau_loaded = host.module_loaded("nouveau") || host.module_loaded("nova_core");
+  facts.enforces_signatures = enforces_signatures(host);
+  facts.secure_boot = secure_boot(host);
+}
+
+void read_kernel(const Host& host, HostFacts& facts) {
+  const auto release = host.kernel_release();
+  if (!release) return;
+  facts.kernel_release = *release;
+  facts.headers = read_kernel_headers(host, *release);
+  facts.module_compression = module_compression(host, *release);
+  if (facts.headers) facts.compiler = find_program(host, compiler_program(facts.headers->compiler));
+  facts.has_make = !find_program(host, "make").empty();
+  facts.initramfs = read_initramfs(host, *release);
+}
+
+}  // namespace
+
+std::vector<nvidia::Gpu> HostFacts::usable_gpus() const {
+  std::vector<nvidia::Gpu> usable;
+  std::ranges::copy_if(gpus, std::back_inserter(usable),
+                       [](const nvidia::Gpu& gpu) { return !gpu.driver.starts_with("vfio"); });
+  return usable;
+}
+
+HostFacts read_host_facts(const Host& host) {
+  HostFacts facts;
+  read_hardware(host, facts);
+  read_kernel(host, facts);
+  facts.os = os_tag(host);
+  facts.os_family = host.os_release("ID") + " " + host.os_release("ID_LIKE");
+  facts.lib_folder = lib_folder(host);
+  facts.public_libdir = public_libdir(host);
+  facts.existing = find_existing_drivers(host, facts.kernel_release);
+  facts.installed = read_receipt(host);
+  return facts;
+}
+
+}  // namespace slipway::driver

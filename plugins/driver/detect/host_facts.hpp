@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/detect/host_facts.hpp - what detect() looks at, and its way through Facts to plan().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/facts.hpp>
+#include <slipway/host.hpp>
+
+#include "driver/detect/existing_driver.hpp"
+#include "driver/detect/initramfs.hpp"
+#include "driver/detect/kernel_config.hpp"
+#include "driver/detect/receipt.hpp"
+#include "nvidia/gpu.hpp"
+#include "nvidia/loaded_driver.hpp"
+
+namespace slipway::driver {
+
+struct HostFacts {
+  // Hardware; empty without a kernel's view.
+  bool kernel_view = false;
+  std::vector<nvidia::Gpu> gpus;
+  std::vector<std::string> nvswitches;  ///< PCI addresses
+  bool nvlink5_switches = false;
+  std::vector<unsigned> gpu_minors;  ///< as the loaded driver gave them
+  std::optional<nvidia::LoadedDriver> loaded;
+  bool nouveau_loaded = false;
+  bool enforces_signatures = false;
+  std::optional<bool> secure_boot;
+  // The kernel that is planned for; empty release when it could not be told.
+  std::string kernel_release;
+  std::optional<KernelHeaders> headers;
+  std::string module_compression;
+  std::string compiler;  ///< path of the headers' compiler in the root; empty: not there
+  bool has_make = false;
+  Initramfs initramfs;
+  // The root.
+  std::string os;
+  std::string os_family;  ///< ID and ID_LIKE, for hints: "debian", "rhel fedora"
+  std::string lib_folder;
+  std::string public_libdir;
+  std::vector<ExistingDriver> existing;
+  std::optional<Receipt> installed;
+
+  /// GPUs that an NVIDIA driver may take: not those handed to virtual machines.
+  std::vector<nvidia::Gpu> usable_gpus() const;
+  /// There is a kernel to look at, and it shows no GPU for us.
+  bool no_gpu_here() const { return kernel_view && usable_gpus().empty(); }
+};
+
+HostFacts read_host_facts(const Host& host);
+Facts to_facts(const HostFacts& facts);
+HostFacts host_facts_from(const Facts& facts);
+
+}  // namespace slipway::driver

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/detect/kernel_config.hpp - what a kernel's configuration and headers say to somebody who builds modules.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <slipway/host.hpp>
+#include <slipway/json.hpp>
+
+namespace slipway::driver {
+
+/// The value of `name` in a kernel's .config: "y", "m", a number, a text without its quotes; empty when it is not set.
+std::string config_value(std::string_view config, std::string_view name);
+
+/// The compiler's program in CONFIG_CC_VERSION_TEXT: "gcc-12 (Debian 12.2.0-14) 12.2.0" gives "gcc-12".
+std::string compiler_program(std::string_view version_text);
+
+/// The headers of one kernel, as modules are built with them.
+struct KernelHeaders {
+  std::string path;      ///< where /lib/modules/REL/build leads
+  std::string compiler;  ///< CONFIG_CC_VERSION_TEXT
+  bool preempt_rt = false;
+  Json identity;  ///< what a compiled module depends on: compiler text, digests of .config and Module.symvers
+};
+
+/// Nothing when the headers are not installed, or not whole (no .config or Makefile).
+std::optional<KernelHeaders> read_kernel_headers(const Host& host, const std::string& release);
+
+/// Path of a program in a root; empty when it is not there.
+std::string find_program(const Host& root, const std::string& name);
+
+/// How that kernel's own modules are compressed: "", "xz", "zstd" or "gz"; what the root's kmod can surely read.
+std::string module_compression(const Host& host, const std::string& release);
+
+/// The kernel ships the nouveau driver.
+bool has_nouveau_module(const Host& host, const std::string& release);
+
+/// Does the running kernel refuse unsigned modules? (module.sig_enforce, or lockdown as Secure Boot sets it)
+bool enforces_signatures(const Host& host);
+/// The EFI variable SecureBoot; nothing without EFI or a kernel's view.
+std::optional<bool> secure_boot(const Host& host);
+
+}  // namespace slipway::driver

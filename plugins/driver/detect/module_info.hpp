@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/detect/module_info.hpp - what a kernel module file says of itself (its .modinfo section), as modinfo shows
+// it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <slipway/result.hpp>
+
+namespace slipway::driver {
+
+/// "version", "vermagic", "license", "srcversion", "depends" …; of a key that is there several times, the first.
+using ModuleInfo = std::map<std::string, std::string, std::less<>>;
+
+/// Reads a module's bytes: ELF, or that compressed with xz, zstd or gzip.
+/// Errors: `corrupt` no ELF, no .modinfo, broken compression, or more than 512 MiB of it.
+Result<ModuleInfo> read_module_info(std::string_view bytes);
+
+/// The kernel release that a vermagic was made for: its first word.
+std::string vermagic_release(std::string_view vermagic);
+
+/// A signature of the kernel's kind is appended to an uncompressed module.
+bool is_signed_module(std::string_view elf);
+
+/// Takes off compression; bytes that are not compressed come back as they are. Errors: `corrupt`.
+Result<std::string> decompress(std::string_view bytes);
+
+}  // namespace slipway::driver

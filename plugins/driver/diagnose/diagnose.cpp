@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/diagnose/diagnose.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "nvidia/device_nodes.hpp"
+
+namespace slipway::driver {
+namespace {
+
+bool has_module(const HostFacts& facts, std::string_view name) {
+  return facts.loaded && std::ranges::count(facts.loaded->modules, name) > 0;
+}
+
+std::vector<std::string> bound_to(const HostFacts& facts, std::string_view driver) {
+  std::vector<std::string> addresses;
+  for (const auto& gpu : facts.gpus)
+    if (gpu.driver == driver) addresses.push_back(gpu.address);
+  return addresses;
+}
+
+void diagnose_nouveau(const HostFacts& facts, Findings& findings) {
+  if (!facts.nouveau_loaded) return;
+  const auto held = bound_to(facts, "nouveau");
+  findings.fail("driver.nouveau",
+                held.empty() ? "the kernel's own driver (nouveau) is loaded, so NVIDIA's cannot start"
+                             : fmt::format("the kernel's own driver (nouveau) holds {}, so NVIDIA's cannot start",
+                                           fmt::join(held, ", ")),
+                "run `slipway apply`, which blacklists it also in the initramfs, then reboot");
+}
+
+// What programs find first under that name; the file behind the link carries the version.
+std::string public_library(const HostFacts& facts, const Host& host, const char* name) {
+  for (const std::string& folder :
+       {facts.public_libdir, std::string("/usr/lib/x86_64-linux-gnu"), std::string("/usr/lib/aarch64-linux-gnu"),
+        std::string("/usr/lib64"), std::string("/usr/lib")}) {
+    if (folder.empty()) continue;
+    if (auto target = host.resolve(folder + "/" + name)) return *target;
+  }
+  return {};
+}
+
+void diagnose_versions(const HostFacts& facts, const Host& host, Findings& findings) {
+  if (!facts.loaded) return;
+  std::vector<std::string> wrong;
+  for (const char* name : {"libnvidia-ml.so.1", "libcuda.so.1"}) {
+    const std::string path = public_library(facts, host, name);
+    const std::string version = library_version(path.substr(path.rfind('/') + 1));
+    if (!version.empty() && version != facts.loaded->version) wrong.push_back(fmt::format("{} is {}", path, version));
+  }
+  if (wrong.empty()) return;
+  findings.fail("driver.versions",
+                fmt::format("the loaded module is of driver {}, and {}: programs say `Driver/library version mismatch`",
+                            facts.loaded->version, fmt::join(wrong, ", ")),
+                "reboot, so that the module of the installed driver is loaded; keep other installers from updating it");
+}
+
+void check_uvm_node(const std::string& path, unsigned major, unsigned minor, const Host& host,
+                    std::vector<std::string>& wrong) {
+  const auto info = host.info(path);
+  if (!info)
+    wrong.push_back(path + " is missing");
+  else if (info->type == FileInfo::Type::character_device &&
+           (info->device_major != major || info->device_minor != minor))
+    wrong.push_back(
+        fmt::format("{} is {}:{} and should be {}:{}", path, info->device_major, info->device_minor, major, minor));
+}
+
+void diagnose_uvm(const HostFacts& facts, const Host& host, Findings& findings) {
+  if (!facts.loaded) return;
+  constexpr const char* kNext =
+      "run `slipway apply`; until then CUDA fails with error 999 or 304, and containers miss it";
+  const auto major = host.character_major("nvidia-uvm");
+  if (!has_module(facts, "nvidia-uvm") || !major)
+    return findings.fail("driver.uvm-nodes", "nvidia is loaded and nvidia-uvm is not, so CUDA cannot start", kNext);
+  std::vector<std::string> wrong;
+  check_uvm_node("/dev/nvidia-uvm", *major, 0, host, wrong);
+  check_uvm_node("/dev/nvidia-uvm-tools", *major, 1, host, wrong);
+  if (!wrong.empty()) findings.fail("driver.uvm-nodes", fmt::format("{}", fmt::join(wrong, "; ")), kNext);
+}
+
+}  // namespace
+
+void diagnose_running(const HostFacts& facts, const Host& host, Findings& findings) {
+  if (!host.live()) return;  // a simulated or offline kernel runs nothing
+  diagnose_nouveau(facts, findings);
+  diagnose_versions(facts, host, findings);
+  diagnose_uvm(facts, host, findings);
+}
+
+Findings diagnose_driver(const HostFacts& facts, const Host& host) {
+  Findings findings;
+  diagnose_kernels(facts, host, findings);
+  diagnose_other_drivers(facts, host, findings);
+  diagnose_running(facts, host, findings);
+  diagnose_log(facts, host, findings);
+  return findings;
+}
+
+}  // namespace slipway::driver

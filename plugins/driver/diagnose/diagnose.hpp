@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/diagnose/diagnose.hpp - failure patterns of drivers that are known, each with what to do: for `slipway doctor`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/findings.hpp>
+
+#include "driver/detect/host_facts.hpp"
+
+namespace slipway::driver {
+
+/// Only what is there is found:
+///   driver.kernel       the running kernel, or that of the next boot, has no driver modules
+///   driver.two-drivers  slipway's driver, and another one
+///   driver.dkms         what DKMS left behind, for kernels that are gone or beside slipway's modules
+///   driver.other-kernel a module that was built for another kernel
+///   driver.versions     library and loaded module differ
+///   driver.uvm-nodes    /dev/nvidia-uvm and -tools are missing or wrong, or the module is not loaded
+///   driver.nouveau      nouveau is loaded
+///   driver.signature    the kernel refused a module's signature, or the log tells of one
+///   driver.start        the driver could not start a GPU
+///   driver.xid          XID errors, one finding for each number and GPU
+///   driver.log          the kernel's log cannot be read
+Findings diagnose_driver(const HostFacts& facts, const Host& host);
+
+// Its parts.
+void diagnose_kernels(const HostFacts& facts, const Host& host, Findings& findings);
+void diagnose_other_drivers(const HostFacts& facts, const Host& host, Findings& findings);
+void diagnose_running(const HostFacts& facts, const Host& host, Findings& findings);
+void diagnose_log(const HostFacts& facts, const Host& host, Findings& findings);
+/// Of these lines only. @param with_secure_boot  Secure Boot is on
+void diagnose_log_lines(const std::vector<std::string>& log, bool with_secure_boot, Findings& findings);
+
+}  // namespace slipway::driver

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "driver/plan/plan.hpp"
+#include "nvidia/driver_version.hpp"
+
+namespace slipway::driver {
+namespace {
+
+std::set<std::string> versions_of(const std::vector<ExistingDriver>& traces) {
+  std::set<std::string> versions;
+  for (const auto& trace : traces)
+    if (!trace.version.empty()) versions.insert(trace.version);
+  return versions;
+}
+
+std::string flavour_of(const HostFacts& facts) {
+  if (facts.loaded && facts.loaded->flavour) return std::string{nvidia::to_string(*facts.loaded->flavour)};
+  for (const auto& trace : facts.existing)
+    if (!trace.flavour.empty()) return trace.flavour;
+  return "proprietary";
+}
+
+void add_traces(const std::vector<ExistingDriver>& traces, Error& error) {
+  for (const auto& trace : traces) {
+    const std::string version = trace.version.empty() ? "" : ", version " + trace.version;
+    error.details.emplace_back("found",
+                               fmt::format("{}: {}{}; to remove: {}", trace.how, trace.what, version, trace.remove));
+  }
+}
+
+Error in_the_way(const Settings& settings, const std::vector<ExistingDriver>& traces) {
+  const auto versions = versions_of(traces);
+  Error error{
+      ErrorCode::conflict, "an NVIDIA driver that slipway did not install is in the way", traces.front().what, {}, {}};
+  add_traces(traces, error);
+  error.next = fmt::format("remove it: `{}`", traces.front().remove);
+  if (versions.size() == 1 && settings.version.allows(*versions.begin()))
+    error.next += "; or use it as it is: existing: keep";
+  return error;
+}
+
+Error cannot_keep(const Settings& settings, const std::vector<ExistingDriver>& traces) {
+  const auto versions = versions_of(traces);
+  std::string why = "and its version cannot be told";
+  if (versions.size() > 1) why = fmt::format("and it is a mix of {}", fmt::join(versions, " and "));
+  if (versions.size() == 1) why = fmt::format("but it is {}, not {}", *versions.begin(), settings.version.text());
+  Error error{ErrorCode::conflict,
+              fmt::format("the NVIDIA driver that is there is to be kept, {}", why),
+              "spec.components.driver.existing = keep",
+              {},
+              {}};
+  add_traces(traces, error);
+  error.next = versions.size() == 1
+                   ? fmt::format("write version: \"{}\", or remove it: `{}`", *versions.begin(), traces.front().remove)
+                   : fmt::format("remove it: `{}`", traces.front().remove);
+  return error;
+}
+
+}  // namespace
+
+Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, const Target& target) {
+  if (!settings.keep_existing) return in_the_way(settings, facts.existing);
+  const auto versions = versions_of(facts.existing);
+  const bool agrees = versions.size() == 1 && settings.version.allows(*versions.begin());
+  if (!agrees) return cannot_keep(settings, facts.existing);
+  Plan plan;
+  plan.note(
+      fmt::format("driver {} that is there is kept as it is ({}); slipway loads it and makes its nodes, and installs "
+                  "nothing",
+                  *versions.begin(), facts.existing.front().what));
+  if (!settings.parameters.empty())
+    plan.note("existing: keep: the parameters are not applied, they belong to its owner");
+  add_live_actions(settings, facts, target, *versions.begin(), plan);
+  plan.output("driver_root", "/");
+  plan.output("dev_root", "/");
+  plan.output("version", *versions.begin());
+  plan.output("flavour", flavour_of(facts));
+  return plan;
+}
+
+}  // namespace slipway::driver

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "driver/plan/module_parameters.hpp"
+#include "driver/plan/plan.hpp"
+#include "driver/plan/reboot.hpp"
+#include "nvidia/device_nodes.hpp"
+
+namespace slipway::driver {
+namespace {
+
+constexpr const char* kFirstModule = "nvidia";
+
+std::vector<unsigned> gpu_minors(const HostFacts& facts) {
+  if (facts.loaded && !facts.gpu_minors.empty()) return facts.gpu_minors;
+  // Before the driver is loaded: it numbers the GPUs that it takes in the order of their addresses.
+  std::vector<unsigned> minors;
+  for (unsigned minor = 0; minor < facts.usable_gpus().size() && minor <= nvidia::kMaxGpuMinor; ++minor)
+    minors.push_back(minor);
+  return minors;
+}
+
+void add_nodes(const Settings& settings, const HostFacts& facts, const std::vector<std::string>& modules, Plan& plan) {
+  if (nodes_are_left_alone(settings.parameters)) {
+    plan.note("NVreg_ModifyDeviceFiles=0: the device nodes are yours to make");
+    return;
+  }
+  const unsigned mode = device_file_mode(settings.parameters, nvidia::kNodeMode);
+  for (const auto& node : nvidia::control_nodes(modules, mode)) plan.add(action::device_node(node));
+  if (std::ranges::count(modules, "nvidia") == 0) return;
+  for (const unsigned minor : gpu_minors(facts)) plan.add(action::device_node(nvidia::gpu_node(minor, mode)));
+}
+
+}  // namespace
+
+void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
+                      const std::string& driver_version, Plan& plan) {
+  if (target.live && held_by_other_driver(facts)) {
+    plan.add(reboot_for_other_driver());
+    plan.note("nouveau holds a GPU; the modules are loaded after the reboot");
+    return;
+  }
+  if (target.live && facts.loaded && facts.loaded->version != driver_version)
+    plan.note(fmt::format("driver {} is loaded; it is replaced now if nobody uses it, else with the next boot",
+                          facts.loaded->version));
+  // The others go and come with the first one, which they need.
+  for (const auto& module : settings.load)
+    plan.add(action::kernel_module(module, {}, module == kFirstModule ? driver_version : ""));
+  add_nodes(settings, facts, settings.load, plan);
+}
+
+}  // namespace slipway::driver

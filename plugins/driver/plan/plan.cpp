@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/plan/plan.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "driver/package/annotations.hpp"
+#include "driver/choose/errors.hpp"
+#include "driver/choose/version.hpp"
+#include "driver/package/module_build.hpp"
+#include "driver/plan/module_parameters.hpp"
+#include "nvidia/driver_version.hpp"
+#include "nvidia/version_wish.hpp"
+
+namespace slipway::driver {
+namespace {
+
+constexpr const char* kSourceKey = "source";
+
+Result<std::string> target_kernel(const Target& target) {
+  if (!target.kernel_release.empty()) return target.kernel_release;
+  if (!target.kernel_problem.is_null()) return error_from_json(target.kernel_problem);
+  return Error{ErrorCode::not_found,
+               "it could not be told which kernel the driver is for",
+               "/lib/modules",
+               "name it: --kernel RELEASE",
+               {}};
+}
+
+Status check_hardware(const HostFacts& facts, const Target& target) {
+  if (target.hardware != "require" || !facts.usable_gpus().empty()) return {};
+  return Error{ErrorCode::not_found,
+               facts.kernel_view ? "there is no NVIDIA GPU on the PCI bus" : "no GPU can be seen here",
+               "spec.hardware = require",
+               "write hardware: assume to install the driver without a GPU, or look for the GPU with `lspci -d 10de:`",
+               {}};
+}
+
+Wanted make_wanted(const Settings& settings, const HostFacts& facts, const Target& target, const Catalogue& catalogue,
+                   const std::string& kernel_release) {
+  Wanted wanted;
+  wanted.source = catalogue.source;
+  wanted.version = settings.version.text();
+  wanted.kernel_release = kernel_release;
+  wanted.os = facts.os;
+  wanted.arch = target.arch;
+  wanted.precompiled = settings.precompiled;
+  wanted.complete = catalogue.complete || !catalogue.unread.empty();  // of a version in question all is read
+  if (facts.installed && facts.installed->compiled && facts.installed->kernel_release == kernel_release)
+    wanted.compiled_from = facts.installed->manifest;
+  return wanted;
+}
+
+std::vector<Package> of_version(const std::vector<Package>& packages, const std::string& version) {
+  std::vector<Package> same;
+  std::ranges::copy_if(packages, std::back_inserter(same),
+                       [&](const auto& package) { return package.version == version; });
+  return same;
+}
+
+// Unsigned modules under an enforcing kernel would be unpacked, switched in, and then refused: say so before.
+Status check_signatures(const Installation& installation, const Settings& settings, const HostFacts& facts,
+                        const Target& target) {
+  const bool is_signed =
+      installation.build.is_null() ? !installation.package->signer.empty() : !settings.sign_key.empty();
+  if (!target.live || !facts.enforces_signatures || is_signed) return {};
+  const bool compiled = !installation.build.is_null();
+  return Error{
+      ErrorCode::denied,
+      fmt::format("this kernel refuses modules without a trusted signature{}, and those of driver {} have none",
+                  facts.secure_boot.value_or(false) ? " (Secure Boot is on)" : "", installation.receipt.version),
+      compiled ? "spec.components.driver.signing" : "spec.components.driver.source",
+      compiled ? "name a key in signing: whose certificate is enrolled (`mokutil --import`)"
+               : "use a package with signed modules: `slipway driver build --sign-key KEY --sign-cert CERT`",
+      {}};
+}
+
+/// One version, fitted to this host.
+struct Fitted {
+  FlavourPlan flavour;
+  Choice choice;
+  Installation installation;
+};
+
+Result<Fitted> fit(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
+                   Wanted wanted) {
+  const unsigned branch = nvidia::DriverVersion::parse(wanted.version)->branch();
+  SLIPWAY_TRY(flavour, plan_flavour(settings, facts, branch, of_version(packages, wanted.version)));
+  wanted.flavours = flavour.flavours;
+  SLIPWAY_TRY(choice, choose_package(packages, wanted));
+  auto installation = plan_installation(settings, facts, choice, wanted.kernel_release);
+  if (installation) return Fitted{std::move(flavour), std::move(choice), std::move(*installation)};
+  Error error = std::move(installation).error();
+  if (choice.compile) add_what_is_there(packages, wanted, error);
+  return error;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const Inputs& inputs) {
+  const Target& target = inputs.target();
+  SLIPWAY_CHECK(check_hardware(facts, target));
+  if (!facts.existing.empty()) return plan_existing(settings, facts, target);
+  SLIPWAY_TRY(kernel_release, target_kernel(target));
+  SLIPWAY_TRY(catalogue, inputs.catalogue(kSourceKey));
+
+  Plan plan;
+  std::vector<std::string> problems;
+  const auto packages = packages_of(catalogue, problems);
+  for (auto& problem : problems) plan.note(std::move(problem) + "; it is left out");
+
+  const Wanted wanted = make_wanted(settings, facts, target, catalogue, kernel_release);
+  std::optional<Fitted> fitted;
+  const TryVersion fits = [&](const std::string& version) -> Status {
+    Wanted one = wanted;
+    one.version = version;
+    SLIPWAY_TRY(found, fit(settings, facts, packages, one));
+    fitted = std::move(found);
+    return {};
+  };
+  SLIPWAY_TRY(chosen, choose_version(packages, catalogue, settings.version, wanted, fits));
+  const Installation& installation = fitted->installation;
+  const std::string& version = chosen.version;
+  SLIPWAY_CHECK(check_signatures(installation, settings, facts, target));
+
+  for (const auto* notes : {&chosen.notes, &fitted->flavour.notes, &fitted->choice.notes})
+    for (const auto& note : *notes) plan.note(note);
+  for (auto& warning : parameter_warnings(settings.parameters)) plan.note(std::move(warning));
+  add_file_actions(settings, facts, installation, plan);
+  add_live_actions(settings, facts, target, version, plan);
+  plan.output("driver_root", "/");
+  plan.output("dev_root", "/");
+  plan.output("version", version);
+  plan.output("flavour", installation.receipt.flavour);
+  return plan;
+}
+
+}  // namespace slipway::driver

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/plan/plan.hpp - the driver's whole desired state, from settings, facts and catalogue. Pure.
+#pragma once
+
+#include <slipway/inputs.hpp>
+#include <slipway/plan.hpp>
+
+#include "driver/choose/choose.hpp"
+#include "driver/detect/host_facts.hpp"
+#include "driver/settings.hpp"
+
+namespace slipway::driver {
+
+/// Errors: no kernel, no package, another driver in the way, a compiler or headers missing, GPUs that the driver does
+/// not support; each says what to do.
+Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const Inputs& inputs);
+
+// The steps of it, for tests and for one another.
+
+/// Which flavours may be taken, best first, and what there is to say about that.
+struct FlavourPlan {
+  std::vector<nvidia::Flavour> flavours;
+  std::vector<std::string> notes;
+};
+/// @param packages  those of the chosen version: auto without any GPU follows their default
+Result<FlavourPlan> plan_flavour(const Settings& settings, const HostFacts& facts, unsigned branch,
+                                 const std::vector<Package>& packages);
+
+/// What is installed once the choice is made.
+struct Installation {
+  Receipt receipt;
+  const Package* package = nullptr;
+  Json build;  ///< null: the modules come ready
+};
+Result<Installation> plan_installation(const Settings& settings, const HostFacts& facts, const Choice& choice,
+                                       const std::string& kernel_release);
+
+/// Store, links, configuration files, receipt.
+void add_file_actions(const Settings& settings, const HostFacts& facts, const Installation& installation, Plan& plan);
+
+/// Modules and device nodes. Where a kernel shows no GPU the spec assumes one: else this would not be planned.
+void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
+                      const std::string& driver_version, Plan& plan);
+
+/// A driver that somebody else installed: `refuse` is an error, `keep` the plan to use it.
+Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, const Target& target);
+
+}  // namespace slipway::driver

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "driver/plan/module_parameters.hpp"
+#include "driver/verify/verify.hpp"
+#include "nvidia/device_nodes.hpp"
+
+namespace slipway::driver {
+namespace {
+
+void verify_loaded(const std::string& version, const Settings& settings, const HostFacts& facts, Findings& findings) {
+  if (!facts.loaded) {
+    findings.fail("driver.loaded", "the module nvidia is not loaded",
+                  "run `slipway apply`, or `modprobe nvidia` to see why");
+    return;
+  }
+  std::vector<std::string> missing;
+  for (const auto& module : settings.load)
+    if (std::ranges::count(facts.loaded->modules, module) == 0) missing.push_back(module);
+  if (facts.loaded->version != version)
+    findings.fail("driver.loaded", fmt::format("driver {} is loaded, {} is installed", facts.loaded->version, version),
+                  "reboot; until then programs say `Driver/library version mismatch`");
+  else if (facts.installed && facts.loaded->flavour &&
+           nvidia::to_string(*facts.loaded->flavour) != facts.installed->flavour)
+    findings.fail("driver.loaded",
+                  fmt::format("the {} modules are loaded, the {} ones are installed",
+                              nvidia::to_string(*facts.loaded->flavour), facts.installed->flavour),
+                  "reboot");
+  else if (!missing.empty())
+    findings.fail("driver.loaded", fmt::format("{} not loaded", fmt::join(missing, ", ")), "run `slipway apply`");
+  else
+    findings.pass("driver.loaded", fmt::format("driver {} is loaded: {}", version, fmt::join(settings.load, ", ")));
+}
+
+void verify_nodes(const Settings& settings, const HostFacts& facts, const Host& host, Findings& findings) {
+  std::vector<std::string> paths;
+  for (const auto& node : nvidia::control_nodes(settings.load)) paths.push_back(node.path);
+  for (const unsigned minor : facts.gpu_minors) paths.push_back(nvidia::gpu_node(minor).path);
+  std::vector<std::string> wrong;
+  for (const auto& path : paths)
+    if (const auto opened = host.opens(path); !opened)
+      wrong.push_back(fmt::format("{}: {}", path, opened.error().what));
+  if (wrong.empty())
+    findings.pass("driver.nodes", fmt::format("{} device nodes open", paths.size()));
+  else
+    findings.fail("driver.nodes", fmt::format("{}", fmt::join(wrong, "; ")), "run `slipway apply`");
+}
+
+void verify_gpus(const HostFacts& facts, Findings& findings) {
+  if (facts.usable_gpus().empty()) return findings.not_applicable("driver.gpus", "no NVIDIA GPU can be seen");
+  std::vector<std::string> wrong;
+  for (const auto& gpu : facts.usable_gpus())
+    if (gpu.driver != "nvidia")
+      wrong.push_back(fmt::format("{} at {} {}", gpu.name, gpu.address,
+                                  gpu.driver.empty() ? "has no driver" : "is bound to " + gpu.driver));
+  if (wrong.empty())
+    findings.pass("driver.gpus", fmt::format("{} GPUs are bound to nvidia", facts.usable_gpus().size()));
+  else
+    findings.fail("driver.gpus", fmt::format("{}", fmt::join(wrong, "; ")), "look for NVRM lines in `dmesg`");
+}
+
+void verify_nouveau(const Settings& settings, const HostFacts& facts, Findings& findings) {
+  if (!settings.blacklist_nouveau)
+    findings.not_applicable("driver.nouveau", "blacklist_nouveau: false");
+  else if (facts.nouveau_loaded)
+    findings.fail("driver.nouveau", "nouveau is loaded", "reboot; it is blacklisted from the next boot on");
+  else
+    findings.pass("driver.nouveau", "nouveau is not loaded");
+}
+
+}  // namespace
+
+void verify_hardware(const std::string& driver_version, const Settings& settings, const HostFacts& facts,
+                     const Host& host, Findings& findings) {
+  // A simulated machine shows GPUs to an offline root; its kernel runs nothing.
+  std::string why;
+  if (!host.live()) why = "the root is not live: a boot loads the modules";
+  if (facts.no_gpu_here() && host.hardware() != "assume") why = "no NVIDIA GPU can be seen";
+  if (!why.empty()) {
+    for (const auto* name : {"driver.loaded", "driver.nodes", "driver.gpus"}) findings.not_applicable(name, why);
+    if (facts.kernel_view && host.live())
+      verify_nouveau(settings, facts, findings);
+    else
+      findings.not_applicable("driver.nouveau", why);
+    return;
+  }
+  verify_loaded(driver_version, settings, facts, findings);
+  verify_nodes(settings, facts, host, findings);
+  verify_gpus(facts, findings);
+  verify_nouveau(settings, facts, findings);
+}
+
+}  // namespace slipway::driver

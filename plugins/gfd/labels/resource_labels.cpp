@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gfd/labels/resource_labels.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace slipway::gfd {
+namespace {
+
+const std::string kGpu = "nvidia.com/gpu";
+const std::string kMig = "nvidia.com/mig-";
+
+std::string family_of(int major, int minor) {
+  switch (major) {
+    case 1:
+      return "tesla";
+    case 2:
+      return "fermi";
+    case 3:
+      return "kepler";
+    case 5:
+      return "maxwell";
+    case 6:
+      return "pascal";
+    case 7:
+      return minor < 5 ? "volta" : "turing";
+    case 8:
+      return minor < 9 ? "ampere" : "ada-lovelace";
+    case 9:
+      return "hopper";
+    case 10:
+    case 12:
+      return "blackwell";
+    case 13:
+      return "rubin";
+    default:
+      return "undefined";
+  }
+}
+
+/// How a resource is shared, as its labels say it.
+struct Shared {
+  unsigned replicas = 1;
+  std::string strategy = "none";
+  std::string ending;  ///< of the product
+};
+
+Shared shared_of(const Sharing& sharing, const std::string& resource) {
+  const auto entry = sharing.replicas.find(resource);
+  if (entry == sharing.replicas.end() || sharing.strategy == Sharing::Strategy::none) return {};
+  const std::string strategy = sharing.strategy == Sharing::Strategy::mps ? "mps" : "time-slicing";
+  return {entry->second, strategy, sharing.rename ? "" : "-SHARED"};
+}
+
+void put_shared(const std::string& prefix, const Shared& shared, Labels& labels) {
+  labels[prefix + ".replicas"] = std::to_string(shared.replicas);
+  labels[prefix + ".sharing-strategy"] = shared.strategy;
+}
+
+/// The GPU that stands for its model: the most numerous model's last; null: none is of that kind.
+const Gpu* representative(const std::vector<Gpu>& gpus, bool mig) {
+  std::map<std::string, unsigned> counts;
+  for (const Gpu& gpu : gpus)
+    if (gpu.mig_enabled == mig) ++counts[gpu.name];
+  const Gpu* best = nullptr;
+  for (const Gpu& gpu : gpus) {
+    if (gpu.mig_enabled != mig) continue;
+    if (best == nullptr || gpu.name == best->name || counts[gpu.name] > counts[best->name]) best = &gpu;
+  }
+  return best;
+}
+
+unsigned count_of(const std::vector<Gpu>& gpus, const std::string& name) {
+  return static_cast<unsigned>(std::ranges::count(gpus, name, &Gpu::name));
+}
+
+void add_gpu(const std::vector<Gpu>& gpus, const Gpu& gpu, const Shared& shared, Labels& labels) {
+  labels[kGpu + ".product"] = fitted(sanitised(gpu.name), shared.ending);
+  labels[kGpu + ".count"] = std::to_string(count_of(gpus, gpu.name));
+  put_shared(kGpu, shared, labels);
+  if (gpu.memory_mib.value_or(0) > 0) labels[kGpu + ".memory"] = std::to_string(*gpu.memory_mib);
+  if (gpu.compute_major == 0) return;
+  labels[kGpu + ".family"] = family_of(gpu.compute_major, gpu.compute_minor);
+  labels[kGpu + ".compute.major"] = std::to_string(gpu.compute_major);
+  labels[kGpu + ".compute.minor"] = std::to_string(gpu.compute_minor);
+}
+
+std::string in_label(std::string profile) {
+  std::ranges::replace(profile, '+', '.');
+  return profile;
+}
+
+void add_mig(const std::string& prefix, const Gpu& parent, const MigDevice& device, unsigned count,
+             const Shared& shared, Labels& labels) {
+  labels[prefix + ".product"] = fitted(sanitised(parent.name), "-MIG-" + in_label(device.profile) + shared.ending);
+  labels[prefix + ".count"] = std::to_string(count);
+  put_shared(prefix, shared, labels);
+  labels[prefix + ".memory"] = std::to_string(device.memory_mib);
+  labels[prefix + ".multiprocessors"] = std::to_string(device.multiprocessors);
+  labels[prefix + ".slices.gi"] = std::to_string(device.gpu_slices);
+  labels[prefix + ".slices.ci"] = std::to_string(device.compute_slices);
+  labels[prefix + ".engines.copy"] = std::to_string(device.copy_engines);
+  labels[prefix + ".engines.decoder"] = std::to_string(device.decoders);
+  labels[prefix + ".engines.encoder"] = std::to_string(device.encoders);
+  labels[prefix + ".engines.jpeg"] = std::to_string(device.jpeg);
+  labels[prefix + ".engines.ofa"] = std::to_string(device.ofa);
+}
+
+/// A MIG layout that the strategy `single` cannot show as one kind of GPU.
+void add_invalid(const Gpu& gpu, Labels& labels) {
+  labels[kGpu + ".product"] = fitted(sanitised(gpu.name), "-MIG-INVALID");
+  labels[kGpu + ".count"] = labels[kGpu + ".replicas"] = labels[kGpu + ".memory"] = "0";
+  labels[kGpu + ".sharing-strategy"] = "";
+}
+
+void add_single(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
+  const Gpu* first = nullptr;
+  bool valid = true;
+  unsigned count = 0;
+  std::set<std::string> profiles;
+  for (const Gpu& gpu : gpus) {
+    if (!gpu.mig_enabled) continue;
+    if (first == nullptr) first = &gpu;
+    valid = valid && !gpu.mig.empty();
+    count += static_cast<unsigned>(gpu.mig.size());
+    for (const MigDevice& device : gpu.mig) profiles.insert(device.profile);
+  }
+  if (first == nullptr) return;
+  valid = valid && std::ranges::all_of(gpus, &Gpu::mig_enabled) && profiles.size() == 1;
+  if (!valid) return add_invalid(*first, labels);
+  add_mig(kGpu, *first, first->mig.front(), count, shared_of(config.sharing, kGpu), labels);
+}
+
+void add_mixed(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
+  std::map<std::string, unsigned> counts;
+  for (const Gpu& gpu : gpus)
+    for (const MigDevice& device : gpu.mig) ++counts[device.profile];
+  for (const Gpu& gpu : gpus)
+    for (const MigDevice& device : gpu.mig) {
+      const std::string resource = kMig + in_label(device.profile);
+      if (labels.count(resource + ".count") != 0) continue;  // the first of a profile stands for all
+      add_mig(resource, gpu, device, counts[device.profile], shared_of(config.sharing, resource), labels);
+    }
+}
+
+}  // namespace
+
+void add_resource_labels(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
+  if (const Gpu* gpu = representative(gpus, true)) add_gpu(gpus, *gpu, Shared{.replicas = 0}, labels);
+  if (const Gpu* gpu = representative(gpus, false)) add_gpu(gpus, *gpu, shared_of(config.sharing, kGpu), labels);
+  if (config.mig_strategy == MigStrategy::none) return;
+  labels["nvidia.com/mig.strategy"] = to_string(config.mig_strategy);
+  if (config.mig_strategy == MigStrategy::single) add_single(gpus, config, labels);
+  if (config.mig_strategy == MigStrategy::mixed) add_mixed(gpus, config, labels);
+}
+
+}  // namespace slipway::gfd

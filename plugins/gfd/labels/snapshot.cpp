@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gfd/labels/snapshot.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "gfd/labels/mig_devices.hpp"
+#include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/fabric.hpp"
+#include "nvidia/nvml/mig.hpp"
+#include "nvidia/nvml/system.hpp"
+
+namespace slipway::gfd {
+namespace {
+
+namespace nvml = nvidia::nvml;
+
+constexpr unsigned kMibShift = 20;
+
+// A display adapter for the workstation itself, which upstream does not count either.
+bool left_out(const std::string& name) { return name == "DGX Display" || name == "NVIDIA DGX Display"; }
+
+std::string called(unsigned index, const Gpu& gpu) {
+  return gpu.address.empty() ? fmt::format("GPU {}", index) : fmt::format("GPU {} ({})", index, gpu.address);
+}
+
+std::optional<std::uint32_t> class_of(const Host& host, const std::string& address) {
+  const std::string text = host.attribute("/sys/bus/pci/devices/" + address + "/class");
+  std::uint32_t value = 0;
+  if (!text.starts_with("0x")) return std::nullopt;
+  const auto [end, problem] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+  return problem == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+Status read_identity(nvml::Nvml& library, nvmlDevice_t device, const Host& host, Gpu& gpu) {
+  if (const auto place = nvml::device_pci(library, device)) gpu.address = place->address;
+  if (!gpu.address.empty()) gpu.device_class = class_of(host, gpu.address);
+  gpu.uuid = nvml::device_uuid(library, device).value_or("");
+  const auto capability = nvml::compute_capability(library, device);
+  if (!capability && !capability.absent()) return capability.error(called(gpu.index, gpu));
+  gpu.compute_major = capability.value_or({}).major;
+  gpu.compute_minor = capability.value_or({}).minor;
+  if (const auto total = nvml::memory_total(library, device)) {
+    gpu.memory_mib = *total >> kMibShift;
+  } else if (total.code() == NVML_ERROR_GPU_IS_LOST || total.code() == nvml::kGaveUp) {
+    return total.error(called(gpu.index, gpu));
+  }
+  return {};
+}
+
+Status read_fabric(nvml::Nvml& library, nvmlDevice_t device, Gpu& gpu) {
+  const auto fabric = nvml::fabric(library, device);
+  if (!fabric && !fabric.absent()) return fabric.error(called(gpu.index, gpu));
+  if (fabric && fabric->attached()) gpu.clique = fmt::format("{}.{}", fabric->cluster_uuid(), fabric->clique);
+  return {};
+}
+
+Status read_mig(nvml::Nvml& library, nvmlDevice_t device, Gpu& gpu) {
+  const auto mode = nvml::mig_mode(library, device);
+  if (!mode && !mode.absent()) return mode.error(called(gpu.index, gpu));
+  gpu.mig_capable = mode.ok();
+  gpu.mig_enabled = mode.ok() && mode->current;
+  if (!gpu.mig_enabled) return {};
+  SLIPWAY_TRY(devices, read_mig_devices(library, device, called(gpu.index, gpu)));
+  gpu.mig = std::move(devices);
+  return {};
+}
+
+Result<std::optional<Gpu>> read_gpu(nvml::Nvml& library, unsigned index, const Host& host) {
+  Gpu gpu{.index = index};
+  const auto device = nvml::device_at(library, index);
+  if (!device) return device.error(called(index, gpu));
+  const auto name = nvml::device_name(library, *device);
+  if (!name) return name.error(called(index, gpu));
+  gpu.name = *name;
+  if (left_out(gpu.name)) return std::optional<Gpu>();
+  SLIPWAY_CHECK(read_identity(library, *device, host, gpu));
+  SLIPWAY_CHECK(read_mig(library, *device, gpu));
+  SLIPWAY_CHECK(read_fabric(library, *device, gpu));
+  return std::optional(std::move(gpu));
+}
+
+}  // namespace
+
+Result<Snapshot> take_snapshot(nvml::Nvml& library, const Host& host) {
+  Snapshot snapshot;
+  const auto version = nvml::driver_version(library);
+  if (!version) return version.error("the driver's version");
+  snapshot.driver_version = *version;
+  const auto cuda = nvml::cuda_version(library);
+  if (!cuda) return cuda.error("the CUDA version");
+  snapshot.cuda_major = static_cast<unsigned>(*cuda) / 1000;
+  snapshot.cuda_minor = static_cast<unsigned>(*cuda) % 1000 / 10;
+  const auto count = nvml::device_count(library);
+  if (!count) return count.error("the number of GPUs");
+  for (unsigned index = 0; index < *count; ++index) {
+    SLIPWAY_TRY(gpu, read_gpu(library, index, host));
+    if (gpu) snapshot.gpus.push_back(std::move(*gpu));
+  }
+  return snapshot;
+}
+
+}  // namespace slipway::gfd

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/gfd/labels/snapshot.hpp - what one pass finds out about the machine's GPUs; labels are made of nothing else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/result.hpp>
+
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::gfd {
+
+struct MigDevice {
+  std::string uuid;
+  std::string profile;  ///< "1g.10gb+me", "1c.3g.20gb"
+  std::uint64_t memory_mib = 0;
+  unsigned multiprocessors = 0;
+  unsigned gpu_slices = 0;
+  unsigned compute_slices = 0;
+  unsigned copy_engines = 0;
+  unsigned decoders = 0;
+  unsigned encoders = 0;
+  unsigned jpeg = 0;
+  unsigned ofa = 0;
+};
+
+struct Gpu {
+  unsigned index = 0;
+  std::string name;     ///< as NVML gives it
+  std::string uuid;     ///< empty: not known
+  std::string address;  ///< "0000:65:00.0"
+  std::optional<std::uint64_t> memory_mib;
+  int compute_major = 0;
+  int compute_minor = 0;
+  bool mig_capable = false;
+  bool mig_enabled = false;
+  std::vector<MigDevice> mig;
+  std::string clique;                         ///< "CLUSTER-UUID.CLIQUE"; empty: in no fabric of several nodes
+  std::optional<std::uint32_t> device_class;  ///< of the PCI function; empty: not readable
+};
+
+struct Snapshot {
+  std::string driver_version;  ///< empty: no driver
+  unsigned cuda_major = 0;
+  unsigned cuda_minor = 0;
+  std::vector<Gpu> gpus;  ///< in index order
+};
+
+/// Asks NVML, and sysfs for PCI classes. Fails as a whole rather than leave out what could not be asked: half a picture
+/// makes wrong labels. What a GPU does not have is left empty.
+/// Errors: NVML's, naming the GPU.
+Result<Snapshot> take_snapshot(nvidia::nvml::Nvml& nvml, const Host& host);
+
+}  // namespace slipway::gfd

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/cdi/component/component.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "nvidia/gpu.hpp"
+#include "toolkit/cdi/component/facts.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+bool has_gpu(const Host& host) {
+  const auto devices = host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}});
+  return std::ranges::any_of(devices, nvidia::is_gpu);
+}
+
+std::string number_of(const Json& node) {
+  return std::to_string(node.value("major", 0)) + ":" + std::to_string(node.value("minor", 0));
+}
+
+/// What was found here is not what the component driver installs: the core asks again once that is done.
+std::optional<Error> other_driver(const Spec& spec, const Facts& facts, const Inputs& inputs) {
+  const Json wanted = inputs.output("driver", "driver_root");
+  const std::string found = facts.text("driver_root");
+  if (spec.text("driver_root") != "auto" || !wanted.is_string() || wanted == found) return std::nullopt;
+  return Error{ErrorCode::not_found,
+               "the component driver installs the driver below " + wanted.get<std::string>() +
+                   ", and so far there is one below " + found,
+               "spec.components.cdi.driver_root",
+               "name the root to use: driver_root, or take one of the two drivers away",
+               {}};
+}
+
+/// As udev writes it: "../nvidia0", "../nvidia-caps/nvidia-cap1".
+std::string char_link_target(const std::string& node) { return ".." + node.substr(std::string_view("/dev").size()); }
+
+}  // namespace
+
+Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
+  if (host.hardware() == "detect" && host.has_kernel_view() && !has_gpu(host))
+    return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+  const CdiSettings settings = read_cdi_settings(spec);
+  const CdiFacts found = read_cdi_facts(settings, host);
+  Facts facts;
+  Json texts = Json::object();
+  for (const auto& [path, each] : found.specs) texts[path] = settings.text_of(each);
+  facts.set("specs", std::move(texts));
+  facts.set("nodes", linked_nodes(found.specs));
+  if (found.later.empty()) facts.set("driver_root", found.roots.driver);
+  facts.set("notes", found.notes);
+  if (!found.later.empty()) facts.set("later", found.later);
+  if (found.problem) facts.set("problem", to_json(*found.problem));
+  return facts;
+}
+
+Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
+  Plan plan;
+  if (facts.has("later")) {
+    plan.note(facts.text("later"));
+    return plan;
+  }
+  if (auto error = other_driver(spec, facts, inputs)) return std::move(*error);
+  // The core asks again once what comes before this component has changed something.
+  if (facts.has("problem")) return error_from_json(facts.value("problem"));
+  const Json specs = facts.value("specs");
+  for (const auto& [path, text] : specs.items())
+    plan.add(action::file({.path = path, .content = text, .on_drift = "replace"}))
+        .because("container engines find the GPUs of this boot in it");
+  const Json nodes = facts.value("nodes");
+  if (spec.flag("char_links") && inputs.target().live)
+    for (const Json& node : nodes)
+      plan.add(action::symlink("/dev/char/" + number_of(node), char_link_target(node.value("path", ""))))
+          .because("the device cgroup of containers finds the node by it");
+  for (const std::string& note : facts.texts("notes")) plan.note(note);
+  return plan;
+}
+
+}  // namespace slipway::toolkit

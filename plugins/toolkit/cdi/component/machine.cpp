@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/cdi/component/machine.hpp"
+
+#include <slipway/local_host.hpp>
+
+namespace slipway::toolkit {
+namespace {
+
+std::string without_slash(std::string path) {
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+Result<std::unique_ptr<Host>> open_root(const Host& host, const std::string& root, bool with_devices) {
+  if (!host.exists(root))
+    return Error{ErrorCode::not_found,
+                 "there is no folder " + root,
+                 root,
+                 with_devices ? "name the folder that has dev/ in it: --dev-root DIR"
+                              : "name the folder that the driver is installed in: --driver-root DIR",
+                 {}};
+  HostConfig config;
+  config.root = without_slash(host.root_folder()) + root;
+  if (with_devices) config.kernel_view = config.root;
+  return open_host(config);
+}
+
+}  // namespace
+
+Result<Machine> Machine::open(const Host& host, const std::string& driver_root, const std::string& dev_root) {
+  Machine machine(host);
+  machine.driver_root_ = without_slash(driver_root);
+  machine.dev_root_ = without_slash(dev_root);
+  if (!machine.driver_root_.empty()) {
+    SLIPWAY_TRY(driver, open_root(host, machine.driver_root_, false));
+    machine.driver_ = std::move(driver);
+  }
+  if (!machine.dev_root_.empty()) {
+    SLIPWAY_TRY(dev, open_root(host, machine.dev_root_, true));
+    machine.dev_ = std::move(dev);
+  }
+  return machine;
+}
+
+Roots Machine::roots() const {
+  return {driver_ ? *driver_ : host_, dev_ ? *dev_ : host_, host_, driver_root_, dev_root_};
+}
+
+Result<Inventory> Machine::inventory() const {
+  SLIPWAY_TRY(library, nvidia::nvml::choose_library(host_, driver_root_.empty() ? "/" : driver_root_));
+  SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = library}));
+  return read_inventory(*nvml);
+}
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/cdi/component/machine.hpp - a host with its driver root and device root, and the GPUs that its NVML shows.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <slipway/host.hpp>
+
+#include "toolkit/cdi/generate.hpp"
+
+namespace slipway::toolkit {
+
+class Machine {
+ public:
+  /// @param host  borrowed for the machine's life
+  /// @param driver_root, dev_root  absolute inside the host; "/" or empty: the host itself
+  /// Errors: `not_found` there is no such folder.
+  static Result<Machine> open(const Host& host, const std::string& driver_root, const std::string& dev_root);
+
+  Roots roots() const;
+  /// Asks NVML once. For modes that need no GPUs only the driver's version is asked for, and may be missing.
+  /// Errors: those of Nvml::open() and read_inventory().
+  Result<Inventory> inventory() const;
+
+ private:
+  explicit Machine(const Host& host) : host_(host) {}
+
+  const Host& host_;
+  std::unique_ptr<Host> driver_;  ///< null: host_
+  std::unique_ptr<Host> dev_;     ///< null: host_
+  std::string driver_root_;
+  std::string dev_root_;
+};
+
+}  // namespace slipway::toolkit

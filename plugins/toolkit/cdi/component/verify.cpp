@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/cdi/component/verify.cpp - is what engines read right: there, valid, of now, and without contradiction?
+#include <set>
+
+#include "nvidia/cdi/read.hpp"
+#include "toolkit/cdi/component/component.hpp"
+#include "toolkit/cdi/component/facts.hpp"
+#include "toolkit/cdi/component/spec_folder.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+constexpr const char* kApply = "run `slipway apply`";
+
+void verify_specs(const CdiFacts& facts, const Host& host, Findings& findings) {
+  bool current = true;
+  for (const auto& [path, wanted] : facts.specs) {
+    const auto text = host.read(path, nvidia::cdi::kMaxSpecBytes);
+    const auto spec = text ? nvidia::cdi::parse_and_validate(*text, path) : Result<nvidia::cdi::Spec>(text.error());
+    if (!spec) {
+      findings.fail("cdi.specs", spec.error().what + " (" + path + ")", kApply);
+      return;
+    }
+    current = current && *spec == wanted;
+  }
+  const std::size_t count = facts.specs.size();
+  findings.pass("cdi.specs",
+                std::to_string(count) + (count == 1 ? " spec is there and valid" : " specs are there and valid"));
+  if (current)
+    findings.pass("cdi.current", "they describe the GPUs, the driver and the nodes as they are now");
+  else
+    findings.fail("cdi.current", "the GPUs, the driver or the nodes have changed since the specs were written", kApply);
+}
+
+/// The first host path of some edits that is not there; empty: all are.
+std::string missing_path(const nvidia::cdi::Edits& edits, const Host& host) {
+  for (const auto& node : edits.device_nodes)
+    if (const std::string path = node.host_path.empty() ? node.path : node.host_path; !host.info(path)) return path;
+  for (const auto& mount : edits.mounts)
+    if (!host.exists(mount.host_path)) return mount.host_path;
+  return {};
+}
+
+void verify_paths(const CdiFacts& facts, const Host& host, Findings& findings) {
+  for (const auto& [path, spec] : facts.specs) {
+    for (const std::string& program : missing_hook_programs(spec, host))
+      return findings.fail("cdi.paths", missing_hook_text(program) + " (" + path + ")",
+                           "install slipway-cdi-hook there, or set hooks: none");
+    std::string missing = missing_path(spec.edits, host);
+    for (const auto& device : spec.devices)
+      if (missing.empty()) missing = missing_path(device.edits, host);
+    if (missing.empty()) continue;
+    findings.fail("cdi.paths", path + " names " + missing + ", which is not there: no container with a GPU can start",
+                  kApply);
+    return;
+  }
+  findings.pass("cdi.paths", "everything that the specs name is there");
+}
+
+void verify_links(const CdiFacts& facts, const Host& host, Findings& findings) {
+  const Json nodes = linked_nodes(facts.specs);
+  for (const Json& node : nodes) {
+    const std::string link =
+        "/dev/char/" + std::to_string(node.value("major", 0)) + ":" + std::to_string(node.value("minor", 0));
+    if (host.read_link(link)) continue;
+    findings.fail("cdi.links", link + " is missing: a reload of systemd takes the GPU away from running containers",
+                  kApply);
+    return;
+  }
+  findings.pass("cdi.links", "every node has its link in /dev/char");
+}
+
+void verify_conflicts(const Host& host, Findings& findings) {
+  const SpecFolders folders = read_spec_folders(host, default_spec_folders());
+  if (folders.conflicts.empty())
+    findings.pass("cdi.conflicts", "no two specs of equal rank name the same device");
+  else
+    findings.fail("cdi.conflicts", folders.conflicts.front() + ", so engines refuse the device",
+                  "remove the file that slipway did not write, or let its owner write no spec");
+}
+
+}  // namespace
+
+Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
+  Findings findings;
+  const CdiSettings settings = read_cdi_settings(spec);
+  const CdiFacts facts = read_cdi_facts(settings, host);
+  if (!facts.later.empty()) {
+    findings.not_applicable("cdi.specs", facts.later);
+    return findings;
+  }
+  if (facts.problem) {
+    findings.fail("cdi.specs", facts.problem->what, facts.problem->next.empty() ? kApply : facts.problem->next);
+    return findings;
+  }
+  verify_specs(facts, host, findings);
+  if (host.live())
+    verify_paths(facts, host, findings);
+  else
+    findings.not_exercised("cdi.paths", "the machine is simulated");
+  verify_conflicts(host, findings);
+  if (settings.char_links && host.live()) verify_links(facts, host, findings);
+  return findings;
+}
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/programs/configure/configure.hpp"
+
+#include "toolkit/runtime/containerd/config.hpp"
+#include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/low_level_runtimes.hpp"
+#include "toolkit/runtime/toml.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+constexpr std::chrono::seconds kToolLimit{30};
+
+using Words = std::vector<std::string>;
+
+Result<Json> read_facts(const ConfigureArguments& arguments, const Host& host) {
+  if (arguments.engine == "containerd") return read_containerd_files(arguments.settings, host);
+  if (arguments.engine == "crio") return read_crio_files(arguments.settings, host);
+  return read_docker_files(arguments.settings, host);
+}
+
+Status plan_engine(const ConfigureArguments& arguments, const Json& facts, Plan& plan) {
+  if (arguments.engine == "containerd") return plan_containerd(arguments.settings, facts, false, plan);
+  if (arguments.engine == "crio") return plan_crio(arguments.settings, facts, false, plan);
+  return plan_docker(arguments.settings, facts, false, plan);
+}
+
+/// The first command that succeeds says the configuration that is in force.
+Result<Json> ask(const Host& host, const std::vector<Words>& commands) {
+  Error error;
+  for (const Words& argv : commands) {
+    std::string command;
+    for (const std::string& word : argv) command += (command.empty() ? "" : " ") + word;
+    const auto said = host.run(argv, kToolLimit);
+    if (said && said->exit_status == 0) return parse_toml(said->output, "`" + command + "`");
+    error = said ? Error{ErrorCode::io,
+                         "`" + command + "` ended with status " + std::to_string(said->exit_status) + ": " +
+                             said->errors.substr(0, said->errors.find('\n')),
+                         argv.front(),
+                         "start the engine, or leave --config-source out, so that its files are read",
+                         {}}
+                 : said.error();
+  }
+  return error;
+}
+
+/// The handler to inherit from, as the engine says it.
+Result<Json> asked_base(const ConfigureArguments& arguments, const Json& facts, const Host& host) {
+  const RuntimeSettings& settings = arguments.settings;
+  const std::string named = settings.place(arguments.engine).program;
+  if (arguments.engine == "crio") {
+    const std::string program = named.empty() ? "crio" : named;
+    SLIPWAY_TRY(dump, ask(host, {{program, "status", "config"}, {"crio-status", "config"}}));
+    return crio_base_handler(settings.names, at_path(dump, {"crio", "runtime"}));
+  }
+  Words argv{named.empty() ? "containerd" : named};
+  if (const std::string config = facts.value("config", ""); host.exists(config))
+    argv.insert(argv.end(), {"--config", config});
+  argv.insert(argv.end(), {"config", "dump"});
+  SLIPWAY_TRY(dump, ask(host, {argv}));
+  return base_handler(settings.names, at_path(dump, cri_plugin(config_version(dump)) + KeyPath{"containerd"}));
+}
+
+Error no_runtime(const std::string& engine) {
+  return Error{ErrorCode::not_found,
+               "no runtime program for GPUs is installed that " + engine + " could start",
+               "--nvidia-runtime-path",
+               "install slipway-runtime as /usr/bin/slipway-runtime, name one with --nvidia-runtime-path, or give "
+               "devices by CDI alone: --cdi.enabled",
+               {}};
+}
+
+}  // namespace
+
+Result<Plan> plan_configuration(const ConfigureArguments& arguments, const Host& host) {
+  SLIPWAY_TRY(facts, read_facts(arguments, host));
+  const bool by_cdi = arguments.settings.cdi || arguments.engine == "crio";
+  if (facts.value("runtime", "").empty() && !by_cdi) return no_runtime(arguments.engine);
+  if (arguments.ask_engine) {
+    SLIPWAY_TRY(base, asked_base(arguments, facts, host));
+    if (!base.empty()) facts["base"] = base;
+  }
+  Plan plan;
+  SLIPWAY_CHECK(plan_engine(arguments, facts, plan));
+  SLIPWAY_TRY(low_level, read_low_level(Json{{arguments.engine, facts}}, host));
+  if (!low_level.is_null()) plan_low_level(low_level, plan);
+  return plan;
+}
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// slipway-runtime-configure [OPTIONS]: `slipway toolkit runtime configure`, a program of its own and a static one,
+// since most of its time would go into its start.
+#include <algorithm>
+#include <cstdio>
+
+#include <slipway/local_host.hpp>
+#include <slipway/root_dir.hpp>
+#include <slipway/write/standard_output.hpp>
+
+#include "toolkit/programs/configure/changes.hpp"
+#include "toolkit/programs/configure/configure.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+enum ExitCode : int { kDone = 0, kError = 1, kUsage = 64 };
+
+void put(FILE* to, const std::string& text) {
+  if (to == stdout)
+    write_standard_output(text);
+  else
+    std::fwrite(text.data(), 1, text.size(), to);
+}
+
+void tell_changes(FILE* to, const std::vector<FileChange>& changes) {
+  bool any = false;
+  for (const FileChange& change : changes) {
+    if (!change.lines.empty()) put(to, change.path + "\n");
+    for (const std::string& line : change.lines) put(to, "  " + line + "\n");
+    any = any || !change.lines.empty();
+  }
+  if (!any) put(to, "nothing to change\n");
+}
+
+/// Which units have to be restarted, for people.
+void tell_restarts(const Plan& plan) {
+  for (const Action& action : plan.actions()) {
+    const Json triggers = action.value("triggers");
+    if (!triggers.is_array()) continue;
+    for (const Json& trigger : triggers)
+      if (const std::string text = trigger; text.starts_with("restart:"))
+        put(stdout, "it counts once the engine was restarted: systemctl restart " + text.substr(8) + "\n");
+  }
+}
+
+Status show(const std::vector<FileChange>& changes) {
+  tell_changes(stderr, changes);
+  for (const FileChange& change : changes) put(stdout, change.content);
+  return {};
+}
+
+Status configure(const ConfigureArguments& arguments) {
+  for (const std::string& note : arguments.notes) put(stderr, "note: " + note + "\n");
+  SLIPWAY_TRY(host, open_host({.root = arguments.root, .live = arguments.root == "/"}));
+  SLIPWAY_TRY(plan, plan_configuration(arguments, *host));
+  for (const std::string& note : plan.notes()) put(stderr, "note: " + note + "\n");
+  SLIPWAY_TRY(changes, changes_of(plan, *host));
+  if (arguments.dry_run) return show(changes);
+  SLIPWAY_TRY(root, RootDir::open(arguments.root));
+  SLIPWAY_CHECK(write_changes(changes, root));
+  tell_changes(stdout, changes);
+  if (std::ranges::any_of(changes, [](const FileChange& change) { return !change.lines.empty(); })) tell_restarts(plan);
+  return {};
+}
+
+int fail(const Error& error) {
+  put(stderr, to_text(error));
+  return error.where == kConfigureTool ? kUsage : kError;
+}
+
+int run(const std::vector<std::string>& words) {
+  if (std::ranges::count(words, "--help") + std::ranges::count(words, "-h") > 0) {
+    put(stdout, configure_usage());
+  } else {
+    const auto arguments = parse_configure_arguments(words);
+    if (!arguments) return fail(arguments.error());
+    if (const Status done = configure(*arguments); !done) return fail(done.error());
+  }
+  const Status written = standard_output_status();
+  return written ? kDone : fail(written.error());
+}
+
+}  // namespace
+}  // namespace slipway::toolkit
+
+int main(int count, char** words) {
+  slipway::hold_standard_streams();
+  return slipway::toolkit::run({words + (count > 0 ? 1 : 0), words + count});
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/programs/hook/arguments.hpp - the options of one hook: --name value or --name=value, each as often as wished.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+namespace slipway::hook {
+
+class Arguments {
+ public:
+  /// @param known  the options that the hook takes, without dashes. Errors: `invalid` for another one, a missing value,
+  /// or a word that is no option.
+  static Result<Arguments> parse(const std::vector<std::string>& words, const std::vector<std::string>& known);
+
+  /// The last value; `otherwise` where it was not given.
+  std::string last(const std::string& name, const std::string& otherwise = "") const;
+  /// All values, in order.
+  std::vector<std::string> all(const std::string& name) const;
+
+ private:
+  std::map<std::string, std::vector<std::string>> values_;
+};
+
+}  // namespace slipway::hook

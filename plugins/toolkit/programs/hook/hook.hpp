@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/programs/hook/hook.hpp - the hooks that a CDI spec may name, each a function on a container that is about to
+// start.
+//
+// All are `createContainer` hooks (OCI runtime-spec 1.1): programs of the host, run in the mount namespace of the new
+// container before its root is pivoted to. Names, options and effects are those of NVIDIA's nvidia-cdi-hook 1.20, so
+// that either program can run what the other's spec asks for. The container's root is hostile: no path in it is
+// followed but from its own root (RootDir), and nothing is read from the environment.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "arguments.hpp"
+#include "container.hpp"
+
+namespace slipway::hook {
+
+using Run = Status (*)(const Arguments& arguments, const Container& container);
+
+struct Hook {
+  const char* name;
+  std::vector<std::string> options;  ///< those that it takes, without dashes
+  Run run;
+};
+
+/// --link TARGET::LINK …: makes each symbolic link, replacing a file or link of that name.
+Status create_symlinks(const Arguments& arguments, const Container& container);
+/// --folder DIR …, --ldconfig-path FILE: makes the container's dynamic linker find the folders' libraries.
+Status update_ldcache(const Arguments& arguments, const Container& container);
+/// --host-driver-version V, --host-cuda-version V, --cuda-compat-container-root DIR: prefers the image's own CUDA
+/// compatibility libraries where they are newer than the driver and made for it.
+Status enable_cuda_compat(const Arguments& arguments, const Container& container);
+/// The driver's libraries in the container are told not to make or change device nodes.
+Status disable_device_node_modification(const Arguments& arguments, const Container& container);
+/// EGL in the container is told which GPUs it may use: those whose nodes are there.
+Status update_application_profile(const Arguments& arguments, const Container& container);
+/// --mode OCTAL --path PATH …: the mode of paths that are there.
+Status change_mode(const Arguments& arguments, const Container& container);
+
+}  // namespace slipway::hook

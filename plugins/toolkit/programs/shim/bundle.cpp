@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/programs/shim/bundle.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slipway/root_dir.hpp>
+
+#include "toolkit/programs/shim/document.hpp"
+#include "toolkit/programs/shim/edit.hpp"
+#include "toolkit/programs/shim/request.hpp"
+#include "toolkit/programs/shim/specs.hpp"
+
+namespace slipway::shim {
+namespace {
+
+constexpr std::size_t kMaxBundle = 16U << 20U;  // engines put whole environments and annotations in
+
+Status write_all(int fd, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("write", path, errno);
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+/// Nobody sees half a file. It is not flushed to the disk: a bundle does not outlive the boot.
+Status replace_file(const std::string& path, const std::string& text) {
+  struct stat before {};
+  if (::stat(path.c_str(), &before) != 0) return system_error("look at", path, errno);
+  std::string temporary = path + ".XXXXXX";
+  const Fd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return system_error("write beside", path, errno);
+  Status written = write_all(file.get(), text, path);
+  if (written && ::fchown(file.get(), before.st_uid, before.st_gid) != 0)
+    written = system_error("set the owner of", path, errno);
+  if (written && ::fchmod(file.get(), before.st_mode & 07777U) != 0)
+    written = system_error("set the mode of", path, errno);
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = system_error("replace", path, errno);
+  if (!written) ::unlink(temporary.c_str());
+  return written;
+}
+
+/// The configuration's path with links followed, so that the rename replaces the file and not a link to it.
+Result<std::string> config_of(const CommandLine& line) {
+  const bool absolute = line.config_name.starts_with('/');
+  const std::string path = absolute ? line.config_name : line.bundle + "/" + line.config_name;
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  if (!real) return system_error("open", path, errno);
+  return std::string(real.get());
+}
+
+}  // namespace
+
+Result<Edited> prepare_bundle(const CommandLine& line, const Config& config) {
+  SLIPWAY_TRY(path, config_of(line));
+  SLIPWAY_TRY(text, read_file(path, kMaxBundle));
+  SLIPWAY_TRY(bundle, parse_document(text, path));
+  SLIPWAY_TRY(request, read_request(bundle, config, path));
+  if (request.empty()) return Edited{{}, {}, std::move(request.warnings)};
+  SLIPWAY_TRY(edits, Specs::read(config.spec_folders).resolve(request, config));
+  if (config.no_device_groups) edits.additional_gids.clear();
+  SLIPWAY_CHECK(apply_edits(bundle, edits, read_host_node, path));
+  SLIPWAY_CHECK(replace_file(path, canonical(bundle)));
+  if (request.driver_only) request.devices = {config.default_kind + "=none"};
+  return Edited{std::move(request.devices), std::move(request.source), std::move(request.warnings)};
+}
+
+}  // namespace slipway::shim

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/programs/shim/config.hpp - the shim's settings, in the file and under the names of NVIDIA's container toolkit.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+namespace slipway::shim {
+
+/// See docs/slipway-runtime.md for what each key means; keys of other programs are left alone.
+struct Config {
+  bool accept_env_when_unprivileged = true;  ///< accept-nvidia-visible-devices-envvar-when-unprivileged
+  bool accept_mounts = false;                ///< accept-nvidia-visible-devices-as-volume-mounts
+  std::vector<std::string> swarm_resources;  ///< swarm-resource, split at commas
+  std::string debug_log;                     ///< nvidia-container-runtime.debug; empty: none
+  std::string mode = "auto";
+  std::vector<std::string> runtimes{"runc", "crun"};
+  std::vector<std::string> spec_folders{"/etc/cdi", "/var/run/cdi"};
+  std::string default_kind = "nvidia.com/gpu";
+  std::vector<std::string> annotation_prefixes{"cdi.k8s.io/"};
+  bool ignore_imex_channels = false;  ///< features.ignore-imex-channel-requests
+  bool no_device_groups = false;      ///< features.no-additional-gids-for-device-nodes
+};
+
+/// NVIDIA_CTK_CONFIG_FILE_PATH, else below XDG_CONFIG_HOME, else below /etc.
+std::string config_path();
+
+/// Errors: `invalid` with the place: no TOML, a known key with a value of another type, an unknown mode.
+Result<Config> parse_config(std::string_view text, const std::string& path);
+
+/// The file's settings; the defaults where there is no file.
+Result<Config> read_config(const std::string& path);
+
+}  // namespace slipway::shim

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/programs/shim/document.hpp - files that are read whole, and JSON documents of others that are edited in place.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+namespace slipway::shim {
+
+/// A regular file's bytes. Errors: of open(2) and read(2); `invalid` when it is no regular file or larger than `limit`.
+Result<std::string> read_file(const std::string& path, std::size_t limit);
+
+/// An object. Errors: `invalid`, naming `where`: no JSON, no object, nested deeper than 128 levels.
+Result<Json> parse_document(std::string_view text, const std::string& where);
+
+/// Members of a document that must be of one type where they are there; null counts as missing.
+class Members {
+ public:
+  /// @param where  the file, for errors
+  explicit Members(std::string where) : where_(std::move(where)) {}
+
+  /// The member for reading; nullptr where it is missing. Errors: `invalid` when it is of another type.
+  Result<const Json*> object_in(const Json& parent, const char* name) const;
+  Result<const Json*> list_in(const Json& parent, const char* name) const;
+  /// The member for an edit, made where it is missing.
+  Result<Json*> make_object(Json& parent, const char* name) const;
+  Result<Json*> make_list(Json& parent, const char* name) const;
+
+  Error invalid(const std::string& what) const;
+
+ private:
+  Result<Json*> make(Json& parent, const char* name, Json::value_t type) const;
+  Result<const Json*> find(const Json& parent, const char* name, Json::value_t type) const;
+  std::string where_;
+};
+
+/// A text member; empty where it is missing or something else.
+std::string text_in(const Json& object, const char* name);
+
+}  // namespace slipway::shim

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/programs/shim/request.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string_view>
+
+#include "toolkit/programs/shim/document.hpp"
+
+namespace slipway::shim {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+constexpr const char* kVisible = "NVIDIA_VISIBLE_DEVICES";
+constexpr const char* kChannels = "NVIDIA_IMEX_CHANNELS";
+constexpr std::string_view kMountRoot = "/var/run/nvidia-container-devices/";
+constexpr std::string_view kJitVendor = "runtime.nvidia.com/";
+// Variables that add the device `all` of a kind of its own.
+constexpr const char* kFunctions[][2] = {{"NVIDIA_GDS", "nvidia.com/gds=all"},
+                                         {"NVIDIA_MOFED", "nvidia.com/mofed=all"},
+                                         {"NVIDIA_GDRCOPY", "nvidia.com/gdrcopy=all"},
+                                         {"NVIDIA_NVSWITCH", "nvidia.com/nvswitch=all"}};
+constexpr const char* kChannelKind = "nvidia.com/imex-channel=";
+
+std::string trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (std::string part = trimmed(text.substr(begin, end - begin)); !part.empty()) parts.push_back(std::move(part));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// Where a name stands twice the last one counts, as for the programs that the engine's own runtime starts.
+Result<Environment> environment_of(const Json& bundle, const Members& members) {
+  Environment environment;
+  SLIPWAY_TRY(process, members.object_in(bundle, "process"));
+  if (process == nullptr) return environment;
+  SLIPWAY_TRY(list, members.list_in(*process, "env"));
+  if (list == nullptr) return environment;
+  for (const Json& entry : *list) {
+    if (!entry.is_string()) return members.invalid("an element of process.env is no text");
+    const auto& text = entry.get_ref<const std::string&>();
+    const auto equals = text.find('=');
+    if (equals != std::string::npos) environment[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return environment;
+}
+
+/// CAP_SYS_ADMIN among those that the container may ever have; nobody gets more by asking for GPUs then.
+bool is_privileged(const Json& bundle) {
+  const auto process = bundle.find("process");
+  if (process == bundle.end() || !process->is_object()) return false;
+  const auto all = process->find("capabilities");
+  if (all == process->end() || !all->is_object()) return false;
+  const auto bounding = all->find("bounding");
+  return bounding != all->end() && bounding->is_array() &&
+         std::ranges::any_of(*bounding, [](const Json& name) { return name == "CAP_SYS_ADMIN"; });
+}
+
+/// "VENDOR/CLASS=NAME", with the default kind where only a name is given. Names of NVIDIA's runtime that makes specs by
+/// itself are those of the specs on the host.
+std::string qualified(const std::string& device, const Config& config) {
+  if (device.find('=') == std::string::npos) return config.default_kind + "=" + device;
+  return device.starts_with(kJitVendor) ? device.substr(kJitVendor.find('.') + 1) : device;
+}
+
+class Reader {
+ public:
+  Reader(const Json& bundle, const Config& config, const std::string& where)
+      : bundle_(bundle), config_(config), members_(where) {}
+
+  Result<Request> read() {
+    SLIPWAY_TRY(environment, environment_of(bundle_, members_));
+    environment_ = std::move(environment);
+    privileged_ = is_privileged(bundle_);
+    SLIPWAY_CHECK(from_annotations());
+    if (request_.empty() && config_.accept_mounts) SLIPWAY_CHECK(from_mounts());
+    if (request_.empty()) from_environment();
+    if (!request_.empty()) add_functions();
+    return std::move(request_);
+  }
+
+ private:
+  void add(const std::string& device) {
+    if (std::ranges::count(request_.devices, device) == 0) request_.devices.push_back(device);
+  }
+
+  Status from_annotations() {
+    SLIPWAY_TRY(annotations, members_.object_in(bundle_, "annotations"));
+    if (annotations == nullptr) return {};
+    for (const auto& annotation : annotations->items()) {
+      const std::string& key = annotation.key();
+      const Json& value = annotation.value();
+      const bool ours = std::ranges::any_of(config_.annotation_prefixes,
+                                            [&](const std::string& prefix) { return key.starts_with(prefix); });
+      if (!ours || !value.is_string()) continue;
+      for (const std::string& device : split_list(value.get_ref<const std::string&>())) add(qualified(device, config_));
+      if (!request_.empty()) request_.source = "the annotation " + key;
+    }
+    return {};
+  }
+
+  /// "0", "cdi/VENDOR/CLASS/NAME", "cdi/VENDOR/CLASS=NAME" and "imex/N": what is behind the folder, where the source is
+  /// /dev/null.
+  Status from_mounts() {
+    SLIPWAY_TRY(mounts, members_.list_in(bundle_, "mounts"));
+    if (mounts == nullptr) return {};
+    std::vector<std::string> names;
+    std::vector<std::string> channels;
+    for (const Json& mount : *mounts) {
+      if (std::filesystem::path(text_in(mount, "source")).lexically_normal() != "/dev/null") continue;
+      const std::string target = std::filesystem::path(text_in(mount, "destination")).lexically_normal().string();
+      if (!target.starts_with(kMountRoot)) continue;
+      const std::string name = target.substr(kMountRoot.size());
+      if (name.starts_with("imex/"))
+        channels.push_back(name.substr(5));
+      else if (!name.empty())
+        names.push_back(name.starts_with("cdi/") ? cdi_name(name.substr(4)) : name);
+    }
+    std::erase(names, "");
+    take(names, "mounts below " + std::string(kMountRoot));
+    if (!request_.empty()) channels_from_mounts_ = std::move(channels);
+    return {};
+  }
+
+  std::string cdi_name(const std::string& name) {
+    if (name.find('=') != std::string::npos) return name;
+    const auto device = name.find('/', name.find('/') + 1);
+    if (name.find('/') != std::string::npos && device != std::string::npos)
+      return name.substr(0, device) + "=" + name.substr(device + 1);
+    request_.warnings.push_back("the mount " + std::string(kMountRoot) + "cdi/" + name +
+                                " is no cdi/VENDOR/CLASS/NAME and was left out");
+    return {};
+  }
+
+  void from_environment() {
+    std::vector<std::string> variables;
+    for (const std::string& name : config_.swarm_resources)
+      if (environment_.contains(name)) variables.push_back(name);
+    if (variables.empty()) variables.emplace_back(kVisible);
+    std::vector<std::string> names;
+    std::string source;
+    for (const std::string& variable : variables) {
+      const auto found = environment_.find(variable);
+      if (found == environment_.end()) continue;
+      for (std::string& name : split_list(found->second)) names.push_back(std::move(name));
+      source += (source.empty() ? "" : ", ") + variable + "=" + found->second;
+    }
+    if (source.empty() && is_old_cuda_image()) {
+      names = {"all"};
+      source = "CUDA_VERSION without NVIDIA_REQUIRE_CUDA, as images before CUDA 9 have it";
+    }
+    if (names.empty() || std::ranges::count(names, "void") != 0) return;
+    if (may_use_environment(source)) take(names, source);
+  }
+
+  bool is_old_cuda_image() const {
+    const auto set = [&](const char* name) {
+      const auto found = environment_.find(name);
+      return found != environment_.end() && !found->second.empty();
+    };
+    return set("CUDA_VERSION") && !set("NVIDIA_REQUIRE_CUDA");
+  }
+
+  bool may_use_environment(const std::string& source) {
+    if (privileged_ || config_.accept_env_when_unprivileged) return true;
+    request_.warnings.push_back(source + " was left out: the container is not privileged, and " + config_path() +
+                                " does not accept the variable then");
+    return false;
+  }
+
+  /// `all` outranks other names, and any name outranks `none`.
+  void take(const std::vector<std::string>& names, const std::string& source) {
+    const bool all = std::ranges::count(names, "all") != 0;
+    for (const std::string& name : names) {
+      if (name == "none") continue;
+      if (all && name.find('=') == std::string::npos && name != "all") continue;
+      add(qualified(name, config_));
+    }
+    request_.driver_only = request_.devices.empty() && !names.empty();
+    request_.source = source;
+  }
+
+  void add_functions() {
+    for (const auto& [variable, device] : kFunctions)
+      if (const auto found = environment_.find(variable); found != environment_.end() && found->second == "enabled")
+        add(device);
+    if (config_.ignore_imex_channels) return;
+    std::vector<std::string> channels = channels_from_mounts_;
+    const auto found = environment_.find(kChannels);
+    if (channels.empty() && found != environment_.end() && (privileged_ || config_.accept_env_when_unprivileged))
+      channels = split_list(found->second);
+    if (std::ranges::count(channels, "void") != 0) return;
+    for (const std::string& channel : channels)
+      if (channel != "all" && channel != "none") add(kChannelKind + channel);
+  }
+
+  const Json& bundle_;
+  const Config& config_;
+  Members members_;
+  Environment environment_;
+  bool privileged_ = false;
+  std::vector<std::string> channels_from_mounts_;
+  Request request_;
+};
+
+}  // namespace
+
+Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where) {
+  return Reader(bundle, config, where).read();
+}
+
+}  // namespace slipway::shim

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/programs/shim/specs.hpp"
+
+#include <algorithm>
+
+#include <dirent.h>
+
+#include "nvidia/cdi/read.hpp"
+#include "toolkit/programs/shim/document.hpp"
+
+namespace slipway::shim {
+
+namespace cdi = nvidia::cdi;
+
+namespace {
+
+constexpr std::size_t kMostNames = 32;  // in a message
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* const open = ::opendir(folder.c_str());
+  if (open == nullptr) return names;
+  while (const dirent* entry = ::readdir(open)) {
+    const std::string_view name = entry->d_name;
+    if (name.ends_with(".json") || name.ends_with(".yaml")) names.emplace_back(name);
+  }
+  ::closedir(open);
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* joint) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : joint) + part;
+  return text;
+}
+
+std::string names_of(const std::vector<std::string>& names) {
+  if (names.size() <= kMostNames) return joined(names, ", ");
+  return joined({names.begin(), names.begin() + kMostNames}, ", ") + " and " +
+         std::to_string(names.size() - kMostNames) + " more";
+}
+
+/// How a spec of that kind is made.
+std::string remedy(const std::string& kind) {
+  const std::string name = kind.substr(kind.find('/') + 1);
+  if (kind == "management.nvidia.com/gpu")
+    return "`slipway toolkit cdi generate --mode management --output /var/run/cdi/management.nvidia.com-gpu.yaml`";
+  if (!kind.starts_with("nvidia.com/")) return "install the CDI spec of that vendor";
+  const std::string mode = name == "gpu" ? "" : " --mode " + (name == "imex-channel" ? "imex" : name);
+  return "make one: `slipway apply` with the component cdi, or `slipway toolkit cdi generate" + mode +
+         " --output /var/run/cdi/nvidia.com-" + name + ".yaml`";
+}
+
+}  // namespace
+
+Specs Specs::read(const std::vector<std::string>& folders) {
+  Specs specs;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const auto names = names_in(folders[i]);
+    for (const std::string& name : names) {
+      const std::string path = folders[i] + "/" + name;
+      const auto text = read_file(path, cdi::kMaxSpecBytes);
+      if (text)
+        specs.add(path, *text, i);
+      else
+        specs.problems_.push_back(text.error());
+    }
+  }
+  return specs;
+}
+
+void Specs::add(const std::string& path, std::string_view text, std::size_t priority) {
+  auto spec = cdi::parse_and_validate(text, path);
+  if (spec)
+    files_.push_back({path, priority, std::move(*spec)});
+  else
+    problems_.push_back(std::move(spec).error());
+}
+
+Error Specs::missing(const std::string& kind, const std::string& name, const Request& request,
+                     const Config& config) const {
+  std::vector<std::string> names;
+  std::vector<std::string> paths;
+  for (const File& file : files_) {
+    if (file.spec.kind != kind) continue;
+    paths.push_back(file.path);
+    for (const auto& device : file.spec.devices) names.push_back(device.name);
+  }
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  Error error{ErrorCode::not_found, {}, {}, {}, {{"asked for by", request.source}}};
+  if (names.empty()) {
+    error.what = "no CDI spec has devices of the kind " + kind;
+    error.where = joined(config.spec_folders, ", ");
+    error.next = remedy(kind);
+  } else {
+    error.what = "there is no device " + kind + "=" + name + "; there are: " + names_of(names);
+    error.where = joined(paths, ", ");
+    error.next = "ask for one of these, or, when the machine's devices have changed, " + remedy(kind);
+  }
+  for (const Error& problem : problems_) error.details.emplace_back("left out", problem.where + ": " + problem.what);
+  return error;
+}
+
+Result<std::vector<Specs::Found>> Specs::find(const std::string& device, const Request& request,
+                                              const Config& config) const {
+  const std::string kind = device.substr(0, device.find('='));
+  const std::string name = device.substr(device.find('=') + 1);
+  std::vector<Found> found;
+  std::vector<Found> all;  // where no spec has the device `all`: every one of the kind
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i].spec.kind != kind) continue;
+    for (const auto& candidate : files_[i].spec.devices) all.push_back({i, &candidate});
+    const cdi::Device* const here = files_[i].spec.find(name);
+    if (here == nullptr) continue;
+    if (!found.empty() && files_[found.back().file].priority == files_[i].priority)
+      return Error{ErrorCode::conflict,
+                   files_[found.back().file].path + " and " + files_[i].path + " both have " + device,
+                   files_[i].path,
+                   "remove one of the files",
+                   {{"asked for by", request.source}}};
+    found = {{i, here}};
+  }
+  if (found.empty() && name == "all") found = std::move(all);
+  if (found.empty()) return missing(kind, name, request, config);
+  return found;
+}
+
+Result<cdi::Edits> Specs::driver_files(const Request& request, const Config& config) const {
+  const File* best = nullptr;
+  for (const File& file : files_)
+    if (file.spec.kind == config.default_kind) best = &file;
+  if (best == nullptr) return missing(config.default_kind, "none", request, config);
+  return best->spec.edits;
+}
+
+Result<cdi::Edits> Specs::resolve(const Request& request, const Config& config) const {
+  cdi::Edits edits;
+  if (request.driver_only) {
+    SLIPWAY_TRY(files, driver_files(request, config));
+    edits.append(files);
+  }
+  std::set<std::size_t> used;
+  for (const std::string& device : request.devices) {
+    SLIPWAY_TRY(found, find(device, request, config));
+    for (const Found& one : found) {
+      if (used.insert(one.file).second) edits.append(files_[one.file].spec.edits);
+      edits.append(one.device->edits);
+    }
+  }
+  return edits;
+}
+
+}  // namespace slipway::shim

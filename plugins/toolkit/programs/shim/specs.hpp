@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/programs/shim/specs.hpp - the CDI specs on the host, and what the devices that a container asks for amount to.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "nvidia/cdi/spec.hpp"
+#include "toolkit/programs/shim/request.hpp"
+
+namespace slipway::shim {
+
+/// Files ending in .json and .yaml directly in the folders. A later folder outranks those before it; a device that two
+/// files of one folder have belongs to nobody, as for engines.
+class Specs {
+ public:
+  /// Never fails: what cannot be read is left out, and named when a device is missing.
+  static Specs read(const std::vector<std::string>& folders);
+  /// As if the text were a file of the last folder.
+  void add(const std::string& path, std::string_view text, std::size_t priority);
+
+  /// Each spec's own edits once, before those of its first device; then the devices' in the order in which they are
+  /// named. Errors: `not_found` naming the devices that there are, or how a spec is made where there is none of that
+  /// kind; `conflict` when two files have the device.
+  Result<nvidia::cdi::Edits> resolve(const Request& request, const Config& config) const;
+
+ private:
+  struct File {
+    std::string path;
+    std::size_t priority = 0;
+    nvidia::cdi::Spec spec;
+  };
+  struct Found {
+    std::size_t file = 0;
+    const nvidia::cdi::Device* device = nullptr;
+  };
+
+  Result<std::vector<Found>> find(const std::string& device, const Request& request, const Config& config) const;
+  Result<nvidia::cdi::Edits> driver_files(const Request& request, const Config& config) const;
+  Error missing(const std::string& kind, const std::string& name, const Request& request, const Config& config) const;
+
+  std::vector<File> files_;  ///< in rising priority
+  std::vector<Error> problems_;
+};
+
+}  // namespace slipway::shim

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/runtime/component/component.hpp"
+
+#include <algorithm>
+
+#include "toolkit/runtime/containerd/kinds.hpp"
+#include "toolkit/runtime/engine.hpp"
+#include "toolkit/runtime/engine_checks.hpp"
+#include "toolkit/runtime/low_level_runtimes.hpp"
+#include "toolkit/runtime/component/nri_mode.hpp"
+#include "toolkit/runtime/component/diagnose.hpp"
+#include "toolkit/runtime/component/verify.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+struct Engine {
+  std::string name;
+  std::function<Result<Json>(const RuntimeSettings& settings, const Host& host)> read;
+  Status (*plan)(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan);
+};
+
+const std::vector<Engine>& engines() {
+  static const std::vector<Engine> all = [] {
+    std::vector<Engine> list;
+    for (const ContainerdKind& kind : containerd_kinds())
+      list.push_back({kind.name,
+                      [name = kind.name](const RuntimeSettings& settings, const Host& host) {
+                        return read_containerd(name, settings, host);
+                      },
+                      plan_containerd});
+    list.push_back({"crio", read_crio, plan_crio});
+    list.push_back({"docker", read_docker, plan_docker});
+    list.push_back({"podman", read_podman, plan_podman});
+    return list;
+  }();
+  return all;
+}
+
+bool looked_at(const RuntimeSettings& settings, const std::string& engine) {
+  return settings.engines.empty() || std::ranges::count(settings.engines, engine) != 0;
+}
+
+}  // namespace
+
+Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(settings, read_settings(spec, process_environment));
+  if (settings.nri) return detect_nri(settings, host);
+  Facts facts;
+  Json found = Json::object();
+  for (const Engine& engine : engines()) {
+    if (!looked_at(settings, engine.name)) continue;
+    SLIPWAY_TRY(seen, engine.read(settings, host));
+    if (seen.is_null() && !settings.engines.empty())
+      return Error{ErrorCode::not_found,
+                   engine.name + " is not installed",
+                   "spec.components.runtime.engines",
+                   "install it, or take it out of engines",
+                   {}};
+    // What the settings say of containerd may be about a distribution that is found by itself as well.
+    const std::string kind = seen.is_null() ? "" : seen.value("kind", engine.name);
+    if (!seen.is_null() && !found.contains(kind)) found[kind] = seen;
+  }
+  if (found.empty()) return Facts::not_applicable("no container engine is installed");
+  facts.set("settings", to_json(settings));
+  for (const auto& [name, seen] : found.items()) facts.set(name, seen);
+  SLIPWAY_TRY(low_level, read_low_level(found, host));
+  if (!low_level.is_null()) facts.set("low_level", low_level);
+  return facts;
+}
+
+Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs) const {
+  const RuntimeSettings settings = settings_from_json(facts.value("settings"));
+  if (settings.nri) return plan_nri(settings, facts, inputs.target().live);
+  Plan plan;
+  for (const Engine& engine : engines())
+    if (facts.has(engine.name))
+      SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), inputs.target().live, plan));
+  if (facts.has("low_level")) plan_low_level(facts.value("low_level"), plan);
+  return plan;
+}
+
+Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(settings, read_settings(spec, process_environment));
+  if (settings.nri) return verify_nri(settings, host);
+  SLIPWAY_TRY(facts, detect(spec, host));
+  Findings findings;
+  for (const Engine& engine : engines()) {
+    if (!facts.has(engine.name)) continue;
+    const std::string name = "runtime." + engine.name;
+    if (!host.live())
+      findings.not_exercised(name, "the root is not running");
+    else if (engine.plan == plan_containerd)
+      verify_containerd(name, settings, facts.value(engine.name), host, findings);
+    else
+      verify_answers(name, facts.value(engine.name), host, findings);
+  }
+  return findings;
+}
+
+Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(facts, detect(spec, host));
+  Findings findings;
+  for (const Engine& engine : engines()) {
+    if (!facts.has(engine.name)) continue;
+    if (engine.plan == plan_containerd) diagnose_containerd(engine.name, facts.value(engine.name), host, findings);
+    if (engine.plan == plan_docker) diagnose_docker(facts.value(engine.name), host, findings);
+  }
+  return findings;
+}
+
+Result<bool> Runtime::check(const Action& action, const Host& host) const { return check_engine(action, host); }
+
+Result<Outcome> Runtime::apply(const Action& action, const Host& host) const { return expect_engine(action, host); }
+
+}  // namespace slipway::toolkit

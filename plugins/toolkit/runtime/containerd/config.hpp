@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/runtime/containerd/config.hpp - reads containerd's configuration
+// (docs/man/containerd-config.toml.5.md) in versions 1, 2 and 3, with its imports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+#include "toolkit/runtime/engine.hpp"
+
+namespace slipway::toolkit {
+
+using KeyPath = std::vector<std::string>;
+KeyPath operator+(KeyPath path, const KeyPath& more);
+
+inline constexpr EngineVersion kContainerdWithCdi{1, 7};
+inline constexpr EngineVersion kContainerdWithVersion3{2, 0};
+/// Before, a file among `imports` that names a plugin replaces that plugin's whole table (containerd#5837, #9982).
+inline constexpr EngineVersion kContainerdMergesImports{2, 1};
+
+/// Where the CRI plugin's runtime settings are.
+KeyPath cri_plugin(int config_version);
+
+struct ConfigFile {
+  std::string path;
+  Json value;
+};
+
+/// Errors: `invalid` no TOML, with its place. A file that is not there is an empty one.
+Result<ConfigFile> read_config(const Host& host, const std::string& path);
+
+/// The files that `imports` names, in the order in which they count; a pattern may stand in the file name.
+Result<std::vector<ConfigFile>> read_imports(const Host& host, const ConfigFile& top);
+/// The patterns of `imports`, made absolute as containerd does it.
+std::vector<std::string> import_patterns(const ConfigFile& top);
+/// The folder of the first pattern by which a file of this name is read; empty: none does.
+std::string import_folder(const ConfigFile& top, const std::string& name);
+
+/// No `version` is version 1; a file that is not there or empty has none yet: 0.
+int config_version(const Json& value);
+
+/// The handler to inherit from: the default one, else runc, else crun. Where ours is the default already, what was
+/// inherited then stands in it.
+Json base_handler(const std::vector<std::string>& names, const Json& containerd);
+
+/// The type of the handler runc, which has to be in the file beside ours: before 2.1 containerd knows runc by itself
+/// only as long as no file names a handler, and without its default handler it loads no CRI plugin. Empty where other
+/// handlers are there and runc is not.
+std::string runc_type(const std::vector<std::string>& names, const Json& containerd);
+
+}  // namespace slipway::toolkit

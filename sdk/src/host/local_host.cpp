@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <filesystem>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <slipway/local_host.hpp>
+#include <slipway/root_dir.hpp>
+
+#include "src/text/json_read.hpp"
+#include "program.hpp"
+#include "root_arch.hpp"
+
+namespace slipway {
+namespace {
+
+FileInfo::Type type_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return FileInfo::Type::regular;
+    case S_IFDIR:
+      return FileInfo::Type::directory;
+    case S_IFLNK:
+      return FileInfo::Type::symlink;
+    case S_IFCHR:
+      return FileInfo::Type::character_device;
+    case S_IFBLK:
+      return FileInfo::Type::block_device;
+    default:
+      return FileInfo::Type::other;
+  }
+}
+
+Result<std::string> read_all(const Fd& fd, std::string_view path, std::size_t limit) {
+  std::string content;
+  std::array<char, 16384> part;
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), part.data(), part.size());
+    if (got == 0) return content;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read", path, errno);
+    content.append(part.data(), static_cast<std::size_t>(got));
+    if (content.size() > limit)
+      return Error{.code = ErrorCode::invalid,
+                   .what = std::string(path) + " is longer than " + std::to_string(limit) + " bytes",
+                   .where = std::string(path)};
+  }
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+class LocalHost final : public Host {
+ public:
+  LocalHost(HostConfig config, RootDir root, std::optional<RootDir> kernel_view)
+      : config_(std::move(config)), root_(std::move(root)), kernel_view_(std::move(kernel_view)) {}
+
+  bool live() const override { return config_.live; }
+  bool has_kernel_view() const override { return kernel_view_.has_value(); }
+  std::string hardware() const override { return config_.hardware.empty() ? Host::hardware() : config_.hardware; }
+  std::string root_folder() const override { return config_.root; }
+  std::string arch() const override { return config_.live ? detail::running_arch() : detail::root_arch(root_); }
+  Result<std::string> kernel_release() const override;
+
+  Result<std::string> read(std::string_view path, std::size_t limit_bytes) const override;
+  Result<FileInfo> info(std::string_view path) const override;
+  Result<std::string> read_link(std::string_view path) const override;
+  Result<std::string> resolve(std::string_view path) const override;
+  Result<std::vector<std::string>> list(std::string_view path) const override;
+  Status opens(std::string_view path) const override;
+  Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override;
+
+ private:
+  /// A path and the folder tree that answers for it.
+  struct Place {
+    const RootDir& tree;
+    std::string path;
+  };
+  Result<Place> place(std::string_view path) const;
+  Result<Fd> open(std::string_view path, int flags) const;
+
+  HostConfig config_;
+  RootDir root_;
+  std::optional<RootDir> kernel_view_;
+};
+
+Result<LocalHost::Place> LocalHost::place(std::string_view path) const {
+  std::string normal = (std::filesystem::path("/") / path).lexically_normal().string();
+  const std::string first = normal.substr(0, normal.find('/', 1));
+  if (first != "/sys" && first != "/proc" && first != "/dev") return Place{root_, std::string(path)};
+  if (!kernel_view_) return system_error("look at", path, ENOENT);
+  return Place{*kernel_view_, std::move(normal)};
+}
+
+Result<Fd> LocalHost::open(std::string_view path, int flags) const {
+  SLIPWAY_TRY(where, place(path));
+  return where.tree.open_at(where.path, flags);
+}
+
+Result<std::string> LocalHost::kernel_release() const {
+  if (!config_.kernel.empty()) return config_.kernel;
+  if (config_.live) {
+    if (std::string release = attribute("/proc/sys/kernel/osrelease"); !release.empty()) return release;
+    utsname names{};
+    if (uname(&names) == 0) return std::string(names.release);
+  }
+  std::vector<std::string> kernels = installed_kernels();
+  if (kernels.size() == 1) return std::move(kernels.front());
+  if (kernels.empty())
+    return Error{.code = ErrorCode::not_found,
+                 .what = "there is no kernel in the root, so it is not known which one to plan for",
+                 .where = config_.root + "/lib/modules",
+                 .next = "install a kernel there, or name its release with --kernel RELEASE"};
+  return Error{.code = ErrorCode::conflict,
+               .what = "there are several kernels in the root: " + joined(kernels),
+               .where = config_.root + "/lib/modules",
+               .next = "choose one, for example --kernel " + kernels.back()};
+}
+
+Result<std::string> LocalHost::read(std::string_view path, std::size_t limit_bytes) const {
+  SLIPWAY_TRY(fd, open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));  // a pipe or terminal must not hold us up
+  return read_all(fd, path, limit_bytes);
+}
+
+Result<FileInfo> LocalHost::info(std::string_view path) const {
+  SLIPWAY_TRY(fd, open(path, O_PATH | O_NOFOLLOW));
+  struct stat status {};
+  if (fstat(fd.get(), &status) != 0) return system_error("look at", path, errno);
+  FileInfo info{.type = type_of(status.st_mode),
+                .size_bytes = static_cast<std::uint64_t>(status.st_size),
+                .mode = status.st_mode & 07777U,
+                .uid = status.st_uid,
+                .gid = status.st_gid};
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
+    info.device_major = major(status.st_rdev);
+    info.device_minor = minor(status.st_rdev);
+  }
+  return info;
+}
+
+Result<std::string> LocalHost::read_link(std::string_view path) const {
+  SLIPWAY_TRY(fd, open(path, O_PATH | O_NOFOLLOW));
+  std::array<char, PATH_MAX> text;
+  const ssize_t length = readlinkat(fd.get(), "", text.data(), text.size());
+  if (length >= 0) return std::string(text.data(), static_cast<std::size_t>(length));
+  if (errno != EINVAL && errno != ENOENT) return system_error("read the link", path, errno);
+  return Error{
+      .code = ErrorCode::invalid, .what = std::string(path) + " is no symbolic link", .where = std::string(path)};
+}
+
+Result<std::string> LocalHost::resolve(std::string_view path) const {
+  SLIPWAY_TRY(where, place(path));
+  return where.tree.resolve(where.path);
+}
+
+Result<std::vector<std::string>> LocalHost::list(std::string_view path) const {
+  SLIPWAY_TRY(fd, open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK));
+  DIR* const folder = fdopendir(fd.get());
+  if (folder == nullptr) return system_error("list", path, errno);
+  (void)fd.release();  // the stream owns it now
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  const int error = errno;
+  closedir(folder);
+  if (error != 0) return system_error("list", path, error);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status LocalHost::opens(std::string_view path) const {
+  SLIPWAY_CHECK(open(path, O_RDWR | O_NONBLOCK | O_NOCTTY));
+  return {};
+}
+
+Result<ProcessOutput> LocalHost::run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const {
+  if (config_.live) return detail::run_program(root_, argv, limit);
+  return Error{.code = ErrorCode::offline,
+               .what = "cannot run " + (argv.empty() ? std::string("a program") : argv.front()) +
+                       ": the root is not this running machine's",
+               .where = config_.root};
+}
+
+/// The folder whose sys/, proc/ and dev/ show the kernel; empty for none.
+std::string kernel_view_of(const HostConfig& config, const RootDir& root) {
+  if (!config.kernel_view.empty() || !config.live) return config.kernel_view;
+  // In a container the host's own folders, mounted with its root, show more than the container's.
+  return root.resolve("/proc/sys/kernel/osrelease").ok() ? config.root : "/";
+}
+
+}  // namespace
+
+Json to_json(const HostConfig& config) {
+  return Json{{"root", config.root},
+              {"live", config.live},
+              {"kernel_view", config.kernel_view},
+              {"kernel", config.kernel},
+              {"hardware", config.hardware}};
+}
+
+HostConfig host_config_from_json(const Json& value) {
+  HostConfig config{.live = detail::flag_at(value, "live"),
+                    .kernel_view = detail::text_at(value, "kernel_view"),
+                    .kernel = detail::text_at(value, "kernel"),
+                    .hardware = detail::text_at(value, "hardware")};
+  if (std::string root = detail::text_at(value, "root"); !root.empty()) config.root = std::move(root);
+  return config;
+}
+
+Result<std::unique_ptr<Host>> open_host(const HostConfig& config) {
+  SLIPWAY_TRY(root, RootDir::open(config.root));
+  std::optional<RootDir> view;
+  if (const std::string folder = kernel_view_of(config, root); !folder.empty()) {
+    SLIPWAY_TRY(opened, RootDir::open(folder));
+    view = std::move(opened);
+  }
+  return std::unique_ptr<Host>(std::make_unique<LocalHost>(config, std::move(root), std::move(view)));
+}
+
+}  // namespace slipway

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin_ops.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include <slipway/commands.hpp>
+#include <slipway/importer.hpp>
+#include <slipway/local_host.hpp>
+#include <slipway/looks.hpp>
+
+#include "src/text/json_read.hpp"
+#include "plugin_tool_io.hpp"
+#include "running_service.hpp"
+
+namespace slipway::detail {
+namespace {
+
+Json object_at(const Json& request, std::string_view name) {
+  const Json* value = member(request, name);
+  return value != nullptr && value->is_object() ? *value : Json::object();
+}
+
+Spec spec_of(const Json& request) { return Spec(object_at(request, "spec")); }
+
+Result<std::unique_ptr<Host>> host_of(const Json& request) {
+  return open_host(host_config_from_json(object_at(request, "host")));
+}
+
+Error no_ability(const std::string& what) { return Error{.code = ErrorCode::unsupported, .what = what}; }
+
+/// Answers with `ask`, which looks through the Host it is given. A request with `looks`, a key, wants to know what was
+/// looked at: {"reply": the answer, "looks": those}.
+Result<Json> answer_from_looks(const Json& request, const std::function<Result<Json>(const Host&)>& ask) {
+  SLIPWAY_TRY(host, host_of(request));
+  const Json* const key = member(request, "looks");
+  if (key == nullptr) return ask(*host);
+  SLIPWAY_TRY(wanted, look_key_from_json(*key));
+  const WatchedHost watched(*host, wanted);
+  SLIPWAY_TRY(reply, ask(watched));
+  return Json{{"reply", std::move(reply)}, {"looks", watched.looks()}};
+}
+
+Result<Json> detect(Component& component, const Json& request, const slipway_services&) {
+  return answer_from_looks(request, [&](const Host& host) -> Result<Json> {
+    SLIPWAY_TRY(facts, component.detect(spec_of(request), host));
+    return to_json(facts);
+  });
+}
+
+Result<Json> plan(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(facts, facts_from_json(object_at(request, "facts")));
+  SLIPWAY_TRY(plan, component.plan(spec_of(request), facts, Inputs(object_at(request, "inputs"))));
+  return to_json(plan);
+}
+
+Result<Json> verify(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(findings, component.verify(spec_of(request), *host));
+  return to_json(findings);
+}
+
+Result<Json> diagnose(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(findings, component.diagnose(spec_of(request), *host));
+  return to_json(findings);
+}
+
+Result<Json> check(Component& component, const Json& request, const slipway_services&) {
+  return answer_from_looks(request, [&](const Host& host) -> Result<Json> {
+    SLIPWAY_TRY(holds, component.check(Action(object_at(request, "action")), host));
+    return Json(static_cast<bool>(holds));
+  });
+}
+
+Result<Json> apply(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(outcome, component.apply(Action(object_at(request, "action")), *host));
+  return to_json(outcome);
+}
+
+Json to_json(const std::vector<ToolInfo>& tools) {
+  Json list = Json::array();
+  for (const ToolInfo& tool : tools)
+    list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"usage", tool.usage}});
+  return list;
+}
+
+Result<Json> tools(Component& component, const Json&, const slipway_services&) {
+  const Commands* const commands = component.commands();
+  return to_json(commands == nullptr ? std::vector<ToolInfo>() : commands->list());
+}
+
+Error no_such_tool(const std::string& component, const std::string& name, const std::vector<ToolInfo>& tools) {
+  std::string known;
+  for (const ToolInfo& tool : tools) known += (known.empty() ? "" : ", ") + tool.name;
+  return Error{.code = ErrorCode::invalid,
+               .what = component + " has no tool '" + name + "'",
+               .where = "command line",
+               .next = "its tools are " + known};
+}
+
+/// For `slipway NAME --help`: what there is, and how one asks for more.
+std::string text_of(const std::string& component, const std::vector<ToolInfo>& tools) {
+  std::size_t width = 0;
+  for (const ToolInfo& tool : tools) width = std::max(width, tool.name.size());
+  std::string text = "Usage: slipway " + component + " TOOL [options]\n\n";
+  for (const ToolInfo& tool : tools)
+    text += "  " + tool.name + std::string(width - tool.name.size() + 2, ' ') + tool.purpose + '\n';
+  return text + "\n`slipway " + component + " TOOL --help` shows the options of one.\n";
+}
+
+Result<Json> tool(Component& component, const Json& request, const slipway_services& services) {
+  const Commands* const commands = component.commands();
+  if (commands == nullptr) return no_ability("this component has no tools");
+  const std::string name = text_at(request, "tool");
+  const std::vector<ToolInfo> known = commands->list();
+  const std::string own_name = text_at(request, "component");
+  ServiceToolIo io(services);
+  if (name == "--help" || name == "-h") {
+    io.print(text_of(own_name, known));
+    return Json{{"exit", 0}};
+  }
+  bool found = false;
+  for (const ToolInfo& info : known) found = found || info.name == name;
+  if (!found) return no_such_tool(own_name, name, known);
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(status, commands->run(name, texts_or_none(member(request, "arguments")), *host, io));
+  if (status < 0 || status > 255)
+    return Error{.code = ErrorCode::plugin_defect,
+                 .what = "ended the tool '" + name + "' with status " + std::to_string(status) + ", not 0 to 255"};
+  return Json{{"exit", status}};
+}
+
+Result<Json> import(Component& component, const Json& request, const slipway_services&) {
+  const Importer* const importer = component.importer();
+  if (importer == nullptr) return no_ability("this component imports nothing");
+  const Json document = object_at(request, "document");
+  SLIPWAY_TRY(section, importer->import(text_at(document, "apiVersion"), text_at(document, "kind"), document));
+  return Json{{"spec", section.spec}, {"warnings", section.warnings}};
+}
+
+Result<Json> service(Component& component, const Json& request, const slipway_services& services) {
+  Service* const service = component.service();
+  if (service == nullptr) return no_ability("this component has no service");
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_CHECK(run_service(text_at(request, "component"), *service, spec_of(request), *host, services));
+  return Json(nullptr);
+}
+
+Result<Json> service_quiesce(Component&, const Json& request, const slipway_services&) {
+  SLIPWAY_CHECK(quiesce_service(text_at(request, "component")));
+  return Json(nullptr);
+}
+
+Result<Json> service_resume(Component&, const Json& request, const slipway_services&) {
+  SLIPWAY_CHECK(resume_service(text_at(request, "component")));
+  return Json(nullptr);
+}
+
+Result<Json> service_stop(Component&, const Json& request, const slipway_services&) {
+  SLIPWAY_CHECK(stop_service(text_at(request, "component")));
+  return Json(nullptr);
+}
+
+}  // namespace
+
+const Operation* find_operation(const std::string& name) {
+  static const std::map<std::string, Operation> all{{"detect", detect},
+                                                    {"plan", plan},
+                                                    {"verify", verify},
+                                                    {"diagnose", diagnose},
+                                                    {"check", check},
+                                                    {"apply", apply},
+                                                    {"tools", tools},
+                                                    {"tool", tool},
+                                                    {"import", import},
+                                                    {"service", service},
+                                                    {"service.quiesce", service_quiesce},
+                                                    {"service.resume", service_resume},
+                                                    {"service.stop", service_stop}};
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+}  // namespace slipway::detail

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/src/text/json_read.hpp - reads members of JSON values that came from somebody else: the wrong type is the empty value.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/json.hpp>
+
+namespace slipway::detail {
+
+/// A member of an object; nullptr when there is none, or `value` is no object.
+const Json* member(const Json& value, std::string_view name);
+
+/// The value at a dotted name: the whole name as a key first, then its parts from the longest, going down.
+const Json* find_dotted(const Json& value, std::string_view name);
+
+std::string text_or_empty(const Json* value);
+bool true_or_false(const Json* value);
+std::vector<std::string> texts_or_none(const Json* value);
+Json value_or_null(const Json* value);
+
+inline std::string text_at(const Json& value, std::string_view name) { return text_or_empty(member(value, name)); }
+inline bool flag_at(const Json& value, std::string_view name) { return true_or_false(member(value, name)); }
+
+}  // namespace slipway::detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// sim/nvml/mig/uuid.hpp - UUIDs of MIG devices: the same geometry on the same GPU gives the same one.
+#pragma once
+
+#include <cstddef>
+
+#include "sim/state/machine.hpp"
+
+namespace slipway::sim {
+
+/// "MIG-8-4-4-4-12", derived from the GPU's UUID and the ids of both instances, as the driver's own are (they do not
+/// hold the profile, so one that was made anew may bear the old name).
+void mig_uuid(const Gpu& gpu, const GpuInstance& instance, const ComputeInstance& compute, char* text,
+              std::size_t size);
+
+}  // namespace slipway::sim
