@@ -38,8 +38,8 @@ if(SLIPWAY_CCACHE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # one that has its time in it is another one each time
     target_compile_options(slipway_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
-  # With the compiler's command, so that they hold however the build is started: precompiled headers are cached too, and
-  # checkouts in different folders share their objects.
+  # With the compiler's command, so that they hold however the build is started: precompiled headers are cached too.
+  # Checkouts in different folders share few objects, as the sources of unity builds name absolute paths.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${SLIPWAY_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})

@@ -195,7 +195,7 @@ def check_left_out(checks, lab):
     wanted = {name: [case for case in cases if any(re.fullmatch(pattern, case) for pattern in patterns)]
               for name, cases in programs.items()}
     files = [CROSS / "tests" / name for name in wanted] + [CROSS / "bin/slipway-worker",
-                                                            *(CROSS / "tests/unit/worker").glob("*.so")]
+                                                            *(CROSS / "tests/unit/core/worker").glob("*.so")]
     said = run_in_machine(lab.work, lab.folder, pathlib.Path(must(["bash", HERE / "arm64-debs.sh"]).strip()), files,
                           [f"{CROSS}/tests/{name} --gtest_color=no --gtest_filter={':'.join(cases)}" for name, cases in wanted.items()])
     for name, cases in wanted.items():

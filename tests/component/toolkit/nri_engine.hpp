@@ -13,7 +13,7 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "tests/unit/nri/engine_side.hpp"
+#include "tests/unit/plugins/toolkit/nri/engine_side.hpp"
 
 namespace slipway::nri {
 

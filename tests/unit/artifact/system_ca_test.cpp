@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/host/temp_root.hpp"
+#include "tests/unit/core/host/temp_root.hpp"
 
 namespace slipway::artifact {
 namespace {

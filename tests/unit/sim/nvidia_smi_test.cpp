@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/unit/nvml/real_package.hpp"
+#include "tests/unit/plugins/nvidia/nvml/real_package.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
 namespace slipway::core {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/unit/core/action/action_fixture.hpp - an empty root and a hand-turned engine: check, capture, stage, perform, undo.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <slipway/local_host.hpp>
+
+#include "core/action/action_kind.hpp"
+#include "core/action/store/store.hpp"
+#include "core/host/originals.hpp"
+#include "tests/unit/core/host/temp_root.hpp"
+
+namespace slipway::core {
+
+/// Writes what a test put into `trees`, by digest of the layer, and counts.
+class FakeStager final : public LayerStager {
+ public:
+  Status stage(const Json& layer, const std::string& into) override;
+  std::optional<Error> known_failure(const Json& layer) const override {
+    return layer_key(layer) == failed_layer ? failure : std::nullopt;
+  }
+
+  std::map<std::string, std::map<std::string, std::string>> trees;  ///< digest or build name: path to content
+  std::string failed_layer;                                         ///< layer_key() of the build that failed
+  std::optional<Error> failure;
+  std::optional<Error> stage_error;
+  int calls = 0;
+};
+
+inline constexpr auto kFiles = test::TempRoot::Times::files;
+
+class ActionTest : public ::testing::Test {
+ protected:
+  static constexpr std::int64_t kEpoch = 1'700'000'000;
+  using Standing = Check::Standing;
+
+  test::TempRoot root;
+  HostConfig config{.root = root.folder(), .hardware = "assume"};
+  std::unique_ptr<Host> host = open_host(config).value();
+  RootFs fs{root.dir(), kEpoch};
+  FakeStager stager;
+  ActionContext context{fs, *host, stager, {}, {}, {}, {}, {}};
+
+  const ActionKind& kind(const Action& action) {
+    const auto found = action_kind(action.kind());
+    if (!found) throw std::runtime_error(to_text(found.error()));
+    return **found;
+  }
+  Check check(const Action& action);
+  /// As the engine does it, one action at a time; fails the test when a step does. @return the captured image
+  Image apply(const Action& action);
+  /// Like apply() when something is to be done; remembers record and original as the engine does.
+  Image apply_and_remember(const Action& action);
+  void restore(const Action& action, const Image& image);
+  /// Removal: what slipway first found comes back, and nothing of slipway's bookkeeping stays.
+  void take_away(const Action& action);
+  void drop_bookkeeping();
+};
+
+}  // namespace slipway::core

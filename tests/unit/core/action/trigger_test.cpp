@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triggers in roots that are not live: real ldconfig and depmod, this machine's and the root's own.
+#include "core/action/trigger/trigger.hpp"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "action_fixture.hpp"
+#include "tests/unit/sandbox/real_programs.hpp"
+#include "sandbox/sandbox.hpp"
+#include "sandbox/tool.hpp"
+
+namespace slipway::core {
+namespace {
+
+using test::TempRoot;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr auto kNoTimes = TempRoot::Times::none;
+
+bool sandbox_works() {
+  Sandbox request;
+  request.root = "/";
+  request.read_only = true;
+  request.argv = {"true"};
+  request.environment = sandbox_environment();
+  return run_in_sandbox(request).ok();
+}
+
+class TriggerTest : public ActionTest {
+ protected:
+  Payment pay(const std::string& trigger) {
+    const auto paid = pay_trigger(trigger, context);
+    EXPECT_TRUE(paid.ok()) << trigger << ": " << (paid ? "" : to_text(paid.error()));
+    EXPECT_TRUE(fs.settle_directory_times().ok());
+    return paid.value_or(Payment{});
+  }
+  /// A library in a folder that the linker is told of.
+  static void put_library(const TempRoot& tree) {
+    tree.put("/etc/ld.so.conf", "/opt/lib\n");
+    test::copy_in(tree, "/lib/x86_64-linux-gnu/libm.so.6", "/opt/lib/libm.so.6");
+  }
+  static std::string cached(const TempRoot& tree) { return test::output_of("ldconfig -r " + tree.folder() + " -p"); }
+};
+
+TEST_F(TriggerTest, NamesAreChecked) {
+  for (const std::string good : {"ldconfig", "depmod:6.1.0-50-amd64", "initramfs:6.6.0+x", "daemon-reload",
+                                 "restart:containerd.service", "reload:a@b.service"})
+    EXPECT_TRUE(check_trigger_name(good).ok()) << good;
+  for (const std::string bad : {"", "reboot", "depmod", "depmod:", "depmod:../../etc", "restart:--all", "restart:a;b",
+                                "ldconfig:x", "daemon-reload:"})
+    EXPECT_FALSE(check_trigger_name(bad).ok()) << bad;
+  EXPECT_FALSE(pay_trigger("depmod:-a", context).ok());
+}
+
+TEST_F(TriggerTest, AnEmptyRootIsSkippedAndEverySkipSaysWhy) {
+  EXPECT_THAT(pay("ldconfig").why, HasSubstr("no /etc"));
+  EXPECT_THAT(pay("depmod:6.1").why, HasSubstr("no /lib/modules/6.1"));
+  EXPECT_THAT(pay("initramfs:6.1").why, HasSubstr("neither update-initramfs nor dracut"));
+  EXPECT_THAT(pay("daemon-reload").why, HasSubstr("not running"));
+  EXPECT_THAT(pay("restart:containerd.service").why, HasSubstr("not running"));
+  EXPECT_THAT(pay("reload:containerd.service").why, HasSubstr("not running"));
+  EXPECT_EQ(root.listing(), "");
+}
+
+/// The first bytes of a program for IBM Z.
+std::string foreign_program() {
+  std::string head("\177ELF\2\2\1", 7);
+  head.resize(64);
+  head[17] = 3;
+  head[19] = 22;  // EM_S390
+  return head;
+}
+
+TEST_F(TriggerTest, OfAForeignRootAreRefusedWhereItsOwnToolsWouldHaveToRun) {
+  if (std::filesystem::exists("/proc/sys/fs/binfmt_misc/qemu-s390x")) GTEST_SKIP() << "its programs run here";
+  root.put("/bin/sh", foreign_program(), 0755);
+  EXPECT_THAT(foresee_trigger("ldconfig", *host).value().skipped, HasSubstr("no /etc"));
+  root.make_folder("/etc");
+  const auto ldconfig = foresee_trigger("ldconfig", *host);
+  ASSERT_FALSE(ldconfig.ok());
+  EXPECT_EQ(ldconfig.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(ldconfig.error().what, HasSubstr("for s390x, and its own ldconfig would have to run"));
+  EXPECT_TRUE(foresee_trigger("initramfs:6.1", *host).ok()) << "there is no initrd to make anew";
+  root.put("/usr/sbin/update-initramfs", foreign_program(), 0755);
+  root.put("/boot/initrd.img-6.1", "old");
+  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).error().what, HasSubstr("update-initramfs"));
+  EXPECT_TRUE(foresee_trigger("depmod:6.1", *host).ok()) << "this machine's depmod can do that";
+  EXPECT_TRUE(foresee_trigger("restart:x.service", *host).ok());
+}
+
+TEST_F(TriggerTest, AreForeseenWithTheProgramThatWillPayThem) {
+  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "depmod of this machine");
+  EXPECT_EQ(foresee_trigger("ldconfig", *host).value().tool, "ldconfig of this machine");
+  root.put("/usr/sbin/depmod", "", 0755);
+  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "the root's own depmod");
+  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).value().skipped,
+              HasSubstr("neither update-initramfs nor dracut"));
+  root.put("/boot/initrd.img-6.1", "old");
+  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).value().skipped, HasSubstr("initrd.img-6.1 stays as it is"));
+  EXPECT_EQ(foresee_trigger("restart:x.service", *host).value().tool, "");
+  EXPECT_FALSE(foresee_trigger("depmod:-a", *host).ok());
+}
+
+TEST_F(TriggerTest, ThatOnlyTheRootsOwnProgramPaysAreForeseenByWhetherThatRunsHere) {
+  root.put("/usr/sbin/update-initramfs", "", 0755);
+  root.put("/boot/initrd.img-6.1", "old");
+  const auto foreseen = foresee_trigger("initramfs:6.1", *host);
+  if (sandbox_works()) {
+    EXPECT_EQ(foreseen.value().tool, "the root's own update-initramfs");
+    EXPECT_EQ(root.content("/boot/initrd.img-6.1"), "old") << "it was only looked for";
+  } else {
+    ASSERT_FALSE(foreseen.ok());
+    EXPECT_EQ(foreseen.error().code, ErrorCode::unsupported);
+    EXPECT_THAT(foreseen.error().what, HasSubstr("/boot/initrd.img-6.1 has to be made anew"));
+  }
+}
+
+TEST(Trigger, OfALiveMachineWithoutTheProgramIsRefusedWhenItIsForeseen) {
+  const TempRoot root;
+  const auto host = *open_host({.root = root.folder(), .live = true});
+  const auto depmod = foresee_trigger("depmod:6.1", *host);
+  ASSERT_FALSE(depmod.ok());
+  EXPECT_EQ(depmod.error().code, ErrorCode::not_found);
+  EXPECT_THAT(depmod.error().what, HasSubstr("the machine at " + root.folder() + " has no depmod"));
+  EXPECT_THAT(foresee_trigger("ldconfig", *host).value().skipped, HasSubstr("no linker of glibc"));
+  root.put("/lib64/ld-linux-x86-64.so.2", "");
+  EXPECT_THAT(foresee_trigger("ldconfig", *host).error().what, HasSubstr("has no ldconfig"));
+  root.make_folder("/run/systemd/system");
+  EXPECT_THAT(foresee_trigger("restart:x.service", *host).error().what, HasSubstr("has no systemctl"));
+  root.put("/usr/local/sbin/depmod", "", 0755);
+  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "depmod");
+}
+
+TEST(RunsHere, IsTrueForTheMachineItsSmallerSelfAndWhatQemuRunsInAnyRoot) {
+  const TempRoot tree;
+  tree.put("/qemu-aarch64", "enabled\ninterpreter /usr/bin/qemu-aarch64-static\nflags: OCF\noffset 0\n");
+  tree.put("/qemu-riscv64", "enabled\ninterpreter /usr/bin/qemu-riscv64-static\nflags: OC\noffset 0\n");
+  tree.put("/qemu-ppc64le", "disabled\ninterpreter /usr/bin/qemu-ppc64le-static\nflags: F\noffset 0\n");
+  EXPECT_TRUE(runs_here("x86_64", "x86_64", tree.folder()));
+  EXPECT_TRUE(runs_here("i686", "x86_64", tree.folder()));
+  EXPECT_FALSE(runs_here("x86_64", "i686", tree.folder()));
+  EXPECT_TRUE(runs_here("aarch64", "x86_64", tree.folder()));
+  EXPECT_FALSE(runs_here("riscv64", "x86_64", tree.folder())) << "the emulator is not in the root";
+  EXPECT_FALSE(runs_here("ppc64le", "x86_64", tree.folder()));
+  EXPECT_FALSE(runs_here("s390x", "x86_64", tree.folder()));
+}
+
+TEST_F(TriggerTest, LdconfigOfThisMachineServesARootThatHasNone) {
+  put_library(root);
+  const Payment paid = pay("ldconfig");
+  EXPECT_TRUE(paid.done);
+  EXPECT_THAT(paid.text, HasSubstr("-r " + root.folder()));
+  EXPECT_FALSE(root.has("/var/cache/ldconfig"));
+  EXPECT_EQ(root.info("/etc/ld.so.cache").st_mtim.tv_sec, kEpoch);
+  EXPECT_EQ(root.info("/etc").st_mtim.tv_sec, kEpoch);
+  EXPECT_THAT(cached(root), HasSubstr("libm.so.6"));
+}
+
+TEST_F(TriggerTest, TheRootsOwnLdconfigGivesTheSameCacheInEveryCopy) {
+  if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
+  TempRoot second;
+  RootFs other(second.dir(), kEpoch);
+  const auto other_host = *open_host({.root = second.folder()});
+  ActionContext elsewhere{other, *other_host, stager, {}, {}, {}, {}, {}};
+  for (const TempRoot* tree : {&root, &second}) {
+    test::install_programs(*tree, {"/usr/sbin/ldconfig"});
+    put_library(*tree);
+    tree->put("/var/cache/ldconfig/aux-cache", "as it was");
+  }
+  EXPECT_THAT(pay("ldconfig").text, HasSubstr("chroot " + root.folder()));
+  ASSERT_TRUE(pay_trigger("ldconfig", elsewhere).ok());
+  EXPECT_EQ(root.content("/etc/ld.so.cache"), second.content("/etc/ld.so.cache"));
+  EXPECT_EQ(root.content("/var/cache/ldconfig/aux-cache"), "as it was");
+  EXPECT_THAT(cached(root), HasSubstr("/opt/lib/libm.so.6"));
+}
+
+TEST_F(TriggerTest, LinksThatLdconfigMakesGetTheEpochToo) {
+  root.put("/etc/ld.so.conf", "/opt/lib\n");
+  root.make_folder("/opt/lib");
+  const std::string make =
+      "gcc -shared -Wl,-soname,libours.so.1 -o " + root.at("/opt/lib/libours.so.1.2") + " -x c /dev/null";
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  pay("ldconfig");
+  EXPECT_EQ(root.info("/opt/lib/libours.so.1").st_mtim.tv_sec, kEpoch);
+  EXPECT_EQ(root.info("/opt/lib").st_mtim.tv_sec, kEpoch);
+}
+
+TEST_F(TriggerTest, ALdconfigThatFailsIsAnErrorWithItsWords) {
+  root.put("/etc/ld.so.conf", "/opt/lib\n");
+  root.make_folder("/etc/ld.so.cache");
+  const auto paid = pay_trigger("ldconfig", context);
+  ASSERT_FALSE(paid.ok());
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("ld.so.cache"));
+}
+
+TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
+  TempRoot second;
+  RootFs other(second.dir(), kEpoch);
+  const auto other_host = *open_host({.root = second.folder()});
+  ActionContext elsewhere{other, *other_host, stager, {}, {}, {}, {}, {}};
+  const std::string folder = "/lib/modules/6.1/updates/";
+  for (const std::string name : {"a", "b", "c"})
+    test::make_module(root, folder + name + ".ko", "\"alias=pci:v000010DEd*" + name + "\"");
+  for (const std::string name : {"c", "a", "b"})  // another order in the folder
+    test::copy_in(second, root.at(folder + name + ".ko"), folder + name + ".ko");
+  EXPECT_TRUE(pay("depmod:6.1").done);
+  ASSERT_TRUE(pay_trigger("depmod:6.1", elsewhere).ok());
+  EXPECT_THAT(root.content("/lib/modules/6.1/modules.alias"), HasSubstr("alias pci:v000010DEd*a a"));
+  for (const std::string& file : trigger_products("depmod:6.1", *host)) {
+    if (file.ends_with(".weakdep") && !root.has(file)) continue;  // from kmod 33 on
+    EXPECT_EQ(root.content(file), second.content(file)) << file;
+    EXPECT_EQ(root.info(file).st_mtim.tv_sec, kEpoch) << file;
+  }
+}
+
+TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
+  if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
+  test::install_programs(root, {"/usr/bin/kmod"});
+  root.link("/usr/sbin/depmod", "../bin/kmod");
+  test::make_module(root, "/opt/store/ours.ko", "\"alias=pci:v000010DEd*\"");
+  root.make_folder("/usr/lib/modules/6.1");
+  root.link("/usr/lib/modules/6.1/updates", "/opt/store");
+  EXPECT_THAT(pay("depmod:6.1").text, HasSubstr("chroot"));
+  EXPECT_THAT(root.content("/lib/modules/6.1/modules.dep"), HasSubstr("updates/ours.ko:"));
+}
+
+// depmod says "ERROR: fstatat" for a link that leads nowhere, leaves the modules out, and ends with status 0.
+TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
+  root.make_folder("/lib/modules/6.1");
+  root.link("/lib/modules/6.1/updates", "/nowhere/at/all");
+  const auto paid = pay_trigger("depmod:6.1", context);
+  ASSERT_FALSE(paid.ok());
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("updates"));
+}
+
+class InitramfsTrigger : public TriggerTest {
+ protected:
+  void SetUp() override {
+    if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
+    test::install_programs(root, {"/usr/bin/dash", "/usr/bin/env", "/usr/bin/cat", "/usr/bin/ls"});
+    root.link("/usr/bin/sh", "dash");
+    root.make_folder("/boot");
+  }
+  void put_tool(const std::string& name, const std::string& script) {
+    root.put("/usr/sbin/" + name, "#!/bin/sh\n" + script, 0755);
+  }
+};
+
+TEST_F(InitramfsTrigger, RunsTheRootsUpdateInitramfsInAPrivateEnvironment) {
+  root.put("/boot/initrd.img-6.1", "old");
+  put_tool("update-initramfs", "echo \"$@\" > /boot/initrd.img-$3; env > /boot/env; ls /dev > /boot/dev; : > /tmp/x\n");
+  EXPECT_TRUE(pay("initramfs:6.1").done);
+  EXPECT_EQ(root.content("/boot/initrd.img-6.1"), "-u -k 6.1\n");
+  EXPECT_THAT(root.content("/boot/env"), HasSubstr("SOURCE_DATE_EPOCH=" + std::to_string(kEpoch)));
+  EXPECT_THAT(root.content("/boot/dev"), Not(HasSubstr("sda")));
+  EXPECT_EQ(root.info("/boot/initrd.img-6.1").st_mtim.tv_sec, kEpoch);
+  EXPECT_EQ(root.info("/boot").st_mtim.tv_sec, kEpoch);
+  EXPECT_TRUE(std::filesystem::is_empty(root.at("/tmp")));
+}
+
+TEST_F(InitramfsTrigger, TakesDracutForAnImageOfItsOwn) {
+  root.put("/boot/initramfs-6.1.img", "old");
+  put_tool("dracut", "echo \"$@\" > /boot/initramfs-6.1.img\n");
+  EXPECT_TRUE(pay("initramfs:6.1").done);
+  EXPECT_EQ(root.content("/boot/initramfs-6.1.img"),
+            "--force --kver 6.1 --no-hostonly --reproducible /boot/initramfs-6.1.img\n");
+}
+
+TEST_F(InitramfsTrigger, IsSkippedWhereTheKernelHasNoInitrd) {
+  put_tool("update-initramfs", "exit 1\n");
+  const Payment paid = pay("initramfs:6.1");
+  EXPECT_FALSE(paid.done);
+  EXPECT_THAT(paid.why, HasSubstr("no initrd for kernel 6.1"));
+}
+
+TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastWords) {
+  root.put("/boot/initrd.img-6.1", "old");
+  put_tool("update-initramfs", "echo 'cannot find the moon' >&2; exit 3\n");
+  const auto paid = pay_trigger("initramfs:6.1", context);
+  ASSERT_FALSE(paid.ok());
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("cannot find the moon"));
+  EXPECT_THAT(to_text(paid.error()), HasSubstr("status 3"));
+}
+
+TEST(TriggerProducts, AreWhatTheToolsWrite) {
+  TempRoot root;
+  const auto host = *open_host({.root = root.folder()});
+  EXPECT_THAT(trigger_products("ldconfig", *host), ::testing::ElementsAre("/etc/ld.so.cache"));
+  EXPECT_THAT(trigger_products("depmod:6.1", *host), ::testing::Contains("/lib/modules/6.1/modules.dep.bin"));
+  // kmod 33 began to write it; a removal left it behind.
+  EXPECT_THAT(trigger_products("depmod:6.1", *host), ::testing::Contains("/lib/modules/6.1/modules.weakdep"));
+  EXPECT_TRUE(trigger_products("initramfs:6.1", *host).empty());
+}
+
+}  // namespace
+}  // namespace slipway::core

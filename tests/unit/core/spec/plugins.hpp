@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/unit/core/spec/plugins.hpp - plugins from manifests, as if they had been discovered.
+#pragma once
+
+#include <string>
+
+#include "core/loader/plugin_file.hpp"
+
+namespace slipway::core {
+
+/// One plugin, /p/test.so, that holds the components of a manifest. Throws when the manifest is wrong.
+Plugins plugins_of(const std::string& manifest_yaml);
+/// Those of manifest.yaml.
+const Plugins& test_plugins();
+/// All bytes of a file of this folder.
+std::string test_file(const std::string& name);
+
+}  // namespace slipway::core

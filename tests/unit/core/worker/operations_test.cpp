@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <slipway/testing/temp_dir.hpp>
+
+#include "core/worker/client/family.hpp"
+#include "core/worker/serve/worker_mark.hpp"
+#include "tests/unit/core/worker/worker_fixture.hpp"
+
+namespace slipway::core {
+namespace {
+
+class Operations : public WorkerTest {};
+
+TEST_F(Operations, AllComeBackWithTheComponentsAnswer) {
+  const testing::TempDir root;
+  root.file("/etc/name", "node-1\n");
+  const auto worker = start("stranger");
+  Json request = this->request("plan", "");
+  request["facts"]["values"] = {{"a", "content for "}};
+  request["inputs"] = {{"target", {{"arch", "x86_64"}}}};
+  EXPECT_EQ(worker->call("plan", request, kPlenty, events_).value()["actions"][0]["content"], "content for x86_64");
+  request = {{"component", "stranger"}, {"host", {{"root", root.string()}}}};
+  EXPECT_EQ(worker->call("verify", request, kPlenty, events_).value()[0]["text"], "node-1");
+  EXPECT_EQ(worker->call("check", this->request("check", ""), kPlenty, events_).value(), true);
+  EXPECT_EQ(worker->call("apply", this->request("apply", ""), kPlenty, events_).value()["kind"], "reboot-required");
+  EXPECT_EQ(worker->call("detect", {{"component", "plain"}}, kPlenty, events_).value()["why"], "no hardware");
+}
+
+TEST_F(Operations, BringTheComponentsOwnErrorsUnchanged) {
+  const Error error = provoke("detect", "fail").error();
+  EXPECT_EQ(to_text(error), "error: it is busy\n  held:  python3\n  do:    wait\n");
+  EXPECT_EQ(error.code, ErrorCode::busy);
+}
+
+TEST_F(Operations, ThatAreNotKnownAreUnsupported) {
+  const auto worker = start("stranger");
+  EXPECT_EQ(worker->call("dance", {{"component", "stranger"}}, kPlenty, events_).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(worker->call("detect", {{"component", "nobody"}}, kPlenty, events_).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(worker->call("import", {{"component", "plain"}}, kPlenty, events_).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(worker->call("tool", {{"component", "plain"}}, kPlenty, events_).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(start("raw")->call("dance", {}, kPlenty, events_).error().code, ErrorCode::unsupported);
+}
+
+TEST_F(Operations, OfToolsPrintLogAndReportProgress) {
+  const auto worker = start("stranger");
+  EXPECT_EQ(worker->call("tools", {{"component", "stranger"}}, kPlenty, events_).value()[0]["name"], "greet");
+  const Json request{{"component", "stranger"}, {"tool", "greet"}, {"arguments", {"world"}}};
+  EXPECT_EQ(worker->call("tool", request, kPlenty, events_).value(), Json({{"exit", 7}}));
+  EXPECT_EQ(output_, "hello world\n");
+  EXPECT_EQ(log_, std::vector<std::string>{"info: greeting"});
+  ASSERT_FALSE(progress_.empty());
+  EXPECT_EQ(progress_.back(), 1000U);
+  EXPECT_LT(progress_.size(), 500U) << "progress is thinned out";
+}
+
+TEST_F(Operations, OfToolsMayAskTheCore) {
+  std::string asked;
+  events_.core = [&](const std::string& op, const Json& request) -> Result<Json> {
+    asked = op + canonical(request);
+    if (op == "refuse") return Error{.code = ErrorCode::denied, .what = "no"};
+    return Json{{"answer", 42}};
+  };
+  const auto worker = start("stranger");
+  const auto ask = [&](const char* op) {
+    output_.clear();
+    return worker->call("tool", {{"component", "stranger"}, {"tool", "ask"}, {"arguments", {op}}}, kPlenty, events_);
+  };
+  EXPECT_EQ(ask("pkg.build").value()["exit"], 0);
+  EXPECT_EQ(asked, R"(pkg.build{"number":1})");
+  EXPECT_EQ(output_, R"({"answer":42})");
+  EXPECT_EQ(ask("refuse").value()["exit"], 1);
+  EXPECT_EQ(output_, "denied");
+  events_.core = nullptr;
+  (void)ask("pkg.build");
+  EXPECT_EQ(output_, "unsupported");
+}
+
+TEST_F(Operations, OfAToolThatIsNotThereNameTheOthers) {
+  const Json request{{"component", "stranger"}, {"tool", "great"}};
+  const auto worker = start("stranger");
+  const Error error = worker->call("tool", request, kPlenty, events_).error();
+  EXPECT_EQ(error.code, ErrorCode::invalid);
+  EXPECT_NE(error.next.find("greet, ask"), std::string::npos);
+}
+
+TEST_F(Operations, ImportForeignDocuments) {
+  const auto worker = start("stranger");
+  const Json document{{"kind", "ClusterPolicy"}, {"spec", {{"stranger", {{"enabled", true}}}}}};
+  const Json section =
+      worker->call("import", {{"component", "stranger"}, {"document", document}}, kPlenty, events_).value();
+  EXPECT_EQ(section["spec"], Json({{"enabled", true}}));
+  EXPECT_EQ(section["warnings"].size(), 1U);
+}
+
+TEST_F(Operations, TimeOfTheCoreDoesNotCountAgainstThePlugin) {
+  events_.core = [](const std::string&, const Json&) -> Result<Json> {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3500));
+    return Json(1);
+  };
+  const auto worker = start("stranger");
+  ASSERT_TRUE(worker->call("tools", {{"component", "stranger"}}, kPlenty, events_).ok());  // it is loaded
+  const Json request{{"component", "stranger"}, {"tool", "ask"}, {"arguments", {"slow"}}};
+  EXPECT_EQ(worker->call("tool", request, std::chrono::milliseconds(3000), events_).value()["exit"], 0);
+}
+
+TEST_F(Operations, RunInCleanSurroundings) {
+  setenv("SLIPWAY_NVML", "/tmp/nvml.so", 1);
+  const int leaked = fcntl(0, F_DUPFD, 100);  // without close-on-exec, as a careless library does
+  const Json values = provoke("detect", "").value()["values"];
+  close(leaked);
+  EXPECT_EQ(values["session"], true);
+  EXPECT_EQ(values["parent"], getpid());
+  EXPECT_EQ(values["core"], 0);
+  EXPECT_EQ(values["oom"], std::to_string(kWorkerOomScore) + "\n");
+  EXPECT_EQ(values["input"], true);
+  EXPECT_EQ(values["nvml"], "/tmp/nvml.so");
+  EXPECT_EQ(values["descriptors"], Json({0, 1, 2, 3, 4, 5}));  // 4 and 5 are the Host's
+  EXPECT_TRUE(kSanitized || values["memory"] == 1ULL << 30) << values["memory"];
+  rlimit ours{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &ours), 0);
+  EXPECT_EQ(values["memory_of_programs"], ours.rlim_max);
+}
+
+TEST_F(Operations, RunInACgroupOfTheirOwnWhereOneCanBeMade) {
+  const bool possible = Family().cgroup() >= 0;
+  const std::string cgroup = provoke("detect", "").value()["values"]["cgroup"];
+  EXPECT_EQ(cgroup.find("/slipway-worker-") != std::string::npos, possible) << cgroup;
+}
+
+TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {
+  const Family family;
+  if (family.cgroup() < 0) GTEST_SKIP() << "no cgroup can be made here";
+  const std::string own =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(family.cgroup())).parent_path();
+  pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  waitpid(gone, nullptr, 0);
+  const std::string left = own + "/slipway-worker-" + std::to_string(gone) + "-1";
+  ASSERT_EQ(mkdir(left.c_str(), 0755), 0);
+  const pid_t later = fork();  // each slipway does it once
+  if (later == 0) {
+    execl("/proc/self/exe", "worker_test", "--gtest_filter=Operations.RunInACgroupOfTheirOwnWhereOneCanBeMade",
+          nullptr);
+    _exit(127);
+  }
+  waitpid(later, nullptr, 0);
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
+TEST_F(Operations, DoNotSeeOurVariablesWhenTheEnvironmentIsNotTrusted) {
+  setenv("SLIPWAY_NVML", "/tmp/nvml.so", 1);
+  WorkerOptions wish = options("stranger");
+  wish.trust_environment = false;
+  Result<std::unique_ptr<Worker>> worker = start_worker(wish);
+  EXPECT_EQ((*worker)->call("detect", request("detect", ""), kPlenty, events_).value()["values"]["nvml"], "");
+}
+
+// A worker dies with the thread that forked it, so that must not be the caller's.
+TEST_F(Operations, GoOnAfterTheThreadThatStartedTheWorkerEnded) {
+  std::unique_ptr<Worker> worker;
+  std::thread([&] {
+    worker = start("stranger");
+    EXPECT_TRUE(worker->call("detect", request("detect", ""), kPlenty, events_).ok());
+  }).join();
+  EXPECT_TRUE(worker->call("detect", request("detect", ""), kPlenty, events_).ok());
+}
+
+TEST_F(Operations, OfSeveralWorkersGoOnSideBySide) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      const auto worker = start("stranger");
+      const WorkerEvents none;
+      for (int j = 0; j < 5; ++j) {
+        Json wish = request("plan", "");
+        wish["facts"]["values"] = {{"a", std::to_string(i * 100 + j)}};
+        const Result<Json> plan = worker->call("plan", wish, kPlenty, none);
+        if (plan && (*plan)["actions"][0]["content"] == std::to_string(i * 100 + j)) ++right;
+      }
+      if (i % 2 == 0) (void)worker->call("detect", request("detect", "daemons and crash"), kPlenty, none);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 40);
+}
+
+TEST_F(Operations, MayBeAskedWithMebibytes) {
+  const auto worker = start("stranger");
+  Json wish = request("plan", "");
+  wish["facts"]["values"] = {{"a", std::string(8U << 20, 'x')}};
+  const Result<Json> plan = worker->call("plan", wish, kPlenty, events_);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ((*plan)["actions"][0]["content"].get<std::string>().size(), 8U << 20);
+}
+
+}  // namespace
+}  // namespace slipway::core

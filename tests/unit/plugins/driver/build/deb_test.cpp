@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/build/deb.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/plugins/driver/test_deb.hpp"
+#include "tests/unit/plugins/driver/test_host.hpp"
+
+namespace slipway::driver {
+namespace {
+
+using slipway::testing::TempDir;
+using testing::content_of;
+using ::testing::ElementsAre;
+using testing::TestDeb;
+
+TEST(Deb, SaysItsPackageVersionAndWhatItDependsOn) {
+  const TempDir folder;
+  const auto info = read_deb_info(
+      TestDeb{.package = "a", .version = "1:535.261.03-1~deb12u1", .depends = "b (= 1) | c, d:any, e [amd64]"}.write(
+          folder.string()));
+  ASSERT_TRUE(info) << to_text(info.error());
+  EXPECT_EQ(info->package, "a");
+  EXPECT_EQ(info->upstream_version(), "535.261.03");
+  EXPECT_EQ(info->architecture, "amd64");
+  EXPECT_THAT(info->depends, ElementsAre("b", "d", "e"));
+}
+
+TEST(Deb, IsUnpackedWhateverItsDataArePackedWith) {
+  for (const auto* filter : {"xz", "zstd", "gzip"}) {
+    const TempDir folder;
+    const auto file = TestDeb{.package = "a",
+                              .entries = {{.path = "./usr/bin/tool", .content = "text", .mode = 04755},
+                                          {.path = "./usr/bin/link", .link = "tool"},
+                                          {.path = "./usr/bin/other", .hardlink = "./usr/bin/tool"}}}
+                          .write(folder.string(), filter);
+    const auto done = unpack_deb(file, folder.string() + "/out", same_path);
+    ASSERT_TRUE(done) << filter << to_text(done.error());
+    const auto tool = folder.at("/out/usr/bin/tool");
+    EXPECT_EQ(content_of(tool.string()), "text");
+    EXPECT_EQ(std::filesystem::status(tool).permissions(), std::filesystem::perms(0755))
+        << "setuid must not come through";
+    EXPECT_EQ(std::filesystem::read_symlink(folder.at("/out/usr/bin/link")), "tool");
+    EXPECT_EQ(content_of(folder.at("/out/usr/bin/other").string()), "text");
+  }
+}
+
+TEST(Deb, GoesWhereItsReaderSaysOrNowhere) {
+  const TempDir folder;
+  const auto file =
+      TestDeb{.package = "a", .entries = {{.path = "./lib/x", .content = "x"}, {.path = "./usr/y", .content = "y"}}}
+          .write(folder.string());
+  ASSERT_TRUE(unpack_deb(file, folder.string() + "/out",
+                         [](const std::string& path) { return path == "lib/x" ? "usr/lib/x" : std::string{}; }));
+  EXPECT_EQ(content_of(folder.at("/out/usr/lib/x").string()), "x");
+  EXPECT_FALSE(std::filesystem::exists(folder.at("/out/usr/y")));
+}
+
+TEST(Deb, NeverWritesOutsideOfTheFolder) {
+  const TempDir folder;
+  folder.directory("/outside");
+  const auto outside = folder.at("/outside").string();
+  const std::vector<std::vector<testing::DebEntry>> attacks{
+      {{.path = "../outside/a", .content = "x"}},
+      {{.path = "./a/../../outside/b", .content = "x"}},
+      {{.path = outside + "/c", .content = "x"}},
+      {{.path = "./way", .link = outside}, {.path = "./way/d", .content = "x"}},
+      {{.path = "./dev", .device = true}}};
+  for (std::size_t i = 0; i < attacks.size(); ++i) {
+    const auto file = TestDeb{.package = "evil" + std::to_string(i), .entries = attacks[i]}.write(folder.string());
+    (void)unpack_deb(file, folder.string() + "/out" + std::to_string(i), same_path);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.at("/outside"))) << i;
+  }
+  EXPECT_EQ(
+      unpack_deb(folder.string() + "/evil4_535.261.03-1_amd64.deb", folder.string() + "/x", same_path).error().code,
+      ErrorCode::corrupt);
+}
+
+TEST(Deb, ThatIsNoneOrIsCutSaysSo) {
+  const TempDir folder;
+  folder.file("/text.deb", "this is no package");
+  EXPECT_EQ(read_deb_info(folder.at("/text.deb").string()).error().code, ErrorCode::corrupt);
+  EXPECT_EQ(read_deb_info(folder.at("/none.deb").string()).error().code, ErrorCode::not_found);
+  const auto file =
+      TestDeb{.package = "a", .entries = {{.path = "./x", .content = std::string(200000, 'x')}}}.write(folder.string());
+  const auto whole = content_of(file);
+  std::mt19937 random{17};
+  for (int round = 0; round < 200; ++round) {
+    std::string bytes = whole.substr(0, random() % whole.size());
+    for (auto edits = random() % 4; edits > 0 && !bytes.empty(); --edits)
+      bytes[random() % bytes.size()] = static_cast<char>(random() % 256);
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+    const auto info = read_deb_info(file);
+    EXPECT_TRUE(info || info.error().where == file);
+    const auto done = unpack_deb(file, folder.string() + "/cut", same_path);
+    EXPECT_FALSE(done) << round;
+  }
+}
+
+}  // namespace
+}  // namespace slipway::driver

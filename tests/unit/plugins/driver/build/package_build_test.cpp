@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/plugins/driver/compressed.hpp"
+#include "driver/package/annotations.hpp"
+#include "driver/build/tools.hpp"
+#include "driver/package/package.hpp"
+#include "tests/unit/plugins/driver/test_deb.hpp"
+#include "tests/unit/plugins/driver/test_host.hpp"
+
+namespace slipway::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+using slipway::testing::TempDir;
+using testing::content_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// The core's side: compiling puts ready objects into place, packing keeps a copy of the package folder.
+class CoreSide final : public ToolIo {
+ public:
+  explicit CoreSide(std::string keep) : keep_(std::move(keep)) {}
+
+  void print(std::string_view text) override { printed += text; }
+  void log(std::string_view text) override { logged += std::string(text) + "\n"; }
+  void progress(std::string_view, std::uint64_t, std::uint64_t) override {}
+  Result<Json> core(std::string_view op, const Json& request) override {
+    if (op == "pkg.build") return pack(request);
+    builds.push_back(request);
+    if (fails) return *fails;
+    const std::string into = request["into"];
+    for (const auto& wish : request["build"]["collect"]) {
+      const fs::path to = into + "/" + wish["to"].get<std::string>();
+      fs::create_directories(to.parent_path());
+      std::ofstream(to, std::ios::binary) << (wish["from"] == "Module.symvers" ? "symbols" : module);
+    }
+    return Json::object();
+  }
+
+  std::string module = testing::compressed(content_of(MODULE_50), "zstd");
+  std::optional<Error> fails;
+  std::vector<Json> builds;
+  std::string printed;
+  std::string logged;
+
+ private:
+  Result<Json> pack(const Json& request) const {
+    fs::remove_all(keep_);
+    fs::copy(request["directory"].get<std::string>(), keep_,
+             fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    return Json{{"digest", "sha256:0"}, {"tags", {"535.261.03-debian12"}}};
+  }
+  std::string keep_;
+};
+
+class PackageBuildTest : public ::testing::Test {
+ protected:
+  PackageBuildTest() {
+    for (const auto& deb : testing::driver_debs()) deb.write(folder.string());
+    for (const auto& deb : testing::header_debs("6.1.0-50-amd64", "6.1.176-1")) deb.write(folder.string());
+    for (const auto& deb : testing::header_debs("6.1.0-56-amd64", "6.1.192-2")) deb.write(folder.string());
+    folder.directory("/scratch");
+    host.root().file("/usr/bin/sh", testing::program_for("x86_64"));
+  }
+  Result<int> build(std::vector<std::string> more, const std::string& kernel = "6.1.0-50-amd64") {
+    std::vector<std::string> arguments{"--debs",    folder.string(),
+                                       "--kernel",  kernel,
+                                       "--output",  "/layout",
+                                       "--os",      "debian12",
+                                       "--scratch", folder.at("/scratch").string(),
+                                       "--root",    host.root().string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return DriverTools{}.run("build", arguments, *host.offline(), core);
+  }
+  Json description() const { return Json::parse(content_of(package("package.yaml"))); }
+  std::string package(const std::string& path) const { return folder.at("/package/" + path).string(); }
+
+  TempDir folder;
+  testing::TestHost host;
+  CoreSide core{folder.at("/package").string()};
+};
+
+TEST_F(PackageBuildTest, LaysOutUserSpaceWithItsLinksToolsAndLicence) {
+  const auto done = build({});
+  ASSERT_TRUE(done) << to_text(done.error());
+  EXPECT_EQ(*done, 0);
+  const std::string lib = package("userspace/usr/lib/x86_64-linux-gnu/");
+  EXPECT_EQ(fs::read_symlink(lib + "libcuda.so.1"), "libcuda.so.535.261.03");
+  EXPECT_EQ(fs::read_symlink(lib + "libcuda.so"), "libcuda.so.1");
+  EXPECT_EQ(content_of(package("userspace/usr/bin/nvidia-smi")), "tool");
+  EXPECT_TRUE(fs::exists(package("userspace/usr/share/doc/libcuda1/copyright")));
+  EXPECT_FALSE(fs::exists(package("userspace/usr/lib/nvidia")));
+  EXPECT_EQ(content_of(package("firmware/nvidia/535.261.03/gsp_tu10x.bin")), "firmware");
+  EXPECT_EQ(content_of(package("modules/Module.symvers")), "symbols");
+  EXPECT_EQ(content_of(package("modules/copyright")), "licence\n");
+}
+
+TEST_F(PackageBuildTest, DescribesWhatPlansReadBack) {
+  ASSERT_TRUE(build({"--with-source", "--default-flavour", "open"}));
+  const Json description = this->description();
+  EXPECT_EQ(description["artifactType"], kArtifactType);
+  EXPECT_EQ(description["tag"], "535.261.03-debian12");
+  std::vector<Package> packages;
+  for (const auto& manifest : description["manifests"]) {
+    Json layers = manifest["layers"];
+    const auto package =
+        package_from({"sha256:1", manifest["tag"], description["artifactType"], manifest["annotations"], layers});
+    ASSERT_TRUE(package) << to_text(package.error());
+    packages.push_back(*package);
+  }
+  ASSERT_EQ(packages.size(), 2U);
+  EXPECT_EQ(packages[0].tag, "535.261.03-6.1.0-50-amd64-debian12-open");
+  EXPECT_EQ(packages[0].kernel_release, "6.1.0-50-amd64");
+  EXPECT_EQ(packages[0].default_flavour, nvidia::Flavour::open);
+  EXPECT_EQ(packages[0].modules["annotations"][annotation::kModules], R"(["nvidia.ko.zst","nvidia-uvm.ko.zst"])");
+  EXPECT_EQ(packages[0].modules["annotations"][annotation::kVermagic],
+            "6.1.0-50-amd64 SMP preempt mod_unload modversions ");
+  EXPECT_TRUE(packages[1].is_source());
+  const auto files =
+      package_files_from_json(Json::parse(packages[0].userspace["annotations"][annotation::kFiles].get<std::string>()));
+  EXPECT_EQ(files->libdir, "usr/lib/x86_64-linux-gnu");
+  EXPECT_THAT(files->libraries, ElementsAre("libcuda.so", "libcuda.so.1", "libnvidia-ml.so",
+                                            "libnvidia-ml.so.535.261.03", "libnvidia-ptxjitcompiler.so.535.261.03"));
+  EXPECT_THAT(files->tools, ElementsAre("nvidia-smi"));
+  const auto source =
+      source_tree_from_json(Json::parse(packages[1].source["annotations"][annotation::kSource].get<std::string>()));
+  EXPECT_EQ(source->directory, "nvidia-535.261.03");
+  EXPECT_THAT(source->modules, ElementsAre("nvidia", "nvidia-uvm"));
+  EXPECT_TRUE(fs::exists(package("source/nvidia-535.261.03/Makefile")));
+}
+
+TEST_F(PackageBuildTest, CompilesAgainstTheHeadersOfThatKernel) {
+  ASSERT_TRUE(build({}));
+  ASSERT_EQ(core.builds.size(), 1U);
+  const Json& request = core.builds[0];
+  EXPECT_THAT(request["headers"].get<std::string>(), HasSubstr("/headers"));
+  EXPECT_EQ(request["root"], host.root().string());
+  EXPECT_EQ(request["build"]["argv"][3], "KERNEL_UNAME=6.1.0-50-amd64");
+  EXPECT_EQ(request["build"]["identity"]["compiler"], "gcc-12 (Debian 12.2.0) 12.2.0");
+  EXPECT_EQ(request["build"]["collect"][0]["compress"], "zstd");
+}
+
+TEST_F(PackageBuildTest, RefusesModulesOfAnotherKernelThanAskedFor) {
+  core.module = testing::compressed(content_of(MODULE_56), "zstd");
+  const auto error = build({}).error();
+  EXPECT_EQ(error.what, "the compiled nvidia.ko.zst is for kernel '6.1.0-56-amd64', not 6.1.0-50-amd64");
+  EXPECT_EQ(error.next, "check that headers and sources belong together");
+  EXPECT_FALSE(fs::exists(package("package.yaml")));
+}
+
+// A root's compiler makes modules for the root's processor; the packages may be for another one.
+TEST_F(PackageBuildTest, RefusesToCompileForAnotherProcessorThanThatOfTheRoot) {
+  host.root().file("/usr/bin/sh", testing::program_for("aarch64"));
+  const auto error = build({}).error();
+  EXPECT_EQ(error.code, ErrorCode::unsupported);
+  EXPECT_EQ(error.what,
+            "the packages are for x86_64, and the root whose compiler would make the modules is for aarch64");
+  EXPECT_THAT(error.next, HasSubstr("name a root for x86_64 with --root DIR"));
+  EXPECT_TRUE(core.builds.empty());
+  EXPECT_TRUE(build({"--with-source"}, "")) << "nothing is compiled for a package of sources";
+}
+
+TEST_F(PackageBuildTest, MakesAPackageForArmOfDebiansPackagesForArm) {
+  for (const auto& file : fs::directory_iterator(folder.string()))
+    if (file.path().extension() == ".deb") fs::remove(file.path());
+  for (const auto& deb : testing::driver_debs("535.261.03-1", "arm64")) deb.write(folder.string());
+  host.root().file("/usr/bin/sh", testing::program_for("aarch64"));
+  const auto done = build({"--with-source"}, "");
+  ASSERT_TRUE(done) << to_text(done.error());
+  const std::string lib = package("userspace/usr/lib/aarch64-linux-gnu/");
+  EXPECT_EQ(fs::read_symlink(lib + "libcuda.so.1"), "libcuda.so.535.261.03");
+  const Json annotations = description()["manifests"][0]["annotations"];
+  EXPECT_EQ(annotations[annotation::kArch], "aarch64");
+}
+
+TEST_F(PackageBuildTest, FailsWithTheCompilersErrorUnlessAskedToRecordIt) {
+  core.fails = Error{ErrorCode::build_failed,
+                     "it does not compile",
+                     "log",
+                     "",
+                     {{"first",
+                       "nvidia/nv-pci.c: In function 'nv_resize_pcie_bars':\nnvidia/nv-pci.c:223:9: error: too few "
+                       "arguments to function 'pci_resize_resource'\n  223 |"}}};
+  EXPECT_EQ(build({}, "6.1.0-56-amd64").error().code, ErrorCode::build_failed);
+  EXPECT_FALSE(fs::exists(package("package.yaml")));
+  ASSERT_TRUE(build({"--with-source", "--record-failure"}, "6.1.0-56-amd64"));
+  ASSERT_EQ(description()["manifests"].size(), 1U);
+  EXPECT_EQ(
+      description()["manifests"][0]["annotations"][annotation::kFails],
+      R"({"6.1.0-56-amd64":"nvidia/nv-pci.c:223:9: error: too few arguments to function 'pci_resize_resource'"})");
+  EXPECT_THAT(core.logged, HasSubstr("535.261.03 does not compile for 6.1.0-56-amd64: nvidia/nv-pci.c:223:9"));
+}
+
+TEST_F(PackageBuildTest, DoesNotRecordWhatIsNoFailureOfTheCompiler) {
+  core.fails = Error{ErrorCode::not_found, "there is no make", "/usr/bin/make", "", {}};
+  EXPECT_EQ(build({"--with-source", "--record-failure"}).error().code, ErrorCode::not_found);
+}
+
+TEST_F(PackageBuildTest, DescribesTheSameForTheSameFiles) {
+  ASSERT_TRUE(build({"--with-source"}));
+  const auto first = content_of(package("package.yaml"));
+  ASSERT_TRUE(build({"--with-source"}));
+  EXPECT_EQ(content_of(package("package.yaml")), first);
+}
+
+TEST_F(PackageBuildTest, LeavesNothingBehindInTheScratchFolder) {
+  ASSERT_TRUE(build({}));
+  core.fails = Error{ErrorCode::build_failed, "no", "", "", {}};
+  ASSERT_FALSE(build({}));
+  EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
+}
+
+TEST_F(PackageBuildTest, PrintsItsUsageWhenAskedForHelp) {
+  EXPECT_EQ(*DriverTools{}.run("build", {"--help"}, *host.offline(), core), 0);
+  EXPECT_THAT(core.printed, HasSubstr("usage: slipway driver build"));
+  EXPECT_EQ(DriverTools{}.run("bild", {}, *host.offline(), core).error().code, ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace slipway::driver

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/diagnose/diagnose.hpp"
+
+#include <gmock/gmock.h>
+
+#include <slipway/testing/fake_host.hpp>
+
+#include "driver/driver.hpp"
+#include "tests/unit/plugins/driver/test_host.hpp"
+
+namespace slipway::driver {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::kKernel;
+using ::testing::Not;
+using testing::summary;
+
+Receipt installed() {
+  return {.version = "535.261.03",
+          .flavour = "open",
+          .kernel_release = kKernel,
+          .files = {"usr/lib/x86_64-linux-gnu", {"libcuda.so.1"}, {}, {}}};
+}
+
+/// A machine on which slipway's driver works.
+class DriverDiagnose : public ::testing::Test {
+ protected:
+  DriverDiagnose() {
+    host.os_release({{"ID", "debian"}, {"VERSION_ID", "12"}}).kernel(kKernel).live(kKernel);
+    host.pci({.address = "0000:1b:00.0",
+              .vendor = 0x10de,
+              .device = 0x2330,
+              .device_class = 0x030200,
+              .driver = "nvidia",
+              .numa_node = 0});
+    host.module_loaded_now("nvidia").module_loaded_now("nvidia_uvm").file("/sys/module/nvidia/version", "535.261.03\n");
+    host.device_major("nvidia", 195).device_major("nvidia-uvm", 510);
+    host.device("/dev/nvidia-uvm", 510, 0).device("/dev/nvidia-uvm-tools", 510, 1);
+    host.file("/usr/lib/slipway/driver.json", receipt_text(installed()));
+    log("");
+  }
+
+  void log(const std::string& lines) { host.answers({"dmesg"}, {.output = lines}); }
+  Findings findings() const { return Driver{}.diagnose(Spec{}, host).value(); }
+  /// The one finding, as "status name: text / remedy"; all of them when there are several.
+  std::string found() const {
+    const Findings all = findings();
+    return all.list().size() == 1 ? summary(all) + all.list().front().remedy : summary(all);
+  }
+
+  FakeHost host;
+};
+
+TEST_F(DriverDiagnose, FindsNothingOnAMachineThatWorks) { EXPECT_EQ(found(), ""); }
+
+TEST_F(DriverDiagnose, FindsAKernelOfTheNextBootThatHasNoModules) {
+  host.kernel("6.1.0-56-amd64").link("/vmlinuz", "boot/vmlinuz-6.1.0-56-amd64");
+  EXPECT_THAT(found(),
+              AllOf(HasSubstr("fail driver.kernel: the next boot's kernel 6.1.0-56-amd64 has no driver"),
+                    HasSubstr("slipway's are for 6.1.0-50-amd64"), HasSubstr("slipway plan --kernel 6.1.0-56-amd64")));
+  host.file("/lib/modules/6.1.0-56-amd64/modules.dep", "updates/dkms/nvidia.ko:\n");
+  EXPECT_THAT(found(), Not(HasSubstr("next boot"))) << "somebody else's modules serve as well";
+}
+
+TEST_F(DriverDiagnose, TakesTheNewestKernelForTheNextBootWhereNoLinkNamesIt) {
+  host.kernel("6.1.0-9-amd64");
+  EXPECT_EQ(found(), "") << "an older kernel is not booted";
+  host.kernel("6.1.0-56-amd64");
+  EXPECT_THAT(found(), HasSubstr("next boot's kernel 6.1.0-56-amd64"));
+}
+
+TEST_F(DriverDiagnose, FindsARunningKernelWithoutModules) {
+  host.live("6.1.0-56-amd64").kernel("6.1.0-56-amd64");
+  EXPECT_THAT(found(), HasSubstr("fail driver.kernel: the running kernel 6.1.0-56-amd64 has no driver modules"));
+}
+
+TEST_F(DriverDiagnose, FindsADriverOfTheDistributionBesideOurs) {
+  host.file("/var/lib/dpkg/status",
+            "Package: libcuda1\nStatus: install ok installed\nVersion: 535.309.01-1\nArchitecture: amd64\n\n");
+  EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.two-drivers: besides slipway's driver 535.261.03"),
+                             HasSubstr("libcuda1"), HasSubstr("keep one of them")));
+  host.without("/usr/lib/slipway/driver.json");
+  EXPECT_THAT(found(), Not(HasSubstr("two-drivers"))) << "one driver is enough";
+}
+
+TEST_F(DriverDiagnose, FindsWhatDkmsBuiltAndForgot) {
+  host.file("/lib/modules/6.1.0-50-amd64/updates/dkms/nvidia-current.ko", "");
+  EXPECT_THAT(found(),
+              AllOf(HasSubstr("fail driver.dkms: modules that DKMS built and forgot"),
+                    HasSubstr("/lib/modules/6.1.0-50-amd64/updates/dkms/nvidia-current.ko"), HasSubstr("depmod")));
+}
+
+TEST_F(DriverDiagnose, FindsAModuleThatWasBuiltForAnotherKernel) {
+  host.file("/lib/modules/6.1.0-50-amd64/updates/dkms/nvidia-current.ko", testing::content_of(MODULE_56));
+  host.file("/lib/modules/6.1.0-50-amd64/modules.dep", "updates/dkms/nvidia-current.ko:\n");
+  EXPECT_THAT(found(), HasSubstr("fail driver.other-kernel: built for another kernel: "
+                                 "/lib/modules/6.1.0-50-amd64/updates/dkms/nvidia-current.ko is for 6.1.0-56-amd64"));
+  host.file("/lib/modules/6.1.0-50-amd64/updates/dkms/nvidia-current.ko", testing::content_of(MODULE_50));
+  EXPECT_THAT(found(), Not(HasSubstr("other-kernel")));
+}
+
+TEST_F(DriverDiagnose, FindsALibraryThatIsNotOfTheLoadedVersion) {
+  host.file("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.535.309.01", "");
+  host.link("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "libnvidia-ml.so.535.309.01");
+  EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.versions: the loaded module is of driver 535.261.03"),
+                             HasSubstr("libnvidia-ml.so.535.309.01 is 535.309.01"),
+                             HasSubstr("Driver/library version mismatch")));
+}
+
+TEST_F(DriverDiagnose, FindsUvmNodesThatAreMissingOrOfAnotherBoot) {
+  host.without("/dev/nvidia-uvm-tools");
+  EXPECT_THAT(found(), HasSubstr("fail driver.uvm-nodes: /dev/nvidia-uvm-tools is missing"));
+  host.device("/dev/nvidia-uvm-tools", 509, 1);
+  EXPECT_THAT(found(), HasSubstr("/dev/nvidia-uvm-tools is 509:1 and should be 510:1"));
+}
+
+TEST_F(DriverDiagnose, FindsNouveauAndTheGpusThatItHolds) {
+  host.module_loaded_now("nouveau");
+  host.pci({.address = "0000:2a:00.0",
+            .vendor = 0x10de,
+            .device = 0x2330,
+            .device_class = 0x030200,
+            .driver = "nouveau",
+            .numa_node = 0});
+  EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.nouveau:"), HasSubstr("holds 0000:2a:00.0"), HasSubstr("reboot")));
+}
+
+TEST_F(DriverDiagnose, FindsThatTheKernelRefusedASignature) {
+  for (const char* line :
+       {"Loading of unsigned module is rejected", "Loading of module with unavailable key is rejected",
+        "Lockdown: modprobe: unsigned module loading is restricted; see man kernel_lockdown.7",
+        "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service"}) {
+    log(std::string("[   12.000001] pci something\n[   12.345678] ") + line + "\n");
+    EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.signature:"), HasSubstr(line), HasSubstr("mokutil --import")));
+  }
+}
+
+TEST_F(DriverDiagnose, OnlyMentionsAModuleThatWasLoadedUnsigned) {
+  log("[    5.1] nvidia: module verification failed: signature and/or required key missing - tainting kernel\n");
+  EXPECT_THAT(found(), HasSubstr("warning driver.signature:"));
+  EXPECT_TRUE(findings().passed());
+}
+
+TEST_F(DriverDiagnose, FindsThatTheKernelRefusedAModuleOfAnotherKernel) {
+  log("[    5.1] nvidia: version magic '6.1.0-49-amd64 SMP' should be '6.1.0-50-amd64 SMP'\n");
+  EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.other-kernel:"), HasSubstr("6.1.0-49-amd64")));
+}
+
+TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndTellsHardwareFromJobs) {
+  log("[ 1.0] NVRM: Xid (PCI:0000:1b:00): 79, pid=4711, GPU has fallen off the bus.\n"
+      "[ 2.0] NVRM: Xid (PCI:0000:2a:00): 31, pid=12, name=python3, Ch 00000008, MMU Fault\n"
+      "[ 3.0] NVRM: Xid (PCI:0000:2a:00): 31, pid=13, name=python3, Ch 00000010, MMU Fault\n"
+      "[ 4.0] NVRM: Xid (PCI:0000:2a:00): 999, something new\n");
+  const Findings all = findings();
+  EXPECT_THAT(summary(all), HasSubstr("fail driver.xid: Xid 79 on 0000:1b:00, once since the boot"));
+  EXPECT_THAT(summary(all), HasSubstr("warning driver.xid: Xid 31 on 0000:2a:00, 2 times since the boot"));
+  EXPECT_THAT(summary(all), HasSubstr("fail driver.xid: Xid 999 on 0000:2a:00"));
+  for (const Finding& finding : all.list()) EXPECT_FALSE(finding.remedy.empty()) << finding.text;
+}
+
+TEST_F(DriverDiagnose, FindsThatTheDriverCouldNotStartAGpu) {
+  log("[ 1.0] NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x0:1900)\n");
+  EXPECT_THAT(found(), HasSubstr("fail driver.start: the driver could not start a GPU"));
+}
+
+TEST_F(DriverDiagnose, ReadsTheJournalWhereDmesgIsRefusedAndSaysSoWhenBothAre) {
+  host.answers({"dmesg"}, {.exit_status = 1, .errors = "dmesg: read kernel buffer failed"});
+  EXPECT_THAT(found(), HasSubstr("not-exercised driver.log"));
+  host.answers({"journalctl", "-k", "-b", "--no-pager", "-o", "cat"},
+               {.output = "NVRM: Xid (PCI:0000:1b:00): 48, DBE\n"});
+  EXPECT_THAT(found(), HasSubstr("Xid 48"));
+}
+
+TEST(DriverDiagnoseElsewhere, FindsNothingOnAMachineWithoutGpuOrDriver) {
+  FakeHost host;
+  host.kernel(kKernel).live(kKernel);
+  EXPECT_EQ(summary(Driver{}.diagnose(Spec{}, host).value()), "");
+}
+
+TEST(DriverDiagnoseElsewhere, LooksOnlyAtFilesInAnOfflineRoot) {
+  FakeHost host;
+  host.kernel(kKernel).kernel("6.1.0-56-amd64").asked_kernel(kKernel);
+  host.file("/usr/lib/slipway/driver.json", receipt_text(installed()));
+  EXPECT_THAT(summary(Driver{}.diagnose(Spec{}, host).value()), HasSubstr("next boot's kernel 6.1.0-56-amd64"));
+  EXPECT_TRUE(host.ran().empty());
+}
+
+}  // namespace
+}  // namespace slipway::driver

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "driver/plan/plan.hpp"
+#include "tests/unit/plugins/driver/test_catalogue.hpp"
+#include "tests/unit/plugins/driver/test_host.hpp"
+
+namespace slipway::driver {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::summary;
+using testing::TestHost;
+
+constexpr const char* kDebianDriver =
+    "Package: libcuda1\nStatus: install ok installed\nVersion: 535.261.03-1\n\n"
+    "Package: nvidia-open-kernel-dkms\nStatus: install ok installed\nVersion: 535.261.03-1\n";
+
+class ExistingPlanTest : public ::testing::Test {
+ protected:
+  ExistingPlanTest() {
+    settings.version = *nvidia::VersionWish::parse("535.261.03");
+    settings.load = {"nvidia", "nvidia-uvm"};
+    host.gpu("0000:1b:00.0", 0x2330);
+    host.root().file("/var/lib/dpkg/status", kDebianDriver);
+  }
+  Result<Plan> plan() const { return make_plan(settings, read_host_facts(*host.live()), testing::inputs({{}})); }
+  Settings settings;
+  TestHost host;
+};
+
+TEST_F(ExistingPlanTest, RefusesAnotherDriverAndSaysWhoInstalledItAndHowItGoes) {
+  EXPECT_EQ(
+      to_text(plan().error()),
+      "error: an NVIDIA driver that slipway did not install is in the way\n"
+      "  at:    libcuda1, nvidia-open-kernel-dkms (dpkg)\n"
+      "  found: packages: libcuda1, nvidia-open-kernel-dkms (dpkg), version 535.261.03; to remove: "
+      "apt-get purge libcuda1 nvidia-open-kernel-dkms\n"
+      "  do:    remove it: `apt-get purge libcuda1 nvidia-open-kernel-dkms`; or use it as it is: existing: keep\n");
+}
+
+TEST_F(ExistingPlanTest, KeepsADriverOfTheVersionAskedForAndInstallsNothing) {
+  settings.keep_existing = true;
+  const auto kept = plan();
+  ASSERT_TRUE(kept) << to_text(kept.error());
+  EXPECT_EQ(summary(*kept),
+            "kernel-module nvidia\nkernel-module nvidia-uvm\ndevice-node /dev/nvidiactl 195:255 666\n"
+            "device-node /dev/nvidia-uvm nvidia-uvm:0 666\ndevice-node /dev/nvidia-uvm-tools nvidia-uvm:1 666\n"
+            "device-node /dev/nvidia0 195:0 666\n");
+  EXPECT_EQ(kept->outputs()["version"], "535.261.03");
+  EXPECT_EQ(kept->outputs()["flavour"], "open");
+}
+
+TEST_F(ExistingPlanTest, DoesNotKeepADriverOfAnotherVersion) {
+  settings.keep_existing = true;
+  settings.version = *nvidia::VersionWish::parse("580.82.07");
+  EXPECT_EQ(plan().error().what, "the NVIDIA driver that is there is to be kept, but it is 535.261.03, not 580.82.07");
+  EXPECT_THAT(plan().error().next, HasSubstr("write version: \"535.261.03\", or remove it: `apt-get purge"));
+}
+
+TEST_F(ExistingPlanTest, DoesNotKeepAMix) {
+  settings.keep_existing = true;
+  host.root().file("/usr/lib64/libnvidia-ml.so.580.82.07", "");
+  EXPECT_THAT(plan().error().what, HasSubstr("and it is a mix of 535.261.03 and 580.82.07"));
+}
+
+}  // namespace
+}  // namespace slipway::driver

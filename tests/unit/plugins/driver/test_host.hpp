@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/unit/plugins/driver/test_host.hpp - a host made of two folders: a Debian root, and what its kernel shows.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/findings.hpp>
+#include <slipway/local_host.hpp>
+#include <slipway/plan.hpp>
+#include <slipway/testing/temp_dir.hpp>
+
+namespace slipway::driver::testing {
+
+inline constexpr const char* kKernel = "6.1.0-50-amd64";
+
+class TestHost {
+ public:
+  /// A merged-usr Debian 12 for this machine's processor with one kernel, nothing in its view.
+  TestHost();
+
+  const slipway::testing::TempDir& root() const { return root_; }
+  const slipway::testing::TempDir& view() const { return view_; }
+
+  TestHost& gpu(const std::string& address, std::uint16_t device, const std::string& driver = "");
+  TestHost& pci(const std::string& address, std::uint16_t vendor, std::uint16_t device, std::uint32_t device_class,
+                const std::string& driver = "");
+  /// The driver is loaded, with these modules; the GPUs so far are bound to it.
+  TestHost& loaded(const std::string& version, const std::vector<std::string>& modules, bool open = true);
+  /// Headers, make and gcc-12.
+  TestHost& build_tools();
+
+  TestHost& hardware(std::string word);
+  std::unique_ptr<Host> live() const;
+  std::unique_ptr<Host> offline() const;
+
+ private:
+  slipway::testing::TempDir root_;
+  slipway::testing::TempDir view_;
+  std::string hardware_;
+};
+
+/// One line for each action: kind, target, and what tells it from its like.
+std::string summary(const Plan& plan);
+/// "status name: text" lines.
+std::string summary(const Findings& findings);
+
+std::string content_of(const std::string& path);
+/// The first bytes of a program for "x86_64" or "aarch64": by them a root that does not run tells its processor.
+std::string program_for(std::string_view machine);
+
+}  // namespace slipway::driver::testing

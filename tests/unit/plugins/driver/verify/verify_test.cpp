@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/verify/verify.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/plugins/driver/compressed.hpp"
+#include "driver/driver.hpp"
+#include "driver/package/store_paths.hpp"
+#include "tests/unit/plugins/driver/test_host.hpp"
+
+namespace slipway::driver {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::summary;
+using testing::TestHost;
+
+/// A host on which the driver is installed, as an apply leaves it.
+class DriverVerify : public ::testing::Test {
+ protected:
+  DriverVerify() {
+    const auto& root = host.root();
+    const std::string store = "/usr/lib/slipway/store/driver/";
+    const std::string lib = store + "abc/userspace/usr/lib/x86_64-linux-gnu/";
+    root.link(store + "current", "abc");
+    root.file(lib + "libcuda.so.535.261.03", "");
+    root.link(lib + "libcuda.so.1", "libcuda.so.535.261.03");
+    root.file(store + "abc/userspace/usr/bin/nvidia-smi", "");
+    root.file(store + "abc/firmware/nvidia/535.261.03/gsp_tu10x.bin", "");
+    static const std::string packed = testing::compressed(testing::content_of(MODULE_50), "xz");
+    root.file(module_path, packed);
+    root.link("/usr/lib/x86_64-linux-gnu/libcuda.so.1",
+              "../slipway/store/driver/current/userspace/usr/lib/x86_64-linux-gnu/libcuda.so.1");
+    root.link("/usr/bin/nvidia-smi", "../lib/slipway/store/driver/current/userspace/usr/bin/nvidia-smi");
+    root.link("/usr/lib/firmware/nvidia/535.261.03", "../../slipway/store/driver/current/firmware/nvidia/535.261.03");
+    root.link("/usr/lib/modules/6.1.0-50-amd64/updates/slipway",
+              "../../../slipway/store/driver/current/modules/6.1.0-50-amd64/kernel");
+    root.file("/usr/lib/modules/6.1.0-50-amd64/modules.dep", "updates/slipway/nvidia.ko.xz: kernel/drm.ko.xz\n");
+    root.file("/usr/lib/slipway/driver.json", receipt_text(receipt));
+    host.gpu("0000:1b:00.0", 0x2330, "nvidia");
+    host.loaded("535.261.03", {"nvidia", "nvidia-uvm"});
+    host.view().file("/proc/driver/nvidia/gpus/0000:1b:00.0/information", "Device Minor: \t 0\n");
+    for (const auto* node : {"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia0"})
+      host.view().file(std::string("/dev/") + node, "");
+  }
+
+  Findings findings(const Host& on) const {
+    const Spec spec{{{"version", "535.261.03"}, {"load", {"nvidia", "nvidia-uvm"}}, {"blacklist_nouveau", true}}};
+    auto result = Driver{}.verify(spec, on);
+    EXPECT_TRUE(result) << to_text(result.error());
+    return result ? *result : Findings{};
+  }
+  std::string live() const { return summary(findings(*host.live())); }
+
+  const std::string module_path = "/usr/lib/slipway/store/driver/abc/modules/6.1.0-50-amd64/kernel/nvidia.ko.xz";
+  Receipt receipt{.version = "535.261.03",
+                  .flavour = "open",
+                  .kernel_release = "6.1.0-50-amd64",
+                  .files = {"usr/lib/x86_64-linux-gnu", {"libcuda.so.1"}, {"nvidia-smi"}, {}},
+                  .firmware = true,
+                  .modules = {"nvidia.ko.xz"},
+                  .libdir = "/usr/lib/x86_64-linux-gnu"};
+  TestHost host;
+};
+
+TEST_F(DriverVerify, PassesOnAHostThatWorks) {
+  EXPECT_EQ(live(),
+            "pass driver.installed: driver 535.261.03 (open) for kernel 6.1.0-50-amd64 is installed\n"
+            "pass driver.libraries: 1 libraries of driver 535.261.03\n"
+            "pass driver.links: 4 links lead into the store\n"
+            "pass driver.modules: 1 modules of driver 535.261.03 for kernel 6.1.0-50-amd64\n"
+            "pass driver.depmod: modprobe finds the modules of kernel 6.1.0-50-amd64\n"
+            "pass driver.loaded: driver 535.261.03 is loaded: nvidia, nvidia-uvm\n"
+            "pass driver.nodes: 4 device nodes open\n"
+            "pass driver.gpus: 1 GPUs are bound to nvidia\n"
+            "pass driver.nouveau: nouveau is not loaded\n");
+}
+
+TEST_F(DriverVerify, ChecksFilesOfAnOfflineRootAndCallsHardwareNotApplicable) {
+  const auto found = findings(*host.offline());
+  EXPECT_TRUE(found.passed());
+  EXPECT_THAT(summary(found), HasSubstr("pass driver.modules: "));
+  EXPECT_THAT(summary(found),
+              HasSubstr("not-applicable driver.loaded: the root is not live: a boot loads the modules\n"));
+  EXPECT_THAT(summary(found), HasSubstr("not-applicable driver.gpus: "));
+}
+
+TEST_F(DriverVerify, CallsHardwareNotApplicableOnALiveHostWithoutAGpu) {
+  std::filesystem::remove_all(host.view().at("/sys/bus/pci/devices/0000:1b:00.0"));
+  EXPECT_TRUE(findings(*host.live()).passed());
+  EXPECT_THAT(live(), HasSubstr("not-applicable driver.nodes: no NVIDIA GPU can be seen\n"));
+}
+
+TEST_F(DriverVerify, FailsWhenNothingIsInstalled) {
+  EXPECT_EQ(summary(findings(*TestHost().live())), "fail driver.installed: no driver is installed by slipway here\n");
+}
+
+TEST_F(DriverVerify, FailsForAModuleOfAnotherKernel) {
+  host.root().file(module_path, testing::content_of(MODULE_56));
+  EXPECT_THAT(live(), HasSubstr("fail driver.modules: nvidia.ko.xz is for kernel 6.1.0-56-amd64\n"));
+}
+
+TEST_F(DriverVerify, FailsForAModuleThatIsDamagedOrGone) {
+  host.root().file(module_path, "damaged");
+  EXPECT_THAT(live(), HasSubstr("fail driver.modules: nvidia.ko.xz: the kernel module cannot be read: "));
+  std::filesystem::remove(host.root().at(module_path));
+  EXPECT_THAT(live(), HasSubstr("fail driver.modules: nvidia.ko.xz cannot be read\n"));
+}
+
+TEST_F(DriverVerify, FailsForLibrariesOfAnotherVersionAndForLinksThatLeadElsewhere) {
+  const std::string lib = "/usr/lib/slipway/store/driver/abc/userspace/usr/lib/x86_64-linux-gnu/";
+  std::filesystem::remove(host.root().at(lib + "libcuda.so.1"));
+  EXPECT_THAT(live(), HasSubstr("fail driver.libraries: /usr/lib/slipway/store/driver/current/userspace/usr/lib/"
+                                "x86_64-linux-gnu/libcuda.so.1 is missing\n"));
+  host.root().file(lib + "libcuda.so.470.256.02", "");
+  host.root().link(lib + "libcuda.so.1", "libcuda.so.470.256.02");
+  EXPECT_THAT(live(), HasSubstr("fail driver.libraries: libcuda.so.1 is of driver 470.256.02\n"));
+  std::filesystem::remove(host.root().at("/usr/bin/nvidia-smi"));
+  host.root().file("/usr/bin/nvidia-smi", "");
+  EXPECT_THAT(live(), HasSubstr("fail driver.links: /usr/bin/nvidia-smi leads to /usr/bin/nvidia-smi, which is not "
+                                "slipway's\n"));
+}
+
+TEST_F(DriverVerify, FailsWhenDepmodHasNotRun) {
+  host.root().file("/usr/lib/modules/6.1.0-50-amd64/modules.dep", "");
+  EXPECT_THAT(live(),
+              HasSubstr("fail driver.depmod: /lib/modules/6.1.0-50-amd64/modules.dep does not list nvidia.ko.xz"));
+}
+
+TEST_F(DriverVerify, FailsWhenAnotherVersionOrFlavourIsLoaded) {
+  host.loaded("470.256.02", {"nvidia", "nvidia-uvm"});
+  EXPECT_THAT(live(), HasSubstr("fail driver.loaded: driver 470.256.02 is loaded, 535.261.03 is installed\n"));
+  host.loaded("535.261.03", {"nvidia", "nvidia-uvm"}, false);
+  EXPECT_THAT(live(),
+              HasSubstr("fail driver.loaded: the proprietary modules are loaded, the open ones are installed\n"));
+  host.loaded("535.261.03", {"nvidia"});
+  std::filesystem::remove(host.view().at("/sys/module/nvidia_uvm"));
+  EXPECT_THAT(live(), HasSubstr("fail driver.loaded: nvidia-uvm not loaded\n"));
+}
+
+TEST_F(DriverVerify, FailsWhenANodeIsMissing) {
+  std::filesystem::remove(host.view().at("/dev/nvidia0"));
+  EXPECT_THAT(live(), HasSubstr("fail driver.nodes: /dev/nvidia0: "));
+}
+
+TEST_F(DriverVerify, FailsWhenAGpuHasNoDriverOrNouveau) {
+  host.gpu("0000:43:00.0", 0x2330);
+  host.gpu("0000:44:00.0", 0x2330, "nouveau");
+  host.view().directory("/sys/module/nouveau");
+  EXPECT_THAT(live(), HasSubstr("fail driver.gpus: H100-SXM at 0000:43:00.0 has no driver; H100-SXM at 0000:44:00.0 is "
+                                "bound to nouveau\n"));
+  EXPECT_THAT(live(), HasSubstr("fail driver.nouveau: nouveau is loaded\n"));
+}
+
+TEST_F(DriverVerify, FailsForAnotherVersionThanTheSpecsAndForAnotherKernel) {
+  receipt.kernel_release = "6.1.0-47-amd64";
+  host.root().file("/usr/lib/slipway/driver.json", receipt_text(receipt));
+  EXPECT_THAT(live(),
+              HasSubstr("fail driver.installed: driver 535.261.03 (open) for kernel 6.1.0-47-amd64 is installed, "
+                        "and the kernel is 6.1.0-50-amd64\n"));
+  receipt.version = "470.256.02";
+  host.root().file("/usr/lib/slipway/driver.json", receipt_text(receipt));
+  EXPECT_THAT(live(), HasSubstr("is installed, the spec asks for 535.261.03\n"));
+}
+
+TEST_F(DriverVerify, TellsWhatToDoAboutEachFailure) {
+  host.root().file(module_path, "damaged");
+  host.loaded("470.256.02", {"nvidia"});
+  const auto found = findings(*host.live());
+  for (const auto& finding : found.list())
+    EXPECT_EQ(finding.status == Finding::Status::fail, !finding.remedy.empty()) << finding.name;
+}
+
+}  // namespace
+}  // namespace slipway::driver

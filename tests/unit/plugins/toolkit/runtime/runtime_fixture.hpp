@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/unit/plugins/toolkit/runtime/runtime_fixture.hpp - machines with container engines, and what the component runtime plans there.
+#pragma once
+
+#include <string>
+
+#include <slipway/testing/fake_host.hpp>
+#include <slipway/testing/summary.hpp>
+
+#include "toolkit/runtime/component/component.hpp"
+#include "toolkit/runtime/toml.hpp"
+
+namespace slipway::toolkit {
+
+inline const std::string kConfig = "/etc/containerd/config.toml";
+
+/// The section as the core hands it on: only what a spec says, and the manifest's defaults.
+inline Spec runtime_spec(const Json& more = Json::object()) {
+  Json section{{"engines", Json::array()}, {"runtime_path", "auto"}, {"env", Json::object()}};
+  section.update(more);
+  return Spec(section);
+}
+
+/// dpkg's list says which version of which package is installed.
+inline void install(testing::FakeHost& host, const std::string& program, const std::string& package,
+                    const std::string& version) {
+  host.file("/usr/bin/" + program, "x", 0755);
+  host.file("/var/lib/dpkg/status", "Package: other\nStatus: install ok installed\nVersion: 9.9\n\nPackage: " +
+                                        package + "\nStatus: install ok installed\nVersion: " + version + "\n");
+}
+
+inline Result<Plan> plan_of(const testing::FakeHost& host, const Spec& spec) {
+  const Runtime runtime;
+  SLIPWAY_TRY(facts, runtime.detect(spec, host));
+  const Inputs inputs(Json{{"target", {{"live", host.live()}}}});
+  return runtime.plan(spec, facts, inputs);
+}
+
+/// What the only action of a plan sets.
+inline Json set_of(const testing::FakeHost& host, const Spec& spec) {
+  const auto plan = plan_of(host, spec);
+  if (!plan || plan->actions().size() != 1) return plan ? Json(testing::summary(*plan)) : to_json(plan.error());
+  return plan->actions().front().value("set");
+}
+
+/// What the only file of a plan says, behind our first line.
+inline Json file_of(const testing::FakeHost& host, const Spec& spec) {
+  const auto plan = plan_of(host, spec);
+  if (!plan || plan->actions().size() != 1) return plan ? Json(testing::summary(*plan)) : to_json(plan.error());
+  const std::string content = plan->actions().front().text("content");
+  const auto value = parse_toml(content, "the planned file");
+  return value ? *value : Json(content);
+}
+
+}  // namespace slipway::toolkit
