@@ -8,7 +8,7 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-#include "artifact/operations.hpp"
+#include "artifact/progress.hpp"
 
 namespace slipway::artifact {
 namespace {

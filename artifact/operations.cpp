@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/operations.hpp"
-
 #include <charconv>
 #include <cstdlib>
 #include <map>
@@ -11,9 +9,10 @@
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/oci/trust.hpp"
-#include "artifact/open_origin.hpp"
 #include "artifact/pack/build.hpp"
 #include "artifact/pack/copy.hpp"
+#include "artifact/progress.hpp"
+#include "artifact/registry/registry_origin.hpp"
 #include "artifact/unpack/unpack.hpp"
 
 namespace slipway::artifact {

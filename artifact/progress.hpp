@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/progress.hpp - what an operation says while it works: log lines, and progress a few times a second.
+// artifact/progress.hpp - the operations of artifact.hpp as functions from JSON to JSON, and how they report progress.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,10 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
 
 namespace slipway::artifact {
 
@@ -43,5 +47,12 @@ class Progress {
   std::mutex mutex_;
   std::chrono::steady_clock::time_point next_;
 };
+
+/// Whether there is such an operation.
+bool is_operation(std::string_view op);
+
+/// Answers one request. Errors: `invalid` a member of the request is missing or wrong; those of the operation.
+/// May throw what the libraries throw (no memory): the caller stops it.
+Result<Json> answer(std::string_view op, const Json& request, const Reporter& reporter);
 
 }  // namespace slipway::artifact

@@ -18,16 +18,16 @@
 #include "author/trial_run.hpp"
 #include "core/exit_code.hpp"
 #include "core/loader/plugin_file.hpp"
-#include "core/spec/init.hpp"
-#include "core/worker/client/locate.hpp"
+#include "core/spec/yaml_value.hpp"
+#include "core/worker/client/spawn.hpp"
 
 namespace slipway::core {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kMostKills = 8;     // of one apply; its steps are taken evenly
-constexpr std::size_t kSaidLines = 6;  // of a failed run's messages that a finding repeats
+constexpr unsigned kMostKills = 8;       // of one apply; its steps are taken evenly
+constexpr std::size_t kOutputLines = 6;  // of a failed run's messages that a finding repeats
 constexpr const char* kPure = "detect, plan and verify only look: say in the plan what must hold";
 
 /// The findings that failed, each on a line after a newline. @param components  name to list of findings
@@ -51,11 +51,11 @@ std::string errors_in(const Json& result) {
 }
 
 /// The last lines of what a run said and its errors, behind a colon; nothing when there are none.
-std::string said(const TrialRun& run) {
+std::string output_of(const TrialRun& run) {
   const std::string all = run.messages + errors_in(run.result);
   std::size_t begin = all.size();
   for (std::size_t lines = 0; begin > 0; --begin)
-    if (all[begin - 1] == '\n' && ++lines > kSaidLines) break;
+    if (all[begin - 1] == '\n' && ++lines > kOutputLines) break;
   std::string text = all.substr(begin);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const std::string failed = failed_findings(run.result.value("findings", Json::object()));  // those of an apply
@@ -179,12 +179,12 @@ class PluginCheck {
       SLIPWAY_CHECK(killed_removal());
       SLIPWAY_CHECK(foreign_files());
     }
-    SLIPWAY_CHECK(there_and_back("plugin.no-hardware", "empty",
-                                 "without its hardware a component is not applicable: detect returns "
-                                 "Facts::not_applicable(why), and verify has no failure"));
-    SLIPWAY_CHECK(there_and_back("plugin.offline-root", "",
-                                 "an image has no kernel to look at: when has_kernel_view() is false, plan for the "
-                                 "machine that will boot it"));
+    SLIPWAY_CHECK(apply_and_remove("plugin.no-hardware", "empty",
+                                   "without its hardware a component is not applicable: detect returns "
+                                   "Facts::not_applicable(why), and verify has no failure"));
+    SLIPWAY_CHECK(apply_and_remove("plugin.offline-root", "",
+                                   "an image has no kernel to look at: when has_kernel_view() is false, plan for the "
+                                   "machine that will boot it"));
     live_only();
     return std::move(report_);
   }
@@ -236,13 +236,14 @@ class PluginCheck {
     const Picture before = trial.picture();
     SLIPWAY_TRY(detected, trial.detect());
     if (detected.exit_code != kExitDone) {
-      fail("detect", "detect fails on a fresh " + trial_.sim + said(detected), "an Error says what to do about it");
+      fail("detect", "detect fails on a fresh " + trial_.sim + output_of(detected),
+           "an Error says what to do about it");
       return false;
     }
     SLIPWAY_TRY(first, trial.plan());
     SLIPWAY_TRY(second, trial.plan());
     if (first.exit_code != kExitChanges && first.exit_code != kExitDone) {
-      fail("plan", "there is no plan for a fresh " + trial_.sim + said(first),
+      fail("plan", "there is no plan for a fresh " + trial_.sim + output_of(first),
            trial_.spec.empty()
                ? "nothing was tried: the spec was made of the manifest's defaults and examples; give one "
                  "with -f, and with --root a root that has what it needs"
@@ -260,7 +261,7 @@ class PluginCheck {
     return !items_.kinds.empty();
   }
 
-  /// A component that wishes for nothing was not tried at all. @param items  of a plan; after the apply that is one in
+  /// A component that plans nothing was not tried at all. @param items  of a plan; after the apply that is one in
   /// which nothing waits for another component any more
   bool every_component_plans(const PlanItems& items) {
     bool all = true;
@@ -285,7 +286,7 @@ class PluginCheck {
     if (!planned) return false;
     SLIPWAY_TRY(apply, fresh.apply());
     if (!applied(apply)) {
-      fail("fresh-host", "apply fails on a fresh " + trial_.sim + said(apply),
+      fail("fresh-host", "apply fails on a fresh " + trial_.sim + output_of(apply),
            "see the error; `slipway apply -vv` says more");
       return false;
     }
@@ -307,10 +308,12 @@ class PluginCheck {
     const std::string touched = difference(after_, fresh.picture());
     if (plan.exit_code != kExitDone)
       fail("second-run",
-           "a second run would change something again:" + items_of(plan.result, report_.components).open + said(plan),
+           "a second run would change something again:" + items_of(plan.result, report_.components).open +
+               output_of(plan),
            "the plan must hold once it was applied: does it depend on what the apply changed?");
     else if (!applied(apply) || !touched.empty())
-      fail("second-run", "a second apply does something; " + touched + said(apply), "the same facts, the same plan");
+      fail("second-run", "a second apply does something; " + touched + output_of(apply),
+           "the same facts, the same plan");
     else
       pass("second-run", "nothing to do, nothing touched");
     return {};
@@ -322,9 +325,9 @@ class PluginCheck {
     const Json components = verify.result.value("components", Json::object());
     for (const std::string& name : report_.components)
       for (const Json& finding : components.value(name, Json::array()))
-        findings += finding.value("name", "") == name + ".held" ? 0U : 1U;  // that one is slipway's own
+        findings += finding.value("name", "") == name + ".owned" ? 0U : 1U;  // that one is slipway's own
     if (verify.exit_code != kExitDone)
-      fail("verify", "verify does not pass right after the apply" + said(verify) + failed_findings(components),
+      fail("verify", "verify does not pass right after the apply" + output_of(verify) + failed_findings(components),
            "what cannot be seen without the running machine is not_exercised, not a failure");
     else if (const std::string touched = difference(after_, fresh.picture()); !touched.empty())
       fail("verify", "verify changed the root; " + touched, kPure);
@@ -355,7 +358,7 @@ class PluginCheck {
       if (!applied(again) || !other.empty()) {
         fail("killed",
              "an apply that was killed at step " + std::to_string(step) + " and repeated does not come to the same; " +
-                 other + said(again),
+                 other + output_of(again),
              "what an apply does must be in the actions of the plan; a custom action may be called again");
         return {};
       }
@@ -377,7 +380,7 @@ class PluginCheck {
       if (!applied(apply) || !applied(again) || !other.empty()) {
         fail("killed-removal",
              "a removal that was killed at step " + std::to_string(step) + " and repeated leaves the host different; " +
-                 other + said(again),
+                 other + output_of(again),
              "removal undoes the actions of the plan, each with what was there before it");
         return {};
       }
@@ -395,7 +398,7 @@ class PluginCheck {
     const Picture before = host.picture();
     SLIPWAY_TRY(apply, host.apply());
     if (!applied(apply)) {
-      fail("foreign-files", "apply fails where files of somebody else's are in the way" + said(apply),
+      fail("foreign-files", "apply fails where files of somebody else's are in the way" + output_of(apply),
            "a file that may exist already is merged into, or replaced by a `file` action as it is");
       return {};
     }
@@ -407,33 +410,35 @@ class PluginCheck {
   void gone(const std::string& name, const Trial& host, const TrialRun& removed, const Picture& before) {
     const std::string left = difference(before, host.picture());
     if (removed.exit_code != kExitDone || !left.empty())
-      fail(name, "removal does not bring back what was there; " + left + said(removed),
+      fail(name, "removal does not bring back what was there; " + left + output_of(removed),
            "only what the plan's actions made can be taken away: files made in another way stay");
     else
       pass(name, "removal brought back what was there");
   }
 
   /// Plan, apply, second plan, verify and removal on a host that is different.
-  Status there_and_back(const std::string& name, const std::string& sim, const std::string& remedy) {
+  Status apply_and_remove(const std::string& name, const std::string& sim, const std::string& remedy) {
     const std::string short_name = name.substr(name.find('.') + 1);
     SLIPWAY_TRY(host, trial(short_name, sim));
     const Picture before = host.picture();
     SLIPWAY_TRY(apply, host.apply());
     if (!applied(apply)) {
-      fail(short_name, "apply fails" + said(apply), remedy);
+      fail(short_name, "apply fails" + output_of(apply), remedy);
       return {};
     }
     SLIPWAY_TRY(plan, host.plan());
     SLIPWAY_TRY(verify, host.verify());
     if (plan.exit_code != kExitDone) {
       fail(short_name,
-           "a second run would change something again:" + items_of(plan.result, report_.components).open + said(plan),
+           "a second run would change something again:" + items_of(plan.result, report_.components).open +
+               output_of(plan),
            remedy);
       return {};
     }
     if (verify.exit_code != kExitDone) {
       fail(short_name,
-           "verify does not pass" + said(verify) + failed_findings(verify.result.value("components", Json::object())),
+           "verify does not pass" + output_of(verify) +
+               failed_findings(verify.result.value("components", Json::object())),
            remedy);
       return {};
     }

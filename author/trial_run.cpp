@@ -141,7 +141,7 @@ Result<TrialRun> run_trial(const TrialCommand& command) {
         "slipway " + command.argv.at(1) + " had not ended after " + std::to_string(command.limit.count()) + " s",
         command.argv.front(),
         "run it by hand with -vv to see where it stays",
-        {{"said", run.messages}}};
+        {{"messages", run.messages}}};
   return run;
 }
 

@@ -9,7 +9,7 @@
 #include <slipway/write/standard_output.hpp>
 
 #include "cli/command.hpp"
-#include "cli/render/wrap.hpp"
+#include "cli/render/text.hpp"
 #include "core/engine/verify/advice.hpp"
 
 #ifndef SLIPWAY_VERSION
@@ -185,7 +185,7 @@ const std::vector<Command>& commands() {
        on_host({"file", "only", "output", "deep"}), kAnyNumber},
       {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor,
        on_host({"file", "only", "output", "lock"}), kAnyNumber},
-      {"status", "status", "what slipway holds here", run_status, on_host({"output"})},
+      {"status", "status", "what slipway owns here", run_status, on_host({"output"})},
       {"rollback", "rollback [GENERATION]", "applies an earlier generation anew", run_rollback,
        on_host({"only", "output", "lock", "locked", "yes"}), 1},
       {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove,

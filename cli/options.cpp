@@ -28,7 +28,7 @@ po::options_description visible_options(Options& options) {
   add("cache", po::value(&options.session.cache)->value_name("DIR"), "where downloads and builds are kept");
   add("boot", "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it");
   add("deep", "verify: hash every file");
-  add("all", "remove: everything that slipway holds");
+  add("all", "remove: everything that slipway owns");
   add("dry-run", "gc: only says what would go");
   add("schema", "explain: the JSON Schema of host.yaml; `explain --schema output`: of what -o json and jsonl print");
   add("yes,y", "do not ask");

@@ -10,9 +10,7 @@
 #include <slipway/root_dir.hpp>
 
 #include "core/host/digest.hpp"
-#include "core/host/file_bytes.hpp"
-#include "sandbox/build_collect.hpp"
-#include "sandbox/build_log.hpp"
+#include "core/host/files.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/tool.hpp"
 

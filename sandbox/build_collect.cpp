@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sandbox/build_collect.hpp"
-
 #include <cerrno>
 #include <filesystem>
 
@@ -10,9 +8,9 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/host/file_bytes.hpp"
+#include "core/host/files.hpp"
 #include "core/host/module_info.hpp"
-#include "sandbox/compress.hpp"
+#include "sandbox/build_room.hpp"
 #include "sandbox/tool.hpp"
 
 namespace slipway::core {

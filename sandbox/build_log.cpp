@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sandbox/build_log.hpp"
-
 #include <array>
 #include <regex>
 #include <sstream>
 #include <vector>
+
+#include "sandbox/build_room.hpp"
 
 namespace slipway::core {
 namespace {

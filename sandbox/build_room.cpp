@@ -9,7 +9,7 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/host/copy_tree.hpp"
+#include "core/host/files.hpp"
 
 namespace slipway::core {
 namespace {

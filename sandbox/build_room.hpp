@@ -2,8 +2,11 @@
 // sandbox/build_room.hpp - the scratch folder of a build, and the sandbox that its programs run in.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <slipway/error.hpp>
 
 #include "sandbox/build.hpp"
 #include "sandbox/sandbox.hpp"
@@ -36,5 +39,20 @@ class BuildRoom {
   std::string work_folder_;
   Sandbox sandbox_;
 };
+
+/// Fills the folder `request.into` with what `collect` of the build names. Errors: `build_failed` when a file is not
+/// there, no module, or for another kernel; `not_found` without strip or the kernel's sign-file; `io`, `no_space`.
+Status collect_results(const BuildRequest& request, const BuildRoom& room);
+
+struct BuildProblem {
+  std::string line;     ///< "nvidia/nv-pci.c:223:9: error: too few arguments to function 'f'"
+  std::string context;  ///< that line with what the compiler showed around it
+  /// build_failed; no_space or io (out of memory) for what another attempt may not meet
+  ErrorCode code = ErrorCode::build_failed;
+};
+
+/// The first error of a compiler; else of a linker or modpost; else of make. Nothing when none is recognised.
+/// @param folder  where the source lay: taken off the front of paths
+std::optional<BuildProblem> find_problem(const std::string& log, const std::string& folder);
 
 }  // namespace slipway::core

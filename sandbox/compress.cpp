@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sandbox/compress.hpp"
-
 #include <cerrno>
 #include <memory>
 #include <vector>
@@ -9,7 +7,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "core/host/file_bytes.hpp"
+#include "core/host/files.hpp"
+#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sandbox/mounts.hpp"
-
 namespace slipway::core {
 namespace {
 

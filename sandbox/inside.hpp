@@ -21,4 +21,8 @@ struct SandboxReport {
 /// @param output  what becomes standard output and error
 [[noreturn]] void enter_sandbox(const Sandbox& request, int output, int report, int parent);
 
+/// Called in a mount namespace that nobody else uses, as process 1 of its process namespace. Afterwards "/" is the
+/// request's root. @return a report with empty text when all went well
+SandboxReport make_sandbox_mounts(const Sandbox& request);
+
 }  // namespace slipway::core

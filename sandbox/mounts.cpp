@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sandbox/mounts.hpp"
-
 #include <array>
 #include <cerrno>
 #include <optional>
@@ -15,6 +13,8 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+
+#include "sandbox/inside.hpp"
 
 namespace slipway::core {
 namespace {

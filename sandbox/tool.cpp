@@ -192,7 +192,7 @@ Error tool_failed(const ToolEnd& end, const std::string& doing, const std::strin
               next,
               {}};
   if (end.output.find("No space left on device") != std::string::npos) error.code = ErrorCode::no_space;
-  if (std::string tail = last_lines(end.output, kToolLines); !tail.empty()) error.details.emplace_back("said", tail);
+  if (std::string tail = last_lines(end.output, kToolLines); !tail.empty()) error.details.emplace_back("output", tail);
   return error;
 }
 

@@ -58,4 +58,9 @@ std::string command_in_root(std::string remedy, const std::string& root);
 /// The last `count` lines of a text.
 std::string last_lines(const std::string& text, std::size_t count);
 
+/// From one descriptor's position to its end into the other. `format` is "xz" (CRC32, dictionary of 1 MiB: what the
+/// kernel's decompressor accepts) or "zstd" (level 19). The same bytes always give the same result.
+/// Errors: `invalid` for another format; `io`, `no_space`.
+Status compress_file(const std::string& format, int from, int to, const std::string& path);
+
 }  // namespace slipway::core

@@ -70,9 +70,9 @@ Status make_directories(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     if (::mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) {
-      struct stat there {};
+      struct stat existing {};
       const int number = errno;  // EROFS and EACCES come before EEXIST on some filesystems
-      if (::stat(part.c_str(), &there) != 0) return system_error("create the folder", part, number);
+      if (::stat(part.c_str(), &existing) != 0) return system_error("create the folder", part, number);
     }
     if (end == std::string::npos) return {};
   }

@@ -9,7 +9,6 @@
 
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/layout.hpp"
-#include "artifact/oci/layout_index.hpp"
 #include "artifact/oci/manifest.hpp"
 
 namespace slipway::artifact {

@@ -8,7 +8,6 @@
 
 #include "artifact/io/file.hpp"
 #include "artifact/oci/digest.hpp"
-#include "artifact/oci/layout_index.hpp"
 #include "artifact/oci/manifest.hpp"
 
 namespace slipway::artifact {
@@ -40,11 +39,11 @@ class LayoutOrigin final : public Origin {
   Result<Fetched> fetch(const std::vector<Descriptor>& blobs) override {
     Fetched fetched;
     for (const Descriptor& blob : blobs) {
-      struct stat there {};
-      if (::stat(path_of(blob).c_str(), &there) != 0) return missing_blob(blob, path_);
-      if (static_cast<std::uint64_t>(there.st_size) != blob.size)
+      struct stat existing {};
+      if (::stat(path_of(blob).c_str(), &existing) != 0) return missing_blob(blob, path_);
+      if (static_cast<std::uint64_t>(existing.st_size) != blob.size)
         return Error{.code = ErrorCode::corrupt,
-                     .what = "layer " + describe(blob) + " of " + path_ + " has " + std::to_string(there.st_size) +
+                     .what = "layer " + describe(blob) + " of " + path_ + " has " + std::to_string(existing.st_size) +
                              " bytes instead of " + std::to_string(blob.size),
                      .where = path_of(blob),
                      .next = drop_damaged(blob)};
@@ -100,13 +99,13 @@ Result<std::unique_ptr<Origin>> open_local(const Source& source) {
     return Error{.code = ErrorCode::invalid,
                  .what = "'" + path + "' is neither oci://HOST[:PORT]/NAME nor an absolute path",
                  .where = "repository"};
-  struct stat there {};
-  if (::stat(path.c_str(), &there) != 0) {
+  struct stat existing {};
+  if (::stat(path.c_str(), &existing) != 0) {
     Error error = system_error("open the artifact source", path, errno);
     if (error.next.empty()) error.next = "name an OCI layout folder or bundle that is there";
     return error;
   }
-  return S_ISDIR(there.st_mode) ? open_layout(path) : open_bundle(path);
+  return S_ISDIR(existing.st_mode) ? open_layout(path) : open_bundle(path);
 }
 
 }  // namespace slipway::artifact

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/oci/layout.hpp - opens OCI layouts: as a folder, or packed into one tar file (a bundle).
+// artifact/oci/layout.hpp - opens OCI layouts, as a folder or packed into one tar file (a bundle), and reads their
+// index.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <slipway/result.hpp>
 
@@ -16,5 +19,16 @@ Result<std::unique_ptr<Origin>> open_layout(const std::string& path);
 
 /// An uncompressed tar file of such a folder. Blobs are read from inside it. Errors: `invalid` it is no such file.
 Result<std::unique_ptr<Origin>> open_bundle(const std::string& path);
+
+/// Checks an `oci-layout` file. `path` names the layout in messages. Errors: `invalid`, `unsupported` another version.
+Status check_layout_file(std::string_view text, const std::string& path);
+
+/// What `index.json` lists; a tag is the annotation org.opencontainers.image.ref.name, which is then taken out.
+Result<std::vector<TaggedRoot>> parse_layout_index(std::string_view text, const std::string& path);
+
+/// Those with this tag, or of this selection; sorted by tag and digest.
+/// Errors: `not_found` no such tag, with the nearest ones.
+Result<TaggedRoots> select_roots(const std::vector<TaggedRoot>& all, const std::string& tag,
+                                 const TagSelection& selection, const std::string& source);
 
 }  // namespace slipway::artifact

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/oci/layout_index.hpp"
-
 #include <algorithm>
 #include <tuple>
 
+#include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
-#include "artifact/oci/nearest.hpp"
+#include "artifact/oci/layout.hpp"
 
 namespace slipway::artifact {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/oci/nearest.hpp"
-
 #include <algorithm>
 #include <numeric>
+
+#include "artifact/oci/digest.hpp"
 
 namespace slipway::artifact {
 namespace {

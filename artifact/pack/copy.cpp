@@ -54,8 +54,8 @@ class Copy {
     for (const Json& item : list) {
       SLIPWAY_TRY(blob, descriptor_from_json(item, "layers"));
       if (!seen_.insert(blob.digest).second) continue;
-      SLIPWAY_TRY(there, to_.has(blob));
-      if (there) continue;
+      SLIPWAY_TRY(existing, to_.has(blob));
+      if (existing) continue;
       SLIPWAY_CHECK(to_.put_blob(blob, from_));
       bytes_ += blob.size;
     }

@@ -11,7 +11,7 @@
 #include "artifact/io/file.hpp"
 #include "artifact/io/sha256.hpp"
 #include "artifact/oci/json_field.hpp"
-#include "artifact/oci/layout_index.hpp"
+#include "artifact/oci/layout.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -19,18 +19,18 @@ namespace {
 constexpr std::uint64_t kJsonLimit = 4 << 20;
 constexpr const char* kLayoutText = R"({"imageLayoutVersion":"1.0.0"})";
 
-bool there(const std::string& path) {
+bool existing(const std::string& path) {
   std::error_code code;
   return std::filesystem::exists(path, code);
 }
 
 bool holds_something(const std::string& folder) {
   std::error_code code;
-  return there(folder) && !std::filesystem::is_empty(folder, code) && !code;
+  return existing(folder) && !std::filesystem::is_empty(folder, code) && !code;
 }
 
 Result<Json> open_index(const std::string& folder) {
-  if (!there(folder + "/oci-layout") && !there(folder + "/index.json")) {
+  if (!existing(folder + "/oci-layout") && !existing(folder + "/index.json")) {
     if (holds_something(folder))
       return Error{.code = ErrorCode::conflict,
                    .what = folder + " is no OCI layout, and it is not empty",
@@ -87,7 +87,7 @@ Status LayoutWriter::add_text(const std::string& text, const std::string& digest
   return replace_file(blob_path(digest), text);
 }
 
-bool LayoutWriter::has(const std::string& digest) const { return there(blob_path(digest)); }
+bool LayoutWriter::has(const std::string& digest) const { return existing(blob_path(digest)); }
 
 std::string LayoutWriter::tagged(const std::string& tag) const {
   for (const Json& entry : array_at(index_, "manifests"))

@@ -17,9 +17,9 @@ namespace slipway::artifact {
 std::string BlobCache::path_of(const std::string& digest) const { return blobs() + "/" + std::string(hex_of(digest)); }
 
 bool BlobCache::has(const Descriptor& blob) const {
-  struct stat there {};
-  return ::stat(path_of(blob.digest).c_str(), &there) == 0 && S_ISREG(there.st_mode) &&
-         static_cast<std::uint64_t>(there.st_size) == blob.size;
+  struct stat existing {};
+  return ::stat(path_of(blob.digest).c_str(), &existing) == 0 && S_ISREG(existing.st_mode) &&
+         static_cast<std::uint64_t>(existing.st_size) == blob.size;
 }
 
 std::optional<std::string> BlobCache::manifest(const Descriptor& descriptor) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "artifact/registry/client.hpp"
 
-#include "artifact/registry/http_error.hpp"
+#include "artifact/registry/http.hpp"
 #include "artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {

@@ -13,7 +13,9 @@
 #include <slipway/result.hpp>
 
 #include "artifact/artifact.hpp"
+#include "artifact/oci/descriptor.hpp"
 #include "artifact/progress.hpp"
+#include "artifact/registry/cache.hpp"
 #include "artifact/registry/http.hpp"
 #include "artifact/registry/login/authorizer.hpp"
 #include "artifact/registry/reference.hpp"
@@ -73,5 +75,13 @@ class RegistryClient {
   std::mutex warned_mutex_;
   std::set<std::string> warned_;
 };
+
+/// Downloads what is missing of `blob`, checks size and digest, and completes it. Waits for another process that is
+/// bringing the same blob. Nothing is done when the cache has it.
+/// @return  bytes that came over the network
+/// Errors: `not_found` the repository lacks it; `corrupt` wrong digest or size (the partial file is removed);
+/// `unreachable` the attempts are used up (the partial file stays for the next time); `denied`, `no_space`, `io`.
+Result<std::uint64_t> download(RegistryClient& client, const BlobCache& cache, const Descriptor& blob,
+                               Progress& progress);
 
 }  // namespace slipway::artifact

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/registry/download.hpp"
-
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -9,7 +7,8 @@
 
 #include "artifact/io/file.hpp"
 #include "artifact/io/sha256.hpp"
-#include "artifact/registry/http_error.hpp"
+#include "artifact/registry/client.hpp"
+#include "artifact/registry/http.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -10,9 +10,7 @@
 #include <curl/curl.h>
 
 #include "artifact/io/file.hpp"
-#include "artifact/registry/http_error.hpp"
 #include "artifact/registry/reference.hpp"
-#include "artifact/registry/system_ca.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -83,4 +83,18 @@ std::string host_of_url(const std::string& url);
 /// The text with everything but letters, digits, '-', '.', '_' and '~' percent-encoded.
 std::string percent_encoded(const std::string& text);
 
+/// The error of an exchange without a whole answer. `code` is a CURLcode, `message` what libcurl says of it.
+Error transport_error(const std::string& url, int code, const std::string& message);
+
+/// Whether the same request may work a moment later.
+bool is_worth_retrying(const Error& error);
+
+/// The error of an answer that was not the one wanted: by status, with what the registry says itself.
+/// @param doing  what was tried: "read the tags of nvidia/driver"
+Error refusal(const HttpResponse& response, const std::string& doing);
+
+/// The first that is there, as a path of `root`; empty when none is. The library's own choice is that of the
+/// distribution which it was built on, so that it fails on others.
+std::string system_ca_file(const std::string& root);
+
 }  // namespace slipway::artifact

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/registry/http_error.hpp"
-
 #include <cstdlib>
 
 #include <curl/curl.h>
 
 #include "artifact/oci/json_field.hpp"
+#include "artifact/registry/http.hpp"
 #include "artifact/registry/reference.hpp"
 #include "artifact/unpack/entry_rules.hpp"
 

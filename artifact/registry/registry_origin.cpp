@@ -8,13 +8,13 @@
 #include "artifact/io/sha256.hpp"
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/manifest.hpp"
-#include "artifact/oci/nearest.hpp"
-#include "artifact/registry/download.hpp"
-#include "artifact/registry/http_error.hpp"
+#include "artifact/registry/client.hpp"
+#include "artifact/registry/http.hpp"
 #include "artifact/registry/parallel.hpp"
 #include "artifact/registry/tags.hpp"
 
 namespace slipway::artifact {
+
 namespace {
 
 HttpRequest manifest_request(RegistryClient& client, const std::string& method, const std::string& reference) {
@@ -193,6 +193,10 @@ Result<std::unique_ptr<Origin>> open_registry(const Source& source, const Origin
     return Error{
         .code = ErrorCode::invalid, .what = "a registry needs a cache folder: name an absolute path", .where = "cache"};
   return std::unique_ptr<Origin>(std::make_unique<RegistryOrigin>(source, context, settings));
+}
+
+Result<std::unique_ptr<Origin>> open_origin(const Source& source, const OriginContext& context) {
+  return source.is_registry() ? open_registry(source, context) : open_local(source);
 }
 
 }  // namespace slipway::artifact

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/registry/registry_origin.hpp - a registry as an artifact source, with the cache in front of it.
+// artifact/registry/registry_origin.hpp - a registry as an artifact source, with the cache in front of it, and
+// whatever else a source names.
 #pragma once
 
 #include <memory>
@@ -15,5 +16,8 @@ namespace slipway::artifact {
 /// Errors: `invalid` the repository's name is malformed, or there is no cache folder.
 Result<std::unique_ptr<Origin>> open_registry(const Source& source, const OriginContext& context,
                                               const ClientSettings& settings = {});
+
+/// Errors: those of open_local(); `invalid` the repository's name is malformed; `denied` plain HTTP to a far host.
+Result<std::unique_ptr<Origin>> open_origin(const Source& source, const OriginContext& context);
 
 }  // namespace slipway::artifact

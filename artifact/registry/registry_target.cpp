@@ -2,7 +2,7 @@
 // artifact/registry/registry_target.cpp - writes to a registry (distribution-spec 1.1, "Push").
 #include "artifact/pack/copy.hpp"
 #include "artifact/registry/client.hpp"
-#include "artifact/registry/http_error.hpp"
+#include "artifact/registry/http.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/registry/system_ca.hpp"
-
 #include <array>
 #include <filesystem>
+
+#include "artifact/registry/http.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
-#include "artifact/registry/http_error.hpp"
+#include "artifact/registry/http.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -31,14 +31,14 @@ void ChunkPipe::finish(std::optional<Error> error) {
 
 std::span<const std::byte> ChunkPipe::next() {
   std::unique_lock lock(mutex_);
-  if (held_) {
-    held_ = false;
+  if (taken_) {
+    taken_ = false;
     ++read_;
     changed_.notify_all();
   }
   changed_.wait(lock, [this] { return written_ > read_ || finished_; });
   if (written_ == read_) return {};
-  held_ = true;
+  taken_ = true;
   const Chunk& chunk = ring_[read_ % ring_.size()];
   return {chunk.bytes.get(), chunk.size};
 }

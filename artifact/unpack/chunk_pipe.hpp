@@ -44,7 +44,7 @@ class ChunkPipe {
   std::condition_variable changed_;
   std::size_t written_ = 0;  ///< chunks committed since the start
   std::size_t read_ = 0;     ///< chunks given back since the start
-  bool held_ = false;        ///< the consumer looks at chunk read_
+  bool taken_ = false;       ///< the consumer looks at chunk read_
   bool finished_ = false;
   bool given_up_ = false;
   std::optional<Error> error_;

@@ -155,13 +155,13 @@ Status TreeWriter::add_symlink(const std::string& name, const std::string& targe
 Status TreeWriter::add_hard_link(const std::string& name, const std::string& target) {
   SLIPWAY_TRY(from_parent, open_folder(parent_name(target), false));
   const std::string from = last_part(target);
-  struct stat there {};
-  if (::fstatat(from_parent, from.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(there.st_mode))
+  struct stat existing {};
+  if (::fstatat(from_parent, from.c_str(), &existing, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(existing.st_mode))
     return refuse("it is a hard link to '" + printable(target) + "', which is no file of this layer");
   // Walking to the new name closes folders, so the old one's is held on its own.
-  const Fd held(::fcntl(from_parent, F_DUPFD_CLOEXEC, 0));
+  const Fd source(::fcntl(from_parent, F_DUPFD_CLOEXEC, 0));
   SLIPWAY_TRY(parent, open_parent(name));
-  if (::linkat(held.get(), from.c_str(), parent, last_part(name).c_str(), 0) != 0)
+  if (::linkat(source.get(), from.c_str(), parent, last_part(name).c_str(), 0) != 0)
     return creation_error(full(name), errno);
   return {};
 }

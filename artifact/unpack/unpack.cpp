@@ -109,9 +109,9 @@ class Unpacker {
 /// Says so before gigabytes are written in vain.
 Status check_free_space(const Descriptor& layer, const std::string& into) {
   const std::optional<std::uint64_t> needed = announced_size(layer);
-  struct statvfs there {};
-  if (!needed || ::statvfs(parent_of(into).c_str(), &there) != 0) return {};
-  const std::uint64_t free = static_cast<std::uint64_t>(there.f_bavail) * there.f_frsize;
+  struct statvfs existing {};
+  if (!needed || ::statvfs(parent_of(into).c_str(), &existing) != 0) return {};
+  const std::uint64_t free = static_cast<std::uint64_t>(existing.f_bavail) * existing.f_frsize;
   if (free >= *needed) return {};
   Error error = system_error("unpack to", into, ENOSPC);
   error.details = {{"needed", std::to_string(*needed >> 20) + " MiB; " + std::to_string(free >> 20) + " MiB are free"}};

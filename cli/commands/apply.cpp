@@ -9,7 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
-#include "cli/render/wrap.hpp"
+#include "cli/render/text.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {

@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 #include "cli/command.hpp"
-#include "cli/own_output.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/report/blotter.hpp"
-#include "cli/report/secret_text.hpp"
 #include "cli/report/tar.hpp"
+#include "cli/subcommand.hpp"
 
 namespace slipway::core {
 namespace {
@@ -58,7 +57,7 @@ void add_commands(const Options& options, Files& files) {
     const bool is_json = words.back() == "json";
     const auto more = host_words(words.front(), options);
     words.insert(words.end(), more.begin(), more.end());
-    const OwnOutput ran = own_output(words);
+    const CommandOutput ran = run_subcommand(words);
     files[name + (is_json ? ".json" : ".txt")] = ran.out;
     files[name + ".err.txt"] = ran.err + ran.ended + "\n";
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
-#include "cli/render/output_schema.hpp"
-#include "core/spec/json_schema.hpp"
+#include "cli/render/render.hpp"
+#include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {
 namespace {

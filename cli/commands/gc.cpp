@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "core/engine/apply/garbage.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/engine/root_lock.hpp"
 
 namespace slipway::core {

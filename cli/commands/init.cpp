@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/spec/init.hpp"
-
 #include "cli/command.hpp"
+#include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {
 

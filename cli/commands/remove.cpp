@@ -15,7 +15,7 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
     if (owned.contains(name)) continue;
     const std::string near = nearest(name, known);
     return Error{ErrorCode::not_found,
-                 "slipway holds no component '" + name + "' in this root",
+                 "slipway owns no component '" + name + "' in this root",
                  {},
                  near.empty() ? "`slipway status` lists what it holds" : "did you mean '" + near + "'?",
                  {}};

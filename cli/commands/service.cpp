@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
-#include "core/engine/unit/service_unit.hpp"
+#include "core/engine/unit/units.hpp"
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"
 

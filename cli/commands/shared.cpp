@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
-#include "cli/render/wrap.hpp"
+#include "cli/render/text.hpp"
 
 namespace slipway::core {
 namespace {

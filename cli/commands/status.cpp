@@ -31,10 +31,10 @@ std::string service_text(const ServiceState& state) {
   return text;
 }
 
-/// "holds 11 things: flavour open, version 535.261.03"
-std::string held_text(const Ownership& ownership) {
+/// "owns 11 things: flavour open, version 535.261.03"
+std::string owned_text(const Ownership& ownership) {
   const std::size_t count = ownership.items.size();
-  std::string text = "holds " + std::to_string(count) + (count == 1 ? " thing" : " things");
+  std::string text = "owns " + std::to_string(count) + (count == 1 ? " thing" : " things");
   std::string separator = ": ";
   for (const auto& [name, value] : ownership.outputs.items()) {
     text += separator + name + " " + (value.is_string() ? value.get<std::string>() : canonical(value));
@@ -69,33 +69,33 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
     text << "Nothing is provisioned in " << options.session.root << ".\n";
   else if (!current)
     text << "No generation is in force in " << options.session.root
-         << ": no apply has made all that its spec asks for. Held so far:\n";
+         << ": no apply has made all that its spec asks for. Installed so far:\n";
   else
     text << "Generation " << current->number << " of " << generations.size() << " is in force, from "
          << current->spec_file << ".\n";
   for (const auto& [name, ownership] : owned) {
-    components[name] = {{"holds", ownership.items.size()}, {"outputs", ownership.outputs}};
-    text << "  " << name << ": " << held_text(ownership) << '\n' << failing_line(failing, name);
+    components[name] = {{"owns", ownership.items.size()}, {"outputs", ownership.outputs}};
+    text << "  " << name << ": " << owned_text(ownership) << '\n' << failing_line(failing, name);
     if (const auto service = running.find(name); service != running.end()) text << service_text(service->second);
   }
   for (const auto& [name, service] : running) {
     components[name]["service"] = to_json(service);
     if (!owned.contains(name))
-      text << "  " << name << ": holds nothing\n" << failing_line(failing, name) << service_text(service);
+      text << "  " << name << ": owns nothing\n" << failing_line(failing, name) << service_text(service);
   }
   for (const auto& [name, record] : failing.items()) {
     components[name]["failing"] = record;
     if (!owned.contains(name) && !running.contains(name))
-      text << "  " << name << ": holds nothing\n" << failing_line(failing, name);
+      text << "  " << name << ": owns nothing\n" << failing_line(failing, name);
   }
   if (unfinished.recovery)
     text << advised("An apply was cut off: the next `slipway apply` undoes its open changes first.\n",
                     session->options());
-  for (const std::string& trigger : unfinished.owed) text << "Still owed: " << trigger << '\n';
+  for (const std::string& trigger : unfinished.pending) text << "Still pending: " << trigger << '\n';
   const Json value = envelope("Status", {{"components", components},
                                          {"generation", current ? current->number : 0},
                                          {"generations", generations},
-                                         {"owed", unfinished.owed},
+                                         {"pending", unfinished.pending},
                                          {"recovery", unfinished.recovery}});
   if (options.output == "text")
     print_wrapped(text.str());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
-#include "cli/front/become.hpp"
-#include "core/worker/client/locate.hpp"
+#include "cli/front/handover.hpp"
+#include "core/worker/client/spawn.hpp"
 
 namespace slipway::core {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/front/become.hpp"
-
 #include <cerrno>
 
 #include <unistd.h>
+
+#include "cli/front/handover.hpp"
 
 namespace slipway::core {
 

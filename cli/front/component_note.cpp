@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/front/component_note.hpp"
-
 #include <fcntl.h>
 
 #include <slipway/root_dir.hpp>
 
-#include "core/loader/safe_path.hpp"
+#include "cli/front/handover.hpp"
+#include "core/loader/plugin_file.hpp"
 
 namespace slipway::core {
 

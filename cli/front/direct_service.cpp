@@ -11,10 +11,10 @@
 
 #include <slipway/local_host.hpp>
 
-#include "cli/front/component_note.hpp"
 #include "cli/front/direct_tool.hpp"
+#include "cli/front/handover.hpp"
 #include "core/exit_code.hpp"
-#include "core/loader/plugin_folders.hpp"
+#include "core/loader/installation.hpp"
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"
 

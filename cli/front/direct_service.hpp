@@ -4,13 +4,23 @@
 #pragma once
 
 #include <optional>
-
-#include "cli/front/service_words.hpp"
+#include <string>
+#include <vector>
 
 namespace slipway::core {
+
+/// `slipway service NAME --boot`, taken apart.
+struct ServiceWords {
+  std::string component;
+  std::string root = "/";
+  bool debug = false;
+};
 
 /// Runs the service with what the apply left for it (/etc/slipway/services/NAME.json).
 /// @return its exit status; empty when it cannot be run so, and the program for all commands is to say why
 std::optional<int> run_direct_service(const ServiceWords& words);
+
+/// Empty when the command line is another one, or has an option that the program for all commands must look at.
+std::optional<ServiceWords> service_words(const std::vector<std::string>& words);
 
 }  // namespace slipway::core

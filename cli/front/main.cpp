@@ -10,15 +10,13 @@
 
 #include <slipway/write/standard_output.hpp>
 
-#include "cli/front/become.hpp"
-#include "cli/front/component_note.hpp"
 #include "cli/front/direct_service.hpp"
 #include "cli/front/direct_tool.hpp"
+#include "cli/front/handover.hpp"
 #include "cli/front/reference.hpp"
 #include "core/exit_code.hpp"
-#include "core/loader/own_prefix.hpp"
-#include "core/loader/plugin_folders.hpp"
-#include "core/worker/client/locate.hpp"
+#include "core/loader/installation.hpp"
+#include "core/worker/client/spawn.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/front/service_words.hpp"
-
+#include "cli/front/direct_service.hpp"
 #include "cli/front/direct_tool.hpp"
 
 namespace slipway::core {

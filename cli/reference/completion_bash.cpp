@@ -2,7 +2,6 @@
 #include <sstream>
 
 #include "cli/reference/reference.hpp"
-#include "cli/reference/reference_entries.hpp"
 
 namespace slipway::core {
 namespace {

@@ -2,7 +2,6 @@
 #include <sstream>
 
 #include "cli/reference/reference.hpp"
-#include "cli/reference/reference_entries.hpp"
 
 namespace slipway::core {
 namespace {
@@ -74,7 +73,7 @@ the host spec, unless
 names another
 .TP
 .I /var/lib/slipway
-what slipway holds, and its generations; it goes with the last component
+what slipway owns, and its generations; it goes with the last component
 .TP
 .I /var/cache/slipway
 downloads and build results

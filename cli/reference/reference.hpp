@@ -2,7 +2,12 @@
 // cli/reference/reference.hpp - shell completions and the manual page, made from the tables of commands and options.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <string>
+#include <vector>
+
+#include "cli/command.hpp"
 
 namespace slipway::core {
 
@@ -12,5 +17,44 @@ std::string fish_completion();
 
 /// slipway(1), as troff source.
 std::string manual_page();
+
+/// What may stand behind an option, as a shell sees it.
+enum class ValueKind { none, words, folder, profile, kernel, file };
+
+/// "text|json" is a choice of words; a name in capitals stands for something.
+inline ValueKind value_kind(const OptionEntry& option) {
+  if (option.value.empty()) return ValueKind::none;
+  if (std::islower(static_cast<unsigned char>(option.value.front())) != 0) return ValueKind::words;
+  if (option.value == "DIR") return ValueKind::folder;
+  if (option.value == "PROFILE") return ValueKind::profile;
+  if (option.value == "RELEASE") return ValueKind::kernel;
+  return ValueKind::file;
+}
+
+/// Every `from` of the text replaced.
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// "text json" of "text|json".
+inline std::string words_of(const OptionEntry& option) { return replaced(option.value, "|", " "); }
+
+/// The commands and those that main() answers itself.
+inline std::vector<std::pair<std::string, std::string>> command_names() {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const Command& command : commands()) names.emplace_back(command.name, command.purpose);
+  names.emplace_back("version", "prints the version");
+  names.emplace_back("help", "lists commands and options");
+  return names;
+}
+
+/// The words joined by blanks.
+inline std::string spaced(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
 
 }  // namespace slipway::core

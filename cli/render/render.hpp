@@ -6,6 +6,7 @@
 #include <string>
 
 #include <slipway/findings.hpp>
+#include <slipway/json.hpp>
 
 #include "cli/options.hpp"
 #include "core/engine/apply/apply.hpp"
@@ -31,5 +32,8 @@ std::string error_text(const Error& error, const std::string& component, const H
 
 /// Writes a JSON result as `-o` asks: indented, or on one line.
 std::string json_text(const Json& value, const std::string& output);
+
+/// output.schema.json of this folder.
+Json output_schema();
 
 }  // namespace slipway::core

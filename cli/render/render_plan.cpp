@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "cli/render/plan_lines.hpp"
 #include "cli/render/render.hpp"
+#include "cli/render/text.hpp"
 #include "core/engine/apply/failing.hpp"
 
 namespace slipway::core {
@@ -108,7 +108,7 @@ std::string plan_text(const PlannedRun& run, const std::string& root, int verbos
   std::ostringstream text;
   text << "Plan for " << root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
-  for (const std::string& trigger : run.owed) text << "  still owed by an earlier apply: " << trigger << '\n';
+  for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
   for (const PlannedComponent& component : run.components) append_component(text, component, run, verbosity);
   for (const std::string& trigger : run.triggers) append_trigger(text, trigger, run, verbosity);
   if (run.failed())
@@ -143,7 +143,7 @@ Json plan_json(const PlannedRun& run, const Options& options) {
                   {{"changes", run.changes()},
                    {"components", components},
                    {"kernel", run.kernel},
-                   {"owed", run.owed},
+                   {"pending", run.pending},
                    {"recovery", run.recovery},
                    {"triggers", run.triggers},
                    {"prospects", prospects_json(run)},

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/render/wrap.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -10,6 +8,8 @@
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "cli/render/text.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "cli/report/secret_text.hpp"
-
 namespace slipway::core {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/json.hpp>
 
@@ -30,5 +31,17 @@ class Blotter {
   std::string blot_text(std::string text) const;
   std::set<std::string> secrets_;
 };
+
+/// Whether what stands under this name is a secret: "password", "REGISTRY_TOKEN", "identitytoken", "auth".
+bool is_secret_name(std::string_view name);
+
+/// Where a secret stands in a text.
+struct SecretSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// In order, none inside another. Each line is looked at for itself, but for private keys (PEM).
+std::vector<SecretSpan> find_secrets(std::string_view text);
 
 }  // namespace slipway::core

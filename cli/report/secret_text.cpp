@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/report/secret_text.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+
+#include "cli/report/blotter.hpp"
 
 namespace slipway::core {
 namespace {

@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/action/kinds.hpp"
-
 namespace slipway::core {
 namespace {
 

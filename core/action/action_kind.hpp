@@ -76,13 +76,13 @@ class ActionKind {
   virtual Status unstage(const Action&, ActionContext&) const { return {}; }
   virtual Result<Outcome> perform(const Action& action, ActionContext& context) const = 0;
   virtual Status restore(const Action& action, const Image& image, ActionContext& context) const = 0;
-  /// Takes away what is no longer wished for: restore() with the image from before slipway, but for what could not come
+  /// Takes away what is no longer planned: restore() with the image from before slipway, but for what could not come
   /// back after a crash. That is left for the engine to drop once the removal counts.
   virtual Status take_away(const Action& action, const Image& original, ActionContext& context) const {
     return restore(action, original, context);
   }
   /// Sets to work again what `image` says was at work: called after a failed apply has restored everything else and
-  /// paid the triggers that activation needs, in the plan's order.
+  /// run the triggers that activation needs, in the plan's order.
   virtual Status reinstate(const Action&, const Image&, ActionContext&) const { return {}; }
   /// The image that removal is to bring back after an action that had one (`first`) was changed and captured anew
   /// (`later`). Kinds that own parts of a thing, such as keys of a file, join the two.
@@ -99,7 +99,7 @@ class ActionKind {
   virtual Result<std::vector<std::string>> inspect(const Action&, ActionContext&) const {
     return std::vector<std::string>{};
   }
-  /// What only one component may wish for, in words for a message. Nothing where any number may wish for the same.
+  /// What only one component may ask for, in words for a message. Nothing where any number may ask for the same.
   virtual std::vector<std::string> claims(const Action& action) const {
     return {action.kind() + " " + action.target()};
   }
@@ -111,5 +111,18 @@ class ActionKind {
 
 /// The kind of an action. Errors: `unsupported` with the kinds that there are.
 Result<const ActionKind*> action_kind(const std::string& kind);
+
+const ActionKind& file_kind();
+const ActionKind& directory_kind();
+const ActionKind& symlink_kind();
+const ActionKind& remove_kind();
+const ActionKind& service_file_kind();
+const ActionKind& merge_kind();
+const ActionKind& unpack_kind();
+const ActionKind& kernel_module_kind();
+const ActionKind& systemd_unit_kind();
+const ActionKind& device_node_kind();
+const ActionKind& exec_kind();
+const ActionKind& custom_kind();
 
 }  // namespace slipway::core

@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/engine/helper_path.hpp"
 #include "core/engine/verify/advice.hpp"
-#include "core/loader/own_prefix.hpp"
+#include "core/loader/installation.hpp"
 #include "sandbox/build.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR

@@ -103,4 +103,7 @@ class Session {
 /// SOURCE_DATE_EPOCH (reproducible-builds.org specification): seconds; empty when unset. Errors: `invalid` no number.
 Result<std::optional<std::int64_t>> source_date_epoch();
 
+/// The folder that holds artifact plugins and helper programs: ../libexec/slipway of the program, or the build's bin.
+std::string helper_path(const std::string& name);
+
 }  // namespace slipway::core

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/engine/helper_path.hpp"
+#include "core/engine/session.hpp"
 
 namespace slipway::core {
 namespace {

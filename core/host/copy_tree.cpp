@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/host/copy_tree.hpp"
-
 #include <array>
 #include <cerrno>
 
@@ -12,9 +10,7 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/host/file_bytes.hpp"
-#include "core/host/folder_names.hpp"
-#include "core/host/read_link.hpp"
+#include "core/host/files.hpp"
 
 namespace slipway::core {
 namespace {

@@ -10,8 +10,7 @@
 #include <slipway/write/new_file.hpp>
 
 #include "core/host/digest.hpp"
-#include "core/host/file_bytes.hpp"
-#include "core/host/folder_names.hpp"
+#include "core/host/files.hpp"
 #include "core/host/root_fs.hpp"
 
 namespace slipway::core {

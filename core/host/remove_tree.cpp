@@ -6,9 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/host/folder_names.hpp"
+#include "core/host/files.hpp"
 #include "core/host/root_fs.hpp"
-#include "core/host/unlink.hpp"
 
 namespace slipway::core {
 namespace {
@@ -21,8 +20,8 @@ Status remove_entry(const Fd& folder, const std::string& name, const std::string
   const Fd below(::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!below) return system_error("remove", path, errno);
   struct stat here {};
-  struct stat there {};
-  if (::fstat(folder.get(), &here) == 0 && ::fstat(below.get(), &there) == 0 && here.st_dev != there.st_dev)
+  struct stat existing {};
+  if (::fstat(folder.get(), &here) == 0 && ::fstat(below.get(), &existing) == 0 && here.st_dev != existing.st_dev)
     return system_error("remove", path, EBUSY);
   SLIPWAY_CHECK(empty_folder(below, path));
   if (unlink_name(folder.get(), name, AT_REMOVEDIR) == 0 || errno == ENOENT) return {};

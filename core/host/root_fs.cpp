@@ -13,9 +13,7 @@
 
 #include <slipway/write/new_file.hpp>
 
-#include "core/host/file_bytes.hpp"
-#include "core/host/folder_names.hpp"
-#include "core/host/unlink.hpp"
+#include "core/host/files.hpp"
 
 namespace slipway::core {
 namespace {
@@ -136,12 +134,12 @@ Status RootFs::make_parents(std::string_view path) {
 
 Status RootFs::make_directory(std::string_view path, unsigned mode) {
   SLIPWAY_CHECK(make_parents(path));
-  const auto there = root_.open_at(path, O_RDONLY | O_DIRECTORY);
-  if (!there) return make_one_directory(std::string(path), mode);
+  const auto existing = root_.open_at(path, O_RDONLY | O_DIRECTORY);
+  if (!existing) return make_one_directory(std::string(path), mode);
   struct stat info {};
-  if (::fstat(there->get(), &info) != 0) return system_error("look at", path, errno);
+  if (::fstat(existing->get(), &info) != 0) return system_error("look at", path, errno);
   if ((info.st_mode & kPermissionBits) == mode) return {};
-  return ::fchmod(there->get(), mode) == 0 ? Status{} : system_error("set the mode of", path, errno);
+  return ::fchmod(existing->get(), mode) == 0 ? Status{} : system_error("set the mode of", path, errno);
 }
 
 Status RootFs::stage_file(std::string_view path, std::string_view content, unsigned mode, unsigned uid, unsigned gid) {

@@ -10,12 +10,10 @@
 
 #include <slipway/write/new_file.hpp>
 
-#include "core/host/attributes.hpp"
 #include "core/host/digest.hpp"
-#include "core/host/file_bytes.hpp"
+#include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 #include "core/host/root_fs.hpp"
-#include "core/host/unlink.hpp"
 
 namespace slipway::core {
 namespace {
@@ -31,11 +29,11 @@ Image common_image(const struct stat& info, const char* type) {
 Result<Image> absent_image(const RootDir& root, std::string_view path) {
   Image image{{"type", "absent"}};
   for (const std::string& folder : folders_above(path)) {
-    const auto there = root.open_at(folder, O_PATH | O_DIRECTORY);
-    if (there) continue;
-    const ErrorCode code = there.error().code;
+    const auto existing = root.open_at(folder, O_PATH | O_DIRECTORY);
+    if (existing) continue;
+    const ErrorCode code = existing.error().code;
     const bool known = code == ErrorCode::not_found || code == ErrorCode::invalid || code == ErrorCode::conflict;
-    if (!known) return there.error();  // it may well be there
+    if (!known) return existing.error();  // it may well be there
     image["missing_parents"].push_back(folder);
   }
   return image;
@@ -140,8 +138,8 @@ Status RootFs::restore_absent(std::string_view path, const Image& image) {
   SLIPWAY_CHECK(unstage(path));
   Status removed = remove(path);
   if (!removed) {
-    const auto there = root_.open_at(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (there) return {};  // a folder that others put something into stays
+    const auto existing = root_.open_at(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (existing) return {};  // a folder that others put something into stays
     return removed;
   }
   const Json missing = image.value("missing_parents", Json::array());

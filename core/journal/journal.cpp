@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS step(
   id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, image TEXT NOT NULL,
   removal INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS sealed(component TEXT PRIMARY KEY, ownership TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS owed(id INTEGER PRIMARY KEY, trigger TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS pending(id INTEGER PRIMARY KEY, trigger TEXT NOT NULL UNIQUE);
 COMMIT;
 )";
 
@@ -74,7 +74,7 @@ class SqliteJournal final : public Journal {
       step.id = sqlite3_last_insert_rowid(db_);
     }
     for (const std::string& trigger : triggers) {
-      Statement insert(db_, "INSERT OR IGNORE INTO owed(trigger) VALUES(?)");
+      Statement insert(db_, "INSERT OR IGNORE INTO pending(trigger) VALUES(?)");
       if (insert.bind(1, trigger).step() != SQLITE_DONE) return rolled_back("write to");
     }
     return execute("COMMIT");
@@ -137,17 +137,17 @@ class SqliteJournal final : public Journal {
     return steps;
   }
 
-  Result<std::vector<std::string>> owed() override {
+  Result<std::vector<std::string>> pending() override {
     std::vector<std::string> triggers;
-    Statement select(db_, "SELECT trigger FROM owed ORDER BY id");
+    Statement select(db_, "SELECT trigger FROM pending ORDER BY id");
     int status = SQLITE_ROW;
     while ((status = select.step()) == SQLITE_ROW) triggers.push_back(select.text(0));
     if (status != SQLITE_DONE) return error("read");
     return triggers;
   }
 
-  Status paid(const std::string& trigger) override {
-    Statement erase(db_, "DELETE FROM owed WHERE trigger=?");
+  Status done(const std::string& trigger) override {
+    Statement erase(db_, "DELETE FROM pending WHERE trigger=?");
     return erase.bind(1, trigger).step() == SQLITE_DONE ? Status{} : Status{error("write to")};
   }
 

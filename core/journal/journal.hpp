@@ -29,7 +29,7 @@ class Journal {
  public:
   virtual ~Journal() = default;
 
-  /// Writes all steps of one component and the triggers that they owe, in one transaction, before the first of them.
+  /// Writes all steps of one component and the triggers that they need, in one transaction, before the first of them.
   virtual Status intend(std::vector<Step>& steps, const std::vector<std::string>& triggers) = 0;
   /// The step was carried out.
   virtual Status done(std::int64_t step) = 0;
@@ -43,9 +43,9 @@ class Journal {
   /// What a cut-off or running apply has not committed, newest first.
   virtual Result<std::vector<Step>> open_steps() = 0;
 
-  /// Triggers that are owed, in the order in which they were first named.
-  virtual Result<std::vector<std::string>> owed() = 0;
-  virtual Status paid(const std::string& trigger) = 0;
+  /// Pending triggers, in the order in which they were first named.
+  virtual Result<std::vector<std::string>> pending() = 0;
+  virtual Status done(const std::string& trigger) = 0;
 
   /// The apply is over: the file goes away.
   virtual Status finish() = 0;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/host/folder_names.hpp"
+#include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 #include "core/journal/state_folder.hpp"
 
@@ -82,11 +82,11 @@ constexpr unsigned kOthersRead = 0004;
 /// Whether everybody may know what the component holds: records have the content of files.
 bool is_open(const RootDir& root, const Ownership& ownership) {
   return std::ranges::all_of(ownership.items, [&](const Owned& item) {
-    const unsigned wished = item.action.value("mode", kOthersRead);
+    const unsigned still_planned = item.action.value("mode", kOthersRead);
     const auto file = root.open_at(item.action.value("target", ""), O_PATH | O_NOFOLLOW);
     struct stat info {};
     const bool known = file && ::fstat(file->get(), &info) == 0 && S_ISREG(info.st_mode);
-    return (wished & kOthersRead) != 0 && (!known || (info.st_mode & kOthersRead) != 0);
+    return (still_planned & kOthersRead) != 0 && (!known || (info.st_mode & kOthersRead) != 0);
   });
 }
 

@@ -47,7 +47,7 @@ struct Ownership {
 Json to_json(const Ownership& ownership);
 Ownership ownership_from_json(const Json& value);
 
-/// One applied wish: enough to apply it anew.
+/// One applied action: enough to apply it anew.
 struct Generation {
   int number = 0;
   Json spec;              ///< the host spec as written

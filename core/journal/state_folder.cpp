@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "core/host/folder_names.hpp"
+#include "core/host/files.hpp"
 #include "core/journal/state_dir.hpp"
 
 namespace slipway::core {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/loader/schema/parse.hpp"
+#include "core/loader/schema/check.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,8 +8,6 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "core/loader/safe_path.hpp"
-
 namespace slipway::core {
 namespace {
 

@@ -9,10 +9,9 @@
 
 #include <slipway/result.hpp>
 
+#include "core/loader/installation.hpp"
 #include "core/loader/manifest.hpp"
-#include "core/loader/plugin_folders.hpp"
 #include "core/loader/plugin_note.hpp"
-#include "core/loader/service_file.hpp"
 #include "core/loader/sha256.hpp"
 
 namespace slipway::core {
@@ -31,6 +30,11 @@ struct PluginFile {
 /// minor protocol, saying what to do; `denied` when the file or a folder above it may be written by others than root
 /// and the caller.
 Result<PluginFile> read_plugin_file(const std::string& path, ElfKind kind = ElfKind::library);
+
+struct ServiceFile {
+  std::string path;
+  bool is_program = false;  ///< runs by itself in the place of slipway-worker; else a library that the worker loads
+};
 
 /// The name of the file that holds a component's service; empty when it has none.
 std::string service_file_name(const PluginFile& plugin, const Manifest& component);
@@ -52,5 +56,11 @@ struct Plugins {
   const PluginFile& file(const std::string& component) const { return files.at(component_to_path.at(component)); }
 };
 Result<Plugins> discover_plugins(const std::vector<std::string>& folders);
+
+/// Walks to a file or folder as the kernel does, links and all, and returns its path without links. It, every folder
+/// and every link on the way belong to root or the caller, and none is writable by its group or by others; a folder of
+/// root's with the sticky bit (/tmp) may be, since only owners replace things there.
+/// Errors: `denied`, naming what anybody could change and the command that mends it; system_error().
+Result<std::string> safe_path(const std::string& path);
 
 }  // namespace slipway::core

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/safe_path.hpp"
-
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -9,6 +7,8 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/loader/plugin_file.hpp"
 
 namespace slipway::core {
 namespace {

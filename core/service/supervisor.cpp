@@ -224,7 +224,7 @@ void Supervisor::told(std::uint64_t id, const Result<Json>& answer) {
 /// Ending its process is the surest way of letting go of a driver; systemd starts it afresh.
 void Supervisor::took_too_long() {
   const Error error{ErrorCode::timed_out,
-                    "the service of " + options_.component + " did not let go within 30 s, and is ended",
+                    "the service of " + options_.component + " did not stand still within 30 s, and is ended",
                     config_.file.path,
                     "try again; it starts afresh",
                     {}};
@@ -261,7 +261,7 @@ void Supervisor::reload() {
   if (quieting_.idle())
     begin_reload();
   else
-    log(Ui::Level::info, "is held quiet; the new spec counts when that ends");
+    log(Ui::Level::info, "stands still for an apply; the new spec counts after it");
 }
 
 void Supervisor::begin_reload() {

@@ -11,7 +11,7 @@
 #include <slipway/root_dir.hpp>
 
 #include "core/engine/ui.hpp"
-#include "core/loader/service_file.hpp"
+#include "core/loader/plugin_file.hpp"
 
 namespace slipway::core {
 
@@ -33,7 +33,7 @@ struct ServiceOptions {
 /// Runs until SIGTERM or SIGINT. SIGHUP: the config is read again and the service run with it. One per process: it
 /// blocks these signals. The plugin is in a worker of its own, which dies with this process and with which it ends.
 /// Errors: `busy` the service runs already; the service's own; `plugin_defect` it crashed, or ended by itself;
-/// `timed_out` it did not stop within 20 s, or did not let go within 30 s.
+/// `timed_out` it did not stop within 20 s, or did not stand still within 30 s.
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui);
 
 }  // namespace slipway::core

@@ -9,8 +9,10 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
+#include "core/loader/manifest.hpp"
 #include "core/loader/nearest.hpp"
 #include "core/loader/plugin_file.hpp"
+#include "core/loader/yaml/tree.hpp"
 
 namespace slipway::core {
 
@@ -46,5 +48,15 @@ Result<std::string> explain(const Manifest& manifest, const std::string& key);
 /// {NAME: {"type", "required", "help", "default", "example", "pattern", "values", "items", "keys"}}}; of one key
 /// {"component", "key", "schema"}.
 Result<Json> explain_json(const Manifest& manifest, const std::string& key);
+
+inline constexpr const char* kApiVersion = "slipway.dev/v1";
+inline constexpr const char* kHostKind = "Host";
+
+/// The schema of all of a host spec but the components' own sections, which are a map here.
+const SchemaKey& host_spec_schema();
+
+/// Errors: `invalid` for a document that is no host spec; `unsupported` for a later apiVersion of slipway.dev and for
+/// a kind of the GPU Operator's.
+Status check_kind(const YamlNode& document, const std::string& file);
 
 }  // namespace slipway::core

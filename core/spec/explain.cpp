@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
-#include "core/loader/schema/artifact_source.hpp"
+#include "core/loader/schema/types.hpp"
 #include "core/loader/schema/words.hpp"
 #include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"

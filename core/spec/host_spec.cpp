@@ -3,9 +3,7 @@
 #include <filesystem>
 
 #include "core/loader/schema/check.hpp"
-#include "core/loader/schema/complete.hpp"
 #include "core/spec/document.hpp"
-#include "core/spec/kind.hpp"
 
 namespace slipway::core {
 namespace {

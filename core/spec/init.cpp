@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/spec/init.hpp"
-
 #include <sstream>
 
 #include "core/loader/nearest.hpp"
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/words.hpp"
-#include "core/spec/kind.hpp"
+#include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/spec/json_schema.hpp"
-
 #include <algorithm>
 
-#include "core/loader/schema/artifact_source.hpp"
-#include "core/loader/schema/pattern.hpp"
-#include "core/loader/schema/scalar.hpp"
-#include "core/spec/kind.hpp"
+#include "core/loader/schema/types.hpp"
+#include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"
 
 namespace slipway::core {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/spec/kind.hpp"
-
 #include "core/loader/nearest.hpp"
-#include "core/loader/schema/scalar.hpp"
+#include "core/loader/schema/types.hpp"
 #include "core/loader/schema/words.hpp"
+#include "core/spec/document.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/loader/schema/scalar.hpp"
+#include "core/loader/schema/types.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/spec/yaml_value.hpp - writes values as YAML on one line, and makes first values for keys from their schemas.
+// core/spec/yaml_value.hpp - a first host spec for `slipway init`, values as YAML, and the JSON Schema of a host spec
+// for editors.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include <slipway/json.hpp>
 
@@ -19,5 +22,20 @@ Json example_value(const SchemaKey& schema);
 /// A value that fits the schema: its default, its example, or one made up. Null when none can be made up (a text with
 /// a pattern and without an example).
 Json first_value(const SchemaKey& schema);
+
+/// The text of a host spec with these components. Suggested values stand as they are; a suggestion that does not fit
+/// the schema is left out. A required key without one has its example and a remark that it must be changed. Optional
+/// keys stand behind a #, with their default or example, so that removing the # gives a valid spec as well.
+/// @param suggested  per component an object of spec keys; may be missing
+/// @param name       metadata.name
+std::string init_text(const std::vector<const Manifest*>& manifests, const std::map<std::string, Json>& suggested,
+                      const std::string& name = "host");
+
+/// Of a whole host.yaml with these components. It takes what `slipway plan` takes, as far as JSON Schema can say it; a
+/// number that YAML reads where a text is meant (version: 535) is let through although its pattern goes unchecked.
+Json host_json_schema(const std::vector<const Manifest*>& manifests);
+
+/// Of one key's value: of a component's section, or of what is below it.
+Json json_schema(const SchemaKey& schema);
 
 }  // namespace slipway::core

@@ -6,7 +6,7 @@
 
 #include "deviceplugin/config/choose.hpp"
 #include "deviceplugin/devices/managers.hpp"
-#include "deviceplugin/registered.hpp"
+#include "deviceplugin/status.hpp"
 #include "nvidia/gpu.hpp"
 
 namespace slipway::deviceplugin {

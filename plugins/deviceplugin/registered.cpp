@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/registered.hpp"
-
 #include <fmt/format.h>
+
+#include "deviceplugin/status.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

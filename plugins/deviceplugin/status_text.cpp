@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/status_text.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "deviceplugin/status.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -56,17 +56,17 @@ std::string gpus_text(const Json& gpus) {
 
 /// Who holds memory, and what is wrong with a GPU.
 std::string notes_text(const Json& gpu) {
-  const std::string called = fmt::format("GPU {}", gpu.value("index", 0));
+  const std::string label = fmt::format("GPU {}", gpu.value("index", 0));
   std::string text;
   const Json clients = list_of(gpu, "clients");
   for (const Json& client : clients) {
     const std::string container = client.value("container", "");
-    text += fmt::format("{}: process {}{} holds {}\n", called, client.value("pid", 0),
+    text += fmt::format("{}: process {}{} holds {}\n", label, client.value("pid", 0),
                         container.empty() ? "" : " of container " + container, mebibytes(client));
   }
   const Json health = gpu.value("health", Json::object());
   if (health.value("healthy", false)) return text;
-  text += fmt::format("{}: {}\n", called, health.value("text", "is unhealthy"));
+  text += fmt::format("{}: {}\n", label, health.value("text", "is unhealthy"));
   if (const std::string remedy = health.value("remedy", ""); !remedy.empty()) text += "  do: " + remedy + "\n";
   return text;
 }

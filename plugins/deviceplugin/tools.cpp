@@ -9,7 +9,7 @@
 #include "deviceplugin/config/choose.hpp"
 #include "deviceplugin/devices/managers.hpp"
 #include "deviceplugin/devices/resources.hpp"
-#include "deviceplugin/status_text.hpp"
+#include "deviceplugin/status.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/driver.hpp"
 
-#include "driver/diagnose/diagnose.hpp"
 #include "driver/detect/host_facts.hpp"
+#include "driver/diagnose/diagnose.hpp"
 #include "driver/plan/plan.hpp"
-#include "driver/plan/reboot.hpp"
 #include "driver/settings.hpp"
 #include "driver/verify/verify.hpp"
 

@@ -11,13 +11,13 @@
 #include <slipway/spec.hpp>
 
 #include "driver/choose/choose.hpp"
-#include "nvidia/version_wish.hpp"
+#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 
 /// See driver.component.yaml for what each key means.
 struct Settings {
-  nvidia::VersionWish version;
+  nvidia::VersionConstraint version;
   std::optional<nvidia::Flavour> modules;  ///< empty: auto
   std::vector<nvidia::Gpu> gpus;
   Precompiled precompiled = Precompiled::prefer;

@@ -51,4 +51,7 @@ Result<Config> config_of(const Spec& spec);
 /// "90s", "1m30s", "infinite" as Go writes durations. Errors: `invalid`.
 Result<std::optional<std::chrono::milliseconds>> parse_interval(const std::string& text, const std::string& where);
 
+/// The one document as JSON; an empty one is null. Errors: `invalid`, with file:line:column.
+Result<Json> json_from_yaml(const std::string& text, const std::string& file);
+
 }  // namespace slipway::gfd

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gfd/feature_file.hpp"
-
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gfd/service.hpp"
+
 namespace slipway::gfd {
 namespace {
 
@@ -20,9 +20,9 @@ constexpr mode_t kMode = 0644;
 
 bool holds(const std::string& path, const std::string& text) {
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream there;
-  there << in.rdbuf();
-  return in.good() && there.str() == text;
+  std::ostringstream existing;
+  existing << in.rdbuf();
+  return in.good() && existing.str() == text;
 }
 
 Status write_all(int file, const std::string& text, const std::string& path) {

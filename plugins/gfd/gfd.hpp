@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/gfd.hpp - the component gfd: node labels as GPU Feature Discovery makes them, without its pod.
+// plugins/gfd/gfd.hpp - the component gfd: node labels as GPU Feature Discovery makes them, without its pod, and its
+// tools.
 #pragma once
 
+#include <slipway/commands.hpp>
 #include <slipway/component.hpp>
 
 #include "gfd/service.hpp"
-#include "gfd/tools.hpp"
 
 namespace slipway::gfd {
+
+class Tools final : public Commands {
+ public:
+  std::vector<ToolInfo> list() const override;
+  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
+                  ToolIo& io) const override;
+};
 
 class Gfd final : public Component {
  public:

@@ -3,8 +3,6 @@
 
 #include <filesystem>
 
-#include "gfd/feature_file.hpp"
-
 namespace slipway::gfd {
 
 Result<bool> FileSink::put(const Labels& labels) { return replace_file(path_, to_lines(labels)); }
@@ -28,7 +26,7 @@ Status label_once(Probe& probe, const Config& config, LabelSink& sink,
   return {};
 }
 
-// NVML is open during a pass only, so there is nothing to let go of between two.
+// NVML is open during a pass only, so there is nothing to release between two.
 Status LabelService::run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) {
   SLIPWAY_TRY(config, config_of(spec));
   const auto path = std::filesystem::path(host.root_folder()) / std::filesystem::path(config.output).relative_path();
@@ -46,7 +44,7 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
     io.ready();
     return {};
   };
-  return loop_.run(stop, io, {.interval = config.interval, .pass = pass, .let_go = {}, .while_quiet = {}});
+  return loop_.run(stop, io, {.interval = config.interval, .pass = pass, .release = {}, .while_quiet = {}});
 }
 
 Status LabelService::resume() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include <slipway/result.hpp>
 #include <slipway/service.hpp>
 #include <slipway/service_loop.hpp>
 
@@ -49,5 +50,11 @@ class LabelService final : public Service {
  private:
   ServiceLoop loop_;
 };
+
+/// Makes the file hold exactly `text`, mode 0644, with its folders. A reader sees the old content or the new, never a
+/// part. The new file comes into being outside the folder, whose watchers then see one change only.
+/// @return false when it held that text already and nothing was written
+/// Errors: of the file system; the old content is then still there
+Result<bool> replace_file(const std::string& path, const std::string& text);
 
 }  // namespace slipway::gfd

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include "gfd/yaml.hpp"
+#include "gfd/config.hpp"
 
 namespace slipway::gfd {
 namespace {
@@ -29,7 +29,7 @@ std::optional<std::string> environment(std::initializer_list<const char*> names)
   return std::nullopt;
 }
 
-Result<bool> truth_of(const std::string& text, const std::string& where) {
+Result<bool> parse_bool(const std::string& text, const std::string& where) {
   for (const char* word : {"true", "1", "t", "T", "TRUE", "True"})
     if (text == word) return true;
   for (const char* word : {"false", "0", "f", "F", "FALSE", "False", ""})
@@ -58,11 +58,11 @@ Status read_environment(ToolOptions& options) {
     options.config.mig_strategy = strategy;
   }
   if (const auto value = environment({"GFD_NO_TIMESTAMP"})) {
-    SLIPWAY_TRY(none, truth_of(*value, "environment: GFD_NO_TIMESTAMP"));
+    SLIPWAY_TRY(none, parse_bool(*value, "environment: GFD_NO_TIMESTAMP"));
     options.config.timestamp = !none;
   }
   if (const auto value = environment({"GFD_FAIL_ON_INIT_ERROR", "FAIL_ON_INIT_ERROR"})) {
-    SLIPWAY_TRY(fail, truth_of(*value, "environment: FAIL_ON_INIT_ERROR"));
+    SLIPWAY_TRY(fail, parse_bool(*value, "environment: FAIL_ON_INIT_ERROR"));
     options.fail_without_driver = fail;
   }
   if (const auto value = environment({"GFD_MACHINE_TYPE_FILE"})) options.config.machine_type_file = *value;
@@ -96,7 +96,8 @@ Result<Given> read_words(const std::vector<std::string>& words) {
     const auto option = known.find(name);
     if (option == known.end()) return usage_error("there is no option '" + words[i] + "'");
     if (!option->second) {
-      const auto value = equals == std::string::npos ? Result<bool>(true) : truth_of(words[i].substr(equals + 1), name);
+      const auto value =
+          equals == std::string::npos ? Result<bool>(true) : parse_bool(words[i].substr(equals + 1), name);
       if (!value) return usage_error(value.error().what);
       given.switches[name] = *value;
     } else if (equals != std::string::npos) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gfd/tools.hpp"
-
 #include <algorithm>
 
-#include "gfd/labels/device_objects.hpp"
-#include "gfd/feature_file.hpp"
+#include "gfd/gfd.hpp"
 #include "gfd/labels/labels.hpp"
 #include "gfd/probe.hpp"
+#include "gfd/service.hpp"
 #include "gfd/tool_options.hpp"
 
 namespace slipway::gfd {

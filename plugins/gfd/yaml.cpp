@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gfd/yaml.hpp"
-
 #include <charconv>
 
 #include <yaml-cpp/yaml.h>
+
+#include "gfd/config.hpp"
 
 namespace slipway::gfd {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/kernel_log.hpp"
-
 #include <algorithm>
 #include <chrono>
+
+#include "nvidia/xid.hpp"
 
 namespace slipway::nvidia {
 namespace {
@@ -32,8 +32,8 @@ std::string_view without_time(std::string_view line) {
 std::optional<std::vector<std::string>> read_kernel_log(const Host& host) {
   const std::vector<std::vector<std::string>> ways{{"dmesg"}, {"journalctl", "-k", "-b", "--no-pager", "-o", "cat"}};
   for (const auto& way : ways) {
-    const auto said = host.run(way, kLimit);
-    if (said && said->exit_status == 0) return lines_of(said->output);
+    const auto output = host.run(way, kLimit);
+    if (output && output->exit_status == 0) return lines_of(output->output);
   }
   return std::nullopt;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/proc_files.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "nvidia/driver_version.hpp"
 
 namespace slipway::nvidia {
+
 namespace {
 
 std::string_view trim(std::string_view text) {
@@ -57,6 +59,22 @@ std::optional<unsigned> parse_gpu_minor(std::string_view information) {
   const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), minor);
   if (error != std::errc{} || end != value->data() + value->size()) return std::nullopt;
   return minor;
+}
+
+std::vector<action::DeviceNode> control_nodes(const std::vector<std::string>& modules, unsigned mode) {
+  const auto has = [&](std::string_view name) { return std::ranges::find(modules, name) != modules.end(); };
+  std::vector<action::DeviceNode> nodes;
+  if (has("nvidia")) nodes.push_back({"/dev/nvidiactl", kMajor, "", kControlMinor, mode});
+  if (has("nvidia-uvm")) {
+    nodes.push_back({"/dev/nvidia-uvm", 0, "nvidia-uvm", 0, mode});
+    nodes.push_back({"/dev/nvidia-uvm-tools", 0, "nvidia-uvm", 1, mode});
+  }
+  if (has("nvidia-modeset")) nodes.push_back({"/dev/nvidia-modeset", kMajor, "", kModesetMinor, mode});
+  return nodes;
+}
+
+action::DeviceNode gpu_node(unsigned minor, unsigned mode) {
+  return {"/dev/nvidia" + std::to_string(minor), kMajor, "", minor, mode};
 }
 
 }  // namespace slipway::nvidia

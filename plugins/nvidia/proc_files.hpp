@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/proc_files.hpp - parsers for the driver's files below /proc/driver/nvidia.
+// plugins/nvidia/proc_files.hpp - what the driver has in /proc and /dev: its files, and its character devices with
+// names, majors, minors, modes.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <slipway/action.hpp>
 
 #include "nvidia/flavour.hpp"
 
@@ -22,5 +26,16 @@ std::optional<ProcVersion> parse_proc_version(std::string_view text);
 
 /// "Device Minor:" of /proc/driver/nvidia/gpus/ADDRESS/information.
 std::optional<unsigned> parse_gpu_minor(std::string_view information);
+
+inline constexpr unsigned kMajor = 195;         ///< fixed: nvidiaN, nvidiactl, nvidia-modeset
+inline constexpr unsigned kControlMinor = 255;  ///< /dev/nvidiactl
+inline constexpr unsigned kModesetMinor = 254;  ///< /dev/nvidia-modeset
+inline constexpr unsigned kMaxGpuMinor = 247;   ///< 248-253 are reserved
+inline constexpr unsigned kNodeMode = 0666;     ///< the driver's default (NVreg_DeviceFileMode): jobs need no group
+
+/// What every machine with the driver has, by the module that serves it: nvidiactl, nvidia-uvm and -tools, modeset.
+std::vector<action::DeviceNode> control_nodes(const std::vector<std::string>& modules, unsigned mode = kNodeMode);
+/// /dev/nvidia<minor>.
+action::DeviceNode gpu_node(unsigned minor, unsigned mode = kNodeMode);
 
 }  // namespace slipway::nvidia

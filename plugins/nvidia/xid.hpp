@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <slipway/host.hpp>
+
 namespace slipway::nvidia {
 
 /// One line "NVRM: Xid (PCI:0000:65:00): 79, pid=1234, GPU has fallen off the bus."
@@ -31,5 +33,12 @@ struct XidCount {
   unsigned times = 0;
 };
 std::vector<XidCount> count_xids(const std::vector<std::string>& log);
+
+/// From the host's own dmesg, else its journal; oldest first, without time stamps. Nothing when neither answers: a root
+/// that is not live, or a kernel that hides its log.
+std::optional<std::vector<std::string>> read_kernel_log(const Host& host);
+
+/// A line without the "[   12.345678] " that dmesg puts in front.
+std::string_view without_time(std::string_view line);
 
 }  // namespace slipway::nvidia

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/environment.hpp - environment variables, by which NVIDIA's container toolkit is told things.
+// plugins/toolkit/environment.hpp - what NVIDIA's container toolkit is told by environment variables, and the parts of
+// a path.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace slipway::toolkit {
 
 /// The value of an environment variable, empty when it is not set.
 using Environment = std::function<std::string(const std::string& name)>;
 std::string process_environment(const std::string& name);
+
+inline std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
+/// Empty for a name in "/" and for one without a folder.
+inline std::string folder_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos || slash == 0 ? "" : std::string(path.substr(0, slash));
+}
 
 }  // namespace slipway::toolkit

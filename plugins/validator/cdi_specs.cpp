@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "nvidia/cdi/read.hpp"
-#include "nvidia/cdi/validate.hpp"
+#include "nvidia/cdi/text.hpp"
 
 namespace slipway::validator {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validator/companion_check.hpp"
+#include "validator/driver_check.hpp"
 
 namespace slipway::validator {
 

@@ -7,7 +7,6 @@
 
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
-#include "validator/probe_process.hpp"
 
 namespace slipway::validator {
 namespace {
@@ -104,16 +103,16 @@ Finding check_cuda(const CudaSurroundings& around, const std::stop_token& stop) 
   if (!program) return not_tried(kCudaCheck, program.error().what);
   const std::string folder = std::filesystem::path(around.library).parent_path().string();
   // No cache: checking leaves nothing behind.
-  const auto said =
+  const auto output =
       run_probe({*program, around.library},
                 {"LD_LIBRARY_PATH=" + folder, "CUDA_CACHE_DISABLE=1", "HOME=/", "PATH=/usr/bin:/bin"}, kLimit, stop);
-  if (said) return read_probe(Json::parse(*said, nullptr, false), around);
-  if (said.error().code == ErrorCode::timed_out)
+  if (output) return read_probe(Json::parse(*output, nullptr, false), around);
+  if (output.error().code == ErrorCode::timed_out)
     return fails(kCudaCheck, fmt::format("CUDA did not answer within {} s", kLimit.count()),
                  "look for Xid and NVRM lines in `dmesg`; a GPU that hangs needs a reset or a reboot");
-  if (said.error().code == ErrorCode::io)
-    return fails(kCudaCheck, "CUDA crashed: " + said.error().what, "look for Xid lines in `dmesg`");
-  return not_tried(kCudaCheck, said.error().what);
+  if (output.error().code == ErrorCode::io)
+    return fails(kCudaCheck, "CUDA crashed: " + output.error().what, "look for Xid lines in `dmesg`");
+  return not_tried(kCudaCheck, output.error().what);
 }
 
 }  // namespace slipway::validator

@@ -2,11 +2,14 @@
 // plugins/validator/cuda_check.hpp - does CUDA compute? Tried out by a small program on every GPU.
 #pragma once
 
+#include <chrono>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <slipway/host.hpp>
 #include <slipway/json.hpp>
+#include <slipway/result.hpp>
 
 #include "validator/check.hpp"
 #include "validator/driver_check.hpp"
@@ -28,5 +31,14 @@ Finding check_cuda(const CudaSurroundings& around, const std::stop_token& stop);
 
 /// What the probe's answer comes to.
 Finding read_probe(const Json& answer, const CudaSurroundings& around);
+
+/// Runs it with this environment and nothing else, and gives what it wrote on standard output.
+/// Errors: `timed_out` it was killed after `limit`; `cancelled` it was killed because of `stop`; `io` it ended with a
+/// signal or another status than 0; `not_found`, … it cannot be started.
+Result<std::string> run_probe(std::vector<std::string> argv, std::vector<std::string> environment,
+                              std::chrono::milliseconds limit, const std::stop_token& stop);
+
+/// The program of that name beside this plugin's own file. Errors: `not_found`; `denied` others could have changed it.
+Result<std::string> program_beside_plugin(const std::string& name);
 
 }  // namespace slipway::validator

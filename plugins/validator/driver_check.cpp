@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "nvidia/device_nodes.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/system.hpp"
+#include "nvidia/proc_files.hpp"
 
 namespace slipway::validator {
 namespace {

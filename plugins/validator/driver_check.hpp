@@ -27,7 +27,7 @@ class DriverCheck {
   /// Kernel module, device nodes, library, and every GPU through NVML, which is kept open for the next time.
   Finding run();
   /// Closes NVML; the next run() opens it again.
-  void let_go() { nvml_.reset(); }
+  void release() { nvml_.reset(); }
 
   /// What the last run() saw.
   const std::optional<DriverPlace>& place() const { return place_; }
@@ -53,5 +53,15 @@ class DriverCheck {
 
 /// The device nodes of a running driver that are missing or have another number: "/dev/nvidia-uvm is missing".
 std::vector<std::string> wrong_nodes(const Host& host, const std::string& dev_root);
+
+/// "nvidia-fs", "gdrcopy", "nvidia-peermem", "mofed".
+const std::vector<std::string>& companions();
+/// Its kernel module, which is what counts.
+std::string companion_module(const std::string& companion);
+/// The finding validator.COMPANION.
+Finding check_companion(const Host& host, const std::string& companion);
+
+/// The text of the file .driver-ctr-ready: which of them this driver has.
+std::string driver_ctr_ready_text(const Host& host);
 
 }  // namespace slipway::validator

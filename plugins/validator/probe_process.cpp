@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validator/probe_process.hpp"
-
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -15,6 +13,8 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+
+#include "validator/cuda_check.hpp"
 
 namespace slipway::validator {
 namespace {

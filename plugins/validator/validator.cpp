@@ -2,7 +2,6 @@
 #include "validator/validator.hpp"
 
 #include "nvidia/gpu.hpp"
-#include "validator/companion_check.hpp"
 #include "validator/cuda_check.hpp"
 #include "validator/device_plugin_check.hpp"
 #include "validator/driver_check.hpp"
@@ -18,7 +17,7 @@ Finding try_cuda(const Host& host, DriverCheck& driver, const Finding& driver_fi
   if (!host.live()) return not_tried(kCudaCheck, "this root is not running, so nothing can compute");
   if (!passed(driver_finding)) return not_tried(kCudaCheck, "CUDA was not tried: " + driver_finding.text);
   const CudaSurroundings around = look_around(host, driver);
-  driver.let_go();
+  driver.release();
   return check_cuda(around, {});
 }
 

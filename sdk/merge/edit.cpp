@@ -84,8 +84,8 @@ bool says(const Json& found, Json wanted, const Key& key) {
     if (found == wanted) return true;
     const Key above(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(depth - 1));
     if (above.empty()) return false;
-    const Reach there = reach(wanted, above);
-    if (there.depth != above.size() || !there.value->empty()) return false;
+    const Reach existing = reach(wanted, above);
+    if (existing.depth != above.size() || !existing.value->empty()) return false;
     wanted = without(std::move(wanted), above);
   }
   return found == wanted;
@@ -137,22 +137,23 @@ Json edit_record(const std::string& bytes, const Splice& splice) {
               {"behind", bytes.substr(splice.end, kContext)}};
 }
 
-Status set_one(const File& file, const KeyWish& wish, Edited& edited) {
+Status set_one(const File& file, const DesiredKey& desired, Edited& edited) {
   SLIPWAY_TRY(document, file.read(edited.bytes));
-  const Reach there = reach(document->value(), wish.key);
-  const bool found = there.depth == wish.key.size();
-  KeyRecord record{{"key", wish.key}, {"ours", wish.value}, {"made", there.depth}};
-  if (found) record["was"] = *there.value;
-  if (!found && there.value->is_null()) record["fills"] = true;
-  const bool same = found ? !wish.value.is_null() && *there.value == wish.value : wish.value.is_null();
-  const bool blocked = !found && !there.value->is_object() && !there.value->is_null();
-  if (blocked && !wish.value.is_null()) return leads_through_a_value(file, wish.key, there.depth, *there.value);
-  const bool object = found && there.value->is_object() && !there.value->empty();
-  if (object && !wish.value.is_null() && !wish.value.is_object())
-    return leads_through_a_value(file, wish.key, there.depth, *there.value);
-  if (!same && !(object && wish.value.is_object())) {
-    const auto value = wish.value.is_null() ? std::nullopt : std::optional(wish.value);
-    SLIPWAY_TRY(splice, change(file, edited.bytes, wish.key, value));
+  const Reach existing = reach(document->value(), desired.key);
+  const bool found = existing.depth == desired.key.size();
+  KeyRecord record{{"key", desired.key}, {"ours", desired.value}, {"made", existing.depth}};
+  if (found) record["was"] = *existing.value;
+  if (!found && existing.value->is_null()) record["fills"] = true;
+  const bool same = found ? !desired.value.is_null() && *existing.value == desired.value : desired.value.is_null();
+  const bool blocked = !found && !existing.value->is_object() && !existing.value->is_null();
+  if (blocked && !desired.value.is_null())
+    return leads_through_a_value(file, desired.key, existing.depth, *existing.value);
+  const bool object = found && existing.value->is_object() && !existing.value->empty();
+  if (object && !desired.value.is_null() && !desired.value.is_object())
+    return leads_through_a_value(file, desired.key, existing.depth, *existing.value);
+  if (!same && !(object && desired.value.is_object())) {
+    const auto value = desired.value.is_null() ? std::nullopt : std::optional(desired.value);
+    SLIPWAY_TRY(splice, change(file, edited.bytes, desired.key, value));
     record["edit"] = edit_record(edited.bytes, splice);
     edited.bytes = spliced(edited.bytes, {splice});
   }
@@ -169,8 +170,8 @@ Json undone_value(const Json& document, const KeyRecord& record) {
   const std::size_t made = record.value("made", std::size_t{0});
   for (std::size_t depth = key.size() - 1; depth >= made && depth > 0; --depth) {
     const Key above(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(depth));
-    const Reach there = reach(result, above);
-    if (there.depth != depth || !there.value->is_object() || !there.value->empty()) break;
+    const Reach existing = reach(result, above);
+    if (existing.depth != depth || !existing.value->is_object() || !existing.value->empty()) break;
     if (depth > made) result = without(std::move(result), above);
     if (depth == made && record.value("fills", false)) result = with(std::move(result), above, nullptr);
   }
@@ -255,32 +256,32 @@ Result<std::string> undo_one(const File& file, const std::string& bytes, const K
   return record.contains("was") ? set_back(file, bytes, record, wanted) : take_out(file, bytes, record, wanted);
 }
 
-void collect(const Json& set, Key& key, std::vector<KeyWish>& wishes) {
+void collect(const Json& set, Key& key, std::vector<DesiredKey>& desired_keys) {
   for (const auto& [name, value] : set.items()) {
     key.push_back(name);
     if (value.is_object() && !value.empty())
-      collect(value, key, wishes);
+      collect(value, key, desired_keys);
     else
-      wishes.push_back({key, value});
+      desired_keys.push_back({key, value});
     key.pop_back();
   }
 }
 
 }  // namespace
 
-std::vector<KeyWish> wishes_of(const Json& set) {
-  std::vector<KeyWish> wishes;
+std::vector<DesiredKey> desired_keys_of(const Json& set) {
+  std::vector<DesiredKey> desired_keys;
   Key key;
-  if (set.is_object()) collect(set, key, wishes);
-  return wishes;
+  if (set.is_object()) collect(set, key, desired_keys);
+  return desired_keys;
 }
 
-Result<Edited> set_keys(const std::string& bytes, const std::string& format, const std::vector<KeyWish>& wishes,
-                        const std::string& path) {
+Result<Edited> set_keys(const std::string& bytes, const std::string& format,
+                        const std::vector<DesiredKey>& desired_keys, const std::string& path) {
   const File file{format, path};
   SLIPWAY_CHECK(file.read(bytes));
   Edited edited{bytes, {}};
-  for (const KeyWish& wish : wishes) SLIPWAY_CHECK(set_one(file, wish, edited));
+  for (const DesiredKey& desired : desired_keys) SLIPWAY_CHECK(set_one(file, desired, edited));
   return edited;
 }
 
@@ -301,9 +302,9 @@ Result<Json> read_value(const std::string& bytes, const std::string& format, con
 }
 
 bool holds(const Json& document, const Key& key, const Json& value) {
-  const Reach there = reach(document, key);
-  if (value.is_null()) return there.depth != key.size();
-  return there.depth == key.size() && *there.value == value;
+  const Reach existing = reach(document, key);
+  if (value.is_null()) return existing.depth != key.size();
+  return existing.depth == key.size() && *existing.value == value;
 }
 
 }  // namespace slipway::merge

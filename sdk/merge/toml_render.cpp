@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toml_render.hpp"
-
 #include <array>
 #include <cstdio>
+
+#include "toml_tree.hpp"
 
 namespace slipway::merge {
 namespace {

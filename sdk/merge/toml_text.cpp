@@ -4,7 +4,6 @@
 
 #include <slipway/merge/document.hpp>
 
-#include "toml_render.hpp"
 #include "toml_tree.hpp"
 
 namespace slipway::merge {
@@ -46,20 +45,20 @@ class TomlDocument final : public Document {
 
   Result<Splices> set(const Key& key, const Json& value) const override {
     const auto way = way_to(tree_.root, key);
-    const TomlNode& there = *way.back();
+    const TomlNode& existing = *way.back();
     if (way.size() > key.size()) {
-      if (there.kind == TomlKind::tables) return cannot(key, "it is a list of [[tables]]");
+      if (existing.kind == TomlKind::tables) return cannot(key, "it is a list of [[tables]]");
       SLIPWAY_TRY(text, render_toml(value));
-      return Splices{{there.begin, there.end, text}};
+      return Splices{{existing.begin, existing.end, text}};
     }
     const std::size_t depth = way.size() - 1;
-    switch (there.kind) {
+    switch (existing.kind) {
       case TomlKind::inlined:
-        return into_inline(there, key, depth, value);
+        return into_inline(existing, key, depth, value);
       case TomlKind::dotted:
         return beside_dotted(way, key, depth, value);
       case TomlKind::headed:
-        if (depth + 1 == key.size()) return into_section(there, key, value);
+        if (depth + 1 == key.size()) return into_section(existing, key, value);
         [[fallthrough]];
       case TomlKind::implicit:
         return new_section(key, value);

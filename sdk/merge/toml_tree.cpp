@@ -43,7 +43,7 @@ class Places {
   std::vector<std::size_t> starts_;
 };
 
-/// A value that JSON does not have, as what nobody wishes: equal only to itself, and no object that a key leads into.
+/// A value that JSON does not have, as what nobody asks for: equal only to itself, and no object that a key leads into.
 Json wrapped(const toml::node& node) {
   std::ostringstream text;
   node.visit([&](const auto& value) { text << value; });

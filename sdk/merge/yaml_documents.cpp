@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "yaml_documents.hpp"
-
 #include <sstream>
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
+
+#include "yaml_value.hpp"
 
 namespace slipway::merge {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <slipway/merge/document.hpp>
 
-#include "yaml_documents.hpp"
 #include "yaml_scan.hpp"
 #include "yaml_value.hpp"
 

@@ -60,7 +60,7 @@ typedef struct slipway_services {
  *   tool    {component, tool, arguments, spec, host}  -> {exit: 0-255}
  *   import  {component, document}                     -> {spec, warnings}
  *   service {component, spec, host}                   -> null, when service.stop was asked and it has ended
- *   service.quiesce {component}                       -> null, when it has let go of the driver
+ *   service.quiesce {component}                       -> null, when it has released the driver
  *   service.resume  {component}                       -> null
  *   service.stop    {component}                       -> null, at once
  * `looks` is a key, two hexadecimal numbers: who is asked with it says what it looked at (sdk/slipway/looks.hpp), or

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/action.hpp - one wish of a plan: a thing that must hold. The core checks, does, journals and undoes it.
+// sdk/slipway/action.hpp - one action of a plan: a thing that must hold. The core checks, does, journals and undoes it.
 //
 // An action is a JSON object with `kind` and the members of that kind; the builders below make them. Paths are absolute
 // inside the root. A parent folder that is missing is made (0755 root:root) and belongs to the action.
@@ -31,7 +31,7 @@ class Action {
   Json value(std::string_view member) const;
   const Json& json() const { return value_; }
 
-  /// Names work that the core owes once this action has changed something; each is done once, later:
+  /// Names work that is pending once this action has changed something; each is done once, later:
   /// "ldconfig", "depmod:RELEASE", "initramfs:RELEASE", "daemon-reload", "restart:UNIT", "reload:UNIT".
   Action& triggers(const std::vector<std::string>& names);
   /// A reason for people, shown in the plan.
@@ -53,7 +53,7 @@ struct File {
   std::string group = "root";
   std::string on_drift = "keep";
 };
-Action file(const File& wish);
+Action file(const File& desired);
 
 /// A folder. One that was there keeps its content; removal only takes it away when it is empty.
 Action directory(std::string path, unsigned mode = 0755);
@@ -74,7 +74,7 @@ struct Merge {
   std::string format;  ///< "json", "toml" or "yaml"
   Json set;            ///< nested objects down to the values that must hold; null removes a key
 };
-Action merge(const Merge& wish);
+Action merge(const Merge& desired);
 
 /// A tree below /usr/lib/slipway/store/NAME made of layers, and `current` beside them as the one symlink that switches.
 /// Paths into it: /usr/lib/slipway/store/NAME/current/AS/…
@@ -89,7 +89,7 @@ struct Unpack {
   std::string name;  ///< of the store, usually the component's
   std::vector<Layer> layers;
 };
-Action unpack(const Unpack& wish);
+Action unpack(const Unpack& desired);
 
 /// How a layer is compiled: in a private mount namespace of the root, the source unpacked into a scratch folder there,
 /// nothing else writable. The canonical JSON of this is the key of its result and of a remembered failure.
@@ -127,7 +127,7 @@ struct SystemdUnit {
   bool enabled = true;
   bool started = true;
 };
-Action systemd_unit(const SystemdUnit& wish);
+Action systemd_unit(const SystemdUnit& desired);
 
 /// A device node, and /dev/char/MAJOR:MINOR -> it. Live only; offline it is boot work.
 struct DeviceNode {
@@ -137,7 +137,7 @@ struct DeviceNode {
   unsigned minor = 0;
   unsigned mode = 0666;
 };
-Action device_node(const DeviceNode& wish);
+Action device_node(const DeviceNode& desired);
 
 /// A program that makes something hold which no other kind covers. `check` exits 0 when it already does.
 struct Exec {
@@ -146,7 +146,7 @@ struct Exec {
   std::vector<std::string> check;
   std::vector<std::string> undo;  ///< empty: nothing to undo
 };
-Action exec(const Exec& wish);
+Action exec(const Exec& desired);
 
 /// The component's own work: its check() and apply() are called with `data`.
 struct Custom {
@@ -155,7 +155,7 @@ struct Custom {
   Json inverse;              ///< `data` of the action that undoes it, or null with
   std::string irreversible;  ///< the reason why there is none
 };
-Action custom(const Custom& wish);
+Action custom(const Custom& desired);
 
 }  // namespace action
 }  // namespace slipway

@@ -23,7 +23,7 @@ enum class ErrorCode {
   timed_out,        ///< a deadline passed
   busy,             ///< somebody else holds it
   offline,          ///< needs the live machine, and this root is not live
-  conflict,         ///< two wishes cannot both hold; a user's edit is in the way
+  conflict,         ///< two desired states exclude each other; a user's edit is in the way
   corrupt,          ///< a digest, signature or stored state does not match
   unreachable,      ///< the network or registry did not answer
   needs_catalogue,  ///< plan() cannot decide from the partial catalogue it was given: read the whole one and ask again

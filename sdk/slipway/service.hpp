@@ -32,7 +32,7 @@ class ServiceIo {
 };
 
 /// Runs in a process of its own, under systemd or the agent. It recovers by itself from what it depends on coming and
-/// going, and lets go of the driver while it is quiesced. sdk/slipway/service_loop.hpp has the loop that most need.
+/// going, and releases the driver while it is quiesced. sdk/slipway/service_loop.hpp has the loop that most need.
 class Service {
  public:
   virtual ~Service() = default;
@@ -40,7 +40,7 @@ class Service {
   /// Works until `stop` is requested, then returns. A changed spec (SIGHUP) is a stop, then run() of a new Service.
   /// Errors end the process with status 1; what can mend itself is no error, but a line of the log.
   virtual Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) = 0;
-  /// Lets go of every device and library of the driver, keeping what others see of the service; returns when it has.
+  /// Releases every device and library of the driver, keeping what others see of the service; returns when it has.
   /// Called from another thread than run()'s, while that one is in run(). Limit: 30 s.
   virtual Status quiesce() = 0;
   /// Takes up work again after quiesce(). Called from that same thread.

@@ -16,7 +16,7 @@ namespace slipway {
 /// One loop, in the thread of Service::run(). The other calls may come from any thread.
 ///
 ///   Status run(…) override {
-///     return loop_.run(stop, io, {.interval = 60s, .pass = [&] { … io.ready(); … }, .let_go = [&] { nvml.release();
+///     return loop_.run(stop, io, {.interval = 60s, .pass = [&] { … io.ready(); … }, .release = [&] { nvml.release();
 ///     }});
 ///   }
 ///   Status quiesce() override { return loop_.quiesce(); }
@@ -26,7 +26,7 @@ class ServiceLoop {
   struct Work {
     std::optional<std::chrono::milliseconds> interval;  ///< from the end of a pass to the next; empty: only when woken
     std::function<Status()> pass;                       ///< an error ends the loop
-    std::function<void()> let_go;                       ///< before the loop stands still, and at its end
+    std::function<void()> release;                      ///< before the loop stands still, and at its end
     std::function<void()> while_quiet;                  ///< then once a second; may not use the driver; empty: nothing
   };
 
@@ -35,7 +35,7 @@ class ServiceLoop {
   Status run(const std::stop_token& stop, ServiceIo& io, const Work& work);
   /// A pass soon, also when one is under way.
   void wake();
-  /// Returns after let_go(), when the loop stands still. Errors: `cancelled` the loop has ended.
+  /// Returns after release(), when the loop stands still. Errors: `cancelled` the loop has ended.
   Status quiesce();
   Status resume();
 

@@ -5,7 +5,7 @@
 
 #include <sys/xattr.h>
 
-#include <slipway/write/attributes.hpp>
+#include <slipway/write/new_file.hpp>
 
 namespace slipway {
 namespace {

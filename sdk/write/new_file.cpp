@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 #include <array>
 #include <cerrno>
 
@@ -10,6 +11,7 @@
 #include <slipway/write/new_file.hpp>
 
 namespace slipway {
+
 namespace {
 
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
@@ -53,6 +55,15 @@ Status set_owner(int parent, const std::string& name, std::string_view path, std
 Status set_mtime(int parent, const std::string& name, std::string_view path, std::int64_t mtime_ns) {
   if (::utimensat(parent, name.c_str(), times(mtime_ns).data(), AT_SYMLINK_NOFOLLOW) != 0)
     return system_error("set the time of", path, errno);
+  return {};
+}
+
+Status write_all(int fd, std::string_view bytes, std::string_view name) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put >= 0) bytes.remove_prefix(static_cast<std::size_t>(put));
+    if (put < 0 && errno != EINTR) return system_error("write", name, errno);
+  }
   return {};
 }
 

@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <slipway/write/new_file.hpp>
-#include <slipway/write/replace_file.hpp>
-#include <slipway/write/write_all.hpp>
 
 namespace slipway {
 namespace {

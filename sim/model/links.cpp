@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/model/links.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "sim/model/machine.hpp"
 
 namespace slipway::core {
 namespace {

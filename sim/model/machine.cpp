@@ -11,11 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "core/loader/own_prefix.hpp"
-#include "sim/model/links.hpp"
+#include "core/loader/installation.hpp"
 #include "sim/model/model.hpp"
 #include "sim/model/text.hpp"
-#include "sim/model/vgpu.hpp"
 #include "sim/state/mig_rules.hpp"
 
 namespace slipway::core {

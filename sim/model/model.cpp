@@ -9,8 +9,6 @@
 #include <sstream>
 
 #include "core/loader/schema/check.hpp"
-#include "core/loader/schema/complete.hpp"
-#include "core/loader/schema/parse.hpp"
 #include "sim/model/text.hpp"
 
 namespace slipway::core {
@@ -295,9 +293,9 @@ Result<sim::Model> find_sim_model(const std::string& name, const std::vector<std
       if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
     std::ranges::sort(files);
     for (const std::string& file : files) {
-      const std::string there = model_name(file);
-      if (there == name) return read_sim_model(file);
-      known += (known.empty() ? "" : ", ") + there;
+      const std::string existing = model_name(file);
+      if (existing == name) return read_sim_model(file);
+      known += (known.empty() ? "" : ", ") + existing;
     }
   }
   return Error{ErrorCode::not_found,

@@ -8,10 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/loader/own_prefix.hpp"
+#include "core/loader/installation.hpp"
 #include "core/loader/schema/check.hpp"
-#include "core/loader/schema/complete.hpp"
-#include "core/loader/schema/parse.hpp"
 
 namespace slipway::core {
 namespace {
@@ -179,10 +177,10 @@ void check_links(const Json& value, SchemaCheck& check) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     const std::string key = "nvml.links." + std::to_string(i);
     const Json& ends = links[i]["gpus"];
-    const auto there = [gpus](const Json& end) {
+    const auto existing = [gpus](const Json& end) {
       return end.get<std::int64_t>() >= 0 && end.get<std::int64_t>() < gpus;
     };
-    if (ends.size() != 2 || !there(ends[0]) || !there(ends[1]) || ends[0] == ends[1])
+    if (ends.size() != 2 || !existing(ends[0]) || !existing(ends[1]) || ends[0] == ends[1])
       check.problems.add(check.positions[key + ".gpus"], key, "a link joins two different GPUs of the machine",
                          "number them from 0 in the order of their addresses");
     if (links[i].value("count", 1) < 1)

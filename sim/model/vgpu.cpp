@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/model/vgpu.hpp"
+#include "sim/model/machine.hpp"
 
 namespace slipway::core {
 namespace {

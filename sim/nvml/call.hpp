@@ -101,12 +101,12 @@ nvmlReturn_t give(T* place, V value, U* second, W other) {
 
 /// The two-call custom of lists: the number that there is goes to `*count`; too small a list is INSUFFICIENT_SIZE.
 template <class T, class Each>
-nvmlReturn_t give_list(unsigned* count, T* list, unsigned there, Each each) {
+nvmlReturn_t give_list(unsigned* count, T* list, unsigned existing, Each each) {
   if (count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
   const unsigned room = list == nullptr ? 0 : *count;
-  *count = there;
-  if (there > room) return NVML_ERROR_INSUFFICIENT_SIZE;
-  for (unsigned i = 0; i < there; ++i) list[i] = each(i);
+  *count = existing;
+  if (existing > room) return NVML_ERROR_INSUFFICIENT_SIZE;
+  for (unsigned i = 0; i < existing; ++i) list[i] = each(i);
   return NVML_SUCCESS;
 }
 

@@ -99,7 +99,7 @@ SLIPWAY_NVML_EXPORT nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long 
                        if ((types & ~supported_by(*target.gpu)) != 0) return NVML_ERROR_NOT_SUPPORTED;
                        // Nothing that happened before anybody registered.
                        bool first = true;
-                       for (const unsigned long long there : set->types) first = first && there == 0;
+                       for (const unsigned long long existing : set->types) first = first && existing == 0;
                        if (first) set->seen = machine.last_event;
                        set->types[target.gpu_index] |= types;
                        return NVML_SUCCESS;

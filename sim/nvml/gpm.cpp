@@ -25,9 +25,10 @@ nvmlReturn_t take(Function function, nvmlDevice_t device, nvmlGpmSample_t sample
     if (sample == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
     if (target.gpu->model.gpm == 0) return NVML_ERROR_NOT_SUPPORTED;
     if (instance != nullptr) {
-      bool there = false;
-      for (const GpuInstance& each : target.gpu->instances) there = there || (each.used != 0 && each.id == *instance);
-      if (!there) return NVML_ERROR_NOT_FOUND;
+      bool existing = false;
+      for (const GpuInstance& each : target.gpu->instances)
+        existing = existing || (each.used != 0 && each.id == *instance);
+      if (!existing) return NVML_ERROR_NOT_FOUND;
     }
     *sample = {now_ns(), utilisation_now(*target.gpu), link_bytes(machine, *target.gpu), target.gpu->model.links};
     return NVML_SUCCESS;

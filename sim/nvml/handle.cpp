@@ -8,8 +8,8 @@ constexpr std::uint64_t kMark = 0x51de;
 
 std::uint64_t serial_of(const Gpu& gpu, Kind kind, unsigned instance, unsigned compute) {
   if (kind == Kind::gpu) return 0;
-  const GpuInstance& there = gpu.instances[instance];
-  return (kind == Kind::gpu_instance ? there.serial : there.compute[compute].serial) & 0xffffU;
+  const GpuInstance& existing = gpu.instances[instance];
+  return (kind == Kind::gpu_instance ? existing.serial : existing.compute[compute].serial) & 0xffffU;
 }
 
 }  // namespace
@@ -31,12 +31,12 @@ Target find_target(Machine& machine, const void* handle) {
   const auto instance = static_cast<unsigned>((bits >> 4U) & 0xfU);
   const auto compute = static_cast<unsigned>(bits & 0xfU);
   if (gpu >= machine.gpu_count || instance >= kMaxInstances || compute >= kMaxInstances) return target;
-  Gpu& there = machine.gpus[gpu];
-  if (there.hidden != 0 || serial_of(there, kind, instance, compute) != ((bits >> 16U) & 0xffffU)) return target;
+  Gpu& existing = machine.gpus[gpu];
+  if (existing.hidden != 0 || serial_of(existing, kind, instance, compute) != ((bits >> 16U) & 0xffffU)) return target;
   target.gpu_index = gpu;
-  target.gpu = &there;
+  target.gpu = &existing;
   if (kind != Kind::gpu) {
-    target.instance = &there.instances[instance];
+    target.instance = &existing.instances[instance];
     if (target.instance->used == 0) return target;
   }
   if (kind == Kind::mig_device || kind == Kind::compute_instance) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nvidia/nvml/abi/base.h"
+#include "nvidia/nvml/abi/device.h"
 #include "sim/state/machine.hpp"
 
 namespace slipway::sim {
@@ -25,5 +26,7 @@ Target find_target(Machine& machine, const void* handle);
 
 unsigned instance_slot(const Gpu& gpu, const GpuInstance* instance);
 unsigned compute_slot(const GpuInstance& instance, const ComputeInstance* compute);
+
+void write_pci_info(const Gpu& gpu, nvmlPciInfo_t& info);
 
 }  // namespace slipway::sim

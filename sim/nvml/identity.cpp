@@ -7,7 +7,7 @@
 
 #include "nvidia/nvml/abi/device.h"
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/mig/uuid.hpp"
+#include "sim/nvml/mig/call.hpp"
 
 namespace slipway::sim {
 namespace {
@@ -34,14 +34,14 @@ nvmlReturn_t by_index(Function function, unsigned index, nvmlDevice_t* device) {
 }
 
 nvmlReturn_t by_mig_uuid(Machine& machine, unsigned gpu, const char* uuid, nvmlDevice_t* device) {
-  Gpu& there = machine.gpus[gpu];
+  Gpu& existing = machine.gpus[gpu];
   for (unsigned i = 0; i < kMaxInstances; ++i)
     for (unsigned c = 0; c < kMaxInstances; ++c) {
-      const GpuInstance& instance = there.instances[i];
+      const GpuInstance& instance = existing.instances[i];
       if (instance.used == 0 || instance.compute[c].used == 0) continue;
       char text[64];
-      mig_uuid(there, instance, instance.compute[c], text, sizeof text);
-      if (strcasecmp(text, uuid) != 0 || !visible(machine, there, instance, instance.compute[c])) continue;
+      mig_uuid(existing, instance, instance.compute[c], text, sizeof text);
+      if (strcasecmp(text, uuid) != 0 || !visible(machine, existing, instance, instance.compute[c])) continue;
       *device = static_cast<nvmlDevice_t>(make_handle(machine, Kind::mig_device, gpu, i, c));
       return NVML_SUCCESS;
     }

@@ -76,9 +76,9 @@ void make_folders(char* path) {
 /// Makes the state from a first one, whole or not at all.
 void copy_first(char* path, const char* first_path) {
   auto* first = static_cast<Machine*>(malloc(sizeof(Machine)));
-  auto* there = static_cast<Machine*>(malloc(sizeof(Machine)));
-  const bool usable = first != nullptr && there != nullptr && read_state(first_path, first);
-  if (usable && (!read_state(path, there) || there->made_from != first->made_from)) {
+  auto* existing = static_cast<Machine*>(malloc(sizeof(Machine)));
+  const bool usable = first != nullptr && existing != nullptr && read_state(first_path, first);
+  if (usable && (!read_state(path, existing) || existing->made_from != first->made_from)) {
     char temporary[kPathSize + 32];
     snprintf(temporary, sizeof temporary, "%s.%ld", path, static_cast<long>(getpid()));
     make_folders(path);
@@ -88,7 +88,7 @@ void copy_first(char* path, const char* first_path) {
     if (!written || rename(temporary, path) != 0) unlink(temporary);
   }
   free(first);
-  free(there);
+  free(existing);
 }
 
 bool state_path(char* path) {

@@ -4,7 +4,7 @@
 
 #include "nvidia/nvml/abi/device.h"
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/place.hpp"
+#include "sim/nvml/handle.hpp"
 
 namespace slipway::sim {
 namespace {

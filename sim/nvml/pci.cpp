@@ -6,7 +6,7 @@
 
 #include "nvidia/nvml/abi/device.h"
 #include "sim/nvml/call.hpp"
-#include "sim/nvml/place.hpp"
+#include "sim/nvml/handle.hpp"
 
 namespace slipway::sim {
 namespace {
@@ -171,10 +171,10 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, unsign
                                                      nvmlDevice_t* list) {
   return with_target(Function::nvmlDeviceGetTopologyNearestGpus, device, [=](Machine& machine, const Target& target) {
     unsigned near[kMaxGpus];
-    unsigned there = 0;
+    unsigned existing = 0;
     for (unsigned i = 0; i < machine.gpu_count; ++i)
-      if (i != target.gpu_index && distance(*target.gpu, machine.gpus[i]) == level) near[there++] = i;
-    return give_list(count, list, there,
+      if (i != target.gpu_index && distance(*target.gpu, machine.gpus[i]) == level) near[existing++] = i;
+    return give_list(count, list, existing,
                      [&](unsigned i) { return static_cast<nvmlDevice_t>(make_handle(machine, Kind::gpu, near[i])); });
   });
 }

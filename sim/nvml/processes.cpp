@@ -25,10 +25,10 @@ nvmlReturn_t list(Function function, nvmlDevice_t device, unsigned* count, Info*
   return with_target(function, device, [=](Machine& machine, const Target& target) -> nvmlReturn_t {
     if (target.kind != Kind::gpu && target.kind != Kind::mig_device) return NVML_ERROR_INVALID_ARGUMENT;
     const Process* those[kMaxProcesses];
-    unsigned there = 0;
+    unsigned existing = 0;
     for (const Process& process : machine.processes)
-      if (belongs(process, target, kind)) those[there++] = &process;
-    return give_list(count, infos, there, [&](unsigned i) { return info_of(*those[i], infos); });
+      if (belongs(process, target, kind)) those[existing++] = &process;
+    return give_list(count, infos, existing, [&](unsigned i) { return info_of(*those[i], infos); });
   });
 }
 

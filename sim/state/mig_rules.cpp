@@ -73,10 +73,10 @@ int can_place(const Gpu& gpu, unsigned profile, std::uint32_t start) {
   unsigned same = 0;
   for (const GpuInstance& instance : gpu.instances) {
     if (instance.used == 0) continue;
-    const MigProfile& there = model.profiles[instance.profile];
+    const MigProfile& existing = model.profiles[instance.profile];
     if (overlap(start, wanted.size, instance.start, instance.size)) return NVML_ERROR_INSUFFICIENT_RESOURCES;
-    if (media_conflict(wanted, there)) return NVML_ERROR_INSUFFICIENT_RESOURCES;
-    slices += there.slices;
+    if (media_conflict(wanted, existing)) return NVML_ERROR_INSUFFICIENT_RESOURCES;
+    slices += existing.slices;
     same += instance.profile == profile ? 1U : 0U;
   }
   return slices > model.compute_slices || same >= wanted.max ? NVML_ERROR_INSUFFICIENT_RESOURCES : NVML_SUCCESS;

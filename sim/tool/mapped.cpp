@@ -35,7 +35,7 @@ MappedMachine::MappedMachine(MappedMachine&& other) noexcept
 
 MappedMachine::~MappedMachine() {
   if (machine_ != nullptr) munmap(machine_, sizeof(sim::Machine));
-  if (file_ >= 0) close(file_);  // lets go of the lock
+  if (file_ >= 0) close(file_);  // releases the lock
 }
 
 }  // namespace slipway::core

@@ -4,8 +4,10 @@
 
 #include <string>
 
+#include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
+#include "sim/model/machine.hpp"
 #include "sim/model/profile.hpp"
 #include "sim/state/machine.hpp"
 
@@ -16,5 +18,13 @@ namespace slipway::core {
 /// these is there already is replaced; the rest of the folder is left alone.
 /// Errors: of the file system.
 Status write_sim_driver_tree(const SimProfile& profile, const sim::Machine& machine, const std::string& folder);
+
+/// The version of the libnvidia-ml.so that is installed in a root, "535.261.03"; empty: none.
+std::string installed_driver_version(const Host& host);
+
+/// Gives the machine in FOLDER/machine this driver, unless somebody has given it another one since it was made from
+/// `profile` (slipway-sim FOLDER driver …). What else became of the machine stays. No machine is no error.
+Status follow_installed_driver(const std::string& folder, const std::string& profile_version,
+                               const std::string& version);
 
 }  // namespace slipway::core

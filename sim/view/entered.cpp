@@ -6,7 +6,7 @@
 #include <slipway/local_host.hpp>
 
 #include "sim/model/machine.hpp"
-#include "sim/view/installed.hpp"
+#include "sim/view/driver.hpp"
 #include "sim/view/view.hpp"
 
 namespace slipway::core {

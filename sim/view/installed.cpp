@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/view/installed.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include <slipway/root_dir.hpp>
 
 #include "sim/model/text.hpp"
+#include "sim/view/driver.hpp"
 
 namespace slipway::core {
 namespace {

@@ -10,7 +10,6 @@
 #include <slipway/json.hpp>
 
 #include "sim/model/machine.hpp"
-#include "sim/model/vgpu.hpp"
 #include "sim/view/driver.hpp"
 #include "sim/view/tree.hpp"
 

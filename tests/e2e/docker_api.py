@@ -35,8 +35,8 @@ class Docker:
         host = {"NetworkMode": "none", "Binds": list(binds), "Runtime": runtime}
         if cdi_devices:
             host["DeviceRequests"] = [{"Driver": "cdi", "DeviceIDs": list(cdi_devices)}]
-        wish = {"Image": image, "Cmd": ["/bin/sh", "-c", command], "Env": list(environment), "Tty": True, "HostConfig": host}
-        name = json.loads(self.call("POST", "/containers/create", wish))["Id"]
+        request = {"Image": image, "Cmd": ["/bin/sh", "-c", command], "Env": list(environment), "Tty": True, "HostConfig": host}
+        name = json.loads(self.call("POST", "/containers/create", request))["Id"]
         self.call("POST", f"/containers/{name}/start")
         status = json.loads(self.call("POST", f"/containers/{name}/wait"))["StatusCode"]
         text = self.call("GET", f"/containers/{name}/logs?stdout=1&stderr=1")

@@ -259,7 +259,7 @@ def check_ordinary_user(checks, lab):
     status, said = as_user("plan", "-f", lab.driver())
     checks.that(status == 0 and "Nothing to do" in said, "an ordinary user sees that nothing is left to do", said)
     status, said = as_user("status")
-    checks.that(status == 0 and "Generation 1" in said and "driver" in said, "an ordinary user sees what slipway holds", said)
+    checks.that(status == 0 and "Generation 1" in said and "driver" in said, "an ordinary user sees what slipway owns", said)
     status, said = as_user("remove", "--yes", "--all")
     checks.that(status == 1 and picture(root) == before, "and cannot change anything", said)
 

@@ -178,7 +178,7 @@ def check_rollback(checks, image):
     checks.that(image.text(CONFIG) == before, "the former configuration is back, byte for byte")
     state = image.must("systemctl", "is-active", "containerd").strip()
     checks.that(state == "active" and image.slipway("plan", "-f", SPEC).returncode == 2,
-                "containerd runs with it, and the wish is still one", state)
+                "containerd runs with it, and the action is still planned", state)
     image.must("rm", "/etc/systemd/system/containerd.service.d/picky.conf")
     image.must("systemctl", "daemon-reload")
 

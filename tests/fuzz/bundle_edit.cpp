@@ -4,7 +4,6 @@
 
 #include "tests/fuzz/fuzz_check.hpp"
 #include "toolkit/programs/shim/document.hpp"
-#include "toolkit/programs/shim/edit.hpp"
 #include "toolkit/programs/shim/request.hpp"
 #include "toolkit/programs/shim/specs.hpp"
 

@@ -5,7 +5,6 @@
 #include "gfd/config.hpp"
 #include "gfd/labels/label_value.hpp"
 #include "gfd/labels/vgpu.hpp"
-#include "gfd/yaml.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/ld_cache.cpp - /etc/ld.so.cache of a driver root that somebody else filled.
-#include "toolkit/cdi/ld_cache.hpp"
-
 #include <cstdint>
 
 #include "tests/fuzz/fuzz_check.hpp"
+#include "toolkit/cdi/libraries.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -13,9 +13,9 @@
 
 namespace slipway::fuzz {
 
-inline Json wish_of(std::string_view line, const char* own) {
-  Json wish = Json::parse(line, nullptr, false);
-  return wish.is_object() ? wish : Json::parse(own);
+inline Json desired_file(std::string_view line, const char* own) {
+  Json desired = Json::parse(line, nullptr, false);
+  return desired.is_object() ? desired : Json::parse(own);
 }
 
 /// @param format  "toml", "json" or "yaml"
@@ -25,15 +25,15 @@ inline void merge_round_trip(const std::uint8_t* data, std::size_t size, const s
   const auto end = std::min(input.find('\n'), input.size());
   const std::string file(input.substr(std::min(end + 1, input.size())));
   const std::string path = "config." + format;
-  const auto wishes = merge::wishes_of(wish_of(input.substr(0, end), own));
-  const auto edited = merge::set_keys(file, format, wishes, path);
+  const auto desired_keys = merge::desired_keys_of(desired_file(input.substr(0, end), own));
+  const auto edited = merge::set_keys(file, format, desired_keys, path);
   demand_presentable(edited);
   if (!edited) return;
   const auto document = merge::read_value(edited->bytes, format, path);
   demand(document.ok(), "the edited file can be read");
-  for (const auto& wish : wishes)
-    demand(merge::holds(*document, wish.key, wish.value), "each key holds what was wished");
-  const auto again = merge::set_keys(edited->bytes, format, wishes, path);
+  for (const auto& desired : desired_keys)
+    demand(merge::holds(*document, desired.key, desired.value), "each key holds what was asked for");
+  const auto again = merge::set_keys(edited->bytes, format, desired_keys, path);
   demand(again.ok() && again->bytes == edited->bytes, "set again, nothing changes");
   const auto undone = merge::undo_keys(edited->bytes, format, edited->records, path);
   demand(undone.ok() && *undone == file, "undone, the file is as it was");

@@ -5,9 +5,9 @@
 
 #include "slipway/nri/ttrpc.pb.h"
 #include "tests/fuzz/fuzz_check.hpp"
-#include "toolkit/nri/container.hpp"
+#include "toolkit/nri/adjust.hpp"
 #include "toolkit/nri/session.hpp"
-#include "toolkit/programs/shim/edit.hpp"
+#include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/request.hpp"
 #include "toolkit/programs/shim/specs.hpp"
 

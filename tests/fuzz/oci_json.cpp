@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "artifact/artifact.hpp"
-#include "artifact/oci/layout_index.hpp"
+#include "artifact/oci/layout.hpp"
 #include "artifact/oci/manifest.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/worker/client/said.hpp"
+#include "core/worker/client/output.hpp"
 #include "core/worker/frame.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
@@ -49,14 +49,14 @@ Heard hear(std::string_view bytes, std::size_t piece) {
 }
 
 void print(std::string_view bytes, std::size_t piece) {
-  core::Said said;
+  core::ToolOutput output;
   std::string lines;
   const auto listener = [&](const std::string& level, const std::string& text) {
-    fuzz::demand(!level.empty() && text.size() <= core::Said::kMaxLine, "a line has a level and an end");
+    fuzz::demand(!level.empty() && text.size() <= core::ToolOutput::kMaxLine, "a line has a level and an end");
     lines += text;
   };
-  for (std::size_t at = 0; at < bytes.size(); at += piece) said.printed(bytes.substr(at, piece), listener);
-  said.flush(listener);
+  for (std::size_t at = 0; at < bytes.size(); at += piece) output.printed(bytes.substr(at, piece), listener);
+  output.flush(listener);
   fuzz::demand(lines.size() <= bytes.size(), "nothing is said that was not printed");
 }
 

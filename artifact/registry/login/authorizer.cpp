@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "artifact/oci/json_field.hpp"
-#include "artifact/registry/http_error.hpp"
+#include "artifact/registry/http.hpp"
 
 namespace slipway::artifact {
 namespace {

@@ -6,8 +6,8 @@
 // devices up by it.
 #include <optional>
 
+#include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/action/kinds.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/directory.cpp - kind `directory`: a folder. What is in it belongs to others.
+#include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/action/kinds.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/file.cpp - kind `file`: a regular file with exactly this content.
-#include "core/action/file/owner.hpp"
+#include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/action/kinds.hpp"
 
 namespace slipway::core {
 namespace {
 
 std::string saved_path(const std::string& path) { return path + ".slipway-saved"; }
 
-Result<PlainFile> wish_of(const Action& action, const Host& host) {
+Result<PlainFile> desired_file(const Action& action, const Host& host) {
   SLIPWAY_TRY(owner, find_owner(host, action.text("owner"), action.text("group")));
   return PlainFile{action.target(),
                    action.text("content"),
@@ -22,12 +21,13 @@ Result<PlainFile> wish_of(const Action& action, const Host& host) {
 class FileKind final : public ActionKind {
  public:
   Result<Check> check(const Action& action, ActionContext& context) const override {
-    const auto wish = wish_of(action, context.host);
-    if (!wish) return Check{Check::Standing::conflict, "create " + action.target(), {}, wish.error()};
-    SLIPWAY_TRY(now, look_at(context.host, wish->path, true));
-    if (!now.absent && context.root.is_mount_point(wish->path) && fingerprint_of(now) != wanted_fingerprint(*wish))
-      return mounted(wish->path);
-    return judge(*wish, now, context.record);
+    const auto desired = desired_file(action, context.host);
+    if (!desired) return Check{Check::Standing::conflict, "create " + action.target(), {}, desired.error()};
+    SLIPWAY_TRY(now, look_at(context.host, desired->path, true));
+    if (!now.absent && context.root.is_mount_point(desired->path) &&
+        fingerprint_of(now) != wanted_fingerprint(*desired))
+      return mounted(desired->path);
+    return judge(*desired, now, context.record);
   }
 
   Result<Image> capture(const Action& action, ActionContext& context) const override {
@@ -41,8 +41,8 @@ class FileKind final : public ActionKind {
   }
 
   Status stage(const Action& action, ActionContext& context) const override {
-    SLIPWAY_TRY(wish, wish_of(action, context.host));
-    return context.root.stage_file(wish.path, wish.content, wish.mode, wish.uid, wish.gid);
+    SLIPWAY_TRY(desired, desired_file(action, context.host));
+    return context.root.stage_file(desired.path, desired.content, desired.mode, desired.uid, desired.gid);
   }
 
   Status unstage(const Action& action, ActionContext& context) const override {
@@ -74,8 +74,8 @@ class FileKind final : public ActionKind {
   }
 
   Result<Json> written(const Action& action, ActionContext& context) const override {
-    SLIPWAY_TRY(wish, wish_of(action, context.host));
-    return wanted_fingerprint(wish);
+    SLIPWAY_TRY(desired, desired_file(action, context.host));
+    return wanted_fingerprint(desired);
   }
 
   Result<bool> drifted(const Action& action, ActionContext& context) const override {
@@ -84,12 +84,12 @@ class FileKind final : public ActionKind {
   }
 
  private:
-  static Json wanted_fingerprint(const PlainFile& wish) {
-    PathState state{false, {}, wish.content};
+  static Json wanted_fingerprint(const PlainFile& desired) {
+    PathState state{false, {}, desired.content};
     state.info.type = FileInfo::Type::regular;
-    state.info.mode = wish.mode;
-    state.info.uid = wish.uid;
-    state.info.gid = wish.gid;
+    state.info.mode = desired.mode;
+    state.info.uid = desired.uid;
+    state.info.gid = desired.gid;
     return fingerprint_of(state);
   }
 
@@ -108,11 +108,11 @@ class FileKind final : public ActionKind {
   /// `on_drift: replace`, and what is there is neither what slipway wrote nor what it is to write.
   Result<bool> saves_an_edit(const Action& action, ActionContext& context) const {
     if (action.text("on_drift") != "replace") return false;
-    SLIPWAY_TRY(wish, wish_of(action, context.host));
+    SLIPWAY_TRY(desired, desired_file(action, context.host));
     SLIPWAY_TRY(now, look_at(context.host, action.target(), true));
     if (!now.is(FileInfo::Type::regular) || context.record.is_null()) return false;
     const Json state = fingerprint_of(now);
-    return state != context.record && state != wanted_fingerprint(wish);
+    return state != context.record && state != wanted_fingerprint(desired);
   }
 };
 

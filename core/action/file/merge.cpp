@@ -10,16 +10,16 @@
 
 #include <slipway/merge/edit.hpp>
 
+#include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/action/kinds.hpp"
 #include "core/host/digest.hpp"
 
 namespace slipway::core {
 namespace {
 
+using merge::DesiredKey;
 using merge::Key;
 using merge::KeyRecord;
-using merge::KeyWish;
 
 constexpr std::size_t kNamedKeys = 3;
 
@@ -41,7 +41,7 @@ struct Work {
   std::string path;  ///< behind all links
   std::string format;
   PathState now;
-  std::vector<KeyWish> wishes;
+  std::vector<DesiredKey> desired_keys;
   std::vector<Key> kept;     ///< keys that somebody else changed since
   std::vector<Key> changed;  ///< keys that are set, removed or given up
   std::vector<KeyRecord> records;
@@ -51,13 +51,13 @@ struct Work {
   unsigned mode() const { return now.absent ? 0644 : now.info.mode; }
 };
 
-/// Keys of a former wish that this one no longer lists go back to what they were.
+/// Keys of an earlier action that this one no longer lists go back to what they were.
 Status give_up(Work& work, const ActionContext& context) {
   std::vector<KeyRecord> stale;
   for (const KeyRecord& record : keys_of(context.original)) {
-    const bool wished = std::any_of(work.wishes.begin(), work.wishes.end(),
-                                    [&](const KeyWish& wish) { return same_key(record, wish.key); });
-    if (!wished) stale.push_back(record);
+    const bool still_planned = std::any_of(work.desired_keys.begin(), work.desired_keys.end(),
+                                           [&](const DesiredKey& desired) { return same_key(record, desired.key); });
+    if (!still_planned) stale.push_back(record);
   }
   if (stale.empty()) return {};
   SLIPWAY_TRY(undone, merge::undo_keys(work.bytes, work.format, stale, work.path));
@@ -71,7 +71,7 @@ Result<Work> plan_work(const Action& action, const ActionContext& context) {
   Work work;
   work.path = context.host.resolve(action.target()).value_or(action.target());
   work.format = action.text("format");
-  work.wishes = merge::wishes_of(action.value("set"));
+  work.desired_keys = merge::desired_keys_of(action.value("set"));
   SLIPWAY_TRY(now, look_at(context.host, work.path, true));
   work.now = now;
   if (!now.absent && !now.is(FileInfo::Type::regular))
@@ -80,15 +80,15 @@ Result<Work> plan_work(const Action& action, const ActionContext& context) {
   SLIPWAY_TRY(document, merge::read_value(work.bytes, work.format, work.path));
   const Json record = keys_of(context.record);
   const bool replace = action.text("on_drift") == "replace";
-  std::vector<KeyWish> ours;
-  for (const KeyWish& wish : work.wishes) {
-    const KeyRecord* former = find_record(record, wish.key);
-    const bool edited = former != nullptr && !now.absent && !merge::holds(document, wish.key, (*former)["value"]) &&
-                        !merge::holds(document, wish.key, wish.value);
+  std::vector<DesiredKey> ours;
+  for (const DesiredKey& desired : work.desired_keys) {
+    const KeyRecord* former = find_record(record, desired.key);
+    const bool edited = former != nullptr && !now.absent && !merge::holds(document, desired.key, (*former)["value"]) &&
+                        !merge::holds(document, desired.key, desired.value);
     if (edited && !replace)
-      work.kept.push_back(wish.key);
+      work.kept.push_back(desired.key);
     else
-      ours.push_back(wish);
+      ours.push_back(desired);
   }
   SLIPWAY_CHECK(give_up(work, context));
   SLIPWAY_TRY(edited, merge::set_keys(work.bytes, work.format, ours, work.path));
@@ -229,10 +229,10 @@ class MergeKind final : public ActionKind {
     SLIPWAY_TRY(document, merge::read_value(work.now.content, work.format, work.path));
     const Json former = keys_of(context.record);
     Json keys = Json::array();
-    for (const KeyWish& wish : work.wishes) {
-      const KeyRecord* kept = find_record(former, wish.key);
-      if (merge::holds(document, wish.key, wish.value))
-        keys.push_back({{"key", wish.key}, {"value", wish.value}});
+    for (const DesiredKey& desired : work.desired_keys) {
+      const KeyRecord* kept = find_record(former, desired.key);
+      if (merge::holds(document, desired.key, desired.value))
+        keys.push_back({{"key", desired.key}, {"value", desired.value}});
       else if (kept != nullptr)
         keys.push_back(*kept);  // somebody's edit that was kept stays one
     }
@@ -242,8 +242,9 @@ class MergeKind final : public ActionKind {
   /// Components share a file, not a key.
   std::vector<std::string> claims(const Action& action) const override {
     std::vector<std::string> keys;
-    const auto wishes = merge::wishes_of(action.value("set"));
-    for (const KeyWish& wish : wishes) keys.push_back(merge::to_text(wish.key) + " in " + action.target());
+    const auto desired_keys = merge::desired_keys_of(action.value("set"));
+    for (const DesiredKey& desired : desired_keys)
+      keys.push_back(merge::to_text(desired.key) + " in " + action.target());
     return keys;
   }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/file/owner.hpp"
-
 #include <charconv>
 #include <optional>
 #include <string_view>
 
 #include <unistd.h>
+
+#include "core/action/file/plain_file.hpp"
 
 namespace slipway::core {
 namespace {

@@ -15,18 +15,18 @@ using Standing = Check::Standing;
 constexpr std::size_t kContentBytes = 64 << 20;
 constexpr unsigned kOthersMayRead = 0004;
 
-bool same(const PlainFile& wish, const PathState& now) {
-  return now.is(FileInfo::Type::regular) && now.content == wish.content && now.info.mode == wish.mode &&
-         now.info.uid == wish.uid && now.info.gid == wish.gid;
+bool same(const PlainFile& desired, const PathState& now) {
+  return now.is(FileInfo::Type::regular) && now.content == desired.content && now.info.mode == desired.mode &&
+         now.info.uid == desired.uid && now.info.gid == desired.gid;
 }
 
-std::string change_summary(const PlainFile& wish, const PathState& now) {
-  if (now.absent) return "create " + wish.path + " (" + octal(wish.mode) + ")";
+std::string change_summary(const PlainFile& desired, const PathState& now) {
+  if (now.absent) return "create " + desired.path + " (" + octal(desired.mode) + ")";
   if (!now.is(FileInfo::Type::regular))
-    return "replace the link " + wish.path + " by a file (" + octal(wish.mode) + ")";
-  if (now.content != wish.content) return "change " + wish.path + " (" + octal(wish.mode) + ")";
-  return "set " + wish.path + " to mode " + octal(wish.mode) + ", owner " + std::to_string(wish.uid) + ":" +
-         std::to_string(wish.gid);
+    return "replace the link " + desired.path + " by a file (" + octal(desired.mode) + ")";
+  if (now.content != desired.content) return "change " + desired.path + " (" + octal(desired.mode) + ")";
+  return "set " + desired.path + " to mode " + octal(desired.mode) + ", owner " + std::to_string(desired.uid) + ":" +
+         std::to_string(desired.gid);
 }
 
 const char* type_name(FileInfo::Type type) {
@@ -88,28 +88,28 @@ std::string diff_for_people(const std::string& path, const PathState& now, const
   return hidden ? std::string() : unified_diff(path, now.content, content);
 }
 
-Check judge(const PlainFile& wish, const PathState& now, const Json& record) {
+Check judge(const PlainFile& desired, const PathState& now, const Json& record) {
   Check check;
-  if (same(wish, now)) {
+  if (same(desired, now)) {
     check.standing = Standing::satisfied;
-    check.summary = wish.path;
+    check.summary = desired.path;
     return check;
   }
   if (!now.absent && !now.is(FileInfo::Type::regular) && !now.is(FileInfo::Type::symlink)) {
     check.standing = Standing::conflict;
-    check.summary = "create " + wish.path;
-    check.problem = in_the_way(wish.path, now.info.type, "a file");
+    check.summary = "create " + desired.path;
+    check.problem = in_the_way(desired.path, now.info.type, "a file");
     return check;
   }
-  check.diff = diff_for_people(wish.path, now, wish.content, wish.mode);
+  check.diff = diff_for_people(desired.path, now, desired.content, desired.mode);
   const bool edited = !record.is_null() && !now.absent && fingerprint_of(now) != record;
-  if (edited && !wish.replace_edits) {
+  if (edited && !desired.replace_edits) {
     check.standing = Standing::drift_kept;
-    check.summary = "keep " + wish.path + ", which was changed by somebody else";
+    check.summary = "keep " + desired.path + ", which was changed by somebody else";
     return check;
   }
-  check.summary = change_summary(wish, now);
-  if (edited) check.summary += ", the edited one goes to " + wish.path + ".slipway-saved";
+  check.summary = change_summary(desired, now);
+  if (edited) check.summary += ", the edited one goes to " + desired.path + ".slipway-saved";
   return check;
 }
 

@@ -4,8 +4,12 @@
 // Shared by the kinds that write whole files (file, systemd-unit) or rewrite them (merge).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+
+#include <slipway/host.hpp>
+#include <slipway/result.hpp>
 
 #include "core/action/action_kind.hpp"
 
@@ -35,8 +39,9 @@ struct PlainFile {
 /// {"digest", "mode", "uid", "gid"} of what is there; null unless it is a regular file.
 Json fingerprint_of(const PathState& state);
 
-/// Judges a path against a wish. `record` is the fingerprint of when slipway wrote it last, null when it never did.
-Check judge(const PlainFile& wish, const PathState& now, const Json& record);
+/// Judges a path against its desired state. `record` is the fingerprint of when slipway wrote it last, null when it
+/// never did.
+Check judge(const PlainFile& desired, const PathState& now, const Json& record);
 
 /// A diff for people; empty when either text may not be read by everybody, so may hold a secret.
 std::string diff_for_people(const std::string& path, const PathState& now, const std::string& content, unsigned mode);
@@ -46,5 +51,16 @@ std::string octal(unsigned mode);
 
 /// Something that is neither absent nor what the kind makes: what is there and what to do.
 Error in_the_way(const std::string& path, FileInfo::Type type, const std::string& wanted);
+
+struct Owner {
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+};
+
+/// Names or numbers, looked up in the root's own /etc/passwd and /etc/group; "root" is 0 even where these are missing.
+/// Without the right to give files away (not run as root) everything belongs to whoever runs slipway, as with tar, on a
+/// root of their own; somebody else's root is looked at as its owner would.
+/// Errors: `not_found`, naming the user or group.
+Result<Owner> find_owner(const Host& host, const std::string& user, const std::string& group);
 
 }  // namespace slipway::core

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/remove.cpp - kind `remove`: a file, link or empty folder that must not be there.
+#include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/action/kinds.hpp"
 
 namespace slipway::core {
 namespace {

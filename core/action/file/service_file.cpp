@@ -3,8 +3,8 @@
 // All that an apply does is to remember what was there before, so that removal can bring it back.
 #include <filesystem>
 
+#include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/action/kinds.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,8 +4,7 @@
 // Where the action names a version and another one is loaded, the module and those on top of it are replaced, provided
 // that nobody uses them; else the new one has to wait for a reboot.
 
-#include "core/action/kinds.hpp"
-#include "core/action/module/module_failure.hpp"
+#include "core/action/action_kind.hpp"
 #include "core/action/module/module_loader.hpp"
 #include "core/action/module/module_users.hpp"
 
@@ -21,7 +20,7 @@ std::string options_of(const Action& action) {
 
 /// What is loaded under this name, and what stands on it.
 struct Loaded {
-  bool there = false;
+  bool present = false;
   std::string version;              ///< empty: it names none
   std::vector<std::string> on_top;  ///< in the order in which they can be unloaded
 
@@ -30,7 +29,9 @@ struct Loaded {
     return {true, loaded_version(host, name), modules_on_top(host, name)};
   }
   /// Modules that name no version cannot be told apart.
-  bool is(const std::string& wanted) const { return there && (wanted.empty() || version.empty() || version == wanted); }
+  bool is(const std::string& wanted) const {
+    return present && (wanted.empty() || version.empty() || version == wanted);
+  }
 };
 
 /// The module, after those on top of it.
@@ -64,7 +65,7 @@ class KernelModuleKind final : public ActionKind {
       check.summary = action.target() + " is loaded";
     } else if (!context.host.live()) {
       check.standing = Check::Standing::at_boot;
-    } else if (now.there) {
+    } else if (now.present) {
       check.summary = "replace the loaded " + action.target() + " " + now.version + " by " + wanted;
     }
     return check;
@@ -72,7 +73,7 @@ class KernelModuleKind final : public ActionKind {
 
   Result<Image> capture(const Action& action, ActionContext& context) const override {
     const Loaded now = Loaded::look(context.host, action.target());
-    Image image{{"loaded", now.there}};
+    Image image{{"loaded", now.present}};
     if (!now.version.empty()) image["version"] = now.version;
     if (!now.on_top.empty()) image["on_top"] = now.on_top;
     return image;
@@ -87,11 +88,11 @@ class KernelModuleKind final : public ActionKind {
     if (now.is(wanted)) return Outcome::already_done();
     std::vector<std::string> all = now.on_top;
     all.push_back(name);
-    if (const auto users = used_from_outside(context.host, all); now.there && !users.empty())
+    if (const auto users = used_from_outside(context.host, all); now.present && !users.empty())
       return Outcome::reboot_required(name + " " + now.version + " is loaded and in use: " + joined(users) + "; " +
                                       wanted + " takes over with the next boot");
     SLIPWAY_TRY(loader, ModuleLoader::open(context));
-    if (now.there) SLIPWAY_CHECK(unload(loader, name, now));
+    if (now.present) SLIPWAY_CHECK(unload(loader, name, now));
     SLIPWAY_CHECK(load(loader, name, options_of(action), now));
     const Loaded then = Loaded::look(context.host, name);
     if (then.is(wanted)) return Outcome::done();
@@ -116,7 +117,7 @@ class KernelModuleKind final : public ActionKind {
     const Loaded former{true, image.value("version", ""), image.value("on_top", std::vector<std::string>{})};
     const Loaded now = Loaded::look(context.host, name);
     SLIPWAY_TRY(loader, ModuleLoader::open(context));
-    if (now.there && !now.is(former.version)) SLIPWAY_CHECK(unload(loader, name, now));
+    if (now.present && !now.is(former.version)) SLIPWAY_CHECK(unload(loader, name, now));
     return load(loader, name, options_of(action), former);
   }
 

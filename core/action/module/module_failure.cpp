@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/module/module_failure.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "core/action/module/module_users.hpp"
 
 namespace slipway::core {
 namespace {
@@ -14,28 +14,28 @@ struct Reason {
   std::string next;
 };
 
-bool said(const std::vector<std::string>& messages, const char* words) {
+bool has_message(const std::vector<std::string>& messages, const char* words) {
   return std::any_of(messages.begin(), messages.end(),
                      [&](const std::string& line) { return line.find(words) != std::string::npos; });
 }
 
 Reason reason_of(const std::string& release, int number, const std::vector<std::string>& messages) {
-  if (number == EKEYREJECTED || number == ENOKEY || said(messages, "unsigned module is rejected") ||
-      said(messages, "unavailable key is rejected"))
+  if (number == EKEYREJECTED || number == ENOKEY || has_message(messages, "unsigned module is rejected") ||
+      has_message(messages, "unavailable key is rejected"))
     return {
         ErrorCode::denied,
         "this kernel only takes modules that are signed with a key it trusts (Secure Boot), and this one is not",
         "sign the modules with a key of yours and enrol it (mokutil --import), use a package whose key is enrolled, "
         "or switch Secure Boot off"};
-  if (said(messages, "version magic"))
+  if (has_message(messages, "version magic"))
     return {ErrorCode::conflict, "it was built for another kernel than the running " + release,
             "use modules that were built for " + release + ", or boot the kernel that they were built for"};
-  if (said(messages, "Unknown symbol") || said(messages, "disagrees about version of symbol"))
+  if (has_message(messages, "Unknown symbol") || has_message(messages, "disagrees about version of symbol"))
     return {ErrorCode::conflict,
             "it uses symbols that the running kernel or the modules it needs do not have in that form",
             "use modules that were built against exactly this kernel and these modules; the kernel's log names the "
             "symbols"};
-  if (said(messages, "Lockdown") || said(messages, "lockdown"))
+  if (has_message(messages, "Lockdown") || has_message(messages, "lockdown"))
     return {ErrorCode::denied, "the kernel is locked down", "sign the modules, or switch the lockdown off"};
   switch (number) {
     case ENODEV:

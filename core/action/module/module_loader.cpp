@@ -7,7 +7,7 @@
 #include <libkmod.h>
 
 #include "core/action/module/kernel_log.hpp"
-#include "core/action/module/module_failure.hpp"
+#include "core/action/module/module_users.hpp"
 #include "sandbox/tool.hpp"
 
 namespace slipway::core {

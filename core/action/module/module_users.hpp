@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/module/module_users.hpp - who uses a loaded kernel module: modules on top of it, and programs.
+// core/action/module/module_users.hpp - who uses a loaded kernel module, and why one could not be loaded or unloaded.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include <slipway/host.hpp>
+#include <slipway/result.hpp>
 
 namespace slipway::core {
 
@@ -19,5 +20,16 @@ std::vector<std::string> modules_on_top(const Host& host, const std::string& nam
 /// Of these modules, those that somebody besides other modules uses (open devices, mounts): "acme_uvm (use count 2)",
 /// as the kernel counts: one open device may count twice.
 std::vector<std::string> used_from_outside(const Host& host, const std::vector<std::string>& names);
+
+/// "acme, acme-uvm"
+std::string joined(const std::vector<std::string>& names);
+
+/// @param number    errno of finit_module(2)
+/// @param messages  what the kernel said meanwhile
+Error load_failure(const std::string& module, const std::string& kernel_release, int number,
+                   const std::vector<std::string>& messages);
+
+/// Names who holds the module: other modules, and how many users the kernel counts besides.
+Error unload_failure(const std::string& module, int number, const Host& host);
 
 }  // namespace slipway::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/program/custom.cpp - kind `custom`: the component's own work, through its check() and apply().
-#include "core/action/kinds.hpp"
+#include "core/action/action_kind.hpp"
 
 namespace slipway::core {
 namespace {
@@ -45,7 +45,7 @@ class CustomKind final : public ActionKind {
   Result<Image> capture(const Action& action, ActionContext& context) const override {
     if (!context.custom_check) return no_component(action);
     SLIPWAY_TRY(holds, context.custom_check(action));
-    return Image{{"held", holds}};
+    return Image{{"already", holds}};
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
@@ -55,7 +55,7 @@ class CustomKind final : public ActionKind {
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     const auto inverse = inverse_of(action);
-    if (!inverse || image.value("held", false) || !context.host.has_kernel_view()) return {};
+    if (!inverse || image.value("already", false) || !context.host.has_kernel_view()) return {};
     if (!context.custom_apply) return no_component(action);
     SLIPWAY_TRY(outcome, context.custom_apply(*inverse));
     if (outcome.kind != Outcome::Kind::waiting) return {};

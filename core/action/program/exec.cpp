@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/program/exec.cpp - kind `exec`: a program that makes something hold, guarded by one that tells whether it
 // does.
-#include "core/action/kinds.hpp"
+#include "core/action/action_kind.hpp"
 #include "sandbox/tool.hpp"
 
 namespace slipway::core {
@@ -54,7 +54,7 @@ class ExecKind final : public ActionKind {
 
   Result<Image> capture(const Action& action, ActionContext& context) const override {
     const auto done = holds(action, context.host);
-    return Image{{"held", done && *done}};
+    return Image{{"already", done && *done}};
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
@@ -69,7 +69,7 @@ class ExecKind final : public ActionKind {
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     const auto undo = words(action, "undo");
-    if (undo.empty() || image.value("held", false) || !context.host.live()) return {};
+    if (undo.empty() || image.value("already", false) || !context.host.live()) return {};
     const auto now = holds(action, context.host);
     if (now && !*now) return {};
     SLIPWAY_TRY(end, run_live(context.host, undo, kRunLimit));

@@ -6,8 +6,7 @@
 #include <fcntl.h>
 
 #include "core/host/digest.hpp"
-#include "core/host/folder_names.hpp"
-#include "core/host/read_link.hpp"
+#include "core/host/files.hpp"
 #include "sandbox/build.hpp"
 
 namespace slipway::core {

@@ -6,6 +6,9 @@
 //   set-HEX/AS         a relative link to a layer's folder; HEX is of the canonical list of {"as", "folder"}
 //   current            a link to the set that counts: the one thing that a switch changes
 //   .staging-…         not complete yet
+//
+// One canonical JSON object per line, sorted by path: {"mode", "path", "type": "directory|regular|symlink|other"} and
+// for a file "digest" and "size", for a link "points_to". No times and no owners, so equal trees give equal lists.
 #pragma once
 
 #include <map>
@@ -15,6 +18,7 @@
 #include <slipway/action.hpp>
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
+#include <slipway/root_dir.hpp>
 
 #include "core/host/root_fs.hpp"
 
@@ -39,5 +43,11 @@ Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::st
 /// Removes what `current` of this store does not lead to: former layers, sets and what a crash left half done. For the
 /// engine, after success. Where there is no `current`, the whole store goes.
 Status drop_unused_layers(RootFs& root, const std::string& name);
+
+/// Walks and hashes everything below; several files at a time. Errors: `io`, `denied`.
+Result<std::string> list_tree(const RootDir& folder);
+
+/// How a tree differs from its list, one sentence for each path: changed, missing, or more than was listed.
+std::vector<std::string> compare_lists(const std::string& wanted, const std::string& found);
 
 }  // namespace slipway::core

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/action/store/tree_list.hpp"
-
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -16,8 +14,9 @@
 
 #include <slipway/json.hpp>
 
+#include "core/action/store/store.hpp"
 #include "core/host/digest.hpp"
-#include "core/host/folder_names.hpp"
+#include "core/host/files.hpp"
 
 namespace slipway::core {
 namespace {

@@ -5,11 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "core/action/kinds.hpp"
+#include "core/action/action_kind.hpp"
 #include "core/action/store/store.hpp"
-#include "core/action/store/tree_list.hpp"
-#include "core/host/file_bytes.hpp"
-#include "core/host/read_link.hpp"
+#include "core/host/files.hpp"
 #include "sandbox/build.hpp"
 
 namespace slipway::core {
@@ -21,7 +19,7 @@ constexpr std::size_t kListBytes = 256 << 20;
 
 bool is_build(const Json& layer) { return layer.contains("build") && !layer["build"].is_null(); }
 
-bool there(RootFs& root, const std::string& path) { return root.root().open_at(path, O_PATH | O_NOFOLLOW).ok(); }
+bool exists(RootFs& root, const std::string& path) { return root.root().open_at(path, O_PATH | O_NOFOLLOW).ok(); }
 
 std::string size_text(const Json& layer) {
   const Json descriptor = layer.value("descriptor", Json());
@@ -47,7 +45,7 @@ struct Store {
     std::set<std::string> seen;
     std::vector<Json> list;
     for (const Json& layer : layers)
-      if (seen.insert(layer_folder(layer)).second && !there(root, path(layer_folder(layer)))) list.push_back(layer);
+      if (seen.insert(layer_folder(layer)).second && !exists(root, path(layer_folder(layer)))) list.push_back(layer);
     return list;
   }
 };
@@ -93,7 +91,7 @@ class UnpackKind final : public ActionKind {
       }
     }
     SLIPWAY_TRY(current, read_link_at(context.root.root(), store.current()));
-    if (missing.empty() && current == store.set && there(context.root, store.path(store.set)))
+    if (missing.empty() && current == store.set && exists(context.root, store.path(store.set)))
       check.standing = Check::Standing::satisfied;
     return check;
   }
@@ -137,12 +135,12 @@ class UnpackKind final : public ActionKind {
     std::vector<std::string> names{store.set};
     for (const Json& layer : store.missing(context.root)) names.push_back(layer_folder(layer));
     for (const std::string& name : names)
-      if (!there(context.root, store.path(name)) && !there(context.root, store.staging(name))) {
+      if (!exists(context.root, store.path(name)) && !exists(context.root, store.staging(name))) {
         SLIPWAY_CHECK(stage(action, context));  // a second run after a crash that undid the staging
         SLIPWAY_CHECK(context.root.sync());
       }
     for (const std::string& name : names)
-      if (!there(context.root, store.path(name)))
+      if (!exists(context.root, store.path(name)))
         SLIPWAY_CHECK(context.root.rename(store.staging(name), store.path(name)));
     SLIPWAY_CHECK(context.root.remove_tree(store.staging(store.set)));
     SLIPWAY_CHECK(context.root.stage_symlink(store.current(), store.set));
@@ -155,7 +153,7 @@ class UnpackKind final : public ActionKind {
     if (image.value("type", "") == "absent") SLIPWAY_CHECK(context.root.remove_tree(store.folder));
     SLIPWAY_CHECK(context.root.restore(store.current(), image));
     const std::string former = image.value("points_to", "");
-    if (former.empty() || there(context.root, store.path(former))) return {};
+    if (former.empty() || exists(context.root, store.path(former))) return {};
     return Error{ErrorCode::corrupt,
                  store.current() + " was to lead back to " + former + ", which is gone",
                  store.path(former),
@@ -194,7 +192,7 @@ class UnpackKind final : public ActionKind {
 
  private:
   static Status stage_set(const Store& store, RootFs& root) {
-    if (there(root, store.path(store.set))) return {};
+    if (exists(root, store.path(store.set))) return {};
     const std::string staging = store.staging(store.set);
     SLIPWAY_CHECK(root.remove_tree(staging));
     SLIPWAY_CHECK(root.make_directory(staging, 0755));

@@ -58,7 +58,7 @@ Result<Prospect> foresee_depmod(const std::string& release, const Host& host) {
   return error;
 }
 
-Result<Payment> pay_depmod(const std::string& release, ActionContext& context) {
+Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context) {
   if (!context.host.exists(folder_of(release))) return skipped("the root has no " + folder_of(release));
   const bool live = context.host.live();
   auto end = live ? run_live(context.host, {kDepmod, "-a", release}, kDepmodLimit) : run_offline(release, context);
@@ -73,7 +73,7 @@ Result<Payment> pay_depmod(const std::string& release, ActionContext& context) {
     for (const std::string& file : depmod_products(release))
       if (context.host.exists(file)) SLIPWAY_CHECK(context.root.settle_time(file));
   }
-  return Payment{true, {}, end->command};
+  return TriggerRun{true, {}, end->command};
 }
 
 }  // namespace slipway::core

@@ -66,7 +66,7 @@ Result<Prospect> foresee_initramfs(const std::string& release, const Host& host)
   return Prospect{"the root's own " + tool, {}};
 }
 
-Result<Payment> pay_initramfs(const std::string& release, ActionContext& context) {
+Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& context) {
   const auto maker = find_maker(context.host, release);
   if (!maker) return skipped(why_none(context.host, release));
   const bool live = context.host.live();
@@ -94,7 +94,7 @@ Result<Payment> pay_initramfs(const std::string& release, ActionContext& context
       SLIPWAY_CHECK(context.root.settle_time(folder + "/" + release));
     }
   }
-  return Payment{true, {}, end->command};
+  return TriggerRun{true, {}, end->command};
 }
 
 }  // namespace slipway::core

@@ -79,14 +79,14 @@ Result<Prospect> foresee_ldconfig(const Host& host) {
   return Prospect{"the root's own ldconfig", {}};
 }
 
-Result<Payment> pay_ldconfig(ActionContext& context) {
+Result<TriggerRun> run_ldconfig(ActionContext& context) {
   const std::string failure = "check the folders that /etc/ld.so.conf names, then run `slipway apply` again";
   if (context.host.live()) {
     if (!root_has_tool(context.host, "ldconfig")) return skipped("this system has no ldconfig");
     SLIPWAY_TRY(end, run_live(context.host, {"ldconfig"}, kLdconfigLimit));
     if (end.status != 0) return tool_failed(end, "updating the linker's cache", failure);
     context.root.note_changed("/etc");
-    return Payment{true, {}, end.command};
+    return TriggerRun{true, {}, end.command};
   }
   if (!context.host.exists("/etc")) return skipped("the root has no /etc to put ld.so.cache into");
   if (!root_runs_here(context.host))
@@ -102,7 +102,7 @@ Result<Payment> pay_ldconfig(ActionContext& context) {
   context.root.note_changed("/etc");
   SLIPWAY_CHECK(context.root.settle_time(kCache));
   SLIPWAY_CHECK(settle_links(end->output, context.root));
-  return Payment{true, {}, end->command};
+  return TriggerRun{true, {}, end->command};
 }
 
 }  // namespace slipway::core

@@ -52,15 +52,15 @@ Status check_trigger_name(const std::string& trigger) {
       {}};
 }
 
-Result<Payment> pay_trigger(const std::string& trigger, ActionContext& context) {
+Result<TriggerRun> run_trigger(const std::string& trigger, ActionContext& context) {
   SLIPWAY_CHECK(check_trigger_name(trigger));
   const auto [name, argument] = split(trigger);
-  if (name == "ldconfig") return pay_ldconfig(context);
-  if (name == "depmod") return pay_depmod(argument, context);
-  if (name == "initramfs") return pay_initramfs(argument, context);
-  if (name == "daemon-reload") return pay_daemon_reload(context);
-  if (name == "restart") return pay_restart(argument, context);
-  return pay_reload(argument, context);
+  if (name == "ldconfig") return run_ldconfig(context);
+  if (name == "depmod") return run_depmod(argument, context);
+  if (name == "initramfs") return run_initramfs(argument, context);
+  if (name == "daemon-reload") return run_daemon_reload(context);
+  if (name == "restart") return run_restart(argument, context);
+  return run_reload(argument, context);
 }
 
 std::vector<std::string> trigger_products(const std::string& trigger, const Host& host) {

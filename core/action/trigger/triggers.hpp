@@ -15,17 +15,17 @@ Result<Prospect> foresee_initramfs(const std::string& release, const Host& host)
 /// For daemon-reload, restart and reload alike.
 Result<Prospect> foresee_systemd(const Host& host);
 
-Result<Payment> pay_ldconfig(ActionContext& context);
-Result<Payment> pay_depmod(const std::string& release, ActionContext& context);
-Result<Payment> pay_initramfs(const std::string& release, ActionContext& context);
-Result<Payment> pay_daemon_reload(ActionContext& context);
-Result<Payment> pay_restart(const std::string& unit, ActionContext& context);
-Result<Payment> pay_reload(const std::string& unit, ActionContext& context);
+Result<TriggerRun> run_ldconfig(ActionContext& context);
+Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context);
+Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& context);
+Result<TriggerRun> run_daemon_reload(ActionContext& context);
+Result<TriggerRun> run_restart(const std::string& unit, ActionContext& context);
+Result<TriggerRun> run_reload(const std::string& unit, ActionContext& context);
 
 /// The files that depmod writes for a release.
 std::vector<std::string> depmod_products(const std::string& release);
 
-/// A payment that was not made, with the reason.
-inline Payment skipped(std::string why) { return Payment{false, std::move(why), {}}; }
+/// A trigger that was not run, with the reason.
+inline TriggerRun skipped(std::string why) { return TriggerRun{false, std::move(why), {}}; }
 
 }  // namespace slipway::core

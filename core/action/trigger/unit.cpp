@@ -31,23 +31,23 @@ Result<Prospect> foresee_systemd(const Host& host) {
   return Prospect{};
 }
 
-Result<Payment> pay_daemon_reload(ActionContext& context) {
+Result<TriggerRun> run_daemon_reload(ActionContext& context) {
   if (std::string why = nobody_to_tell(context.host); !why.empty()) return skipped(why);
   SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));
-  return Payment{true, {}, "systemctl daemon-reload"};
+  return TriggerRun{true, {}, "systemctl daemon-reload"};
 }
 
-Result<Payment> pay_restart(const std::string& unit, ActionContext& context) {
+Result<TriggerRun> run_restart(const std::string& unit, ActionContext& context) {
   SLIPWAY_TRY(why, nothing_to_do(context.host, unit));
   if (!why.empty()) return skipped(why);
   // One that was started often of late, or failed too often, is not started again before its count is cleared.
   SLIPWAY_CHECK(systemctl(context.host, "reset-failed", unit));
   SLIPWAY_CHECK(systemctl(context.host, "restart", unit));
   SLIPWAY_CHECK(expect_active(context.host, unit));
-  return Payment{true, {}, "systemctl restart " + unit};
+  return TriggerRun{true, {}, "systemctl restart " + unit};
 }
 
-Result<Payment> pay_reload(const std::string& unit, ActionContext& context) {
+Result<TriggerRun> run_reload(const std::string& unit, ActionContext& context) {
   SLIPWAY_TRY(why, nothing_to_do(context.host, unit));
   if (!why.empty()) return skipped(why);
   SLIPWAY_TRY(state, unit_state(context.host, unit));
@@ -60,7 +60,7 @@ Result<Payment> pay_reload(const std::string& unit, ActionContext& context) {
                  {}};
   SLIPWAY_CHECK(systemctl(context.host, "reload", unit));
   SLIPWAY_CHECK(expect_active(context.host, unit));
-  return Payment{true, {}, "systemctl reload " + unit};
+  return TriggerRun{true, {}, "systemctl reload " + unit};
 }
 
 }  // namespace slipway::core

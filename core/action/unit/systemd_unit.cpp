@@ -4,9 +4,8 @@
 // The links that enabling means are made by us, the same in every root; systemd is only told to reload, start and stop.
 #include <algorithm>
 
-#include "core/action/file/owner.hpp"
+#include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/action/kinds.hpp"
 #include "core/action/unit/systemd.hpp"
 #include "core/action/unit/unit_file.hpp"
 
@@ -21,7 +20,7 @@ struct Unit {
   std::string name;
   std::string file;     ///< path of its file; empty when the root has none yet
   bool writes = false;  ///< the action brings the file's content
-  PlainFile wish;       ///< when it does
+  PlainFile desired;    ///< when it does
   bool enabled = true;
   bool started = true;
   Links links;  ///< of an enabled unit
@@ -57,10 +56,10 @@ Result<Unit> look(const Action& action, const ActionContext& context) {
   std::string content = action.text("content");
   if (unit.writes) {
     SLIPWAY_TRY(owner, find_owner(host, "root", "root"));
-    unit.wish = PlainFile{unit.file, content, 0644, owner.uid, owner.gid, false};
+    unit.desired = PlainFile{unit.file, content, 0644, owner.uid, owner.gid, false};
     SLIPWAY_TRY(now, look_at(host, unit.file, true));
     const Json record = context.record.is_object() ? context.record.value("file", Json()) : Json();
-    unit.file_check = judge(unit.wish, now, record);
+    unit.file_check = judge(unit.desired, now, record);
   } else {
     unit.file_check.standing = Standing::satisfied;
     if (!unit.file.empty()) content = host.read(unit.file).value_or("");
@@ -168,7 +167,8 @@ class SystemdUnitKind final : public ActionKind {
   Status stage(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(unit, look(action, context));
     if (unit.file_check.standing != Standing::change) return {};
-    return context.root.stage_file(unit.file, unit.wish.content, unit.wish.mode, unit.wish.uid, unit.wish.gid);
+    return context.root.stage_file(unit.file, unit.desired.content, unit.desired.mode, unit.desired.uid,
+                                   unit.desired.gid);
   }
 
   Status unstage(const Action& action, ActionContext& context) const override {
@@ -234,7 +234,7 @@ class SystemdUnitKind final : public ActionKind {
   }
 
  private:
-  /// A link of a former wish: what was there before it comes back.
+  /// A link of an earlier action: what was at its path before comes back.
   static Status give_up(const std::string& path, ActionContext& context) {
     if (context.original.is_object() && context.original.contains("links") && context.original["links"].contains(path))
       return context.root.restore(path, context.original["links"][path]);

@@ -9,15 +9,14 @@
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/layers.hpp"
+#include "core/engine/apply/pending.hpp"
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/apply/stop.hpp"
 #include "core/engine/apply/transaction.hpp"
-#include "core/engine/plan/clashes.hpp"
-#include "core/engine/plan/outputs.hpp"
-#include "core/engine/plan/owed.hpp"
+#include "core/engine/plan/relations.hpp"
 #include "core/engine/plan/sources.hpp"
 #include "core/engine/root_lock.hpp"
-#include "core/engine/unit/boot_unit.hpp"
+#include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/engine/verify/verify.hpp"
 
@@ -187,9 +186,9 @@ class Apply {
   void plan_again(PlannedComponent& component) {
     const auto owned = session_.state().ownerships();
     if (!owned) return fail(component, owned.error());
-    const auto held = owned->find(component.name);
-    component = plan_component(session_, result_.run, component.name, held == owned->end() ? nullptr : &held->second,
-                               options_.plan, result_.run.lock);
+    const auto earlier = owned->find(component.name);
+    component = plan_component(session_, result_.run, component.name,
+                               earlier == owned->end() ? nullptr : &earlier->second, options_.plan, result_.run.lock);
     if (component.error) return wait_with_others(component);
     if (auto clash = clash_of(component, result_.run, *owned)) return fail(component, std::move(*clash));
     if (const Status fetched = fetch(session_, component); !fetched) fail(component, fetched.error());
@@ -211,7 +210,7 @@ class Apply {
   /// Every change belongs to a component that has failed already, so the root stays as it is.
   bool nothing_can_be_done() const {
     const auto& components = result_.run.components;
-    return !result_.run.recovery && result_.run.owed.empty() && result_.run.failed() &&
+    return !result_.run.recovery && result_.run.pending.empty() && result_.run.failed() &&
            std::none_of(components.begin(), components.end(), [](const PlannedComponent& component) {
              return component.name != kBootComponent && !component.error && (component.changes() || component.leaving);
            });
@@ -239,18 +238,19 @@ class Apply {
 
   /// What comes after the components: triggers, verify, the second look, the generation, the end of the journal.
   void settle_accounts() {
-    // Who names a trigger stands in the records, so without them nothing is paid: the next run has the journal for it.
+    // Who names a trigger stands in the records, so without them no trigger is run: the next apply has the journal for
+    // it.
     if (Status written = write_down_committed(session_, *journal_); !written) {
       result_.error = std::move(written).error();
       return;
     }
-    Status paid = pay_owed(session_, *journal_, result_.report);
+    Status done = run_pending(session_, *journal_, result_.report);
     for (PlannedComponent& component : result_.run.components)
       if (component.state == ComponentState::changed) look_again(component);
     look_at_failing();
-    Status closed = close(paid.ok());
-    if (!paid)
-      result_.error = std::move(paid).error();
+    Status closed = close(done.ok());
+    if (!done)
+      result_.error = std::move(done).error();
     else if (!closed)
       result_.error = std::move(closed).error();
   }
@@ -278,12 +278,12 @@ class Apply {
     session_.forget_answers(component.name);
     for (;;) {
       SLIPWAY_TRY(owned, session_.state().ownerships());
-      const auto held = owned.find(component.name);
+      const auto earlier = owned.find(component.name);
       PlanOptions options = options_.plan;
       options.lock = result_.run.lock;
       Lock lock = options.lock;
       const PlannedComponent again = plan_component(session_, result_.run, component.name,
-                                                    held == owned.end() ? nullptr : &held->second, options, lock);
+                                                    earlier == owned.end() ? nullptr : &earlier->second, options, lock);
       if (again.error) return *again.error;
       if (!again.changes()) return {};
       if (std::chrono::steady_clock::now() < deadline && stop_requested()) {
@@ -301,10 +301,10 @@ class Apply {
     }
   }
 
-  /// @param paid  all that was owed is done: else the journal stays, and the next run takes it up
-  Status close(bool paid) {
+  /// @param done  all pending triggers have run: else the journal stays, and the next run takes it up
+  Status close(bool done) {
     SLIPWAY_TRY(steps, journal_->open_steps());
-    SLIPWAY_TRY(owed, journal_->owed());
+    SLIPWAY_TRY(pending, journal_->pending());
     const bool whole = std::none_of(result_.run.components.begin(), result_.run.components.end(), [](const auto& c) {
       return c.state == ComponentState::failed && !result_has_only_findings(c);
     });
@@ -319,7 +319,7 @@ class Apply {
     if (!steps.empty()) return session_.root().sync();
     SLIPWAY_CHECK(drop_layers());
     SLIPWAY_CHECK(session_.state().tidy());
-    return paid && owed.empty() ? end_journal() : session_.root().sync();
+    return done && pending.empty() ? end_journal() : session_.root().sync();
   }
 
   /// The journal goes last: whatever is cut off before is taken up by the next run.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/apply.hpp - makes a plan so: fetch, then component by component, then what is owed, then the check.
+// core/engine/apply/apply.hpp - makes a plan so: fetch, then component by component, then the pending triggers, then
+// the check.
 #pragma once
 
 #include <map>
@@ -24,7 +25,7 @@ struct ApplyResult {
   std::vector<std::string> report;           ///< what else happened: recovery, skipped triggers
   int generation = 0;                        ///< in force now
   bool changed = false;                      ///< anything was done at all
-  std::optional<Error> error;                ///< of the apply as a whole (an owed trigger that could not be paid)
+  std::optional<Error> error;                ///< of the apply as a whole (a pending trigger that could not be run)
 };
 
 /// Applies a spec. Component failures stand in the run; an Error is for what stops everything before any change.

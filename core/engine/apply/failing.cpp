@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/failing.hpp"
 
-#include "core/engine/unit/boot_unit.hpp"
+#include "core/engine/unit/units.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/apply/garbage.hpp"
-
 #include <filesystem>
 #include <set>
 
 #include "core/action/store/store.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/recovery.hpp"
 #include "core/host/originals.hpp"
 

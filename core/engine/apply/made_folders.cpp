@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/apply/made_folders.hpp"
-
 #include <array>
 
 #include "core/action/unit/unit_file.hpp"
+#include "core/engine/apply/transaction.hpp"
 
 namespace slipway::core {
 namespace {

@@ -15,8 +15,8 @@ Image original_of(const std::map<std::string, Ownership>& owned, const Step& ste
   const auto component = owned.find(step.component);
   if (component == owned.end()) return {};
   const Action action(step.action);
-  const Owned* held = component->second.find(action.kind() + " " + action.target());
-  return held == nullptr ? Image{} : held->original;
+  const Owned* earlier = component->second.find(action.kind() + " " + action.target());
+  return earlier == nullptr ? Image{} : earlier->original;
 }
 
 /// @param report  gets a line when somebody else changed the file since: it stays
@@ -31,7 +31,7 @@ Status undo_step(Session& session, const Step& step, const Image& original, std:
   return edited ? Status{} : kind->restore(action, step.image, context);
 }
 
-/// A trigger that was paid for the files of these steps has to be paid again for those that come back.
+/// A trigger that has run for the files of these steps has to run again for those that come back.
 Status owe_again(Journal& journal, const std::vector<Step>& steps) {
   std::vector<std::string> triggers;
   for (const Step& step : steps)
@@ -58,8 +58,8 @@ Result<Unfinished> read_unfinished(Session& session) {
 Result<Unfinished> unfinished_of(Journal& journal) {
   SLIPWAY_TRY(steps, journal.open_steps());
   SLIPWAY_TRY(unwritten, journal.unwritten());
-  SLIPWAY_TRY(owed, journal.owed());
-  return Unfinished{!steps.empty() || !unwritten.empty(), owed};
+  SLIPWAY_TRY(pending, journal.pending());
+  return Unfinished{!steps.empty() || !unwritten.empty(), pending};
 }
 
 Status write_down_committed(Session& session, Journal& journal) {

@@ -12,8 +12,8 @@
 namespace slipway::core {
 
 struct Unfinished {
-  bool recovery = false;          ///< steps to undo
-  std::vector<std::string> owed;  ///< triggers to pay
+  bool recovery = false;             ///< steps to undo
+  std::vector<std::string> pending;  ///< triggers to run
 };
 
 /// An apply was cut off, if only at its very end.
@@ -28,7 +28,7 @@ Result<Unfinished> unfinished_of(Journal& journal);
 Status write_down_committed(Session& session, Journal& journal);
 
 /// Opens the root's journal. A cut-off apply's open steps are undone, newest first; the ownership of components that
-/// were complete is written; what is owed stays owed.
+/// were complete is written; what is pending stays pending.
 /// @return the journal, and what was put right, a sentence each
 struct Recovered {
   std::unique_ptr<Journal> journal;

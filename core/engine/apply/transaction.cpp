@@ -6,7 +6,6 @@
 #include "core/action/store/store.hpp"
 #include "core/action/trigger/trigger.hpp"
 #include "core/action/unit/systemd.hpp"
-#include "core/engine/apply/made_folders.hpp"
 #include "core/engine/apply/stop.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/plan/user_edits.hpp"
@@ -16,7 +15,7 @@ namespace {
 
 Result<const ActionKind*> kind_of(const PlannedItem& item) { return action_kind(item.action.kind()); }
 
-/// Triggers that have to be paid before modules and units are touched; the others wait for the end of the apply.
+/// Triggers that have to run before modules and units are touched; the others wait for the end of the apply.
 bool needed_for_activation(const std::string& trigger) {
   return trigger == "ldconfig" || trigger == "daemon-reload" || trigger.starts_with("depmod:");
 }
@@ -47,7 +46,7 @@ ActionContext Transaction::context(const PlannedItem& item) {
   return make_context(session_, planned_.name, layers_, item.record, item.original);
 }
 
-std::vector<std::string> Transaction::owed_triggers() const {
+std::vector<std::string> Transaction::pending_triggers() const {
   std::vector<std::string> names;
   for (const PlannedItem* item : changing_)
     for (const Json& trigger : item->action.value("triggers"))
@@ -57,8 +56,8 @@ std::vector<std::string> Transaction::owed_triggers() const {
 }
 
 Status Transaction::intend() {
-  SLIPWAY_TRY(held, session_.state().ownerships());
-  const auto made = made_folders(held);
+  SLIPWAY_TRY(ownerships, session_.state().ownerships());
+  const auto made = made_folders(ownerships);
   for (PlannedItem* item : changing_) {
     SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
@@ -67,9 +66,9 @@ Status Transaction::intend() {
     steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
     item->original = item->original.is_null() ? image : kind->join(item->original, image);
   }
-  const auto triggers = owed_triggers();
-  SLIPWAY_TRY(owed, journal_.owed());
-  owed_before_ = owed;
+  const auto triggers = pending_triggers();
+  SLIPWAY_TRY(pending, journal_.pending());
+  pending_before_ = pending;
   SLIPWAY_CHECK(capture_products(triggers));
   SLIPWAY_CHECK(session_.root().sync());  // the originals are on the disk before the journal names them
   return journal_.intend(steps_, triggers);
@@ -120,7 +119,7 @@ Status Transaction::take_away() {
   return {};
 }
 
-/// Restarts that have to be paid before this item: the component's own action finds those done that are named by what
+/// Restarts that have to be done before this item: the component's own action finds those done that are named by what
 /// comes before it in the plan, so that it can tell whether the service is back, while all of it can still be undone.
 std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) const {
   std::vector<std::string> names;
@@ -162,14 +161,14 @@ void Transaction::keep(PlannedItem& item) {
   session_.ui().log(Ui::Level::warning, planned_.name, kept_words(item.action));
 }
 
-/// The owed restart of a unit that this item is about to start: it will read all files as they are by then. Empty when
-/// it is at work already.
+/// The pending restart of a unit that this item is about to start: it will read all files as they are by then. Empty
+/// when it is at work already.
 Result<std::string> Transaction::restart_made_needless(const PlannedItem& item) const {
   const std::string unit = item.action.target();
   const bool starts = item.action.kind() == "systemd-unit" && item.action.json().value("started", true);
   if (!starts || !has_systemd(session_.host())) return std::string();
-  SLIPWAY_TRY(owed, journal_.owed());
-  if (std::find(owed.begin(), owed.end(), "restart:" + unit) == owed.end()) return std::string();
+  SLIPWAY_TRY(pending, journal_.pending());
+  if (std::find(pending.begin(), pending.end(), "restart:" + unit) == pending.end()) return std::string();
   SLIPWAY_TRY(state, unit_state(session_.host(), unit));
   const bool down = state.active == "inactive" || state.active == "failed";  // one that is just starting may have read
   return down ? "restart:" + unit : std::string();
@@ -190,8 +189,8 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     SLIPWAY_TRY(written, kind->written(item.action, now));
     if (!written.is_null()) item.record = written;  // what others write from now on is theirs
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
-    if (!restart.empty()) SLIPWAY_CHECK(journal_.paid(restart));
-    if (!restart.empty()) paid_.insert(restart);
+    if (!restart.empty()) SLIPWAY_CHECK(journal_.done(restart));
+    if (!restart.empty()) ran_.insert(restart);
     if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) continue;
     outcome_ = outcome;
     return {};  // what comes after it in the plan builds on it
@@ -224,39 +223,40 @@ Status Transaction::activate_the_rest(bool late) {
   return {};
 }
 
-Status Transaction::pay_before_activation() {
+Status Transaction::run_before_activation() {
   const bool activates = std::any_of(changing_.begin(), changing_.end(), [](const PlannedItem* item) {
     const auto kind = kind_of(*item);
     return kind && !item->removal && (*kind)->phase() == ActionKind::Phase::activate;
   });
-  if (!activates || !session_.host_config().live) return {};  // offline nothing is set to work: all is paid at the end
-  SLIPWAY_TRY(owed, journal_.owed());
-  for (const std::string& trigger : owed) {
+  if (!activates || !session_.host_config().live)
+    return {};  // offline nothing is set to work: all triggers run at the end
+  SLIPWAY_TRY(pending, journal_.pending());
+  for (const std::string& trigger : pending) {
     if (!needed_for_activation(trigger)) continue;
     session_.ui().step(planned_.name, trigger);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
-    SLIPWAY_CHECK(pay_trigger(trigger, now));
-    paid_.insert(trigger);
+    SLIPWAY_CHECK(run_trigger(trigger, now));
+    ran_.insert(trigger);
     SLIPWAY_CHECK(session_.root().sync());  // tools write without one
-    // Other components may name it again later in this apply; intend() then owes it anew.
-    SLIPWAY_CHECK(journal_.paid(trigger));
+    // Other components may name it again later in this apply; intend() then makes it pending anew.
+    SLIPWAY_CHECK(journal_.done(trigger));
   }
   return {};
 }
 
-/// Those that an action of this component waits for; the others are paid at the end of the apply. One that fails was
-/// tried all the same: undo() pays it once more, for the files that are back by then.
-Status Transaction::pay_restarts() {
+/// Those that an action of this component waits for; the others run at the end of the apply. One that fails was
+/// tried all the same: undo() runs it once more, for the files that are back by then.
+Status Transaction::run_restarts() {
   if (!session_.host_config().live) return {};
-  SLIPWAY_TRY(owed, journal_.owed());
+  SLIPWAY_TRY(pending, journal_.pending());
   for (const PlannedItem& item : planned_.items) {
     for (const std::string& trigger : restarts_before(item)) {
-      if (paid_.contains(trigger) || std::find(owed.begin(), owed.end(), trigger) == owed.end()) continue;
+      if (ran_.contains(trigger) || std::find(pending.begin(), pending.end(), trigger) == pending.end()) continue;
       session_.ui().step(planned_.name, trigger);
-      paid_.insert(trigger);
+      ran_.insert(trigger);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
-      SLIPWAY_TRY(payment, pay_trigger(trigger, now));
-      if (payment.done) SLIPWAY_CHECK(journal_.paid(trigger));  // one that was skipped is reported at the end
+      SLIPWAY_TRY(ran, run_trigger(trigger, now));
+      if (ran.done) SLIPWAY_CHECK(journal_.done(trigger));  // one that was skipped is reported at the end
     }
   }
   return {};
@@ -266,7 +266,7 @@ Status Transaction::activate() {
   SLIPWAY_CHECK(perform(ActionKind::Phase::activate));
   SLIPWAY_CHECK(activate_the_rest(false));
   if (is_put_off()) return {};
-  SLIPWAY_CHECK(pay_restarts());
+  SLIPWAY_CHECK(run_restarts());
   SLIPWAY_CHECK(perform(ActionKind::Phase::activate, true));
   return activate_the_rest(true);
 }
@@ -342,7 +342,7 @@ Result<Outcome> Transaction::run() {
     SLIPWAY_CHECK(take_away());
     SLIPWAY_CHECK(perform(ActionKind::Phase::switch_in));
     SLIPWAY_CHECK(session_.root().sync());
-    SLIPWAY_CHECK(pay_before_activation());
+    SLIPWAY_CHECK(run_before_activation());
     SLIPWAY_CHECK(activate());
     SLIPWAY_CHECK(check_all());
     return commit();

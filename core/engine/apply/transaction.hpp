@@ -3,6 +3,7 @@
 // check.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/engine/plan/planned.hpp"
 #include "core/engine/session.hpp"
 #include "core/journal/journal.hpp"
+#include "core/journal/state_dir.hpp"
 
 namespace slipway::core {
 
@@ -34,10 +36,10 @@ class Transaction {
   Result<std::string> restart_made_needless(const PlannedItem& item) const;
   Status perform(ActionKind::Phase phase, bool late = false);
   Status take_away();
-  Status pay_before_activation();
+  Status run_before_activation();
   Status activate_the_rest(bool late);
   std::vector<std::string> restarts_before(const PlannedItem& item) const;
-  Status pay_restarts();
+  Status run_restarts();
   Status activate();
   Status check_all();
   Result<Ownership> ownership();
@@ -48,21 +50,30 @@ class Transaction {
   Status restore_one(const PlannedItem& item, const Image& image, Error& cause);
   void settle_triggers(Error& cause);
   void reinstate_all(Error& cause);
-  /// The rest of the activation waits: for a reboot, or for somebody to let go.
+  /// The rest of the activation waits: for a reboot, or for somebody to release the device.
   bool is_put_off() const;
   ActionContext context(const PlannedItem& item);
-  std::vector<std::string> owed_triggers() const;
+  std::vector<std::string> pending_triggers() const;
 
   Session& session_;
   Journal& journal_;
   PlannedComponent& planned_;
   int order_;
   ComponentLayers layers_;
-  std::vector<PlannedItem*> changing_;    ///< in the order of the steps
-  std::vector<Step> steps_;               ///< one for each of changing_
-  std::vector<std::string> owed_before_;  ///< triggers that were owed already when this began
-  std::set<std::string> paid_;            ///< triggers that were paid, or tried, before the end
+  std::vector<PlannedItem*> changing_;       ///< in the order of the steps
+  std::vector<Step> steps_;                  ///< one for each of changing_
+  std::vector<std::string> pending_before_;  ///< triggers that were pending already when this began
+  std::set<std::string> ran_;                ///< triggers that have run, or were tried, before the end
   Outcome outcome_ = Outcome::done();
 };
+
+/// The folders that slipway made for what it owns now.
+std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned);
+
+/// Something new in a folder that an earlier apply made: that folder goes with it as well, once it is empty.
+/// @param image  of the action's target before it is made, or with images of its parts, such as a unit's file and
+/// links;
+///               others than "absent" stay as they are
+void add_made_parents(Image& image, const Action& action, const std::set<std::string>& made);
 
 }  // namespace slipway::core

@@ -38,21 +38,21 @@ void Transaction::restore_all(Error& cause) {
 }
 
 /// What a trigger made of the files that are gone again has to be made anew, at once where modules and units need it;
-/// a trigger that was not paid yet has nothing to do any more.
+/// a trigger that has not run yet has nothing to do any more.
 void Transaction::settle_triggers(Error& cause) {
-  for (const std::string& trigger : owed_triggers()) {
-    if (std::find(owed_before_.begin(), owed_before_.end(), trigger) != owed_before_.end()) {
+  for (const std::string& trigger : pending_triggers()) {
+    if (std::find(pending_before_.begin(), pending_before_.end(), trigger) != pending_before_.end()) {
       std::vector<Step> none;
-      if (paid_.contains(trigger) && !journal_.intend(none, {trigger})) return;
+      if (ran_.contains(trigger) && !journal_.intend(none, {trigger})) return;
       continue;
     }
     Status settled;
-    if (paid_.contains(trigger)) {
+    if (ran_.contains(trigger)) {
       session_.ui().step(planned_.name, trigger);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
-      if (const auto payment = pay_trigger(trigger, now); !payment) settled = payment.error();
+      if (const auto ran = run_trigger(trigger, now); !ran) settled = ran.error();
     }
-    if (settled) settled = journal_.paid(trigger);
+    if (settled) settled = journal_.done(trigger);
     if (!settled) cause.details.emplace_back(kNotRestored, trigger + ": " + settled.error().what);
   }
 }

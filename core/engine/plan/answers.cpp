@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
-#include <slipway/write/replace_file.hpp>
+#include <slipway/write/new_file.hpp>
 
-#include "core/loader/safe_path.hpp"
+#include "core/loader/plugin_file.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/plan/clashes.hpp"
-
 #include <vector>
 
 #include "core/action/action_kind.hpp"
+#include "core/engine/plan/relations.hpp"
 
 namespace slipway::core {
 namespace {
@@ -36,7 +35,7 @@ bool is_planned(const PlannedComponent& component) {
          component.state != ComponentState::not_applicable;
 }
 
-Claims held_by_the_unplanned(const PlannedRun& run, const std::map<std::string, Ownership>& owned) {
+Claims owned_by_the_unplanned(const PlannedRun& run, const std::map<std::string, Ownership>& owned) {
   Claims claims;
   for (const auto& [name, ownership] : owned) {
     const PlannedComponent* component = run.find(name);
@@ -56,9 +55,8 @@ std::optional<Error> clash_in(const Claims& claims, const PlannedComponent& plan
                  holds ? planned.name + " wants " + claim + ", which " + other + " holds"
                        : planned.name + " and " + other + " both want " + claim,
                  {},
-                 holds
-                     ? "take " + other + " out of the spec and apply the whole spec first, or let go of one of the two"
-                     : "take one of the two out of the spec",
+                 holds ? "take " + other + " out of the spec and apply the whole spec first, or drop one of the two"
+                       : "take one of the two out of the spec",
                  {}};
   }
   return std::nullopt;
@@ -71,7 +69,7 @@ void add_claims(Claims& claims, const PlannedComponent& component) {
 }  // namespace
 
 void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned) {
-  Claims claims = held_by_the_unplanned(run, owned);
+  Claims claims = owned_by_the_unplanned(run, owned);
   for (PlannedComponent& component : run.components) {
     if (!is_planned(component)) continue;
     if (auto clash = clash_in(claims, component)) {
@@ -85,7 +83,7 @@ void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned
 
 std::optional<Error> clash_of(const PlannedComponent& planned, const PlannedRun& run,
                               const std::map<std::string, Ownership>& owned) {
-  Claims claims = held_by_the_unplanned(run, owned);
+  Claims claims = owned_by_the_unplanned(run, owned);
   for (const PlannedComponent& other : run.components)
     if (other.name != planned.name && is_planned(other)) add_claims(claims, other);
   return clash_in(claims, planned);

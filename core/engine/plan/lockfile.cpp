@@ -11,8 +11,6 @@
 namespace slipway::core {
 namespace {
 
-constexpr const char* kApiVersion = "slipway.dev/v1";
-
 Result<std::string> read_file(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return system_error("read", file, errno == 0 ? ENOENT : errno);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/plan/outputs.hpp"
+#include "core/engine/plan/relations.hpp"
 
 namespace slipway::core {
 namespace {
@@ -29,11 +29,11 @@ Status record_outputs(Session& session, const PlannedRun& run) {
   for (const PlannedComponent& component : run.components) {
     ++order;
     if (component.state != ComponentState::ready || component.leaving) continue;
-    const auto held = owned.find(component.name);
-    const bool known = held != owned.end();
+    const auto earlier = owned.find(component.name);
+    const bool known = earlier != owned.end();
     const Json outputs = component.plan.outputs();
-    if (known ? held->second.outputs == outputs : outputs.empty()) continue;
-    Ownership record = known ? held->second : Ownership{component.name, order, {}, {}};
+    if (known ? earlier->second.outputs == outputs : outputs.empty()) continue;
+    Ownership record = known ? earlier->second : Ownership{component.name, order, {}, {}};
     record.outputs = outputs;
     SLIPWAY_CHECK(session.state().write(record));
   }

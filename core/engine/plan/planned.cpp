@@ -15,7 +15,7 @@ bool PlannedComponent::record_is_new() const {
 }
 
 bool PlannedRun::changes() const {
-  return recovery || !owed.empty() ||
+  return recovery || !pending.empty() ||
          std::any_of(components.begin(), components.end(), [](const PlannedComponent& component) {
            return component.changes() || component.leaving || component.state == ComponentState::deferred;
          });
@@ -47,7 +47,7 @@ Json plan_identity(const PlannedRun& run) {
                        {"standing", static_cast<int>(item.check.standing)}});
     components.push_back({{"name", component.name}, {"state", to_string(component.state)}, {"items", items}});
   }
-  return {{"components", components}, {"kernel", run.kernel}, {"owed", run.owed}, {"spec", run.spec.document}};
+  return {{"components", components}, {"kernel", run.kernel}, {"pending", run.pending}, {"spec", run.spec.document}};
 }
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/plan/planned.hpp - a plan as the core sees it: each wish with its standing, and what has to go.
+// core/engine/plan/planned.hpp - a plan as the core sees it: each action with its standing, and what has to go.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@
 
 namespace slipway::core {
 
-/// One wish of a plan, or the removal of something that is no longer wished.
+/// One action of a plan, or the removal of something that is no longer planned.
 struct PlannedItem {
   Action action;
   bool removal = false;
@@ -37,7 +37,7 @@ struct PlannedComponent {
   Facts facts;
   Plan plan;
   std::vector<PlannedItem> items;             ///< removals first (newest first), then the plan in its order
-  std::map<std::string, Prospect> prospects;  ///< by trigger that the items will owe
+  std::map<std::string, Prospect> prospects;  ///< by trigger that the items will need
   std::string reason;                         ///< why it is not applicable, blocked or deferred
   std::optional<Error> error;                 ///< when it failed
   Json section;                               ///< its spec
@@ -53,8 +53,8 @@ struct PlannedRun {
   HostSpec spec;
   std::string kernel;                         ///< the target release, empty when it could not be told
   std::vector<PlannedComponent> components;   ///< those that leave first, then in the graph's order
-  std::vector<std::string> owed;              ///< triggers that a cut-off apply still owes
-  std::vector<std::string> triggers;          ///< triggers that these changes will owe
+  std::vector<std::string> pending;           ///< triggers that an interrupted apply left
+  std::vector<std::string> triggers;          ///< triggers that these changes will need
   std::map<std::string, Prospect> prospects;  ///< what each of them will come to
   bool recovery = false;                      ///< a cut-off apply has to be undone first
   Lock lock;                                  ///< what was chosen

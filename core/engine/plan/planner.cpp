@@ -7,11 +7,9 @@
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/recovery.hpp"
-#include "core/engine/plan/clashes.hpp"
-#include "core/engine/plan/outputs.hpp"
+#include "core/engine/plan/relations.hpp"
 #include "core/engine/plan/sources.hpp"
-#include "core/engine/unit/boot_unit.hpp"
-#include "core/engine/unit/service_unit.hpp"
+#include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
@@ -113,10 +111,10 @@ Status check_actions(const std::string& component, const Plan& plan) {
 Status add_removals(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
   if (owned == nullptr) return {};
   for (auto item = owned->items.rbegin(); item != owned->items.rend(); ++item) {  // NOLINT(modernize-loop-convert)
-    const bool wished =
+    const bool still_planned =
         std::any_of(planned.plan.actions().begin(), planned.plan.actions().end(),
                     [&](const Action& action) { return action.kind() + " " + action.target() == item->key(); });
-    if (wished) continue;
+    if (still_planned) continue;
     PlannedItem removal{Action(item->action), true, {}, item->record, item->original};
     SLIPWAY_TRY(kind, action_kind(removal.action.kind()));
     ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
@@ -129,12 +127,12 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
   return {};
 }
 
-Status add_wishes(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
+Status add_desired(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
   for (const Action& action : planned.plan.actions()) {
     PlannedItem item{action, false, {}, {}, {}};
-    if (const Owned* held = owned == nullptr ? nullptr : owned->find(item.key())) {
-      item.record = held->record;
-      item.original = held->original;
+    if (const Owned* earlier = owned == nullptr ? nullptr : owned->find(item.key())) {
+      item.record = earlier->record;
+      item.original = earlier->original;
     }
     SLIPWAY_TRY(kind, action_kind(action.kind()));
     ActionContext context = make_context(session, planned.name, layers, item.record, item.original);
@@ -149,8 +147,8 @@ Status add_wishes(Session& session, PlannedComponent& planned, const Ownership* 
   return {};
 }
 
-/// The programs that the changes will owe are looked for before anything is changed. A removal does without them: what
-/// they would make anew is gone, or as stale as it would be after a removal by hand.
+/// The programs that the triggers will need are looked for before anything is changed. A removal does without them:
+/// what they would make anew is gone, or as stale as it would be after a removal by hand.
 Status foresee_triggers(const Session& session, PlannedComponent& planned) {
   std::optional<Error> first;
   for (const bool removal : {false, true})
@@ -176,7 +174,7 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   SLIPWAY_CHECK(check_actions(planned.name, planned.plan));
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
-  SLIPWAY_CHECK(add_wishes(session, planned, owned, layers));
+  SLIPWAY_CHECK(add_desired(session, planned, owned, layers));
   return foresee_triggers(session, planned);
 }
 
@@ -213,8 +211,8 @@ PlannedComponent plan_boot_unit(Session& session, const HostSpec& spec, const st
   PlannedComponent planned;
   planned.name = kBootComponent;
   planned.plan = boot_plan(session, spec);
-  const auto held = owned.find(kBootComponent);
-  const Status filled = fill_items(session, planned, held == owned.end() ? nullptr : &held->second, {});
+  const auto earlier = owned.find(kBootComponent);
+  const Status filled = fill_items(session, planned, earlier == owned.end() ? nullptr : &earlier->second, {});
   if (!filled)
     fail(planned, filled.error());
   else
@@ -398,7 +396,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   SLIPWAY_TRY(graph, graph_of(session, run.spec));
   SLIPWAY_TRY(unfinished, journal == nullptr ? read_unfinished(session) : unfinished_of(*journal));
   run.recovery = unfinished.recovery;
-  run.owed = unfinished.owed;
+  run.pending = unfinished.pending;
   SLIPWAY_TRY(failing, session.state().failing());
   run.failing = failing;
 
@@ -421,8 +419,8 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
       fail(planned, found.error());
     } else if (!settle_by_requirements(planned, run, graph)) {
       planned.facts = std::move(*found);
-      const auto held = owned.find(name);
-      plan_from_facts(session, planned, run, held == owned.end() ? nullptr : &held->second, options, run.lock);
+      const auto earlier = owned.find(name);
+      plan_from_facts(session, planned, run, earlier == owned.end() ? nullptr : &earlier->second, options, run.lock);
     }
     defer_behind_changes(session, planned, run);
     boot = boot || is_lost_at_a_boot(planned.plan);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/unit/boot_unit.hpp"
-
 #include <algorithm>
 #include <set>
 
-#include "core/engine/unit/unit_program.hpp"
+#include "core/engine/unit/units.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/unit/service_unit.hpp"
-
-#include "core/engine/unit/unit_program.hpp"
+#include "core/engine/unit/units.hpp"
 
 namespace slipway::core {
 namespace {

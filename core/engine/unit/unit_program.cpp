@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/unit/unit_program.hpp"
-
-#include "core/loader/own_prefix.hpp"
+#include "core/engine/unit/units.hpp"
+#include "core/loader/installation.hpp"
 
 #ifndef SLIPWAY_BIN_DIR
 #error "the build names the folder of the program"

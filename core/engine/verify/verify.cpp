@@ -7,7 +7,7 @@
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/unit/boot_unit.hpp"
+#include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
@@ -29,7 +29,7 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
     SLIPWAY_TRY(found, kind->inspect(action, context));
     for (const std::string& problem : found) note(problem);
   }
-  const std::string name = owned.component + ".held";
+  const std::string name = owned.component + ".owned";
   if (problems.empty())
     return Finding{Finding::Status::pass,
                    name,
@@ -123,7 +123,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     // A component that an apply had nothing to do for holds nothing, and is in the generation all the same.
     const bool applied = current && current->plugins.contains(name);
     if (!owned.contains(name) && !applied && session.host_config().hardware != "detect")
-      all[name].fail(name + ".held", "it is not installed in this root",
+      all[name].fail(name + ".owned", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
   }
   return all;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/schema/artifact_source.hpp"
-
-#include "core/loader/schema/repository.hpp"
+#include "core/loader/schema/types.hpp"
 #include "core/loader/schema/words.hpp"
 
 namespace slipway::core {

@@ -4,10 +4,7 @@
 #include <algorithm>
 
 #include "core/loader/nearest.hpp"
-#include "core/loader/schema/artifact_source.hpp"
-#include "core/loader/schema/pattern.hpp"
-#include "core/loader/schema/scalar.hpp"
-#include "core/loader/schema/secret.hpp"
+#include "core/loader/schema/types.hpp"
 #include "core/loader/schema/words.hpp"
 
 namespace slipway::core {

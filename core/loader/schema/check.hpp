@@ -39,4 +39,17 @@ std::string below(const std::string& key, const std::string& entry);
 void unknown_key(const YamlEntry& entry, const std::string& key, const std::vector<std::string>& known,
                  SchemaCheck& check);
 
+/// Reads one key's schema ({type: string, help: …}) and checks that it makes sense: default and example fit it,
+/// nothing is given that its type has no use for. Everything wrong goes into `check`.
+SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck& check);
+
+/// Reads key names with their schemas: the `keys` of an object, the `spec` of a component.
+std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const std::string& key, SchemaCheck& check);
+
+/// @param written  what check_value() gave without a problem
+/// @param folder   absolute: what relative paths are relative to
+/// @return the value with defaults filled in, at every depth (an object that is not given is there when it has defaults
+///         and no required key), paths absolute, artifact sources in their long form with tag and digest split off
+Json complete_value(const Json& written, const SchemaKey& schema, const std::string& folder);
+
 }  // namespace slipway::core

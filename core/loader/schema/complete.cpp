@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/schema/complete.hpp"
-
 #include <algorithm>
 #include <filesystem>
 
-#include "core/loader/schema/artifact_source.hpp"
-#include "core/loader/schema/repository.hpp"
+#include "core/loader/schema/check.hpp"
+#include "core/loader/schema/types.hpp"
 
 namespace slipway::core {
 namespace {

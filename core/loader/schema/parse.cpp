@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/schema/parse.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <set>
 
-#include "core/loader/schema/pattern.hpp"
+#include "core/loader/schema/check.hpp"
+#include "core/loader/schema/types.hpp"
 #include "core/loader/schema/words.hpp"
 
 namespace slipway::core {

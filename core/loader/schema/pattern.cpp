@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/schema/pattern.hpp"
-
 #include <map>
 #include <regex>
+
+#include "core/loader/schema/types.hpp"
 
 namespace slipway::core {
 namespace {

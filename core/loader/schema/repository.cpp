@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/schema/repository.hpp"
-
 #include <algorithm>
+
+#include "core/loader/schema/types.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/schema/scalar.hpp"
-
 #include <cctype>
 #include <charconv>
 #include <cmath>
+
+#include "core/loader/schema/types.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/schema/secret.hpp"
-
 #include <algorithm>
 #include <cctype>
 
+#include "core/loader/schema/types.hpp"
 #include "core/loader/schema/words.hpp"
 
 namespace slipway::core {

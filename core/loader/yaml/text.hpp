@@ -45,4 +45,17 @@ std::string_view indentation(std::string_view line);
 /// Without spaces, tabs and carriage returns at both ends.
 std::string_view trimmed(std::string_view line);
 
+struct YamlComplaint {
+  Position position;
+  std::string what;
+  std::string next;
+};
+
+/// @param message      yaml-cpp's own words
+/// @param line,column  where it stopped, counted from 0, the column in bytes
+YamlComplaint explain_yaml_error(const TextLines& lines, const std::string& message, int line, int column);
+
+/// A block line that is indented with a tab.
+YamlComplaint tab_complaint(const TextLines& lines, int line);
+
 }  // namespace slipway::core

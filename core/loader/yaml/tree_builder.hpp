@@ -10,7 +10,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/mark.h>
 
-#include "core/loader/yaml/words.hpp"
+#include "core/loader/yaml/text.hpp"
 
 namespace slipway::core {
 

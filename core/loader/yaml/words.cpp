@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/yaml/words.hpp"
-
 #include <algorithm>
 #include <optional>
+
+#include "core/loader/yaml/text.hpp"
 
 namespace slipway::core {
 namespace {

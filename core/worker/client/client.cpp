@@ -9,7 +9,7 @@
 
 #include "core/worker/client/channel.hpp"
 #include "core/worker/client/failure.hpp"
-#include "core/worker/client/said.hpp"
+#include "core/worker/client/output.hpp"
 #include "core/worker/client/spawn.hpp"
 #include "core/worker/client/worker.hpp"
 
@@ -72,13 +72,13 @@ class ProcessWorker final : public Worker {
   Result<Json> read_reply(const Json& message) const;
   Error ended(const WorkerEvents& events);
   Error end_because(const Error& error);
-  Failed failed() const { return {options_.name, phase_, options_.plugin_path, said_.last_lines()}; }
+  Failed failed() const { return {options_.name, phase_, options_.plugin_path, output_.last_lines()}; }
 
   WorkerOptions options_;
   std::unique_ptr<Family> family_;
   WorkerProcess process_;
   Channel channel_;
-  Said said_;
+  ToolOutput output_;
   std::string phase_;
   std::string op_;
   std::uint64_t calls_ = 0;
@@ -96,13 +96,13 @@ Result<Json> ProcessWorker::call(const std::string& op, const Json& request, mil
   constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
   Turn turn{events, Clock::now() + std::min(limit, kLongest), limit, ++calls_, std::nullopt};
   SLIPWAY_CHECK(channel_.queue({{"type", "call"}, {"id", turn.id}, {"op", op}, {"request", request}}));
-  said_.begin_call();
+  output_.begin_call();
   lines_since_ = Clock::now();
   turn_ = &turn;
   const std::optional<Error> failure = converse(turn);
   turn_ = nullptr;
   drain_printed(events);
-  said_.flush(events.log);
+  output_.flush(events.log);
   if (failure) return *failure;
   return std::move(*turn.answer);
 }
@@ -116,8 +116,9 @@ std::optional<Error> ProcessWorker::converse(Turn& turn) {
     if (auto error = handle_all(turn)) return error;
     if (turn.answer) return std::nullopt;
     if (!open) return ended(turn.events);
-    if (said_.flooded())
-      return end_because(misbehaved(failed(), "printed more than " + std::to_string(Said::kMaxPerCall >> 20) + " MiB"));
+    if (output_.flooded())
+      return end_because(
+          misbehaved(failed(), "printed more than " + std::to_string(ToolOutput::kMaxPerCall >> 20) + " MiB"));
     if (Clock::now() >= turn.deadline) return end_because(ran_out_of_time(failed(), turn.limit));
     forget_old_lines();
     if (auto error = wait(turn)) return error;
@@ -141,12 +142,12 @@ std::optional<Error> ProcessWorker::wait(const Turn& turn) {
 
 void ProcessWorker::drain_printed(const WorkerEvents& events) {
   std::array<char, 65536> part;
-  while (process_.printed && !said_.flooded()) {
+  while (process_.printed && !output_.flooded()) {
     const ssize_t got = ::read(process_.printed.get(), part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return;
     if (got == 0) process_.printed = Fd();
-    said_.printed({part.data(), static_cast<std::size_t>(got)}, events.log);
+    output_.printed({part.data(), static_cast<std::size_t>(got)}, events.log);
   }
 }
 
@@ -166,7 +167,7 @@ std::optional<Error> ProcessWorker::handle(const Json& message, Turn& turn) {
     ready_ = true;
     phase_ = op_;
   } else if (type == "log") {
-    said_.logged(text_at(message, "level"), text_at(message, "text"), turn.events.log);
+    output_.logged(text_at(message, "level"), text_at(message, "text"), turn.events.log);
   } else if (type == "progress") {
     if (turn.events.progress)
       turn.events.progress(text_at(message, "label"), number_at(message, "done"), number_at(message, "total"));
@@ -208,7 +209,7 @@ bool ProcessWorker::handle_service(const std::string& type, const Json& message,
 /// A service may talk for years; what it says in a minute is what counts as a flood.
 void ProcessWorker::forget_old_lines() {
   if (op_ != "service" || Clock::now() - lines_since_ < std::chrono::minutes(1)) return;
-  said_.begin_call();
+  output_.begin_call();
   lines_since_ = Clock::now();
 }
 
@@ -261,7 +262,7 @@ Result<Json> ProcessWorker::read_reply(const Json& message) const {
   error.what = "the plugin of " + context.name + " " + error.what;
   if (error.where.empty()) error.where = context.plugin;
   error.details.emplace_back("phase", context.phase);
-  if (!context.said.empty()) error.details.emplace_back("said", context.said);
+  if (!context.output.empty()) error.details.emplace_back("output", context.output);
   return error;
 }
 
@@ -270,7 +271,7 @@ Error ProcessWorker::ended(const WorkerEvents& events) {
   constexpr int kDyingMs = 500;  // a descriptor closes a little before its process is dead
   const std::optional<int> status = family_->wait(kDyingMs);
   drain_printed(events);
-  said_.flush(events.log);
+  output_.flush(events.log);
   if (!status) return end_because(misbehaved(failed(), "closed its connection to slipway"));
   over_ = true;
   (void)family_->end();

@@ -23,7 +23,7 @@ Error report(const Failed& failed, ErrorCode code, const std::string& how, std::
               .where = failed.plugin,
               .next = std::move(next)};
   error.details.emplace_back("phase", failed.phase);
-  if (!failed.said.empty()) error.details.emplace_back("said", failed.said);
+  if (!failed.output.empty()) error.details.emplace_back("output", failed.output);
   return error;
 }
 

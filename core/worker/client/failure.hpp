@@ -14,7 +14,7 @@ struct Failed {
   std::string name;    ///< component
   std::string phase;   ///< the operation, or "load"
   std::string plugin;  ///< path
-  std::string said;    ///< its last lines
+  std::string output;  ///< its last lines
 };
 
 /// It ended by itself: a signal, or exit. `status` is waitpid's, -1 when that is not known.

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "core/worker/client/process_list.hpp"
-#include "core/worker/serve/worker_mark.hpp"
+#include "core/worker/serve/serve.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker/client/locate.hpp"
-
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +6,8 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/worker/client/spawn.hpp"
 
 namespace slipway::core {
 namespace {

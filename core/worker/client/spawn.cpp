@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #include "core/worker/client/cgroup_start.hpp"
-#include "core/worker/client/locate.hpp"
-#include "core/worker/client/start_thread.hpp"
 
 namespace slipway::core {
 namespace {

@@ -2,6 +2,7 @@
 // core/worker/client/spawn.hpp - starts the process of a worker.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <sys/types.h>
@@ -26,5 +27,16 @@ struct WorkerProcess {
 /// lives as long as this process does the start, since a worker dies with the thread that started it.
 /// Errors: those of worker_program(), system_error().
 Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family);
+
+/// Beside the running program (build tree), ../libexec/slipway/ or ../bin/ from there, else the compiled-in folder.
+/// Errors: `not_found` with the places; `denied` when as root the found one may be written by others.
+Result<std::string> own_program(const std::string& name);
+
+/// slipway-worker: $SLIPWAY_WORKER when the environment is trusted or we are not root, else as own_program().
+Result<std::string> worker_program(bool trust_environment);
+
+/// Runs `work` on that thread and waits for it. PR_SET_PDEATHSIG means the thread, not the process, that forked: what
+/// a short-lived thread started would be killed with it. All signals are blocked there.
+void run_on_start_thread(const std::function<void()>& work);
 
 }  // namespace slipway::core

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker/client/start_thread.hpp"
-
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
 #include <thread>
+
+#include "core/worker/client/spawn.hpp"
 
 namespace slipway::core {
 namespace {

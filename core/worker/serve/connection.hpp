@@ -30,7 +30,7 @@ class Connection {
   FrameReader reader_;
 };
 
-/// What the plugin is given as `slipway_services`: its wishes become frames.
+/// What the plugin is given as `slipway_services`: its calls become frames.
 class WorkerServices {
  public:
   explicit WorkerServices(Connection& connection);

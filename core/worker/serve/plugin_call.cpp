@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker/serve/plugin_call.hpp"
-
 #include "core/worker/frame.hpp"
+#include "core/worker/serve/plugin_library.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,8 +4,6 @@
 
 #include <boost/dll/shared_library.hpp>
 
-#include "core/worker/serve/plugin_call.hpp"
-
 namespace slipway::core {
 namespace {
 

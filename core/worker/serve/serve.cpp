@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "core/worker/serve/connection.hpp"
-#include "core/worker/serve/worker_mark.hpp"
 
 namespace slipway::core {
 namespace {
@@ -31,7 +30,8 @@ void set_oom_score() {
   if (file >= 0) close(file);
 }
 
-/// The hard limits stay as they are: programs that a plugin runs through the SDK get them back (sdk/src/host/child.cpp).
+/// The hard limits stay as they are: programs that a plugin runs through the SDK get them back
+/// (sdk/src/host/child.cpp).
 void limit(__rlimit_resource_t what, rlim_t value) {
   rlimit now{};
   if (getrlimit(what, &now) != 0) return;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "core/worker/serve/plugin_library.hpp"
 
@@ -14,5 +16,16 @@ using LoadPlugin = std::function<Result<std::unique_ptr<PluginLibrary>>(const sl
 /// open. Settles in the process, loads the plugin, and serves until slipway is gone.
 /// @return 64, when it was not started so
 int serve_as_worker(int count, char** arguments, const LoadPlugin& load);
+
+/// What the tool prints goes to standard output, what it logs is left out as slipway does without -v, progress is shown
+/// to nobody. @param words the plugin's path, the component, the tool and its arguments  @return the exit status
+int run_tool_alone(const std::vector<std::string>& words);
+
+/// Each worker's own name, in the environment of all that it starts.
+constexpr const char* kWorkerVariable = "SLIPWAY_WORKER_ID";
+
+/// oom_score_adj(5) of every worker: when memory is short, a plugin goes before slipway. All descendants inherit it,
+/// even those that wipe their environment, and it can still be read of the dead. Nobody picks this number by chance.
+constexpr int kWorkerOomScore = 313;
 
 }  // namespace slipway::core

@@ -3,7 +3,7 @@
 // large libraries (docs/manifest.md).
 #include <malloc.h>
 
-#include "core/worker/serve/plugin_call.hpp"
+#include "core/worker/serve/plugin_library.hpp"
 #include "core/worker/serve/serve.hpp"
 
 extern "C" int slipway_plugin_open(const slipway_services* services, slipway_plugin* plugin);

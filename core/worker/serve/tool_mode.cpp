@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker/serve/tool_mode.hpp"
-
 #include <cstdio>
 
 #include <slipway/abi.h>
@@ -9,6 +7,7 @@
 
 #include "core/exit_code.hpp"
 #include "core/worker/serve/plugin_library.hpp"
+#include "core/worker/serve/serve.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/worker/serve/serve.hpp"
-#include "core/worker/serve/tool_mode.hpp"
 
 int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "--tool") {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/module.c - a file of the form of a kernel module (ELF with .modinfo, as include/linux/moduleparam.h makes it), for
-// depmod and modinfo to read. It holds no code: no kernel would load it.
-#define MODINFO(name, text) \
-  static const char name[] __attribute__((section(".modinfo"), used, aligned(1))) = text
+// src/module.c - a file of the form of a kernel module (ELF with .modinfo, as include/linux/moduleparam.h makes it),
+// for depmod and modinfo to read. It holds no code: no kernel would load it.
+#define MODINFO(name, text) static const char name[] __attribute__((section(".modinfo"), used, aligned(1))) = text
 
 MODINFO(modinfo_license, "license=Dual MIT/GPL");
 MODINFO(modinfo_description, "description=demonstration package of slipway: no NVIDIA software");

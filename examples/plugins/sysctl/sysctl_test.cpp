@@ -23,9 +23,9 @@ Spec spec(Json section) {
   return Spec(std::move(section));
 }
 
-Result<Plan> plan_for(const Spec& wish, const Host& host) {
-  SLIPWAY_TRY(facts, Sysctl().detect(wish, host));
-  return Sysctl().plan(wish, facts, Inputs());
+Result<Plan> plan_for(const Spec& desired, const Host& host) {
+  SLIPWAY_TRY(facts, Sysctl().detect(desired, host));
+  return Sysctl().plan(desired, facts, Inputs());
 }
 
 FakeHost running_node() {
@@ -75,11 +75,11 @@ TEST(SysctlPlan, IsEmptyWhenNothingIsAskedFor) { EXPECT_EQ(summary(*plan_for(spe
 
 TEST(SysctlPlan, RemarksOnWhatTheKernelDoesNotHave) {
   const FakeHost host = running_node();
-  const Spec wish = spec({{"values", {{"vm.max_map_count", "262144"}, {"kernel.hung_gpu", "1"}}}});
-  const Result<Plan> plan = plan_for(wish, host);
+  const Spec desired = spec({{"values", {{"vm.max_map_count", "262144"}, {"kernel.hung_gpu", "1"}}}});
+  const Result<Plan> plan = plan_for(desired, host);
   ASSERT_EQ(plan->notes().size(), 1U);
   EXPECT_NE(plan->notes()[0].find("kernel.hung_gpu"), std::string::npos);
-  EXPECT_TRUE(plan_for(wish, FakeHost())->notes().empty());
+  EXPECT_TRUE(plan_for(desired, FakeHost())->notes().empty());
 }
 
 TEST(SysctlPlan, RefusesWhatCannotStandInTheFile) {
@@ -91,12 +91,12 @@ TEST(SysctlPlan, RefusesWhatCannotStandInTheFile) {
 
 TEST(SysctlVerify, ComparesWithWhatTheKernelHas) {
   const FakeHost host = running_node();
-  const Spec wish =
+  const Spec desired =
       spec({{"values",
              {{"net.ipv4.tcp_rmem", "4096 87380 134217728"}, {"vm.max_map_count", "262144"}, {"kernel.hung_gpu", "1"}}},
             {"modules", {"ib_umad"}},
             {"transparent_hugepages", "madvise"}});
-  const Result<Findings> findings = Sysctl().verify(wish, host);
+  const Result<Findings> findings = Sysctl().verify(desired, host);
   ASSERT_TRUE(findings.ok());
   std::string seen;
   for (const Finding& finding : findings->list())
@@ -107,8 +107,8 @@ TEST(SysctlVerify, ComparesWithWhatTheKernelHas) {
 }
 
 TEST(SysctlVerify, CanTryNothingInAnOfflineRoot) {
-  const Spec wish = spec({{"preset", "rdma"}, {"modules", {"ib_umad"}}, {"transparent_hugepages", "never"}});
-  const auto findings = Sysctl().verify(wish, FakeHost());
+  const Spec desired = spec({{"preset", "rdma"}, {"modules", {"ib_umad"}}, {"transparent_hugepages", "never"}});
+  const auto findings = Sysctl().verify(desired, FakeHost());
   ASSERT_EQ(findings->list().size(), 9U);
   for (const Finding& finding : findings->list())
     EXPECT_EQ(finding.status, Finding::Status::not_exercised) << finding.name;
@@ -118,9 +118,9 @@ TEST(SysctlVerify, CanTryNothingInAnOfflineRoot) {
 TEST(SysctlVerify, ExpectsNothingOfAMachineThatIsOnlyLookedAt) {
   FakeHost host;
   host.file("/proc/sys/vm/max_map_count", "65530\n");
-  const Spec wish = spec({{"values", {{"vm.max_map_count", "262144"}}}, {"modules", {"ib_umad"}}});
+  const Spec desired = spec({{"values", {{"vm.max_map_count", "262144"}}}, {"modules", {"ib_umad"}}});
   ASSERT_TRUE(host.has_kernel_view());
-  const auto findings = Sysctl().verify(wish, host);
+  const auto findings = Sysctl().verify(desired, host);
   ASSERT_EQ(findings->list().size(), 2U);
   for (const Finding& finding : findings->list())
     EXPECT_EQ(finding.status, Finding::Status::not_exercised) << finding.name;
@@ -129,12 +129,12 @@ TEST(SysctlVerify, ExpectsNothingOfAMachineThatIsOnlyLookedAt) {
 // A fault of the machine may cost a finding; it must neither throw nor turn into "all is well".
 TEST(SysctlVerify, NeverPassesWhatItCouldNotRead) {
   const FakeHost machine = running_node();
-  const Spec wish = spec({{"values", {{"vm.max_map_count", "65530"}}}});
+  const Spec desired = spec({{"values", {{"vm.max_map_count", "65530"}}}});
   const FailingHost counting(machine);
-  ASSERT_TRUE(Sysctl().verify(wish, counting)->list().front().status == Finding::Status::pass);
+  ASSERT_TRUE(Sysctl().verify(desired, counting)->list().front().status == Finding::Status::pass);
   for (unsigned nth = 1; nth <= counting.calls(); ++nth) {
     const FailingHost host = FailingHost(machine).fail(nth);
-    EXPECT_NE(Sysctl().verify(wish, host)->list().front().status, Finding::Status::pass) << nth;
+    EXPECT_NE(Sysctl().verify(desired, host)->list().front().status, Finding::Status::pass) << nth;
   }
 }
 

@@ -103,20 +103,20 @@ class Picker {
 
 }  // namespace
 
-std::vector<std::string> preferred(const Resource& resource, const Wish& wish, AllocationPolicy policy,
+std::vector<std::string> preferred(const Resource& resource, const PreferredRequest& asked, AllocationPolicy policy,
                                    const Nearness& nearness) {
-  Request request{known(resource, wish.available), known(resource, wish.required)};
+  Request request{known(resource, asked.available), known(resource, asked.required)};
   std::vector<const Id*> all = request.available;
   for (const Id* id : request.required)
     if (std::ranges::find(all, id) == all.end()) all.push_back(id);
   std::ranges::sort(all);
-  if (wish.size <= request.required.size()) return texts_of(request.required);
-  if (all.size() < wish.size) return texts_of(request.required);
-  if (all.size() == wish.size) return texts_of(all);
+  if (asked.size <= request.required.size()) return texts_of(request.required);
+  if (all.size() < asked.size) return texts_of(request.required);
+  if (all.size() == asked.size) return texts_of(all);
   const bool mig = std::ranges::any_of(resource.devices, &Device::mig);
-  if (!mig && !resource.shared() && nearness.size() > 0) return nearest(resource, request, wish.size, nearness);
+  if (!mig && !resource.shared() && nearness.size() > 0) return nearest(resource, request, asked.size, nearness);
   return Picker(resource, policy == AllocationPolicy::packed || (mig && !resource.shared()), nearness)
-      .pick(request, wish.size);
+      .pick(request, asked.size);
 }
 
 }  // namespace slipway::deviceplugin

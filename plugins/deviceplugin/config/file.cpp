@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "deviceplugin/config/flags.hpp"
-#include "deviceplugin/config/sharing.hpp"
 #include "nvidia/nearest.hpp"
 
 namespace slipway::deviceplugin {

@@ -18,4 +18,7 @@ Status set_imex_channels(const Node& node, Settings& settings);
 Status set_flag(const Node& node, bool& flag);
 Status set_text(const Node& node, std::string& text);
 
+/// timeSlicing or mps, with a list of resources, or the short form `replicas: N` right below. Errors: `invalid`.
+Status take_sharing(const Node& node, Settings& settings);
+
 }  // namespace slipway::deviceplugin

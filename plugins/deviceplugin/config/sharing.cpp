@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/config/sharing.hpp"
-
 #include <algorithm>
 
 #include "deviceplugin/config/flags.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/health.hpp - which GPUs may be handed out: evidence against a GPU, and the proof that it is
-// over.
+// plugins/deviceplugin/devices/health.hpp - which GPUs may be handed out: evidence against a GPU, and the proof that it
+// is over.
 //
 // A GPU is sick from the first evidence on, and everything on it: replicas and MIG devices. It is healthy again once it
 // answers and nothing new came for a while; after an error that needs a reset also that has to be seen, or the driver

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/devices/inventory.hpp"
 
-#include "deviceplugin/devices/mig_profile.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"

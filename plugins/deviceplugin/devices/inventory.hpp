@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/devices/inventory.hpp - the GPUs and MIG devices of this machine, and how near each other they are.
+// plugins/deviceplugin/devices/inventory.hpp - the GPUs and MIG devices of this machine, and how near each other they
+// are.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <slipway/host.hpp>
@@ -43,7 +46,7 @@ struct Gpu {
   bool operator==(const Gpu&) const = default;
 
   std::string path() const { return "/dev/nvidia" + std::to_string(minor); }
-  std::string called() const { return "GPU " + std::to_string(index) + " (" + address + ")"; }
+  std::string label() const { return "GPU " + std::to_string(index) + " (" + address + ")"; }
 };
 
 /// How near GPU i and j are: the higher, the better they talk. Symmetric; 0 where it is not known.
@@ -83,5 +86,16 @@ Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& host, con
 
 /// NVLinks, NVSwitches and the PCI tree between all pairs. What cannot be asked counts as far.
 Nearness read_nearness(nvidia::nvml::Nvml& nvml, const std::vector<Gpu>& gpus);
+
+/// Minor numbers of capability nodes by name: "gpu0/gi1/ci0/access" -> 12.
+using MigMinors = std::map<std::string, unsigned>;
+
+/// Devices that go away while they are read are left out.
+nvidia::nvml::Answer<std::vector<MigDevice>> read_mig_devices(nvidia::nvml::Nvml& nvml, nvmlDevice_t handle,
+                                                              const Gpu& gpu, const MigMinors& minors);
+
+/// Those of /proc/driver/nvidia-caps/mig-minors; without the file none.
+MigMinors read_mig_minors(const Host& host);
+MigMinors parse_mig_minors(std::string_view text);
 
 }  // namespace slipway::deviceplugin

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/devices/mig_profile.hpp"
-
 #include <algorithm>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "deviceplugin/devices/inventory.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
-#include "nvidia/nvml/mig_name.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

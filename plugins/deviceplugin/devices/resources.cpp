@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "deviceplugin/devices/share.hpp"
-
 namespace slipway::deviceplugin {
 namespace {
 
@@ -57,13 +55,13 @@ Status check_single(std::vector<Gpu> gpus) {
   const Gpu* first = nullptr;
   for (const Gpu& gpu : gpus) {
     if (gpu.mig_enabled != gpus.front().mig_enabled)
-      return wrong(gpu.called() + " and " + gpus.front().called() + " do not have the same MIG mode");
+      return wrong(gpu.label() + " and " + gpus.front().label() + " do not have the same MIG mode");
     if (gpu.mig_enabled && gpu.mig_devices.empty())
-      return wrong(gpu.called() + " is in MIG mode and has no MIG devices");
+      return wrong(gpu.label() + " is in MIG mode and has no MIG devices");
     for (const MigDevice& device : gpu.mig_devices) {
       if (first == nullptr) first = &gpu;
       if (device.profile != first->mig_devices.front().profile)
-        return wrong(gpu.called() + " has a " + device.profile + ", " + first->called() + " a " +
+        return wrong(gpu.label() + " has a " + device.profile + ", " + first->label() + " a " +
                      first->mig_devices.front().profile);
     }
   }
@@ -75,15 +73,15 @@ class Offer {
   Offer(const Settings& settings, std::vector<std::string>& notes) : settings_(settings), notes_(notes) {}
 
   void add(const Gpu& gpu, std::size_t position) {
-    if (!gpu.offered) return notes_.push_back(gpu.called() + " has another manager: not offered");
+    if (!gpu.offered) return notes_.push_back(gpu.label() + " has another manager: not offered");
     if (!gpu.mig_enabled || settings_.mig_strategy == MigStrategy::none) {
       if (gpu.mig_enabled)
-        notes_.push_back(gpu.called() +
+        notes_.push_back(gpu.label() +
                          " is in MIG mode and offered whole: programs see only its MIG devices; set "
                          "migStrategy to single or mixed");
       return put(first_fit(settings_.gpu_names, gpu.product, kGpu), device_of(gpu, position));
     }
-    if (gpu.mig_devices.empty()) notes_.push_back(gpu.called() + " is in MIG mode and has no MIG devices: not offered");
+    if (gpu.mig_devices.empty()) notes_.push_back(gpu.label() + " is in MIG mode and has no MIG devices: not offered");
     for (const MigDevice& mig : gpu.mig_devices) {
       const std::string otherwise = settings_.mig_strategy == MigStrategy::single ? kGpu : mig_resource(mig.profile);
       put(first_fit(settings_.mig_names, mig.profile, otherwise), device_of(gpu, mig, position));

@@ -58,4 +58,9 @@ Result<Resources> make_resources(const std::vector<Gpu>& gpus, const Settings& s
 /// "GPU-…::3" -> "GPU-…".
 std::string_view without_replica(std::string_view id);
 
+/// Replaces the devices that `sharing` chooses by replicas, under the name that it gives them; others stay as they are.
+/// Errors: `invalid` a chosen device is not there, or MPS is asked for what cannot have it.
+Status share(const Sharing& sharing, const std::vector<Gpu>& gpus, Resources& resources,
+             std::vector<std::string>& notes);
+
 }  // namespace slipway::deviceplugin

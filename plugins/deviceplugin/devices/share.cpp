@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/devices/share.hpp"
-
 #include <algorithm>
 #include <set>
+
+#include "deviceplugin/devices/resources.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -11,7 +11,7 @@ Error wrong(const SharedResource& entry, std::string what, std::string next) {
   return Error{.code = ErrorCode::invalid, .what = std::move(what), .where = entry.where, .next = std::move(next)};
 }
 
-bool is_called(const Device& device, const std::string& word) { return device.index == word || device.uuid == word; }
+bool has_id(const Device& device, const std::string& word) { return device.index == word || device.uuid == word; }
 
 /// The devices of a resource that an entry is about, by their places.
 Result<std::set<std::size_t>> chosen_of(const Resource& resource, const SharedResource& entry,
@@ -25,14 +25,14 @@ Result<std::set<std::size_t>> chosen_of(const Resource& resource, const SharedRe
                  "lower devices, or write all");
   for (std::size_t i = 0; i < resource.devices.size(); ++i) {
     const Device& device = resource.devices[i];
-    const auto named = [&device](const std::string& word) { return is_called(device, word); };
+    const auto named = [&device](const std::string& word) { return has_id(device, word); };
     const auto fitting = [&](const std::string& pattern) { return fits(pattern, gpus[device.position].product); };
     if (choice.all || (choice.count && i < *choice.count) || std::ranges::any_of(choice.list, named) ||
         std::ranges::any_of(choice.products, fitting))
       chosen.insert(i);
   }
   for (const std::string& word : choice.list)
-    if (std::ranges::none_of(resource.devices, [&word](const Device& device) { return is_called(device, word); }))
+    if (std::ranges::none_of(resource.devices, [&word](const Device& device) { return has_id(device, word); }))
       return wrong(entry, resource.name + " has no device " + word, "`slipway deviceplugin resources` lists them");
   return chosen;
 }
@@ -51,7 +51,7 @@ Status check_mps(const Resource& resource, const std::set<std::size_t>& chosen, 
     const unsigned most = gpu.compute_major >= kVolta ? kMost : kOlderMost;
     if (entry.replicas > most)
       return wrong(entry,
-                   gpu.called() + " takes at most " + std::to_string(most) + " MPS clients, not " +
+                   gpu.label() + " takes at most " + std::to_string(most) + " MPS clients, not " +
                        std::to_string(entry.replicas),
                    "lower replicas");
   }

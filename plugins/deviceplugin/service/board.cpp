@@ -72,11 +72,11 @@ Result<Grant> Board::allocate(const std::string& resource, const std::vector<std
   return deviceplugin::allocate(found->second, ids, snapshot->settings, snapshot->extras, random_key());
 }
 
-std::vector<std::string> Board::prefer(const std::string& resource, const Wish& wish) const {
+std::vector<std::string> Board::prefer(const std::string& resource, const PreferredRequest& request) const {
   const auto snapshot = now();
   const auto found = snapshot->resources.find(resource);
   if (found == snapshot->resources.end()) return {};
-  return preferred(found->second, wish, snapshot->settings.policy, snapshot->nearness);
+  return preferred(found->second, request, snapshot->settings.policy, snapshot->nearness);
 }
 
 DeviceList list_of(const Snapshot& snapshot, const Resource& resource) {

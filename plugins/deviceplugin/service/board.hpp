@@ -10,8 +10,8 @@
 #include <string>
 
 #include "deviceplugin/allocation/allocate.hpp"
-#include "deviceplugin/devices/health.hpp"
 #include "deviceplugin/allocation/preferred.hpp"
+#include "deviceplugin/devices/health.hpp"
 #include "deviceplugin/service/grpc/plugin_server.hpp"
 
 namespace slipway::deviceplugin {
@@ -42,12 +42,12 @@ class Board {
   void wait(const std::shared_ptr<const Snapshot>& seen, std::chrono::milliseconds limit) const;
   void wake();
 
-  /// While the service is held quiet nothing is handed out.
+  /// While the service stands still nothing is handed out.
   std::atomic<bool> quiet{false};
 
   // What the servers ask.
   Result<Grant> allocate(const std::string& resource, const std::vector<std::string>& ids) const;
-  std::vector<std::string> prefer(const std::string& resource, const Wish& wish) const;
+  std::vector<std::string> prefer(const std::string& resource, const PreferredRequest& request) const;
 
  private:
   mutable std::mutex mutex_;

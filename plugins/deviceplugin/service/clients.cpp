@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "nvidia/nvml/device.hpp"
-#include "nvidia/nvml/process.hpp"
+#include "nvidia/nvml/system.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -50,7 +50,7 @@ void DriverWatch::gone(const std::string& why, Moment now) {
   if (problem_ != why) log_("warning", "the GPUs cannot be asked: " + why);
   problem_ = why;
   book_.driver_gone(why, now);
-  let_go();
+  release();
 }
 
 Status DriverWatch::set_exclusive(const std::string& gpu, bool exclusive) {
@@ -67,7 +67,7 @@ Status DriverWatch::set_exclusive(const std::string& gpu, bool exclusive) {
   return {};
 }
 
-void DriverWatch::let_go() {
+void DriverWatch::release() {
   events_.reset();
   watched_.clear();
   if (nvml_) nvml_->release();

@@ -30,7 +30,7 @@ class DriverWatch {
   /// Sets a GPU's compute mode: exclusive process, or default. Errors: NVML's.
   Status set_exclusive(const std::string& gpu, bool exclusive);
   /// Closes NVML; the next pass opens it again. What is known stays.
-  void let_go();
+  void release();
 
   /// In index order; a GPU that was seen once and does not answer now is still there.
   const std::vector<Gpu>& gpus() const { return gpus_; }

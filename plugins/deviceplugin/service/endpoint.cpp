@@ -72,7 +72,7 @@ void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
 void Endpoint::stop(const std::string& why) {
   log_("info", resource_ + ": " + why + ", serving anew");
   if (watched_) watched_->again();
-  server_.reset();  // ends the stream first: kubelet lets go of it before it is told anew
+  server_.reset();  // ends the stream first: kubelet forgets it before it is told anew
   registered_with_.reset();
   tried_with_.reset();
 }

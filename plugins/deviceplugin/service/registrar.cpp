@@ -47,9 +47,10 @@ void Registrar::work(const std::stop_token& stop) {
 std::unique_ptr<Endpoint> Registrar::make_endpoint(const std::string& name) {
   return std::make_unique<Endpoint>(
       paths_, name,
-      PluginCalls{.allocate = [board = board_,
-                               name](const std::vector<std::string>& ids) { return board->allocate(name, ids); },
-                  .prefer = [board = board_, name](const Wish& wish) { return board->prefer(name, wish); }},
+      PluginCalls{
+          .allocate = [board = board_,
+                       name](const std::vector<std::string>& ids) { return board->allocate(name, ids); },
+          .prefer = [board = board_, name](const PreferredRequest& desired) { return board->prefer(name, desired); }},
       [this](const char* level, const std::string& text) { log(level, text); });
 }
 

@@ -80,10 +80,10 @@ class Run {
     show();
     return {};
   }
-  void let_go() {
+  void release() {
     registrar_.board()->quiet = true;
-    mps_.let_go();
-    watch_.let_go();
+    mps_.release();
+    watch_.release();
   }
   void resumed() { registrar_.board()->quiet = false; }
   void while_quiet() { write_state(*registrar_.board()->now()); }
@@ -120,15 +120,15 @@ class Run {
     if (snapshot.problem.empty()) snapshot.problem = config_problem();
     if (watch_.problem().empty())
       snapshot.unready =
-          mps_.tick(mps_wishes(snapshot.resources, snapshot.gpus), spec_.text("driver_root"), settings().mps_root);
+          mps_.tick(mps_settings(snapshot.resources, snapshot.gpus), spec_.text("driver_root"), settings().mps_root);
     for (const auto& [name, why] : snapshot.unready)
       if (snapshot.problem.empty()) snapshot.problem = name + " is not ready: " + why;
     if (snapshot.problem != problem_ && !snapshot.problem.empty()) io_.log("warning", snapshot.problem);
     problem_ = snapshot.problem;
     if (registrar_.board()->publish(std::move(snapshot))) tell_changes(*registrar_.board()->now());
     write_state(*registrar_.board()->now());
-    if (!said_ready_) io_.ready();
-    said_ready_ = true;
+    if (!reported_ready_) io_.ready();
+    reported_ready_ = true;
   }
 
   void tell_changes(const Snapshot& snapshot) {
@@ -139,9 +139,9 @@ class Run {
       const auto health = snapshot.health.find(gpu.uuid);
       const Health fresh = health == snapshot.health.end() ? Health() : health->second;
       Health& told = told_health_[gpu.uuid];
-      if (told != fresh && fresh.healthy) io_.log("info", gpu.called() + " is healthy again");
+      if (told != fresh && fresh.healthy) io_.log("info", gpu.label() + " is healthy again");
       if (told != fresh && !fresh.healthy)
-        io_.log("warning", gpu.called() + " is unhealthy: " + fresh.text + " (" + fresh.remedy + ")");
+        io_.log("warning", gpu.label() + " is unhealthy: " + fresh.text + " (" + fresh.remedy + ")");
       told = fresh;
     }
   }
@@ -180,7 +180,7 @@ class Run {
   std::vector<std::string> reasons_;
   std::vector<std::string> told_notes_;
   std::map<std::string, Health> told_health_;
-  bool said_ready_ = false;
+  bool reported_ready_ = false;
 };
 
 class DevicePluginService final : public Service {
@@ -205,7 +205,7 @@ class DevicePluginService final : public Service {
                                            run.resumed();
                                            return run.pass();
                                          },
-                                     .let_go = [&] { run.let_go(); },
+                                     .release = [&] { run.release(); },
                                      .while_quiet = [&] { run.while_quiet(); }});
     registrar->set_log({});
     return status;

@@ -76,7 +76,7 @@ std::vector<std::string> reasons(const Snapshot& snapshot, const std::map<std::s
   std::vector<std::string> lines;
   for (const Gpu& gpu : snapshot.gpus)
     if (const auto found = snapshot.health.find(gpu.uuid); found != snapshot.health.end())
-      lines.push_back(gpu.called() + " is unhealthy: " + found->second.text + " (" + found->second.remedy + ")");
+      lines.push_back(gpu.label() + " is unhealthy: " + found->second.text + " (" + found->second.remedy + ")");
   for (const auto& [name, why] : snapshot.unready) lines.push_back(name + " is not ready: " + why);
   for (const auto& [name, endpoint] : endpoints)
     if (!endpoint.problem.empty()) lines.push_back(name + ": " + endpoint.problem);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/build/certificate.hpp"
-
 #include <memory>
 
 #include <openssl/bio.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+
+#include "driver/build/description.hpp"
 
 namespace slipway::driver {
 namespace {

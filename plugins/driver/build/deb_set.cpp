@@ -106,11 +106,11 @@ const DebInfo* find_deb(const std::vector<DebInfo>& debs, const std::string& pac
 
 Error no_headers(const std::vector<DebInfo>& debs, const std::string& release) {
   Error error = missing(kHeaders + release, debs.empty() ? "" : fs::path(debs.front().file).parent_path().string());
-  std::vector<std::string> there;
+  std::vector<std::string> existing;
   for (const auto& deb : debs)
     if (deb.package.starts_with(kHeaders) && !deb.package.ends_with("-common"))
-      there.push_back(deb.package.substr(std::string_view(kHeaders).size()));
-  if (!there.empty()) error.details.emplace_back("found", fmt::format("headers of {}", fmt::join(there, ", ")));
+      existing.push_back(deb.package.substr(std::string_view(kHeaders).size()));
+  if (!existing.empty()) error.details.emplace_back("found", fmt::format("headers of {}", fmt::join(existing, ", ")));
   error.next += ", or name a tree of headers: --headers DIR";
   return error;
 }

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "driver/package/annotations.hpp"
 #include "driver/detect/kernel_release.hpp"
+#include "driver/package/annotations.hpp"
 
 namespace slipway::driver {
 namespace {

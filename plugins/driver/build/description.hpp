@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <slipway/json.hpp>
+#include <slipway/result.hpp>
 
 #include "driver/package/package.hpp"
 
@@ -41,5 +42,13 @@ Json describe(const Built& built);
 
 /// `<driver>-<os>`: the tag of the index that lists all kernels.
 std::string index_tag(const Built& built);
+
+/// The common name of a certificate's subject, or the whole subject when it has none. PEM or DER.
+/// Errors: `not_found`; `invalid` when it is no certificate.
+Result<std::string> certificate_subject(const std::string& file);
+
+/// Kernel release to the compiler's first error, of the source package of the same driver, flavour, system and
+/// architecture. Empty when the layout is not there yet, or cannot be read: then pkg.build says why.
+std::map<std::string, std::string> recorded_failures(const std::string& layout, const Built& of);
 
 }  // namespace slipway::driver

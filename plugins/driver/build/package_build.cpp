@@ -9,13 +9,12 @@
 
 #include <slipway/local_host.hpp>
 
-#include "driver/build/certificate.hpp"
+#include "driver/build/description.hpp"
 #include "driver/build/package_folder.hpp"
-#include "driver/build/recorded_failures.hpp"
 #include "driver/detect/kernel_config.hpp"
-#include "driver/package/module_build.hpp"
 #include "driver/detect/module_info.hpp"
 #include "driver/detect/root_layout.hpp"
+#include "driver/package/module_build.hpp"
 
 namespace slipway::driver {
 namespace {

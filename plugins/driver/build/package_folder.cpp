@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "driver/build/shared_object.hpp"
 #include "driver/detect/existing_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 

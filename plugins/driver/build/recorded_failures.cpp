@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/build/recorded_failures.hpp"
-
 #include <fstream>
 
+#include "driver/build/description.hpp"
 #include "driver/package/annotations.hpp"
 
 namespace slipway::driver {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/build/shared_object.hpp"
-
 #include <memory>
 
 #include <fcntl.h>
@@ -9,6 +7,8 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+
+#include "driver/build/package_folder.hpp"
 
 namespace slipway::driver {
 namespace {

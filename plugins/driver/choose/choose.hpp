@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/choose/choose.hpp - which package of a catalogue fits a kernel, and in words what is there when none does.
+// plugins/driver/choose/choose.hpp - which package of a catalogue fits a kernel, and in words what is there when none
+// does.
 #pragma once
 
 #include <optional>

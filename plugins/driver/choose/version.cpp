@@ -45,9 +45,9 @@ class Versions {
   bool listed() const { return listed_; }
   std::vector<std::string> all() const { return {all_.begin(), all_.end()}; }
   /// Newest first.
-  std::vector<std::string> allowed(const nvidia::VersionWish& wish) const {
+  std::vector<std::string> allowed(const nvidia::VersionConstraint& constraint) const {
     std::vector<std::string> versions;
-    std::ranges::copy_if(all_, std::back_inserter(versions), [&](const auto& one) { return wish.allows(one); });
+    std::ranges::copy_if(all_, std::back_inserter(versions), [&](const auto& one) { return constraint.allows(one); });
     return versions;
   }
   std::vector<std::string> unread(const std::vector<std::string>& versions) const {
@@ -77,11 +77,11 @@ std::string passed_over(const Attempt& attempt) {
 }
 
 /// Why none is taken. Packages of the nearest versions are told, so these must be read first.
-Error none_fits(const std::vector<Package>& packages, const Versions& versions, const nvidia::VersionWish& wish,
-                const Wanted& wanted, const std::vector<Attempt>& failed) {
+Error none_fits(const std::vector<Package>& packages, const Versions& versions,
+                const nvidia::VersionConstraint& constraint, const Wanted& wanted, const std::vector<Attempt>& failed) {
   if (!versions.others().empty()) return needs_tags(versions.catalogue(), versions.others());
   if (failed.size() == 1) return failed.front().error;
-  std::vector<std::string> near = wish.nearest_first(versions.all());
+  std::vector<std::string> near = constraint.nearest_first(versions.all());
   if (near.empty()) return nothing_there(wanted);
   std::vector<std::string> told{near.begin(),
                                 near.begin() + static_cast<std::ptrdiff_t>(std::min(near.size(), kShownVersions))};
@@ -102,10 +102,10 @@ Result<ChosenVersion> only_version(const Versions& versions, const Wanted& wante
   return ChosenVersion{all.front(), {}};
 }
 
-std::vector<std::string> why(const nvidia::VersionWish& wish, const std::string& version,
+std::vector<std::string> why(const nvidia::VersionConstraint& constraint, const std::string& version,
                              const std::vector<Attempt>& failed, bool listed) {
-  if (wish.is_exact()) return {};
-  std::vector<std::string> notes{fmt::format("version: {} takes {}{}", wish.text(), version,
+  if (constraint.is_exact()) return {};
+  std::vector<std::string> notes{fmt::format("version: {} takes {}{}", constraint.text(), version,
                                              listed ? ", the newest that fits" : ", which the lock pins")};
   for (const auto& attempt : failed) notes.push_back(passed_over(attempt));
   return notes;
@@ -114,16 +114,17 @@ std::vector<std::string> why(const nvidia::VersionWish& wish, const std::string&
 }  // namespace
 
 Result<ChosenVersion> choose_version(const std::vector<Package>& packages, const Catalogue& catalogue,
-                                     const nvidia::VersionWish& wish, const Wanted& wanted, const TryVersion& fits) {
+                                     const nvidia::VersionConstraint& constraint, const Wanted& wanted,
+                                     const TryVersion& fits) {
   const Versions versions(packages, catalogue);
-  if (wish.is_empty()) {
+  if (constraint.is_empty()) {
     SLIPWAY_TRY(only, only_version(versions, wanted));
     const Status tried = fits(only.version);
     if (!tried && tried.error().code == ErrorCode::needs_catalogue) return needs_tags(catalogue, {});
     if (!tried) return tried.error();
     return only;
   }
-  const auto allowed = versions.allowed(wish);
+  const auto allowed = versions.allowed(constraint);
   std::vector<Attempt> failed;
   for (std::size_t i = 0; i < allowed.size(); ++i) {
     // Each time none of those that were read fits, twice as many are asked for: few requests, few rounds.
@@ -131,14 +132,14 @@ Result<ChosenVersion> choose_version(const std::vector<Package>& packages, const
     const std::vector<std::string> next(allowed.begin() + static_cast<std::ptrdiff_t>(i), end);
     if (!versions.unread({allowed[i]}).empty()) return needs_tags(catalogue, versions.unread(next));
     const Status tried = fits(allowed[i]);
-    if (tried) return ChosenVersion{allowed[i], why(wish, allowed[i], failed, versions.listed())};
+    if (tried) return ChosenVersion{allowed[i], why(constraint, allowed[i], failed, versions.listed())};
     if (tried.error().code != ErrorCode::needs_catalogue) {
-      if (wish.is_exact() && !versions.listed()) return tried.error();
+      if (constraint.is_exact() && !versions.listed()) return tried.error();
       failed.push_back({allowed[i], tried.error()});
     }
   }
   if (!versions.listed()) return needs_tags(catalogue, {});
-  return none_fits(packages, versions, wish, wanted, failed);
+  return none_fits(packages, versions, constraint, wanted, failed);
 }
 
 }  // namespace slipway::driver

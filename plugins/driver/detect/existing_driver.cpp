@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "driver/package/store_paths.hpp"
+#include "driver/package/package.hpp"
 #include "nvidia/driver_version.hpp"
 
 namespace slipway::driver {

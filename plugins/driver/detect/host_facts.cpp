@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "driver/detect/root_layout.hpp"
-#include "nvidia/nvswitch.hpp"
+#include "nvidia/gpu.hpp"
 
 namespace slipway::driver {
 namespace {

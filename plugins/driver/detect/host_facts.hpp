@@ -10,7 +10,6 @@
 #include <slipway/host.hpp>
 
 #include "driver/detect/existing_driver.hpp"
-#include "driver/detect/initramfs.hpp"
 #include "driver/detect/kernel_config.hpp"
 #include "driver/detect/receipt.hpp"
 #include "nvidia/gpu.hpp"

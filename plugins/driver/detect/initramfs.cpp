@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/detect/initramfs.hpp"
-
 #include "driver/detect/kernel_config.hpp"
 
 namespace slipway::driver {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/detect/kernel_config.hpp"
 
-#include <fmt/format.h>
+#include <array>
 
-#include "driver/detect/digest.hpp"
+#include <fmt/format.h>
+#include <openssl/sha.h>
 
 namespace slipway::driver {
+
 namespace {
 
 constexpr std::size_t kConfigLimit = 4U << 20;
@@ -107,6 +109,18 @@ std::optional<bool> secure_boot(const Host& host) {
   const auto variable = host.read("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
   if (!variable || variable->size() < 5) return std::nullopt;
   return (*variable)[4] == 1;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : digest) {
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
 }
 
 }  // namespace slipway::driver

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/kernel_config.hpp - what a kernel's configuration and headers say to somebody who builds modules.
+// plugins/driver/detect/kernel_config.hpp - what a kernel's configuration and headers say to somebody who builds
+// modules.
 #pragma once
 
 #include <optional>
@@ -41,5 +42,15 @@ bool has_nouveau_module(const Host& host, const std::string& release);
 bool enforces_signatures(const Host& host);
 /// The EFI variable SecureBoot; nothing without EFI or a kernel's view.
 std::optional<bool> secure_boot(const Host& host);
+
+/// 64 lower-case hexadecimal digits.
+std::string sha256_hex(std::string_view bytes);
+
+struct Initramfs {
+  std::string tool;               ///< "initramfs-tools", "dracut", "mkinitcpio"; empty: none
+  bool may_hold_nouveau = false;  ///< then the blacklist must be in it too
+};
+
+Initramfs read_initramfs(const Host& host, const std::string& kernel_release);
 
 }  // namespace slipway::driver

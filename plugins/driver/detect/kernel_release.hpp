@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/detect/kernel_release.hpp - kernel releases ("6.1.0-50-amd64"): order, nearness, and their form in a tag.
+// plugins/driver/detect/kernel_release.hpp - kernel releases ("6.1.0-50-amd64"): order, nearness, and their form in a
+// tag.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "nvidia/device_nodes.hpp"
+#include "nvidia/proc_files.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -24,11 +24,11 @@ std::vector<std::string> bound_to(const HostFacts& facts, std::string_view drive
 
 void diagnose_nouveau(const HostFacts& facts, Findings& findings) {
   if (!facts.nouveau_loaded) return;
-  const auto held = bound_to(facts, "nouveau");
+  const auto bound = bound_to(facts, "nouveau");
   findings.fail("driver.nouveau",
-                held.empty() ? "the kernel's own driver (nouveau) is loaded, so NVIDIA's cannot start"
-                             : fmt::format("the kernel's own driver (nouveau) holds {}, so NVIDIA's cannot start",
-                                           fmt::join(held, ", ")),
+                bound.empty() ? "the kernel's own driver (nouveau) is loaded, so NVIDIA's cannot start"
+                              : fmt::format("the kernel's own driver (nouveau) holds {}, so NVIDIA's cannot start",
+                                            fmt::join(bound, ", ")),
                 "run `slipway apply`, which blacklists it also in the initramfs, then reboot");
 }
 

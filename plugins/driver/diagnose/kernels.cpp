@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "driver/diagnose/diagnose.hpp"
 #include "driver/detect/kernel_release.hpp"
 #include "driver/detect/module_info.hpp"
+#include "driver/diagnose/diagnose.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "driver/diagnose/diagnose.hpp"
-#include "nvidia/kernel_log.hpp"
 #include "nvidia/xid.hpp"
 
 namespace slipway::driver {

@@ -18,31 +18,31 @@ bool is_like(const std::string& os_family, std::string_view id) {
 
 }  // namespace
 
-action::Build make_build(const ModuleBuild& wish) {
+action::Build make_build(const ModuleBuild& request) {
   action::Build build;
-  build.name = fmt::format("NVIDIA {} ({}) for {}", wish.version, wish.flavour, wish.kernel_release);
-  build.directory = wish.source.directory;
+  build.name = fmt::format("NVIDIA {} ({}) for {}", request.version, request.flavour, request.kernel_release);
+  build.directory = request.source.directory;
   // The Makefile finds source and output folders of the kernel below /lib/modules/RELEASE by itself.
   // -g0: debug information would be stripped again, and costs more than half of the time and memory.
   build.argv = {"make",
                 "-j{jobs}",
                 "modules",
-                "KERNEL_UNAME=" + wish.kernel_release,
-                fmt::format("NV_KERNEL_MODULES={}", fmt::join(wish.source.modules, " ")),
+                "KERNEL_UNAME=" + request.kernel_release,
+                fmt::format("NV_KERNEL_MODULES={}", fmt::join(request.source.modules, " ")),
                 "KCFLAGS=-g0"};
   build.environment = {"KBUILD_BUILD_USER=slipway", "KBUILD_BUILD_HOST=slipway"};
-  build.needs = {fmt::format("/lib/modules/{}/build", wish.kernel_release), "/usr/bin/make", wish.compiler};
-  build.needs_hint = wish.hint;
-  for (const auto& module : wish.source.modules)
+  build.needs = {fmt::format("/lib/modules/{}/build", request.kernel_release), "/usr/bin/make", request.compiler};
+  build.needs_hint = request.hint;
+  for (const auto& module : request.source.modules)
     build.collect.push_back({.from = module + ".ko",
-                             .to = "kernel/" + module + suffix(wish.compression),
+                             .to = "kernel/" + module + suffix(request.compression),
                              .strip = true,
-                             .sign_key = wish.sign_key,
-                             .sign_cert = wish.sign_certificate,
-                             .compress = wish.compression});
+                             .sign_key = request.sign_key,
+                             .sign_cert = request.sign_certificate,
+                             .compress = request.compression});
   build.collect.push_back({.from = "Module.symvers", .to = "Module.symvers"});
-  build.identity = wish.identity;
-  build.identity["kernel"] = wish.kernel_release;
+  build.identity = request.identity;
+  build.identity["kernel"] = request.kernel_release;
   return build;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/package/module_build.hpp - how the kernel modules of a source package are compiled: the same for plan() and
-// for `slipway driver build`.
+// plugins/driver/package/module_build.hpp - how the kernel modules of a source package are compiled: the same for
+// plan() and for `slipway driver build`.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct ModuleBuild {
 };
 
 /// The build that makes `kernel/NAME.ko[.xz]` for each module, and Module.symvers, which companion modules need.
-action::Build make_build(const ModuleBuild& wish);
+action::Build make_build(const ModuleBuild& request);
 
 /// "nvidia.ko.xz" for each module of the source.
 std::vector<std::string> module_file_names(const SourceTree& source, const std::string& compression);

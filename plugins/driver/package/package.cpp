@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
-#include "driver/package/annotations.hpp"
 #include "driver/detect/kernel_release.hpp"
+#include "driver/package/annotations.hpp"
 #include "nvidia/driver_version.hpp"
 
 namespace slipway::driver {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/package/package.hpp - one driver package of a catalogue: a driver version and flavour for one kernel, or the
-// source that kernels are compiled from.
+// plugins/driver/package/package.hpp - one driver package of a catalogue: a driver version and flavour for one kernel,
+// or the source that kernels are compiled from.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <slipway/inputs.hpp>
@@ -57,5 +58,20 @@ Result<Package> package_from(const CatalogueEntry& entry);
 /// The driver packages of a catalogue, each digest once, sorted by version, kernel, flavour, digest. Manifests that are
 /// something else are left out; broken ones go to `problems`, one sentence each.
 std::vector<Package> packages_of(const Catalogue& catalogue, std::vector<std::string>& problems);
+
+inline constexpr std::string_view kStoreName = "driver";
+inline constexpr std::string_view kStore = "/usr/lib/slipway/store/driver";
+inline constexpr std::string_view kCurrent = "/usr/lib/slipway/store/driver/current";
+
+/// Below kCurrent; in each layer's folder is what the package has in that layer.
+inline const std::string kUserspaceFolder = std::string{kCurrent} + "/userspace";
+inline const std::string kFirmwareFolder = std::string{kCurrent} + "/firmware";
+/// Holds kernel/NAME.ko and Module.symvers.
+inline std::string modules_folder(std::string_view release) {
+  return std::string{kCurrent} + "/modules/" + std::string{release};
+}
+
+/// A resolved path that belongs to slipway's store.
+inline bool is_ours(std::string_view path) { return path.starts_with("/usr/lib/slipway/"); }
 
 }  // namespace slipway::driver

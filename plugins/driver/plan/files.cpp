@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "driver/detect/root_layout.hpp"
+#include "driver/package/package.hpp"
 #include "driver/plan/module_parameters.hpp"
 #include "driver/plan/plan.hpp"
-#include "driver/detect/root_layout.hpp"
-#include "driver/package/store_paths.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -52,13 +52,13 @@ Result<FlavourPlan> flavour_of_gpus(const std::vector<nvidia::Gpu>& gpus, unsign
 }
 
 Result<FlavourPlan> flavour_of_packages(const std::vector<Package>& packages) {
-  std::set<nvidia::Flavour> there;
+  std::set<nvidia::Flavour> existing;
   std::set<nvidia::Flavour> defaults;
   for (const auto& package : packages) {
-    there.insert(package.flavour);
+    existing.insert(package.flavour);
     if (package.default_flavour) defaults.insert(*package.default_flavour);
   }
-  const auto& decided = defaults.size() == 1 ? defaults : there;
+  const auto& decided = defaults.size() == 1 ? defaults : existing;
   if (decided.size() == 1) {
     const auto flavour = *decided.begin();
     const char* why = &decided == &defaults ? "the package's default" : "the only one that the source has";

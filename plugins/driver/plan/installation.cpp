@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "driver/detect/root_layout.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/module_build.hpp"
 #include "driver/plan/plan.hpp"
-#include "driver/detect/root_layout.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -5,8 +5,7 @@
 
 #include "driver/plan/module_parameters.hpp"
 #include "driver/plan/plan.hpp"
-#include "driver/plan/reboot.hpp"
-#include "nvidia/device_nodes.hpp"
+#include "nvidia/proc_files.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -37,7 +36,7 @@ void add_nodes(const Settings& settings, const HostFacts& facts, const std::vect
 
 void add_live_actions(const Settings& settings, const HostFacts& facts, const Target& target,
                       const std::string& driver_version, Plan& plan) {
-  if (target.live && held_by_other_driver(facts)) {
+  if (target.live && bound_to_other_driver(facts)) {
     plan.add(reboot_for_other_driver());
     plan.note("nouveau holds a GPU; the modules are loaded after the reboot");
     return;

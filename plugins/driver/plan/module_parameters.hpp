@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/plan/module_parameters.hpp - the names of the driver's module parameters, and the modprobe.d line of some.
+// plugins/driver/plan/module_parameters.hpp - the names of the driver's module parameters, and the modprobe.d line of
+// some.
 #pragma once
 
 #include <map>

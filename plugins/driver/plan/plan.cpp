@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "driver/package/annotations.hpp"
 #include "driver/choose/errors.hpp"
 #include "driver/choose/version.hpp"
+#include "driver/package/annotations.hpp"
 #include "driver/package/module_build.hpp"
 #include "driver/plan/module_parameters.hpp"
 #include "nvidia/driver_version.hpp"
-#include "nvidia/version_wish.hpp"
+#include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
 namespace {

@@ -2,6 +2,8 @@
 // plugins/driver/plan/plan.hpp - the driver's whole desired state, from settings, facts and catalogue. Pure.
 #pragma once
 
+#include <slipway/action.hpp>
+#include <slipway/host.hpp>
 #include <slipway/inputs.hpp>
 #include <slipway/plan.hpp>
 
@@ -44,5 +46,15 @@ void add_live_actions(const Settings& settings, const HostFacts& facts, const Ta
 
 /// A driver that somebody else installed: `refuse` is an error, `keep` the plan to use it.
 Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, const Target& target);
+
+/// A driver of the kernel's own (nouveau, nova) is bound to a GPU.
+bool bound_to_other_driver(const HostFacts& facts);
+
+/// Holds when no GPU is bound to nouveau or nova.
+Action reboot_for_other_driver();
+
+/// The component's check() and apply() for these. Applying changes nothing: it says that a reboot is due, and why.
+Result<bool> check_reboot(const Action& action, const Host& host);
+Result<Outcome> apply_reboot(const Action& action, const Host& host);
 
 }  // namespace slipway::driver

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/plan/reboot.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "driver/plan/plan.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -13,9 +13,9 @@ constexpr const char* kNothing = "nothing";
 
 bool is_other_driver(const std::string& driver) { return driver == "nouveau" || driver.starts_with("nova"); }
 
-const nvidia::Gpu* held_gpu(const HostFacts& facts) {
-  const auto held = std::ranges::find_if(facts.gpus, [](const auto& gpu) { return is_other_driver(gpu.driver); });
-  return held == facts.gpus.end() ? nullptr : &*held;
+const nvidia::Gpu* gpu_of_other_driver(const HostFacts& facts) {
+  const auto bound = std::ranges::find_if(facts.gpus, [](const auto& gpu) { return is_other_driver(gpu.driver); });
+  return bound == facts.gpus.end() ? nullptr : &*bound;
 }
 
 // Undoing has nothing to undo: what runs in the kernel is not this action's work.
@@ -29,14 +29,14 @@ Error unknown(const std::string& awaits) {
 
 }  // namespace
 
-bool held_by_other_driver(const HostFacts& facts) { return held_gpu(facts) != nullptr; }
+bool bound_to_other_driver(const HostFacts& facts) { return gpu_of_other_driver(facts) != nullptr; }
 
 Action reboot_for_other_driver() { return make("nouveau", {{"awaits", kOtherDriver}}); }
 
 Result<bool> check_reboot(const Action& action, const Host& host) {
   const std::string awaits = action.value("data").value("awaits", "");
   if (awaits == kNothing) return true;
-  if (awaits == kOtherDriver) return !held_by_other_driver(read_host_facts(host));
+  if (awaits == kOtherDriver) return !bound_to_other_driver(read_host_facts(host));
   return unknown(awaits);
 }
 
@@ -44,7 +44,7 @@ Result<Outcome> apply_reboot(const Action& action, const Host& host) {
   SLIPWAY_TRY(holds, check_reboot(action, host));
   if (holds) return Outcome::already_done();
   const auto facts = read_host_facts(host);
-  const auto* gpu = held_gpu(facts);
+  const auto* gpu = gpu_of_other_driver(facts);
   if (gpu == nullptr) return Outcome::already_done();
   return Outcome::reboot_required(
       fmt::format("{} holds {} at {}; it is blacklisted from the next boot on", gpu->driver, gpu->name, gpu->address));

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "driver/detect/module_info.hpp"
-#include "driver/package/store_paths.hpp"
+#include "driver/package/package.hpp"
 #include "driver/verify/verify.hpp"
 
 namespace slipway::driver {

@@ -6,7 +6,7 @@
 
 #include "driver/plan/module_parameters.hpp"
 #include "driver/verify/verify.hpp"
-#include "nvidia/device_nodes.hpp"
+#include "nvidia/proc_files.hpp"
 
 namespace slipway::driver {
 namespace {

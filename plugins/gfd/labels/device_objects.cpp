@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gfd/labels/device_objects.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "gfd/labels/label_value.hpp"
+#include "gfd/labels/labels.hpp"
 
 namespace slipway::gfd {
 namespace {

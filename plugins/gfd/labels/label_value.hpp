@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/labels/label_value.hpp - what Kubernetes takes for a label's key and value, and how names become such values.
+// plugins/gfd/labels/label_value.hpp - what Kubernetes takes for a label's key and value, and how names become such
+// values.
 #pragma once
 
 #include <map>

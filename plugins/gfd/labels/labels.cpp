@@ -5,14 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "gfd/labels/resource_labels.hpp"
-
 namespace slipway::gfd {
 namespace {
 
 const std::string kPrefix = "nvidia.com/";
 
-std::string truth(bool value) { return value ? "true" : "false"; }
+std::string bool_label(bool value) { return value ? "true" : "false"; }
 
 /// Fields of "550.90.07": two or three.
 Result<std::vector<std::string>> version_fields(const std::string& version) {
@@ -82,8 +80,8 @@ Status add_gpu_labels(const Sources& sources, const Config& config, Labels& labe
                  .next = "switch MIG off, or share by time-slicing"};
   labels[kPrefix + "gpu.machine"] = fitted(sanitised(sources.machine_type), "");
   SLIPWAY_CHECK(add_versions(sources.snapshot, labels));
-  labels[kPrefix + "mig.capable"] = truth(any_capable(gpus));
-  labels[kPrefix + "mps.capable"] = truth(mps);
+  labels[kPrefix + "mig.capable"] = bool_label(any_capable(gpus));
+  labels[kPrefix + "mps.capable"] = bool_label(mps);
   add_resource_labels(gpus, config, labels);
   labels[kPrefix + "gpu.mode"] = mode_of(gpus);
   if (const std::string clique = clique_of(gpus); !clique.empty()) labels[kPrefix + "gpu.clique"] = clique;
@@ -96,7 +94,7 @@ Result<Labels> make_labels(const Sources& sources, const Config& config) {
   Labels labels;
   if (config.timestamp) labels[kPrefix + "gfd.timestamp"] = std::to_string(sources.timestamp);
   if (!sources.snapshot.gpus.empty()) SLIPWAY_CHECK(add_gpu_labels(sources, config, labels));
-  if (sources.vgpu_known) labels[kPrefix + "vgpu.present"] = truth(sources.vgpu.has_value());
+  if (sources.vgpu_known) labels[kPrefix + "vgpu.present"] = bool_label(sources.vgpu.has_value());
   if (sources.vgpu) {
     labels[kPrefix + "vgpu.host-driver-version"] = sources.vgpu->driver_version;
     labels[kPrefix + "vgpu.host-driver-branch"] = sources.vgpu->driver_branch;

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
 #include "gfd/config.hpp"
@@ -30,5 +32,15 @@ Result<Labels> make_labels(const Sources& sources, const Config& config);
 
 /// What the GPU Operator sets on a node of this kind: that it has GPUs, and which of its components belong there.
 Labels operator_labels(const Sources& sources);
+
+/// gpu.product, gpu.count, gpu.memory and the like, by MIG strategy and sharing. On a node with several models the most
+/// numerous one is named, of equals the one with the lowest index: the same at every pass. GPUs without MIG come first.
+void add_resource_labels(const std::vector<Gpu>& gpus, const Config& config, Labels& labels);
+
+/// "gpu-0-node-NODE" with labels nvidia.com/gpu.product and gpu.uuid, and spec node, index, product, memory (MiB).
+std::vector<Json> device_objects(const Snapshot& snapshot, const std::string& node);
+
+/// The objects as YAML documents, keys in the order in which people write them.
+std::string to_yaml(const std::vector<Json>& objects);
 
 }  // namespace slipway::gfd

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gfd/labels/mig_devices.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "gfd/labels/snapshot.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
-#include "nvidia/nvml/mig_name.hpp"
 
 namespace slipway::gfd {
 namespace {
@@ -29,16 +27,16 @@ MigDevice device_of(const nvmlDeviceAttributes_t& attributes) {
 /// Reads the devices of one GPU, asking for its profiles once.
 class Reader {
  public:
-  Reader(nvml::Nvml& library, nvmlDevice_t gpu, std::string called)
-      : library_(library), gpu_(gpu), called_(std::move(called)) {}
+  Reader(nvml::Nvml& library, nvmlDevice_t gpu, std::string gpu_name)
+      : library_(library), gpu_(gpu), gpu_name_(std::move(gpu_name)) {}
 
   Result<std::vector<MigDevice>> read() {
     const auto profiles = nvml::gpu_instance_profiles(library_, gpu_);
-    if (!profiles) return profiles.error(called_ + ": MIG profiles");
+    if (!profiles) return profiles.error(gpu_name_ + ": MIG profiles");
     profiles_ = *profiles;
     total_bytes_ = nvml::memory_total(library_, gpu_).value_or(0);
     const auto handles = nvml::mig_devices(library_, gpu_);
-    if (!handles) return handles.error(called_ + ": MIG devices");
+    if (!handles) return handles.error(gpu_name_ + ": MIG devices");
     std::vector<MigDevice> devices;
     for (nvmlDevice_t handle : *handles) {
       SLIPWAY_TRY(device, read_one(handle));
@@ -50,7 +48,7 @@ class Reader {
  private:
   Result<MigDevice> read_one(nvmlDevice_t handle) {
     const auto attributes = nvml::mig_attributes(library_, handle);
-    if (!attributes) return attributes.error(called_ + ": a MIG device");
+    if (!attributes) return attributes.error(gpu_name_ + ": a MIG device");
     MigDevice device = device_of(*attributes);
     device.uuid = nvml::device_uuid(library_, handle).value_or("");
     SLIPWAY_TRY(selector, selector_of(handle));
@@ -61,29 +59,29 @@ class Reader {
   /// Which profile the GPU instance of a device was made by.
   Result<unsigned> selector_of(nvmlDevice_t handle) {
     const auto id = nvml::gpu_instance_id(library_, handle);
-    if (!id) return id.error(called_ + ": a MIG device");
+    if (!id) return id.error(gpu_name_ + ": a MIG device");
     const auto instance = nvml::gpu_instance_by_id(library_, gpu_, *id);
-    if (!instance) return instance.error(fmt::format("{}: GPU instance {}", called_, *id));
+    if (!instance) return instance.error(fmt::format("{}: GPU instance {}", gpu_name_, *id));
     const auto info = nvml::gpu_instance_info(library_, *instance);
-    if (!info) return info.error(fmt::format("{}: GPU instance {}", called_, *id));
+    if (!info) return info.error(fmt::format("{}: GPU instance {}", gpu_name_, *id));
     const auto profile = std::ranges::find(profiles_, info->profileId, &nvml::GpuInstanceProfile::id);
     if (profile != profiles_.end()) return profile->selector;
     return Error{.code = ErrorCode::io,
                  .what = fmt::format("nvml: {}: GPU instance {} is of profile {}, which the driver does not list",
-                                     called_, *id, info->profileId)};
+                                     gpu_name_, *id, info->profileId)};
   }
 
   nvml::Nvml& library_;
   nvmlDevice_t gpu_;
-  std::string called_;
+  std::string gpu_name_;
   std::vector<nvml::GpuInstanceProfile> profiles_;
   std::uint64_t total_bytes_ = 0;
 };
 
 }  // namespace
 
-Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t gpu, const std::string& called) {
-  return Reader(library, gpu, called).read();
+Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t gpu, const std::string& gpu_name) {
+  return Reader(library, gpu, gpu_name).read();
 }
 
 }  // namespace slipway::gfd

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gfd/labels/resource_labels.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "gfd/labels/labels.hpp"
 
 namespace slipway::gfd {
 namespace {

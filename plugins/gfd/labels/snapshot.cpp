@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "gfd/labels/mig_devices.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
@@ -21,7 +20,7 @@ constexpr unsigned kMibShift = 20;
 // A display adapter for the workstation itself, which upstream does not count either.
 bool left_out(const std::string& name) { return name == "DGX Display" || name == "NVIDIA DGX Display"; }
 
-std::string called(unsigned index, const Gpu& gpu) {
+std::string gpu_label(unsigned index, const Gpu& gpu) {
   return gpu.address.empty() ? fmt::format("GPU {}", index) : fmt::format("GPU {} ({})", index, gpu.address);
 }
 
@@ -38,31 +37,31 @@ Status read_identity(nvml::Nvml& library, nvmlDevice_t device, const Host& host,
   if (!gpu.address.empty()) gpu.device_class = class_of(host, gpu.address);
   gpu.uuid = nvml::device_uuid(library, device).value_or("");
   const auto capability = nvml::compute_capability(library, device);
-  if (!capability && !capability.absent()) return capability.error(called(gpu.index, gpu));
+  if (!capability && !capability.absent()) return capability.error(gpu_label(gpu.index, gpu));
   gpu.compute_major = capability.value_or({}).major;
   gpu.compute_minor = capability.value_or({}).minor;
   if (const auto total = nvml::memory_total(library, device)) {
     gpu.memory_mib = *total >> kMibShift;
   } else if (total.code() == NVML_ERROR_GPU_IS_LOST || total.code() == nvml::kGaveUp) {
-    return total.error(called(gpu.index, gpu));
+    return total.error(gpu_label(gpu.index, gpu));
   }
   return {};
 }
 
 Status read_fabric(nvml::Nvml& library, nvmlDevice_t device, Gpu& gpu) {
   const auto fabric = nvml::fabric(library, device);
-  if (!fabric && !fabric.absent()) return fabric.error(called(gpu.index, gpu));
+  if (!fabric && !fabric.absent()) return fabric.error(gpu_label(gpu.index, gpu));
   if (fabric && fabric->attached()) gpu.clique = fmt::format("{}.{}", fabric->cluster_uuid(), fabric->clique);
   return {};
 }
 
 Status read_mig(nvml::Nvml& library, nvmlDevice_t device, Gpu& gpu) {
   const auto mode = nvml::mig_mode(library, device);
-  if (!mode && !mode.absent()) return mode.error(called(gpu.index, gpu));
+  if (!mode && !mode.absent()) return mode.error(gpu_label(gpu.index, gpu));
   gpu.mig_capable = mode.ok();
   gpu.mig_enabled = mode.ok() && mode->current;
   if (!gpu.mig_enabled) return {};
-  SLIPWAY_TRY(devices, read_mig_devices(library, device, called(gpu.index, gpu)));
+  SLIPWAY_TRY(devices, read_mig_devices(library, device, gpu_label(gpu.index, gpu)));
   gpu.mig = std::move(devices);
   return {};
 }
@@ -70,9 +69,9 @@ Status read_mig(nvml::Nvml& library, nvmlDevice_t device, Gpu& gpu) {
 Result<std::optional<Gpu>> read_gpu(nvml::Nvml& library, unsigned index, const Host& host) {
   Gpu gpu{.index = index};
   const auto device = nvml::device_at(library, index);
-  if (!device) return device.error(called(index, gpu));
+  if (!device) return device.error(gpu_label(index, gpu));
   const auto name = nvml::device_name(library, *device);
-  if (!name) return name.error(called(index, gpu));
+  if (!name) return name.error(gpu_label(index, gpu));
   gpu.name = *name;
   if (left_out(gpu.name)) return std::optional<Gpu>();
   SLIPWAY_CHECK(read_identity(library, *device, host, gpu));

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/cdi/read.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -10,8 +8,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include "nvidia/cdi/validate.hpp"
-#include "nvidia/cdi/yaml_scalar.hpp"
+#include "nvidia/cdi/text.hpp"
 
 namespace slipway::nvidia::cdi {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/cdi/validate.hpp"
-
 #include <algorithm>
 #include <array>
 #include <set>
+
+#include "nvidia/cdi/text.hpp"
 
 namespace slipway::nvidia::cdi {
 namespace {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/cdi/write.hpp"
-
 #include <slipway/json.hpp>
 
-#include "nvidia/cdi/yaml_scalar.hpp"
+#include "nvidia/cdi/text.hpp"
 
 namespace slipway::nvidia::cdi {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/cdi/yaml_scalar.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 
 #include <slipway/json.hpp>
+
+#include "nvidia/cdi/text.hpp"
 
 namespace slipway::nvidia::cdi {
 namespace {

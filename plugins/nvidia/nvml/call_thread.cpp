@@ -27,7 +27,7 @@ struct CallThread::Desk {
       work = nullptr;
       lock.unlock();
       now();
-      now = nullptr;  // lets go of what it holds before anybody is told
+      now = nullptr;  // releases what it holds before anybody is told
       lock.lock();
       if (abandoned) {
         --*stuck;

@@ -14,7 +14,7 @@ namespace slipway::nvidia::nvml {
 
 struct MigMode {
   bool current = false;
-  bool pending = false;  ///< differs from current while a reset is owed
+  bool pending = false;  ///< differs from current while a reset is pending
 };
 
 /// A GPU instance profile in one form, whatever layout the driver knows.
@@ -44,7 +44,7 @@ struct ComputeInstanceProfile {
 
 /// Answers `absent()` on GPUs without MIG.
 Answer<MigMode> mig_mode(Nvml& nvml, nvmlDevice_t gpu);
-/// Stores the wish; `value()` tells how it went: SUCCESS in force, IN_USE or RESET_REQUIRED pending.
+/// Stores the mode; `value()` tells how it went: SUCCESS in force, IN_USE or RESET_REQUIRED pending.
 Answer<nvmlReturn_t> set_mig_mode(Nvml& nvml, nvmlDevice_t gpu, bool enabled);
 
 /// `absent()` or INVALID_ARGUMENT: this GPU has no such profile.
@@ -74,5 +74,12 @@ Answer<std::vector<nvmlDevice_t>> mig_devices(Nvml& nvml, nvmlDevice_t gpu);
 Answer<nvmlDeviceAttributes_t> mig_attributes(Nvml& nvml, nvmlDevice_t mig_device);
 Answer<unsigned> gpu_instance_id(Nvml& nvml, nvmlDevice_t mig_device);
 Answer<unsigned> compute_instance_id(Nvml& nvml, nvmlDevice_t mig_device);
+
+/// "10gb": the share of the memory, in eighths of the total in whole GiB. @param total_bytes  of the GPU; 0: not known
+std::string memory_part(std::uint64_t instance_mib, std::uint64_t total_bytes);
+
+/// "3g.40gb", "1c.3g.40gb", "1g.10gb+me": as NVIDIA's device plugin and feature discovery name it (go-nvlib).
+/// @param total_bytes  of the whole GPU  @param selector  NVML_GPU_INSTANCE_PROFILE_… of the GPU instance
+std::string mig_profile_name(const nvmlDeviceAttributes_t& attributes, std::uint64_t total_bytes, unsigned selector);
 
 }  // namespace slipway::nvidia::nvml

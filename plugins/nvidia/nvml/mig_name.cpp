@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/nvml/mig_name.hpp"
-
 #include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "nvidia/nvml/abi/mig.h"
+#include "nvidia/nvml/mig.hpp"
 
 namespace slipway::nvidia::nvml {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvidia/nvml/process.hpp"
-
 #include <array>
+
+#include "nvidia/nvml/system.hpp"
 
 namespace slipway::nvidia::nvml {
 namespace {

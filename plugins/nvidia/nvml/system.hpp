@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/nvml/system.hpp - what NVML says of the driver as a whole.
+// plugins/nvidia/nvml/system.hpp - what NVML says of the driver as a whole, and of the processes on a GPU.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "nvidia/nvml/abi/process.h"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::nvidia::nvml {
@@ -16,5 +20,17 @@ Answer<std::string> nvml_version(Nvml& nvml);
 Answer<int> cuda_version(Nvml& nvml);
 /// The name of a process that uses a GPU, as NVML sees it.
 Answer<std::string> process_name(Nvml& nvml, unsigned pid);
+
+struct Process {
+  unsigned pid = 0;                           ///< as the host's kernel counts
+  std::optional<std::uint64_t> memory_bytes;  ///< empty: the driver does not tell
+  std::optional<unsigned> gpu_instance;       ///< empty without MIG, or from drivers before R455
+  std::optional<unsigned> compute_instance;
+};
+
+enum class ProcessKind { compute, graphics, mps };
+
+/// Of a GPU, or of a MIG device.
+Answer<std::vector<Process>> processes(Nvml& nvml, nvmlDevice_t device, ProcessKind kind);
 
 }  // namespace slipway::nvidia::nvml

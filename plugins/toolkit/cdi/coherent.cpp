@@ -12,8 +12,8 @@ std::vector<CoherentHalf> split_coherent(const nvidia::cdi::Spec& spec) {
     nvidia::cdi::Spec half = spec;
     half.kind += suffix;
     std::erase_if(half.devices, [&, wanted = value](const nvidia::cdi::Device& device) {
-      const auto said = device.annotations.find(kCoherentAnnotation);
-      return said == device.annotations.end() || said->second != wanted;
+      const auto annotation = device.annotations.find(kCoherentAnnotation);
+      return annotation == device.annotations.end() || annotation->second != wanted;
     });
     if (half.devices.empty()) continue;
     nvidia::cdi::finish(half, spec.find("all") != nullptr);

@@ -8,7 +8,6 @@
 
 #include "nvidia/library_folders.hpp"
 #include "toolkit/cdi/libraries.hpp"
-#include "toolkit/cdi/soname.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "nvidia/cdi/text.hpp"
 #include "nvidia/cdi/transform.hpp"
-#include "nvidia/cdi/validate.hpp"
 #include "nvidia/loaded_driver.hpp"
 #include "toolkit/cdi/driver_files.hpp"
 #include "toolkit/cdi/nodes.hpp"

@@ -13,7 +13,6 @@
 #include "nvidia/cdi/spec.hpp"
 #include "toolkit/cdi/hooks.hpp"
 #include "toolkit/cdi/inventory.hpp"
-#include "toolkit/cdi/roots.hpp"
 
 namespace slipway::toolkit {
 

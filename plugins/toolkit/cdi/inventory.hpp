@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
 #include "nvidia/nvml/nvml.hpp"
@@ -37,5 +38,17 @@ struct Inventory {
 /// Everything in index order, without GPUs that only drive a display (DGX Display).
 /// Errors: NVML's, naming the GPU.
 Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml);
+
+/// Three views, which are one and the same unless the driver is installed in a root of its own (a driver container).
+/// The hosts are borrowed.
+struct Roots {
+  const Host& driver;            ///< libraries, programs, firmware, configuration
+  const Host& dev;               ///< /dev
+  const Host& kernel;            ///< /proc, /sys and loaded modules
+  std::string driver_root = "";  ///< the driver's root as engines see it, without a final slash; "" for "/"
+  std::string dev_root = "";     ///< likewise for the nodes
+
+  std::string host_path(const std::string& path) const { return driver_root + path; }
+};
 
 }  // namespace slipway::toolkit

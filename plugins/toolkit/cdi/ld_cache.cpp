@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/cdi/ld_cache.hpp"
-
 #include <cstdint>
 #include <cstring>
+
+#include "toolkit/cdi/libraries.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -6,7 +6,6 @@
 #include <fnmatch.h>
 
 #include "nvidia/library_folders.hpp"
-#include "toolkit/cdi/ld_cache.hpp"
 
 namespace slipway::toolkit {
 namespace {

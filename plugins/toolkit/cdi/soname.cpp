@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/cdi/soname.hpp"
-
 #include <array>
 #include <cstring>
 #include <optional>
@@ -11,6 +9,8 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+
+#include "toolkit/cdi/libraries.hpp"
 
 namespace slipway::toolkit {
 namespace {

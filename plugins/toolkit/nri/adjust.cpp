@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/nri/adjust.hpp"
 
-#include "toolkit/nri/container.hpp"
 #include "toolkit/nri/session.hpp"
-#include "toolkit/programs/shim/edit.hpp"
+#include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/request.hpp"
 #include "toolkit/programs/shim/specs.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/nri/container.hpp"
-
 #include <algorithm>
 #include <string>
+
+#include "toolkit/nri/adjust.hpp"
 
 namespace slipway::nri {
 namespace {
@@ -82,9 +82,9 @@ Json device_of(const wire::LinuxDevice& device) {
 std::vector<Json> added(const Json& before, const Json& after, const Json::json_pointer& list) {
   std::vector<Json> elements;
   if (!after.contains(list)) return elements;
-  const Json there = before.contains(list) ? before.at(list) : Json::array();
+  const Json existing = before.contains(list) ? before.at(list) : Json::array();
   for (const Json& element : after.at(list))
-    if (std::ranges::count(there, element) == 0) elements.push_back(element);
+    if (std::ranges::count(existing, element) == 0) elements.push_back(element);
   return elements;
 }
 

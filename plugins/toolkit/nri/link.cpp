@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "toolkit/nri/registered.hpp"
+#include "toolkit/nri/session.hpp"
 #include "toolkit/unix_socket.hpp"
 
 namespace slipway::nri {
@@ -100,8 +101,8 @@ void Link::tell(const char* level, const std::string& line) {
   if (line != told_) io_.log(level, line);
   if (line != told_) io_.status(line);
   told_ = line;
-  if (!said_ready_) io_.ready();
-  said_ready_ = true;
+  if (!reported_ready_) io_.ready();
+  reported_ready_ = true;
 }
 
 }  // namespace slipway::nri

@@ -38,7 +38,7 @@ class Link {
   Fd wake_;
   bool stopped_ = false;
   bool served_ = false;  ///< the last connection got that far
-  bool said_ready_ = false;
+  bool reported_ready_ = false;
   std::string told_;
 };
 

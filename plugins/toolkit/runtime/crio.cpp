@@ -2,7 +2,7 @@
 // plugins/toolkit/runtime/crio.cpp - CRI-O: handlers in a drop-in of our own. CDI is always on where CRI-O knows it.
 #include <algorithm>
 
-#include "toolkit/paths.hpp"
+#include "toolkit/environment.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"

@@ -7,7 +7,7 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "toolkit/paths.hpp"
+#include "toolkit/environment.hpp"
 #include "toolkit/unix_socket.hpp"
 
 namespace slipway::toolkit {

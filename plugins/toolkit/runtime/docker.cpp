@@ -2,7 +2,7 @@
 // plugins/toolkit/runtime/docker.cpp - Docker: runtimes and the feature `cdi` in daemon.json.
 #include <algorithm>
 
-#include "toolkit/paths.hpp"
+#include "toolkit/environment.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"

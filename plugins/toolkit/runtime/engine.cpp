@@ -57,8 +57,8 @@ std::string read_engine_version(const Host& host, const std::string& program,
                                 const std::vector<std::string>& packages) {
   if (host.live()) {
     // "containerd github.com/containerd/containerd v1.7.24 HASH", "Docker version 26.1.5+dfsg1, build …"
-    const auto said = host.run({program, "--version"}, kVersionLimit);
-    std::istringstream words(said && said->exit_status == 0 ? said->output : "");
+    const auto output = host.run({program, "--version"}, kVersionLimit);
+    std::istringstream words(output && output->exit_status == 0 ? output->output : "");
     for (std::string word; words >> word;)
       if (parse_engine_version(word).known()) return word;
   }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/runtime/engine.hpp - what the component runtime knows of a container engine, and what it changes
 // there.
+//
+// A handler that starts runc by another path, or crun, gives that program up for the runtime for GPUs, which looks for
+// runc and then crun in PATH unless its settings say otherwise.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include <slipway/facts.hpp>
 #include <slipway/host.hpp>
 #include <slipway/json.hpp>
 #include <slipway/plan.hpp>
@@ -44,7 +48,7 @@ Json inherit_containerd_handler(const Json& base, const std::string& binary, boo
 /// @param runtime  the table crio.runtime
 Json crio_base_handler(const std::vector<std::string>& ours, const Json& runtime);
 
-// Each engine: facts about it (an object; null: not installed), and the wishes that follow from them.
+// Each engine: facts about it (an object; null: not installed), and the actions that follow from them.
 
 /// @param name  "containerd", or a distribution that brings it along: "k3s", "rke2", "k0s", "microk8s"
 Result<Json> read_containerd(const std::string& name, const RuntimeSettings& settings, const Host& host);
@@ -78,5 +82,10 @@ void set_path(Json& value, const std::vector<std::string>& names, Json member);
 
 /// The error for an engine that knows no CDI where no runtime program is installed either.
 Error needs_runtime(const std::string& engine, const std::string& version);
+
+/// Facts about it, from those of the engines by name: {"runtimes": […]} or {"note": "…"}; null: nothing to do.
+/// Errors: `invalid` when the settings' file is no TOML.
+Result<Json> read_low_level(const Json& engines, const Host& host);
+void plan_low_level(const Json& facts, Plan& plan);
 
 }  // namespace slipway::toolkit

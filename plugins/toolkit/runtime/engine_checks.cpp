@@ -4,7 +4,7 @@
 #include <sstream>
 #include <thread>
 
-#include "toolkit/paths.hpp"
+#include "toolkit/environment.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/toml.hpp"
@@ -73,14 +73,14 @@ std::string objection(const std::string& dump, const std::vector<std::string>& n
 /// What the engine says against its configuration; empty: nothing.
 Result<std::string> refusal(const Json& data, const Host& host) {
   if (data.value("tool", "") == "docker" && !host.exists(data.value("config", ""))) return std::string();
-  auto said = host.run(question(data, host), kToolLimit);
-  if (!said) return std::move(said).error();
-  if (said->exit_status == 0 && data.value("tool", "") != "containerd") return std::string();
-  if (said->exit_status == 0) return objection(said->output, handlers_in_file(data, host));
-  std::string reason = said->errors.empty() ? said->output : said->errors;
+  auto output = host.run(question(data, host), kToolLimit);
+  if (!output) return std::move(output).error();
+  if (output->exit_status == 0 && data.value("tool", "") != "containerd") return std::string();
+  if (output->exit_status == 0) return objection(output->output, handlers_in_file(data, host));
+  std::string reason = output->errors.empty() ? output->output : output->errors;
   while (!reason.empty() && reason.back() == '\n') reason.pop_back();
   if (reason.size() > kMostReason) reason.erase(0, reason.size() - kMostReason);
-  return reason.empty() ? "it ended with status " + std::to_string(said->exit_status) : reason;
+  return reason.empty() ? "it ended with status " + std::to_string(output->exit_status) : reason;
 }
 
 bool stopped_by_somebody(const Host& host, const std::string& unit) {
@@ -181,8 +181,8 @@ bool cri_works(const Host& host, const std::string& program, const std::string& 
   if (!host.live() || program.empty() || !socket_answers(host, socket)) return false;
   const std::string client = folder_of(program) + "/ctr";
   if (!host.exists(client)) return false;
-  const auto said = host.run({client, "--address", socket, "plugins", "ls"}, kToolLimit);
-  std::istringstream lines(said && said->exit_status == 0 ? said->output : "");
+  const auto output = host.run({client, "--address", socket, "plugins", "ls"}, kToolLimit);
+  std::istringstream lines(output && output->exit_status == 0 ? output->output : "");
   bool loaded = false;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);

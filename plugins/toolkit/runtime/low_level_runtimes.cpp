@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/runtime/low_level_runtimes.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -40,15 +38,16 @@ Result<Json> read_low_level(const Json& engines, const Host& host) {
   if (programs.empty() || programs == std::set<std::string>{kDefault}) return Json(nullptr);
   const auto text = host.read(kSettings);
   SLIPWAY_TRY(settings, parse_toml(text ? *text : "", kSettings));
-  const Json held = at_path(settings, {"nvidia-container-runtime", "runtimes"});
-  const bool as_written = held.is_array() && held.size() == 3 && held[0].is_string() && held == list_for(held[0]);
-  if (programs.erase("") > 0 && as_written) programs.insert(held[0].get<std::string>());
+  const Json configured = at_path(settings, {"nvidia-container-runtime", "runtimes"});
+  const bool as_written = configured.is_array() && configured.size() == 3 && configured[0].is_string() &&
+                          configured == list_for(configured[0]);
+  if (programs.erase("") > 0 && as_written) programs.insert(configured[0].get<std::string>());
   if (programs.empty() || programs == std::set<std::string>{kDefault}) return Json(nullptr);
   if (programs.size() > 1)
     return Json{{"note", "the engines here start different OCI runtimes; name the one behind GPU containers in " +
                              std::string(kSettings) + " (nvidia-container-runtime.runtimes)"}};
   const Json wanted = list_for(*programs.begin());
-  if (!held.is_null() && held != wanted) return Json(nullptr);  // somebody has decided that already
+  if (!configured.is_null() && configured != wanted) return Json(nullptr);  // somebody has decided that already
   return Json{{"runtimes", wanted}};
 }
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "nvidia/gpu.hpp"
-#include "validator/companion_check.hpp"
 #include "validator/cuda_check.hpp"
 #include "validator/device_plugin_check.hpp"
+#include "validator/driver_check.hpp"
 
 namespace slipway::validator {
 namespace {
@@ -57,18 +57,19 @@ std::vector<Finding> Keeper::pass() {
 void Keeper::pass_without_driver() {
   changed_.clear();
   if (host_.live() && !host_.module_loaded("nvidia")) {
-    take(fails(kDriverCheck, "the kernel module nvidia is not loaded", "it was held quiet; nothing if that goes on"));
+    take(fails(kDriverCheck, "the kernel module nvidia is not loaded",
+               "it stood still for an apply; nothing if that goes on"));
     if (settings_.wants("cuda")) take(not_tried(kCudaCheck, "the driver is not loaded"));
     tried_for_.clear();
   }
   update_gauges();
 }
 
-void Keeper::let_go() {
+void Keeper::release() {
   trial_stop_.request_stop();
   if (trial_.valid()) (void)trial_.get();
   trial_stop_ = std::stop_source();
-  driver_.let_go();
+  driver_.release();
 }
 
 /// What a result of CUDA's holds for.

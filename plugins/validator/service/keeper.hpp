@@ -27,7 +27,7 @@ class Keeper {
   using Clock = std::chrono::steady_clock;
 
   Keeper(const Host& host, Settings settings);
-  ~Keeper() { let_go(); }
+  ~Keeper() { release(); }
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
@@ -36,7 +36,7 @@ class Keeper {
   /// While the driver must not be touched: takes back what the kernel shows to be no longer so.
   void pass_without_driver();
   /// Lets the driver go; a CUDA trial under way is ended.
-  void let_go();
+  void release();
 
   /// The files that should be there now.
   std::map<std::string, StatusFile> files() const;

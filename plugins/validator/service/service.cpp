@@ -23,19 +23,19 @@ class ValidatorService final : public Service {
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     Keeper keeper(host, settings);
     StatusFiles files(std::move(root), settings.directory);
-    bool said_ready = false;
+    bool reported_ready = false;
     const auto pass = [&]() -> Status {
       report(keeper.pass(), keeper, io);
       show(files, keeper.files(), keeper, io);
       serve(settings, keeper, io);
-      if (!said_ready) io.ready();
-      said_ready = true;
+      if (!reported_ready) io.ready();
+      reported_ready = true;
       return {};
     };
     const Status status = loop_.run(stop, io,
                                     {.interval = kInterval,
                                      .pass = pass,
-                                     .let_go = [&] { keeper.let_go(); },
+                                     .release = [&] { keeper.release(); },
                                      .while_quiet =
                                          [&] {
                                            keeper.pass_without_driver();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "child.hpp"
-
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -14,6 +12,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "program.hpp"
 
 namespace slipway::detail {
 namespace {

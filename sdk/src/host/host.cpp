@@ -3,7 +3,7 @@
 
 #include <slipway/host.hpp>
 
-#include "src/text/text_read.hpp"
+#include "src/text/read.hpp"
 
 namespace slipway {
 namespace {

@@ -15,9 +15,9 @@
 #include <slipway/local_host.hpp>
 #include <slipway/root_dir.hpp>
 
-#include "src/text/json_read.hpp"
 #include "program.hpp"
-#include "root_arch.hpp"
+#include "root_walk.hpp"
+#include "src/text/read.hpp"
 
 namespace slipway {
 namespace {

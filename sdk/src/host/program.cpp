@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.hpp"
-
 namespace slipway::detail {
 namespace {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "root_arch.hpp"
-
 #include <array>
 #include <cstring>
 #include <optional>
@@ -9,6 +7,8 @@
 #include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include "root_walk.hpp"
 
 namespace slipway::detail {
 namespace {

@@ -47,4 +47,10 @@ class RootWalk {
 /// open(2) of a path below `root`, as RootDir::open_at(). Errors: -1 and errno.
 int walk_open(int root, std::string_view path, int flags, mode_t mode);
 
+/// As `uname -m` says it on this machine.
+std::string running_arch();
+
+/// As `uname -m` would say it in that root, from the ELF header of its shell or init; running_arch() without any.
+std::string root_arch(const RootDir& root);
+
 }  // namespace slipway::detail

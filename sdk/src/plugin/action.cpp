@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <slipway/action.hpp>
 
-#include "src/text/json_read.hpp"
+#include "src/text/read.hpp"
 
 namespace slipway {
 
@@ -28,24 +28,24 @@ Action make(std::string_view kind, std::string target, Json members = Json::obje
   return Action(std::move(members));
 }
 
-Json to_json(const Build::Collect& wish) {
-  Json value{{"from", wish.from}, {"to", wish.to}};
-  if (wish.strip) value["strip"] = true;
-  if (!wish.sign_key.empty()) value["sign_key"] = wish.sign_key;
-  if (!wish.sign_cert.empty()) value["sign_cert"] = wish.sign_cert;
-  if (!wish.compress.empty()) value["compress"] = wish.compress;
+Json to_json(const Build::Collect& desired) {
+  Json value{{"from", desired.from}, {"to", desired.to}};
+  if (desired.strip) value["strip"] = true;
+  if (!desired.sign_key.empty()) value["sign_key"] = desired.sign_key;
+  if (!desired.sign_cert.empty()) value["sign_cert"] = desired.sign_cert;
+  if (!desired.compress.empty()) value["compress"] = desired.compress;
   return value;
 }
 
 }  // namespace
 
-Action file(const File& wish) {
-  return make("file", wish.path,
-              {{"content", wish.content},
-               {"mode", wish.mode},
-               {"owner", wish.owner},
-               {"group", wish.group},
-               {"on_drift", wish.on_drift}});
+Action file(const File& desired) {
+  return make("file", desired.path,
+              {{"content", desired.content},
+               {"mode", desired.mode},
+               {"owner", desired.owner},
+               {"group", desired.group},
+               {"on_drift", desired.on_drift}});
 }
 
 Action directory(std::string path, unsigned mode) { return make("directory", std::move(path), {{"mode", mode}}); }
@@ -58,22 +58,24 @@ Action remove(std::string path) { return make("remove", std::move(path)); }
 
 Action service_file(std::string path) { return make("service-file", std::move(path)); }
 
-Action merge(const Merge& wish) { return make("merge", wish.path, {{"format", wish.format}, {"set", wish.set}}); }
+Action merge(const Merge& desired) {
+  return make("merge", desired.path, {{"format", desired.format}, {"set", desired.set}});
+}
 
-Action unpack(const Unpack& wish) {
+Action unpack(const Unpack& desired) {
   Json layers = Json::array();
-  for (const Layer& layer : wish.layers) {
+  for (const Layer& layer : desired.layers) {
     Json value{
         {"as", layer.as}, {"source", layer.source}, {"descriptor", layer.descriptor}, {"manifest", layer.manifest}};
     if (!layer.build.is_null()) value["build"] = layer.build;
     layers.push_back(std::move(value));
   }
-  return make("unpack", wish.name, {{"layers", std::move(layers)}});
+  return make("unpack", desired.name, {{"layers", std::move(layers)}});
 }
 
 Json to_json(const Build& build) {
   Json collect = Json::array();
-  for (const Build::Collect& wish : build.collect) collect.push_back(to_json(wish));
+  for (const Build::Collect& desired : build.collect) collect.push_back(to_json(desired));
   return Json{{"name", build.name},
               {"directory", build.directory},
               {"argv", build.argv},
@@ -90,29 +92,29 @@ Action kernel_module(std::string name, std::vector<std::string> parameters, std:
   return make("kernel-module", std::move(name), std::move(members));
 }
 
-Action systemd_unit(const SystemdUnit& wish) {
-  return make("systemd-unit", wish.name,
-              {{"content", wish.content}, {"enabled", wish.enabled}, {"started", wish.started}});
+Action systemd_unit(const SystemdUnit& desired) {
+  return make("systemd-unit", desired.name,
+              {{"content", desired.content}, {"enabled", desired.enabled}, {"started", desired.started}});
 }
 
-Action device_node(const DeviceNode& wish) {
-  Json members{{"minor", wish.minor}, {"mode", wish.mode}};
-  if (wish.major_of.empty())
-    members["major"] = wish.major;
+Action device_node(const DeviceNode& desired) {
+  Json members{{"minor", desired.minor}, {"mode", desired.mode}};
+  if (desired.major_of.empty())
+    members["major"] = desired.major;
   else
-    members["major_of"] = wish.major_of;
-  return make("device-node", wish.path, std::move(members));
+    members["major_of"] = desired.major_of;
+  return make("device-node", desired.path, std::move(members));
 }
 
-Action exec(const Exec& wish) {
-  return make("exec", wish.name, {{"argv", wish.argv}, {"check", wish.check}, {"undo", wish.undo}});
+Action exec(const Exec& desired) {
+  return make("exec", desired.name, {{"argv", desired.argv}, {"check", desired.check}, {"undo", desired.undo}});
 }
 
-Action custom(const Custom& wish) {
-  Json members{{"data", wish.data}};
-  if (!wish.inverse.is_null()) members["inverse"] = wish.inverse;
-  if (!wish.irreversible.empty()) members["irreversible"] = wish.irreversible;
-  return make("custom", wish.name, std::move(members));
+Action custom(const Custom& desired) {
+  Json members{{"data", desired.data}};
+  if (!desired.inverse.is_null()) members["inverse"] = desired.inverse;
+  if (!desired.irreversible.empty()) members["irreversible"] = desired.irreversible;
+  return make("custom", desired.name, std::move(members));
 }
 
 }  // namespace action

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <slipway/component.hpp>
+#include <slipway/spec.hpp>
+
+#include "src/text/read.hpp"
 
 namespace slipway {
+
 namespace {
 
 Error no_custom_actions(const Action& action) {
@@ -17,5 +21,20 @@ Result<Findings> Component::diagnose(const Spec&, const Host&) const { return Fi
 Result<bool> Component::check(const Action& action, const Host&) const { return no_custom_actions(action); }
 
 Result<Outcome> Component::apply(const Action& action, const Host&) const { return no_custom_actions(action); }
+
+const Json* Spec::find(std::string_view key) const { return detail::find_dotted(section_, key); }
+
+std::string Spec::text(std::string_view key) const { return detail::text_or_empty(find(key)); }
+
+bool Spec::flag(std::string_view key) const { return detail::true_or_false(find(key)); }
+
+std::int64_t Spec::number(std::string_view key) const {
+  const Json* value = find(key);
+  return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : 0;
+}
+
+std::vector<std::string> Spec::texts(std::string_view key) const { return detail::texts_or_none(find(key)); }
+
+Json Spec::value(std::string_view key) const { return detail::value_or_null(find(key)); }
 
 }  // namespace slipway

@@ -5,7 +5,7 @@
 
 #include <slipway/findings.hpp>
 
-#include "src/text/json_read.hpp"
+#include "src/text/read.hpp"
 
 namespace slipway {
 namespace {

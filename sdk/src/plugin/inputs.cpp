@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <slipway/inputs.hpp>
 
-#include "src/text/json_read.hpp"
+#include "src/text/read.hpp"
 
 namespace slipway {
 namespace {

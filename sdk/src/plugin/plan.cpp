@@ -4,7 +4,7 @@
 
 #include <slipway/plan.hpp>
 
-#include "src/text/json_read.hpp"
+#include "src/text/read.hpp"
 
 namespace slipway {
 namespace {

@@ -10,9 +10,7 @@
 #include <slipway/local_host.hpp>
 #include <slipway/looks.hpp>
 
-#include "src/text/json_read.hpp"
-#include "plugin_tool_io.hpp"
-#include "running_service.hpp"
+#include "src/text/read.hpp"
 
 namespace slipway::detail {
 namespace {

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <stop_token>
 #include <string>
 
 #include <slipway/abi.h>
 
+#include <slipway/commands.hpp>
 #include <slipway/component.hpp>
+#include <slipway/service.hpp>
 
 namespace slipway::detail {
 
@@ -17,5 +21,33 @@ using Operation = std::function<Result<Json>(Component&, const Json& request, co
 
 /// nullptr for an operation that is not known.
 const Operation* find_operation(const std::string& name);
+
+/// Runs a component's service until it ends. Errors: the service's; `conflict` it runs already.
+Status run_service(const std::string& component, Service& service, const Spec& spec, const Host& host,
+                   const slipway_services& services);
+
+/// For another thread, while run_service() is under way there. Errors: `not_found` it does not run; the service's.
+Status quiesce_service(const std::string& component);
+Status resume_service(const std::string& component);
+Status stop_service(const std::string& component);
+
+/// A message to slipway that has no answer worth waiting for ("log", "ready").
+void tell_slipway(const slipway_services& services, const char* op, const Json& message);
+
+class ServiceToolIo final : public ToolIo {
+ public:
+  /// `services` is borrowed for the life of this object.
+  explicit ServiceToolIo(const slipway_services& services) : services_(services) {}
+
+  void print(std::string_view text) override;
+  void log(std::string_view text) override;
+  void warn(std::string_view text) override;
+  void progress(std::string_view label, std::uint64_t done, std::uint64_t total) override;
+  Result<Json> core(std::string_view op, const Json& request) override;
+
+ private:
+  void tell(const char* op, const Json& message) const { tell_slipway(services_, op, message); }
+  const slipway_services& services_;
+};
 
 }  // namespace slipway::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugin_tool_io.hpp"
+#include "plugin_ops.hpp"
 
 namespace slipway::detail {
 namespace {

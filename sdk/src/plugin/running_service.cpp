@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "running_service.hpp"
-
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
 
-#include "plugin_tool_io.hpp"
+#include "plugin_ops.hpp"
 
 namespace slipway::detail {
 namespace {

@@ -24,17 +24,17 @@ Status ServiceLoop::run(const std::stop_token& stop, ServiceIo& io, const Work& 
     lock.lock();
     if (!result || wait(lock, stop, io, work) == Next::end) break;
   }
-  if (!quiet_ && work.let_go) work.let_go();
+  if (!quiet_ && work.release) work.release();
   ended_ = true;
   changed_.notify_all();
   return result;
 }
 
-/// Lets go and waits for as long as quiet is wanted.
+/// Releases the driver and waits for as long as quiet is wanted.
 void ServiceLoop::stand_still(std::unique_lock<std::mutex>& lock, const std::stop_token& stop, ServiceIo& io,
                               const Work& work) {
   if (!quiet_wanted_) return;
-  if (work.let_go) work.let_go();
+  if (work.release) work.release();
   quiet_ = true;
   changed_.notify_all();
   while (!stop.stop_requested() && quiet_wanted_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "json_read.hpp"
+#include "read.hpp"
 
 namespace slipway::detail {
 

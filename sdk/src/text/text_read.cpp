@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text_read.hpp"
-
 #include <charconv>
+
+#include "read.hpp"
 
 namespace slipway::detail {
 

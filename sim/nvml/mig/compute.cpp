@@ -126,11 +126,11 @@ SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstanceRemainingCapacity(nvmlGpuIn
   return change_mig(Function::nvmlGpuInstanceGetComputeInstanceRemainingCapacity, instance, Kind::gpu_instance,
                     [=](Machine&, const Target& target) -> nvmlReturn_t {
                       Gpu trial = *target.gpu;
-                      GpuInstance& there = trial.instances[instance_slot(*target.gpu, target.instance)];
-                      if (!compute_profile_fits(there, trial.model.mig, id)) return NVML_ERROR_NOT_SUPPORTED;
+                      GpuInstance& existing = trial.instances[instance_slot(*target.gpu, target.instance)];
+                      if (!compute_profile_fits(existing, trial.model.mig, id)) return NVML_ERROR_NOT_SUPPORTED;
                       unsigned more = 0;
                       int code = NVML_SUCCESS;
-                      while (create_compute(trial, there, id, -1, &code) != nullptr) ++more;
+                      while (create_compute(trial, existing, id, -1, &code) != nullptr) ++more;
                       return give(count, more);
                     });
 }
@@ -143,9 +143,9 @@ SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstancePossiblePlacements(nvmlGpuI
                       const MigModel& model = target.gpu->model.mig;
                       if (!compute_profile_fits(*target.instance, model, id)) return NVML_ERROR_NOT_SUPPORTED;
                       std::uint32_t starts[kMaxInstances];
-                      const unsigned there = compute_starts(*target.instance, model, id, starts);
-                      if (list == nullptr) return give(count, there);
-                      return give_list(count, list, there, [&](unsigned i) {
+                      const unsigned existing = compute_starts(*target.instance, model, id, starts);
+                      if (list == nullptr) return give(count, existing);
+                      return give_list(count, list, existing, [&](unsigned i) {
                         return nvmlComputeInstancePlacement_t{starts[i], compute_slices(id)};
                       });
                     });
@@ -183,12 +183,12 @@ SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstances(nvmlGpuInstance_t instanc
   return change_mig(Function::nvmlGpuInstanceGetComputeInstances, instance, Kind::gpu_instance,
                     [=](Machine& machine, const Target& target) -> nvmlReturn_t {
                       if (list == nullptr || count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-                      unsigned there = 0;
+                      unsigned existing = 0;
                       for (std::uint32_t wanted = 0; wanted < kMaxInstances; ++wanted)
                         for (const ComputeInstance& each : target.instance->compute)
                           if (each.used != 0 && each.id == wanted && each.selector == id)
-                            list[there++] = handle_of(machine, target, each);
-                      *count = there;
+                            list[existing++] = handle_of(machine, target, each);
+                      *count = existing;
                       return NVML_SUCCESS;
                     });
 }

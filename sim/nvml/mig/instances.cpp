@@ -89,13 +89,13 @@ SLIPWAY_NVML_EXPORT nvmlDeviceGetGpuInstances(nvmlDevice_t device, unsigned id, 
                       if (target.gpu->mig_current == 0) return NVML_ERROR_NOT_SUPPORTED;
                       const int index = profile_by_id(target.gpu->model.mig, id);
                       if (index < 0 || list == nullptr || count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-                      unsigned there = 0;
+                      unsigned existing = 0;
                       // In the order of their ids.
                       for (std::uint32_t wanted = 0; wanted <= 14; ++wanted)
                         for (const GpuInstance& each : target.gpu->instances)
                           if (each.used != 0 && each.id == wanted && each.profile == static_cast<unsigned>(index))
-                            list[there++] = handle_of(machine, target, each);
-                      *count = there;
+                            list[existing++] = handle_of(machine, target, each);
+                      *count = existing;
                       return NVML_SUCCESS;
                     });
 }

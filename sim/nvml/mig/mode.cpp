@@ -20,7 +20,7 @@ bool has_instances(const Gpu& gpu) {
   return false;
 }
 
-/// What becomes of the wish for `mode` right now.
+/// What becomes of the request for `mode` right now.
 nvmlReturn_t activate(Machine& machine, unsigned index, unsigned mode) {
   Gpu& gpu = machine.gpus[index];
   gpu.mig_pending = mode;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/nvml/mig/uuid.hpp"
-
 #include <cstdio>
+
+#include "sim/nvml/mig/call.hpp"
 
 namespace slipway::sim {
 namespace {

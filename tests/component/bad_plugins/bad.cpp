@@ -78,26 +78,26 @@ class Bad final : public Component {
   explicit Bad(std::string name = "bad") : name_(std::move(name)) {}
 
   Result<Facts> detect(const Spec& spec, const Host&) const override {
-    perhaps(wishes(spec), "detect");
+    perhaps(desired_keys(spec), "detect");
     return Facts{};
   }
 
   Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
-    const Json wishes = Bad::wishes(spec);
-    perhaps(wishes, "plan");
+    const Json desired_keys = Bad::desired_keys(spec);
+    perhaps(desired_keys, "plan");
     const std::string how = spec.text("how");
     Plan plan;
     const std::string content = how == "moody" ? std::to_string(ticks()) : "ours\n";
     plan.add(action::file({.path = "/etc/" + name_, .content = content}));
     const std::string when = spec.text("when");
     if (when == "check" || when == "apply")
-      plan.add(action::custom({.name = "act", .data = wishes, .inverse = nullptr, .irreversible = "a test"}));
+      plan.add(action::custom({.name = "act", .data = desired_keys, .inverse = nullptr, .irreversible = "a test"}));
     if (how == "mistype") plan.output("number", "three");
     return plan;
   }
 
   Result<Findings> verify(const Spec& spec, const Host&) const override {
-    perhaps(wishes(spec), "verify");
+    perhaps(desired_keys(spec), "verify");
     return Findings{};
   }
 
@@ -112,7 +112,7 @@ class Bad final : public Component {
   }
 
  private:
-  static Json wishes(const Spec& spec) { return {{"when", spec.text("when")}, {"how", spec.text("how")}}; }
+  static Json desired_keys(const Spec& spec) { return {{"when", spec.text("when")}, {"how", spec.text("how")}}; }
   static std::int64_t ticks() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
   std::string name_;
 };

@@ -82,11 +82,11 @@ TEST_F(DriverVersions, CanBeABranchARangeOrTheLatestThatHasModulesForTheKernel) 
                                                  {">=535.100 <535.200", "535.183.06"},
                                                  {"<=550", "550.163.01"},
                                                  {"latest", "550.163.01"}};
-  for (const auto& [wish, version] : taken) {
-    want(wish, kVersions);
+  for (const auto& [desired, version] : taken) {
+    want(desired, kVersions);
     const Ran plan = root.run({"plan"});
     EXPECT_EQ(plan.code, 2) << plan.out << plan.err;
-    EXPECT_THAT(plan.out, HasSubstr("version: " + wish + " takes " + version + ", the newest that fits"));
+    EXPECT_THAT(plan.out, HasSubstr("version: " + desired + " takes " + version + ", the newest that fits"));
     EXPECT_THAT(plan.out, HasSubstr("firmware/nvidia/" + version));
   }
   want("latest", kVersions);

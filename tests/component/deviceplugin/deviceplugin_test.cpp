@@ -204,7 +204,7 @@ TEST(DevicePluginService, OutlivesADriverThatGoesAndComesBack) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
 }
 
-TEST(DevicePluginService, WhileItIsHeldQuietKeepsStreamAndListAndHandsNothingOut) {
+TEST(DevicePluginService, WhileItIsQuiescedKeepsStreamAndListAndHandsNothingOut) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
@@ -274,22 +274,22 @@ TEST(DevicePluginService, TwoPodsNeverShareAnExclusiveGpuInAThousandRounds) {
   Kubelet kubelet(node.plugins());
   RunningService service(node.host(), node.words());
   ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
-  std::vector<std::vector<std::string>> held;
+  std::vector<std::vector<std::string>> earlier;
   std::set<std::string> visible;
   unsigned random = 7;
   for (int round = 0; round < 1000; ++round) {
     random = random * 1103515245U + 12345U;
-    if (held.size() == 8 || (!held.empty() && (random >> 16U) % 2 == 0)) {
-      const std::size_t which = (random >> 20U) % held.size();
-      for (const std::string& id : held[which]) visible.erase(id);
-      kubelet.free(held[which]);
-      held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+    if (earlier.size() == 8 || (!earlier.empty() && (random >> 16U) % 2 == 0)) {
+      const std::size_t which = (random >> 20U) % earlier.size();
+      for (const std::string& id : earlier[which]) visible.erase(id);
+      kubelet.free(earlier[which]);
+      earlier.erase(earlier.begin() + static_cast<std::ptrdiff_t>(which));
       continue;
     }
     const auto allocated = kubelet.allocate(kGpu, 1);
     ASSERT_TRUE(allocated.status.ok()) << allocated.status.error_message();
     ASSERT_TRUE(visible.insert(allocated.response.envs().at("NVIDIA_VISIBLE_DEVICES")).second) << "round " << round;
-    held.push_back(allocated.ids);
+    earlier.push_back(allocated.ids);
   }
 }
 
@@ -433,7 +433,7 @@ TEST(DevicePluginPlan, SaysWhatTimeSlicingDoesNotProtectFrom) {
 }
 
 // The daemons are units of their own in it: removed, it takes them along, while a restart of the service does not.
-TEST(DevicePluginPlan, MpsDaemonsHaveASliceForAsLongAsTheyAreWished) {
+TEST(DevicePluginPlan, MpsDaemonsHaveASliceForAsLongAsTheyAreWanted) {
   const Node node("h100x2", "{config: {version: v1, sharing: {mps: {replicas: 4}}}}");
   const auto slice = node.host().path("etc/systemd/system/slipway-mps.slice");
   const auto with = node.host().slipway(node.words("apply"));

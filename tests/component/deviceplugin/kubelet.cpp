@@ -215,9 +215,9 @@ v1beta1::DevicePlugin::Stub* Kubelet::stub_of(const std::string& resource) {
 std::vector<std::string> Kubelet::prefer(const std::string& resource, const std::vector<std::string>& available,
                                          int size) {
   v1beta1::PreferredAllocationRequest request;
-  auto* const wish = request.add_container_requests();
-  for (const std::string& id : available) wish->add_available_deviceids(id);
-  wish->set_allocation_size(size);
+  auto* const desired = request.add_container_requests();
+  for (const std::string& id : available) desired->add_available_deviceids(id);
+  desired->set_allocation_size(size);
   grpc::ClientContext context;
   context.set_deadline(in_seconds(20));
   v1beta1::PreferredAllocationResponse response;

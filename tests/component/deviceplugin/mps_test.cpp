@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control daemon is a stand-in (mps_control.cpp); GPUs are simulated.
-#include "deviceplugin/service/mps/wish.hpp"
+#include "deviceplugin/service/mps/settings.hpp"
 #include "tests/component/deviceplugin/node.hpp"
 
 namespace slipway {
@@ -163,7 +163,7 @@ TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {
       << service.log();
 }
 
-TEST(MpsWish, DividesMemoryAndThreadsByReplicasOfEachGpu) {
+TEST(MpsSettings, DividesMemoryAndThreadsByReplicasOfEachGpu) {
   deviceplugin::Gpu gpu;
   gpu.index = 3;
   deviceplugin::Resource resource;
@@ -176,13 +176,13 @@ TEST(MpsWish, DividesMemoryAndThreadsByReplicasOfEachGpu) {
     resource.devices.push_back(device);
     for (std::size_t n = 0; n < (i == 0 ? 3U : 1U); ++n) resource.ids.push_back({device.uuid, i});
   }
-  const auto wishes = deviceplugin::mps_wishes({{kGpuResource, resource}}, {gpu});
-  ASSERT_EQ(wishes.size(), 1U);
-  EXPECT_THAT(wishes.at(kGpuResource).gpus, ::testing::ElementsAre("GPU-0")) << "the other one is exclusive";
-  ASSERT_EQ(wishes.at(kGpuResource).limits.size(), 1U);
-  EXPECT_EQ(deviceplugin::memory_command(wishes.at(kGpuResource).limits.front()),
+  const auto wanted = deviceplugin::mps_settings({{kGpuResource, resource}}, {gpu});
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_THAT(wanted.at(kGpuResource).gpus, ::testing::ElementsAre("GPU-0")) << "the other one is exclusive";
+  ASSERT_EQ(wanted.at(kGpuResource).limits.size(), 1U);
+  EXPECT_EQ(deviceplugin::memory_command(wanted.at(kGpuResource).limits.front()),
             "set_default_device_pinned_mem_limit 3 27306M");
-  EXPECT_EQ(deviceplugin::threads_command(wishes.at(kGpuResource).thread_percentage),
+  EXPECT_EQ(deviceplugin::threads_command(wanted.at(kGpuResource).thread_percentage),
             "set_default_active_thread_percentage 33");
 }
 

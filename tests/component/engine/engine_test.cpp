@@ -46,7 +46,7 @@ TEST(Apply, MakesTheFilesAndThenHasNothingToDo) {
   EXPECT_EQ(host.slipway({"plan"}).code, 0);
 }
 
-TEST(Apply, TakesAwayWhatIsNoLongerWished) {
+TEST(Apply, TakesAwayWhatIsNoLongerPlanned) {
   const ScratchHost host;
   host.spec(kTwoFiles);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);

@@ -163,7 +163,7 @@ TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
 }
 
 // `status` said that nothing was provisioned, above a list of what it held.
-TEST_F(Failing, DoesNotMakeStatusDenyWhatIsHeld) {
+TEST_F(Failing, DoesNotMakeStatusDenyWhatIsInstalled) {
   host.live = true;
   host.spec("    probe: {files: {/etc/probe.conf: y}, custom: fails}\n    bystander: {}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 1);

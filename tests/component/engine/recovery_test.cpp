@@ -114,7 +114,7 @@ TEST(Recovery, ATriggerIsCrossedOffOnceWhatItWroteIsOnTheDisk) {
   EXPECT_THAT(*next, HasSubstr("syncfs("));
 }
 
-TEST(Recovery, PaysARestartThatAKilledApplyOwed) {
+TEST(Recovery, RunsARestartThatAKilledApplyLeft) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);
@@ -140,7 +140,7 @@ TEST(Recovery, PaysARestartThatAKilledApplyOwed) {
 }
 
 // Killed a moment earlier, before the files count: they are undone, come anew, and the restart with them.
-TEST(Recovery, PaysTheRestartForFilesThatHadToComeAnew) {
+TEST(Recovery, RunsTheRestartForFilesThatHadToComeAnew) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;
   const FakeSystemd systemd(host);

@@ -11,7 +11,7 @@ using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 
-const std::string kWish =
+const std::string kDesired =
     "    probe: {files: {/etc/probe.conf: \"two\\n\", /new/file: \"two\"}, "
     "merges: {/etc/engine.toml: '{\"a\": {\"set\": \"two\", \"new\": 2}}'}, "
     "units: {probe.service: \"[Service]\\nExecStart=/bin/true\\n\"}}\n";
@@ -27,7 +27,7 @@ class Recorded : public ScratchHost {
     // git keeps no modes: the files are as slipway made them but for what the checkout's umask took.
     for (const auto& entry : fs::recursive_directory_iterator(path("")))
       if (!entry.is_symlink()) fs::permissions(entry.path(), entry.is_directory() ? fs::perms(0755) : fs::perms(0644));
-    spec(kWish);
+    spec(kDesired);
   }
 };
 

@@ -119,14 +119,14 @@ class Tapped : public Protocol {
 
 TEST_F(Tapped, IsSpokenAsTheGoldenFilesSay) {
   ask_all();
-  const auto said = calls();
+  const auto output = calls();
   for (const char* op : {"detect", "plan", "check", "apply", "verify", "diagnose", "tool", "service", "service.quiesce",
                          "service.resume", "service.stop"}) {
-    ASSERT_TRUE(said.contains(op)) << "slipway never asks for " << op;
-    if (std::getenv("SLIPWAY_WRITE_GOLDEN") != nullptr) std::ofstream(golden(op)) << pretty(said.at(op));
+    ASSERT_TRUE(output.contains(op)) << "slipway never asks for " << op;
+    if (std::getenv("SLIPWAY_WRITE_GOLDEN") != nullptr) std::ofstream(golden(op)) << pretty(output.at(op));
     const Json wanted = Json::parse(text_of(golden(op)), nullptr, false);
-    EXPECT_EQ(said.at(op), wanted) << op << " differs from " << golden(op) << ":\n"
-                                   << Json::diff(wanted, said.at(op)).dump(1);
+    EXPECT_EQ(output.at(op), wanted) << op << " differs from " << golden(op) << ":\n"
+                                     << Json::diff(wanted, output.at(op)).dump(1);
   }
 }
 

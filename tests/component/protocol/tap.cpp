@@ -44,7 +44,7 @@ void write_down(const Json& line) {
   ::close(file);
 }
 
-int said(void*, const char* op, const char* json, size_t length, const slipway_reply* reply) {
+int output(void*, const char* op, const char* json, size_t length, const slipway_reply* reply) {
   {
     const std::lock_guard lock(tap.mutex);
     tap.says.push_back({{"op", op}, {"message", Json::parse(json, json + length)}});
@@ -93,7 +93,7 @@ int call(void*, const char* op, const char* json, size_t length, const slipway_r
 extern "C" __attribute__((visibility("default"))) int slipway_plugin_open(const slipway_services* services,
                                                                           slipway_plugin* plugin) {
   tap.services = services;
-  tap.ours = {sizeof(slipway_services), nullptr, said};
+  tap.ours = {sizeof(slipway_services), nullptr, output};
   tap.target.size = sizeof(slipway_plugin);
   void* const library = ::dlopen(std::getenv("PROTOCOL_TAP_TARGET"), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return SLIPWAY_FAILED;

@@ -31,7 +31,7 @@ class RecordedRoot : public ScratchHost {
     return slipway(words);
   }
   /// How the root's tools were called since the last time, a line each.
-  std::string called() const {
+  std::string gpu_name() const {
     std::string text = this->text("var/log/tools");
     std::filesystem::remove(path("var/log/tools"));
     return text;

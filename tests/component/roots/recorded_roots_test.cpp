@@ -70,20 +70,20 @@ TEST_P(Recorded, DriverGoesInByThatDistributionsToolsAndOutWithoutATrace) {
   ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
   EXPECT_THAT(apply.out, Not(HasSubstr("depmod:" + root_.kernel() + " was skipped")));
   EXPECT_NE(root_.link(std::string(GetParam().libraries).substr(1) + "/libcuda.so.1"), "");
-  const std::string called = root_.called();
-  EXPECT_THAT(called, HasSubstr("depmod -a " + root_.kernel() + "\n"));
-  EXPECT_THAT(called, HasSubstr("ldconfig -v\n"));
+  const std::string gpu_name = root_.gpu_name();
+  EXPECT_THAT(gpu_name, HasSubstr("depmod -a " + root_.kernel() + "\n"));
+  EXPECT_THAT(gpu_name, HasSubstr("ldconfig -v\n"));
   const std::string initramfs = with_kernel(GetParam().initramfs, root_.kernel());
-  EXPECT_THAT(called, HasSubstr(initramfs));
-  EXPECT_EQ(called.find("initramfs") != std::string::npos, !initramfs.empty()) << called;
+  EXPECT_THAT(gpu_name, HasSubstr(initramfs));
+  EXPECT_EQ(gpu_name.find("initramfs") != std::string::npos, !initramfs.empty()) << gpu_name;
 
   const Ran again = root_.run({"apply"});
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_EQ(root_.called(), "") << "nothing changed, so no tool is run";
+  EXPECT_EQ(root_.gpu_name(), "") << "nothing changed, so no tool is run";
   EXPECT_EQ(root_.run({"verify"}).code, 0);
 
   ASSERT_EQ(root_.run({"remove", "--all"}).code, 0);
-  EXPECT_THAT(root_.called(), HasSubstr("ldconfig -v\n"));
+  EXPECT_THAT(root_.gpu_name(), HasSubstr("ldconfig -v\n"));
   auto after = root_.tree();
   auto wanted = before;
   for (auto* tree : {&after, &wanted})  // the initrd was made anew, each time

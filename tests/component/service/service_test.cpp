@@ -52,7 +52,7 @@ TEST_F(ServiceTest, LetsGoWhenSomebodyConnectsAndAsksAndGoesOnWhenTheConnectionE
     EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\n");
     EXPECT_EQ(control.ask(R"({"op":"status"})")["quiet"], true);
   }
-  EXPECT_TRUE(service.does("let go\ntick\n")) << service.did();
+  EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0);
 }
@@ -69,10 +69,10 @@ TEST_F(ServiceTest, StaysQuietUntilTheLastOfThoseWhoAskedIsGone) {
   EXPECT_TRUE(eventually([&] { return second.ask(R"({"op":"status"})")["held_by"] == 1; }));
   EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\n");
   EXPECT_EQ(second.ask(R"({"op":"resume"})")["ok"], true);
-  EXPECT_TRUE(service.does("let go\ntick\n")) << service.did();
+  EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
 }
 
-TEST_F(ServiceTest, StopsAlsoWhileItIsHeldQuiet) {
+TEST_F(ServiceTest, StopsAlsoWhileItIsQuiesced) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -116,7 +116,7 @@ TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
   EXPECT_EQ(service.exit_code(), 0);
 }
 
-TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerHeldQuiet) {
+TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerQuiesced) {
   spec("text: tick");
   RunningService service(host_);
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -125,7 +125,7 @@ TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerHeldQuiet) {
     ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
     spec("text: tock");
     service.signal(SIGHUP);
-    EXPECT_TRUE(eventually([&] { return service.log().find("held quiet") != std::string::npos; }));
+    EXPECT_TRUE(eventually([&] { return service.log().find("stands still for an apply") != std::string::npos; }));
     EXPECT_THAT(service.did(), Not(HasSubstr("tock")));
   }
   EXPECT_TRUE(service.does("begin tock\ntock\n")) << service.did();
@@ -197,7 +197,7 @@ TEST_F(ServiceTest, MayBeAProgramOfItsOwn) {
   EXPECT_EQ(service.did(), "begin alone\nalone\n");
   const Control control(host_.path("run/slipway/service/loner.sock").string());
   EXPECT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
-  EXPECT_TRUE(service.does("let go\n")) << service.did();
+  EXPECT_TRUE(service.does("release\n")) << service.did();
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }

@@ -34,7 +34,7 @@ TEST_F(StatusTest, ShowsWhatARunningServiceSaysOfItself) {
   RunningService running(host_);
   ASSERT_TRUE(running.hears("STATUS=wrote a line")) << running.log();
   ASSERT_TRUE(running.hears("READY=1"));
-  EXPECT_THAT(text(), HasSubstr("  ticker: holds nothing\n    service: working: wrote a line\n"));
+  EXPECT_THAT(text(), HasSubstr("  ticker: owns nothing\n    service: working: wrote a line\n"));
   EXPECT_EQ(service(), Json({{"state", "working"}, {"status", "wrote a line"}, {"reasons", Json::array()}}));
 }
 
@@ -49,7 +49,7 @@ TEST_F(StatusTest, ShowsTheReasonsOfAServiceThatAils) {
   EXPECT_TRUE(eventually([&] { return service()["reasons"].empty(); })) << "those of the former spec";
 }
 
-TEST_F(StatusTest, SaysThatAServiceIsHeldQuiet) {
+TEST_F(StatusTest, SaysThatAServiceIsQuiesced) {
   spec("");
   RunningService running(host_);
   ASSERT_TRUE(running.hears("READY=1")) << running.log();

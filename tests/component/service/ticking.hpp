@@ -28,13 +28,13 @@ class Ticking final : public Service {
       write(spec.text("text"));
       io.status("wrote a line");
       if (how == "ails") io.reasons({"the hand is bent: it was told to be", "the spring is tired"});
-      if (!said_) io.ready();
-      said_ = true;
+      if (!output_) io.ready();
+      output_ = true;
       while (how == "deaf") std::this_thread::sleep_for(std::chrono::seconds(1));
       return {};
     };
     const Status status =
-        loop_.run(stop, io, {.interval = std::chrono::seconds(60), .pass = pass, .let_go = [&] { write("let go"); }});
+        loop_.run(stop, io, {.interval = std::chrono::seconds(60), .pass = pass, .release = [&] { write("release"); }});
     write("end");
     return status;
   }
@@ -44,7 +44,7 @@ class Ticking final : public Service {
  private:
   void write(const std::string& line) const { std::ofstream(file_, std::ios::app) << line << std::endl; }
   std::string file_;
-  bool said_ = false;
+  bool output_ = false;
   ServiceLoop loop_;
 };
 

@@ -59,7 +59,7 @@ TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
   EXPECT_EQ(systemd.told(), "");
 }
 
-// Its section's file owes a restart: the unit was started, and a second later restarted, at the very first apply.
+// Its section's file triggers a restart: the unit was started, and a second later restarted, at the very first apply.
 TEST(ServiceUnit, IsStartedOnceAndRestartedOnlyWhenItsSectionChanges) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
   ScratchHost host;

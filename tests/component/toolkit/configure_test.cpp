@@ -54,15 +54,15 @@ class Configure : public ::testing::Test {
   /// What the component makes of a copy of this root.
   std::string applied(const std::string& section, const std::string& path) const {
     const testing::TempDir copy;
-    const std::string there = (copy.path() / "root").string();
-    EXPECT_EQ(shell("cp -a " + root.string() + " " + there).status, 0);
+    const std::string existing = (copy.path() / "root").string();
+    EXPECT_EQ(shell("cp -a " + root.string() + " " + existing).status, 0);
     copy.file("/host.yaml",
               "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: a}\nspec:\n  components:\n    runtime: {" +
                   section + "}\n");
-    const Ran ran = shell(SLIPWAY_PROGRAM " apply --yes --root " + there + " --cache " + copy.at("/cache").string() +
+    const Ran ran = shell(SLIPWAY_PROGRAM " apply --yes --root " + existing + " --cache " + copy.at("/cache").string() +
                           " -f " + copy.at("/host.yaml").string() + " 2>&1");
-    EXPECT_EQ(ran.status, 0) << ran.said;
-    std::ifstream in(there + path);
+    EXPECT_EQ(ran.status, 0) << ran.output;
+    std::ifstream in(existing + path);
     return {std::istreambuf_iterator<char>(in), {}};
   }
 };
@@ -85,9 +85,9 @@ class ConfigureContainerd : public Configure, public ::testing::WithParamInterfa
 
 TEST_P(ConfigureContainerd, AddsAHandlerThatInheritsAndLeavesTheRest) {
   const Ran first = configure("--runtime containerd");
-  EXPECT_EQ(first.status, 0) << first.said;
-  EXPECT_THAT(first.said, StartsWith(kContainerd + "\n  plugins."));
-  EXPECT_THAT(first.said, HasSubstr("systemctl restart containerd.service"));
+  EXPECT_EQ(first.status, 0) << first.output;
+  EXPECT_THAT(first.output, StartsWith(kContainerd + "\n  plugins."));
+  EXPECT_THAT(first.output, HasSubstr("systemctl restart containerd.service"));
   const std::string now = text_of(kContainerd);
   EXPECT_THAT(now, StartsWith(mine));
   const std::string added = now.substr(mine.size());
@@ -98,7 +98,7 @@ TEST_P(ConfigureContainerd, AddsAHandlerThatInheritsAndLeavesTheRest) {
   const ino_t inode = inode_of(kContainerd);
   const Ran second = configure("--runtime containerd");
   EXPECT_EQ(second.status, 0);
-  EXPECT_EQ(second.said, "nothing to change\n");
+  EXPECT_EQ(second.output, "nothing to change\n");
   EXPECT_EQ(text_of(kContainerd), now);
   EXPECT_EQ(inode_of(kContainerd), inode) << "it was not even written again";
 }
@@ -107,7 +107,7 @@ TEST_P(ConfigureContainerd, WritesWhatTheComponentWrites) {
   install("containerd", "containerd", std::get<0>(GetParam()) == 3 ? "2.1.0" : "1.7.24");
   const std::string wanted = applied("engines: [containerd], set_as_default: true", kContainerd);
   const Ran ran = configure("--runtime containerd --nvidia-set-as-default --cdi.enabled");
-  EXPECT_EQ(ran.status, 0) << ran.said;
+  EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_EQ(text_of(kContainerd), wanted);
   EXPECT_THAT(wanted, HasSubstr("default_runtime_name = \"nvidia\""));
 }
@@ -126,12 +126,12 @@ TEST_F(Configure, WritesADropInThatContainerdImportsAsTheComponentDoes) {
   const std::string top = applied(section, kContainerd);
   const std::string words = "--runtime containerd --drop-in-config " + kDropIn;
   const Ran ran = configure(words);
-  EXPECT_EQ(ran.status, 0) << ran.said;
+  EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_EQ(text_of(kDropIn), drop_in);
   EXPECT_EQ(text_of(kContainerd), top);
   EXPECT_THAT(drop_in, HasSubstr("sandbox_image = \"pause\"")) << "this containerd reads the table from one file only";
   EXPECT_THAT(top, HasSubstr("imports = [\"/etc/containerd/conf.d/*.toml\"]"));
-  EXPECT_EQ(configure(words).said, "nothing to change\n");
+  EXPECT_EQ(configure(words).output, "nothing to change\n");
 }
 
 TEST_F(Configure, WritesDockersFileAsTheComponentDoes) {
@@ -139,10 +139,10 @@ TEST_F(Configure, WritesDockersFileAsTheComponentDoes) {
   root.file("/etc/docker/daemon.json", "{\n    \"log-level\": \"warn\"\n}\n");
   const std::string wanted = applied("engines: [docker]", "/etc/docker/daemon.json");
   const Ran ran = configure("--cdi.enabled");
-  EXPECT_EQ(ran.status, 0) << ran.said;
+  EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_EQ(text_of("/etc/docker/daemon.json"), wanted);
   EXPECT_THAT(wanted, HasSubstr("\"log-level\": \"warn\""));
-  EXPECT_THAT(ran.said, HasSubstr("systemctl restart docker.service"));
+  EXPECT_THAT(ran.output, HasSubstr("systemctl restart docker.service"));
 }
 
 TEST_F(Configure, WritesCriosDropInAsTheComponentDoes) {
@@ -152,7 +152,7 @@ TEST_F(Configure, WritesCriosDropInAsTheComponentDoes) {
             "[crio.runtime.runtimes.crun]\nruntime_path = \"/usr/bin/crun\"\nmonitor_path = \"/usr/bin/conmon\"\n");
   const std::string wanted = applied("engines: [crio]", "/etc/crio/crio.conf.d/99-nvidia.conf");
   const Ran ran = configure("--runtime crio");
-  EXPECT_EQ(ran.status, 0) << ran.said;
+  EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_EQ(text_of("/etc/crio/crio.conf.d/99-nvidia.conf"), wanted);
   EXPECT_THAT(wanted, HasSubstr("monitor_path = \"/usr/bin/conmon\""));
   EXPECT_THAT(text_of("/etc/nvidia-container-runtime/config.toml"), HasSubstr("/usr/bin/crun"));
@@ -164,7 +164,7 @@ TEST_F(Configure, LeavesABrokenFileAsItIsAndNamesTheLine) {
   const ino_t inode = inode_of(kContainerd);
   const Ran ran = configure("--runtime containerd --drop-in-config " + kDropIn);
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.said, HasSubstr(kContainerd + ":2:"));
+  EXPECT_THAT(ran.output, HasSubstr(kContainerd + ":2:"));
   EXPECT_EQ(text_of(kContainerd), broken);
   EXPECT_EQ(inode_of(kContainerd), inode);
   EXPECT_FALSE(std::filesystem::exists(root.at(kDropIn))) << "nothing else was written either";
@@ -175,8 +175,8 @@ TEST_F(Configure, WritesNothingInADryRun) {
   const Ran files = shell(SLIPWAY_PROGRAM " toolkit runtime configure --runtime containerd --dry-run --root " +
                           root.string() + " 2>/dev/null");
   EXPECT_EQ(files.status, 0);
-  EXPECT_THAT(files.said, StartsWith("version = 2\n"));
-  EXPECT_THAT(files.said, HasSubstr("BinaryName"));
+  EXPECT_THAT(files.output, StartsWith("version = 2\n"));
+  EXPECT_THAT(files.output, HasSubstr("BinaryName"));
   EXPECT_EQ(text_of(kContainerd), "version = 2\n");
 }
 
@@ -200,12 +200,12 @@ printf 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.ru
   const std::string words = "--runtime containerd --nvidia-runtime-path /r --config-source command --executable-path " +
                             path + " --config " + root.at("/config.toml").string();
   const Ran ran = shell(SLIPWAY_RUNTIME_CONFIGURE " " + words + " 2>&1");
-  EXPECT_EQ(ran.status, 0) << ran.said;
+  EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_THAT(text_of("/config.toml"), HasSubstr("runtime_type = \"asked\""));
   program("/containerd", "echo out of order >&2; exit 3");
   const Ran failed = shell(SLIPWAY_RUNTIME_CONFIGURE " " + words + " 2>&1");
   EXPECT_EQ(failed.status, 1);
-  EXPECT_THAT(failed.said, HasSubstr("ended with status 3: out of order"));
+  EXPECT_THAT(failed.output, HasSubstr("ended with status 3: out of order"));
 }
 
 TEST_F(Configure, IsFoundInEveryWay) {
@@ -214,10 +214,10 @@ TEST_F(Configure, IsFoundInEveryWay) {
                           SLIPWAY_PROGRAM " toolkit runtime configure -v", SLIPWAY_RUNTIME_CONFIGURE}) {
     const Ran ran = shell(way + options + " 2>/dev/null");
     EXPECT_EQ(ran.status, 0) << way;
-    EXPECT_THAT(ran.said, HasSubstr("BinaryName = \"/r\"")) << way;
+    EXPECT_THAT(ran.output, HasSubstr("BinaryName = \"/r\"")) << way;
   }
-  EXPECT_EQ(shell(SLIPWAY_PROGRAM " toolkit runtime --help 2>&1").said, "slipway runtime configure --help\n");
-  EXPECT_THAT(configure("--help").said, HasSubstr("--nvidia-set-as-default"));
+  EXPECT_EQ(shell(SLIPWAY_PROGRAM " toolkit runtime --help 2>&1").output, "slipway runtime configure --help\n");
+  EXPECT_THAT(configure("--help").output, HasSubstr("--nvidia-set-as-default"));
   EXPECT_EQ(configure("--runtim x").status, 64);
 }
 
@@ -231,14 +231,14 @@ TEST_P(ConfigureForContainerd, MeansWhatWasAskedForToContainerdItself) {
     root.file(kContainerd, mine);
     const Ran ran = shell(SLIPWAY_RUNTIME_CONFIGURE " --runtime containerd --nvidia-runtime-path /r --config " +
                           root.at(kContainerd).string() + " " + drop_in + " 2>&1");
-    EXPECT_EQ(ran.status, 0) << ran.said;
+    EXPECT_EQ(ran.status, 0) << ran.output;
     const Ran dump = shell("containerd --config " + root.at(kContainerd).string() + " config dump 2>/dev/null");
     ASSERT_EQ(dump.status, 0) << text_of(kContainerd);
-    EXPECT_THAT(dump.said, HasSubstr("snapshotter = \"zfs\""));
-    EXPECT_THAT(dump.said, HasSubstr("runtimes.kata]"));
-    const auto handler = dump.said.find("runtimes.nvidia]");
-    ASSERT_NE(handler, std::string::npos) << dump.said;
-    const std::string nvidia = dump.said.substr(handler, dump.said.find("runtimes.runc]", handler) - handler);
+    EXPECT_THAT(dump.output, HasSubstr("snapshotter = \"zfs\""));
+    EXPECT_THAT(dump.output, HasSubstr("runtimes.kata]"));
+    const auto handler = dump.output.find("runtimes.nvidia]");
+    ASSERT_NE(handler, std::string::npos) << dump.output;
+    const std::string nvidia = dump.output.substr(handler, dump.output.find("runtimes.runc]", handler) - handler);
     EXPECT_THAT(nvidia, HasSubstr("runtime_type = \"io.containerd.runc.v2\""));
     EXPECT_THAT(nvidia, HasSubstr("BinaryName = \"/r\""));
     EXPECT_THAT(nvidia, HasSubstr("SystemdCgroup = true"));

@@ -33,7 +33,7 @@ using Inside = std::function<void(const fs::path& root)>;
 
 struct Ran {
   int status = -1;
-  std::string said;
+  std::string output;
 };
 
 inline std::string text_of(const fs::path& file) {

@@ -13,13 +13,13 @@ using ::testing::HasSubstr;
 TEST_F(HookTest, AHookThatItDoesNotKnowLetsTheContainerStart) {
   const Ran ran = hook({"create-nvlink-fabric", "--anything", "x"});
   EXPECT_EQ(ran.status, 0);
-  EXPECT_THAT(ran.said, HasSubstr("create-nvlink-fabric"));
+  EXPECT_THAT(ran.output, HasSubstr("create-nvlink-fabric"));
 }
 
 TEST_F(HookTest, AnOptionThatAKnownHookDoesNotTakeIsAnError) {
   const Ran ran = hook({"create-symlinks", "--lnk", "a::b"});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.said, HasSubstr("--lnk"));
+  EXPECT_THAT(ran.output, HasSubstr("--lnk"));
 }
 
 TEST_F(HookTest, FindsTheRootThroughTheBundleAndRefusesThisSystems) {
@@ -30,9 +30,9 @@ TEST_F(HookTest, FindsTheRootThroughTheBundleAndRefusesThisSystems) {
   state({{"root", "/"}});
   const Ran own = hook({"create-symlinks", "--link", "a::/tmp/never"});
   EXPECT_EQ(own.status, 1);
-  EXPECT_THAT(own.said, HasSubstr("the root of this system"));
+  EXPECT_THAT(own.output, HasSubstr("the root of this system"));
   state(Json::array());
-  EXPECT_THAT(hook({"chmod", "--mode", "755"}).said, HasSubstr("no JSON object"));
+  EXPECT_THAT(hook({"chmod", "--mode", "755"}).output, HasSubstr("no JSON object"));
 }
 
 TEST_F(HookTest, MakesLinksReplacesWhatIsThereAndKeepsWhatIsRight) {
@@ -77,7 +77,7 @@ TEST_F(HookTest, TheLinkersCacheKnowsTheFolders) {
   NEEDS_ROOT();
   libraries();
   const Ran ran = hook({"update-ldcache", "--folder", "/opt/nvidia"});
-  ASSERT_EQ(ran.status, 0) << ran.said;
+  ASSERT_EQ(ran.status, 0) << ran.output;
   EXPECT_THAT(text_of(in("etc/ld.so.cache")), HasSubstr("/opt/nvidia/"));
   EXPECT_EQ(text_of(in("etc/ld.so.conf.d/00-slipway.conf")), "/opt/nvidia\n");
   ASSERT_EQ(hook({"update-ldcache", "--folder", "/opt/nvidia"}).status, 0) << "again, as after a restart";
@@ -117,7 +117,7 @@ TEST_F(HookTest, AFifoInTheLinkersConfigurationIsRefusedAtOnce) {
   const auto begin = std::chrono::steady_clock::now();
   const Ran ran = hook({"update-ldcache", "--folder", "/opt/nvidia"});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.said, HasSubstr("/etc/ld.so.conf.d/trap.conf"));
+  EXPECT_THAT(ran.output, HasSubstr("/etc/ld.so.conf.d/trap.conf"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
@@ -144,8 +144,8 @@ TEST_F(HookTest, AReadOnlyRootIsNamedAsTheCause) {
     ::mount(nullptr, root.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr);
   });
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.said, HasSubstr("Read-only"));
-  EXPECT_THAT(ran.said, HasSubstr("without hooks"));
+  EXPECT_THAT(ran.output, HasSubstr("Read-only"));
+  EXPECT_THAT(ran.output, HasSubstr("without hooks"));
 }
 
 TEST_F(HookTest, AFolderWithVeryManyFilesIsNoTrap) {
@@ -154,7 +154,7 @@ TEST_F(HookTest, AFolderWithVeryManyFilesIsNoTrap) {
   folder_.directory("root/usr/local/cuda/compat");
   for (int i = 0; i < 20'000; ++i) std::ofstream(in("usr/local/cuda/compat/libcuda.so.1." + std::to_string(i)));
   const Ran ran = hook({"enable-cuda-compat", "--host-driver-version", "535.261.03"});
-  EXPECT_EQ(ran.status, 0) << ran.said;
+  EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_FALSE(fs::exists(in("etc/ld.so.conf.d")));
 }
 

@@ -87,7 +87,7 @@ class HostileRoot : public HookTest, public ::testing::WithParamInterface<Hook> 
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
     EXPECT_TRUE(ran.status == 0 || ran.status == 1) << ran.status;
     if (ran.status == 1) {
-      EXPECT_THAT(ran.said, ::testing::ContainsRegex("slipway-cdi-hook.*/[a-z]")) << ran.said;
+      EXPECT_THAT(ran.output, ::testing::ContainsRegex("slipway-cdi-hook.*/[a-z]")) << ran.output;
     }
     return ran;
   }
@@ -114,7 +114,7 @@ TEST_P(HostileRoot, HasWorkWhereNothingMisleads) {
         mount_params(root);
       },
       [this](const fs::path& root) { fs::copy_file(root / "proc/driver/nvidia/params", folder_.at("params-seen")); });
-  EXPECT_EQ(ran.status, 0) << ran.said;
+  EXPECT_EQ(ran.status, 0) << ran.output;
   const std::map<std::string, bool> done{
       {"create-symlinks", fs::is_symlink(in("usr/lib/nvidia/libcuda.so"))},
       {"enable-cuda-compat", fs::exists(in("etc/ld.so.conf.d/00-compat-slipway.conf"))},
@@ -182,10 +182,10 @@ TEST_P(HostileRoot, ThatIsReadOnlyIsNamedAsTheCause) {
     expect(::mount(nullptr, root.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) == 0);
   });
   if (GetParam().name == "disable-device-node-modification") {
-    EXPECT_EQ(ran.status, 0) << "it mounts and writes nothing: " << ran.said;
+    EXPECT_EQ(ran.status, 0) << "it mounts and writes nothing: " << ran.output;
   } else {
     EXPECT_EQ(ran.status, 1);
-    EXPECT_THAT(ran.said, HasSubstr("Read-only"));
+    EXPECT_THAT(ran.output, HasSubstr("Read-only"));
   }
 }
 
@@ -201,7 +201,7 @@ TEST_F(HookTest, TheImagesOwnParametersAreNotMountedOver) {
   folder_.file("root/proc/driver/nvidia/params", "the image's\n");
   const Ran ran = hook({"disable-device-node-modification"}, [](const fs::path&) { simulate_driver(); });
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.said, HasSubstr("is no file of the kernel's"));
+  EXPECT_THAT(ran.output, HasSubstr("is no file of the kernel's"));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace slipway::testing {
 
 struct Ran {
-  int status = -1;   ///< -1 for one that a signal ended
-  std::string said;  ///< on both streams, or as the command redirects them
+  int status = -1;     ///< -1 for one that a signal ended
+  std::string output;  ///< on both streams, or as the command redirects them
 };
 
 inline Ran shell(const std::string& command) {
@@ -20,7 +20,7 @@ inline Ran shell(const std::string& command) {
   Ran ran;
   std::array<char, 4096> block{};
   while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe))
-    ran.said.append(block.data(), count);
+    ran.output.append(block.data(), count);
   const int status = ::pclose(pipe);
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;

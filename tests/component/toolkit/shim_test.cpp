@@ -94,7 +94,7 @@ class ShimTest : public ::testing::Test {
     return shim({"--log", folder_.at("log").string(), "--log-format", log_format_, "create", "--bundle",
                  folder_.at("b").string(), "id"});
   }
-  std::string said() const { return text_of(folder_.at("said")); }
+  std::string output() const { return text_of(folder_.at("said")); }
   bool runc_ran() const { return fs::exists(folder_.at("args")); }
 
   testing::TempDir folder_;
@@ -103,7 +103,7 @@ class ShimTest : public ::testing::Test {
 };
 
 TEST_F(ShimTest, EditsTheBundleAndBecomesRuncWithTheSameArguments) {
-  EXPECT_EQ(create(), 7) << said();
+  EXPECT_EQ(create(), 7) << output();
   EXPECT_THAT(lines_of(folder_.at("args")), ElementsAre("--log", folder_.at("log").string(), "--log-format", "json",
                                                         "create", "--bundle", folder_.at("b").string(), "id"));
   const Json edited = Json::parse(bundle());
@@ -154,7 +154,7 @@ TEST_F(ShimTest, TellsTheEngineInRuncsLogWhichDevicesThereAre) {
   const Json line = Json::parse(text_of(folder_.at("log")));
   EXPECT_EQ(line["level"], "error");
   EXPECT_THAT(line["msg"].get<std::string>(), HasSubstr("there is no device nvidia.com/gpu=5; there are: 0"));
-  EXPECT_THAT(said(), HasSubstr("NVIDIA_VISIBLE_DEVICES=5"));
+  EXPECT_THAT(output(), HasSubstr("NVIDIA_VISIBLE_DEVICES=5"));
 }
 
 TEST_F(ShimTest, TellsItAsTextWhereTheLogIsText) {
@@ -176,13 +176,13 @@ TEST_F(ShimTest, RefusesABundleThatIsNoneWithoutTouchingIt) {
     EXPECT_EQ(create(), 1) << text;
     EXPECT_EQ(bundle(), text);
     EXPECT_FALSE(runc_ran()) << text;
-    EXPECT_THAT(said(), HasSubstr("config.json")) << text;
+    EXPECT_THAT(output(), HasSubstr("config.json")) << text;
   }
   fs::remove(folder_.at("b/config.json"));
   EXPECT_EQ(create(), 1);
   ASSERT_EQ(::mkfifo(folder_.at("b/config.json").c_str(), 0600), 0);
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(said(), HasSubstr("no regular file"));
+  EXPECT_THAT(output(), HasSubstr("no regular file"));
 }
 
 TEST_F(ShimTest, RefusesTheVariableOfAnUnprivilegedContainerWhenSoTold) {
@@ -196,14 +196,14 @@ TEST_F(ShimTest, RefusesTheVariableOfAnUnprivilegedContainerWhenSoTold) {
 TEST_F(ShimTest, NamesAMistakeInTheSettings) {
   folder_.file("config.toml", "[nvidia-container-runtime]\nruntimes = 3\n");
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(said(), HasSubstr("nvidia-container-runtime.runtimes is not a list of texts"));
+  EXPECT_THAT(output(), HasSubstr("nvidia-container-runtime.runtimes is not a list of texts"));
 }
 
 TEST_F(ShimTest, IsNeverItsOwnRunc) {
   fs::remove(folder_.at("bin/runc"));
   fs::create_symlink(SLIPWAY_RUNTIME, folder_.at("bin/runc"));
   EXPECT_EQ(create(), 1);
-  EXPECT_THAT(said(), HasSubstr("none of runc, crun is there"));
+  EXPECT_THAT(output(), HasSubstr("none of runc, crun is there"));
   program("more/runc", "#!/bin/sh\nexit 5\n");
   path_ += ":" + folder_.at("more").string();
   EXPECT_EQ(create(), 5);

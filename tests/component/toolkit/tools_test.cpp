@@ -22,18 +22,18 @@ TEST(ToolkitTools, ListTheDevicesOfSpecs) {
   folder.file("broken.yaml", "kind: [");
   const Ran ran = slipway("toolkit cdi list --spec-dir " + folder.string());
   EXPECT_EQ(ran.status, 0);
-  EXPECT_EQ(ran.said, "a.b/c=d\n");
-  EXPECT_THAT(slipway("toolkit cdi list -v --spec-dir " + folder.string()).said, HasSubstr("broken.yaml"));
+  EXPECT_EQ(ran.output, "a.b/c=d\n");
+  EXPECT_THAT(slipway("toolkit cdi list -v --spec-dir " + folder.string()).output, HasSubstr("broken.yaml"));
 }
 
 TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {
-  EXPECT_THAT(slipway("toolkit").said, HasSubstr("its components with tools are cdi and runtime"));
-  EXPECT_THAT(slipway("toolkit runtime list").said, HasSubstr("runtime has no tool 'list'"));
-  EXPECT_THAT(slipway("toolkit runtime list").said, HasSubstr("its tools are configure"));
+  EXPECT_THAT(slipway("toolkit").output, HasSubstr("its components with tools are cdi and runtime"));
+  EXPECT_THAT(slipway("toolkit runtime list").output, HasSubstr("runtime has no tool 'list'"));
+  EXPECT_THAT(slipway("toolkit runtime list").output, HasSubstr("its tools are configure"));
   const Ran invented = slipway("toolkit cdi invent");
   EXPECT_NE(invented.status, 0);
-  EXPECT_THAT(invented.said, HasSubstr("its tools are generate, list, transform, validate"));
-  EXPECT_THAT(slipway("toolkit cdi generate --help").said, HasSubstr("--driver-root"));
+  EXPECT_THAT(invented.output, HasSubstr("its tools are generate, list, transform, validate"));
+  EXPECT_THAT(slipway("toolkit cdi generate --help").output, HasSubstr("--driver-root"));
 }
 
 TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
@@ -41,7 +41,7 @@ TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
   folder.file("broken.yaml", "kind: [");
   const Ran ran = slipway("toolkit cdi validate " + folder.at("broken.yaml").string());
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.said, HasSubstr("broken.yaml:1:"));
+  EXPECT_THAT(ran.output, HasSubstr("broken.yaml:1:"));
 }
 
 }  // namespace

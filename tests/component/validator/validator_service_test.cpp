@@ -82,13 +82,13 @@ class ValidatorService : public ::testing::Test {
                   [](const auto& entry) { return entry.first == "run" || entry.first.starts_with("run/slipway"); });
     return tree;
   }
-  bool there(const std::string& name) const {
+  bool existing(const std::string& name) const {
     return std::filesystem::exists(host_.path("run/nvidia/validations/" + name));
   }
   /// Whether it comes to that, and how long that took.
   std::chrono::milliseconds until(const std::string& name, bool wanted) const {
     const auto begin = Clock::now();
-    EXPECT_TRUE(eventually([&] { return there(name) == wanted; })) << name;
+    EXPECT_TRUE(eventually([&] { return existing(name) == wanted; })) << name;
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
   }
 
@@ -101,15 +101,15 @@ constexpr std::chrono::milliseconds kSoon{1500};  // a second, and what a busy t
 TEST_F(ValidatorService, KeepsTheFilesOfWhatWorksAndNoneOfWhatWasNotTried) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  EXPECT_TRUE(there("driver-ready"));
-  EXPECT_TRUE(there("toolkit-ready"));
+  EXPECT_TRUE(existing("driver-ready"));
+  EXPECT_TRUE(existing("toolkit-ready"));
   EXPECT_THAT(host_.text("run/nvidia/validations/driver-ready"),
               HasSubstr("IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/"));
-  EXPECT_FALSE(there("cuda-ready"));
-  EXPECT_FALSE(there("plugin-ready"));
+  EXPECT_FALSE(existing("cuda-ready"));
+  EXPECT_FALSE(existing("plugin-ready"));
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
-  EXPECT_FALSE(there("driver-ready")) << "nobody keeps it true any more";
+  EXPECT_FALSE(existing("driver-ready")) << "nobody keeps it true any more";
 }
 
 TEST_F(ValidatorService, FollowsALostGpuAStaleSpecAndADeletedFileWithinASecond) {
@@ -140,13 +140,13 @@ TEST_F(ValidatorService, ServesTheGaugesThatItsFilesShow) {
   }));
 }
 
-TEST_F(ValidatorService, KeepsItsFilesWhileItIsHeldQuietAndGoesOnAfterwards) {
+TEST_F(ValidatorService, KeepsItsFilesWhileItIsQuiescedAndGoesOnAfterwards) {
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   {
     const Control control(host_.path("run/slipway/service/validator.sock").string());
     ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
-    EXPECT_TRUE(there("driver-ready"));
+    EXPECT_TRUE(existing("driver-ready"));
     sim("gpu 0 lost");
   }
   EXPECT_LT(until("driver-ready", false), kSoon);
@@ -174,7 +174,7 @@ TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
   spec(port);
   RunningService service(host_, words("service"));
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  EXPECT_TRUE(there("driver-ready"));
+  EXPECT_TRUE(existing("driver-ready"));
   EXPECT_TRUE(eventually([&] { return service.log().find("validator.port") != std::string::npos; })) << service.log();
   ::close(fd);
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "artifact/open_origin.hpp"
+#include "artifact/registry/registry_origin.hpp"
 #include "tests/unit/artifact/support/layout_maker.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/registry/system_ca.hpp"
-
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
+#include "artifact/registry/http.hpp"
 #include "tests/unit/core/host/temp_root.hpp"
 
 namespace slipway::artifact {

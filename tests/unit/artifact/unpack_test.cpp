@@ -28,19 +28,19 @@ TEST(Unpack, MakesFilesFoldersAndLinksWithModesAndTimes) {
   EXPECT_EQ(done->bytes, 4U);
   EXPECT_EQ(test::file_text(dir / "out/usr/lib/libcuda.so"), "cuda");
   EXPECT_EQ(fs::hard_link_count(dir / "out/usr/bin/tool"), 2U);
-  struct stat there {};
-  ASSERT_EQ(::stat((dir / "out/usr/lib").c_str(), &there), 0);
-  EXPECT_EQ(there.st_mode & 07777, 0755U);
-  EXPECT_EQ(there.st_mtime, 1'000) << "set last, after the files in it were made";
-  ASSERT_EQ(::stat((dir / "out/usr").c_str(), &there), 0);
-  EXPECT_EQ(there.st_mtime, 0) << "a folder without an entry has a fixed time";
-  ASSERT_EQ(::stat((dir / "out/usr/lib/libcuda.so.1").c_str(), &there), 0);
-  EXPECT_EQ(there.st_mode & 07777, 0755U);
-  EXPECT_EQ(there.st_mtime, 1'600'000'000);
-  EXPECT_EQ(there.st_uid, ::geteuid()) << "the archive's owner does not arrive";
-  ASSERT_EQ(::stat((dir / "out").c_str(), &there), 0);
-  EXPECT_EQ(there.st_mode & 07777, 0700U);
-  EXPECT_EQ(there.st_mtime, 5);
+  struct stat existing {};
+  ASSERT_EQ(::stat((dir / "out/usr/lib").c_str(), &existing), 0);
+  EXPECT_EQ(existing.st_mode & 07777, 0755U);
+  EXPECT_EQ(existing.st_mtime, 1'000) << "set last, after the files in it were made";
+  ASSERT_EQ(::stat((dir / "out/usr").c_str(), &existing), 0);
+  EXPECT_EQ(existing.st_mtime, 0) << "a folder without an entry has a fixed time";
+  ASSERT_EQ(::stat((dir / "out/usr/lib/libcuda.so.1").c_str(), &existing), 0);
+  EXPECT_EQ(existing.st_mode & 07777, 0755U);
+  EXPECT_EQ(existing.st_mtime, 1'600'000'000);
+  EXPECT_EQ(existing.st_uid, ::geteuid()) << "the archive's owner does not arrive";
+  ASSERT_EQ(::stat((dir / "out").c_str(), &existing), 0);
+  EXPECT_EQ(existing.st_mode & 07777, 0700U);
+  EXPECT_EQ(existing.st_mtime, 5);
 }
 
 TEST(Unpack, ClampsTimesToSourceDateEpoch) {
@@ -50,11 +50,11 @@ TEST(Unpack, ClampsTimesToSourceDateEpoch) {
   const auto done =
       unpack_bytes(dir, tar_of({{.name = "old", .mtime = 999}, {.name = "new", .mtime = 1'001}}), options);
   ASSERT_TRUE(done) << done.error().what;
-  struct stat there {};
-  ASSERT_EQ(::stat((dir / "out/old").c_str(), &there), 0);
-  EXPECT_EQ(there.st_mtime, 999);
-  ASSERT_EQ(::stat((dir / "out/new").c_str(), &there), 0);
-  EXPECT_EQ(there.st_mtime, 1'000);
+  struct stat existing {};
+  ASSERT_EQ(::stat((dir / "out/old").c_str(), &existing), 0);
+  EXPECT_EQ(existing.st_mtime, 999);
+  ASSERT_EQ(::stat((dir / "out/new").c_str(), &existing), 0);
+  EXPECT_EQ(existing.st_mtime, 1'000);
 }
 
 TEST(Unpack, ReadsEveryCompression) {

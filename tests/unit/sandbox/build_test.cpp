@@ -12,7 +12,7 @@
 
 #include "core/host/module_info.hpp"
 #include "real_programs.hpp"
-#include "sandbox/build_log.hpp"
+#include "sandbox/build_room.hpp"
 #include "sandbox/sandbox.hpp"
 
 namespace slipway::core {
@@ -33,16 +33,16 @@ class BuildTest : public ::testing::Test {
     probe.argv = {"true"};
     probe.environment = sandbox_environment();
     if (!run_in_sandbox(probe)) GTEST_SKIP() << "namespaces are not allowed here";
-    wish.name = "the hello program";
-    wish.argv = {"make", "-j{jobs}"};
-    wish.collect = {{.from = "hello.o", .to = "lib/hello.o"}};
+    desired.name = "the hello program";
+    desired.argv = {"make", "-j{jobs}"};
+    desired.collect = {{.from = "hello.o", .to = "lib/hello.o"}};
     work.put("/src/hello.c", "const char* where(void) { return __FILE__ \" \" __DATE__; }\n");
     work.put("/src/Makefile", "hello.o: hello.c\n\tgcc -g -c -o $@ $(CURDIR)/hello.c\n");
   }
 
   BuildRequest request(const std::string& into = "/into") {
     BuildRequest made;
-    made.build = to_json(wish);
+    made.build = to_json(desired);
     made.source = work.at("/src");
     made.into = work.at(into);
     made.log = work.at("/log");
@@ -61,7 +61,7 @@ class BuildTest : public ::testing::Test {
   }
 
   TempRoot work;
-  action::Build wish;
+  action::Build desired;
 };
 
 TEST_F(BuildTest, CompilesCollectsAndLeavesTheSourceAsItWas) {
@@ -97,7 +97,7 @@ TEST_F(BuildTest, CannotWriteAnythingButItsSource) {
 
 TEST_F(BuildTest, SeesOnlyTheEnvironmentThatWasAskedFor) {
   ::setenv("SLIPWAY_LEAK", "1", 1);
-  wish.environment = {"WANTED=yes", "LC_ALL=C.UTF-8"};
+  desired.environment = {"WANTED=yes", "LC_ALL=C.UTF-8"};
   work.put("/src/Makefile", "hello.o:\n\tenv | sort > hello.o\n");
   build(request());
   const std::string seen = work.content("/into/lib/hello.o");
@@ -117,12 +117,12 @@ TEST_F(BuildTest, HandsTheOutputOnLineByLine) {
 }
 
 TEST_F(BuildTest, SaysWhatIsMissingAndHowToGetItBeforeItRuns) {
-  wish.needs = {"/usr/bin/make", "/lib/modules/6.1.0-no/build"};
-  wish.needs_hint = "apt-get install linux-headers-6.1.0-no";
+  desired.needs = {"/usr/bin/make", "/lib/modules/6.1.0-no/build"};
+  desired.needs_hint = "apt-get install linux-headers-6.1.0-no";
   const Error error = failure(request());
   EXPECT_EQ(error.code, ErrorCode::not_found);
   EXPECT_THAT(error.what, HasSubstr("/lib/modules/6.1.0-no/build"));
-  EXPECT_EQ(error.next, wish.needs_hint);
+  EXPECT_EQ(error.next, desired.needs_hint);
   EXPECT_EQ(work.content("/log"), "");
 }
 
@@ -137,7 +137,7 @@ TEST_F(BuildTest, ACompilerErrorIsQuotedWithItsPlace) {
 }
 
 TEST_F(BuildTest, AFileThatTheMakefileForgotIsAnError) {
-  wish.collect.push_back({.from = "never.o", .to = "never.o"});
+  desired.collect.push_back({.from = "never.o", .to = "never.o"});
   EXPECT_THAT(failure(request()).what, HasSubstr("there is no never.o"));
 }
 
@@ -150,9 +150,9 @@ TEST_F(BuildTest, IsKilledAfterItsTime) {
 }
 
 TEST_F(BuildTest, ResultsThatLeaveTheLayerAreRefused) {
-  wish.collect = {{.from = "hello.o", .to = "../hello.o"}};
+  desired.collect = {{.from = "hello.o", .to = "../hello.o"}};
   EXPECT_EQ(failure(request()).code, ErrorCode::invalid);
-  wish.collect = {{.from = "../../../../etc/passwd", .to = "x"}};
+  desired.collect = {{.from = "../../../../etc/passwd", .to = "x"}};
   EXPECT_EQ(failure(request()).code, ErrorCode::build_failed);
 }
 
@@ -176,12 +176,12 @@ class KernelBuild : public BuildTest {
     work.put("/src/dkms/Makefile", "include /lib/modules/6.1.0-x/build/Makefile\nall: ours.ko\n");
     work.put("/key.pem", "the key\n", 0600);
     work.put("/cert.der", "the certificate\n");
-    wish.name = "ours for 6.1.0-x";
-    wish.directory = "dkms";
-    wish.argv = {"make", "all"};
-    wish.needs = {"/lib/modules/6.1.0-x/build"};
-    wish.identity = {{"kernel", "6.1.0-x"}};
-    wish.collect = {{.from = "ours.ko", .to = "kernel/ours.ko"}};
+    desired.name = "ours for 6.1.0-x";
+    desired.directory = "dkms";
+    desired.argv = {"make", "all"};
+    desired.needs = {"/lib/modules/6.1.0-x/build"};
+    desired.identity = {{"kernel", "6.1.0-x"}};
+    desired.collect = {{.from = "ours.ko", .to = "kernel/ours.ko"}};
   }
   BuildRequest kernel_request() {
     BuildRequest made = request();
@@ -198,12 +198,12 @@ TEST_F(KernelBuild, FindsHeadersAtTheirRealPlaces) {
 }
 
 TEST_F(KernelBuild, StripsThenSignsThenCompresses) {
-  wish.collect = {{.from = "ours.ko",
-                   .to = "kernel/ours.ko.xz",
-                   .strip = true,
-                   .sign_key = work.at("/key.pem"),
-                   .sign_cert = work.at("/cert.der"),
-                   .compress = "xz"}};
+  desired.collect = {{.from = "ours.ko",
+                      .to = "kernel/ours.ko.xz",
+                      .strip = true,
+                      .sign_key = work.at("/key.pem"),
+                      .sign_cert = work.at("/cert.der"),
+                      .compress = "xz"}};
   build(kernel_request());
   const std::string module = test::output_of("xz -dc " + work.at("/into/kernel/ours.ko.xz"));
   EXPECT_TRUE(module.ends_with("signed sha512\nthe key\nthe certificate\n"));
@@ -215,28 +215,29 @@ TEST_F(KernelBuild, StripsThenSignsThenCompresses) {
 }
 
 TEST_F(KernelBuild, CompressesWithZstdToo) {
-  wish.collect = {{.from = "ours.ko", .to = "ours.ko.zst", .compress = "zstd"}, {.from = "ours.ko", .to = "ours.ko"}};
+  desired.collect = {{.from = "ours.ko", .to = "ours.ko.zst", .compress = "zstd"},
+                     {.from = "ours.ko", .to = "ours.ko"}};
   build(kernel_request());
   EXPECT_EQ(test::output_of("zstd -qdc " + work.at("/into/ours.ko.zst")), work.content("/into/ours.ko"));
 }
 
 TEST_F(KernelBuild, TheCompilerNeverSeesTheKey) {
-  wish.collect[0].sign_key = work.at("/key.pem");
-  wish.collect[0].sign_cert = work.at("/cert.der");
+  desired.collect[0].sign_key = work.at("/key.pem");
+  desired.collect[0].sign_cert = work.at("/cert.der");
   work.put("/src/dkms/Makefile",
            "include /lib/modules/6.1.0-x/build/Makefile\nall: ours.ko\n\ttest ! -s /usr/src/slipway-sign-key\n");
   build(kernel_request());
 }
 
 TEST_F(KernelBuild, AModuleForAnotherKernelIsNotTaken) {
-  wish.identity = {{"kernel_release", "6.1.0"}};  // a prefix of the true one
+  desired.identity = {{"kernel_release", "6.1.0"}};  // a prefix of the true one
   EXPECT_THAT(failure(kernel_request()).what, HasSubstr("was built for kernel '6.1.0-x', not for 6.1.0"));
 }
 
 TEST_F(KernelBuild, AKernelWithoutSignFileIsNamed) {
   std::filesystem::remove_all(headers.at("/usr/lib/linux-kbuild-6.1"));
-  wish.collect[0].sign_key = work.at("/key.pem");
-  wish.collect[0].sign_cert = work.at("/cert.der");
+  desired.collect[0].sign_key = work.at("/key.pem");
+  desired.collect[0].sign_cert = work.at("/cert.der");
   const Error error = failure(kernel_request());
   EXPECT_EQ(error.code, ErrorCode::not_found);
   EXPECT_THAT(to_text(error), HasSubstr("sign-file"));

@@ -30,7 +30,7 @@ class ServiceLoopTest : public ::testing::Test {
       ++passes;
       return fail ? Status(Error{.code = ErrorCode::io, .what = "told to fail"}) : Status();
     };
-    work_.let_go = [this] { ++let_go; };
+    work_.release = [this] { ++release; };
     work_.while_quiet = [this] { ++quiet_rounds; };
     thread_ = std::jthread([this](const std::stop_token& stop) {
       result = loop.run(stop, io, work_);
@@ -45,7 +45,7 @@ class ServiceLoopTest : public ::testing::Test {
   void stop() { thread_.request_stop(), thread_.join(); }
 
   std::atomic<int> passes{0};
-  std::atomic<int> let_go{0};
+  std::atomic<int> release{0};
   std::atomic<int> quiet_rounds{0};
   std::atomic<bool> fail{false};
   std::atomic<bool> ended{false};
@@ -63,7 +63,7 @@ TEST_F(ServiceLoopTest, PassesAtOnceThenAfterEachIntervalAndLetsGoAtItsEnd) {
   EXPECT_TRUE(soon([&] { return passes >= 3; }));
   stop();
   EXPECT_TRUE(result);
-  EXPECT_EQ(let_go, 1);
+  EXPECT_EQ(release, 1);
 }
 
 TEST_F(ServiceLoopTest, WithoutAnIntervalPassesOnlyWhenWokenAndSaysThatItLives) {
@@ -78,7 +78,7 @@ TEST_F(ServiceLoopTest, StandsStillFromQuiesceToResume) {
   start(milliseconds(1));
   ASSERT_TRUE(soon([&] { return passes > 0; }));
   ASSERT_TRUE(loop.quiesce());
-  EXPECT_EQ(let_go, 1);
+  EXPECT_EQ(release, 1);
   const int before = passes;
   EXPECT_TRUE(soon([&] { return quiet_rounds > 0; }));
   EXPECT_EQ(passes, before);
@@ -101,7 +101,7 @@ TEST_F(ServiceLoopTest, StopsWhileItStandsStillWithoutLettingGoTwice) {
   ASSERT_TRUE(loop.quiesce());
   stop();
   EXPECT_TRUE(result);
-  EXPECT_EQ(let_go, 1);
+  EXPECT_EQ(release, 1);
 }
 
 }  // namespace

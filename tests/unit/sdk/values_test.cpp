@@ -78,10 +78,10 @@ TEST(Plan, SurvivesTheTripThroughJson) {
     RandomJson random(seed);
     Plan plan;
     for (unsigned i = random.below(5); i > 0; --i) {
-      Json wish = random.object();
-      wish["kind"] = "k" + random.clean_text();
-      wish["target"] = "t" + random.clean_text();
-      plan.add(Action(wish)).because(random.clean_text()).triggers({"ldconfig"});
+      Json desired = random.object();
+      desired["kind"] = "k" + random.clean_text();
+      desired["target"] = "t" + random.clean_text();
+      plan.add(Action(desired)).because(random.clean_text()).triggers({"ldconfig"});
     }
     for (unsigned i = random.below(3); i > 0; --i) plan.output(random.clean_text(), random.value());
     for (unsigned i = random.below(3); i > 0; --i) plan.note(random.clean_text());

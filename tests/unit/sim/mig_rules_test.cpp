@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "nvidia/nvml/abi/base.h"
-#include "nvidia/nvml/mig_name.hpp"
+#include "nvidia/nvml/mig.hpp"
 #include "sim/model/model.hpp"
 #include "sim/state/caps.hpp"
 

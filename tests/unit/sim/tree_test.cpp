@@ -21,7 +21,7 @@ class SimTree : public SimTest {
     all << in.rdbuf();
     return all.str();
   }
-  bool there(const std::string& path) const { return std::filesystem::exists(root_.at(path)); }
+  bool existing(const std::string& path) const { return std::filesystem::exists(root_.at(path)); }
   int write(const std::string& profile) { return tool("tree " + profile + " '" + root_.string() + "'"); }
   slipway::testing::TempDir root_;
 };
@@ -35,9 +35,9 @@ TEST_F(SimTree, ShowsTheDriverAsTheKernelWould) {
   EXPECT_THAT(text("proc/driver/nvidia/version"), HasSubstr("550.90.07"));
   EXPECT_THAT(text("proc/driver/nvidia/gpus/0000:2a:00.0/information"), HasSubstr("Device Minor: \t 1\n"));
   EXPECT_THAT(text("proc/driver/nvidia-caps/mig-minors"), HasSubstr("gpu31/gi14/ci7/access 4322\n"));
-  EXPECT_TRUE(there("sys/bus/pci/devices/0000:18:00.0/driver/0000:18:00.0/vendor"));  // by its links
-  EXPECT_TRUE(there("dev/nvidia1"));
-  EXPECT_FALSE(there("dev/nvidia2"));
+  EXPECT_TRUE(existing("sys/bus/pci/devices/0000:18:00.0/driver/0000:18:00.0/vendor"));  // by its links
+  EXPECT_TRUE(existing("dev/nvidia1"));
+  EXPECT_FALSE(existing("dev/nvidia2"));
   EXPECT_EQ(text("etc/hostname"), "node\n");
 }
 
@@ -46,11 +46,11 @@ TEST_F(SimTree, FollowsTheMigInstances) {
   ASSERT_EQ(write("h100x2"), 0);
   EXPECT_EQ(text("proc/driver/nvidia/capabilities/gpu0/mig/gi2/ci0/access"),
             "DeviceFileMinor: 22\nDeviceFileMode: 292\nDeviceFileModify: 1\n");
-  EXPECT_TRUE(there("dev/nvidia-caps/nvidia-cap22"));
+  EXPECT_TRUE(existing("dev/nvidia-caps/nvidia-cap22"));
   ASSERT_EQ(tool("gpu 0 mig on"), 0);  // takes the instances
   ASSERT_EQ(write("h100x2"), 0);
-  EXPECT_FALSE(there("proc/driver/nvidia/capabilities/gpu0/mig/gi2"));
-  EXPECT_TRUE(there("proc/driver/nvidia/capabilities/gpu1/mig/gi2"));
+  EXPECT_FALSE(existing("proc/driver/nvidia/capabilities/gpu0/mig/gi2"));
+  EXPECT_TRUE(existing("proc/driver/nvidia/capabilities/gpu1/mig/gi2"));
 }
 
 TEST_F(SimTree, HasNodesWithTheNumbersOfTheTables) {

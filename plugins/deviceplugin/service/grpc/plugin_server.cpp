@@ -68,11 +68,12 @@ class Plugin final : public v1beta1::DevicePlugin::CallbackService {
                                              const v1beta1::PreferredAllocationRequest* request,
                                              v1beta1::PreferredAllocationResponse* response) override {
     for (const auto& container : request->container_requests()) {
-      const Wish wish{{container.available_deviceids().begin(), container.available_deviceids().end()},
-                      {container.must_include_deviceids().begin(), container.must_include_deviceids().end()},
-                      static_cast<std::size_t>(std::max(container.allocation_size(), 0))};
+      const PreferredRequest asked{
+          {container.available_deviceids().begin(), container.available_deviceids().end()},
+          {container.must_include_deviceids().begin(), container.must_include_deviceids().end()},
+          static_cast<std::size_t>(std::max(container.allocation_size(), 0))};
       auto* const out = response->add_container_responses();
-      for (const std::string& id : calls_.prefer(wish)) out->add_deviceids(id);
+      for (const std::string& id : calls_.prefer(asked)) out->add_deviceids(id);
     }
     return finish(context, grpc::Status::OK);
   }

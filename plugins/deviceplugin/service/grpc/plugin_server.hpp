@@ -27,7 +27,7 @@ using DeviceList = std::shared_ptr<const std::vector<Listed>>;
 /// What the server asks, from any of its threads.
 struct PluginCalls {
   std::function<Result<Grant>(const std::vector<std::string>& ids)> allocate;
-  std::function<std::vector<std::string>(const Wish& wish)> prefer;
+  std::function<std::vector<std::string>(const PreferredRequest& request)> prefer;
 };
 
 /// The messages of ListAndWatch are made once for all streams, and the memory of a list is shared.
@@ -42,7 +42,7 @@ class PluginServer {
   virtual void show(DeviceList list) = 0;
   /// Streams that are open now; kubelet has one.
   virtual unsigned streams() const = 0;
-  /// Ends them, so that kubelet lets go of what it had, before it is told anew.
+  /// Ends them, so that kubelet forgets what it had, before it is told anew.
   virtual void end_streams() = 0;
 };
 

@@ -35,9 +35,9 @@ MpsDaemon::MpsDaemon(MpsProgram program, std::string resource, Log log)
 
 MpsDaemon::~MpsDaemon() { (void)stop_when_idle(); }
 
-void MpsDaemon::tick(const MpsWish& wish, Clock::time_point now) {
+void MpsDaemon::tick(const MpsSettings& settings, Clock::time_point now) {
   if (state_ != State::stopped && gone()) failed("the MPS control daemon ended", now);
-  if (state_ == State::ready && told_ != wish) next_ = now;
+  if (state_ == State::ready && told_ != settings) next_ = now;
   if (now < next_) return;
   switch (state_) {
     case State::stopped:
@@ -46,14 +46,14 @@ void MpsDaemon::tick(const MpsWish& wish, Clock::time_point now) {
     case State::starting:
       next_ = now + kStartStep;
       if (answers())
-        configure(wish, now);
+        configure(settings, now);
       else if (now - started_ > kStartLimit)
         failed("the MPS control daemon does not answer", now);
       break;
     case State::ready:
       next_ = now + kAskOftenEvery;
       if (answers())
-        configure(wish, now);
+        configure(settings, now);
       else if (now - silent_since_.value_or(now) > kStartLimit)
         failed("the MPS control daemon does not answer any more", now);
       else if (!silent_since_)
@@ -101,7 +101,7 @@ bool MpsDaemon::take_over() {
 
 /// It says nothing when it does not take a limit, and exits with 0; asked, it then has none. Its answer is in whole
 /// gigabytes, so that one that it has is set again: that counts for the servers to come only.
-bool MpsDaemon::set_memory_limit(const MpsWish::Limit& limit) const {
+bool MpsDaemon::set_memory_limit(const MpsSettings::Limit& limit) const {
   const std::string index = std::to_string(limit.index);
   const auto set = tell_mps_daemon(program_, resource_, memory_command(limit), kAnswerLimit);
   const auto now = tell_mps_daemon(program_, resource_, "get_default_device_pinned_mem_limit " + index, kAnswerLimit);
@@ -117,19 +117,19 @@ Status MpsDaemon::set_threads(unsigned percentage) const {
                        std::to_string(percentage)};
 }
 
-void MpsDaemon::configure(const MpsWish& wish, Clock::time_point now) {
-  if (told_ != wish) {
-    for (const MpsWish::Limit& limit : wish.limits)
+void MpsDaemon::configure(const MpsSettings& settings, Clock::time_point now) {
+  if (told_ != settings) {
+    for (const MpsSettings::Limit& limit : settings.limits)
       // Drivers of the 470 branch have no memory limit; the rest of MPS works there.
       if (limit.memory_mib > 0 && !set_memory_limit(limit))
         log_("warning", resource_ + ": clients get no memory limit on GPU " + std::to_string(limit.index) +
                             ": the MPS control daemon does not take it");
-    if (const Status set = set_threads(wish.thread_percentage); !set) return failed(set.error().what, now);
+    if (const Status set = set_threads(settings.thread_percentage); !set) return failed(set.error().what, now);
   }
   if (state_ != State::ready) log_("info", resource_ + ": the MPS control daemon is ready");
   pid_ = running_mps_daemon(program_, resource_);
   next_ = now + (pid_ > 0 ? kAskEvery : kAskOftenEvery);
-  told_ = wish;
+  told_ = settings;
   problem_.clear();
   back_off_ = {};
   silent_since_.reset();

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "deviceplugin/service/mps/program.hpp"
-#include "deviceplugin/service/mps/wish.hpp"
+#include "deviceplugin/service/mps/settings.hpp"
 
 namespace slipway::deviceplugin {
 
@@ -24,7 +24,7 @@ class MpsDaemon {
   MpsDaemon& operator=(const MpsDaemon&) = delete;
 
   /// One step: starts it, asks whether it is there, tells it what it should know. Takes seconds when it hangs.
-  void tick(const MpsWish& wish, Clock::time_point now);
+  void tick(const MpsSettings& settings, Clock::time_point now);
   /// Makes one that runs already this one's. @return false: there is none
   bool take_over();
   /// Ends it when it says that it has no clients. @return false: it goes on
@@ -41,10 +41,10 @@ class MpsDaemon {
   bool answers() const;
   bool gone();
   bool has_clients(const std::string& servers) const;
-  bool set_memory_limit(const MpsWish::Limit& limit) const;
+  bool set_memory_limit(const MpsSettings::Limit& limit) const;
   Status set_threads(unsigned percentage) const;
   void start(Clock::time_point now);
-  void configure(const MpsWish& wish, Clock::time_point now);
+  void configure(const MpsSettings& settings, Clock::time_point now);
   void failed(const std::string& why, Clock::time_point now);
   void ended();
 
@@ -54,7 +54,7 @@ class MpsDaemon {
   State state_ = State::stopped;
   pid_t child_ = 0;  ///< 0: systemd's, or an earlier process's
   pid_t pid_ = 0;    ///< 0: not known yet, or none can be told
-  std::optional<MpsWish> told_;
+  std::optional<MpsSettings> told_;
   std::string problem_ = "the MPS control daemon has not been started yet";
   Clock::time_point next_;
   Clock::time_point started_;

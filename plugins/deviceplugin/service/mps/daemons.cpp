@@ -36,29 +36,29 @@ std::vector<std::string> lines_of(const std::string& text) {
 MpsDaemons::MpsDaemons(const Host& host, MpsDaemon::Log log, SetExclusive set_exclusive)
     : host_(host), log_(std::move(log)), set_exclusive_(std::move(set_exclusive)) {}
 
-std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, MpsWish>& wishes,
+std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, MpsSettings>& wanted,
                                                     const std::string& driver_root, const std::string& mps_root) {
-  take_over_unwanted(wishes, driver_root, mps_root);
+  take_over_unwanted(wanted, driver_root, mps_root);
   for (auto& [name, daemon] : daemons_)
-    if (daemon && !wishes.contains(name)) leaving_[name] = std::move(daemon);
+    if (daemon && !wanted.contains(name)) leaving_[name] = std::move(daemon);
   for (auto& [name, daemon] : leaving_)
-    if (wishes.contains(name)) daemons_[name] = std::move(daemon);
+    if (wanted.contains(name)) daemons_[name] = std::move(daemon);
   std::erase_if(daemons_, [](const auto& each) { return !each.second; });
   std::erase_if(leaving_, [](const auto& each) { return !each.second; });
   if (const auto now = MpsDaemon::Clock::now(); !leaving_.empty() && now >= next_leave_) {
     next_leave_ = now + kLeaveEvery;
     std::erase_if(leaving_, [](const auto& each) { return each.second->stop_when_idle(); });
   }
-  std::set<std::string> wanted;
+  std::set<std::string> wanted_gpus;
   gpus_.clear();
-  for (const auto& [name, wish] : wishes) {
-    wanted.insert(wish.gpus.begin(), wish.gpus.end());
-    for (const std::string& gpu : wish.gpus) gpus_.emplace(name, gpu);
+  for (const auto& [name, settings] : wanted) {
+    wanted_gpus.insert(settings.gpus.begin(), settings.gpus.end());
+    for (const std::string& gpu : settings.gpus) gpus_.emplace(name, gpu);
   }
   std::erase_if(exclusive_,
-                [&](const std::string& gpu) { return !wanted.contains(gpu) && set_exclusive_(gpu, false).ok(); });
+                [&](const std::string& gpu) { return !wanted_gpus.contains(gpu) && set_exclusive_(gpu, false).ok(); });
   std::map<std::string, std::string> unready;
-  for (const auto& [name, wish] : wishes) {
+  for (const auto& [name, settings] : wanted) {
     std::unique_ptr<MpsDaemon>& daemon = daemons_[name];
     if (!daemon) {
       auto program = find_mps_program(host_, driver_root, mps_root);
@@ -68,10 +68,10 @@ std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, 
       }
       daemon = std::make_unique<MpsDaemon>(std::move(*program), name, log_);
     }
-    make_exclusive(wish);
-    daemon->tick(wish, MpsDaemon::Clock::now());
+    make_exclusive(settings);
+    daemon->tick(settings, MpsDaemon::Clock::now());
     if (daemon->ready())
-      record_gpus(name, wish, mps_root);
+      record_gpus(name, settings, mps_root);
     else
       unready[name] = daemon->problem();
   }
@@ -79,14 +79,14 @@ std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, 
 }
 
 /// Once: daemons whose resource is not shared by MPS any more since the service ran last.
-void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsWish>& wishes, const std::string& driver_root,
+void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsSettings>& wanted, const std::string& driver_root,
                                     const std::string& mps_root) {
   if (std::exchange(looked_for_others_, true)) return;
   const std::vector<std::string> resources = resources_below(host_, mps_root);
   if (resources.empty()) return;
   const auto program = find_mps_program(host_, driver_root, mps_root);
   for (const std::string& name : resources) {
-    if (!program || wishes.contains(name)) continue;
+    if (!program || wanted.contains(name)) continue;
     auto daemon = std::make_unique<MpsDaemon>(*program, name, log_);
     if (!daemon->take_over()) continue;
     leaving_[name] = std::move(daemon);
@@ -95,8 +95,8 @@ void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsWish>& wishes
   }
 }
 
-void MpsDaemons::make_exclusive(const MpsWish& wish) {
-  for (const std::string& gpu : wish.gpus) {
+void MpsDaemons::make_exclusive(const MpsSettings& settings) {
+  for (const std::string& gpu : settings.gpus) {
     if (exclusive_.contains(gpu)) continue;
     if (const Status set = set_exclusive_(gpu, true); set)
       exclusive_.insert(gpu);
@@ -106,16 +106,16 @@ void MpsDaemons::make_exclusive(const MpsWish& wish) {
 }
 
 /// So that a service that runs next and does not want the daemon any more knows whose compute mode to set back.
-void MpsDaemons::record_gpus(const std::string& name, const MpsWish& wish, const std::string& mps_root) {
+void MpsDaemons::record_gpus(const std::string& name, const MpsSettings& settings, const std::string& mps_root) {
   std::vector<std::string>& recorded = recorded_[name];
-  if (recorded == wish.gpus) return;
-  recorded = wish.gpus;
+  if (recorded == settings.gpus) return;
+  recorded = settings.gpus;
   const std::string root = host_.root_folder() == "/" ? "" : host_.root_folder();
   std::ofstream out(root + mps_root + "/" + name + kGpusFile);
-  for (const std::string& gpu : wish.gpus) out << gpu << "\n";
+  for (const std::string& gpu : settings.gpus) out << gpu << "\n";
 }
 
-void MpsDaemons::let_go() {
+void MpsDaemons::release() {
   for (auto& [name, daemon] : daemons_)
     if (daemon && !daemon->stop_when_idle())
       log_("info", name + ": the MPS control daemon goes on with its clients, and their GPUs stay in use");

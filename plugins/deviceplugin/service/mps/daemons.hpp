@@ -23,16 +23,16 @@ class MpsDaemons {
 
   /// Starts, keeps and ends daemons, also those that an earlier process of this service left. @return why a resource
   /// cannot be handed out yet, by resource
-  std::map<std::string, std::string> tick(const std::map<std::string, MpsWish>& wishes, const std::string& driver_root,
-                                          const std::string& mps_root);
-  /// Before the driver is let go of: ends those that have no clients.
-  void let_go();
+  std::map<std::string, std::string> tick(const std::map<std::string, MpsSettings>& wanted,
+                                          const std::string& driver_root, const std::string& mps_root);
+  /// Before the driver is released: ends those that have no clients.
+  void release();
 
  private:
-  void take_over_unwanted(const std::map<std::string, MpsWish>& wishes, const std::string& driver_root,
+  void take_over_unwanted(const std::map<std::string, MpsSettings>& wanted, const std::string& driver_root,
                           const std::string& mps_root);
-  void make_exclusive(const MpsWish& wish);
-  void record_gpus(const std::string& name, const MpsWish& wish, const std::string& mps_root);
+  void make_exclusive(const MpsSettings& settings);
+  void record_gpus(const std::string& name, const MpsSettings& settings, const std::string& mps_root);
   bool in_use(const std::string& gpu) const;
 
   const Host& host_;

@@ -91,15 +91,15 @@ bool read_all(int fd, std::string& text, std::chrono::milliseconds limit) {
   }
 }
 
-struct Said {
+struct ToolOutput {
   bool ended = false;  ///< in time
   int status = -1;     ///< 0 to 255; -1: a signal
   std::string text;
 };
 
 /// Runs a program to its end, or kills it at the limit. The input has to fit into a pipe.
-Result<Said> run(std::vector<std::string> argv, std::vector<std::string> environment, const std::string& text,
-                 std::chrono::milliseconds limit) {
+Result<ToolOutput> run(std::vector<std::string> argv, std::vector<std::string> environment, const std::string& text,
+                       std::chrono::milliseconds limit) {
   int input[2];
   int output[2];
   if (::pipe2(input, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
@@ -112,13 +112,13 @@ Result<Said> run(std::vector<std::string> argv, std::vector<std::string> environ
   child_out = Fd();
   (void)!::write(to_child.get(), text.data(), text.size());
   to_child = Fd();
-  Said said;
-  said.ended = read_all(from_child.get(), said.text, limit);
-  if (!said.ended) ::kill(pid, SIGKILL);
+  ToolOutput result;
+  result.ended = read_all(from_child.get(), result.text, limit);
+  if (!result.ended) ::kill(pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFEXITED(status)) said.status = WEXITSTATUS(status);
-  return said;
+  if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
+  return result;
 }
 
 /// A transient unit: neither a restart of the service's unit nor the end of its process touches it.
@@ -136,10 +136,10 @@ Status start_unit(const MpsProgram& program, const std::string& resource, const 
   for (const std::string& each : environment_of(program, resource)) words.push_back("--setenv=" + each);
   words.emplace_back("--");
   words.insert(words.end(), argv.begin(), argv.end());
-  SLIPWAY_TRY(said, run(std::move(words), {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, "", kSystemdLimit));
-  if (said.ended && said.status == 0) return {};
+  SLIPWAY_TRY(output, run(std::move(words), {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, "", kSystemdLimit));
+  if (output.ended && output.status == 0) return {};
   return Error{.code = ErrorCode::io,
-               .what = "systemd does not start " + unit + ".service: " + said.text,
+               .what = "systemd does not start " + unit + ".service: " + output.text,
                .where = unit + ".service",
                .next = "look at `systemctl status " + unit + ".service` and `journalctl -u " + unit + ".service`"};
 }
@@ -263,11 +263,11 @@ Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& res
 
 Result<std::string> tell_mps_daemon(const MpsProgram& program, const std::string& resource, const std::string& command,
                                     std::chrono::milliseconds limit) {
-  SLIPWAY_TRY(said, run({program.path}, environment_of(program, resource), command, limit));
-  if (said.ended && said.status == 0) return said.text;
-  if (!said.ended)
+  SLIPWAY_TRY(output, run({program.path}, environment_of(program, resource), command, limit));
+  if (output.ended && output.status == 0) return output.text;
+  if (!output.ended)
     return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon does not answer", .where = command};
-  return Error{.code = ErrorCode::io, .what = "the MPS control daemon refuses: " + said.text, .where = command};
+  return Error{.code = ErrorCode::io, .what = "the MPS control daemon refuses: " + output.text, .where = command};
 }
 
 }  // namespace slipway::deviceplugin

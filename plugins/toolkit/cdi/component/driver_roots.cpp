@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/cdi/component/driver_roots.hpp"
-
 #include <algorithm>
 
 #include "nvidia/library_folders.hpp"
+#include "toolkit/cdi/component/machine.hpp"
 
 namespace slipway::toolkit {
 namespace {

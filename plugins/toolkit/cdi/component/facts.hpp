@@ -11,8 +11,8 @@
 #include <slipway/host.hpp>
 #include <slipway/json.hpp>
 
+#include "toolkit/cdi/component/machine.hpp"
 #include "toolkit/cdi/component/settings.hpp"
-#include "toolkit/cdi/component/driver_roots.hpp"
 
 namespace slipway::toolkit {
 

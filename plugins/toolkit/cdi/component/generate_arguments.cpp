@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 
+#include "toolkit/cdi/component/spec_file.hpp"
 #include "toolkit/cdi/component/tools.hpp"
 #include "toolkit/options.hpp"
-#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {

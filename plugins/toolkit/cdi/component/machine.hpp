@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/machine.hpp - a host with its driver root and device root, and the GPUs that its NVML shows.
+// plugins/toolkit/cdi/component/machine.hpp - a host with its driver root and device root, and the GPUs that its NVML
+// shows.
 #pragma once
 
 #include <memory>
@@ -32,5 +33,15 @@ class Machine {
   std::string driver_root_;
   std::string dev_root_;
 };
+
+struct DriverRoots {
+  std::string driver;
+  std::string dev;
+};
+
+/// Looks for what the spec leaves open ("auto"): the driver in the root itself, else in the root that a driver
+/// container puts at /run/nvidia/driver; the nodes below that root where it has some, else in the root itself. "/"
+/// where there is no driver at all.
+DriverRoots find_driver_roots(const Host& host, const std::string& driver, const std::string& dev);
 
 }  // namespace slipway::toolkit

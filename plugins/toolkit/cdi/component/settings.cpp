@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nvidia/cdi/write.hpp"
+#include "nvidia/cdi/text.hpp"
 
 namespace slipway::toolkit {
 

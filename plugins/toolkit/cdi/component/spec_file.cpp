@@ -10,7 +10,7 @@
 
 #include <slipway/root_dir.hpp>
 
-#include "nvidia/cdi/write.hpp"
+#include "nvidia/cdi/text.hpp"
 
 namespace slipway::toolkit {
 namespace {

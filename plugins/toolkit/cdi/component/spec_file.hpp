@@ -2,8 +2,11 @@
 // plugins/toolkit/cdi/component/spec_file.hpp - CDI specs as text, and as files that engines never see half of.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
+#include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
 #include "nvidia/cdi/spec.hpp"
@@ -18,5 +21,17 @@ Status write_spec(const std::string& path, const nvidia::cdi::Spec& spec, bool j
 /// The form of a spec: the one that was asked for ("yaml", "json"), else that of the file's name, else YAML.
 /// Errors: `invalid` another word.
 Result<bool> is_json(const std::string& format, const std::string& path);
+
+/// /etc/cdi and /var/run/cdi; a later one outranks those before it.
+std::vector<std::string> default_spec_folders();
+
+struct SpecFolders {
+  std::map<std::string, std::string> devices;  ///< "nvidia.com/gpu=0" to the file that has it
+  std::vector<std::string> conflicts;          ///< "A and B both have nvidia.com/gpu=0"; engines refuse such devices
+  std::vector<Error> problems;                 ///< files that cannot be read
+};
+
+/// Reads files ending in .json, .yaml directly in the folders, as engines do. Folders that are not there are empty.
+SpecFolders read_spec_folders(const Host& host, const std::vector<std::string>& folders);
 
 }  // namespace slipway::toolkit

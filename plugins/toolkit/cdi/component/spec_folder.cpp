@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/cdi/component/spec_folder.hpp"
-
 #include <set>
 
-#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/text.hpp"
+#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -4,11 +4,10 @@
 #include <filesystem>
 #include <sstream>
 
-#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/facts.hpp"
 #include "toolkit/cdi/component/machine.hpp"
 #include "toolkit/cdi/component/spec_file.hpp"
-#include "toolkit/cdi/component/spec_folder.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/tools.hpp - `slipway toolkit cdi generate | list | transform | validate`, with nvidia-ctk's flag
-// names.
+// plugins/toolkit/cdi/component/tools.hpp - `slipway toolkit cdi generate | list | transform | validate`, with
+// nvidia-ctk's flag names.
 #pragma once
 
 #include <string>

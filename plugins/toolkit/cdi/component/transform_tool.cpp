@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/transform_tool.cpp - `slipway toolkit cdi transform root`: a spec for the same files elsewhere.
+// plugins/toolkit/cdi/component/transform_tool.cpp - `slipway toolkit cdi transform root`: a spec for the same files
+// elsewhere.
 #include <filesystem>
 #include <map>
 
-#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/text.hpp"
 #include "nvidia/cdi/transform.hpp"
-#include "toolkit/cdi/component/tools.hpp"
 #include "toolkit/cdi/component/spec_file.hpp"
+#include "toolkit/cdi/component/tools.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/verify.cpp - is what engines read right: there, valid, of now, and without contradiction?
+// plugins/toolkit/cdi/component/verify.cpp - is what engines read right: there, valid, of now, and without
+// contradiction?
 #include <set>
 
-#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/component.hpp"
 #include "toolkit/cdi/component/facts.hpp"
-#include "toolkit/cdi/component/spec_folder.hpp"
+#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <slipway/merge/edit.hpp>
-#include <slipway/write/replace_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "toolkit/runtime/engine_checks.hpp"
 #include "toolkit/runtime/toml.hpp"
@@ -21,8 +21,8 @@ Result<std::string> read_or_empty(const Host& host, const std::string& path) {
 
 Result<FileChange> merged(const std::string& path, const std::string& bytes, const std::string& format,
                           const Json& set) {
-  const auto wishes = merge::wishes_of(set);
-  SLIPWAY_TRY(edited, merge::set_keys(bytes, format, wishes, path));
+  const auto desired_keys = merge::desired_keys_of(set);
+  SLIPWAY_TRY(edited, merge::set_keys(bytes, format, desired_keys, path));
   FileChange change{path, std::move(edited.bytes), {}};
   for (const Json& record : edited.records)
     if (record.contains("edit"))

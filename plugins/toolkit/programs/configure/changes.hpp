@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/configure/changes.hpp - what a plan of the component runtime makes of files, before any is written.
+// plugins/toolkit/programs/configure/changes.hpp - what a plan of the component runtime makes of files, before any is
+// written.
 #pragma once
 
 #include <string>
@@ -9,6 +10,8 @@
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
+
+#include "toolkit/programs/configure/arguments.hpp"
 
 namespace slipway::toolkit {
 
@@ -26,5 +29,9 @@ Result<std::vector<FileChange>> changes_of(const Plan& plan, const Host& host);
 
 /// Writes those that change.
 Status write_changes(const std::vector<FileChange>& changes, const RootDir& root);
+
+/// The component's own plan for an engine that nobody looks for, restarts or asks: merges and files only.
+/// Errors: `invalid` a file that is broken, with its place; `not_found` no runtime program where one is needed.
+Result<Plan> plan_configuration(const ConfigureArguments& arguments, const Host& host);
 
 }  // namespace slipway::toolkit

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/programs/configure/configure.hpp"
-
+#include "toolkit/programs/configure/changes.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/engine.hpp"
-#include "toolkit/runtime/low_level_runtimes.hpp"
 #include "toolkit/runtime/toml.hpp"
 
 namespace slipway::toolkit {
@@ -31,15 +29,15 @@ Result<Json> ask(const Host& host, const std::vector<Words>& commands) {
   for (const Words& argv : commands) {
     std::string command;
     for (const std::string& word : argv) command += (command.empty() ? "" : " ") + word;
-    const auto said = host.run(argv, kToolLimit);
-    if (said && said->exit_status == 0) return parse_toml(said->output, "`" + command + "`");
-    error = said ? Error{ErrorCode::io,
-                         "`" + command + "` ended with status " + std::to_string(said->exit_status) + ": " +
-                             said->errors.substr(0, said->errors.find('\n')),
-                         argv.front(),
-                         "start the engine, or leave --config-source out, so that its files are read",
-                         {}}
-                 : said.error();
+    const auto output = host.run(argv, kToolLimit);
+    if (output && output->exit_status == 0) return parse_toml(output->output, "`" + command + "`");
+    error = output ? Error{ErrorCode::io,
+                           "`" + command + "` ended with status " + std::to_string(output->exit_status) + ": " +
+                               output->errors.substr(0, output->errors.find('\n')),
+                           argv.front(),
+                           "start the engine, or leave --config-source out, so that its files are read",
+                           {}}
+                   : output.error();
   }
   return error;
 }

@@ -9,7 +9,6 @@
 #include <slipway/write/standard_output.hpp>
 
 #include "toolkit/programs/configure/changes.hpp"
-#include "toolkit/programs/configure/configure.hpp"
 
 namespace slipway::toolkit {
 namespace {

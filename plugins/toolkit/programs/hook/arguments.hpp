@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/hook/arguments.hpp - the options of one hook: --name value or --name=value, each as often as wished.
+// plugins/toolkit/programs/hook/arguments.hpp - the options of one hook: --name value or --name=value, each as often as
+// needed.
 #pragma once
 
 #include <map>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container.hpp"
-
 #include <cerrno>
 
 #include <fcntl.h>
@@ -8,6 +6,7 @@
 #include <unistd.h>
 
 #include "files.hpp"
+#include "hook.hpp"
 
 namespace slipway::hook {
 namespace {

@@ -12,7 +12,6 @@
 #include "files.hpp"
 #include "hook.hpp"
 #include "ld_conf.hpp"
-#include "version.hpp"
 
 namespace slipway::hook {
 namespace {

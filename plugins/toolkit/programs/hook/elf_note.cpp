@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf_note.hpp"
 
+#include <charconv>
 #include <cstring>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 namespace slipway::hook {
+
 namespace {
 
 constexpr std::size_t kMostSections = 4096;
@@ -84,6 +86,21 @@ Result<bool> has_interpreter(int fd) {
     if (segment.p_type == PT_INTERP) return true;
   }
   return false;
+}
+
+std::optional<std::vector<unsigned>> parse_version(std::string_view text) {
+  std::vector<unsigned> numbers;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  while (true) {
+    unsigned number = 0;
+    const auto [next, problem] = std::from_chars(at, end, number);
+    if (problem != std::errc()) return {};
+    numbers.push_back(number);
+    if (next == end) return numbers;
+    if (*next != '.') return {};
+    at = next + 1;
+  }
 }
 
 }  // namespace slipway::hook

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/hook/hook.hpp - the hooks that a CDI spec may name, each a function on a container that is about to
-// start.
+// plugins/toolkit/programs/hook/hook.hpp - the hooks that a CDI spec may name, each a function on a container that is
+// about to start.
 //
 // All are `createContainer` hooks (OCI runtime-spec 1.1): programs of the host, run in the mount namespace of the new
 // container before its root is pivoted to. Names, options and effects are those of NVIDIA's nvidia-cdi-hook 1.20, so
@@ -12,11 +12,21 @@
 #include <vector>
 
 #include <slipway/result.hpp>
+#include <slipway/root_dir.hpp>
 
 #include "arguments.hpp"
-#include "container.hpp"
 
 namespace slipway::hook {
+
+struct Container {
+  RootDir root;  ///< its root filesystem
+};
+
+/// Reads the state that the runtime writes to a hook's standard input (OCI runtime-spec 1.1, "State"): `root` where it
+/// is there (crun), else `root.path` of the bundle's config.json, relative to the bundle.
+/// @param file  the state's file; "" or "-": standard input
+/// Errors: `invalid` no such state; `denied` when the root is this system's own.
+Result<Container> read_container(const std::string& file);
 
 using Run = Status (*)(const Arguments& arguments, const Container& container);
 

@@ -54,10 +54,10 @@ Result<Fd> find_again(const RootDir& root) {
 Status enter(const RootDir& root) {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return system_error("make the mounts private below", "/", errno);
-  SLIPWAY_TRY(there, find_again(root));
-  if (!enter_by_pivot(there.get())) {
+  SLIPWAY_TRY(existing, find_again(root));
+  if (!enter_by_pivot(existing.get())) {
     // It is no mount point yet, or the host runs from its initial memory filesystem, which cannot be pivoted away.
-    const std::string path = path_of(there.get());
+    const std::string path = path_of(existing.get());
     if (::mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
       return system_error("mount", root.folder(), errno);
     SLIPWAY_TRY(mounted, find_again(root));

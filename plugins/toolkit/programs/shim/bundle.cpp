@@ -12,7 +12,6 @@
 #include <slipway/root_dir.hpp>
 
 #include "toolkit/programs/shim/document.hpp"
-#include "toolkit/programs/shim/edit.hpp"
 #include "toolkit/programs/shim/request.hpp"
 #include "toolkit/programs/shim/specs.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/shim/bundle.hpp - the bundle of a container that is about to be made, edited as its request says.
+// plugins/toolkit/programs/shim/bundle.hpp - the bundle of a container that is about to be made, edited as its request
+// says.
 #pragma once
 
 #include <string>
@@ -23,5 +24,12 @@ struct Edited {
 /// Errors: those of read_request(), Specs::resolve() and apply_edits(), of reading and writing. The file is as it was
 /// then.
 Result<Edited> prepare_bundle(const CommandLine& line, const Config& config);
+
+/// The first of the names that is there: paths as they are, other names looked up in PATH. Never this program itself,
+/// under whatever name it is installed. Errors: `not_found`, naming all.
+Result<std::string> find_low_level(const std::vector<std::string>& names);
+
+/// Becomes that program, with the same arguments and environment. Returns only when that fails.
+Error become(const std::string& program, char** words);
 
 }  // namespace slipway::shim

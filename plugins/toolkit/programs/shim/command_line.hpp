@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/shim/command_line.hpp - what an engine asks of an OCI runtime, as far as the shim has to know it.
+// plugins/toolkit/programs/shim/command_line.hpp - what an engine asks of an OCI runtime, as far as the shim has to
+// know it.
 //
 // Options are those of runc 1.x and crun 1.x. The shim never refuses a command line: what it does not understand is for
 // the low-level runtime to judge.

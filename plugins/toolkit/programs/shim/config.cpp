@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "toolkit/runtime/toml.hpp"
 #include "toolkit/programs/shim/document.hpp"
+#include "toolkit/runtime/toml.hpp"
 
 namespace slipway::shim {
 namespace {

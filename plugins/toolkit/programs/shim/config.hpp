@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/shim/config.hpp - the shim's settings, in the file and under the names of NVIDIA's container toolkit.
+// plugins/toolkit/programs/shim/config.hpp - the shim's settings, in the file and under the names of NVIDIA's container
+// toolkit.
 #pragma once
 
 #include <string>

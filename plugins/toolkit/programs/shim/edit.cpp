@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/programs/shim/edit.hpp"
-
 #include <algorithm>
 #include <filesystem>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/programs/shim/low_level.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "toolkit/programs/shim/bundle.hpp"
 
 namespace slipway::shim {
 namespace {

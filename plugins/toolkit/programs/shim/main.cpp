@@ -7,7 +7,6 @@
 #include "toolkit/programs/shim/bundle.hpp"
 #include "toolkit/programs/shim/command_line.hpp"
 #include "toolkit/programs/shim/config.hpp"
-#include "toolkit/programs/shim/low_level.hpp"
 #include "toolkit/programs/shim/report.hpp"
 
 namespace slipway::shim {

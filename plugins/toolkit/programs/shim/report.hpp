@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/shim/report.hpp - what went wrong, told where engines look: standard error and the runtime's log.
+// plugins/toolkit/programs/shim/report.hpp - what went wrong, told where engines look: standard error and the runtime's
+// log.
 #pragma once
 
 #include <ctime>

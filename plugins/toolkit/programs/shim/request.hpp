@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/shim/request.hpp - which devices a container asks for: by annotation, by mount, by environment
-// variable.
+// plugins/toolkit/programs/shim/request.hpp - which devices a container asks for: by annotation, by mount, by
+// environment variable.
 #pragma once
 
 #include <string>

@@ -5,7 +5,7 @@
 
 #include <dirent.h>
 
-#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/text.hpp"
 #include "toolkit/programs/shim/document.hpp"
 
 namespace slipway::shim {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/shim/specs.hpp - the CDI specs on the host, and what the devices that a container asks for amount to.
+// plugins/toolkit/programs/shim/specs.hpp - the CDI specs on the host, and what the devices that a container asks for
+// amount to.
 #pragma once
 
 #include <map>

@@ -6,10 +6,6 @@
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
-#include "toolkit/runtime/low_level_runtimes.hpp"
-#include "toolkit/runtime/component/nri_mode.hpp"
-#include "toolkit/runtime/component/diagnose.hpp"
-#include "toolkit/runtime/component/verify.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -2,7 +2,17 @@
 // plugins/toolkit/runtime/component/component.hpp - the component runtime: container engines that know GPU containers.
 #pragma once
 
+#include <string>
+
 #include <slipway/component.hpp>
+#include <slipway/facts.hpp>
+#include <slipway/findings.hpp>
+#include <slipway/host.hpp>
+#include <slipway/json.hpp>
+#include <slipway/plan.hpp>
+#include <slipway/result.hpp>
+
+#include "toolkit/runtime/settings.hpp"
 
 namespace slipway::toolkit {
 
@@ -21,5 +31,34 @@ class Runtime final : public Component {
   Result<bool> check(const Action& action, const Host& host) const override;
   Result<Outcome> apply(const Action& action, const Host& host) const override;
 };
+
+/// Only what is there is found, from files alone:
+///   runtime.hidden        a file's runtime classes do not count, since a later import replaces its table (containerd
+///                         before 2.1)
+///   runtime.program       a runtime class starts a program that is not there
+///   runtime.default       the default runtime class is defined nowhere
+///   runtime.other-config  the engine reads another configuration than the usual one, which is there as well
+/// @param kind   containerd as read_containerd() names it, with its facts
+void diagnose_containerd(const std::string& kind, const Json& facts, const Host& host, Findings& findings);
+/// The same of daemon.json. @param facts  of read_docker()
+void diagnose_docker(const Json& facts, const Host& host, Findings& findings);
+
+/// What containerd says that its configuration amounts to has the handlers, and its CRI plugin is loaded.
+/// @param facts  of read_containerd()
+void verify_containerd(const std::string& name, const RuntimeSettings& settings, const Json& facts, const Host& host,
+                       Findings& findings);
+
+/// The engine answers at its socket; one without a daemon has nothing to exercise.
+void verify_answers(const std::string& name, const Json& facts, const Host& host, Findings& findings);
+
+/// Facts: "settings", one object for each engine that has NRI, by its name in `engines`, and "nri": who listens.
+/// Errors: `not_found` a named engine is not installed; `unsupported` a named one has no NRI.
+Result<Facts> detect_nri(const RuntimeSettings& settings, const Host& host);
+
+/// Notes, and nothing else. Errors: `unsupported` the engine is too old for NRI, or runs and has it switched off.
+Result<Plan> plan_nri(const RuntimeSettings& settings, const Facts& facts, bool live);
+
+/// Findings "runtime.ENGINE": it answers; "runtime.nri": the running service says that the engine has taken it in.
+Result<Findings> verify_nri(const RuntimeSettings& settings, const Host& host);
 
 }  // namespace slipway::toolkit

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/runtime/component/diagnose.hpp"
-
 #include <map>
 
+#include "toolkit/runtime/component/component.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"

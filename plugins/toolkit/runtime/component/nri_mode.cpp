@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/runtime/component/nri_mode.hpp"
-
 #include <algorithm>
 #include <sstream>
 #include <thread>
@@ -8,13 +6,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "toolkit/environment.hpp"
 #include "toolkit/nri/registered.hpp"
-#include "toolkit/paths.hpp"
+#include "toolkit/runtime/component/component.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
-#include "toolkit/runtime/component/verify.hpp"
 #include "toolkit/unix_socket.hpp"
 
 namespace slipway::toolkit {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/runtime/component/verify.hpp"
-
 #include <algorithm>
 
+#include "toolkit/runtime/component/component.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -31,10 +30,11 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
     return findings.fail(name, title + " cannot read its configuration" + (dump ? ": " + dump->errors : ""),
                          "look at " + config + "; `slipway rollback` brings back the former one");
   for (const std::string& handler : settings.names) {
-    const bool there = std::ranges::any_of(plugins.items(), [&](const auto& plugin) {
+    const bool existing = std::ranges::any_of(plugins.items(), [&](const auto& plugin) {
       return at_path(plugin.value(), {"containerd", "runtimes", handler}).is_object();
     });
-    if (!there) return findings.fail(name, title + " does not see the runtime class " + handler, "run `slipway apply`");
+    if (!existing)
+      return findings.fail(name, title + " does not see the runtime class " + handler, "run `slipway apply`");
   }
   const std::string socket = facts.value("socket", "");
   if (!socket_answers(host, socket))

@@ -5,7 +5,7 @@
 
 #include <fnmatch.h>
 
-#include "toolkit/paths.hpp"
+#include "toolkit/environment.hpp"
 #include "toolkit/runtime/toml.hpp"
 
 namespace slipway::toolkit {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd/containerd.cpp - finds containerd and the file to change, so that the change is the smallest.
+// plugins/toolkit/runtime/containerd/containerd.cpp - finds containerd and the file to change, so that the change is
+// the smallest.
 //
 // Where files are imported and joined key by key (from 2.1 on) a file of our own is put beside the others. Before, an
 // import that names the CRI plugin replaces its whole table; so the keys go into the last file that has the table.
 #include <algorithm>
 
-#include "toolkit/paths.hpp"
+#include "toolkit/environment.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/daemon.hpp"
@@ -89,7 +90,8 @@ Status edit_drop_in(Look& look, const std::string& path, const ConfigFile& top, 
   if (imported && look.drop_in.empty()) return {};  // which is how it was chosen
   Json imports = top.value.value("imports", Json::array());
   if (!imported) imports.push_back(folder_of(path) + "/*.toml");
-  // Said again when it is there: whether an admin wrote it or we did cannot be told, and a plan is the whole wish.
+  // Said again when it is there: whether an admin wrote it or we did cannot be told, and a plan is the whole desired
+  // state.
   if (top.value.contains("version") || top.value.empty()) look.edit["top_version"] = look.number;
   look.edit["imports"] = imports;
   look.edit["top"] = top.path;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "toolkit/paths.hpp"
+#include "toolkit/environment.hpp"
 #include "toolkit/runtime/engine.hpp"
 
 namespace slipway::toolkit {

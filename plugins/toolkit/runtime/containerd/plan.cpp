@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/runtime/containerd/plan.cpp - the wishes for containerd: handlers, the default one, the CDI switch.
+// plugins/toolkit/runtime/containerd/plan.cpp - what containerd is to have: handlers, the default one, the CDI switch.
 #include <algorithm>
 
 #include "toolkit/runtime/containerd/config.hpp"
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kBase = "{{ template \"base\" . }}\n\n";
 
 /// What the facts and the settings together ask for.
-struct Wish {
+struct DesiredConfig {
   KeyPath plugin;
   int number = 2;
   Json handler;
@@ -23,28 +23,29 @@ struct Wish {
   bool as_default = false;
 };
 
-Json tables_of(const Wish& wish) {
+Json tables_of(const DesiredConfig& desired) {
   Json set = Json::object();
-  for (const std::string& name : wish.names)
-    set_path(set, wish.plugin + KeyPath{"containerd", "runtimes", name}, wish.handler);
-  if (!wish.runc.empty() && std::ranges::count(wish.names, "runc") == 0)
-    set_path(set, wish.plugin + KeyPath{"containerd", "runtimes", "runc", "runtime_type"}, wish.runc);
-  if (wish.as_default) set_path(set, wish.plugin + KeyPath{"containerd", "default_runtime_name"}, wish.names.front());
-  if (wish.cdi) set_path(set, wish.plugin + KeyPath{"enable_cdi"}, true);
+  for (const std::string& name : desired.names)
+    set_path(set, desired.plugin + KeyPath{"containerd", "runtimes", name}, desired.handler);
+  if (!desired.runc.empty() && std::ranges::count(desired.names, "runc") == 0)
+    set_path(set, desired.plugin + KeyPath{"containerd", "runtimes", "runc", "runtime_type"}, desired.runc);
+  if (desired.as_default)
+    set_path(set, desired.plugin + KeyPath{"containerd", "default_runtime_name"}, desired.names.front());
+  if (desired.cdi) set_path(set, desired.plugin + KeyPath{"enable_cdi"}, true);
   return set;
 }
 
-Action& plan_merge(const Wish& wish, const Json& edit, Plan& plan) {
-  Json set = tables_of(wish);
-  if (edit.value("has_version", false) && wish.number > 1) set["version"] = wish.number;
+Action& plan_merge(const DesiredConfig& desired, const Json& edit, Plan& plan) {
+  Json set = tables_of(desired);
+  if (edit.value("has_version", false) && desired.number > 1) set["version"] = desired.number;
   return plan.add(action::merge({.path = edit.value("path", ""), .format = "toml", .set = set}));
 }
 
 /// A file of our own; with the whole table of the plugin where containerd takes it from one file only.
-Action& plan_file(const Wish& wish, const Json& edit, Plan& plan) {
-  Json content{{"version", wish.number}};
-  if (const Json table = at_path(edit, {"table"}); table.is_object()) set_path(content, wish.plugin, table);
-  content.merge_patch(tables_of(wish));
+Action& plan_file(const DesiredConfig& desired, const Json& edit, Plan& plan) {
+  Json content{{"version", desired.number}};
+  if (const Json table = at_path(edit, {"table"}); table.is_object()) set_path(content, desired.plugin, table);
+  content.merge_patch(tables_of(desired));
   if (edit.contains("imports")) {
     Json set{{"imports", edit["imports"]}};
     if (edit.contains("top_version")) set["version"] = edit["top_version"];
@@ -55,21 +56,21 @@ Action& plan_file(const Wish& wish, const Json& edit, Plan& plan) {
 }
 
 /// Behind what K3s or RKE2 write themselves only tables can stand that they do not have.
-Action* plan_template(Wish wish, const Json& facts, bool cdi_by_default, Plan& plan) {
+Action* plan_template(DesiredConfig desired, const Json& facts, bool cdi_by_default, Plan& plan) {
   const std::string title = facts.value("title", "");
   const Json& edit = facts["edit"];
   for (const Json& name : edit.value("left_out", Json::array())) {
-    std::erase(wish.names, name.get<std::string>());
+    std::erase(desired.names, name.get<std::string>());
     plan.note(title + " adds the handler " + name.get<std::string>() +
               " itself, for NVIDIA's runtime that is installed");
   }
-  if (wish.as_default)
+  if (desired.as_default)
     plan.note(title + " takes the default handler from its own option: start it with --default-runtime NAME");
-  if (wish.cdi && !cdi_by_default && !facts.value("cdi_is_on", false))
+  if (desired.cdi && !cdi_by_default && !facts.value("cdi_is_on", false))
     plan.note("CDI stays off in " + title + ": its template cannot switch it on; update it, or use a runtime program");
-  if (wish.names.empty()) return nullptr;
-  wish.cdi = wish.as_default = false;
-  const std::string content = kOwnHead + std::string(kBase) + to_toml(tables_of(wish));
+  if (desired.names.empty()) return nullptr;
+  desired.cdi = desired.as_default = false;
+  const std::string content = kOwnHead + std::string(kBase) + to_toml(tables_of(desired));
   return &plan.add(action::file({.path = edit.value("path", ""), .content = content}));
 }
 
@@ -97,23 +98,23 @@ Status plan_containerd(const RuntimeSettings& settings, const Json& facts, bool 
   const bool cdi_works =
       settings.cdi && knows_cdi && (kind != "template" || by_default || facts.value("cdi_is_on", false));
   if (binary.empty() && !cdi_works) return needs_runtime(title, version);
-  Wish wish{.plugin = cri_plugin(facts.value("config_version", 2)),
-            .number = facts.value("config_version", 2),
-            .handler = {},
-            .runc = facts.value("runc", ""),
-            .names = settings.names,
-            .cdi = settings.cdi && knows_cdi,
-            .as_default = settings.set_as_default};
-  wish.handler = inherit_containerd_handler(facts.value("base", Json::object()), binary, wish.number == 1);
-  if (!settings.runtime_type.empty()) wish.handler["runtime_type"] = settings.runtime_type;
+  DesiredConfig desired{.plugin = cri_plugin(facts.value("config_version", 2)),
+                        .number = facts.value("config_version", 2),
+                        .handler = {},
+                        .runc = facts.value("runc", ""),
+                        .names = settings.names,
+                        .cdi = settings.cdi && knows_cdi,
+                        .as_default = settings.set_as_default};
+  desired.handler = inherit_containerd_handler(facts.value("base", Json::object()), binary, desired.number == 1);
+  if (!settings.runtime_type.empty()) desired.handler["runtime_type"] = settings.runtime_type;
   for (const Json& note : facts.value("notes", Json::array())) plan.note(note.get<std::string>());
   const EngineChecks checks(title, facts, settings, live);
   if (facts.value("checkable", false))
     checks.add_config_check("containerd", plan,
-                            {{"path", edit.value("path", "")}, {"plugin", wish.plugin}, {"names", wish.names}});
-  Action* change = kind == "template" ? plan_template(wish, facts, by_default, plan)
-                   : kind == "file"   ? &plan_file(wish, edit, plan)
-                                      : &plan_merge(wish, edit, plan);
+                            {{"path", edit.value("path", "")}, {"plugin", desired.plugin}, {"names", desired.names}});
+  Action* change = kind == "template" ? plan_template(desired, facts, by_default, plan)
+                   : kind == "file"   ? &plan_file(desired, edit, plan)
+                                      : &plan_merge(desired, edit, plan);
   if (change == nullptr) return {};
   checks.restart_after(*change, "pods with the runtime class " + settings.names.front() + ", and devices by CDI");
   checks.add_answer_check(plan);

@@ -12,13 +12,13 @@
 namespace slipway::merge {
 
 /// One key and what it is to be; null: it must not be there.
-struct KeyWish {
+struct DesiredKey {
   Key key;
   Json value;
 };
 
 /// The keys of a `set` object, in order: objects are descended, everything else (an empty object too) is a value.
-std::vector<KeyWish> wishes_of(const Json& set);
+std::vector<DesiredKey> desired_keys_of(const Json& set);
 
 /// One key that was set, to be undone: {"key": […], "ours": value (null: removed), "was": value (missing: it was not
 /// there), "made": how many of its names led somewhere before, "fills": true when that was an empty value, "edit":
@@ -31,10 +31,10 @@ struct Edited {
   std::vector<KeyRecord> records;
 };
 
-/// Sets all keys. Bytes outside the edits stay as they are; the result is parsed again and says what was wished and
+/// Sets all keys. Bytes outside the edits stay as they are; the result is parsed again and says what was asked for and
 /// nothing else. Errors: `invalid` a broken file; `conflict` where a key leads through a value; `unsupported`.
-Result<Edited> set_keys(const std::string& bytes, const std::string& format, const std::vector<KeyWish>& wishes,
-                        const std::string& path);
+Result<Edited> set_keys(const std::string& bytes, const std::string& format,
+                        const std::vector<DesiredKey>& desired_keys, const std::string& path);
 
 /// Brings back what was there, for every record whose key still holds `ours`; others are left alone. Byte for byte
 /// where the surroundings are as they were. Errors: as above.

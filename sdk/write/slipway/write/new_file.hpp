@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/write/slipway/write/new_file.hpp - a file under a temporary name, complete before anybody can see it.
+// sdk/write/slipway/write/new_file.hpp - writes files: under a temporary name until they are complete, with their
+// extended attributes, or in the place of another, so that nobody sees half of one.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
 #include <slipway/result.hpp>
-#include <slipway/write/attributes.hpp>
+#include <slipway/root_dir.hpp>
 
 namespace slipway {
+
+/// Extended attributes by name.
+using Attributes = std::map<std::string, std::string>;
 
 struct NewFile {
   unsigned mode = 0644;
@@ -30,5 +35,22 @@ Status write_new_file(int parent, const std::string& name, std::string_view path
 Status set_owner(int parent, const std::string& name, std::string_view path, std::uint32_t uid, std::uint32_t gid);
 /// The mtime in nanoseconds since 1970; a link itself, not what it points to.
 Status set_mtime(int parent, const std::string& name, std::string_view path, std::int64_t mtime_ns);
+
+/// Errors: `no_space`, `io`.
+Status write_all(int fd, std::string_view bytes, std::string_view name);
+
+/// Those of `name` in the folder `parent`; a link is not followed. Empty where the filesystem has none. Left out is
+/// what only fits the very content it was made for (security.capability, security.ima, security.evm) and what
+/// overlayfs keeps for itself.
+Attributes read_attributes(int parent, const std::string& name);
+/// Sets them, and takes an inherited ACL away that is not among them. An attribute that the filesystem or our rights
+/// do not allow is left out: content comes first. Errors: `no_space`, `io`.
+Status write_attributes(int parent, const std::string& name, const Attributes& wanted);
+
+/// Gives the file behind `path`, all links followed, a new content: readers see the former or the new one, whole.
+/// Owner, mode and extended attributes stay; a file that was not there is made, 0644 and ours, with its folders (0755).
+/// On the disk when this returns.
+/// Errors: `conflict` what is there is no regular file, or something is mounted on it; else those of writing.
+Status replace_file(const RootDir& root, const std::string& path, std::string_view content);
 
 }  // namespace slipway

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "artifact/oci/layout_index.hpp"
+#include "artifact/oci/layout.hpp"
 #include "artifact/registry/registry_origin.hpp"
 #include "tests/component/artifact/support/http_server.hpp"
 #include "tests/unit/artifact/support/layout_maker.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/front/service_words.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/front/direct_service.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/render/plan_lines.hpp"
-
 #include <gmock/gmock.h>
+
+#include "cli/render/text.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/render/wrap.hpp"
-
 #include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <unistd.h>
+
+#include "cli/render/text.hpp"
 
 namespace slipway::core {
 namespace {

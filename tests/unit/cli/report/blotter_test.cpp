@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/report/secret_text.hpp"
-
 namespace slipway::core {
 namespace {
 

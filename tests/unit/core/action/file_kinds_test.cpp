@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "action_fixture.hpp"
-#include "core/action/file/owner.hpp"
+#include "core/action/file/plain_file.hpp"
 
 namespace slipway::core {
 namespace {
@@ -14,13 +14,13 @@ using test::TempRoot;
 
 class FileAction : public ActionTest {
  protected:
-  Action wish(const std::string& content, unsigned mode = 0644, const std::string& on_drift = "keep") {
+  Action desired(const std::string& content, unsigned mode = 0644, const std::string& on_drift = "keep") {
     return action::file({.path = "/etc/modprobe.d/x.conf", .content = content, .mode = mode, .on_drift = on_drift});
   }
 };
 
 TEST_F(FileAction, CreatesAFileOnceAndThenHasNothingToDo) {
-  const Action action = wish("options x\n");
+  const Action action = desired("options x\n");
   const Check before = check(action);
   EXPECT_EQ(before.standing, Standing::change);
   EXPECT_EQ(before.summary, "create /etc/modprobe.d/x.conf (0644)");
@@ -34,7 +34,7 @@ TEST_F(FileAction, CreatesAFileOnceAndThenHasNothingToDo) {
 TEST_F(FileAction, IsUndoneToTheLastByte) {
   root.put("/etc/other", "x");
   const std::string before = root.listing(kFiles);
-  const Action action = wish("a");
+  const Action action = desired("a");
   apply_and_remember(action);
   take_away(action);
   EXPECT_EQ(root.listing(kFiles), before);
@@ -43,7 +43,7 @@ TEST_F(FileAction, IsUndoneToTheLastByte) {
 TEST_F(FileAction, ReplacesAFileThatItNeverWroteAndBringsItBack) {
   root.put("/etc/modprobe.d/x.conf", "theirs\n", 0600);
   const std::string before = root.listing(kFiles);
-  const Action action = wish("ours\n");
+  const Action action = desired("ours\n");
   apply_and_remember(action);
   EXPECT_EQ(root.content("/etc/modprobe.d/x.conf"), "ours\n");
   EXPECT_EQ(root.mode("/etc/modprobe.d/x.conf"), 0644U);
@@ -52,25 +52,25 @@ TEST_F(FileAction, ReplacesAFileThatItNeverWroteAndBringsItBack) {
 }
 
 TEST_F(FileAction, KeepsAnEditOfTheUserAndReportsIt) {
-  apply_and_remember(wish("ours\n"));
+  apply_and_remember(desired("ours\n"));
   root.put("/etc/modprobe.d/x.conf", "edited\n");
-  const Check found = check(wish("ours, but newer\n"));
+  const Check found = check(desired("ours, but newer\n"));
   EXPECT_EQ(found.standing, Standing::drift_kept);
   EXPECT_THAT(found.diff, ::testing::HasSubstr("-edited\n+ours, but newer\n"));
-  EXPECT_TRUE(*kind(wish("")).drifted(wish(""), context));
+  EXPECT_TRUE(*kind(desired("")).drifted(desired(""), context));
 }
 
 TEST_F(FileAction, FollowsItsOwnPlanWhenNobodyEditedTheFile) {
-  apply_and_remember(wish("one\n"));
-  EXPECT_EQ(check(wish("two\n")).standing, Standing::change);
-  EXPECT_FALSE(*kind(wish("")).drifted(wish("two\n"), context));
+  apply_and_remember(desired("one\n"));
+  EXPECT_EQ(check(desired("two\n")).standing, Standing::change);
+  EXPECT_FALSE(*kind(desired("")).drifted(desired("two\n"), context));
 }
 
 TEST_F(FileAction, SavesAnEditBesideWhenItIsToBeReplaced) {
-  apply_and_remember(wish("ours\n", 0644, "replace"));
+  apply_and_remember(desired("ours\n", 0644, "replace"));
   root.put("/etc/modprobe.d/x.conf", "edited\n");
   const std::string edited = root.listing(kFiles);
-  const Action action = wish("ours\n", 0644, "replace");
+  const Action action = desired("ours\n", 0644, "replace");
   EXPECT_THAT(check(action).summary, ::testing::HasSubstr("x.conf.slipway-saved"));
   const Image image = apply(action);
   EXPECT_EQ(root.content("/etc/modprobe.d/x.conf"), "ours\n");
@@ -82,27 +82,27 @@ TEST_F(FileAction, SavesAnEditBesideWhenItIsToBeReplaced) {
 }
 
 TEST_F(FileAction, ADeletedFileComesBack) {
-  apply_and_remember(wish("ours\n"));
+  apply_and_remember(desired("ours\n"));
   ASSERT_TRUE(fs.remove("/etc/modprobe.d/x.conf").ok());
-  EXPECT_EQ(check(wish("ours\n")).standing, Standing::change);
+  EXPECT_EQ(check(desired("ours\n")).standing, Standing::change);
 }
 
 TEST_F(FileAction, ShowsNoDiffOfWhatNotEverybodyMayRead) {
-  EXPECT_EQ(check(wish("password\n", 0600)).diff, "");
+  EXPECT_EQ(check(desired("password\n", 0600)).diff, "");
   root.put("/etc/modprobe.d/x.conf", "password\n", 0640);
-  EXPECT_EQ(check(wish("other\n")).diff, "");
+  EXPECT_EQ(check(desired("other\n")).diff, "");
 }
 
 TEST_F(FileAction, AFolderInItsPlaceIsAConflict) {
   root.make_folder("/etc/modprobe.d/x.conf");
-  const Check found = check(wish("x"));
+  const Check found = check(desired("x"));
   EXPECT_EQ(found.standing, Standing::conflict);
   EXPECT_EQ(found.problem.value().code, ErrorCode::conflict);
 }
 
 TEST_F(FileAction, StageThenUnstageLeavesTheRootAsItWas) {
   const std::string before = root.listing(kFiles);
-  const Action action = wish("x");
+  const Action action = desired("x");
   const Image image = *kind(action).capture(action, context);
   ASSERT_TRUE(kind(action).stage(action, context).ok());
   ASSERT_TRUE(kind(action).unstage(action, context).ok());
@@ -111,7 +111,7 @@ TEST_F(FileAction, StageThenUnstageLeavesTheRootAsItWas) {
 }
 
 TEST_F(FileAction, PerformsASecondTimeAfterACrash) {
-  const Action action = wish("x");
+  const Action action = desired("x");
   apply(action);
   ASSERT_TRUE(kind(action).stage(action, context).ok());  // the crash came between the journal and here
   EXPECT_TRUE(kind(action).perform(action, context).ok());
@@ -278,7 +278,7 @@ TEST(ActionKinds, AnUnknownKindIsAnErrorThatListsThoseThereAre) {
   EXPECT_THAT(found.error().what, ::testing::AllOf(::testing::HasSubstr("file"), ::testing::HasSubstr("merge")));
 }
 
-// Issue 6: an ordinary user's plan of a machine wished to give every file to that user.
+// Issue 6: an ordinary user's plan of a machine planned to give every file to that user.
 TEST(FindOwner, OfSomebodyElsesRootIsWhatItsOwnerWouldChoose) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const test::TempRoot root;

@@ -9,7 +9,7 @@
 
 #include "action_fixture.hpp"
 #include "core/action/module/kernel_log.hpp"
-#include "core/action/module/module_failure.hpp"
+#include "core/action/module/module_users.hpp"
 #include "fake_machine.hpp"
 
 namespace slipway::core {

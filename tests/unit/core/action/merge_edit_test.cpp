@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Edited edit(const std::string& format, const std::string& bytes, const Json& set) {
-  const auto edited = set_keys(bytes, format, wishes_of(set), "/etc/file");
+  const auto edited = set_keys(bytes, format, desired_keys_of(set), "/etc/file");
   EXPECT_TRUE(edited.ok()) << (edited ? "" : slipway::to_text(edited.error())) << bytes;
   return edited.value_or(Edited{});
 }
@@ -22,7 +22,7 @@ std::string set_in(const std::string& format, const std::string& bytes, const Js
 }
 
 Error refused(const std::string& format, const std::string& bytes, const Json& set) {
-  const auto edited = set_keys(bytes, format, wishes_of(set), "/etc/file");
+  const auto edited = set_keys(bytes, format, desired_keys_of(set), "/etc/file");
   EXPECT_FALSE(edited.ok()) << (edited ? edited->bytes : "");
   return edited ? Error{} : edited.error();
 }
@@ -193,8 +193,8 @@ class MergeProperties : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Formats, MergeProperties, ::testing::Values("json", "toml", "yaml"),
                          [](const auto& test) { return test.param; });
 
-/// What the document is to say after one wish.
-Json wished(Json document, const Key& key, const Json& value) {
+/// What the document is to say after one key.
+Json still_planned(Json document, const Key& key, const Json& value) {
   Json* at = &document;
   for (const std::string& name : key) {
     if (!at->is_object()) *at = Json::object();
@@ -205,12 +205,13 @@ Json wished(Json document, const Key& key, const Json& value) {
 }
 
 /// As the keys of one `set` object are: none leads through another.
-void add_unless_one_is_within_another(std::vector<KeyWish>& wishes, KeyWish wish) {
-  for (const KeyWish& other : wishes) {
-    const std::size_t common = std::min(other.key.size(), wish.key.size());
-    if (std::equal(wish.key.begin(), wish.key.begin() + static_cast<std::ptrdiff_t>(common), other.key.begin())) return;
+void add_unless_one_is_within_another(std::vector<DesiredKey>& desired_keys, DesiredKey desired) {
+  for (const DesiredKey& other : desired_keys) {
+    const std::size_t common = std::min(other.key.size(), desired.key.size());
+    if (std::equal(desired.key.begin(), desired.key.begin() + static_cast<std::ptrdiff_t>(common), other.key.begin()))
+      return;
   }
-  wishes.push_back(std::move(wish));
+  desired_keys.push_back(std::move(desired));
 }
 
 TEST_P(MergeProperties, SetThenParseIsTheOldDocumentWithThatKey) {
@@ -227,7 +228,7 @@ TEST_P(MergeProperties, SetThenParseIsTheOldDocumentWithThatKey) {
     ++done;
     const bool emptied =
         reach(*before, key).depth == key.size() && value == Json::object() && reach(*before, key).value->is_object();
-    const Json expected = emptied ? *before : wished(*before, key, value);
+    const Json expected = emptied ? *before : still_planned(*before, key, value);
     EXPECT_EQ(*read_value(edited->bytes, GetParam(), "f"), expected) << bytes << "---\n" << edited->bytes;
   }
   EXPECT_GT(done, kRounds * 3 / 4);
@@ -240,8 +241,8 @@ TEST_P(MergeProperties, ANewKeyKeepsEveryByteOfTheFile) {
     const std::string bytes = random.text(GetParam());
     const Json before = *read_value(bytes, GetParam(), "f");
     const Key key = random.key(before);
-    const Reach there = reach(before, key);
-    if (there.depth == key.size() || !there.value->is_object() || there.value->empty()) continue;
+    const Reach existing = reach(before, key);
+    if (existing.depth == key.size() || !existing.value->is_object() || existing.value->empty()) continue;
     const auto edited = set_keys(bytes, GetParam(), {{key, random.value()}}, "f");
     if (!edited) continue;
     ++done;
@@ -256,10 +257,10 @@ TEST_P(MergeProperties, SetThenUndoGivesTheOldBytes) {
   for (int round = 0; round < kRounds; ++round) {
     const std::string bytes = random.text(GetParam());
     const Json before = *read_value(bytes, GetParam(), "f");
-    std::vector<KeyWish> wishes;
+    std::vector<DesiredKey> desired_keys;
     for (std::size_t i = 0; i < 1 + random.below(3); ++i)
-      add_unless_one_is_within_another(wishes, {random.key(before), random.chance(20) ? Json() : random.value()});
-    const auto edited = set_keys(bytes, GetParam(), wishes, "f");
+      add_unless_one_is_within_another(desired_keys, {random.key(before), random.chance(20) ? Json() : random.value()});
+    const auto edited = set_keys(bytes, GetParam(), desired_keys, "f");
     if (!edited) continue;
     ++done;
     const auto undone = undo_keys(edited->bytes, GetParam(), edited->records, "f");
@@ -276,8 +277,8 @@ TEST_P(MergeProperties, TwoOwnersUndoTheirKeysInAnyOrder) {
   for (int round = 0; round < kRounds; ++round) {
     const std::string bytes = random.text(GetParam());
     const Json before = *read_value(bytes, GetParam(), "f");
-    const KeyWish first{random.key(before), random.value()};
-    const KeyWish second{random.key(before), random.value()};
+    const DesiredKey first{random.key(before), random.value()};
+    const DesiredKey second{random.key(before), random.value()};
     if (first.key.front() == second.key.front()) continue;
     const auto one = set_keys(bytes, GetParam(), {first}, "f");
     const auto two = one ? set_keys(one->bytes, GetParam(), {second}, "f") : one;
@@ -286,7 +287,7 @@ TEST_P(MergeProperties, TwoOwnersUndoTheirKeysInAnyOrder) {
     const bool in_order = random.chance(50);
     const auto middle = undo_keys(two->bytes, GetParam(), in_order ? one->records : two->records, "f");
     ASSERT_TRUE(middle.ok()) << slipway::to_text(middle.error());
-    const KeyWish& kept = in_order ? second : first;
+    const DesiredKey& kept = in_order ? second : first;
     EXPECT_TRUE(holds(*read_value(*middle, GetParam(), "f"), kept.key, kept.value)) << *middle;
     const auto last = undo_keys(*middle, GetParam(), in_order ? two->records : one->records, "f");
     ASSERT_TRUE(last.ok());

@@ -16,8 +16,8 @@ const std::string kFile = "# mine\nversion = 2\n\n[grpc]\n  address = \"/run/x\"
 
 class MergeAction : public ActionTest {
  protected:
-  static Action wish(Json set) { return action::merge({.path = kPath, .format = "toml", .set = std::move(set)}); }
-  Action runtime = wish({{"grpc", {{"uid", 0}}}, {"plugins", {{"cri", {{"runtime", "nvidia"}}}}}});
+  static Action desired(Json set) { return action::merge({.path = kPath, .format = "toml", .set = std::move(set)}); }
+  Action runtime = desired({{"grpc", {{"uid", 0}}}, {"plugins", {{"cri", {{"runtime", "nvidia"}}}}}});
 };
 
 TEST_F(MergeAction, ChangesOnlyItsKeysAndThenHasNothingToDo) {
@@ -79,7 +79,7 @@ TEST_F(MergeAction, AKeyThatAUserChangedIsKeptAndTheOthersAreSet) {
   EXPECT_EQ(kept.standing, Standing::drift_kept);
   EXPECT_THAT(kept.summary, HasSubstr("keep plugins.cri.runtime"));
 
-  const Action more = wish({{"grpc", {{"uid", 7}}}, {"plugins", {{"cri", {{"runtime", "nvidia"}}}}}});
+  const Action more = desired({{"grpc", {{"uid", 7}}}, {"plugins", {{"cri", {{"runtime", "nvidia"}}}}}});
   EXPECT_EQ(check(more).standing, Standing::change);
   apply_and_remember(more);
   EXPECT_THAT(root.content(kPath), HasSubstr("uid = 7"));
@@ -87,11 +87,11 @@ TEST_F(MergeAction, AKeyThatAUserChangedIsKeptAndTheOthersAreSet) {
   EXPECT_EQ(check(more).standing, Standing::drift_kept);  // still told apart from what slipway wrote
 }
 
-TEST_F(MergeAction, KeysOfAFormerWishAreGivenUp) {
+TEST_F(MergeAction, KeysOfAnEarlierActionAreGivenUp) {
   root.put(kPath, kFile);
   const std::string before = root.listing(kFiles);
-  apply_and_remember(wish({{"version", 3}, {"grpc", {{"uid", 0}}}}));
-  const Action later = wish({{"grpc", {{"uid", 1}}}});
+  apply_and_remember(desired({{"version", 3}, {"grpc", {{"uid", 0}}}}));
+  const Action later = desired({{"grpc", {{"uid", 1}}}});
   EXPECT_THAT(check(later).summary, HasSubstr("version"));
   apply_and_remember(later);
   EXPECT_EQ(root.content(kPath), "# mine\nversion = 2\n\n[grpc]\n  address = \"/run/x\" # here\n  uid = 1\n");
@@ -104,7 +104,7 @@ TEST_F(MergeAction, AFailedSecondApplyGoesBackToTheFirst) {
   root.put(kPath, kFile);
   apply_and_remember(runtime);
   const std::string first = root.content(kPath);
-  const Action later = wish({{"grpc", {{"uid", 9}}}});
+  const Action later = desired({{"grpc", {{"uid", 9}}}});
   const Image image = apply(later);
   restore(later, image);
   EXPECT_EQ(root.content(kPath), first);
@@ -115,7 +115,7 @@ TEST_F(MergeAction, AFailedSecondApplyGoesBackToTheFirst) {
 TEST_F(MergeAction, TwoComponentsShareAFile) {
   root.put(kPath, kFile);
   const std::string before = root.listing(kFiles);
-  const Action other = wish({{"debug", {{"level", "info"}}}, {"version", 3}});
+  const Action other = desired({{"debug", {{"level", "info"}}}, {"version", 3}});
   const Image first = apply(runtime);
   const Image second = apply(other);
   restore(runtime, first);
@@ -156,15 +156,15 @@ TEST_F(MergeAction, AnEditBetweenStageAndPerformIsNotLost) {
   EXPECT_EQ(check(runtime).standing, Standing::satisfied);
 }
 
-TEST_F(MergeAction, RemovalOfAKeyIsAWishToo) {
+TEST_F(MergeAction, RemovalOfAKeyIsAnActionToo) {
   root.put(kPath, kFile);
-  const Action gone = wish({{"version", nullptr}, {"never", nullptr}});
+  const Action gone = desired({{"version", nullptr}, {"never", nullptr}});
   apply_and_remember(gone);
   EXPECT_THAT(root.content(kPath), ::testing::Not(HasSubstr("version")));
   EXPECT_EQ(check(gone).standing, Standing::satisfied);
   take_away(gone);
   EXPECT_EQ(root.content(kPath), kFile);
-  EXPECT_EQ(check(wish({{"never", nullptr}})).standing, Standing::satisfied);
+  EXPECT_EQ(check(desired({{"never", nullptr}})).standing, Standing::satisfied);
 }
 
 TEST_F(MergeAction, JsonAndYamlFilesAreMergedToo) {

@@ -67,20 +67,20 @@ TEST_F(UnitFile, AlsoEnablesOthersAndCirclesEnd) {
 
 class SystemdUnitAction : public ActionTest {
  protected:
-  Action wish = action::systemd_unit({.name = "slipway-boot.service", .content = kContent});
+  Action desired = action::systemd_unit({.name = "slipway-boot.service", .content = kContent});
 };
 
 TEST_F(SystemdUnitAction, WritesAndEnablesInARootThatIsNotLive) {
   const std::string before = root.listing(kFiles);
-  EXPECT_EQ(check(wish).standing, Standing::change);
-  EXPECT_THAT(check(wish).summary, HasSubstr("enable slipway-boot.service"));
-  apply_and_remember(wish);
+  EXPECT_EQ(check(desired).standing, Standing::change);
+  EXPECT_THAT(check(desired).summary, HasSubstr("enable slipway-boot.service"));
+  apply_and_remember(desired);
   EXPECT_EQ(root.content(kUnitFolder + "slipway-boot.service"), kContent);
   EXPECT_EQ(std::filesystem::read_symlink(root.at(kUnitFolder + "multi-user.target.wants/slipway-boot.service")),
             kUnitFolder + "slipway-boot.service");
-  EXPECT_EQ(check(wish).standing, Standing::satisfied);
-  EXPECT_FALSE(*kind(wish).drifted(wish, context));
-  take_away(wish);
+  EXPECT_EQ(check(desired).standing, Standing::satisfied);
+  EXPECT_FALSE(*kind(desired).drifted(desired, context));
+  take_away(desired);
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
@@ -95,8 +95,8 @@ TEST_F(SystemdUnitAction, EnablesAUnitThatAPackageBrought) {
   EXPECT_EQ(root.listing(kFiles), before);
 }
 
-TEST_F(SystemdUnitAction, LinksOfAFormerWishAreGivenUp) {
-  apply_and_remember(wish);
+TEST_F(SystemdUnitAction, LinksOfAnEarlierActionAreGivenUp) {
+  apply_and_remember(desired);
   Action moved =
       action::systemd_unit({.name = "slipway-boot.service", .content = "[Install]\nWantedBy=basic.target\n"});
   EXPECT_EQ(check(moved).standing, Standing::change);
@@ -122,16 +122,16 @@ TEST_F(SystemdUnitAction, DisablesWhatIsNotToBeEnabled) {
 
 TEST_F(SystemdUnitAction, AMaskedUnitIsAConflictThatSaysHowToUnmaskIt) {
   root.link(kUnitFolder + "slipway-boot.service", "/dev/null");
-  const Check found = check(wish);
+  const Check found = check(desired);
   EXPECT_EQ(found.standing, Standing::conflict);
   EXPECT_EQ(found.problem.value().next, "systemctl unmask slipway-boot.service");
 }
 
 TEST_F(SystemdUnitAction, AnEditedUnitFileIsKept) {
-  apply_and_remember(wish);
+  apply_and_remember(desired);
   root.put(kUnitFolder + "slipway-boot.service", kContent + "# mine\n");
-  EXPECT_EQ(check(wish).standing, Standing::drift_kept);
-  EXPECT_TRUE(*kind(wish).drifted(wish, context));
+  EXPECT_EQ(check(desired).standing, Standing::drift_kept);
+  EXPECT_TRUE(*kind(desired).drifted(desired, context));
 }
 
 TEST_F(SystemdUnitAction, AUnitThatIsNowhereIsAnErrorWhenItsTurnComes) {
@@ -159,17 +159,17 @@ class LiveUnitAction : public SystemdUnitAction {
 };
 
 TEST_F(LiveUnitAction, StartsItAndSeesThatItStays) {
-  const Image image = live_apply(wish);
+  const Image image = live_apply(desired);
   EXPECT_THAT(machine.calls, ElementsAre("systemctl daemon-reload", "systemctl start slipway-boot.service"));
-  EXPECT_EQ(standing(wish), Standing::satisfied);
+  EXPECT_EQ(standing(desired), Standing::satisfied);
   machine.calls.clear();
-  ASSERT_TRUE(kind(wish).restore(wish, image, live).ok());
+  ASSERT_TRUE(kind(desired).restore(desired, image, live).ok());
   EXPECT_THAT(machine.calls, ElementsAre("systemctl stop slipway-boot.service", "systemctl daemon-reload"));
   EXPECT_FALSE(root.has(kUnitFolder + "slipway-boot.service"));
 }
 
 TEST_F(LiveUnitAction, RestartsARunningUnitWhoseFileChanged) {
-  live_apply(wish);
+  live_apply(desired);
   machine.calls.clear();
   const Action newer = action::systemd_unit({.name = "slipway-boot.service", .content = kContent + "#\n"});
   const Image image = live_apply(newer);
@@ -182,72 +182,72 @@ TEST_F(LiveUnitAction, RestartsARunningUnitWhoseFileChanged) {
 
 TEST_F(LiveUnitAction, AUnitThatDiesIsAnErrorWithItsLastWords) {
   machine.dies = {"slipway-boot.service"};
-  ASSERT_TRUE(kind(wish).stage(wish, live).ok());
-  const auto done = kind(wish).perform(wish, live);
+  ASSERT_TRUE(kind(desired).stage(desired, live).ok());
+  const auto done = kind(desired).perform(desired, live);
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(to_text(done.error()), HasSubstr("slipway-boot.service is failed"));
   EXPECT_THAT(to_text(done.error()), HasSubstr("last words of slipway-boot.service"));
-  EXPECT_EQ(standing(wish), Standing::change);
+  EXPECT_EQ(standing(desired), Standing::change);
 }
 
 TEST_F(LiveUnitAction, AOneshotThatRanThroughCountsAsStarted) {
   machine.units["slipway-boot.service"].type = "oneshot";
-  live_apply(wish);
-  EXPECT_EQ(standing(wish), Standing::satisfied);
+  live_apply(desired);
+  EXPECT_EQ(standing(desired), Standing::satisfied);
 }
 
 TEST_F(LiveUnitAction, WhatSystemdHasNotReadYetIsAChange) {
-  live_apply(wish);
+  live_apply(desired);
   machine.units["slipway-boot.service"].needs_reload = true;
-  EXPECT_EQ(standing(wish), Standing::change);
-  live_apply(wish);
-  EXPECT_EQ(standing(wish), Standing::satisfied);
+  EXPECT_EQ(standing(desired), Standing::change);
+  live_apply(desired);
+  EXPECT_EQ(standing(desired), Standing::satisfied);
 }
 
 class UnitTrigger : public LiveUnitAction {
  protected:
   void SetUp() override { machine.units["containerd.service"] = {.active = "active", .sub = "running", .pid = "9"}; }
-  Payment pay(const std::string& trigger) { return pay_trigger(trigger, live).value(); }
+  TriggerRun run(const std::string& trigger) { return run_trigger(trigger, live).value(); }
 };
 
 TEST_F(UnitTrigger, RestartsARunningUnitOnceAndChecksThatItIsBack) {
-  const Payment paid = pay("restart:containerd.service");
-  EXPECT_TRUE(paid.done);
+  const TriggerRun done = run("restart:containerd.service");
+  EXPECT_TRUE(done.done);
   EXPECT_THAT(machine.calls,
               ElementsAre("systemctl reset-failed containerd.service", "systemctl restart containerd.service"));
 }
 
 TEST_F(UnitTrigger, LeavesAUnitThatDoesNotRunAlone) {
   machine.units["containerd.service"].active = "inactive";
-  EXPECT_THAT(pay("restart:containerd.service").why, HasSubstr("is not running"));
-  EXPECT_THAT(pay("restart:no-such.service").why, HasSubstr("no unit no-such.service"));
+  EXPECT_THAT(run("restart:containerd.service").why, HasSubstr("is not running"));
+  EXPECT_THAT(run("restart:no-such.service").why, HasSubstr("no unit no-such.service"));
   EXPECT_TRUE(machine.calls.empty());
 }
 
 TEST_F(UnitTrigger, AUnitThatDoesNotComeBackIsAnErrorWithItsLastWords) {
   machine.dies = {"containerd.service"};
-  const auto paid = pay_trigger("restart:containerd.service", live);
-  ASSERT_FALSE(paid.ok());
-  EXPECT_THAT(to_text(paid.error()), HasSubstr("last words of containerd.service"));
+  const auto done = run_trigger("restart:containerd.service", live);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(to_text(done.error()), HasSubstr("last words of containerd.service"));
 }
 
 TEST_F(UnitTrigger, ClearsAFailureBeforeItStartsAgain) {
   machine.units["containerd.service"].active = "failed";
-  pay("restart:containerd.service");
+  run("restart:containerd.service");
   EXPECT_THAT(machine.calls,
               ElementsAre("systemctl reset-failed containerd.service", "systemctl restart containerd.service"));
 }
 
 TEST_F(UnitTrigger, ReloadsOnlyWhatCanReload) {
-  EXPECT_TRUE(pay("reload:containerd.service").done);
+  EXPECT_TRUE(run("reload:containerd.service").done);
   machine.units["containerd.service"].can_reload = false;
-  EXPECT_FALSE(pay_trigger("reload:containerd.service", live).ok());
-  EXPECT_TRUE(pay("daemon-reload").done);
+  EXPECT_FALSE(run_trigger("reload:containerd.service", live).ok());
+  EXPECT_TRUE(run("daemon-reload").done);
 }
 
 TEST_F(UnitTrigger, AMachineWithoutSystemdIsSkipped) {
   std::filesystem::remove_all(root.at("/run/systemd"));
-  EXPECT_THAT(pay("daemon-reload").why, HasSubstr("does not run systemd"));
+  EXPECT_THAT(run("daemon-reload").why, HasSubstr("does not run systemd"));
 }
 
 }  // namespace

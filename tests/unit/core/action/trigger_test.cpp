@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "action_fixture.hpp"
-#include "tests/unit/sandbox/real_programs.hpp"
 #include "sandbox/sandbox.hpp"
 #include "sandbox/tool.hpp"
+#include "tests/unit/sandbox/real_programs.hpp"
 
 namespace slipway::core {
 namespace {
@@ -32,11 +32,11 @@ bool sandbox_works() {
 
 class TriggerTest : public ActionTest {
  protected:
-  Payment pay(const std::string& trigger) {
-    const auto paid = pay_trigger(trigger, context);
-    EXPECT_TRUE(paid.ok()) << trigger << ": " << (paid ? "" : to_text(paid.error()));
+  TriggerRun run(const std::string& trigger) {
+    const auto done = run_trigger(trigger, context);
+    EXPECT_TRUE(done.ok()) << trigger << ": " << (done ? "" : to_text(done.error()));
     EXPECT_TRUE(fs.settle_directory_times().ok());
-    return paid.value_or(Payment{});
+    return done.value_or(TriggerRun{});
   }
   /// A library in a folder that the linker is told of.
   static void put_library(const TempRoot& tree) {
@@ -53,16 +53,16 @@ TEST_F(TriggerTest, NamesAreChecked) {
   for (const std::string bad : {"", "reboot", "depmod", "depmod:", "depmod:../../etc", "restart:--all", "restart:a;b",
                                 "ldconfig:x", "daemon-reload:"})
     EXPECT_FALSE(check_trigger_name(bad).ok()) << bad;
-  EXPECT_FALSE(pay_trigger("depmod:-a", context).ok());
+  EXPECT_FALSE(run_trigger("depmod:-a", context).ok());
 }
 
 TEST_F(TriggerTest, AnEmptyRootIsSkippedAndEverySkipSaysWhy) {
-  EXPECT_THAT(pay("ldconfig").why, HasSubstr("no /etc"));
-  EXPECT_THAT(pay("depmod:6.1").why, HasSubstr("no /lib/modules/6.1"));
-  EXPECT_THAT(pay("initramfs:6.1").why, HasSubstr("neither update-initramfs nor dracut"));
-  EXPECT_THAT(pay("daemon-reload").why, HasSubstr("not running"));
-  EXPECT_THAT(pay("restart:containerd.service").why, HasSubstr("not running"));
-  EXPECT_THAT(pay("reload:containerd.service").why, HasSubstr("not running"));
+  EXPECT_THAT(run("ldconfig").why, HasSubstr("no /etc"));
+  EXPECT_THAT(run("depmod:6.1").why, HasSubstr("no /lib/modules/6.1"));
+  EXPECT_THAT(run("initramfs:6.1").why, HasSubstr("neither update-initramfs nor dracut"));
+  EXPECT_THAT(run("daemon-reload").why, HasSubstr("not running"));
+  EXPECT_THAT(run("restart:containerd.service").why, HasSubstr("not running"));
+  EXPECT_THAT(run("reload:containerd.service").why, HasSubstr("not running"));
   EXPECT_EQ(root.listing(), "");
 }
 
@@ -92,7 +92,7 @@ TEST_F(TriggerTest, OfAForeignRootAreRefusedWhereItsOwnToolsWouldHaveToRun) {
   EXPECT_TRUE(foresee_trigger("restart:x.service", *host).ok());
 }
 
-TEST_F(TriggerTest, AreForeseenWithTheProgramThatWillPayThem) {
+TEST_F(TriggerTest, AreForeseenWithTheProgramThatWillRunThem) {
   EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "depmod of this machine");
   EXPECT_EQ(foresee_trigger("ldconfig", *host).value().tool, "ldconfig of this machine");
   root.put("/usr/sbin/depmod", "", 0755);
@@ -105,7 +105,7 @@ TEST_F(TriggerTest, AreForeseenWithTheProgramThatWillPayThem) {
   EXPECT_FALSE(foresee_trigger("depmod:-a", *host).ok());
 }
 
-TEST_F(TriggerTest, ThatOnlyTheRootsOwnProgramPaysAreForeseenByWhetherThatRunsHere) {
+TEST_F(TriggerTest, ThatOnlyTheRootsOwnProgramRunsAreForeseenByWhetherThatRunsHere) {
   root.put("/usr/sbin/update-initramfs", "", 0755);
   root.put("/boot/initrd.img-6.1", "old");
   const auto foreseen = foresee_trigger("initramfs:6.1", *host);
@@ -151,9 +151,9 @@ TEST(RunsHere, IsTrueForTheMachineItsSmallerSelfAndWhatQemuRunsInAnyRoot) {
 
 TEST_F(TriggerTest, LdconfigOfThisMachineServesARootThatHasNone) {
   put_library(root);
-  const Payment paid = pay("ldconfig");
-  EXPECT_TRUE(paid.done);
-  EXPECT_THAT(paid.text, HasSubstr("-r " + root.folder()));
+  const TriggerRun done = run("ldconfig");
+  EXPECT_TRUE(done.done);
+  EXPECT_THAT(done.text, HasSubstr("-r " + root.folder()));
   EXPECT_FALSE(root.has("/var/cache/ldconfig"));
   EXPECT_EQ(root.info("/etc/ld.so.cache").st_mtim.tv_sec, kEpoch);
   EXPECT_EQ(root.info("/etc").st_mtim.tv_sec, kEpoch);
@@ -171,8 +171,8 @@ TEST_F(TriggerTest, TheRootsOwnLdconfigGivesTheSameCacheInEveryCopy) {
     put_library(*tree);
     tree->put("/var/cache/ldconfig/aux-cache", "as it was");
   }
-  EXPECT_THAT(pay("ldconfig").text, HasSubstr("chroot " + root.folder()));
-  ASSERT_TRUE(pay_trigger("ldconfig", elsewhere).ok());
+  EXPECT_THAT(run("ldconfig").text, HasSubstr("chroot " + root.folder()));
+  ASSERT_TRUE(run_trigger("ldconfig", elsewhere).ok());
   EXPECT_EQ(root.content("/etc/ld.so.cache"), second.content("/etc/ld.so.cache"));
   EXPECT_EQ(root.content("/var/cache/ldconfig/aux-cache"), "as it was");
   EXPECT_THAT(cached(root), HasSubstr("/opt/lib/libm.so.6"));
@@ -184,7 +184,7 @@ TEST_F(TriggerTest, LinksThatLdconfigMakesGetTheEpochToo) {
   const std::string make =
       "gcc -shared -Wl,-soname,libours.so.1 -o " + root.at("/opt/lib/libours.so.1.2") + " -x c /dev/null";
   ASSERT_EQ(std::system(make.c_str()), 0);
-  pay("ldconfig");
+  run("ldconfig");
   EXPECT_EQ(root.info("/opt/lib/libours.so.1").st_mtim.tv_sec, kEpoch);
   EXPECT_EQ(root.info("/opt/lib").st_mtim.tv_sec, kEpoch);
 }
@@ -192,9 +192,9 @@ TEST_F(TriggerTest, LinksThatLdconfigMakesGetTheEpochToo) {
 TEST_F(TriggerTest, ALdconfigThatFailsIsAnErrorWithItsWords) {
   root.put("/etc/ld.so.conf", "/opt/lib\n");
   root.make_folder("/etc/ld.so.cache");
-  const auto paid = pay_trigger("ldconfig", context);
-  ASSERT_FALSE(paid.ok());
-  EXPECT_THAT(to_text(paid.error()), HasSubstr("ld.so.cache"));
+  const auto done = run_trigger("ldconfig", context);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(to_text(done.error()), HasSubstr("ld.so.cache"));
 }
 
 TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
@@ -207,8 +207,8 @@ TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
     test::make_module(root, folder + name + ".ko", "\"alias=pci:v000010DEd*" + name + "\"");
   for (const std::string name : {"c", "a", "b"})  // another order in the folder
     test::copy_in(second, root.at(folder + name + ".ko"), folder + name + ".ko");
-  EXPECT_TRUE(pay("depmod:6.1").done);
-  ASSERT_TRUE(pay_trigger("depmod:6.1", elsewhere).ok());
+  EXPECT_TRUE(run("depmod:6.1").done);
+  ASSERT_TRUE(run_trigger("depmod:6.1", elsewhere).ok());
   EXPECT_THAT(root.content("/lib/modules/6.1/modules.alias"), HasSubstr("alias pci:v000010DEd*a a"));
   for (const std::string& file : trigger_products("depmod:6.1", *host)) {
     if (file.ends_with(".weakdep") && !root.has(file)) continue;  // from kmod 33 on
@@ -224,7 +224,7 @@ TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
   test::make_module(root, "/opt/store/ours.ko", "\"alias=pci:v000010DEd*\"");
   root.make_folder("/usr/lib/modules/6.1");
   root.link("/usr/lib/modules/6.1/updates", "/opt/store");
-  EXPECT_THAT(pay("depmod:6.1").text, HasSubstr("chroot"));
+  EXPECT_THAT(run("depmod:6.1").text, HasSubstr("chroot"));
   EXPECT_THAT(root.content("/lib/modules/6.1/modules.dep"), HasSubstr("updates/ours.ko:"));
 }
 
@@ -232,9 +232,9 @@ TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
 TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
   root.make_folder("/lib/modules/6.1");
   root.link("/lib/modules/6.1/updates", "/nowhere/at/all");
-  const auto paid = pay_trigger("depmod:6.1", context);
-  ASSERT_FALSE(paid.ok());
-  EXPECT_THAT(to_text(paid.error()), HasSubstr("updates"));
+  const auto done = run_trigger("depmod:6.1", context);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(to_text(done.error()), HasSubstr("updates"));
 }
 
 class InitramfsTrigger : public TriggerTest {
@@ -253,7 +253,7 @@ class InitramfsTrigger : public TriggerTest {
 TEST_F(InitramfsTrigger, RunsTheRootsUpdateInitramfsInAPrivateEnvironment) {
   root.put("/boot/initrd.img-6.1", "old");
   put_tool("update-initramfs", "echo \"$@\" > /boot/initrd.img-$3; env > /boot/env; ls /dev > /boot/dev; : > /tmp/x\n");
-  EXPECT_TRUE(pay("initramfs:6.1").done);
+  EXPECT_TRUE(run("initramfs:6.1").done);
   EXPECT_EQ(root.content("/boot/initrd.img-6.1"), "-u -k 6.1\n");
   EXPECT_THAT(root.content("/boot/env"), HasSubstr("SOURCE_DATE_EPOCH=" + std::to_string(kEpoch)));
   EXPECT_THAT(root.content("/boot/dev"), Not(HasSubstr("sda")));
@@ -265,25 +265,25 @@ TEST_F(InitramfsTrigger, RunsTheRootsUpdateInitramfsInAPrivateEnvironment) {
 TEST_F(InitramfsTrigger, TakesDracutForAnImageOfItsOwn) {
   root.put("/boot/initramfs-6.1.img", "old");
   put_tool("dracut", "echo \"$@\" > /boot/initramfs-6.1.img\n");
-  EXPECT_TRUE(pay("initramfs:6.1").done);
+  EXPECT_TRUE(run("initramfs:6.1").done);
   EXPECT_EQ(root.content("/boot/initramfs-6.1.img"),
             "--force --kver 6.1 --no-hostonly --reproducible /boot/initramfs-6.1.img\n");
 }
 
 TEST_F(InitramfsTrigger, IsSkippedWhereTheKernelHasNoInitrd) {
   put_tool("update-initramfs", "exit 1\n");
-  const Payment paid = pay("initramfs:6.1");
-  EXPECT_FALSE(paid.done);
-  EXPECT_THAT(paid.why, HasSubstr("no initrd for kernel 6.1"));
+  const TriggerRun done = run("initramfs:6.1");
+  EXPECT_FALSE(done.done);
+  EXPECT_THAT(done.why, HasSubstr("no initrd for kernel 6.1"));
 }
 
 TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastWords) {
   root.put("/boot/initrd.img-6.1", "old");
   put_tool("update-initramfs", "echo 'cannot find the moon' >&2; exit 3\n");
-  const auto paid = pay_trigger("initramfs:6.1", context);
-  ASSERT_FALSE(paid.ok());
-  EXPECT_THAT(to_text(paid.error()), HasSubstr("cannot find the moon"));
-  EXPECT_THAT(to_text(paid.error()), HasSubstr("status 3"));
+  const auto done = run_trigger("initramfs:6.1", context);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(to_text(done.error()), HasSubstr("cannot find the moon"));
+  EXPECT_THAT(to_text(done.error()), HasSubstr("status 3"));
 }
 
 TEST(TriggerProducts, AreWhatTheToolsWrite) {

@@ -5,7 +5,6 @@
 
 #include "action_fixture.hpp"
 #include "core/action/store/store.hpp"
-#include "core/action/store/tree_list.hpp"
 #include "core/host/digest.hpp"
 #include "sandbox/build.hpp"
 
@@ -34,7 +33,7 @@ class UnpackAction : public ActionTest {
             .descriptor = {{"digest", source}},
             .build = to_json(action::Build{.name = "NVIDIA for 6.1"})};
   }
-  Action wish() { return action::unpack({.name = "driver", .layers = {plain(userspace), build(source)}}); }
+  Action desired() { return action::unpack({.name = "driver", .layers = {plain(userspace), build(source)}}); }
 
   const std::string userspace = digest_of("userspace");
   const std::string newer = digest_of("newer");
@@ -42,9 +41,9 @@ class UnpackAction : public ActionTest {
 };
 
 TEST_F(UnpackAction, PutsLayersInPlaceAndSwitchesWithOneLink) {
-  EXPECT_EQ(check(wish()).summary, "unpack userspace (5.0 MiB), compile NVIDIA for 6.1 into " + kStore);
-  apply(wish());
-  EXPECT_EQ(check(wish()).standing, Standing::satisfied);
+  EXPECT_EQ(check(desired()).summary, "unpack userspace (5.0 MiB), compile NVIDIA for 6.1 into " + kStore);
+  apply(desired());
+  EXPECT_EQ(check(desired()).standing, Standing::satisfied);
   EXPECT_EQ(root.content(kStore + "/current/userspace/usr/lib/libcuda.so.1"), "cuda");
   EXPECT_EQ(root.content(kStore + "/current/modules/6.1/nvidia.ko"), "module");
   EXPECT_EQ(stager.calls, 2);
@@ -55,25 +54,25 @@ TEST_F(UnpackAction, PutsLayersInPlaceAndSwitchesWithOneLink) {
 
 TEST_F(UnpackAction, NothingIsVisibleBeforePerformAndUnstageLeavesNoTrace) {
   const std::string before = root.listing(TempRoot::Times::files);
-  const Image image = *kind(wish()).capture(wish(), context);
-  ASSERT_TRUE(kind(wish()).stage(wish(), context).ok());
+  const Image image = *kind(desired()).capture(desired(), context);
+  ASSERT_TRUE(kind(desired()).stage(desired(), context).ok());
   EXPECT_FALSE(root.has(kStore + "/current"));
-  EXPECT_EQ(check(wish()).standing, Standing::change);
-  ASSERT_TRUE(kind(wish()).unstage(wish(), context).ok());
-  restore(wish(), image);
+  EXPECT_EQ(check(desired()).standing, Standing::change);
+  ASSERT_TRUE(kind(desired()).unstage(desired(), context).ok());
+  restore(desired(), image);
   EXPECT_EQ(root.listing(TempRoot::Times::files), before);
 }
 
 TEST_F(UnpackAction, IsRemovedWithoutATrace) {
   root.make_folder("/usr/lib");
   const std::string before = root.listing(TempRoot::Times::files);
-  apply_and_remember(wish());
-  take_away(wish());
+  apply_and_remember(desired());
+  take_away(desired());
   EXPECT_EQ(root.listing(TempRoot::Times::files), before);
 }
 
 TEST_F(UnpackAction, ANewVersionReusesWhatIsThereAndGoesBackWithOneLink) {
-  apply_and_remember(wish());
+  apply_and_remember(desired());
   const std::string before = std::filesystem::read_symlink(root.at(kStore + "/current"));
   const Action update = action::unpack({.name = "driver", .layers = {plain(newer), build(source)}});
   EXPECT_EQ(check(update).summary, "unpack userspace (5.0 MiB) into " + kStore);
@@ -82,12 +81,12 @@ TEST_F(UnpackAction, ANewVersionReusesWhatIsThereAndGoesBackWithOneLink) {
   EXPECT_EQ(root.content(kStore + "/current/userspace/usr/lib/libcuda.so.1"), "newer cuda");
   restore(update, image);
   EXPECT_EQ(std::filesystem::read_symlink(root.at(kStore + "/current")), before);
-  EXPECT_EQ(check(wish()).standing, Standing::satisfied);
+  EXPECT_EQ(check(desired()).standing, Standing::satisfied);
   EXPECT_EQ(check(update).summary, "switch " + kStore + "/current to layers that are there already");
 }
 
 TEST_F(UnpackAction, FormerLayersGoOnlyWhenTheyAreDropped) {
-  apply(wish());
+  apply(desired());
   const Action update = action::unpack({.name = "driver", .layers = {plain(newer)}});
   apply(update);
   root.make_folder(kStore + "/.staging-left-by-a-crash");
@@ -101,7 +100,7 @@ TEST_F(UnpackAction, FormerLayersGoOnlyWhenTheyAreDropped) {
 }
 
 TEST_F(UnpackAction, DroppingWithoutACurrentRemovesTheStore) {
-  apply(wish());
+  apply(desired());
   ASSERT_TRUE(fs.remove(kStore + "/current").ok());
   ASSERT_TRUE(drop_unused_layers(fs, "driver").ok());
   EXPECT_FALSE(root.has(kStore));
@@ -109,37 +108,37 @@ TEST_F(UnpackAction, DroppingWithoutACurrentRemovesTheStore) {
 }
 
 TEST_F(UnpackAction, AStageThatACrashCutOffIsDoneAfresh) {
-  ASSERT_TRUE(kind(wish()).stage(wish(), context).ok());
+  ASSERT_TRUE(kind(desired()).stage(desired(), context).ok());
   root.put(kStore + "/.staging-sha256-" + digest_hex(userspace) + "/half", "written");
-  apply(wish());
+  apply(desired());
   EXPECT_FALSE(root.has(kStore + "/sha256-" + digest_hex(userspace) + "/half"));
   EXPECT_EQ(stager.calls, 4);
 }
 
 TEST_F(UnpackAction, PerformsAgainAfterACrashAtAnyPoint) {
-  const Image image = apply(wish());
-  ASSERT_TRUE(kind(wish()).perform(wish(), context).ok());
+  const Image image = apply(desired());
+  ASSERT_TRUE(kind(desired()).perform(desired(), context).ok());
   ASSERT_TRUE(fs.remove(kStore + "/current").ok());
-  ASSERT_TRUE(kind(wish()).perform(wish(), context).ok());
-  EXPECT_EQ(check(wish()).standing, Standing::satisfied);
-  restore(wish(), image);
-  restore(wish(), image);
+  ASSERT_TRUE(kind(desired()).perform(desired(), context).ok());
+  EXPECT_EQ(check(desired()).standing, Standing::satisfied);
+  restore(desired(), image);
+  restore(desired(), image);
   EXPECT_FALSE(root.has("/usr"));
 }
 
 TEST_F(UnpackAction, AFailedStageIsReportedAndLeavesNoLayer) {
   stager.stage_error = Error{ErrorCode::corrupt, "the layer is cut short", {}, {}, {}};
-  const Status staged = kind(wish()).stage(wish(), context);
+  const Status staged = kind(desired()).stage(desired(), context);
   ASSERT_FALSE(staged.ok());
   EXPECT_EQ(staged.error().code, ErrorCode::corrupt);
-  ASSERT_TRUE(kind(wish()).unstage(wish(), context).ok());
-  EXPECT_EQ(check(wish()).standing, Standing::change);
+  ASSERT_TRUE(kind(desired()).unstage(desired(), context).ok());
+  EXPECT_EQ(check(desired()).standing, Standing::change);
 }
 
 TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
   stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};
-  stager.failed_layer = layer_key(wish().value("layers")[1]);
-  const Check found = check(wish());
+  stager.failed_layer = layer_key(desired().value("layers")[1]);
+  const Check found = check(desired());
   EXPECT_EQ(found.standing, Standing::conflict);
   EXPECT_EQ(found.problem.value().code, ErrorCode::build_failed);
   EXPECT_EQ(check(action::unpack({.name = "driver", .layers = {plain(userspace)}})).standing, Standing::change);
@@ -147,14 +146,14 @@ TEST_F(UnpackAction, ABuildThatFailedBeforeIsAConflictAtPlanTime) {
 
 // It was found out when the first component was changed already.
 TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNamesTheRoot) {
-  action::Build wish;
-  wish.name = "NVIDIA for 6.1";
-  wish.argv = {"make"};
-  wish.needs = {"/lib/modules/6.1/build"};
-  wish.needs_hint = "apt-get install linux-headers-6.1 make";
-  wish.collect = {{.from = "a.ko", .to = "a.ko", .strip = true}};
+  action::Build desired;
+  desired.name = "NVIDIA for 6.1";
+  desired.argv = {"make"};
+  desired.needs = {"/lib/modules/6.1/build"};
+  desired.needs_hint = "apt-get install linux-headers-6.1 make";
+  desired.collect = {{.from = "a.ko", .to = "a.ko", .strip = true}};
   action::Layer layer = build(source);
-  layer.build = to_json(wish);
+  layer.build = to_json(desired);
   const Action compile = action::unpack({.name = "driver", .layers = {layer}});
   for (const std::string path : {"/lib/modules/6.1/build", "make", "strip"}) {
     const Check found = check(compile);
@@ -172,7 +171,7 @@ TEST_F(UnpackAction, ABuildWhoseProgramsTheRootLacksIsAConflictAtPlanTimeThatNam
 // A package made anew with a patched source, of the same driver version, was refused for what the old source did.
 TEST_F(UnpackAction, AFailedBuildSaysNothingOfAnotherSourceOfTheSameName) {
   stager.failure = Error{ErrorCode::build_failed, "nv-pci.c:223: too few arguments", {}, {}, {}};
-  stager.failed_layer = layer_key(wish().value("layers")[1]);
+  stager.failed_layer = layer_key(desired().value("layers")[1]);
   const Action mended = action::unpack({.name = "driver", .layers = {plain(userspace), build(newer)}});
   EXPECT_EQ(check(mended).standing, Standing::change);
 }
@@ -193,14 +192,14 @@ TEST_F(UnpackAction, NamesThatLeaveTheStoreOrCollideAreRefused) {
 }
 
 TEST_F(UnpackAction, DeepInspectionNamesEveryDifference) {
-  apply(wish());
-  EXPECT_THAT(*kind(wish()).inspect(wish(), context), ElementsAre());
+  apply(desired());
+  EXPECT_THAT(*kind(desired()).inspect(desired(), context), ElementsAre());
   const std::string layer = kStore + "/sha256-" + digest_hex(userspace);
   root.put(layer + "/usr/lib/libcuda.so.1", "CUDA");
   root.put(layer + "/usr/lib/extra", "");
   std::filesystem::remove(root.at(layer + "/usr/bin/nvidia-smi"));
-  EXPECT_EQ(check(wish()).standing, Standing::satisfied);  // the quick look does not read the files
-  EXPECT_THAT(*kind(wish()).inspect(wish(), context),
+  EXPECT_EQ(check(desired()).standing, Standing::satisfied);  // the quick look does not read the files
+  EXPECT_THAT(*kind(desired()).inspect(desired(), context),
               ElementsAre(layer + "/usr/bin/nvidia-smi is missing", layer + "/usr/lib/libcuda.so.1 has another content",
                           layer + "/usr/lib/extra was not there when it was unpacked"));
 }
@@ -208,10 +207,10 @@ TEST_F(UnpackAction, DeepInspectionNamesEveryDifference) {
 TEST_F(UnpackAction, TwoRootsGetTheSameTree) {
   TempRoot second;
   RootFs other(second.dir(), kEpoch);
-  apply(wish());
+  apply(desired());
   ActionContext elsewhere{other, *host, stager, {}, {}, {}, {}, {}};
-  ASSERT_TRUE(kind(wish()).stage(wish(), elsewhere).ok());
-  ASSERT_TRUE(kind(wish()).perform(wish(), elsewhere).ok());
+  ASSERT_TRUE(kind(desired()).stage(desired(), elsewhere).ok());
+  ASSERT_TRUE(kind(desired()).perform(desired(), elsewhere).ok());
   EXPECT_EQ(root.listing(TempRoot::Times::none), second.listing(TempRoot::Times::none));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/unit/unit_program.hpp"
-
 #include <gtest/gtest.h>
+
+#include "core/engine/unit/units.hpp"
 
 namespace slipway::core {
 namespace {

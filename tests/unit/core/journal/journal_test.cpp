@@ -40,7 +40,7 @@ TEST_F(JournalTest, GivesOpenStepsBackNewestFirstAfterItsHolderDied) {
   EXPECT_EQ(open_steps[2].action["target"], "/0");
   EXPECT_TRUE(open_steps[2].done);
   EXPECT_FALSE(open_steps[0].done);
-  EXPECT_EQ(*journal->owed(), std::vector<std::string>{"ldconfig"});
+  EXPECT_EQ(*journal->pending(), std::vector<std::string>{"ldconfig"});
 }
 
 TEST_F(JournalTest, OwesATriggerOnceHoweverOftenItIsNamed) {
@@ -49,9 +49,9 @@ TEST_F(JournalTest, OwesATriggerOnceHoweverOftenItIsNamed) {
   auto second = steps("b", 1);
   ASSERT_TRUE(journal->intend(first, {"ldconfig", "depmod:6.1"}));
   ASSERT_TRUE(journal->intend(second, {"ldconfig"}));
-  EXPECT_EQ(*journal->owed(), (std::vector<std::string>{"ldconfig", "depmod:6.1"}));
-  ASSERT_TRUE(journal->paid("ldconfig"));
-  EXPECT_EQ(*journal->owed(), std::vector<std::string>{"depmod:6.1"});
+  EXPECT_EQ(*journal->pending(), (std::vector<std::string>{"ldconfig", "depmod:6.1"}));
+  ASSERT_TRUE(journal->done("ldconfig"));
+  EXPECT_EQ(*journal->pending(), std::vector<std::string>{"depmod:6.1"});
 }
 
 TEST_F(JournalTest, KeepsACommittedOwnershipUntilItIsWritten) {
@@ -89,7 +89,7 @@ TEST_F(JournalTest, SaysNothingOnceAPowerCutLeftOnlyOneOfItsFilesAfterTheEnd) {
     ASSERT_EQ(::unlink((path() + gone).c_str()), 0);
     auto journal = open();
     EXPECT_TRUE(journal->open_steps()->empty()) << "without " << gone;
-    EXPECT_TRUE(journal->owed()->empty());
+    EXPECT_TRUE(journal->pending()->empty());
     ASSERT_TRUE(journal->finish());
   }
 }

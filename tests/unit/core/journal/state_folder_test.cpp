@@ -19,7 +19,7 @@ class StateFolder : public ::testing::Test {
  protected:
   StateFolder() { folder_.directory("root"); }
   RootFs root() const { return {*RootDir::open(folder_.at("root").string()), 0}; }
-  bool there(const std::string& path) const { return fs::exists(folder_.at("root" + path)); }
+  bool existing(const std::string& path) const { return fs::exists(folder_.at("root" + path)); }
   void come_and_go() const {
     RootFs fs = root();
     StateDir state(fs);
@@ -55,7 +55,7 @@ TEST_F(StateFolder, TakesTheFoldersAboveItAlongThatItMade) {
 TEST_F(StateFolder, LeavesFoldersThatWereThere) {
   folder_.directory("root/var/lib");
   come_and_go();
-  EXPECT_TRUE(there("/var/lib"));
+  EXPECT_TRUE(existing("/var/lib"));
   EXPECT_TRUE(fs::is_empty(folder_.at("root/var/lib")));
 }
 
@@ -66,9 +66,9 @@ TEST_F(StateFolder, LeavesAFolderInWhichSomebodyElseWroteMeanwhile) {
   folder_.file("root/var/lib/dpkg/status", "theirs");
   folder_.file("root/var/log/syslog", "theirs");
   ASSERT_TRUE(state.leave());
-  EXPECT_FALSE(there("/var/lib/slipway"));
-  EXPECT_TRUE(there("/var/lib/dpkg/status"));
-  EXPECT_TRUE(there("/var/log/syslog"));
+  EXPECT_FALSE(existing("/var/lib/slipway"));
+  EXPECT_TRUE(existing("/var/lib/dpkg/status"));
+  EXPECT_TRUE(existing("/var/log/syslog"));
 }
 
 // It was taken away alone then, and the next run had no record any more of the folders above it.
@@ -80,7 +80,7 @@ TEST_F(StateFolder, StaysWhileItCannotBeReadWhatIsToGoWithIt) {
     const SomebodyElse owner(folder_.at(""));  // root reads everything
     fs::permissions(folder_.at(unreadable), fs::perms(0300));
     EXPECT_EQ(state.leave().error().code, ErrorCode::denied) << unreadable;
-    EXPECT_TRUE(there("/var/lib/slipway/origin.json"));
+    EXPECT_TRUE(existing("/var/lib/slipway/origin.json"));
     fs::permissions(folder_.at(unreadable), fs::perms(0755));
     EXPECT_TRUE(state.leave());
     EXPECT_TRUE(empty());
@@ -91,7 +91,7 @@ TEST_F(StateFolder, WhatACutLeftGoesWithTheNextRun) {
   for (const std::string folder : {"", "/var", "/var/lib"}) {
     folder_.file("root" + folder + "/.slipway-state/slipway/origin.json", "{");
     come_and_go();
-    EXPECT_FALSE(there(folder + "/.slipway-state"));
+    EXPECT_FALSE(existing(folder + "/.slipway-state"));
   }
 }
 

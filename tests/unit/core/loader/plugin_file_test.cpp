@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/loader/safe_path.hpp"
 #include "plugin_bytes.hpp"
 
 namespace slipway::core {

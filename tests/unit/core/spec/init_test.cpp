@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/spec/init.hpp"
-
 #include <random>
 #include <sstream>
 

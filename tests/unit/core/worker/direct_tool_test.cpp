@@ -5,7 +5,7 @@
 
 #include <sys/wait.h>
 
-#include "core/worker/client/locate.hpp"
+#include "core/worker/client/spawn.hpp"
 #include "tests/unit/core/worker/worker_fixture.hpp"
 
 namespace slipway::core {
@@ -13,7 +13,7 @@ namespace {
 
 struct Ran {
   int status = -1;  ///< 128 and the signal's number when one ended it
-  std::string said;
+  std::string output;
 };
 
 Ran run_tool(const std::string& words) {
@@ -22,7 +22,7 @@ Ran run_tool(const std::string& words) {
   FILE* pipe = popen(("exec " + command).c_str(), "r");
   Ran ran;
   std::array<char, 4096> part{};
-  while (const std::size_t got = fread(part.data(), 1, part.size(), pipe)) ran.said.append(part.data(), got);
+  while (const std::size_t got = fread(part.data(), 1, part.size(), pipe)) ran.output.append(part.data(), got);
   const int status = pclose(pipe);
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ran;
@@ -31,15 +31,15 @@ Ran run_tool(const std::string& words) {
 TEST(DirectTool, PrintsAndEndsAsTheToolSays) {
   const Ran ran = run_tool("greet Ada");
   EXPECT_EQ(ran.status, 7);
-  EXPECT_EQ(ran.said, "hello Ada\n");
+  EXPECT_EQ(ran.output, "hello Ada\n");
 }
 
-TEST(DirectTool, HasNoCoreToAsk) { EXPECT_EQ(run_tool("ask slow").said, "unsupported"); }
+TEST(DirectTool, HasNoCoreToAsk) { EXPECT_EQ(run_tool("ask slow").output, "unsupported"); }
 
 TEST(DirectTool, NamesTheToolsThatThereAre) {
   const Ran ran = run_tool("paint");
   EXPECT_EQ(ran.status, 64);
-  EXPECT_NE(ran.said.find("its tools are greet, ask, linger"), std::string::npos) << ran.said;
+  EXPECT_NE(ran.output.find("its tools are greet, ask, linger"), std::string::npos) << ran.output;
 }
 
 // The library was unloaded first, under the feet of its threads.

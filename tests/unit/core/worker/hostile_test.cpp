@@ -39,9 +39,9 @@ TEST_F(Hostile, CrashesOfAllKindsAreTold) {
 TEST_F(Hostile, CrashKeepsTheLastTenLines) {
   const Result<Json> result = provoke("verify", "print and crash");
   expect_defect(result, "crashed in verify: SIGABRT");
-  const std::string said = detail(result.error(), "said");
-  EXPECT_TRUE(said.starts_with("line 22\n")) << said;
-  EXPECT_TRUE(said.ends_with("line 30\nlast words")) << said;
+  const std::string output = detail(result.error(), "output");
+  EXPECT_TRUE(output.starts_with("line 22\n")) << output;
+  EXPECT_TRUE(output.ends_with("line 30\nlast words")) << output;
   EXPECT_EQ(log_.size(), 31U);
   EXPECT_EQ(log_.front(), "info: line 1");
 }
@@ -58,7 +58,7 @@ TEST_F(Hostile, LoadingThatFailsIsToldWithTheFirstCall) {
   const Result<Json> slow = start("early-sleep")->call("detect", {}, milliseconds(300), events_);
   EXPECT_EQ(slow.error().code, ErrorCode::timed_out);
   EXPECT_EQ(detail(slow.error(), "phase"), "load");
-  EXPECT_EQ(detail(slow.error(), "said"), "constructing");
+  EXPECT_EQ(detail(slow.error(), "output"), "constructing");
 }
 
 TEST_F(Hostile, WhatIsNoPluginIsRefused) {

@@ -8,7 +8,7 @@
 #include <slipway/testing/temp_dir.hpp>
 
 #include "core/worker/client/family.hpp"
-#include "core/worker/serve/worker_mark.hpp"
+#include "core/worker/serve/serve.hpp"
 #include "tests/unit/core/worker/worker_fixture.hpp"
 
 namespace slipway::core {
@@ -154,9 +154,9 @@ TEST_F(Operations, SweepUpGroupsThatAKilledSlipwayLeft) {
 
 TEST_F(Operations, DoNotSeeOurVariablesWhenTheEnvironmentIsNotTrusted) {
   setenv("SLIPWAY_NVML", "/tmp/nvml.so", 1);
-  WorkerOptions wish = options("stranger");
-  wish.trust_environment = false;
-  Result<std::unique_ptr<Worker>> worker = start_worker(wish);
+  WorkerOptions desired = options("stranger");
+  desired.trust_environment = false;
+  Result<std::unique_ptr<Worker>> worker = start_worker(desired);
   EXPECT_EQ((*worker)->call("detect", request("detect", ""), kPlenty, events_).value()["values"]["nvml"], "");
 }
 
@@ -178,9 +178,9 @@ TEST_F(Operations, OfSeveralWorkersGoOnSideBySide) {
       const auto worker = start("stranger");
       const WorkerEvents none;
       for (int j = 0; j < 5; ++j) {
-        Json wish = request("plan", "");
-        wish["facts"]["values"] = {{"a", std::to_string(i * 100 + j)}};
-        const Result<Json> plan = worker->call("plan", wish, kPlenty, none);
+        Json desired = request("plan", "");
+        desired["facts"]["values"] = {{"a", std::to_string(i * 100 + j)}};
+        const Result<Json> plan = worker->call("plan", desired, kPlenty, none);
         if (plan && (*plan)["actions"][0]["content"] == std::to_string(i * 100 + j)) ++right;
       }
       if (i % 2 == 0) (void)worker->call("detect", request("detect", "daemons and crash"), kPlenty, none);
@@ -191,9 +191,9 @@ TEST_F(Operations, OfSeveralWorkersGoOnSideBySide) {
 
 TEST_F(Operations, MayBeAskedWithMebibytes) {
   const auto worker = start("stranger");
-  Json wish = request("plan", "");
-  wish["facts"]["values"] = {{"a", std::string(8U << 20, 'x')}};
-  const Result<Json> plan = worker->call("plan", wish, kPlenty, events_);
+  Json desired = request("plan", "");
+  desired["facts"]["values"] = {{"a", std::string(8U << 20, 'x')}};
+  const Result<Json> plan = worker->call("plan", desired, kPlenty, events_);
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ((*plan)["actions"][0]["content"].get<std::string>().size(), 8U << 20);
 }

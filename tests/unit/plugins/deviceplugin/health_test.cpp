@@ -61,7 +61,7 @@ TEST_F(Book, WithoutAnyWordOfAResetItWaitsLong) {
   EXPECT_TRUE(book_.of(kGpu).healthy);
 }
 
-TEST_F(Book, ADriverThatTellsItsWishesIsBelieved) {
+TEST_F(Book, ADriverThatNamesItsOptionsIsBelieved) {
   answers(seconds(0), 1U);
   EXPECT_EQ(reason(), "recovery-action");
   answers(seconds(500), 1U);

@@ -96,8 +96,8 @@ class Eight : public ::testing::Test {
     for (std::size_t i = 0; i < 8; ++i)
       for (std::size_t j = i + 1; j < 8; ++j) nearness_.set(i, j, i / 4 == j / 4 ? 20 : 10);
   }
-  std::vector<std::string> prefer(const Wish& wish) const {
-    return preferred(resource_, wish, AllocationPolicy::distributed, nearness_);
+  std::vector<std::string> prefer(const PreferredRequest& request) const {
+    return preferred(resource_, request, AllocationPolicy::distributed, nearness_);
   }
   Nearness nearness_;
   Resource resource_;
@@ -129,10 +129,10 @@ TEST_F(Eight, UnknownNearnessStillGivesAnAnswer) {
 class Replicas : public ::testing::Test {
  protected:
   std::vector<std::string> prefer(AllocationPolicy policy, const std::set<std::string>& used, std::size_t size) const {
-    Wish wish{{}, {}, size};
+    PreferredRequest request{{}, {}, size};
     for (const Id& id : resource_.ids)
-      if (!used.contains(id.id)) wish.available.push_back(id.id);
-    return preferred(resource_, wish, policy, Nearness(2));
+      if (!used.contains(id.id)) request.available.push_back(id.id);
+    return preferred(resource_, request, policy, Nearness(2));
   }
   Resource resource_ = resources_of(gpus(2), "sharing: {timeSlicing: {replicas: 4}}")->at("nvidia.com/gpu");
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/status_text.hpp"
-
 #include <gmock/gmock.h>
+
+#include "deviceplugin/status.hpp"
 
 namespace slipway::deviceplugin {
 namespace {

@@ -19,26 +19,26 @@ void check(bool good, archive* writer) {
   if (!good) throw std::runtime_error(archive_error_string(writer));
 }
 
-void fill(archive_entry* entry, const DebEntry& wish) {
-  archive_entry_set_pathname(entry, wish.path.c_str());
-  archive_entry_set_perm(entry, static_cast<mode_t>(wish.mode));
+void fill(archive_entry* entry, const DebEntry& desired) {
+  archive_entry_set_pathname(entry, desired.path.c_str());
+  archive_entry_set_perm(entry, static_cast<mode_t>(desired.mode));
   archive_entry_set_mtime(entry, 1700000000, 0);
-  archive_entry_set_filetype(entry, wish.device ? AE_IFCHR : AE_IFREG);
-  archive_entry_set_size(entry, static_cast<la_int64_t>(wish.content.size()));
-  if (!wish.link.empty()) {
+  archive_entry_set_filetype(entry, desired.device ? AE_IFCHR : AE_IFREG);
+  archive_entry_set_size(entry, static_cast<la_int64_t>(desired.content.size()));
+  if (!desired.link.empty()) {
     archive_entry_set_filetype(entry, AE_IFLNK);
-    archive_entry_set_symlink(entry, wish.link.c_str());
+    archive_entry_set_symlink(entry, desired.link.c_str());
     archive_entry_set_size(entry, 0);
   }
-  if (!wish.hardlink.empty()) {
-    archive_entry_set_hardlink(entry, wish.hardlink.c_str());
+  if (!desired.hardlink.empty()) {
+    archive_entry_set_hardlink(entry, desired.hardlink.c_str());
     archive_entry_set_size(entry, 0);
   }
 }
 
 std::string tar(const std::vector<DebEntry>& entries, const std::string& filter) {
   std::size_t size = 1 << 20;
-  for (const auto& wish : entries) size += wish.content.size() + 4096;
+  for (const auto& desired : entries) size += desired.content.size() + 4096;
   std::string bytes(size, '\0');
   std::size_t used = 0;
   archive* writer = archive_write_new();
@@ -46,11 +46,11 @@ std::string tar(const std::vector<DebEntry>& entries, const std::string& filter)
   check(archive_write_set_format_gnutar(writer) == ARCHIVE_OK, writer);
   if (filter == "xz") archive_write_set_filter_option(writer, nullptr, "compression-level", "0");
   check(archive_write_open_memory(writer, bytes.data(), bytes.size(), &used) == ARCHIVE_OK, writer);
-  for (const auto& wish : entries) {
+  for (const auto& desired : entries) {
     archive_entry* entry = archive_entry_new();
-    fill(entry, wish);
+    fill(entry, desired);
     check(archive_write_header(writer, entry) == ARCHIVE_OK, writer);
-    if (!wish.content.empty()) archive_write_data(writer, wish.content.data(), wish.content.size());
+    if (!desired.content.empty()) archive_write_data(writer, desired.content.data(), desired.content.size());
     archive_entry_free(entry);
   }
   check(archive_write_close(writer) == ARCHIVE_OK, writer);

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gfd/labels/device_objects.hpp"
-
 namespace slipway::gfd {
 namespace {
 

@@ -9,12 +9,11 @@
 #include <slipway/testing/temp_dir.hpp>
 
 #include "gfd/config.hpp"
-#include "gfd/feature_file.hpp"
 #include "gfd/labels/label_value.hpp"
-#include "gfd/tool_options.hpp"
 #include "gfd/labels/vgpu.hpp"
-#include "gfd/yaml.hpp"
-#include "nvidia/nvml/mig_name.hpp"
+#include "gfd/service.hpp"
+#include "gfd/tool_options.hpp"
+#include "nvidia/nvml/mig.hpp"
 
 namespace slipway::gfd {
 namespace {

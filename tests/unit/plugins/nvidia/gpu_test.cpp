@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "nvidia/nvswitch.hpp"
-
 namespace slipway::nvidia {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "nvidia/device_nodes.hpp"
 #include "nvidia/driver_version.hpp"
 
 namespace slipway::nvidia {

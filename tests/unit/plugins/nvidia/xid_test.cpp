@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/xid.hpp"
 
-#include "nvidia/kernel_log.hpp"
-
 namespace slipway::nvidia {
 namespace {
 

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "gpu_machine.hpp"
-#include "validator/probe_process.hpp"
 
 namespace slipway::validator {
 namespace {
@@ -22,9 +21,9 @@ Result<std::string> probe(const std::string& kind, milliseconds limit = millisec
 }
 
 Finding tried(const std::string& kind, const CudaSurroundings& around = {"libcuda.so.1", false}) {
-  const auto said = probe(kind);
-  EXPECT_TRUE(said) << to_text(said.error());
-  return read_probe(Json::parse(said.value_or("null")), around);
+  const auto output = probe(kind);
+  EXPECT_TRUE(output) << to_text(output.error());
+  return read_probe(Json::parse(output.value_or("null")), around);
 }
 
 TEST(CudaCheck, PassesOnlyWhenTheKernelComputedTheRightThingOnEveryGpu) {
@@ -54,9 +53,9 @@ TEST(CudaCheck, NamesTheFabricManagerAndDriverMismatch) {
 }
 
 TEST(CudaCheck, FailsForALibraryThatCannotBeLoaded) {
-  const auto said = run_probe({CUDA_PROBE, "/nowhere/libcuda.so.1"}, {}, milliseconds(20'000), {});
-  ASSERT_TRUE(said);
-  EXPECT_THAT(shown(read_probe(Json::parse(*said), {"/nowhere/libcuda.so.1", false})),
+  const auto output = run_probe({CUDA_PROBE, "/nowhere/libcuda.so.1"}, {}, milliseconds(20'000), {});
+  ASSERT_TRUE(output);
+  EXPECT_THAT(shown(read_probe(Json::parse(*output), {"/nowhere/libcuda.so.1", false})),
               HasSubstr("fail validator.cuda: /nowhere/libcuda.so.1 cannot be loaded"));
 }
 

@@ -5,7 +5,7 @@
 #include <sys/un.h>
 
 #include "gpu_machine.hpp"
-#include "validator/companion_check.hpp"
+#include "validator/driver_check.hpp"
 
 namespace slipway::validator {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/plugins/validator/gpu_machine.hpp - a running machine with two GPUs on which everything works, and NVML's mock.
+// tests/unit/plugins/validator/gpu_machine.hpp - a running machine with two GPUs on which everything works, and NVML's
+// mock.
 #pragma once
 
 #include <cstdlib>

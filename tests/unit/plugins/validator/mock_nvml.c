@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int there(const char* name) {
+static int present(const char* name) {
   char path[4096];
   const char* folder = getenv("VALIDATOR_NVML");
   if (folder == NULL) return 0;
@@ -29,9 +29,9 @@ static unsigned gpus(void) {
 
 int nvmlInitWithFlags(unsigned flags) {
   (void)flags;
-  return there("gone") ? 9 : 0;
+  return present("gone") ? 9 : 0;
 }
-int nvmlInit_v2(void) { return there("gone") ? 9 : 0; }
+int nvmlInit_v2(void) { return present("gone") ? 9 : 0; }
 int nvmlShutdown(void) { return 0; }
 int nvmlSystemGetDriverVersion(char* version, unsigned length) {
   snprintf(version, length, "535.261.03");
@@ -59,7 +59,7 @@ struct memory {
 int nvmlDeviceGetMemoryInfo(void* device, struct memory* memory) {
   void* first = NULL;
   nvmlDeviceGetHandleByIndex_v2(0, &first);
-  if (there("lost") && device == first) return 15;
+  if (present("lost") && device == first) return 15;
   memset(memory, 0, sizeof *memory);
   memory->total = 85520809984ULL;
   return 0;

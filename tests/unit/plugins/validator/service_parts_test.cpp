@@ -173,7 +173,7 @@ TEST_F(KeeperTest, SaysAChangeOnceAndNotWithEveryRound) {
 
 TEST_F(KeeperTest, TakesBackWhatTheKernelShowsToBeGoneWhileTheDriverMayNotBeAsked) {
   (void)keeper.pass();
-  keeper.let_go();
+  keeper.release();
   keeper.pass_without_driver();
   EXPECT_THAT(names(), ::testing::Contains("driver-ready"));
   host.without("/sys/module/nvidia").file("/proc/modules", "");

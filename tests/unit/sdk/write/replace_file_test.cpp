@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
-#include <slipway/write/replace_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 namespace slipway {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/worker/plugins/early.cpp - a library that goes wrong while it is loaded, before anything is asked of it.
+// tests/unit/core/worker/plugins/early.cpp - a library that goes wrong while it is loaded, before anything is asked of
+// it.
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>

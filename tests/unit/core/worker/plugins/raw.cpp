@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/unit/core/worker/plugins/raw.cpp - a plugin without the SDK that breaks the C contract, by the operation's name.
+// tests/unit/core/worker/plugins/raw.cpp - a plugin without the SDK that breaks the C contract, by the operation's
+// name.
 #include <cstring>
 #include <string>
 

@@ -4,10 +4,10 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/unit/plugins/driver/compressed.hpp"
-#include "driver/package/annotations.hpp"
 #include "driver/build/tools.hpp"
+#include "driver/package/annotations.hpp"
 #include "driver/package/package.hpp"
+#include "tests/unit/plugins/driver/compressed.hpp"
 #include "tests/unit/plugins/driver/test_deb.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 
@@ -34,10 +34,10 @@ class CoreSide final : public ToolIo {
     builds.push_back(request);
     if (fails) return *fails;
     const std::string into = request["into"];
-    for (const auto& wish : request["build"]["collect"]) {
-      const fs::path to = into + "/" + wish["to"].get<std::string>();
+    for (const auto& desired : request["build"]["collect"]) {
+      const fs::path to = into + "/" + desired["to"].get<std::string>();
       fs::create_directories(to.parent_path());
-      std::ofstream(to, std::ios::binary) << (wish["from"] == "Module.symvers" ? "symbols" : module);
+      std::ofstream(to, std::ios::binary) << (desired["from"] == "Module.symvers" ? "symbols" : module);
     }
     return Json::object();
   }

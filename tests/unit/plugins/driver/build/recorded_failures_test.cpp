@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/build/recorded_failures.hpp"
-
 #include <gmock/gmock.h>
 
 #include <slipway/testing/temp_dir.hpp>
+
+#include "driver/build/description.hpp"
 
 namespace slipway::driver {
 namespace {

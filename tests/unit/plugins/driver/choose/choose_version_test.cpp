@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/choose/version.hpp"
-
 #include <gmock/gmock.h>
 
+#include "driver/choose/version.hpp"
 #include "tests/unit/plugins/driver/test_catalogue.hpp"
 
 namespace slipway::driver {
@@ -33,10 +32,10 @@ class ChooseVersionTest : public ::testing::Test {
 
   Result<ChosenVersion> choose(const std::string& text) {
     std::vector<std::string> problems;
-    const auto wish = nvidia::VersionWish::parse(text);
-    EXPECT_TRUE(wish) << text;
+    const auto desired = nvidia::VersionConstraint::parse(text);
+    EXPECT_TRUE(desired) << text;
     wanted.version = text;
-    return choose_version(packages_of(source, problems), source, *wish, wanted, [&](const std::string& version) {
+    return choose_version(packages_of(source, problems), source, *desired, wanted, [&](const std::string& version) {
       const auto why = misfits.find(version);
       return why == misfits.end() ? Status{} : Status(why->second);
     });

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "driver/detect/digest.hpp"
-#include "driver/detect/initramfs.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 

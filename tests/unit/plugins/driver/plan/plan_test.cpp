@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "driver/package/annotations.hpp"
 #include "driver/driver.hpp"
+#include "driver/package/annotations.hpp"
 #include "tests/unit/plugins/driver/test_catalogue.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/unit/plugins/driver/compressed.hpp"
 #include "driver/driver.hpp"
-#include "driver/package/store_paths.hpp"
+#include "driver/package/package.hpp"
+#include "tests/unit/plugins/driver/compressed.hpp"
 #include "tests/unit/plugins/driver/test_host.hpp"
 
 namespace slipway::driver {

@@ -4,11 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/text.hpp"
 #include "nvidia/cdi/transform.hpp"
-#include "nvidia/cdi/validate.hpp"
-#include "nvidia/cdi/write.hpp"
-#include "nvidia/cdi/yaml_scalar.hpp"
 #include "random_spec.hpp"
 
 namespace slipway::nvidia::cdi {

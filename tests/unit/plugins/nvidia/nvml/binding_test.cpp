@@ -13,7 +13,6 @@
 #include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
-#include "nvidia/nvml/process.hpp"
 #include "nvidia/nvml/system.hpp"
 
 namespace slipway::nvidia::nvml {

@@ -6,7 +6,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "toolkit/cdi/component/driver_roots.hpp"
+#include "toolkit/cdi/component/machine.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -9,9 +9,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "nvidia/cdi/read.hpp"
-#include "nvidia/cdi/write.hpp"
-#include "toolkit/cdi/ld_cache.hpp"
+#include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/libraries.hpp"
 #include "toolkit/cdi/nodes.hpp"
 

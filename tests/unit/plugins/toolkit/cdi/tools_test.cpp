@@ -6,7 +6,7 @@
 
 #include <slipway/testing/fake_host.hpp>
 
-#include "nvidia/cdi/read.hpp"
+#include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {

@@ -8,7 +8,6 @@
 #include "toolkit/programs/shim/command_line.hpp"
 #include "toolkit/programs/shim/config.hpp"
 #include "toolkit/programs/shim/document.hpp"
-#include "toolkit/programs/shim/edit.hpp"
 #include "toolkit/programs/shim/report.hpp"
 #include "toolkit/programs/shim/request.hpp"
 #include "toolkit/programs/shim/specs.hpp"
@@ -265,10 +264,10 @@ TEST(ShimSpecs, SayWhichDevicesThereAre) {
   specs.add("/etc/cdi/broken.yaml", "kind: [", 0);
   const auto edits = resolved(specs, {"nvidia.com/gpu=9"});
   ASSERT_FALSE(edits);
-  const std::string said = one_line("slipway-runtime", edits.error());
-  EXPECT_THAT(said, HasSubstr("there is no device nvidia.com/gpu=9; there are: 0, 1 (/etc/cdi/a.json)"));
-  EXPECT_THAT(said, HasSubstr("asked for by: a test"));
-  EXPECT_THAT(said, HasSubstr("left out: /etc/cdi/broken.yaml:1"));
+  const std::string output = one_line("slipway-runtime", edits.error());
+  EXPECT_THAT(output, HasSubstr("there is no device nvidia.com/gpu=9; there are: 0, 1 (/etc/cdi/a.json)"));
+  EXPECT_THAT(output, HasSubstr("asked for by: a test"));
+  EXPECT_THAT(output, HasSubstr("left out: /etc/cdi/broken.yaml:1"));
 }
 
 TEST(ShimSpecs, SayHowOneIsMadeWhereThereIsNone) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "toolkit/runtime/daemon.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine_socket.hpp"
 #include "runtime_fixture.hpp"
-#include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
 
 namespace slipway::toolkit {

@@ -67,7 +67,7 @@ TEST(RuntimeContainerd, NamesRuncBesideItsOwnHandlersWhereNoOtherIsNamed) {
   Json config = parse_toml(host.read(kConfig).value(), kConfig).value();
   config.merge_patch(set);
   host.file(kConfig, to_toml(config));
-  EXPECT_EQ(set_of(host, runtime_spec()), set) << "the wish stays once it holds";
+  EXPECT_EQ(set_of(host, runtime_spec()), set) << "the action stays once it holds";
   host.file(kConfig,
             "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.crun]\nruntime_type = \"a\"\n");
   EXPECT_TRUE(at_path(set_of(host, runtime_spec()), type).is_null());
@@ -115,9 +115,9 @@ TEST(RuntimeContainerd, TakesTheWholeTableAlongIntoADropInOfAnOlderOne) {
   EXPECT_EQ(at_path(cri, {"containerd", "runtimes", "nvidia", "runtime_type"}), "r");
 }
 
-// The import was wished for only as long as it was not there: an apply then ended as a defect of this plugin, and the
+// The import was planned only as long as it was not there: an apply then ended as a defect of this plugin, and the
 // next one would have taken it out again.
-TEST(RuntimeContainerd, GoesOnWishingForTheImportOfItsDropIn) {
+TEST(RuntimeContainerd, GoesOnPlanningTheImportOfItsDropIn) {
   for (const std::string top : {"", "version = 2\n"}) {
     FakeHost host;
     install(host, "containerd", "containerd", "1.7.24");
@@ -159,7 +159,7 @@ TEST(RuntimeContainerd, StartsSlipwayRuntimeWithRuncsOptionsWhereTheEngineKnowsN
                   {"options", {{"BinaryName", "/usr/bin/slipway-runtime"}, {"SystemdCgroup", true}}}}));
 }
 
-TEST(RuntimeContainerd, PlansTheSameOnceItsWishesHold) {
+TEST(RuntimeContainerd, PlansTheSameOnceItsActionsHold) {
   FakeHost host;
   install(host, "containerd", "containerd", "1.7.24");
   host.file("/usr/bin/nvidia-container-runtime", "x", 0755);

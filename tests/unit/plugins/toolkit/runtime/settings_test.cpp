@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "toolkit/runtime/settings.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "toolkit/runtime/settings.hpp"
 
 namespace slipway::toolkit {
 namespace {

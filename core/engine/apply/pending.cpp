@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/apply/pending.hpp"
+
+#include <set>
+
+#include "core/action/store/store.hpp"
+#include "core/action/trigger/trigger.hpp"
+#include "core/engine/apply/layers.hpp"
+#include "core/engine/plan/planner.hpp"
+#include "core/loader/nearest.hpp"
+
+namespace slipway::core {
+namespace {
+
+std::set<std::string> named_triggers(const std::map<std::string, Ownership>& owned) {
+  std::set<std::string> names;
+  for (const auto& [component, ownership] : owned)
+    for (const Owned& item : ownership.items)
+      for (const Json& trigger : item.action.value("triggers", Json::array())) names.insert(trigger.get<std::string>());
+  return names;
+}
+
+/// @param still_pending  triggers that the next apply runs: what they make stays noted until then
+Status drop_products(Session& session, const std::set<std::string>& still_pending) {
+  SLIPWAY_TRY(products, session.state().products());
+  if (products.empty()) return {};
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  const auto named = named_triggers(owned);
+  Json left = Json::object();
+  for (const auto& [path, product] : products.items()) {
+    const std::string trigger = product.value("trigger", "");
+    if (named.contains(trigger) || still_pending.contains(trigger)) {
+      left[path] = product;
+      continue;
+    }
+    if (product.contains("store")) SLIPWAY_CHECK(drop_unused_layers(session.root(), product.value("store", "")));
+    SLIPWAY_CHECK(session.root().restore(path, product.value("original", Json{})));
+  }
+  return left == products ? Status{} : session.state().write_products(left);
+}
+
+/// Triggers by why they were skipped, each in the order of its first one.
+using Skipped = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+void note_skipped(const std::string& trigger, const std::string& why, Skipped& skipped) {
+  for (auto& [reason, triggers] : skipped)
+    if (reason == why) return triggers.push_back(trigger);
+  skipped.push_back({why, {trigger}});
+}
+
+}  // namespace
+
+Status run_pending(Session& session, Journal& journal, std::vector<std::string>& report) {
+  SLIPWAY_TRY(pending, journal.pending());
+  ComponentLayers layers(session, "slipway", {});
+  Status first;
+  std::set<std::string> still_pending;
+  std::vector<std::string> done;
+  Skipped skipped;
+  for (const std::string& trigger : pending) {
+    session.ui().step("", trigger);
+    ActionContext context = make_context(session, "slipway", layers, {});
+    auto ran = run_trigger(trigger, context);
+    if (!ran) {
+      if (first) first = std::move(ran).error();
+      still_pending.insert(trigger);
+      continue;
+    }
+    if (!ran->done) note_skipped(trigger, ran->why, skipped);
+    done.push_back(trigger);
+  }
+  for (const auto& [why, triggers] : skipped)
+    report.push_back(joined(triggers, "and") + (triggers.size() == 1 ? " was" : " were") + " skipped: " + why);
+  // Tools write without a sync. What they wrote is on the disk before anything says that they need not run again.
+  if (!done.empty()) SLIPWAY_CHECK(session.root().sync());
+  for (const std::string& trigger : done) SLIPWAY_CHECK(journal.done(trigger));
+  SLIPWAY_CHECK(drop_products(session, still_pending));
+  return first;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/unit/units.hpp - the systemd units that an apply leaves: the one that finishes a boot, and one for each
+// service.
+#pragma once
+
+#include <string>
+
+#include <slipway/plan.hpp>
+
+#include "core/engine/plan/planned.hpp"
+#include "core/engine/session.hpp"
+#include "core/spec/document.hpp"
+
+namespace slipway::core {
+
+/// The core's own component, beside those of the spec.
+inline constexpr const char* kBootComponent = "slipway-boot";
+
+/// It belongs to this root: offline always, live once it is there.
+bool wants_boot_unit(const Session& session, const std::map<std::string, Ownership>& owned);
+/// A component's plan has modules to be loaded or device nodes, so that a live machine wants the unit too.
+bool is_lost_at_a_boot(const Plan& plan);
+
+/// The plan of slipway-boot.service: enabled, before the units that the spec's components name (`boot_before`).
+Plan boot_plan(const Session& session, const HostSpec& spec);
+
+/// Adds to the plan of a component that has a service with this section: the file /etc/slipway/services/NAME.json, and
+/// the unit slipway-NAME.service, which is restarted when the file changes. Errors: the plugin cannot be read.
+Status add_service_unit(Session& session, const Manifest& manifest, const Json& section, Plan& plan);
+
+/// The section in that file. Errors: `not_found`, `corrupt`.
+Result<Json> read_service_section(const Session& session, const std::string& component);
+
+/// Inside the root. A portable folder that lies in the root names itself; everything else the place where slipway is
+/// installed by its package, which need not be there (yet).
+std::string unit_program(const Session& session);
+
+/// The same by hand. @param prefix  the folder that the running slipway is in
+std::string unit_program_in(const std::string& root, const std::string& prefix, bool portable);
+
+/// A path as a word of a unit's command line (systemd.service(5), systemd.unit(5)).
+std::string unit_word(const std::string& path);
+
+/// The lines of a [Unit] section that pass the unit over, without a failure, once slipway is no longer installed.
+std::string unit_while_installed(const std::string& program);
+
+}  // namespace slipway::core

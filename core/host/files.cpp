@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <memory>
+#include <vector>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace slipway::core {
+
+namespace {
+
+constexpr std::size_t kChunkBytes = 1 << 18;
+
+/// Hands every chunk to `take`, which answers a Status.
+template <class Take>
+Status for_each_chunk(int fd, std::string_view name, Take take) {
+  std::vector<char> buffer(kChunkBytes);
+  for (;;) {
+    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    if (got == 0) return {};
+    if (got > 0) SLIPWAY_CHECK(take(std::string_view(buffer.data(), static_cast<std::size_t>(got))));
+    if (got < 0 && errno != EINTR) return system_error("read", name, errno);
+  }
+}
+
+}  // namespace
+
+Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes) {
+  std::string bytes;
+  SLIPWAY_CHECK(for_each_chunk(fd, name, [&](std::string_view chunk) -> Status {
+    bytes += chunk;
+    if (bytes.size() <= limit_bytes) return {};
+    return Error{
+        ErrorCode::invalid,
+        std::string(name) + " is longer than the " + std::to_string(limit_bytes) + " bytes that are read of it",
+        std::string(name),
+        {},
+        {}};
+  }));
+  return bytes;
+}
+
+Status copy_all(int from, int to, std::string_view name) {
+  return for_each_chunk(from, name, [&](std::string_view chunk) { return write_all(to, chunk, name); });
+}
+
+Result<std::vector<std::string>> folder_names(int folder, std::string_view path) {
+  const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // a position of its own
+  if (own < 0) return system_error("open", path, errno);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own), &::closedir);
+  if (!stream) {
+    const int number = errno;
+    ::close(own);
+    return system_error("list", path, number);
+  }
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    if (std::string name = entry->d_name; name != "." && name != "..") names.push_back(std::move(name));
+  }
+  if (errno != 0) return system_error("list", path, errno);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+namespace {
+
+Status collect(int folder, const std::string& path, std::map<std::string, std::string>& links) {
+  SLIPWAY_TRY(names, folder_names(folder, path));
+  for (const std::string& name : names) {
+    const std::string below = path.empty() ? name : path + "/" + name;
+    SLIPWAY_TRY(target, read_link_name(folder, name, below));
+    if (!target.empty()) {
+      links[below] = target;
+      continue;
+    }
+    const Fd inner(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (inner) SLIPWAY_CHECK(collect(inner.get(), below, links));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_link_name(int folder, const std::string& name, const std::string& path) {
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = ::readlinkat(folder, name.c_str(), target.data(), target.size());
+  // EINVAL: no link; ENOENT: nothing
+  if (size < 0 && errno != EINVAL && errno != ENOENT) return system_error("read the link", path, errno);
+  target.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+  return target;
+}
+
+Result<std::string> read_link_at(const RootDir& root, const std::string& path) {
+  const auto place = root.parent_of(path);
+  if (!place) return place.error().code == ErrorCode::not_found ? Result<std::string>(std::string()) : place.error();
+  return read_link_name(place->first.get(), place->second, path);
+}
+
+Result<std::map<std::string, std::string>> links_below(const RootDir& root, const std::string& folder) {
+  std::map<std::string, std::string> links;
+  auto top = root.open_at(folder, O_RDONLY | O_DIRECTORY);
+  if (!top) return top.error();
+  SLIPWAY_CHECK(collect(top->get(), "", links));
+  return links;
+}
+
+int unlink_name(int folder, const std::string& name, int flags) {
+  if (::unlinkat(folder, name.c_str(), flags) == 0) return 0;
+  if (errno != EROFS) return -1;
+  struct stat info {};
+  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) errno = EROFS;
+  return -1;
+}
+
+namespace {
+
+unsigned hex_digit(char digit) { return static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10); }
+
+}  // namespace
+
+Json to_json(const Attributes& attributes) {
+  Json value = Json::object();
+  for (const auto& [name, bytes] : attributes) {
+    std::string hex;
+    for (const char c : bytes) {
+      const auto byte = static_cast<unsigned char>(c);
+      hex += "0123456789abcdef"[byte >> 4];
+      hex += "0123456789abcdef"[byte & 15];
+    }
+    value[name] = hex;
+  }
+  return value;
+}
+
+Attributes attributes_from_json(const Json& value) {
+  Attributes attributes;
+  if (!value.is_object()) return attributes;
+  for (const auto& [name, hex] : value.items()) {
+    const auto text = hex.get<std::string>();
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+      bytes += static_cast<char>(hex_digit(text[i]) << 4 | hex_digit(text[i + 1]));
+    attributes[name] = bytes;
+  }
+  return attributes;
+}
+
+}  // namespace slipway::core

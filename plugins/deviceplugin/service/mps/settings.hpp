@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/deviceplugin/service/mps/settings.hpp - what the MPS control daemon of a resource has to be told.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "deviceplugin/devices/resources.hpp"
+
+namespace slipway::deviceplugin {
+
+/// One control daemon serves the GPUs of one resource.
+struct MpsSettings {
+  struct Limit {
+    unsigned index = 0;            ///< of the GPU: daemons take no UUID here
+    std::uint64_t memory_mib = 0;  ///< for each client process; 0: the GPU does not say what it has
+    bool operator==(const Limit&) const = default;
+  };
+  std::vector<std::string> gpus;  ///< UUIDs
+  std::vector<Limit> limits;
+  unsigned thread_percentage = 100;  ///< of each client
+  bool operator==(const MpsSettings&) const = default;
+};
+
+/// By resource; empty when nothing is shared by MPS. A GPU's memory and threads are divided by its replicas.
+std::map<std::string, MpsSettings> mps_settings(const Resources& resources, const std::vector<Gpu>& gpus);
+
+/// Commands for a daemon's standard input.
+std::string memory_command(const MpsSettings::Limit& limit);
+std::string threads_command(unsigned percentage);
+
+}  // namespace slipway::deviceplugin
