@@ -120,7 +120,7 @@ Result<ApplyResult> recorded_apply(Session& session, const Options& options, con
   const std::string id = std::to_string(nanoseconds) + "-" + std::to_string(::getpid());
   Blotter blotter;
   const auto write = [&](const Json& event) {
-    const Json shown = Json::parse(blotter.blot(canonical(event)), nullptr, false);
+    const Json shown = parse_foreign(blotter.blot(canonical(event)));
     if (const Status written = history.append(shown); !written)
       session.ui().log(Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
   };

@@ -73,7 +73,7 @@ void TerminalUi::progress(const std::string& component, const std::string& label
   if (json_lines_) {
     event({{"type", "progress"}, {"component", component}, {"label", label}, {"done", done}, {"total", total}});
   } else if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s: %s %s", component.c_str(), label.c_str(), bar(done, total).c_str());
+    std::fprintf(stderr, "\r\033[K%s: %s %s", component.c_str(), printable(label).c_str(), bar(done, total).c_str());
     bar_shown_ = true;
     if (finished) clear_bar();
   } else if (label != last_label_) {

@@ -96,6 +96,7 @@ int wait_for(pid_t child) {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) report_and_exit(report, SandboxReport::need, errno, path);
   }
+  if (request.prepare_only) ::_exit(0);
   const pid_t program = ::fork();
   if (program == 0) become_program(request, output, report);
   if (program < 0) report_and_exit(report, SandboxReport::setup, errno, "start a process");

@@ -36,6 +36,7 @@ struct Sandbox {
   std::vector<SandboxOverlay> overlays;
   std::vector<SandboxBind> binds;        ///< after the overlays, in this order
   std::vector<std::string> needs;        ///< paths that must be there inside (links followed)
+  bool prepare_only = false;             ///< all is made ready, and nothing of the root is run
   std::string directory = "/";           ///< working folder inside
   std::vector<std::string> argv;         ///< argv[0] is looked up in PATH of `environment`, inside
   std::vector<std::string> environment;  ///< all of it

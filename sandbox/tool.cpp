@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::array kFolders{"/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"};
 constexpr std::array kLocalFolders{"/usr/local/sbin/", "/usr/local/bin/"};  // in the PATH of a live machine's programs
-constexpr const char* kNowhere = "/.slipway-is-only-looking";               // a path that no root has
 constexpr std::chrono::seconds kProbeLimit{30};
 constexpr std::size_t kKeptBytes = 256 << 10;
 constexpr std::size_t kToolLines = 20;
@@ -117,8 +116,7 @@ Status check_in_root(const Host& host) {
   Sandbox request;
   request.root = host.root_folder();
   request.read_only = true;
-  request.needs = {kNowhere};  // all is made ready, and the program is not started
-  request.argv = {kNowhere};
+  request.prepare_only = true;
   request.environment = sandbox_environment();
   request.limit = kProbeLimit;
   const auto end = run_in_sandbox(request);

@@ -54,7 +54,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
   std::ifstream in(file);
   std::ostringstream text;
   text << in.rdbuf();
-  const Json plan = Json::parse(text.str(), nullptr, false);
+  const Json plan = parse_foreign(text.str());
   if (!plan.is_object() || plan.value("kind", "") != "Plan")
     return Error{ErrorCode::invalid,
                  "this is no plan",

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <fcntl.h>
@@ -67,10 +68,13 @@ void add_file(const Host& host, const std::string& path, const std::string& name
   if (auto text = host.read(path, kLargestFile)) files[name] = std::move(*text);
 }
 
-void add_folder(const Host& host, const std::string& path, const std::string& name, Files& files) {
+/// The files of a folder whose names end so.
+void add_folder(const Host& host, const std::string& path, const std::string& ending, const std::string& name,
+                Files& files) {
   const auto entries = host.list(path);
   if (!entries) return;
   for (const std::string& entry : *entries) {
+    if (!entry.ends_with(ending)) continue;
     const auto info = host.info(path + "/" + entry);
     if (info && info->type == FileInfo::Type::regular) add_file(host, path + "/" + entry, name + "/" + entry, files);
   }
@@ -99,15 +103,25 @@ void add_machine(const Host& host, Files& files) {
   files["machine/kernels.txt"] = kernels;
 }
 
+/// The units of others that components work with: those that wait for slipway-boot.service, as manifests declare.
+std::set<std::string> units_of_others(const Plugins& plugins) {
+  std::set<std::string> units;
+  for (const auto& [path, plugin] : plugins.files)
+    for (const Manifest& component : plugin.components)
+      units.insert(component.boot_before.begin(), component.boot_before.end());
+  return units;
+}
+
 /// Units and what they logged; only where there is a running systemd.
-void add_units(const Host& host, Files& files) {
+void add_units(const Host& host, const Plugins& plugins, Files& files) {
   if (!host.live()) return;
+  std::vector<std::string> show{"systemctl", "show", "--no-pager",
+                                "--property=Id,ActiveState,SubState,Result,ExecMainStatus", "slipway-boot.service"};
+  for (const std::string& unit : units_of_others(plugins)) show.push_back(unit);
   const std::map<std::string, std::vector<std::string>> tools{
       {"units/list.txt", {"systemctl", "list-units", "--all", "--no-pager", "--plain", "slipway-*"}},
       {"units/status.txt", {"systemctl", "status", "--no-pager", "--lines=0", "slipway-*"}},
-      {"units/engines.txt",
-       {"systemctl", "show", "--no-pager", "--property=Id,ActiveState,SubState,Result,ExecMainStatus",
-        "containerd.service", "docker.service", "crio.service", "kubelet.service", "slipway-boot.service"}},
+      {"units/others.txt", show},
       {"units/journal.txt", {"journalctl", "--no-pager", "--lines=500", "--unit=slipway-*"}},
       {"units/kernel.txt", {"journalctl", "--no-pager", "--dmesg", "--lines=500", "--grep=nvidia|NVRM|Xid|nouveau"}}};
   for (const auto& [name, words] : tools) {
@@ -178,16 +192,18 @@ Result<int> run_bugreport(const Options& options, TerminalUi& ui) {
   Files files;
   add_commands(options, files);
   add_machine(host, files);
-  add_units(host, files);
+  add_units(host, session->plugins(), files);
   const std::string state(kStateDir);
   // Not the journal and the originals: they have contents of files.
   for (const char* name : {"format", "origin.json", "products.json", "failing.json"})
     add_file(host, state + "/" + name, std::string("state/") + name, files);
-  add_folder(host, state + "/components", "state/components", files);
-  add_folder(host, state + "/generations", "state/generations", files);
-  add_folder(host, "/etc/slipway", "spec", files);
-  for (const char* name : {"host.d", "services"})
-    add_folder(host, std::string("/etc/slipway/") + name, std::string("spec/") + name, files);
+  add_folder(host, state + "/components", ".json", "state/components", files);
+  add_folder(host, state + "/generations", ".json", "state/generations", files);
+  // By name: keys and passwords that a spec refers to may lie beside it.
+  for (const char* name : {"host.yaml", "slipway.lock"})
+    add_file(host, std::string("/etc/slipway/") + name, std::string("spec/") + name, files);
+  add_folder(host, "/etc/slipway/host.d", ".yaml", "spec/host.d", files);
+  add_folder(host, "/etc/slipway/services", ".json", "spec/services", files);
   if (!options.spec.empty()) files["spec/given.yaml"] = read_own(options.spec);
 
   Blotter blotter;

@@ -31,6 +31,9 @@ std::string service_text(const ServiceState& state) {
   return text;
 }
 
+/// What `slipway apply` needs besides, where the root has no spec of its own.
+std::string the_spec(const Host& host) { return host.exists("/etc/slipway/host.yaml") ? "" : " -f SPEC"; }
+
 /// "owns 11 things: flavour open, version 535.261.03"
 std::string owned_text(const Ownership& ownership) {
   const std::size_t count = ownership.items.size();
@@ -89,7 +92,8 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
       text << "  " << name << ": owns nothing\n" << failing_line(failing, name);
   }
   if (unfinished.recovery)
-    text << advised("An apply was cut off: the next `slipway apply` undoes its open changes first.\n",
+    text << advised("An apply was cut off: the next `slipway apply" + the_spec(session->host()) +
+                        "` undoes its open changes first.\n",
                     session->options());
   for (const std::string& trigger : unfinished.pending) text << "Still pending: " << trigger << '\n';
   const Json value = envelope("Status", {{"components", components},

@@ -51,7 +51,7 @@ Error not_usable(const std::string& path) {
 Result<Left> read_left(const RootDir& root, const std::string& component) {
   const std::string path = "/etc/slipway/services/" + component + ".json";
   SLIPWAY_TRY(text, read_text(root, path));
-  const Json value = Json::parse(text, nullptr, false);
+  const Json value = parse_foreign(text);
   if (!value.is_object() || !value.contains("spec") || !value["spec"].is_object()) return not_usable(path);
   Left left{value["spec"], {}, value.contains("program")};
   const char* const key = left.is_program ? "program" : "library";

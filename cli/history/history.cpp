@@ -96,7 +96,7 @@ Result<std::vector<Json>> History::read() const {
     if (!text) return text.error();
     std::istringstream lines(*text);
     for (std::string line; std::getline(lines, line);)
-      if (Json event = Json::parse(line, nullptr, false); event.is_object()) events.push_back(std::move(event));
+      if (Json event = parse_foreign(line); event.is_object()) events.push_back(std::move(event));
   }
   return events;
 }

@@ -79,7 +79,7 @@ void Blotter::learn_json(const Json& value) {
 }
 
 void Blotter::learn(std::string_view text) {
-  const Json value = Json::parse(text, nullptr, false);
+  const Json value = parse_foreign(text);
   if (value.is_structured()) return learn_json(value);
   for (const SecretSpan& span : find_secrets(text)) learn_secret(text.substr(span.begin, span.end - span.begin));
 }
@@ -126,7 +126,7 @@ Json Blotter::blot_json(const Json& value) const {
 }
 
 std::string Blotter::blot(std::string_view text) const {
-  const Json value = Json::parse(text, nullptr, false);
+  const Json value = parse_foreign(text);
   return value.is_structured() ? pretty(blot_json(value)) : blot_text(std::string(text));
 }
 

@@ -143,9 +143,10 @@ class Finder {
 
   /// SCHEME://USER:PASSWORD@HOST
   void urls(std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; (at = text_.find("://", at)) < end; at += 3) {
+    const std::string_view line = text_.substr(0, end);  // never searched past its end
+    for (std::size_t at = begin; (at = line.find("://", at)) < end; at += 3) {
       const std::size_t host = at + 3;
-      const std::size_t stop = std::min({text_.find_first_of("/?#", host), text_.find_first_of(kEndOfWord, host), end});
+      const std::size_t stop = std::min({line.find_first_of("/?#", host), line.find_first_of(kEndOfWord, host), end});
       const std::size_t sign = text_.substr(host, stop - host).rfind('@');
       if (sign != kNone) add(host, host + sign);
     }

@@ -117,7 +117,9 @@ Status RootFs::make_one_directory(const std::string& path, unsigned mode) {
     if (root_.open_at(path, O_PATH | O_DIRECTORY)) return {};  // another process was quicker
     return not_a_folder(path);
   }
-  if (::fchmodat(parent.get(), name.c_str(), mode, 0) != 0) return system_error("set the mode of", path, errno);
+  // Whoever owns the folder above may have put a link in its place.
+  const Fd made(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!made || ::fchmod(made.get(), mode) != 0) return system_error("set the mode of", path, errno);
   SLIPWAY_CHECK(set_owner(parent.get(), name, path, ::geteuid(), ::getegid()));
   changed(parent.get(), folder_of(path));
   changed_directories_.insert(path);

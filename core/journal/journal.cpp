@@ -111,7 +111,7 @@ class SqliteJournal final : public Journal {
     Statement select(db_, "SELECT ownership FROM sealed ORDER BY component");
     int status = SQLITE_ROW;
     while ((status = select.step()) == SQLITE_ROW) {
-      ownerships.push_back(Json::parse(select.text(0), nullptr, false));
+      ownerships.push_back(parse_foreign(select.text(0)));
       if (ownerships.back().is_discarded()) return error("read");
     }
     if (status != SQLITE_DONE) return error("read");
@@ -126,8 +126,8 @@ class SqliteJournal final : public Journal {
       Step step;
       step.id = select.number(0);
       step.component = select.text(1);
-      step.action = Json::parse(select.text(2), nullptr, false);
-      step.image = Json::parse(select.text(3), nullptr, false);
+      step.action = parse_foreign(select.text(2));
+      step.image = parse_foreign(select.text(3));
       if (step.action.is_discarded() || step.image.is_discarded()) return error("read");
       step.removal = select.number(4) != 0;
       step.done = select.number(5) != 0;

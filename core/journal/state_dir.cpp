@@ -27,25 +27,19 @@ constexpr std::string_view kJournal = "journal.sqlite";
 
 std::string state_path(std::string_view rest) { return std::string(kStateDir) + "/" + std::string(rest); }
 
+constexpr std::size_t kMaxStateBytes = 64 << 20;  // a record of a driver with all its links has some 100 KiB
+
 Result<std::string> read_text(const RootDir& root, const std::string& path) {
   SLIPWAY_TRY(fd, root.open_at(path, O_RDONLY));
-  std::string text;
-  char buffer[1 << 14];
-  for (;;) {
-    const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("read", path, errno);
-    if (got == 0) return text;
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
+  return read_all(fd.get(), path, kMaxStateBytes);
 }
 
 Result<Json> read_json(const RootDir& root, const std::string& path) {
   SLIPWAY_TRY(text, read_text(root, path));
-  Json value = Json::parse(text, nullptr, false);
+  Json value = parse_foreign(text);
   if (value.is_discarded())
     return Error{ErrorCode::corrupt,
-                 "the recorded state is no JSON",
+                 "the recorded state is no JSON, or nests too deep",
                  path,
                  "restore that file from a backup; nothing was changed",
                  {}};

@@ -34,7 +34,7 @@ bool flag_at(const Json& value, const char* key) {
 }
 
 ServiceState read_answer(const std::string& line) {
-  const Json answer = Json::parse(line, nullptr, false);
+  const Json answer = parse_foreign(line);
   if (!answer.is_object() || !flag_at(answer, "ok")) return {Is::silent, {}, {}};
   ServiceState state{flag_at(answer, "quiet")   ? Is::quiet
                      : flag_at(answer, "ready") ? Is::working

@@ -128,7 +128,7 @@ void ControlSocket::read_from(int client) {
   std::string& unread = found->second.unread;
   unread.append(part.data(), static_cast<std::size_t>(got));
   for (std::size_t line = unread.find('\n'); line != std::string::npos; line = unread.find('\n')) {
-    const Json message = Json::parse(unread.substr(0, line), nullptr, false);
+    const Json message = parse_foreign(unread.substr(0, line));
     unread.erase(0, line + 1);
     const bool understood = message.is_object() && message.contains("op") && message["op"].is_string();
     if (!understood) return end(client);

@@ -16,25 +16,6 @@ std::uint32_t length_at(const char* bytes) {
   return length;
 }
 
-/// Values in values without end would overflow the stack of whoever prints or destroys them.
-bool too_deep(std::string_view text) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\') {
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (c == '{' || c == '[')) {
-      if (++depth > kMaxFrameDepth) return true;
-    } else if (!quoted && (c == '}' || c == ']') && depth > 0) {
-      --depth;
-    }
-  }
-  return false;
-}
-
 Error broken(const std::string& how) {
   return Error{.code = ErrorCode::plugin_defect, .what = "broke the connection's protocol: " + how};
 }
@@ -67,7 +48,7 @@ Result<std::optional<Json>> FrameReader::next() {
   if (length > kMaxFrameBytes) return broken("a message of " + std::to_string(length) + " bytes");
   if (buffer_.size() - begin_ - kHead < length) return std::optional<Json>();
   const std::string_view text = std::string_view(buffer_).substr(begin_ + kHead, length);
-  if (too_deep(text)) return broken("a message of more than " + std::to_string(kMaxFrameDepth) + " levels");
+  if (nests_too_deep(text)) return broken("a message of more than " + std::to_string(kMaxJsonDepth) + " levels");
   Json message = Json::parse(text, nullptr, false);
   if (!message.is_object() || !message.contains("type") || !message["type"].is_string())
     return broken("a message that is none: " + std::string(text.substr(0, 80)));

@@ -24,7 +24,6 @@
 namespace slipway::core {
 
 constexpr std::size_t kMaxFrameBytes = 64U << 20;
-constexpr std::size_t kMaxFrameDepth = 200;  ///< of objects and lists in each other
 
 /// Errors: `invalid` when the text is longer than a frame may be.
 Result<std::string> encode_frame(const Json& message);

@@ -79,9 +79,10 @@ Finding check_device_plugin(const Host& host) {
   if (listening.empty())
     return fails(kPluginCheck, "kubelet knows NVIDIA's devices and no device plugin runs any more",
                  "start the device plugin again; its log says why it ended");
+  if (!resources) return not_tried(kPluginCheck, "no kubelet has run on this host yet");
   std::string counts;
   std::int64_t total = 0;
-  for (const auto& [resource, count] : resources.value_or(std::map<std::string, std::int64_t>{})) {
+  for (const auto& [resource, count] : *resources) {
     total += count;
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, resource);
   }

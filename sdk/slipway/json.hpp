@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,14 @@ namespace slipway {
 
 /// A JSON value. Objects keep their keys sorted (std::map), so equal values always print equally.
 using Json = nlohmann::json;
+
+/// Objects and lists in each other, at most, in JSON that others may have written: printing or copying deeper ones
+/// would overflow the stack.
+inline constexpr std::size_t kMaxJsonDepth = 200;
+bool nests_too_deep(std::string_view text);
+
+/// JSON that others may have written. Discarded (is_discarded()) when the text is none, or nests too deep.
+Json parse_foreign(std::string_view text);
 
 /// The canonical text: no white space, keys sorted, invalid UTF-8 replaced by U+FFFD. Equal values give equal bytes.
 inline std::string canonical(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }

@@ -53,8 +53,26 @@ bool in_own_tree(char* path) {
   }
 }
 
+bool in_bounds(const Gpu& gpu, unsigned gpu_count) {
+  if (gpu.model.links > kMaxLinks || gpu.model.mig.profile_count > kMaxProfiles) return false;
+  for (const MigProfile& profile : gpu.model.mig.profiles)
+    if (profile.start_count > kMaxPlacements) return false;
+  for (const GpuInstance& instance : gpu.instances)
+    if (instance.profile >= kMaxProfiles) return false;
+  for (const std::int32_t peer : gpu.link_peers)
+    if (peer < kNobody || peer >= static_cast<std::int32_t>(gpu_count)) return false;
+  return true;
+}
+
+/// A machine of this layout, with no more of anything than there is place for: a root may bring a file of its own.
 bool good(const Machine& state) {
-  return state.magic == kMagic && state.layout == kLayout && state.size == sizeof(Machine);
+  if (state.magic != kMagic || state.layout != kLayout || state.size != sizeof(Machine)) return false;
+  if (state.gpu_count > kMaxGpus) return false;
+  for (unsigned i = 0; i < state.gpu_count; ++i)
+    if (!in_bounds(state.gpus[i], state.gpu_count)) return false;
+  for (const Process& process : state.processes)
+    if (process.used != 0 && process.gpu >= kMaxGpus) return false;
+  return true;
 }
 
 bool read_state(const char* path, Machine* state) {
@@ -82,7 +100,7 @@ void copy_first(char* path, const char* first_path) {
     char temporary[kPathSize + 32];
     snprintf(temporary, sizeof temporary, "%s.%ld", path, static_cast<long>(getpid()));
     make_folders(path);
-    const int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     const bool written = file >= 0 && write(file, first, sizeof(Machine)) == static_cast<ssize_t>(sizeof(Machine));
     if (file >= 0) close(file);
     if (!written || rename(temporary, path) != 0) unlink(temporary);

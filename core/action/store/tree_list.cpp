@@ -94,7 +94,7 @@ std::map<std::string, Json> by_path(const std::string& list) {
   std::map<std::string, Json> entries;
   std::istringstream lines(list);
   for (std::string line; std::getline(lines, line);) {
-    Json entry = Json::parse(line, nullptr, false);
+    Json entry = parse_foreign(line);
     if (!entry.is_object()) continue;
     std::string path = entry.value("path", "");
     entries.emplace(std::move(path), std::move(entry));

@@ -124,7 +124,7 @@ std::optional<Error> ComponentLayers::known_failure(const Json& layer) const {
   if (!in) return std::nullopt;
   std::ostringstream text;
   text << in.rdbuf();
-  const Json value = Json::parse(text.str(), nullptr, false);
+  const Json value = parse_foreign(text.str());
   if (value.is_discarded()) return std::nullopt;
   Error error = error_from_json(value);
   error.what = "an earlier build failed, and nothing that it depends on has changed since: " + error.what;

@@ -114,7 +114,7 @@ Answers::Shelf& Answers::shelf_of(const std::string& component) {
   Shelf& shelf = at->second;
   if (!is_new) return shelf;
   const std::string text = read_own_file(file_of(component));
-  const Json file = text.empty() ? Json() : Json::parse(text, nullptr, false);
+  const Json file = text.empty() ? Json() : parse_foreign(text);
   if (file.is_object() && file.value("format", Json()) == kFormat && file.value("answers", Json()).is_object())
     if (const auto key = look_key_from_json(file.value("key", Json()))) {
       shelf.key = *key;

@@ -35,7 +35,7 @@ Result<Lock> Lock::from_json(const Json& value, const std::string& origin) {
 
 Result<Lock> Lock::read(const std::string& file) {
   SLIPWAY_TRY(text, read_file(file));
-  return from_json(Json::parse(text, nullptr, false), file);
+  return from_json(parse_foreign(text), file);
 }
 
 Status Lock::write(const std::string& file) const {

@@ -55,7 +55,7 @@ Result<Json> read_service_section(const Session& session, const std::string& com
     error.next = "`slipway apply` with " + component + " in the spec writes it; by hand, name the spec with -f";
     return error;
   }
-  const Json left = Json::parse(*text, nullptr, false);
+  const Json left = parse_foreign(*text);
   if (left.is_object() && left.contains("spec") && left["spec"].is_object()) return left["spec"];
   return Error{ErrorCode::corrupt, file + " does not hold a component's section", file, "run `slipway apply`", {}};
 }

@@ -18,7 +18,11 @@ std::string place(const std::string& where, const YAML::Mark& mark) {
 }
 
 Error invalid(const std::string& what, const std::string& where) {
-  return Error{ErrorCode::invalid, what, where, "see docs/components/cdi.md for what a CDI spec holds", {}};
+  return Error{ErrorCode::invalid,
+               what,
+               where,
+               "the CDI specification (SPEC.md of the Container Device Interface) says what a spec holds",
+               {}};
 }
 
 bool is_plain(const YAML::Node& node) { return node.IsScalar() && node.Tag() != "!"; }

@@ -57,13 +57,16 @@ void* load(const std::string& path) { return dlopen(path.c_str(), RTLD_LAZY | RT
 }  // namespace
 
 Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_root) {
+  // What NVML answers is no file of the host: by this the host knows that a look at it would not tell again
+  // (looks.hpp).
+  const std::string root = host.root_folder();
   if (const char* named = std::getenv("SLIPWAY_NVML"); named != nullptr && *named != '\0')
     return LibraryChoice{.named = named};
   if (!host.live())
     return Error{.code = ErrorCode::offline,
                  .what = "this root is not the running machine, so no GPU can be asked",
                  .next = "run it on the machine itself, or with --sim PROFILE"};
-  const fs::path below = fs::path(host.root_folder()) / fs::path(driver_root).relative_path();
+  const fs::path below = fs::path(root) / fs::path(driver_root).relative_path();
   return LibraryChoice{.driver_root = below.lexically_normal().string()};
 }
 

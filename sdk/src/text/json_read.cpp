@@ -1,6 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read.hpp"
 
+namespace slipway {
+
+bool nests_too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '{' || c == '[')) {
+      if (++depth > kMaxJsonDepth) return true;
+    } else if (!quoted && (c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+Json parse_foreign(std::string_view text) {
+  return nests_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+}
+
+}  // namespace slipway
+
 namespace slipway::detail {
 
 const Json* member(const Json& value, std::string_view name) {

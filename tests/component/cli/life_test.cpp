@@ -81,6 +81,9 @@ TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
       "given.yaml",
       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: x}\nspec:\n  components:\n    driver:\n"
       "      version: \"535.261.03\"\n      source: {repository: \"oci://u:Tr0ub4dor-given@127.0.0.1:9/d\"}\n");
+  // What a spec refers to lies beside it, without a name in the file that would give it away.
+  root.put("etc/slipway/registry-password", "Tr0ub4dor-bare\n");
+  root.put("etc/slipway/mok.key", "0Tr0ub4dor-der");
   const std::string tar = root.folder().at("report.tar").string();
   const pid_t child =
       root.start({"bugreport", "--to", tar, "-f", root.folder().at("given.yaml").string(), "--sim", "h100x8"},

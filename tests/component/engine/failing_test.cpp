@@ -51,6 +51,17 @@ TEST_F(Failing, IsSaidByEachApplyUntilItWorks) {
   EXPECT_THAT(host.slipway({"apply"}).out, Not(HasSubstr("probe.here"))) << "what works is not verified each time";
 }
 
+// A file of two million brackets overflowed the stack of whoever printed or copied it.
+TEST_F(Failing, RecordThatNestsWithoutEndIsAnErrorAndNoCrash) {
+  apply_broken(kProbe);
+  host.put(record, "{\"probe\": " + std::string(2'000'000, '['));
+  for (const char* command : {"status", "plan", "apply", "verify", "doctor"}) {
+    const Ran ran = host.slipway({command});
+    EXPECT_EQ(ran.code, 1) << command;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("nests too deep")) << command;
+  }
+}
+
 TEST_F(Failing, IsSaidByPlanStatusVerifyAndDoctorToo) {
   apply_broken(kProbe);
   const Ran plan = host.slipway({"plan"});

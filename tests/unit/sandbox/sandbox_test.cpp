@@ -55,6 +55,12 @@ TEST_F(SandboxTest, RunsAProgramAndGivesItsOutputAndStatus) {
   EXPECT_EQ(shell("kill -9 $$"), 128 + 9);
 }
 
+TEST_F(SandboxTest, RunsNothingOfTheRootWhereItIsOnlyPrepared) {
+  request.prepare_only = true;
+  EXPECT_EQ(shell("echo the root took over; exit 7"), 0);
+  EXPECT_EQ(output, "");
+}
+
 TEST_F(SandboxTest, NothingOfTheRootCanBeWrittenWhenItIsReadOnly) {
   EXPECT_NE(shell("touch /etc/slipway-was-here"), 0);
   EXPECT_THAT(output, HasSubstr("Read-only file system"));

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/fabric.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
+#include "sim/state/machine.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
 namespace slipway::core {
@@ -39,6 +43,21 @@ TEST_F(SimLibrary, ShowsTheGpusOfItsProfile) {
   EXPECT_EQ(nvml::memory(*nvml_, gpu(0))->total, 81559ULL << 20U);
   EXPECT_EQ(nvml::driver_version(*nvml_).value_or(""), "550.90.07");
   EXPECT_FALSE(nvml::fabric(*nvml_, gpu(0))->attached());
+}
+
+// A root may bring the file of a machine: it is refused when it claims more than there is place for.
+TEST_F(SimLibrary, RefusesAMachineWithMoreGpusThanThereIsPlaceFor) {
+  make("h100x8");
+  nvml_.reset();
+  const std::uint32_t many = 0x7fffffff;
+  const std::string path = folder_.at("machine").string();
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(::pwrite(file, &many, sizeof many, offsetof(sim::Machine, gpu_count)), ssize_t{sizeof many});
+  ::close(file);
+  nvidia::nvml::Nvml nvml(
+      nvidia::nvml::NvmlOptions{.library = {.named = SIM_LIBRARY}, .call_limit = std::chrono::milliseconds(2000)});
+  EXPECT_FALSE(nvml.reopen().ok());
 }
 
 TEST_F(SimLibrary, FindsADeviceByUuidAndByPlace) {

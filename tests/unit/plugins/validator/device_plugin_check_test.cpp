@@ -48,6 +48,14 @@ TEST(DevicePlugin, IsNotExercisedWithoutKubeletOrWithoutAPlugin) {
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("not-exercised"));
 }
 
+// Issue 13: verify said in one breath that no kubelet had run, and that kubelet had no device.
+TEST(DevicePlugin, IsNotExercisedWhereAPluginListensAndNoKubeletHasRun) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64").directory(kDevicePlugins);
+  const Listener plugin(host);
+  EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("not-exercised validator.plugin: no kubelet has run"));
+}
+
 TEST(DevicePlugin, PassesWhenKubeletHasDevicesOfAPluginThatListens) {
   FakeHost host;
   host.live("6.1.0-50-amd64");

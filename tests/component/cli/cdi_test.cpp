@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CDI spec whose hook program is not there: no container with a GPU could start, and everybody who sees it says so.
+// CDI specs that would not work, and GPUs that come and go: everybody who sees it says so.
+#include <cstdlib>
+
 #include "tests/component/cli/driver_root.hpp"
 
 namespace slipway {
@@ -47,6 +49,26 @@ TEST(CdiPlan, NotesAHookProgramThatIsNotThere) {
   EXPECT_THAT(plan.out, HasSubstr("hook program /usr/bin/slipway-cdi-hook, which is not there")) << plan.err;
   root.put("usr/bin/slipway-cdi-hook", "");
   EXPECT_THAT(root.run({"plan"}, kMachine).out, Not(HasSubstr("hook program")));
+}
+
+// What NVML says is no file: an answer that was kept said for ever that the GPU is lost.
+TEST(CdiPlan, FollowsAGpuThatIsLostAndFoundAgain) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  root.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
+            ", trust: unsigned}}\n    cdi: {}\n");
+  const auto sim = [&](const std::string& change) {
+    return std::system((SLIPWAY_SIM_PROGRAM " " + root.path("run/slipway/sim").string() + " " + change).c_str());
+  };
+  EXPECT_THAT(root.run({"plan"}, kMachine).out, Not(HasSubstr("fell off the bus")));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(sim("gpu 3 lost"), 0);
+    const Ran lost = root.run({"plan"}, kMachine);
+    EXPECT_THAT(lost.out + lost.err, HasSubstr("fell off the bus"));
+    ASSERT_EQ(sim("gpu 3 found"), 0);
+    const Ran found = root.run({"plan"}, kMachine);
+    EXPECT_THAT(found.out + found.err, Not(HasSubstr("fell off the bus")));
+  }
 }
 
 }  // namespace
