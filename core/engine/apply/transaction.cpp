@@ -112,7 +112,7 @@ Status Transaction::take_away() {
     SLIPWAY_TRY(kind, kind_of(item));
     SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
     if (kept) continue;
-    session_.ui().step(planned_.name, item.check.summary);
+    session_.ui().step({planned_.name, "switch"}, item.check.summary);
     ActionContext now = context(item);
     SLIPWAY_CHECK(kind->take_away(item.action, item.original, now));
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
@@ -183,7 +183,8 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     SLIPWAY_CHECK(stop_requested());
     SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
     if (kept) continue;
-    session_.ui().step(planned_.name, item.check.summary);
+    session_.ui().step({planned_.name, phase == ActionKind::Phase::switch_in ? "switch" : "activate"},
+                       item.check.summary);
     ActionContext now = context(item);
     SLIPWAY_TRY(restart, restart_made_needless(item));
     SLIPWAY_TRY(outcome, kind->perform(item.action, now));
@@ -217,7 +218,7 @@ Status Transaction::activate_the_rest(bool late) {
     SLIPWAY_CHECK(journal_.intend(step, {}));
     changing_.push_back(&item);
     steps_.push_back(std::move(step.front()));
-    session_.ui().step(planned_.name, item.check.summary);
+    session_.ui().step({planned_.name, "activate"}, item.check.summary);
     SLIPWAY_CHECK(kind->perform(item.action, now));
     SLIPWAY_CHECK(journal_.done(steps_.back().id));
   }
@@ -233,7 +234,7 @@ Status Transaction::pay_before_activation() {
   SLIPWAY_TRY(owed, journal_.owed());
   for (const std::string& trigger : owed) {
     if (!needed_for_activation(trigger)) continue;
-    session_.ui().step(planned_.name, trigger);
+    session_.ui().step({planned_.name, "activate"}, trigger);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
     SLIPWAY_CHECK(pay_trigger(trigger, now));
     paid_.insert(trigger);
@@ -252,7 +253,7 @@ Status Transaction::pay_restarts() {
   for (const PlannedItem& item : planned_.items) {
     for (const std::string& trigger : restarts_before(item)) {
       if (paid_.contains(trigger) || std::find(owed.begin(), owed.end(), trigger) == owed.end()) continue;
-      session_.ui().step(planned_.name, trigger);
+      session_.ui().step({planned_.name, "activate"}, trigger);
       paid_.insert(trigger);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
       SLIPWAY_TRY(payment, pay_trigger(trigger, now));

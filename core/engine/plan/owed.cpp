@@ -58,7 +58,7 @@ Status pay_owed(Session& session, Journal& journal, std::vector<std::string>& re
   std::vector<std::string> paid;
   Skipped skipped;
   for (const std::string& trigger : owed) {
-    session.ui().step("", trigger);
+    session.ui().step({"", "activate"}, trigger);
     ActionContext context = make_context(session, "slipway", layers, {});
     auto payment = pay_trigger(trigger, context);
     if (!payment) {
