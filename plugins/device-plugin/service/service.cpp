@@ -11,6 +11,7 @@
 #include "device-plugin/config/watch.hpp"
 #include "device-plugin/managers.hpp"
 #include "device-plugin/service/driver_watch.hpp"
+#include "device-plugin/service/grpc/grpc_log.hpp"
 #include "device-plugin/service/kubelet_view.hpp"
 #include "device-plugin/service/mps/daemons.hpp"
 #include "device-plugin/service/registrar.hpp"
@@ -191,6 +192,7 @@ class DevicePluginService final : public Service {
     std::unique_ptr<Registrar>& registrar = kept_registrar();
     const EndpointPaths paths = paths_of(spec, host);
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
+    set_grpc_log(log);
     if (!registrar || registrar->paths() != paths) {
       registrar.reset();
       registrar = std::make_unique<Registrar>(paths, log);
@@ -208,6 +210,7 @@ class DevicePluginService final : public Service {
                                      .let_go = [&] { run.let_go(); },
                                      .while_quiet = [&] { run.while_quiet(); }});
     registrar->set_log({});
+    set_grpc_log({});
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }
