@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <slipway/error.hpp>
 #include <slipway/json.hpp>

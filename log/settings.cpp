@@ -2,6 +2,8 @@
 #include "log/settings.hpp"
 
 #include <array>
+#include <string_view>
+#include <utility>
 
 namespace slipway::core {
 namespace {

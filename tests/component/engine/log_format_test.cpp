@@ -64,12 +64,15 @@ TEST(LogFormat, AsJsonIsALineForEachEventWithComponentPhaseAndGeneration) {
 }
 
 TEST(LogFormat, AsJsonHasErrorsOfComponentsWhole) {
-  const ScratchHost host;
+  ScratchHost host;
+  host.live = true;
   host.spec(kLoggedFailing);
   const Ran ran = host.slipway({"apply", "--log-format", "json"});
   EXPECT_EQ(ran.code, 1);
-  const Json last = events(ran.err).back();
-  EXPECT_EQ(last["level"], "error");
+  const auto all = events(ran.err);
+  ASSERT_FALSE(all.empty());
+  const Json& last = all.back();
+  ASSERT_EQ(last["level"], "error") << ran.err;
   EXPECT_EQ(last["component"], "probe");
   EXPECT_EQ(last["error"]["what"], last["message"]);
   EXPECT_TRUE(last["error"]["code"].is_string());

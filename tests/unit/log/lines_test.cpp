@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/lines.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 namespace slipway::core {
