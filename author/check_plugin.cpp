@@ -287,7 +287,7 @@ class PluginCheck {
     SLIPWAY_TRY(apply, fresh.apply());
     if (!applied(apply)) {
       fail("fresh-host", "apply fails on a fresh " + trial_.sim + output_of(apply),
-           "see the error; `slipway apply -vv` says more");
+           "see the error; `slipway apply -v` says more");
       return false;
     }
     pass("fresh-host", "applied in " + std::to_string(apply.steps) + " steps");

@@ -63,7 +63,7 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options);
 Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui);
 
 /// Prints what an apply came to, writes the lock, and gives the exit code.
-Result<int> finish_apply(const Options& options, const ApplyResult& result);
+Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui);
 
 /// To standard output. Whether all of it got there is what main() asks at the end.
 void print(const std::string& text);

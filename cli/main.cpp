@@ -2,9 +2,8 @@
 // cli/main.cpp - slipway: finds the command, prints its error, exits with its code.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
-
-#include <unistd.h>
 
 #include <slipway/write/standard_output.hpp>
 
@@ -19,11 +18,12 @@
 namespace slipway::core {
 namespace {
 
+constexpr const char* kLogFormat = "log-format";
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
-/// These, and those that say which host it is about and where downloads are.
+/// These, and those that say which host it is about, where downloads are, and how it is logged.
 std::vector<std::string> on_host(std::vector<std::string> options) {
-  options.insert(options.end(), {"root", "live", "kernel", "sim", "cache"});
+  options.insert(options.end(), {"root", "live", "kernel", "sim", "cache", kLogFormat});
   return options;
 }
 
@@ -108,7 +108,11 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
     return kExitDone;
   }
   SLIPWAY_CHECK(check_words(command, options));
-  TerminalUi ui(options.verbosity, options.output == "jsonl");
+  if (std::ranges::count(command.options, kLogFormat) != 0) {
+    SLIPWAY_TRY(log, read_log_settings(options.log_format, options.verbosity > 0, std::getenv("SLIPWAY_LOG")));
+    options.log = log;
+  }
+  TerminalUi ui(options.log, options.output == "jsonl");
   auto result = command.run(options, ui);
   if (result) return result;
   SessionOptions acted_on = options.session;
@@ -141,6 +145,11 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
   return told_to_programs(unknown_command(name), words);
 }
 
+/// The last that is logged: what the command failed with.
+void report(const Error& error, const std::vector<std::string>& words) {
+  TerminalUi({log_format_of(words), LogLevel::error}, false).failed({}, error, to_text(error));
+}
+
 /// What the command line asks for, and its exit status.
 int answer(const std::vector<std::string>& words) {
   if (!words.empty() && (words[0] == "version" || words[0] == "--version")) {
@@ -153,15 +162,15 @@ int answer(const std::vector<std::string>& words) {
   }
   const auto result = run(words[0], {words.begin() + 1, words.end()});
   if (result) return *result;
-  std::fputs(wrapped(to_text(result.error()), columns_of(STDERR_FILENO)).c_str(), stderr);
+  report(result.error(), words);
   return exit_code(result.error());
 }
 
 /// Results that nobody got are no success.
-int with_output_checked(int status) {
+int with_output_checked(int status, const std::vector<std::string>& words) {
   const Status written = standard_output_status();
   if (written) return status;
-  std::fputs(to_text(written.error()).c_str(), stderr);
+  report(written.error(), words);
   return status == kExitUsage ? kExitUsage : kExitError;
 }
 
@@ -209,7 +218,7 @@ const std::vector<Command>& commands() {
        "pkg build|push|pull|inspect …",
        "packages as OCI artifacts",
        run_pkg,
-       {"ca", "cache", "insecure", "output", "tag", "to", "trust"},
+       {"ca", "cache", "insecure", kLogFormat, "output", "tag", "to", "trust"},
        2,
        {"build", "push", "pull", "inspect"}},
       {"completion",
@@ -228,16 +237,16 @@ const std::vector<Command>& commands() {
 int main(int count, char** values) {
   using namespace slipway;
   hold_standard_streams();
+  const std::vector<std::string> words{values + (count > 0 ? 1 : 0), values + count};
   try {
-    return core::with_output_checked(core::answer({values + (count > 0 ? 1 : 0), values + count}));
+    return core::with_output_checked(core::answer(words), words);
   } catch (const std::exception& problem) {
-    std::fputs(to_text(Error{ErrorCode::internal,
-                             std::string("bug in slipway: ") + problem.what(),
-                             {},
-                             "please report it with the command that you ran",
-                             {}})
-                   .c_str(),
-               stderr);
+    core::report({ErrorCode::internal,
+                  std::string("bug in slipway: ") + problem.what(),
+                  {},
+                  "please report it with the command that you ran",
+                  {}},
+                 words);
     return core::kExitError;
   }
 }

@@ -38,7 +38,9 @@ po::options_description visible_options(Options& options) {
   add("insecure", "pkg: plain HTTP to a host that is not loopback");
   add("trust", po::value(&options.trust)->value_name("unsigned"), "pkg: take an unsigned source");
   add("ca", po::value(&options.ca)->value_name("PEM"), "pkg: a private CA");
-  add("verbose,v", "say more; twice: debug");
+  add("log-format", po::value(&options.log_format)->value_name("text|json"),
+      "form of the log on standard error (default text; under systemd, entries of its journal)");
+  add("verbose,v", "say more, and log down to debug");
   add("help,h", "this text");
   return table;
 }

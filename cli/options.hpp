@@ -9,6 +9,7 @@
 
 #include "core/engine/session.hpp"
 #include "core/exit_code.hpp"
+#include "log/settings.hpp"
 
 namespace slipway::core {
 
@@ -31,6 +32,8 @@ struct Options {
   bool dry_run = false;
   bool schema = false;
   int verbosity = 0;
+  std::string log_format;  ///< --log-format; empty: not given
+  LogSettings log;         ///< of a command that logs: what --log-format, -v and SLIPWAY_LOG come to
 
   // pkg, init and the like
   std::string destination;        ///< --to

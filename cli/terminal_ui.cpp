@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
+#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -30,8 +31,11 @@ std::string bar(std::uint64_t done, std::uint64_t total) {
 
 }  // namespace
 
-TerminalUi::TerminalUi(int verbosity, bool json_lines)
-    : verbosity_(verbosity), json_lines_(json_lines), terminal_(!json_lines && ::isatty(STDERR_FILENO) == 1) {}
+TerminalUi::TerminalUi(const LogSettings& settings, bool json_lines)
+    : log_(settings, {.fit = [](const std::string& text) { return wrapped(text, columns_of(STDERR_FILENO)); }}),
+      json_lines_(json_lines),
+      bars_(!json_lines && settings.format == LogFormat::text && log_.shows(LogLevel::info) &&
+            ::isatty(STDERR_FILENO) == 1) {}
 
 TerminalUi::~TerminalUi() { clear_bar(); }
 
@@ -42,25 +46,39 @@ void TerminalUi::clear_bar() {
 
 void TerminalUi::event(Json members) { print(json_text(envelope("Event", std::move(members)), "jsonl")); }
 
-void TerminalUi::line(const std::string& component, const std::string& text) {
+void TerminalUi::write(LogEvent event) {
   clear_bar();
-  const std::string whole = component.empty() ? text : component + ": " + text;
-  std::fprintf(stderr, "%s\n", wrapped(whole, columns_of(STDERR_FILENO)).c_str());
+  event.generation = generation_;
+  log_.write(event);
 }
 
-void TerminalUi::log(Level level, const std::string& component, const std::string& text) {
-  const int needed = level == Level::debug ? 2 : level == Level::info ? 1 : 0;
-  if (verbosity_ < needed) return;
+void TerminalUi::set_generation(std::optional<int> number) {
+  const std::scoped_lock lock(mutex_);
+  generation_ = number;
+}
+
+void TerminalUi::log(Level level, const Subject& about, const std::string& text) {
+  const LogLevel shown = level == Level::warning ? LogLevel::warning
+                         : level == Level::info  ? LogLevel::info
+                                                 : LogLevel::debug;
+  if (!log_.shows(shown)) return;
   const std::scoped_lock lock(mutex_);
   if (json_lines_)
-    event({{"type", level == Level::warning ? "warning" : "log"}, {"component", component}, {"text", text}});
-  line(component, (level == Level::warning ? "warning: " : "") + text);
+    event({{"type", level == Level::warning ? "warning" : "log"}, {"component", about.component}, {"text", text}});
+  write({shown, about.component, about.phase, {}, text, {}, {}});
 }
 
-void TerminalUi::step(const std::string& component, const std::string& text) {
+void TerminalUi::step(const Subject& about, const std::string& text) {
   const std::scoped_lock lock(mutex_);
-  if (json_lines_) return event({{"type", "step"}, {"component", component}, {"text", text}});
-  line(component, text);
+  if (json_lines_) return event({{"type", "step"}, {"component", about.component}, {"text", text}});
+  write({LogLevel::info, about.component, about.phase, {}, text, {}, {}});
+}
+
+void TerminalUi::failed(const std::string& component, const Error& error, const std::string& text) {
+  const std::scoped_lock lock(mutex_);
+  LogEvent event = event_of(error, text);
+  event.component = component;
+  write(std::move(event));
 }
 
 void TerminalUi::progress(const std::string& component, const std::string& label, std::uint64_t done,
@@ -72,12 +90,12 @@ void TerminalUi::progress(const std::string& component, const std::string& label
   last_draw_ = now;
   if (json_lines_) {
     event({{"type", "progress"}, {"component", component}, {"label", label}, {"done", done}, {"total", total}});
-  } else if (terminal_) {
+  } else if (bars_) {
     std::fprintf(stderr, "\r\033[K%s: %s %s", component.c_str(), printable(label).c_str(), bar(done, total).c_str());
     bar_shown_ = true;
     if (finished) clear_bar();
   } else if (label != last_label_) {
-    line(component, label);
+    write({LogLevel::info, component, {}, {}, label, {}, {}});
   }
   last_label_ = finished ? "" : label;
 }

@@ -19,7 +19,7 @@ enum ExitCode : int {
 
 inline int exit_code(const Error& error) {
   if (error.code == ErrorCode::busy) return kExitLocked;
-  return error.where == "command line" ? kExitUsage : kExitError;
+  return error.where == "command line" || error.where == "environment" ? kExitUsage : kExitError;
 }
 
 }  // namespace slipway::core

@@ -107,7 +107,7 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
     return kExitDone;
   }
   SLIPWAY_TRY(result, recorded_apply(*session, options, loaded.spec, apply));
-  return finish_apply(options, result);
+  return finish_apply(options, result, ui);
 }
 
 }  // namespace slipway::core

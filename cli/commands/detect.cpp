@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "cli/render/text.hpp"
+#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -31,7 +31,7 @@ Result<int> run_detect(const Options& options, TerminalUi& ui) {
     text << name << (facts.applicable() ? "" : ": not applicable, " + facts.why_not()) << '\n';
     append(text, "", facts.values());
   }
-  print(options.output == "text" ? printable(text.str())
+  print(options.output == "text" ? printable(text.str(), true)
                                  : json_text(envelope("Facts", {{"components", components}}), options.output));
   return kExitDone;
 }

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "cli/render/text.hpp"
+#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -103,7 +103,7 @@ Result<int> run_pkg(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(request, request_of(options, session->cache()));
   SLIPWAY_TRY(result, session->artifact("pkg", request.first, request.second));
-  print(options.output == "text" ? printable(result_text(request.first, result))
+  print(options.output == "text" ? printable(result_text(request.first, result), true)
                                  : json_text(envelope("Package", result), options.output));
   return kExitDone;
 }

@@ -56,7 +56,7 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
   }
   session->set_hardware(spec.hardware);
   SLIPWAY_TRY(result, recorded_apply(*session, options, spec, {{{}, lock, options.locked}, {}, false}));
-  return finish_apply(options, result);
+  return finish_apply(options, result, ui);
 }
 
 }  // namespace slipway::core

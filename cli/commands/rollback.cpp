@@ -46,7 +46,7 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
   SLIPWAY_TRY(result, recorded_apply(*session, options, spec, {{options.only, lock, options.locked}, {}}));
-  return finish_apply(options, result);
+  return finish_apply(options, result, ui);
 }
 
 }  // namespace slipway::core

@@ -56,7 +56,7 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
         SLIPWAY_CHECK(expect_service(*manifest, section));
         return ServiceConfig{file, section, to_json(session->host_config()), session->worker_environment()};
       }};
-  ServiceUi log(options.verbosity > 0);
+  ServiceUi log(options.log, session->root().root());
   SLIPWAY_CHECK(run_supervised(service, session->root().root(), log));
   return kExitDone;
 }

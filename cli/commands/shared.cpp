@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
-
 #include <unistd.h>
 
 #include <slipway/write/standard_output.hpp>
@@ -8,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
+#include "core/service/service_ui.hpp"
 
 namespace slipway::core {
 namespace {
@@ -51,8 +50,6 @@ Result<SpecAndLock> from_generation(Session& session) {
   return loaded;
 }
 
-void say(const std::string& text) { std::fputs(wrapped(text, columns_of(STDERR_FILENO)).c_str(), stderr); }
-
 }  // namespace
 
 Result<SpecAndLock> load_spec(Session& session, const Options& options) {
@@ -78,14 +75,17 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
   SessionOptions wanted = options.session;
   wanted.shipped_unit = options.boot;
   wanted.spec = options.spec;
-  return Session::open(wanted, ui);
+  auto session = Session::open(wanted, ui);
+  if (session) ui.set_generation(generation_in_force((*session)->root().root()));
+  return session;
 }
 
 void print(const std::string& text) { write_standard_output(text); }
 
 void print_wrapped(const std::string& text) { print(wrapped(text, columns_of(STDOUT_FILENO))); }
 
-Result<int> finish_apply(const Options& options, const ApplyResult& result) {
+Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui) {
+  if (result.generation != 0) ui.set_generation(result.generation);
   if (!options.lock.empty() && !options.locked && !result.run.failed())
     SLIPWAY_CHECK(result.run.lock.write(options.lock));
   if (options.output == "text")
@@ -93,8 +93,9 @@ Result<int> finish_apply(const Options& options, const ApplyResult& result) {
   else
     print(json_text(apply_json(result), options.output));
   for (const PlannedComponent& component : result.run.components)
-    if (component.error) say(error_text(*component.error, component.name, &result.run.spec));
-  if (result.error) say(to_text(*result.error));
+    if (component.error)
+      ui.failed(component.name, *component.error, error_text(*component.error, component.name, &result.run.spec));
+  if (result.error) ui.failed({}, *result.error, to_text(*result.error));
   return apply_exit_code(result);
 }
 

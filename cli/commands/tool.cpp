@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
 #include "core/worker/client/spawn.hpp"
@@ -35,6 +37,11 @@ Error become_tool(const std::string& name, std::vector<std::string> words) {
   return become(*program, words);
 }
 
+/// A tool that is a program of its own has a log of its own.
+Error no_log_format(const std::string& program) {
+  return {ErrorCode::invalid, program + " takes no --log-format", "command line", "leave --log-format out", {}};
+}
+
 /// For a component whose tools are all programs of their own.
 Result<int> list_programs(const Manifest& component, const std::vector<std::string>& words) {
   std::vector<std::string> names;
@@ -56,12 +63,16 @@ Result<int> list_programs(const Manifest& component, const std::vector<std::stri
 
 Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& words) {
   std::vector<std::string> rest = words;
-  const auto verbose = std::erase_if(rest, [](const std::string& word) { return word == "-v"; });
+  const bool verbose = std::erase_if(rest, [](const std::string& word) { return word == "-v"; }) > 0;
+  SLIPWAY_TRY(log_format, take_option("--log-format", rest));
+  SLIPWAY_TRY(log, read_log_settings(log_format, verbose, std::getenv("SLIPWAY_LOG")));
   if (!rest.empty())
-    if (const auto program = manifest.tool_programs.find(rest.front()); program != manifest.tool_programs.end())
+    if (const auto program = manifest.tool_programs.find(rest.front()); program != manifest.tool_programs.end()) {
+      if (!log_format.empty()) return no_log_format(program->second);
       return become_tool(program->second, rest);
+    }
   if (!manifest.has_tools) return list_programs(manifest, rest);
-  TerminalUi ui(static_cast<int>(verbose), false);
+  TerminalUi ui(log, false);
   SessionOptions options;
   SLIPWAY_TRY(sim, take_option("--sim", rest));
   options.sim = sim;

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 
 #include <fcntl.h>
@@ -103,10 +102,10 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
                                  SLIPWAY_TRY(now, read_left(*root, words.component));
                                  return ServiceConfig{*file, now.section, host_of(folder), {}};
                                }};
-  ServiceUi ui(words.debug);
+  ServiceUi ui(words.log, *root);
   const Status status = run_supervised(service, *root, ui);
   if (status) return kExitDone;
-  std::fputs(to_text(status.error()).c_str(), stderr);
+  ui.failed(words.component, status.error());
   return exit_code(status.error());
 }
 

@@ -8,7 +8,10 @@ namespace {
 
 constexpr std::string_view kProgramPrefix = "slipway-";
 
-bool is_for_slipway(const std::string& word) { return word == "-v" || word == "--sim" || word.starts_with("--sim="); }
+bool is_for_slipway(const std::string& word) {
+  return word == "-v" || word == "--sim" || word.starts_with("--sim=") || word == "--log-format" ||
+         word.starts_with("--log-format=");
+}
 
 std::vector<std::string> after(const std::vector<std::string>& words, std::ptrdiff_t count) {
   return {words.begin() + count, words.end()};

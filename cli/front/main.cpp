@@ -3,6 +3,7 @@
 // the program that knows all commands.
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -39,7 +40,7 @@ void try_tool(const std::string& folder, const ToolWords& words) {
 
 void run_direct_tool(const std::vector<std::string>& words) {
   const std::vector<ToolWords> ways = tool_words(words);
-  if (ways.empty()) return;
+  if (ways.empty() || std::getenv("SLIPWAY_LOG") != nullptr) return;
   const std::vector<std::string> folders = plugin_folders(true);
   if (folders.size() != 1) return;  // which of several holds a component is for the other program to find out
   for (const ToolWords& way : ways) try_tool(folders.front(), way);
@@ -55,7 +56,7 @@ int print_reference(const std::string& text) {
 
 int run(const std::vector<std::string>& words) {
   if (const auto text = reference_text(words, own_prefix())) return print_reference(*text);
-  if (const auto service = service_words(words))
+  if (const auto service = service_words(words, std::getenv("SLIPWAY_LOG")))
     if (const auto ended = run_direct_service(*service)) return *ended;
   run_direct_tool(words);
   const auto engine = own_program("slipway-engine");

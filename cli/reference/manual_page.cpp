@@ -59,7 +59,7 @@ somebody is in the way; come back later
 done but for a reboot
 .TP
 .B 64
-the command line is wrong
+the command line is wrong, or a variable of slipway's in the environment
 .TP
 .B 75
 another slipway is at work on this root;
@@ -89,6 +89,14 @@ shows
 .TP
 .B SLIPWAY_PLUGIN_PATH
 folders of plugins, separated by colons, for commands that are started by hand
+.TP
+.B SLIPWAY_LOG
+the lowest level that is logged: error, warning, info (default) or debug;
+.B \-v
+shows all
+.TP
+.B NO_COLOR
+no colour on a terminal
 .TP
 .B SLIPWAY_LOG_DIR
 folder of the log, in the place of /var/log/slipway, for commands that are started by hand

@@ -15,10 +15,6 @@ namespace slipway::core {
 /// SLIPWAY_COLUMNS says it for anything.
 std::size_t columns_of(int descriptor);
 
-/// With \x1b and the like in the place of control characters, but for line ends and tabs: texts of others (names,
-/// states, messages of programs) command no terminal.
-std::string printable(const std::string& text);
-
 /// Breaks lines that are longer, between words, and long paths behind a slash. A command in backquotes stays whole
 /// where a line has room for it.
 std::string wrapped(const std::string& text, std::size_t columns);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/render/text.hpp"
+#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -113,26 +113,8 @@ std::size_t columns_of(int descriptor) {
   return size.ws_col >= kNarrowest ? size.ws_col : 0;
 }
 
-std::string printable(const std::string& text) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : 0);
-    const bool is_c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F in UTF-8
-    if ((byte >= 0x20 && byte != 0x7F && !is_c1) || byte == '\n' || byte == '\t') {
-      result += text[at];
-      continue;
-    }
-    char escape[8];
-    std::snprintf(escape, sizeof escape, "\\x%02x", is_c1 ? next : byte);
-    result += escape;
-    at += is_c1 ? 1 : 0;
-  }
-  return result;
-}
-
 std::string wrapped(const std::string& foreign, std::size_t columns) {
-  const std::string text = printable(foreign);
+  const std::string text = printable(foreign, true);
   if (columns == 0) return text;
   std::string result;
   for (std::size_t at = 0; at < text.size();) {

@@ -48,10 +48,8 @@ Result<std::string> absolute_folder(const std::string& path) {
 /// What a hermetic component is asked only once: not `verify`, which tries things, and what acts.
 bool is_kept(const std::string& op) { return op == "detect" || op == "check" || op == "plan"; }
 
-Ui::Level level_of(const std::string& word) {
-  if (word == "debug") return Ui::Level::debug;
-  return word == "warning" ? Ui::Level::warning : Ui::Level::info;
-}
+/// What plugins say while a command is at work is for who asks for it, unless it is a warning: the steps tell the rest.
+Ui::Level level_of(const std::string& word) { return word == "warning" ? Ui::Level::warning : Ui::Level::debug; }
 
 }  // namespace
 
@@ -125,10 +123,10 @@ void Session::set_hardware(const std::string& word) {
   host_config_.hardware = !word.empty() ? word : visible ? "detect" : "assume";
 }
 
-WorkerEvents Session::events(const std::string& component) {
+WorkerEvents Session::events(const std::string& component, const std::string& op) {
   WorkerEvents events;
-  events.log = [this, component](const std::string& level, const std::string& text) {
-    ui_.log(level_of(level), component, text);
+  events.log = [this, about = Subject(component, op)](const std::string& level, const std::string& text) {
+    ui_.log(level_of(level), about, text);
   };
   events.progress = [this, component](const std::string& label, std::uint64_t done, std::uint64_t total) {
     ui_.progress(component, label, done, total);
@@ -136,8 +134,8 @@ WorkerEvents Session::events(const std::string& component) {
   events.output = [this](const std::string& text) {
     if (tool_output) tool_output(text);
   };
-  events.core = [this, component](const std::string& op, const Json& request) {
-    return core_call(component, op, request);
+  events.core = [this, component](const std::string& asked, const Json& request) {
+    return core_call(component, asked, request);
   };
   return events;
 }
@@ -198,7 +196,7 @@ Result<Json> Session::ask_plugin(const std::string& component, const std::string
                                  const Json& request, std::chrono::milliseconds limit) {
   SLIPWAY_TRY(process, worker(component, path));
   if (simulated_) simulated_->follow_root();
-  auto reply = process->call(op, request, limit, events(component));
+  auto reply = process->call(op, request, limit, events(component, op));
   if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {
     const std::scoped_lock lock(workers_mutex_);
     workers_.erase(component);  // it is dead or not to be trusted any more; the next call starts afresh
@@ -210,7 +208,7 @@ Result<Json> Session::ask_plugin(const std::string& component, const std::string
 Result<Json> Session::artifact(const std::string& component, const std::string& op, const Json& request) {
   const std::string name = "artifact/" + component;
   SLIPWAY_TRY(process, worker(name, helper_path("slipway-artifact.so")));
-  return process->call(op, request, kTransferLimit, events(component));
+  return process->call(op, request, kTransferLimit, events(component, op));
 }
 
 Result<Json> Session::core_call(const std::string& component, const std::string& op, const Json& request) {

@@ -83,7 +83,7 @@ class Session {
   Result<Json> ask_plugin(const std::string& component, const std::string& path, const std::string& op,
                           const Json& request, std::chrono::milliseconds limit);
   Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
-  WorkerEvents events(const std::string& component);
+  WorkerEvents events(const std::string& component, const std::string& op);
   Result<Json> core_call(const std::string& component, const std::string& op, const Json& request);
 
   SessionOptions options_;

@@ -4,21 +4,31 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace slipway::core {
+
+/// What a line is about.
+struct Subject {
+  // From a component alone, since that is all that most lines know. NOLINTBEGIN(google-explicit-constructor)
+  Subject(const char* of) : component(of) {}
+  Subject(std::string of, std::string during = {}) : component(std::move(of)), phase(std::move(during)) {}
+  // NOLINTEND(google-explicit-constructor)
+  std::string component;  ///< empty: slipway itself
+  std::string phase;  ///< "detect", "switch", …: an operation of the worker, or a part of an apply; empty: neither
+};
 
 /// Called from several threads, one call at a time is not guaranteed: implementations lock.
 class Ui {
  public:
   virtual ~Ui() = default;
   enum class Level { debug, info, warning };
-  /// A line about a component ("" for slipway itself).
-  virtual void log(Level level, const std::string& component, const std::string& text) = 0;
+  virtual void log(Level level, const Subject& about, const std::string& text) = 0;
   /// Progress of one named step; `total` 0 while it is not known. done == total ends it.
   virtual void progress(const std::string& component, const std::string& label, std::uint64_t done,
                         std::uint64_t total) = 0;
   /// A step of an apply begins: "install", "switch", "load", …, with what it is about.
-  virtual void step(const std::string& component, const std::string& text) = 0;
+  virtual void step(const Subject& about, const std::string& text) = 0;
 };
 
 }  // namespace slipway::core

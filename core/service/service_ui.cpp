@@ -1,18 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/service_ui.hpp"
 
-#include <cstdio>
-#include <cstdlib>
+#include <array>
+#include <charconv>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace slipway::core {
 
-ServiceUi::ServiceUi(bool debug) : journal_(std::getenv("JOURNAL_STREAM") != nullptr), debug_(debug) {}
+std::optional<int> generation_in_force(const RootDir& root) {
+  const auto file = root.open_at("/var/lib/slipway/generations/current", O_RDONLY | O_NONBLOCK);
+  std::array<char, 32> text{};
+  const ssize_t got = file ? ::read(file->get(), text.data(), text.size()) : -1;
+  int number = 0;
+  if (got <= 0 || std::from_chars(text.data(), text.data() + got, number).ec != std::errc{}) return std::nullopt;
+  return number;
+}
 
-void ServiceUi::log(Level level, const std::string& component, const std::string& text) {
-  if (level == Level::debug && !debug_) return;
-  const char* const priority = level == Level::warning ? "<4>" : level == Level::info ? "<6>" : "<7>";
-  const char* const word = level == Level::warning ? "warning: " : "";
-  std::fprintf(stderr, "%s%s: %s%s\n", journal_ ? priority : "", component.c_str(), journal_ ? "" : word, text.c_str());
+void ServiceUi::log(Level level, const Subject& about, const std::string& text) {
+  const LogLevel shown = level == Level::warning ? LogLevel::warning
+                         : level == Level::info  ? LogLevel::info
+                                                 : LogLevel::debug;
+  if (!log_.shows(shown)) return;
+  // Read for each line: an apply makes another one while the service goes on.
+  log_.write({shown, about.component, about.phase, generation_in_force(root_), text, {}, {}});
+}
+
+void ServiceUi::failed(const std::string& component, const Error& error) {
+  LogEvent event = event_of(error, to_text(error));
+  event.component = component;
+  event.phase = "service";
+  event.generation = generation_in_force(root_);
+  log_.write(event);
 }
 
 }  // namespace slipway::core

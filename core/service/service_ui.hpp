@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/service/service_ui.hpp - what a service says: lines for the journal, with their priority, or for a terminal.
+// core/service/service_ui.hpp - what a service says goes to the log, with the generation that is in force.
 #pragma once
 
+#include <optional>
+
+#include <slipway/root_dir.hpp>
+
 #include "core/engine/ui.hpp"
+#include "log/log.hpp"
 
 namespace slipway::core {
 
+/// The number of the generation that is in force in a root, as the state there has it; empty: none.
+std::optional<int> generation_in_force(const RootDir& root);
+
 class ServiceUi final : public Ui {
  public:
-  /// @param debug  shows lines of that level as well
-  explicit ServiceUi(bool debug);
-  void log(Level level, const std::string& component, const std::string& text) override;
+  /// @param root  outlives this object
+  ServiceUi(const LogSettings& settings, const RootDir& root) : log_(settings), root_(root) {}
+  void log(Level level, const Subject& about, const std::string& text) override;
   void progress(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
-  void step(const std::string& component, const std::string& text) override { log(Level::info, component, text); }
+  void step(const Subject& about, const std::string& text) override { log(Level::info, about, text); }
+  /// Why the service has ended.
+  void failed(const std::string& component, const Error& error);
 
  private:
-  bool journal_;
-  bool debug_;
+  Log log_;
+  const RootDir& root_;
 };
 
 }  // namespace slipway::core

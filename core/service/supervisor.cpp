@@ -61,7 +61,7 @@ class Supervisor {
   void stop();
   void reload();
   void begin_reload();
-  void log(Ui::Level level, const std::string& text) { ui_.log(level, options_.component, text); }
+  void log(Ui::Level level, const std::string& text) { ui_.log(level, {options_.component, "service"}, text); }
   Json state() const;
   Status ended(const Result<Json>& reply);
 

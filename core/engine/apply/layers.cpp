@@ -92,10 +92,10 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   std::uint64_t lines = 0;
   const std::string label = "compiling " + build.value("name", component_);
   request.on_line = [&](const std::string& line) {
-    session_.ui().log(Ui::Level::debug, component_, line);
+    session_.ui().log(Ui::Level::debug, {component_, "stage"}, line);
     session_.ui().progress(component_, label, ++lines, 0);
   };
-  session_.ui().step(component_, label);
+  session_.ui().step({component_, "stage"}, label);
   const Status built = run_build(request);
   session_.ui().progress(component_, label, lines, lines);
   if (!built && built.error().code == ErrorCode::build_failed) remember_failure(layer, built.error());

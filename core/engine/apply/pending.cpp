@@ -58,7 +58,7 @@ Status run_pending(Session& session, Journal& journal, std::vector<std::string>&
   std::vector<std::string> done;
   Skipped skipped;
   for (const std::string& trigger : pending) {
-    session.ui().step("", trigger);
+    session.ui().step({"", "activate"}, trigger);
     ActionContext context = make_context(session, "slipway", layers, {});
     auto ran = run_trigger(trigger, context);
     if (!ran) {

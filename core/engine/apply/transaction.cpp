@@ -111,7 +111,7 @@ Status Transaction::take_away() {
     SLIPWAY_TRY(kind, kind_of(item));
     SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
     if (kept) continue;
-    session_.ui().step(planned_.name, item.check.summary);
+    session_.ui().step({planned_.name, "switch"}, item.check.summary);
     ActionContext now = context(item);
     SLIPWAY_CHECK(kind->take_away(item.action, item.original, now));
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
@@ -182,7 +182,8 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     SLIPWAY_CHECK(stop_requested());
     SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
     if (kept) continue;
-    session_.ui().step(planned_.name, item.check.summary);
+    session_.ui().step({planned_.name, phase == ActionKind::Phase::switch_in ? "switch" : "activate"},
+                       item.check.summary);
     ActionContext now = context(item);
     SLIPWAY_TRY(restart, restart_made_needless(item));
     SLIPWAY_TRY(outcome, kind->perform(item.action, now));
@@ -216,7 +217,7 @@ Status Transaction::activate_the_rest(bool late) {
     SLIPWAY_CHECK(journal_.intend(step, {}));
     changing_.push_back(&item);
     steps_.push_back(std::move(step.front()));
-    session_.ui().step(planned_.name, item.check.summary);
+    session_.ui().step({planned_.name, "activate"}, item.check.summary);
     SLIPWAY_CHECK(kind->perform(item.action, now));
     SLIPWAY_CHECK(journal_.done(steps_.back().id));
   }
@@ -233,7 +234,7 @@ Status Transaction::run_before_activation() {
   SLIPWAY_TRY(pending, journal_.pending());
   for (const std::string& trigger : pending) {
     if (!needed_for_activation(trigger)) continue;
-    session_.ui().step(planned_.name, trigger);
+    session_.ui().step({planned_.name, "activate"}, trigger);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
     SLIPWAY_CHECK(run_trigger(trigger, now));
     ran_.insert(trigger);
@@ -252,7 +253,7 @@ Status Transaction::run_restarts() {
   for (const PlannedItem& item : planned_.items) {
     for (const std::string& trigger : restarts_before(item)) {
       if (ran_.contains(trigger) || std::find(pending.begin(), pending.end(), trigger) == pending.end()) continue;
-      session_.ui().step(planned_.name, trigger);
+      session_.ui().step({planned_.name, "activate"}, trigger);
       ran_.insert(trigger);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
       SLIPWAY_TRY(ran, run_trigger(trigger, now));

@@ -48,7 +48,7 @@ void Transaction::settle_triggers(Error& cause) {
     }
     Status settled;
     if (ran_.contains(trigger)) {
-      session_.ui().step(planned_.name, trigger);
+      session_.ui().step({planned_.name, "undo"}, trigger);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
       if (const auto ran = run_trigger(trigger, now); !ran) settled = ran.error();
     }
@@ -69,7 +69,7 @@ void Transaction::reinstate_all(Error& cause) {
 }
 
 Error Transaction::undo(Error cause) {
-  session_.ui().step(planned_.name, "undoing what was done");
+  session_.ui().step({planned_.name, "undo"}, "undoing what was done");
   restore_all(cause);
   if (const Status synced = session_.root().sync(); !synced) return cause;
   // What could not be restored stays in the journal: the next apply tries again.

@@ -203,7 +203,8 @@ std::string environment_text(const std::vector<std::string>& further) {
                                                   "JOURNAL_STREAM",
                                                   "NOTIFY_SOCKET",
                                                   "WATCHDOG_PID",
-                                                  "SYSTEMD_EXEC_PID"};
+                                                  "SYSTEMD_EXEC_PID",
+                                                  "SLIPWAY_LOG"};
   std::set<std::string> entries(further.begin(), further.end());
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string variable = *entry;

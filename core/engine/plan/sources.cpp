@@ -78,7 +78,7 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
       continue;
     }
     if (all || reading.tag_prefixes().empty())
-      session.ui().step(component, "reading what " + shown(repository) + " holds");
+      session.ui().step({component, "plan"}, "reading what " + shown(repository) + " holds");
     Json request{{"source", named.source}, {"cache", session.cache()}};
     if (!all)
       request["tag_prefixes"] = reading.tag_prefixes();

@@ -11,6 +11,7 @@
 #include "deviceplugin/config/watch.hpp"
 #include "deviceplugin/devices/managers.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
+#include "deviceplugin/service/grpc/grpc_log.hpp"
 #include "deviceplugin/service/kubelet_view.hpp"
 #include "deviceplugin/service/mps/daemons.hpp"
 #include "deviceplugin/service/registrar.hpp"
@@ -191,6 +192,7 @@ class DevicePluginService final : public Service {
     std::unique_ptr<Registrar>& registrar = kept_registrar();
     const EndpointPaths paths = paths_of(spec, host);
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
+    set_grpc_log(log);
     if (!registrar || registrar->paths() != paths) {
       registrar.reset();
       registrar = std::make_unique<Registrar>(paths, log);
@@ -208,6 +210,7 @@ class DevicePluginService final : public Service {
                                      .release = [&] { run.release(); },
                                      .while_quiet = [&] { run.while_quiet(); }});
     registrar->set_log({});
+    set_grpc_log({});
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/component/engine/probe.cpp - components that behave as a test's spec tells them.
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -40,6 +41,8 @@ class Probe : public Component {
  public:
   Result<Facts> detect(const Spec&, const Host& host) const override {
     hang_at("/etc/probe-hang-in-detect", host);
+    if (const auto words = host.read("/etc/probe-says")) std::fputs(words->c_str(), stdout);
+    std::fflush(stdout);
     return Facts{};
   }
 

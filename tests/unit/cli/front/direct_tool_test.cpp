@@ -27,6 +27,8 @@ TEST(ToolWords, AreLeftToSlipwayWhenAnOptionIsForIt) {
   EXPECT_THAT(tool_words({"gfd", "labels", "-v"}), IsEmpty());
   EXPECT_THAT(tool_words({"gfd", "labels", "--sim", "h100x8"}), IsEmpty());
   EXPECT_THAT(tool_words({"gfd", "labels", "--sim=h100x8"}), IsEmpty());
+  EXPECT_THAT(tool_words({"gfd", "labels", "--log-format", "json"}), IsEmpty());
+  EXPECT_THAT(tool_words({"gfd", "labels", "--log-format=json"}), IsEmpty());
 }
 
 TEST(DirectTools, AreThoseOfTheComponentThatSaysSo) {

@@ -7,26 +7,34 @@ namespace slipway::core {
 namespace {
 
 TEST(ServiceWords, AreThoseOfAUnit) {
-  const auto plain = service_words({"service", "gfd", "--boot"});
+  const auto plain = service_words({"service", "gfd", "--boot"}, nullptr);
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->component, "gfd");
   EXPECT_EQ(plain->root, "/");
-  EXPECT_FALSE(plain->debug);
-  const auto more = service_words({"service", "gfd", "--root", "/host", "--boot", "--cache", "/c", "-v"});
+  EXPECT_EQ(plain->log, LogSettings{});
+  const auto more = service_words({"service", "gfd", "--root", "/host", "--boot", "--cache", "/c", "-v"}, nullptr);
   ASSERT_TRUE(more);
   EXPECT_EQ(more->root, "/host");
-  EXPECT_TRUE(more->debug);
+  EXPECT_EQ(more->log.level, LogLevel::debug);
 }
 
 TEST(ServiceWords, LeaveEverythingElseToTheProgramForAllCommands) {
-  EXPECT_FALSE(service_words({}));
-  EXPECT_FALSE(service_words({"service", "--boot"}));
-  EXPECT_FALSE(service_words({"service", "gfd"}));
-  EXPECT_FALSE(service_words({"service", "gfd", "-f", "host.yaml"}));
-  EXPECT_FALSE(service_words({"service", "../gfd", "--boot"}));
-  EXPECT_FALSE(service_words({"service", "gfd", "--boot", "--sim", "h100x8"}));
-  EXPECT_FALSE(service_words({"service", "gfd", "--boot", "--root"}));
-  EXPECT_FALSE(service_words({"apply", "--boot", "gfd"}));
+  EXPECT_FALSE(service_words({}, nullptr));
+  EXPECT_FALSE(service_words({"service", "--boot"}, nullptr));
+  EXPECT_FALSE(service_words({"service", "gfd"}, nullptr));
+  EXPECT_FALSE(service_words({"service", "gfd", "-f", "host.yaml"}, nullptr));
+  EXPECT_FALSE(service_words({"service", "../gfd", "--boot"}, nullptr));
+  EXPECT_FALSE(service_words({"service", "gfd", "--boot", "--sim", "h100x8"}, nullptr));
+  EXPECT_FALSE(service_words({"service", "gfd", "--boot", "--root"}, nullptr));
+  EXPECT_FALSE(service_words({"apply", "--boot", "gfd"}, nullptr));
+}
+
+TEST(ServiceWords, SayHowItIsLogged) {
+  const auto read = service_words({"service", "gfd", "--boot", "--log-format", "json"}, "warning");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->log, (LogSettings{LogFormat::json, LogLevel::warning}));
+  EXPECT_FALSE(service_words({"service", "gfd", "--boot", "--log-format", "xml"}, nullptr));
+  EXPECT_FALSE(service_words({"service", "gfd", "--boot"}, "loud"));
 }
 
 }  // namespace
