@@ -117,6 +117,7 @@ Status check_in_root(const Host& host) {
   request.root = host.root_folder();
   request.read_only = true;
   request.prepare_only = true;
+  request.argv = {"nothing"};  // for messages
   request.environment = sandbox_environment();
   request.limit = kProbeLimit;
   const auto end = run_in_sandbox(request);

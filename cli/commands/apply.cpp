@@ -52,6 +52,7 @@ Status check_saved_options(const Options& given, const Json& made_for) {
 /// A plan saved by `slipway plan -o json`: what it was made for becomes the options.
 Result<Json> read_saved_plan(const std::string& file, Options& options) {
   std::ifstream in(file);
+  if (!in) return system_error("read", file, errno == 0 ? ENOENT : errno);
   std::ostringstream text;
   text << in.rdbuf();
   const Json plan = parse_foreign(text.str());

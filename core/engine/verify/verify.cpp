@@ -67,13 +67,15 @@ std::set<std::string> as_in_force(Session& session, const HostSpec& spec, const 
 
 /// How the last apply ended for the component, where that is not for verify to find out anew.
 /// @param is_in_force  what is verified is not what that apply wanted, but what was there before and works or does not
-std::optional<Finding> last_apply(const std::string& name, const Json& record, bool is_in_force) {
+std::optional<Finding> last_apply(const Session& session, const std::string& name, const Json& record,
+                                  bool is_in_force) {
   if (record.contains("findings")) return std::nullopt;
   const std::string state = record.value("state", "");
   // A registry that did not answer stops no running machine, and what waits is on its way.
   const bool failed = (state == "failed" || state == "blocked") && !record.value("unreachable", false) && !is_in_force;
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
-                 "the last apply left it " + state + ": " + failing_text(record), "run `slipway apply` again"};
+                 "the last apply left it " + state + ": " + failing_text(record),
+                 advised("run `slipway apply` again", session.options())};
 }
 
 }  // namespace
@@ -105,7 +107,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);
   for (const auto& [name, record] : failing.items())
     if (looked_at(name) && (owned.contains(name) || spec.components.contains(name)))
-      if (auto finding = last_apply(name, record, in_force.contains(name))) all[name].add(std::move(*finding));
+      if (auto finding = last_apply(session, name, record, in_force.contains(name))) all[name].add(std::move(*finding));
   for (const auto& [name, section] : spec.components) {
     if (!looked_at(name)) continue;
     if (auto finding = has_nothing_here(session, name, section, owned.contains(name))) {

@@ -30,7 +30,7 @@ TEST_F(ServiceTest, SaysThatItIsReadyAndStopsCleanlyAtSigterm) {
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_THAT(service.told(), HasSubstr("STOPPING=1"));
-  EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\nend\n");
+  EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\nend\n");
   EXPECT_FALSE(std::filesystem::exists(socket()));
 }
 
@@ -49,7 +49,7 @@ TEST_F(ServiceTest, LetsGoWhenSomebodyConnectsAndAsksAndGoesOnWhenTheConnectionE
     ASSERT_TRUE(control.connected());
     EXPECT_EQ(control.ask(R"({"op":"status"})")["quiet"], false);
     EXPECT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
-    EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\n");
+    EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\n");
     EXPECT_EQ(control.ask(R"({"op":"status"})")["quiet"], true);
   }
   EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
@@ -67,7 +67,7 @@ TEST_F(ServiceTest, StaysQuietUntilTheLastOfThoseWhoAskedIsGone) {
   EXPECT_EQ(second.ask(R"({"op":"quiesce"})")["ok"], true);
   first.reset();
   EXPECT_TRUE(eventually([&] { return second.ask(R"({"op":"status"})")["held_by"] == 1; }));
-  EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\n");
+  EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\n");
   EXPECT_EQ(second.ask(R"({"op":"resume"})")["ok"], true);
   EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
 }
@@ -80,7 +80,7 @@ TEST_F(ServiceTest, StopsAlsoWhileItIsQuiesced) {
   ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
-  EXPECT_EQ(service.did(), "begin tick\ntick\nlet go\nend\n");
+  EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\nend\n");
 }
 
 TEST_F(ServiceTest, RefusesWhatItDoesNotKnowAndHangsUpOnNoise) {
