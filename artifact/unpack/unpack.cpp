@@ -114,7 +114,8 @@ Status check_free_space(const Descriptor& layer, const std::string& into) {
   const std::uint64_t free = static_cast<std::uint64_t>(existing.f_bavail) * existing.f_frsize;
   if (free >= *needed) return {};
   Error error = system_error("unpack to", into, ENOSPC);
-  error.details = {{"needed", std::to_string(*needed >> 20) + " MiB; " + std::to_string(free >> 20) + " MiB are free"}};
+  error.details = {
+      {"needed", std::to_string((*needed >> 20) + 1) + " MiB; " + std::to_string(free >> 20) + " MiB are free"}};
   return error;
 }
 

@@ -12,6 +12,8 @@
 namespace slipway::deviceplugin {
 namespace {
 
+constexpr std::int64_t kLongestQuietSeconds = 86400;  // a day
+
 const char* no_environment(const char*) { return nullptr; }
 
 bool has_gpu(const Host& host) {
@@ -48,6 +50,11 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
 
 Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
+  if (const std::int64_t quiet = spec.number("quiet_seconds"); quiet < 0 || quiet > kLongestQuietSeconds)
+    return Error{.code = ErrorCode::invalid,
+                 .what = "quiet_seconds is " + std::to_string(quiet),
+                 .where = "spec.components.deviceplugin.quiet_seconds",
+                 .next = "write a number of seconds from 0 to " + std::to_string(kLongestQuietSeconds)};
   Plan plan;
   Managers managers;
   const Json named = spec.value("managers");

@@ -30,13 +30,13 @@ Result<EnteredMachine> enter_machine(const std::string& profile, const std::stri
   machine.kernel_release = view.kernel_release;
   const std::string first = folder + "/nvml";
   const auto library = sim_library();
-  const auto written = library ? write_first_machine(profile, first) : Result<std::string>(library.error());
-  if (!written) {
-    machine.note = written.error().what;
+  if (!library) {
+    machine.note = library.error().what;
     return machine;
   }
+  SLIPWAY_TRY(driver_version, write_first_machine(profile, first));
   const std::string lasting = root == "/" ? first : root + "/run/slipway/sim";
-  machine.driver = *written;
+  machine.driver = driver_version;
   machine.machines = {first, lasting};
   machine.environment = {"SLIPWAY_NVML=" + *library, "SLIPWAY_SIM=" + lasting,
                          "SLIPWAY_SIM_FIRST=" + first + "/machine"};

@@ -61,8 +61,7 @@ void watch_stop_signals(std::chrono::seconds limit) {
 
 Status stop_requested() {
   if (received.load() == 0) return {};
-  return Error{
-      ErrorCode::cancelled, "stopped by a signal", {}, "run the same command again: it goes on where this one was", {}};
+  return Error{ErrorCode::cancelled, "stopped by a signal", {}, "run the same command again", {}};
 }
 
 }  // namespace slipway::core

@@ -9,6 +9,7 @@ namespace {
 
 using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -69,6 +70,14 @@ TEST(CdiPlan, FollowsAGpuThatIsLostAndFoundAgain) {
     const Ran found = root.run({"plan"}, kMachine);
     EXPECT_THAT(found.out + found.err, Not(HasSubstr("fell off the bus")));
   }
+}
+
+// It was taken for none, since only the simulated NVML was not made then.
+TEST(SimulatedMachine, WithASettingThatIsNoneIsAnError) {
+  const DriverRoot root;
+  const Ran plan = root.run({"plan"}, "h100x8,drvier=1");
+  EXPECT_EQ(plan.code, 1) << plan.out;
+  EXPECT_THAT(plan.err, AllOf(HasSubstr("drvier"), HasSubstr("driver=VERSION")));
 }
 
 }  // namespace

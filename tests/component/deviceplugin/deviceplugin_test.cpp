@@ -446,6 +446,15 @@ TEST(DevicePluginPlan, MpsDaemonsHaveASliceForAsLongAsTheyAreWanted) {
   EXPECT_FALSE(std::filesystem::exists(slice));
 }
 
+TEST(DevicePluginPlan, RefusesATimeThatIsNone) {
+  for (const std::string seconds : {"-1", "86401"}) {
+    const Node node("h100x8", "{quiet_seconds: " + seconds + "}");
+    const auto plan = node.host().slipway(node.words("plan"));
+    EXPECT_EQ(plan.code, 1);
+    EXPECT_THAT(plan.out + plan.err, HasSubstr("quiet_seconds is " + seconds));
+  }
+}
+
 TEST(DevicePluginPlan, RefusesAWrongConfigWithItsPlace) {
   const Node node("h100x8", "{config_file: /etc/dp.yaml}");
   node.host().put("etc/dp.yaml", "version: v1\nflags:\n  migStrategy: both\n");
