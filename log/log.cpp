@@ -102,11 +102,12 @@ spdlog::sink_ptr sink_of(LogFormat format, const LogPlace& place) {
 }  // namespace
 
 struct Log::Parts {
+  explicit Parts(spdlog::sink_ptr sink) : logger("slipway", std::move(sink)) {}
   spdlog::logger logger;
 };
 
 Log::Log(const LogSettings& settings, const LogPlace& place)
-    : parts_(std::make_unique<Parts>(spdlog::logger("slipway", sink_of(settings.format, place)))) {
+    : parts_(std::make_unique<Parts>(sink_of(settings.format, place))) {
   parts_->logger.set_level(level_of(settings.level));
 }
 

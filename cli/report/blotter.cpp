@@ -91,8 +91,7 @@ std::string Blotter::blot_text(std::string text) const {
     for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos; at += kBlot.size())
       text.replace(at, secret.size(), kBlot);
   const std::vector<SecretSpan> spans = find_secrets(text);
-  for (auto span = spans.rbegin(); span != spans.rend(); ++span)
-    text.replace(span->begin, span->end - span->begin, kBlot);
+  for (std::size_t i = spans.size(); i-- > 0;) text.replace(spans[i].begin, spans[i].end - spans[i].begin, kBlot);
   return text;
 }
 

@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include "core/spec/document.hpp"
+
 namespace slipway::core {
 namespace {
 
