@@ -67,9 +67,15 @@ class LogTest : public ::testing::Test {
       const StandardErrorIs standard_error(slave);
       Log({LogFormat::text, LogLevel::debug}, {.journal_stream = nullptr}).write(shown);
     }
-    std::array<char, 1024> text{};
-    const ssize_t got = ::read(master, text.data(), text.size());
-    return {text.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+    // A terminal hands on what was written piece by piece; the line's end comes last.
+    std::string text;
+    std::array<char, 1024> piece{};
+    while (!text.ends_with('\n')) {
+      const ssize_t got = ::read(master, piece.data(), piece.size());
+      if (got <= 0) break;
+      text.append(piece.data(), static_cast<std::size_t>(got));
+    }
+    return text;
   }
   TempDir folder_;
 };
