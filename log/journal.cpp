@@ -56,12 +56,12 @@ bool is_journal(int descriptor, const char* stream) {
   return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) == stream;
 }
 
-Journal::Journal(std::string socket)
+SystemdJournal::SystemdJournal(std::string socket)
     : path_(std::move(socket)), socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
   if (socket_) ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
 }
 
-bool Journal::send(const LogEvent& event) const {
+bool SystemdJournal::send(const LogEvent& event) const {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (!socket_ || path_.size() >= sizeof address.sun_path) return false;

@@ -17,10 +17,10 @@ std::string journal_entry(const LogEvent& event);
 /// @param stream  the variable's value; null: not set
 bool is_journal(int descriptor, const char* stream);
 
-class Journal {
+class SystemdJournal {
  public:
   /// @param socket  of journald, a path
-  explicit Journal(std::string socket);
+  explicit SystemdJournal(std::string socket);
   /// @return false: the entry is not in the journal, since nobody listens or it is too long for a datagram
   bool send(const LogEvent& event) const;
 

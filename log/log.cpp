@@ -90,7 +90,7 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
     (void)!::write(STDERR_FILENO, line.data(), line.size());
   }
   void flush_() override {}
-  Journal journal_;
+  SystemdJournal journal_;
 };
 
 spdlog::sink_ptr sink_of(LogFormat format, const LogPlace& place) {

@@ -43,24 +43,24 @@ TEST(JournalEntry, TakesNoFieldsFromAMessage) {
   EXPECT_EQ(fields.at("MESSAGE"), "mig: x\nPRIORITY=0\n\\x1b[2J");
 }
 
-TEST(Journal, GetsAnEntryAsOneDatagram) {
+TEST(SystemdJournal, GetsAnEntryAsOneDatagram) {
   const JournalSocket socket;
-  ASSERT_TRUE(Journal(socket.path()).send(warning()));
+  ASSERT_TRUE(SystemdJournal(socket.path()).send(warning()));
   EXPECT_EQ(socket.entry(), journal_entry(warning()));
   EXPECT_EQ(socket.entry(), "");
 }
 
-TEST(Journal, SaysWhenItGotNothing) {
+TEST(SystemdJournal, SaysWhenItGotNothing) {
   const slipway::testing::TempDir folder;
-  EXPECT_FALSE(Journal(folder.at("nobody").string()).send(warning()));
-  EXPECT_FALSE(Journal("/" + std::string(200, 'x')).send(warning())) << "longer than a socket's path";
+  EXPECT_FALSE(SystemdJournal(folder.at("nobody").string()).send(warning()));
+  EXPECT_FALSE(SystemdJournal("/" + std::string(200, 'x')).send(warning())) << "longer than a socket's path";
   const JournalSocket socket;
   LogEvent long_one = warning();
   long_one.message.assign(std::size_t{4} << 20U, 'x');
-  EXPECT_FALSE(Journal(socket.path()).send(long_one)) << "longer than a datagram";
+  EXPECT_FALSE(SystemdJournal(socket.path()).send(long_one)) << "longer than a datagram";
 }
 
-TEST(Journal, IsTheDescriptorThatTheVariableNames) {
+TEST(SystemdJournal, IsTheDescriptorThatTheVariableNames) {
   struct stat info {};
   ASSERT_EQ(::fstat(STDERR_FILENO, &info), 0);
   const std::string own = std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
