@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/build_room.hpp - the scratch folder of a build, and the sandbox that its programs run in.
+// sandbox/build_room.hpp - the scratch folder of a build, the sandbox that its programs run in, what comes out of it,
+// and what went wrong.
 #pragma once
 
 #include <optional>

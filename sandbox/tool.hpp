@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sandbox/tool.hpp - runs the tools that triggers need: the live machine's, the root's own, or this machine's.
+// sandbox/tool.hpp - runs the tools that triggers need (the live machine's, the root's own, or this machine's), and
+// compresses modules.
 #pragma once
 
 #include <chrono>

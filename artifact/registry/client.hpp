@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/registry/client.hpp - requests to one repository of one registry: scheme, login, redirects, retries.
+// artifact/registry/client.hpp - requests to one repository of one registry: scheme, login, redirects, retries; and
+// blobs brought into the cache.
 //
 // Source: OCI distribution-spec 1.1.
 #pragma once

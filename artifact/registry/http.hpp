@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/registry/http.hpp - one HTTP exchange at a time, by libcurl: no redirects, no retries, no credentials.
+// artifact/registry/http.hpp - one HTTP exchange at a time, by libcurl: no redirects, no retries, no credentials; why
+// one failed, and whose authorities count.
 //
 // libcurl itself follows the proxy variables (http_proxy, HTTPS_PROXY, NO_PROXY, …), except towards this machine.
 #pragma once

@@ -17,7 +17,7 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
     return Error{ErrorCode::not_found,
                  "slipway owns no component '" + name + "' in this root",
                  {},
-                 near.empty() ? "`slipway status` lists what it holds" : "did you mean '" + near + "'?",
+                 near.empty() ? "`slipway status` lists what it owns" : "did you mean '" + near + "'?",
                  {}};
   }
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/action_kind.hpp - what the core knows of one kind of action: is it so already, what would change, do,
-// undo.
+// core/action/action_kind.hpp - what the core knows of one kind of action (is it so already, what would change, do,
+// undo), and the kinds that there are.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/plugin_file.hpp - finds plugin files and reads their ELF note; nothing of them is loaded.
+// core/loader/plugin_file.hpp - finds plugin files and those of their services, and reads their ELF note; nothing of
+// them is loaded, and nobody else may write them.
 #pragma once
 
 #include <cstdint>

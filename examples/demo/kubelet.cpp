@@ -64,8 +64,8 @@ class Kubelet final : public v1beta1::Registration::Service {
     const std::lock_guard lock(mutex_);
     streams_.push_back(stream);
     readers_.emplace_back([this, name = request->resource_name(), stream,
-                           stub = std::shared_ptr(v1beta1::DevicePlugin::NewStub(channel))] {
-      const auto reader = stub->ListAndWatch(stream.get(), {});
+                           plugin = std::shared_ptr(v1beta1::DevicePlugin::NewStub(channel))] {
+      const auto reader = plugin->ListAndWatch(stream.get(), {});
       for (v1beta1::ListAndWatchResponse list; reader->Read(&list);) take(name, list);
       (void)reader->Finish();
       lose(name);

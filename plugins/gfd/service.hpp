@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/gfd/service.hpp - `slipway service gfd`: looks at the machine again and again and keeps the labels right.
+// plugins/gfd/service.hpp - `slipway service gfd`: looks at the machine again and again and keeps the labels and their
+// file right.
 #pragma once
 
 #include <functional>

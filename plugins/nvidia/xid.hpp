@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/xid.hpp - XID errors of the driver in the kernel's log, and what each asks for.
+// plugins/nvidia/xid.hpp - the kernel's log, XID errors of the driver in it, and what each asks for.
 #pragma once
 
 #include <optional>

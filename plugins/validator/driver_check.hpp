@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/driver_check.hpp - does the driver run, and does every GPU answer?
+// plugins/validator/driver_check.hpp - does the driver run, does every GPU answer, and are the companion drivers
+// there?
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/view/driver.hpp - what the kernel of a simulated machine shows once its NVIDIA driver is loaded.
+// sim/view/driver.hpp - what the kernel of a simulated machine shows once its NVIDIA driver is loaded, and which
+// driver that is.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/store/store.hpp - where layers lie: /usr/lib/slipway/store/NAME.
+// core/action/store/store.hpp - where layers lie (/usr/lib/slipway/store/NAME), and lists of trees with checksums.
 //
 //   sha256-HEX/        one layer's content; HEX is layer_key()
 //   sha256-HEX.files   what is in it, see tree_list.hpp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/schema/check.hpp - checks what was written against a schema and types it.
+// core/loader/schema/check.hpp - reads schemas from manifests, checks what was written against them and types it.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/yaml/text.hpp - the lines of a YAML text: positions in characters, and which bytes may not stand in it.
+// core/loader/yaml/text.hpp - the lines of a YAML text: positions in characters, which bytes may not stand in it, and
+// what is wrong with one.
 #pragma once
 
 #include <optional>

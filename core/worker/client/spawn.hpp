@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/client/spawn.hpp - starts the process of a worker.
+// core/worker/client/spawn.hpp - starts the process of a worker, and knows where slipway's programs are.
 #pragma once
 
 #include <functional>

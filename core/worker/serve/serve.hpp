@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/worker/serve/serve.hpp - what a worker does: answers slipway's calls with one plugin.
+// core/worker/serve/serve.hpp - what a worker does: answers slipway's calls with one plugin, or runs one tool alone;
+// and how it can be told from others.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/description.hpp - the package.yaml of a driver package (docs/driver-packages.md).
+// plugins/driver/build/description.hpp - the package.yaml of a driver package (docs/driver-packages.md), and what its
+// annotations are made from.
 #pragma once
 
 #include <map>

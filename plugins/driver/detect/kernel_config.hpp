@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/driver/detect/kernel_config.hpp - what a kernel's configuration and headers say to somebody who builds
-// modules.
+// modules, and who makes its initramfs.
 #pragma once
 
 #include <optional>

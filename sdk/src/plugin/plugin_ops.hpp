@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/src/plugin/plugin_ops.hpp - what a component answers to each operation of sdk/slipway/abi.h.
+// sdk/src/plugin/plugin_ops.hpp - what a component answers to each operation of sdk/slipway/abi.h, its tools and its
+// running service among them.
 #pragma once
 
 #include <functional>
