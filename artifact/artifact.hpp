@@ -8,9 +8,11 @@
 //   fetch      {source, cache, layers: [descriptor…]}             -> {layers: [{digest, path}…], bytes}
 //   stage      {source, cache, layer: descriptor, into: DIR}       -> {files, bytes}
 //   build      {directory, output, tags: [...]}                    -> {digest, tags, layers}       (pkg build)
-//   push       {layout, source, tags?}                             -> {digest, tags, bytes}
-//   pull       {source, cache, output, tags?}                      -> {digest, tags, bytes}        (to an OCI layout)
-//   inspect    {source, tag?}                                      -> Catalogue
+//   push       {layout, source, tags?}                             -> {digest, tags, roots, bytes}
+//   pull       {source, cache, output, tags?}                      -> the same (to an OCI layout, or a file NAME.tar)
+//   inspect    {source, tag?}                                      -> Catalogue, and indexes: [{tag, digest}…]
+//
+// `digest` of what was pushed or pulled is the one that a spec pins: the index's, where there is one.
 //
 // A descriptor is the OCI one (image-spec 1.1): {mediaType, digest, size, annotations}.
 #pragma once

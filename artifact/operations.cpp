@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -129,15 +130,33 @@ Result<Json> push(const Json& request, const Reporter& reporter) {
   return copy_tags(*from, *to, tags_of(request));
 }
 
+/// A bundle where the name is that of a tar file, else a layout folder.
+Result<std::unique_ptr<Target>> open_output(const std::string& path, const Reporter& reporter) {
+  std::error_code ignored;
+  const bool bundle = path.ends_with(".tar") && !std::filesystem::is_directory(path, ignored);
+  return bundle ? open_bundle_target(path, reporter) : open_layout_target(path, reporter);
+}
+
 Result<Json> pull(const Json& request, const Reporter& reporter) {
   SLIPWAY_TRY(opened, open_source(request, reporter));
   const std::string output = text_at(request, "output");
-  if (!output.starts_with('/')) return missing("output", "the absolute path of a layout folder");
-  SLIPWAY_TRY(to, open_layout_target(output, reporter));
+  if (!output.starts_with('/')) return missing("output", "the absolute path of a layout folder or a .tar file");
+  SLIPWAY_TRY(to, open_output(output, reporter));
   std::vector<std::string> tags = tags_of(request);
   if (tags.empty() && !opened.source.tag.empty()) tags.push_back(opened.source.tag);
   if (opened.source.digest.empty()) return copy_tags(*opened.origin, *to, tags);
   return copy_digest(*opened.origin, *to, opened.source.digest, tags);
+}
+
+/// The indexes that tags point at: what a spec is pinned to, so that it has every kernel of a version.
+Result<Json> indexes_of(Origin& origin, const Source& source) {
+  Json indexes = Json::array();
+  if (!source.digest.empty()) return indexes;
+  SLIPWAY_TRY(roots, origin.roots(source.tag, {}));
+  for (const TaggedRoot& root : roots.wanted)
+    if (root.descriptor.media_type == media_type::kIndex || root.descriptor.media_type == media_type::kDockerList)
+      indexes.push_back({{"tag", root.tag}, {"digest", root.descriptor.digest}});
+  return indexes;
 }
 
 Result<Json> inspect(const Json& request, const Reporter& reporter) {
@@ -145,7 +164,10 @@ Result<Json> inspect(const Json& request, const Reporter& reporter) {
   if (const std::string tag = text_at(request, "tag"); !tag.empty()) opened.source.tag = tag;
   opened.source.trust_unsigned = true;  // looking is not taking
   SLIPWAY_TRY(read, read_catalogue(*opened.origin, opened.source, {}, reporter));
-  return to_json(read);
+  Json value = to_json(read);
+  SLIPWAY_TRY(indexes, indexes_of(*opened.origin, opened.source));
+  value["indexes"] = std::move(indexes);
+  return value;
 }
 
 using Operation = Result<Json> (*)(const Json&, const Reporter&);

@@ -44,7 +44,7 @@ measure() {
   printf 'version: v1\n%s\n' "$sharing" >config.yaml
   printf 'apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: b}\nspec: {components: {deviceplugin: {%s, %s}}}\n' \
     "driver_root: $DRIVER" "config: {version: v1${sharing:+, $sharing}}" >host.yaml
-  "$SLIPWAY" apply --yes --root root -f host.yaml >apply.log 2>&1 || die "$(cat apply.log)"
+  "$SLIPWAY" apply --yes --without-slipway --root root -f host.yaml >apply.log 2>&1 || die "$(cat apply.log)"
   rm -rf "$DRIVER/run" machine tree && mkdir -p tree "$DRIVER/run/slipway"
   "$SIM" machine make "$profile"
   ln -s "$SCRATCH/machine" "$DRIVER/run/slipway/sim"

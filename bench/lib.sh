@@ -62,7 +62,7 @@ YAML
 # apply_command ROOT : the command that provisions it, in the array APPLY.
 apply_command() {
   # shellcheck disable=SC2034  # for who sources this
-  APPLY=("$SLIPWAY" apply --yes --root "$1" --kernel "$KERNEL" --cache "$SCRATCH/cache" -f "$SCRATCH/host.yaml")
+  APPLY=("$SLIPWAY" apply --yes --without-slipway --root "$1" --kernel "$KERNEL" --cache "$SCRATCH/cache" -f "$SCRATCH/host.yaml")
 }
 
 # layers : the layers that an apply unpacks, as paths of blobs, a line each.

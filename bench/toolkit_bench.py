@@ -83,7 +83,7 @@ def bench_configure():
         ("slipway", [SLIPWAY, "toolkit", *flags, *drop_in]),
         ("nvidia-ctk", [CTK, *flags, *drop_in]),
         ("slipway, no drop-in", [SLIPWAY, "toolkit", *flags]),
-        ("slipway apply", [SLIPWAY, "apply", "--root", str(root), "--cache", str(SCRATCH / "cache"), "-f",
+        ("slipway apply", [SLIPWAY, "apply", "--without-slipway", "--root", str(root), "--cache", str(SCRATCH / "cache"), "-f",
                            str(SCRATCH / "host.yaml")])], prepare)
 
 

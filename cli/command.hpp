@@ -39,6 +39,7 @@ Result<int> run_graph(const Options& options, TerminalUi& ui);
 Result<int> run_gc(const Options& options, TerminalUi& ui);
 Result<int> run_log(const Options& options, TerminalUi& ui);
 Result<int> run_bugreport(const Options& options, TerminalUi& ui);
+Result<int> run_install(const Options& options, TerminalUi& ui);
 Result<int> run_init(const Options& options, TerminalUi& ui);
 Result<int> run_explain(const Options& options, TerminalUi& ui);
 Result<int> run_plugin(const Options& options, TerminalUi& ui);
@@ -59,8 +60,15 @@ struct SpecAndLock {
 };
 Result<SpecAndLock> load_spec(Session& session, const Options& options);
 
+/// The kernels of a generation that is applied again, if they are several and the command line names none: each keeps
+/// its modules. One alone gives way to the kernel that runs.
+Status take_kernels(Session& session, const Generation& generation);
+
 /// Opens the session with the spec's hardware word.
 Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui);
+
+/// What a plan or an apply is to be made of. Errors: `invalid` an option that has no effect on this root.
+Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock);
 
 /// Prints what an apply came to, writes the lock, and gives the exit code.
 Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui);

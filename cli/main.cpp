@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/verify/advice.hpp"
+#include "core/worker/serve/serve.hpp"
 
 #ifndef SLIPWAY_VERSION
 #error "the build names the version"
@@ -23,7 +24,7 @@ constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
 /// These, and those that say which host it is about, where downloads are, and how it is logged.
 std::vector<std::string> on_host(std::vector<std::string> options) {
-  options.insert(options.end(), {"root", "live", "kernel", "sim", "cache", kLogFormat});
+  options.insert(options.end(), {"root", "live", "image", "kernel", "sim", "cache", kLogFormat});
   return options;
 }
 
@@ -64,6 +65,19 @@ const PluginFile* find_plugin(const Plugins& plugins, const std::string& name) {
   return nullptr;
 }
 
+/// The last line for a program that asked for JSON, however early the command ended.
+Error told_to_programs(Error error, const std::vector<std::string>& words) {
+  const std::string output = output_of(words);
+  if (output != "text") print(json_text(envelope("Error", to_json(error)), output));
+  return error;
+}
+
+Result<int> run_tool_for_programs(const Manifest& manifest, const std::vector<std::string>& words) {
+  auto result = run_tool(manifest, words);
+  if (result || !asks_for_json(words)) return result;
+  return told_to_programs(std::move(result).error(), {"-o", "json"});
+}
+
 /// `slipway PLUGIN COMPONENT TOOL …`
 Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, const std::vector<std::string>& words) {
   std::vector<std::string> known;
@@ -71,7 +85,7 @@ Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, c
     if (manifest.has_tools || !manifest.tool_programs.empty()) {
       known.push_back(manifest.component);
       if (!words.empty() && words.front() == manifest.component)
-        return run_tool(manifest, {words.begin() + 1, words.end()});
+        return run_tool_for_programs(manifest, {words.begin() + 1, words.end()});
     }
   return Error{ErrorCode::invalid,
                words.empty() ? "which component of " + name + "?"
@@ -88,7 +102,7 @@ Status check_words(const Command& command, const Options& options) {
   };
   const std::string help = "`slipway " + command.name + " --help` lists what it takes";
   for (const std::string& name : options.given) {
-    if (name == "help" || std::ranges::count(command.options, name) != 0) continue;
+    if (name == "help" || name == "verbose" || std::ranges::count(command.options, name) != 0) continue;
     return refuse("--" + name, name == "dry-run" ? "`slipway plan` shows what an apply would change" : help);
   }
   if (options.arguments.size() > command.most_arguments)
@@ -109,7 +123,7 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
   }
   SLIPWAY_CHECK(check_words(command, options));
   if (std::ranges::count(command.options, kLogFormat) != 0) {
-    SLIPWAY_TRY(log, read_log_settings(options.log_format, options.verbosity > 0, std::getenv("SLIPWAY_LOG")));
+    SLIPWAY_TRY(log, read_log_settings(options.log_format, options.verbose, std::getenv("SLIPWAY_LOG")));
     options.log = log;
   }
   TerminalUi ui(options.log, options.output == "jsonl");
@@ -118,13 +132,6 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
   SessionOptions acted_on = options.session;
   acted_on.spec = options.spec;
   return advised(std::move(result).error(), acted_on);
-}
-
-/// The last line for a program that asked for JSON, however early the command ended.
-Error told_to_programs(Error error, const std::vector<std::string>& words) {
-  const std::string output = output_of(words);
-  if (output != "text") print(json_text(envelope("Error", to_json(error)), output));
-  return error;
 }
 
 void print_version(const std::string& output) {
@@ -139,7 +146,7 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
   }
   const auto plugins = discover_plugins(plugin_folders(true));
   if (plugins)
-    if (const Manifest* manifest = plugins->manifest(name)) return run_tool(*manifest, words);
+    if (const Manifest* manifest = plugins->manifest(name)) return run_tool_for_programs(*manifest, words);
   if (plugins)
     if (const PluginFile* plugin = find_plugin(*plugins, name)) return run_plugin_tool(*plugin, name, words);
   return told_to_programs(unknown_command(name), words);
@@ -187,9 +194,9 @@ const std::vector<Command>& commands() {
        1},
       {"detect", "detect [-f SPEC]", "what is there now", run_detect, on_host({"file", "only", "output"})},
       {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan,
-       on_host({"file", "only", "output", "lock", "locked", "update"})},
+       on_host({"file", "only", "output", "lock", "locked", "update", "without-slipway"})},
       {"apply", "apply [-f SPEC | PLAN]", "makes it so; exit 1 as long as something does not work", run_apply,
-       on_host({"file", "only", "output", "lock", "locked", "update", "boot", "yes"}), 1},
+       on_host({"file", "only", "output", "lock", "locked", "update", "boot", "without-slipway", "yes"}), 1},
       {"verify", "verify [COMPONENT…] [--deep]", "is it really working; exit 1 when not", run_verify,
        on_host({"file", "only", "output", "deep"}), kAnyNumber},
       {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor,
@@ -202,11 +209,16 @@ const std::vector<Command>& commands() {
       {"graph", "graph [-f SPEC]", "the components' order, as Graphviz", run_graph, on_host({"file", "output"})},
       {"gc", "gc [--dry-run]", "drops old generations and layers that nobody needs", run_gc,
        on_host({"dry-run", "output"})},
+      {"install",
+       "install --root DIR [--dry-run]",
+       "puts slipway itself into a root, with the libraries it lacks",
+       run_install,
+       {"dry-run", "file", "only", "output", "root"}},
       {"log", "log [COUNT]", "what was done on this machine, the newest last", run_log, {"output"}, 1},
       {"bugreport", "bugreport [--to FILE]", "one tar file about this host, without secrets", run_bugreport,
        on_host({"file", "lock", "output", "to"})},
       {"service", "service NAME [-f SPEC]", "runs a component's service until SIGTERM; SIGHUP reads the spec again",
-       run_service, on_host({"file", "boot"}), 1},
+       run_service, on_host({"file", "boot", "condition"}), 1},
       {"plugin",
        "plugin list | info FILE | new NAME | check FILE",
        "the plugins; writing one, and trying it out",

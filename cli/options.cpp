@@ -16,20 +16,25 @@ po::options_description visible_options(Options& options) {
   auto add = table.add_options();
   add("file,f", po::value(&options.spec)->value_name("SPEC"), "host spec (default /etc/slipway/host.yaml)");
   add("root", po::value(&options.session.root)->value_name("DIR"), "root filesystem to act on (default /)");
-  add("kernel", po::value(&options.session.kernel)->value_name("RELEASE"), "kernel to provision for");
+  add("kernel", po::value(&options.session.kernels)->value_name("RELEASE"),
+      "kernel to provision for; may be repeated, for several at once");
   add("only", po::value<std::string>()->value_name("A,B"), "only these components");
   add("output,o", po::value(&options.output)->value_name("text|json|jsonl"), "form of the result (default text)");
   add("sim", po::value(&options.session.sim)->value_name("PROFILE"), "a simulated GPU host, for example h100x8");
-  add("live", "act on the running kernel and init system although --root is not /");
+  add("live", "act on the running kernel and init system although --root is not /, or / looks like an image's");
+  add("image", "/ is an image that is being built, as by RUN in a Dockerfile: no part of a running machine");
   add("lock", po::value(&options.lock)->value_name("FILE"),
       "pin artifacts by this file; it is made or brought up to date");
   add("locked", "fail rather than take anything that the lock does not pin");
   add("update", "choose anew what the lock pins: the newest that the spec allows; with --lock the file follows");
+  add("without-slipway", "units may be planned for an image in which slipway is not installed (yet)");
   add("cache", po::value(&options.session.cache)->value_name("DIR"), "where downloads and builds are kept");
   add("boot", "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it");
+  add("condition",
+      "service, with --boot: only says whether its device is there, by 0 or 1 (ExecCondition= of its unit)");
   add("deep", "verify: hash every file");
   add("all", "remove: everything that slipway owns");
-  add("dry-run", "gc: only says what would go");
+  add("dry-run", "gc, install: only says what would be done");
   add("schema", "explain: the JSON Schema of host.yaml; `explain --schema output`: of what -o json and jsonl print");
   add("yes,y", "do not ask");
   add("to", po::value(&options.destination)->value_name("TARGET"),
@@ -53,17 +58,6 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-/// -v may stand several times, which program_options counts for no switch.
-int take_verbosity(std::vector<std::string>& words) {
-  int count = 0;
-  std::erase_if(words, [&](const std::string& word) {
-    if (word == "-v" || word == "--verbose") return ++count > 0;
-    if (word == "-vv") return (count += 2) > 0;
-    return false;
-  });
-  return count;
-}
-
 Status check(const Options& options) {
   if (options.output != "text" && options.output != "json" && options.output != "jsonl")
     return Error{ErrorCode::invalid,
@@ -73,8 +67,21 @@ Status check(const Options& options) {
                  {}};
   if (!options.trust.empty() && options.trust != "unsigned")
     return Error{ErrorCode::invalid, "--trust takes only the word 'unsigned'", "command line", "", {}};
+  if (options.condition && !options.boot)
+    return Error{ErrorCode::invalid, "--condition is about a service with --boot", "command line", "add --boot", {}};
   if (options.locked && options.update)
     return Error{ErrorCode::invalid, "--locked and --update exclude each other", "command line", "leave one out", {}};
+  if (options.image && (options.session.live.value_or(false) || !options.session.sim.empty()))
+    return Error{ErrorCode::invalid,
+                 std::string("--image and ") + (options.session.sim.empty() ? "--live" : "--sim") +
+                     " exclude each other: an image does not run, and has no devices",
+                 "command line",
+                 "leave one out",
+                 {}};
+  const auto& kernels = options.session.kernels;
+  for (auto kernel = kernels.begin(); kernel != kernels.end(); ++kernel)
+    if (std::count(kernels.begin(), kernel, *kernel) != 0)
+      return Error{ErrorCode::invalid, "--kernel names " + *kernel + " twice", "command line", "leave one out", {}};
   if (options.session.root.empty())
     return Error{ErrorCode::invalid, "--root is empty", "command line", "name a folder; --root / is this machine", {}};
   return {};
@@ -84,12 +91,10 @@ Status check(const Options& options) {
 
 Result<Options> read_options(const std::vector<std::string>& words, bool is_tool) {
   Options options;
-  std::vector<std::string> rest = words;
   if (is_tool) {
-    options.arguments = rest;
+    options.arguments = words;
     return options;
   }
-  options.verbosity = take_verbosity(rest);
   po::options_description all = visible_options(options);
   all.add_options()("arguments", po::value(&options.arguments));
   po::positional_options_description positions;
@@ -97,20 +102,26 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
   try {
     po::variables_map values;
     const auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(rest).options(all).positional(positions).style(style).run(), values);
+    po::store(po::command_line_parser(words).options(all).positional(positions).style(style).run(), values);
     po::notify(values);
+    std::erase(options.session.kernels, "");
     if (values.count("only") != 0) options.only = split(values["only"].as<std::string>());
     options.locked = values.count("locked") != 0;
     options.update = values.count("update") != 0;
+    options.without_slipway = values.count("without-slipway") != 0;
     options.yes = values.count("yes") != 0;
     options.boot = values.count("boot") != 0;
+    options.condition = values.count("condition") != 0;
     options.deep = values.count("deep") != 0;
     options.all = values.count("all") != 0;
     options.dry_run = values.count("dry-run") != 0;
     options.schema = values.count("schema") != 0;
+    options.verbose = values.count("verbose") != 0;
     options.help = values.count("help") != 0;
     options.insecure = values.count("insecure") != 0;
+    options.image = values.count("image") != 0;
     if (values.count("live") != 0) options.session.live = true;
+    if (options.image && !options.session.live) options.session.live = false;
     for (const auto& [name, value] : values)
       if (name != "arguments") options.given.push_back(name);
   } catch (const po::error& problem) {

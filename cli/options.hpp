@@ -24,14 +24,17 @@ struct Options {
   std::string lock;
   bool locked = false;
   bool update = false;
+  bool without_slipway = false;
   bool yes = false;
   bool boot = false;
+  bool image = false;  ///< --image; then session.live is false
+  bool condition = false;
   bool deep = false;
   bool all = false;
   bool help = false;
   bool dry_run = false;
   bool schema = false;
-  int verbosity = 0;
+  bool verbose = false;
   std::string log_format;  ///< --log-format; empty: not given
   LogSettings log;         ///< of a command that logs: what --log-format, -v and SLIPWAY_LOG come to
 

@@ -113,7 +113,8 @@ int apply_exit_code(const ApplyResult& result) {
 
 Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
                                    const ApplyOptions& apply) {
-  if (!session.host_config().live && session.host_config().root != "/") return apply_run(session, spec, apply);
+  const bool of_this_machine = session.host_config().live || (session.host_config().root == "/" && !options.image);
+  if (!of_this_machine) return apply_run(session, spec, apply);
   const History history = machine_history(options);
   const auto start = std::chrono::steady_clock::now();
   const auto nanoseconds = std::chrono::system_clock::now().time_since_epoch().count();

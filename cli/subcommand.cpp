@@ -18,7 +18,6 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::chrono::seconds kLimit{120};
 constexpr std::chrono::milliseconds kStep{20};
 constexpr std::size_t kLongest = std::size_t{16} << 20U;
 
@@ -31,14 +30,14 @@ std::string content_of(int file) {
   return text;
 }
 
-std::string wait_for(pid_t child) {
-  const auto deadline = std::chrono::steady_clock::now() + kLimit;
+std::string wait_for(pid_t child, std::optional<std::chrono::seconds> limit) {
+  const auto begin = std::chrono::steady_clock::now();
   int status = 0;
-  while (::waitpid(child, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() >= deadline) {
+  while (::waitpid(child, &status, limit ? WNOHANG : 0) == 0) {
+    if (std::chrono::steady_clock::now() - begin >= *limit) {
       ::kill(child, SIGKILL);
       ::waitpid(child, &status, 0);
-      return "stopped after " + std::to_string(kLimit.count()) + " s";
+      return "stopped after " + std::to_string(limit->count()) + " s";
     }
     std::this_thread::sleep_for(kStep);
   }
@@ -48,15 +47,15 @@ std::string wait_for(pid_t child) {
 
 }  // namespace
 
-CommandOutput run_subcommand(const std::vector<std::string>& words) {
-  const auto program = own_program("slipway-engine");
+CommandOutput run_own_program(const std::string& name, std::vector<std::string> words,
+                              std::optional<std::chrono::seconds> limit) {
+  const auto program = own_program(name);
   if (!program) return {"", "", program.error().what};
   const Fd out(::memfd_create("out", MFD_CLOEXEC));
   const Fd err(::memfd_create("err", MFD_CLOEXEC));
-  std::vector<std::string> call{"slipway"};
-  call.insert(call.end(), words.begin(), words.end());
+  words.insert(words.begin(), name);
   std::vector<char*> arguments;
-  for (std::string& word : call) arguments.push_back(word.data());
+  for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -67,7 +66,7 @@ CommandOutput run_subcommand(const std::vector<std::string>& words) {
   const int failed = ::posix_spawn(&child, program->c_str(), &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return {"", "", std::string("cannot be started: ") + std::strerror(failed)};
-  std::string ended = wait_for(child);
+  std::string ended = wait_for(child, limit);
   return {content_of(out.get()), content_of(err.get()), std::move(ended)};
 }
 

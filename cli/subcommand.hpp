@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/subcommand.hpp - what another command of slipway prints.
+// cli/subcommand.hpp - what another program of slipway prints.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,9 @@ struct CommandOutput {
   std::string ended;  ///< "exit 0", "signal 11", "stopped after 120 s", or why it could not be started
 };
 
-/// Runs slipway with these words and waits, 120 seconds at most.
-CommandOutput run_subcommand(const std::vector<std::string>& words);
+/// Runs a program of slipway's own ("slipway-engine" is the one with all commands) and waits for its end.
+/// @param limit  it is killed after this time; empty: never
+CommandOutput run_own_program(const std::string& name, std::vector<std::string> words,
+                              std::optional<std::chrono::seconds> limit);
 
 }  // namespace slipway::core

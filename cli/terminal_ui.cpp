@@ -16,18 +16,15 @@ namespace {
 constexpr std::chrono::milliseconds kDrawStep{100};
 constexpr int kBarWidth = 30;
 
-std::string mebibytes(std::uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text;
-}
-
 std::string bar(std::uint64_t done, std::uint64_t total) {
   if (total == 0) return std::to_string(done);
   const auto filled = static_cast<std::size_t>(static_cast<double>(done) / static_cast<double>(total) * kBarWidth);
   return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "] " + mebibytes(done) + " of " +
          mebibytes(total);
 }
+
+/// What a label says before ": ", after which comes the part that is being worked on now: too much for a log.
+std::string step_of(const std::string& label) { return label.substr(0, label.find(": ")); }
 
 }  // namespace
 
@@ -94,8 +91,8 @@ void TerminalUi::progress(const std::string& component, const std::string& label
     std::fprintf(stderr, "\r\033[K%s: %s %s", component.c_str(), printable(label).c_str(), bar(done, total).c_str());
     bar_shown_ = true;
     if (finished) clear_bar();
-  } else if (label != last_label_) {
-    write({LogLevel::info, component, {}, {}, label, {}, {}});
+  } else if (step_of(label) != step_of(last_label_)) {
+    write({LogLevel::info, component, {}, {}, step_of(label), {}, {}});
   }
   last_label_ = finished ? "" : label;
 }

@@ -45,3 +45,12 @@ if(SLIPWAY_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
+
+# slipway_own_libraries(TARGET): a program in libexec/slipway looks for libraries, its own and those of what it loads, in the
+# folder where `slipway install` puts what an image lacks, before it looks in the system's. A RUNPATH would not hold for what
+# those libraries need in their turn.
+function(slipway_own_libraries target)
+  # As at the end from the beginning: a path that CMake is to exchange ends in a colon, which means the current folder.
+  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../../lib/slipway/libraries")
+  target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+endfunction()

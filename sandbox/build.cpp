@@ -39,7 +39,6 @@ class Lines {
   explicit Lines(const std::function<void(const std::string&)>& take) : take_(take) {}
 
   void add(std::string_view text) {
-    if (!take_) return;
     rest_ += text;
     std::size_t begin = 0;
     for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n', begin)) {
@@ -83,7 +82,14 @@ Status compile(const BuildRequest& request, const BuildRoom& room) {
   Sandbox sandbox = room.sandbox();
   sandbox.argv = command_of(request.build);
   sandbox.needs = words(request.build.value("needs", Json()));
-  Lines lines(request.on_line);
+  const std::string working = sandbox.directory + "/";
+  std::uint64_t files = 0;
+  const std::function<void(const std::string&)> take = [&](const std::string& line) {
+    if (request.on_line) request.on_line(line);
+    if (!request.on_file) return;
+    if (const std::string file = compiled_file(line, working); !file.empty()) request.on_file(file, files++);
+  };
+  Lines lines(take);
   Status logged;
   sandbox.on_output = [&](std::string_view text) {
     if (logged) logged = write_all(log.get(), text, request.log);

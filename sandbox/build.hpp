@@ -23,6 +23,8 @@ struct BuildRequest {
   std::string into;        ///< host path of the new folder that takes the collected files
   std::string log;         ///< host path of the whole output of the compiler
   std::function<void(const std::string& line)> on_line;
+  /// A line named the file that is being compiled: its path in the source, and how many were before it.
+  std::function<void(const std::string& file, std::uint64_t before)> on_file;
   /// Dates that the build sees (KBUILD_BUILD_TIMESTAMP, __DATE__) and mtime of what it gives; empty: 1970 for the
   /// dates, since equal builds must give equal files.
   std::optional<std::int64_t> source_date_epoch;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -23,6 +26,7 @@ const std::array<std::regex, 3>& kinds() {
 }
 
 std::string without_folder(std::string text, const std::string& folder) {
+  if (folder.empty()) return text;
   for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
     text.erase(at, folder.size());
   return text;
@@ -43,7 +47,29 @@ std::string context_of(const std::vector<std::string>& lines, std::size_t at) {
   return context;
 }
 
+/// Words that Kbuild prints before the file that it makes; NVIDIA's makefiles add the last for their checks of the
+/// kernel.
+bool is_kbuild_verb(const std::string& word) {
+  static const std::set<std::string> verbs{"CC", "LD", "AS", "AR", "MODPOST", "CONFTEST:"};
+  return verbs.contains(word);
+}
+
+bool is_source(const std::string& word) {
+  static const std::regex name(R"([^-=].*\.(c|cc|cpp|cxx|S)$)");
+  return std::regex_match(word, name);
+}
+
 }  // namespace
+
+std::string compiled_file(const std::string& line, const std::string& folder) {
+  std::istringstream in(line);
+  const std::vector<std::string> words(std::istream_iterator<std::string>(in), {});
+  if (words.size() < 2) return {};
+  if (line.front() == ' ' && is_kbuild_verb(words.front())) return without_folder(words.back(), folder);
+  if (std::find(words.begin(), words.end(), "-c") == words.end()) return {};
+  const auto source = std::find_if(words.rbegin(), words.rend(), is_source);
+  return source == words.rend() ? std::string() : without_folder(*source, folder);
+}
 
 std::optional<BuildProblem> find_problem(const std::string& log, const std::string& folder) {
   std::vector<std::string> lines;

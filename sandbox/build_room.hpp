@@ -56,4 +56,8 @@ struct BuildProblem {
 /// @param folder  where the source lay: taken off the front of paths
 std::optional<BuildProblem> find_problem(const std::string& log, const std::string& folder);
 
+/// The file that a line of make's output is about: "nvidia/nv.o" of "  CC [M]  FOLDER/nvidia/nv.o", "nv.c" of
+/// "gcc -c nv.c"; empty when it is about none.
+std::string compiled_file(const std::string& line, const std::string& folder);
+
 }  // namespace slipway::core

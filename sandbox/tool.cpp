@@ -49,6 +49,17 @@ std::string install_words(const std::string& package, const std::string& place, 
   return "install " + package + " " + place + (command.empty() ? "" : ": `" + command + "`");
 }
 
+/// An image that is "/", as RUN in a Dockerfile sees it: slipway itself is a program of that image.
+bool is_where_we_are(const std::string& root) { return root == "/"; }
+
+/// Without namespaces, where the kernel refuses them: as the builder of the image would run it by hand.
+Result<ToolEnd> run_as_it_is(const Sandbox& request) {
+  std::vector<std::string> argv{"env", "-i"};
+  argv.insert(argv.end(), request.environment.begin(), request.environment.end());
+  argv.insert(argv.end(), request.argv.begin(), request.argv.end());
+  return run_here(argv, request.limit);
+}
+
 }  // namespace
 
 bool root_has_tool(const Host& host, const std::string& name) {
@@ -106,13 +117,16 @@ Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& 
     end.output += text;
     if (end.output.size() > kKeptBytes) end.output.erase(0, end.output.size() - kKeptBytes);
   };
-  SLIPWAY_TRY(ended, run_in_sandbox(request));
-  end.status = ended.exit_status;
+  const auto ended = run_in_sandbox(request);
+  if (!ended && ended.error().code == ErrorCode::unsupported && is_where_we_are(request.root))
+    return run_as_it_is(request);
+  if (!ended) return ended.error();
+  end.status = ended->exit_status;
   return end;
 }
 
 Status check_in_root(const Host& host) {
-  if (::access(host.root_folder().c_str(), W_OK) != 0) return {};
+  if (::access(host.root_folder().c_str(), W_OK) != 0 || is_where_we_are(host.root_folder())) return {};
   Sandbox request;
   request.root = host.root_folder();
   request.read_only = true;

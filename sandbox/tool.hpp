@@ -32,7 +32,8 @@ bool runs_here(const std::string& arch, const std::string& machine, const std::s
 
 /// A program of the live machine. Errors: those of Host::run().
 Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv, std::chrono::seconds limit);
-/// A program of a root that is not live, in a sandbox (sandbox.hpp). SOURCE_DATE_EPOCH is handed on where there is one.
+/// A program of a root that is not live, in a sandbox (sandbox.hpp); without one where the kernel refuses it and the
+/// root is "/", an image that slipway itself runs in. SOURCE_DATE_EPOCH is handed on where there is one.
 /// Errors: those of run_in_sandbox().
 Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit);
 /// Whether run_in_root() works here, found out without running anything of the root. Who may not write to the root only

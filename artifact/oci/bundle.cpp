@@ -23,10 +23,11 @@ using Reader = std::unique_ptr<archive, FreeArchive>;
 
 Error damaged(archive* reader, const std::string& path) {
   const char* why = archive_error_string(reader);
-  return Error{.code = ErrorCode::invalid,
-               .what = path + " is no bundle: " + (why != nullptr ? why : "it is no tar file"),
-               .where = path,
-               .next = "name an uncompressed tar file of an OCI layout, as `slipway pkg bundle` writes it"};
+  return Error{
+      .code = ErrorCode::invalid,
+      .what = path + " is no bundle: " + (why != nullptr ? why : "it is no tar file"),
+      .where = path,
+      .next = "name an uncompressed tar file of an OCI layout, as `slipway pkg pull SOURCE --to FILE.tar` writes it"};
 }
 
 std::string member_name(archive_entry* entry) {
@@ -179,7 +180,7 @@ Result<std::unique_ptr<Origin>> open_bundle(const std::string& path) {
     return Error{.code = ErrorCode::invalid,
                  .what = path + " is no bundle: it has no oci-layout and index.json at its top",
                  .where = path,
-                 .next = "name a tar file of an OCI layout, as `slipway pkg bundle` writes it"};
+                 .next = "name a tar file of an OCI layout, as `slipway pkg pull SOURCE --to FILE.tar` writes it"};
   SLIPWAY_CHECK(check_layout_file(texts["oci-layout"], path));
   SLIPWAY_TRY(roots, parse_layout_index(texts["index.json"], path));
   return std::unique_ptr<Origin>(std::make_unique<BundleOrigin>(path, std::move(sizes), std::move(roots)));

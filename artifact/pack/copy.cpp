@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "artifact/pack/copy.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "artifact/oci/json_field.hpp"
@@ -22,12 +23,24 @@ bool is_index(const Descriptor& descriptor) {
   return descriptor.media_type == media_type::kIndex || descriptor.media_type == media_type::kDockerList;
 }
 
+/// What was copied under a tag, or under its digest alone.
+struct CopiedRoot {
+  std::string tag;
+  std::string digest;
+  bool is_index = false;
+};
+
 /// One copy: remembers what is over there already.
 class Copy {
  public:
   Copy(Origin& from, Target& to) : from_(from), to_(to) {}
 
-  Status root(const TaggedRoot& root) { return manifest(root.descriptor, root.tag, true); }
+  Status root(const TaggedRoot& root) {
+    SLIPWAY_CHECK(manifest(root.descriptor, root.tag, true));
+    roots_.push_back({root.tag, root.descriptor.digest, indexes_.contains(root.descriptor.digest)});
+    return {};
+  }
+  const std::vector<CopiedRoot>& roots() const { return roots_; }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -37,6 +50,7 @@ class Copy {
     SLIPWAY_TRY(value, parse_json(text, listed.digest));
     const Descriptor descriptor = completed(listed, text, value);
     if (is_index(descriptor)) {
+      indexes_.insert(listed.digest);
       for (const Json& item : array_at(value, "manifests")) {
         SLIPWAY_TRY(child, descriptor_from_json(item, "manifests"));
         SLIPWAY_CHECK(manifest(child, ""));
@@ -65,18 +79,28 @@ class Copy {
   Origin& from_;
   Target& to_;
   std::set<std::string> seen_;
+  std::set<std::string> indexes_;
+  std::vector<CopiedRoot> roots_;
   std::uint64_t bytes_ = 0;
 };
 
+/// What a spec is best pinned to: the last index, which lists everything of its version; else the last manifest.
+std::string digest_to_pin(const std::vector<CopiedRoot>& roots) {
+  const auto index = std::find_if(roots.rbegin(), roots.rend(), [](const CopiedRoot& root) { return root.is_index; });
+  return index == roots.rend() ? roots.back().digest : index->digest;
+}
+
 Result<Json> copy_roots(Origin& from, Target& to, const std::vector<TaggedRoot>& roots) {
   Copy copy(from, to);
-  Json copied = Json::array();
-  for (const TaggedRoot& root : roots) {
-    SLIPWAY_CHECK(copy.root(root));
-    if (!root.tag.empty()) copied.push_back(root.tag);
-  }
+  for (const TaggedRoot& root : roots) SLIPWAY_CHECK(copy.root(root));
   SLIPWAY_CHECK(to.finish());
-  return Json{{"digest", roots.back().descriptor.digest}, {"tags", copied}, {"bytes", copy.bytes()}};
+  Json tags = Json::array();
+  Json listed = Json::array();
+  for (const CopiedRoot& root : copy.roots()) {
+    if (!root.tag.empty()) tags.push_back(root.tag);
+    listed.push_back({{"tag", root.tag}, {"digest", root.digest}, {"index", root.is_index}});
+  }
+  return Json{{"digest", digest_to_pin(copy.roots())}, {"tags", tags}, {"roots", listed}, {"bytes", copy.bytes()}};
 }
 
 }  // namespace

@@ -34,8 +34,13 @@ Result<std::unique_ptr<Target>> open_registry_target(const Source& source, const
 /// A layout folder to write to; what is there stays.
 Result<std::unique_ptr<Target>> open_layout_target(const std::string& folder, const Reporter& reporter);
 
+/// A bundle file to write: a layout folder beside it, which becomes one file at the end. A file that is there is
+/// replaced then.
+Result<std::unique_ptr<Target>> open_bundle_target(const std::string& file, const Reporter& reporter);
+
 /// Copies everything under these tags (all tags when there is none): blobs first, each once, then what lists them.
-/// @return {"digest": of the last tag, "tags": […], "bytes": copied}
+/// @return {"digest": to be pinned, which is that of the last index, "tags": […], "roots": [{tag, digest, index}…],
+/// "bytes": copied}
 /// What a tag points at is taken as it is now; nothing pins it.
 Result<Json> copy_tags(Origin& from, Target& to, const std::vector<std::string>& tags);
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <filesystem>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "artifact/io/file.hpp"
 #include "artifact/io/sha256.hpp"
 #include "artifact/pack/copy.hpp"
 #include "artifact/pack/layout_writer.hpp"
+#include "artifact/pack/tar_layer.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -60,7 +64,53 @@ class LayoutTarget final : public Target {
   const Reporter& reporter_;
 };
 
+/// The layout lies beside the file until finish().
+class BundleTarget final : public Target {
+ public:
+  BundleTarget(std::string file, std::string folder, std::unique_ptr<Target> layout, const Reporter& reporter)
+      : file_(std::move(file)), folder_(std::move(folder)), layout_(std::move(layout)), reporter_(reporter) {}
+  BundleTarget(const BundleTarget&) = delete;
+  BundleTarget& operator=(const BundleTarget&) = delete;
+  ~BundleTarget() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+    std::filesystem::remove(folder_ + ".tar", ignored);
+  }
+
+  Result<bool> has(const Descriptor& blob) override { return layout_->has(blob); }
+  Status put_blob(const Descriptor& blob, Origin& from) override { return layout_->put_blob(blob, from); }
+  Status put_manifest(const Descriptor& manifest, const std::string& text, const std::string& tag) override {
+    return layout_->put_manifest(manifest, text, tag);
+  }
+  Status list(const Descriptor& manifest) override { return layout_->list(manifest); }
+
+  Status finish() override {
+    SLIPWAY_CHECK(layout_->finish());
+    const std::string finished = folder_ + ".tar";
+    const auto tar = write_tar_layer(folder_, finished, {.compression = "none", .mtime = 0}, reporter_);
+    if (!tar) return tar.error();
+    SLIPWAY_TRY(written, open_for_reading(finished));
+    if (::fsync(written.get()) != 0) return system_error("write", file_, errno);
+    if (std::rename(finished.c_str(), file_.c_str()) != 0) return system_error("write", file_, errno);
+    return {};
+  }
+
+ private:
+  std::string file_;
+  std::string folder_;
+  std::unique_ptr<Target> layout_;
+  const Reporter& reporter_;
+};
+
 }  // namespace
+
+Result<std::unique_ptr<Target>> open_bundle_target(const std::string& file, const Reporter& reporter) {
+  const std::string folder = file + ".slipway-new";
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);  // of a run that was killed
+  SLIPWAY_TRY(layout, open_layout_target(folder, reporter));
+  return std::unique_ptr<Target>(std::make_unique<BundleTarget>(file, folder, std::move(layout), reporter));
+}
 
 Result<std::unique_ptr<Target>> open_layout_target(const std::string& folder, const Reporter& reporter) {
   SLIPWAY_TRY(layout, LayoutWriter::open(folder));

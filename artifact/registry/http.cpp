@@ -224,10 +224,13 @@ Result<HttpResponse> HttpClient::send(const HttpRequest& request) {
   handle->set(CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = curl_easy_perform(handle->curl);
   const std::string message = handle->message.data();
+  long os_error = 0;
+  curl_easy_getinfo(handle->curl, CURLINFO_OS_ERRNO, &os_error);
   handle->set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
   give_back(std::move(handle));
   if (exchange.error) return std::move(*exchange.error);
-  if (code != CURLE_OK) return transport_error(request.url, static_cast<int>(code), message);
+  if (code != CURLE_OK)
+    return transport_error(request.url, static_cast<int>(code), message, static_cast<int>(os_error));
   return std::move(exchange.response);
 }
 

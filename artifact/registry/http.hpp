@@ -85,9 +85,10 @@ std::string host_of_url(const std::string& url);
 std::string percent_encoded(const std::string& text);
 
 /// The error of an exchange without a whole answer. `code` is a CURLcode, `message` what libcurl says of it.
-Error transport_error(const std::string& url, int code, const std::string& message);
+/// @param os_error  errno of the connection; 0: none
+Error transport_error(const std::string& url, int code, const std::string& message, int os_error = 0);
 
-/// Whether the same request may work a moment later.
+/// Whether the same request may work a moment later: not where nobody listens, and not for a name that nobody has.
 bool is_worth_retrying(const Error& error);
 
 /// The error of an answer that was not the one wanted: by status, with what the registry says itself.

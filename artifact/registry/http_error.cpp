@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <cstdlib>
 
 #include <curl/curl.h>
@@ -42,14 +43,20 @@ struct Reading {
   std::string next;
 };
 
-Reading read_code(int code) {
+// What another attempt a moment later does not change.
+constexpr const char* kNoName = "its name does not resolve (DNS)";
+constexpr const char* kNoProxyName = "the proxy's name does not resolve (DNS)";
+constexpr const char* kRefused = "the connection is refused, so nothing listens there";
+
+Reading read_code(int code, int os_error) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-      return {ErrorCode::unreachable, "its name does not resolve (DNS)",
-              "check the host name in `repository`, and this machine's DNS"};
+      return {ErrorCode::unreachable, kNoName, "check the host name in `repository`, and this machine's DNS"};
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return {ErrorCode::unreachable, "the proxy's name does not resolve (DNS)", "check the proxy variables"};
+      return {ErrorCode::unreachable, kNoProxyName, "check the proxy variables"};
     case CURLE_COULDNT_CONNECT:
+      if (os_error == ECONNREFUSED)
+        return {ErrorCode::unreachable, kRefused, "check host and port, and that the registry runs"};
       return {ErrorCode::unreachable, "no connection",
               "check host and port, that the registry runs, and the way there"};
     case CURLE_OPERATION_TIMEDOUT:
@@ -58,6 +65,9 @@ Reading read_code(int code) {
     case CURLE_PEER_FAILED_VERIFICATION:
       return {ErrorCode::denied, "its TLS certificate is not trusted",
               "let `ca` name the PEM file of the CA that signed it, and the host be the one it is made out for"};
+    case CURLE_SSL_CACERT_BADFILE:  // no TLS either: a registry on loopback is then asked without
+      return {ErrorCode::unsupported, "this machine has no certificates of authorities",
+              "install ca-certificates, or let `ca` name the PEM file of the CA that signed the registry's"};
     case CURLE_SSL_CONNECT_ERROR:
       return {ErrorCode::unsupported, "no TLS connection", "a registry without TLS needs `insecure: true`"};
     case CURLE_PARTIAL_FILE:
@@ -104,8 +114,8 @@ std::string own_words(const HttpResponse& response) {
 
 }  // namespace
 
-Error transport_error(const std::string& url, int code, const std::string& message) {
-  const Reading reading = read_code(code);
+Error transport_error(const std::string& url, int code, const std::string& message, int os_error) {
+  const Reading reading = read_code(code, os_error);
   Error error{.code = reading.code,
               .what = server_of(url) + " cannot be reached: " + reading.why,
               .where = server_of(url),
@@ -116,6 +126,8 @@ Error transport_error(const std::string& url, int code, const std::string& messa
 }
 
 bool is_worth_retrying(const Error& error) {
+  for (const char* lasting : {kNoName, kNoProxyName, kRefused})
+    if (error.what.ends_with(lasting)) return false;
   return error.code == ErrorCode::unreachable || error.code == ErrorCode::timed_out;
 }
 

@@ -17,7 +17,7 @@ Error no_repository(const RegistryClient& client, const HttpResponse& response) 
   Error error = refusal(response, "read the tags of " + client.reference().name);
   error.what = "registry " + client.reference().authority() + " has no repository '" + client.reference().name + "'";
   error.where = "oci://" + client.reference().authority() + "/" + client.reference().name;
-  error.next = "check the name, or push the package first: slipway pkg push LAYOUT " + error.where;
+  error.next = "check the name, or push the package first: `slipway pkg push LAYOUT --to " + error.where + "`";
   return error;
 }
 

@@ -22,6 +22,12 @@ std::string real_path(const std::string& path) {
   return code ? path : real;
 }
 
+/// A plan of slipway 0.1.0 has one, as a text.
+std::vector<std::string> saved_kernels(const Json& made_for) {
+  const std::string kernel = made_for.value("kernel", "");
+  return made_for.value("kernels", kernel.empty() ? std::vector<std::string>{} : std::vector<std::string>{kernel});
+}
+
 /// What the command line says beside a saved plan must be what the plan was made for.
 Status check_saved_options(const Options& given, const Json& made_for) {
   const auto is_given = [&](const char* name) { return std::ranges::count(given.given, name) != 0; };
@@ -36,15 +42,17 @@ Status check_saved_options(const Options& given, const Json& made_for) {
   if (is_given("root") && real_path(given.session.root) != real_path(root)) return refuse("--root", root);
   const std::string spec = made_for.value("spec", "");
   if (is_given("file") && real_path(given.spec) != real_path(spec)) return refuse("--file", spec);
-  const std::string kernel = made_for.value("kernel", "");
-  if (is_given("kernel") && given.session.kernel != kernel) return refuse("--kernel", kernel);
+  const std::vector<std::string> kernels = saved_kernels(made_for);
+  if (is_given("kernel") && given.session.kernels != kernels) return refuse("--kernel", joined(kernels, "and"));
   const std::string sim = made_for.value("sim", "");
   if (is_given("sim") && given.session.sim != sim && real_path(given.session.sim) != real_path(sim))
     return refuse("--sim", sim);
   const auto only = made_for.value("only", std::vector<std::string>{});
   if (is_given("only") && given.only != only) return refuse("--only", joined(only, "and"));
   if (is_given("live") && made_for.contains("live") && made_for["live"] != true) return refuse("--live", "");
+  if (is_given("image") && !made_for.value("image", false)) return refuse("--image", "");
   if (is_given("update") && !made_for.value("update", false)) return refuse("--update", "");
+  if (is_given("without-slipway") && !made_for.value("without_slipway", false)) return refuse("--without-slipway", "");
   if (is_given("boot")) return refuse("--boot", "");
   return {};
 }
@@ -66,20 +74,23 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
   SLIPWAY_CHECK(check_saved_options(options, made_for));
   options.spec = made_for.value("spec", "");
   options.session.root = made_for.value("root", "/");
-  options.session.kernel = made_for.value("kernel", "");
+  options.session.kernels = saved_kernels(made_for);
   options.session.sim = made_for.value("sim", "");
   options.only = made_for.value("only", std::vector<std::string>{});
   if (made_for.value("live", false)) options.session.live = true;
+  options.image = made_for.value("image", false);
+  if (options.image) options.session.live = false;
+  options.without_slipway = made_for.value("without_slipway", false);
   options.update = made_for.value("update", false);
   return plan.value("identity", Json::object());
 }
 
 /// On a terminal, and without --yes: shows the plan and asks.
-Result<bool> agreed(Session& session, const SpecAndLock& loaded, const Options& options) {
+Result<bool> agreed(Session& session, const SpecAndLock& loaded, const Options& options, const PlanOptions& wanted) {
   if (options.yes || options.boot || ::isatty(STDIN_FILENO) != 1) return true;
-  SLIPWAY_TRY(run, plan_run(session, loaded.spec, {options.only, loaded.lock, options.locked}));
+  SLIPWAY_TRY(run, plan_run(session, loaded.spec, wanted));
   if (!run.changes()) return true;
-  std::cerr << wrapped(plan_text(run, options.session.root, options.verbosity), columns_of(STDERR_FILENO))
+  std::cerr << wrapped(plan_text(run, options.session.root, options.verbose), columns_of(STDERR_FILENO))
             << "Apply this? [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
@@ -98,8 +109,9 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   }
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
-  apply.plan = {options.only, loaded.lock, options.locked};
-  SLIPWAY_TRY(yes, agreed(*session, loaded, options));
+  SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
+  apply.plan = wanted;
+  SLIPWAY_TRY(yes, agreed(*session, loaded, options, wanted));
   SLIPWAY_CHECK(stop_requested());
   if (!yes) {
     ApplyResult untouched;

@@ -36,11 +36,12 @@ std::vector<std::string> host_words(const std::string& command, const Options& o
   };
   add("root", options.session.root);
   add("file", options.spec);
-  add("kernel", options.session.kernel);
+  for (const std::string& kernel : options.session.kernels) add("kernel", kernel);
   add("sim", options.session.sim);
   add("cache", options.session.cache);
   add("lock", options.lock);
   if (options.session.live.value_or(false) && taken("live")) words.emplace_back("--live");
+  if (options.image && taken("image")) words.emplace_back("--image");
   return words;
 }
 
@@ -58,7 +59,7 @@ void add_commands(const Options& options, Files& files) {
     const bool is_json = words.back() == "json";
     const auto more = host_words(words.front(), options);
     words.insert(words.end(), more.begin(), more.end());
-    const CommandOutput ran = run_subcommand(words);
+    const CommandOutput ran = run_own_program("slipway-engine", words, std::chrono::seconds(120));
     files[name + (is_json ? ".json" : ".txt")] = ran.out;
     files[name + ".err.txt"] = ran.err + ran.ended + "\n";
   }

@@ -56,7 +56,7 @@ Result<int> run_doctor(const Options& given, TerminalUi& ui) {
   bool passed = true;
   for (const auto& [component, list] : findings) passed = passed && list.passed();
   if (options.output == "text") {
-    print_wrapped(doctor_text(findings, options.verbosity > 0));
+    print_wrapped(doctor_text(findings, options.verbose));
   } else {
     Json result = findings_json(findings);
     result["kind"] = "Diagnosis";

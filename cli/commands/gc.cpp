@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/render/text.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
 namespace {
-
-std::string mebibytes(std::uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text;
-}
 
 std::string garbage_text(const Garbage& garbage, bool dry_run) {
   std::ostringstream text;

@@ -11,7 +11,10 @@ namespace {
 constexpr std::size_t kSchemeSize = sizeof("oci://") - 1;
 constexpr const char* kUsage =
     "`slipway pkg build DIR --to LAYOUT`, `pkg push LAYOUT --to oci://HOST/NAME`, "
-    "`pkg pull SOURCE --to LAYOUT`, `pkg inspect SOURCE`";
+    "`pkg pull SOURCE --to LAYOUT|FILE.tar`, `pkg inspect SOURCE`";
+
+/// What a tag's index is good for, behind its digest.
+constexpr const char* kIndexNote = "  index: a spec pins it with `digest:`\n";
 
 /// oci://HOST[:PORT]/NAME[:TAG][@DIGEST] in its parts, as people write them.
 Json split_reference(std::string word) {
@@ -91,8 +94,15 @@ std::string entry_text(const Json& entry) {
 }
 
 std::string result_text(const std::string& verb, const Json& result) {
-  if (verb != "inspect") return verb + ": " + result.value("digest", "") + "\n";
   std::string text;
+  if (verb != "inspect") {
+    for (const Json& root : result.value("roots", Json::array()))
+      text +=
+          root.value("tag", "") + "  " + root.value("digest", "") + (root.value("index", false) ? kIndexNote : "\n");
+    return text + verb + ": " + result.value("digest", "") + "\n";
+  }
+  for (const Json& index : result.value("indexes", Json::array()))
+    text += index.value("tag", "") + "  " + index.value("digest", "") + kIndexNote;
   for (const Json& entry : result.value("entries", Json::array())) text += entry_text(entry);
   return text;
 }

@@ -6,9 +6,10 @@ namespace slipway::core {
 Result<int> run_plan(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
-  SLIPWAY_TRY(run, plan_run(*session, loaded.spec, {options.only, loaded.lock, options.locked}));
+  SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
+  SLIPWAY_TRY(run, plan_run(*session, loaded.spec, wanted));
   if (options.output == "text")
-    print_wrapped(plan_text(run, options.session.root, options.verbosity));
+    print_wrapped(plan_text(run, options.session.root, options.verbose));
   else
     print(json_text(plan_json(run, options), options.output));
   if (run.failed()) return kExitError;

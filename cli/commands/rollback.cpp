@@ -45,6 +45,7 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(spec, host_spec_from_json(generation.spec, generation.spec_file, session->plugins()));
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
+  SLIPWAY_CHECK(take_kernels(*session, generation));
   SLIPWAY_TRY(result, recorded_apply(*session, options, spec, {{options.only, lock, options.locked}, {}}));
   return finish_apply(options, result, ui);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
 #include "core/engine/unit/units.hpp"
+#include "core/loader/service_device.hpp"
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"
 
@@ -25,7 +26,11 @@ Status expect_service(const Manifest& manifest, const Json& section) {
 
 /// Of the spec, or with --boot what the apply that made the unit left for it.
 Result<Json> read_section(Session& session, const Options& options, const std::string& component) {
-  if (options.boot) return read_service_section(session, component);
+  if (options.boot) {
+    SLIPWAY_TRY(left, read_service_file(session, component));
+    if (left.contains("hardware") && left["hardware"] == "assume") session.set_hardware("assume");
+    return left["spec"];
+  }
   SLIPWAY_TRY(loaded, load_spec(session, options));
   const auto found = loaded.spec.components.find(component);
   if (found != loaded.spec.components.end()) return found->second;
@@ -49,6 +54,10 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
                  {},
                  "`slipway plugin list` shows the components that there are",
                  {}};
+  if (options.condition) {
+    SLIPWAY_TRY(left, read_service_file(*session, component));
+    return has_device(left, "/sys") ? kExitDone : kExitError;
+  }
   SLIPWAY_TRY(file, service_file(session->plugins().file(component), *manifest));
   ServiceOptions service{
       component, options.boot, [&]() -> Result<ServiceConfig> {

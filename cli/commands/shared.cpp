@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
 #include <unistd.h>
 
 #include <slipway/write/standard_output.hpp>
@@ -6,6 +11,8 @@
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
+#include "core/engine/build_container.hpp"
+#include "core/engine/verify/advice.hpp"
 #include "core/service/service_ui.hpp"
 
 namespace slipway::core {
@@ -45,12 +52,58 @@ Result<SpecAndLock> from_generation(Session& session) {
   loaded.from_generation = true;
   SLIPWAY_TRY(spec, host_spec_from_json(current->spec, current->spec_file, session.plugins()));
   SLIPWAY_TRY(lock, Lock::from_json(current->lock, "generation " + std::to_string(current->number)));
+  SLIPWAY_CHECK(take_kernels(session, *current));
   loaded.spec = std::move(spec);
   loaded.lock = std::move(lock);
   return loaded;
 }
 
+/// What looks at devices, or changes things, has to know whether "/" is a machine or an image.
+Status check_machine(const Options& options) {
+  constexpr std::array<std::string_view, 7> kAsk{"detect", "plan", "apply", "verify", "doctor", "remove", "rollback"};
+  std::error_code problem;
+  const bool decided = options.session.live || options.boot || !options.session.sim.empty() ||
+                       std::ranges::count(kAsk, options.command) == 0 ||
+                       std::filesystem::canonical(options.session.root, problem) != "/";
+  if (decided) return {};
+  const auto signs = signs_of_a_build("/");
+  return signs.empty() ? Status{} : Status(asks_for_image_or_live(signs));
+}
+
+/// What a stopped run has done already can be taken back: "run the same command again, or `slipway rollback 3`".
+std::string after_stop(const Options& options, const std::string& again) {
+  const auto root = RootDir::open(options.session.root);
+  const auto in_force = root ? generation_in_force(*root) : std::nullopt;
+  if (options.command != "apply" || !in_force) return again;
+  const std::string back = "`slipway rollback " + std::to_string(*in_force) + "`";
+  return again + ", or " + advised(back, options.session) + " to go back to what is in force";
+}
+
+/// Each error by itself, but one for all components that a stop kept from being applied.
+void report_failed(const Options& options, const PlannedRun& run, TerminalUi& ui) {
+  std::optional<Error> stop;
+  std::vector<std::string> stopped;
+  for (const PlannedComponent& component : run.components) {
+    if (!component.error) continue;
+    if (component.error->code == ErrorCode::cancelled) {
+      stop = component.error;
+      stopped.push_back(component.name);
+    } else {
+      ui.failed(component.name, *component.error, error_text(*component.error, component.name, &run.spec));
+    }
+  }
+  if (!stop) return;
+  stop->what += "; not applied: " + joined(stopped, "and");
+  stop->next = after_stop(options, stop->next);
+  ui.failed({}, *stop, to_text(*stop));
+}
+
 }  // namespace
+
+Status take_kernels(Session& session, const Generation& generation) {
+  const bool several = generation.kernels.size() > 1;
+  return several && session.options().kernels.empty() ? session.set_kernels(generation.kernels) : Status{};
+}
 
 Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   const std::string& root = session.host_config().root;
@@ -72,12 +125,24 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
 }
 
 Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui) {
+  SLIPWAY_CHECK(check_machine(options));
   SessionOptions wanted = options.session;
   wanted.shipped_unit = options.boot;
   wanted.spec = options.spec;
   auto session = Session::open(wanted, ui);
   if (session) ui.set_generation(generation_in_force((*session)->root().root()));
   return session;
+}
+
+Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock) {
+  const bool is_image = !session.host_config().live && options.session.sim.empty();
+  if (options.without_slipway && !is_image)
+    return Error{ErrorCode::invalid,
+                 "--without-slipway is about an image: it has no effect on a running or simulated machine",
+                 "command line",
+                 "leave it out",
+                 {}};
+  return PlanOptions{options.only, lock, options.locked, is_image && !options.without_slipway};
 }
 
 void print(const std::string& text) { write_standard_output(text); }
@@ -92,9 +157,7 @@ Result<int> finish_apply(const Options& options, const ApplyResult& result, Term
     print_wrapped(apply_text(result, options.session.root));
   else
     print(json_text(apply_json(result), options.output));
-  for (const PlannedComponent& component : result.run.components)
-    if (component.error)
-      ui.failed(component.name, *component.error, error_text(*component.error, component.name, &result.run.spec));
+  report_failed(options, result.run, ui);
   if (result.error) ui.failed({}, *result.error, to_text(*result.error));
   return apply_exit_code(result);
 }

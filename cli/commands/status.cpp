@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <sstream>
 
 #include "cli/command.hpp"
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/recovery.hpp"
+#include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
-#include "core/service/ask.hpp"
+#include "core/engine/verify/services.hpp"
 
 namespace slipway::core {
 namespace {
-
-constexpr std::chrono::seconds kAnswerLimit{2};
-
-/// Of the components for which an apply left a service, and of those whose service somebody started by hand.
-std::map<std::string, ServiceState> services(Session& session) {
-  std::vector<std::string> names;
-  for (const auto& [component, path] : session.plugins().component_to_path)
-    if (session.plugins().manifest(component)->service != Manifest::ServiceIn::none) names.push_back(component);
-  auto states = ask_services(session.root().root(), names, kAnswerLimit);
-  std::erase_if(states, [&](const auto& each) {
-    return each.second.is == ServiceState::Is::absent &&
-           !session.host().exists("/etc/slipway/services/" + each.first + ".json");
-  });
-  return states;
-}
 
 std::string service_text(const ServiceState& state) {
   std::string text = "    service: " + to_text(state) + "\n";
@@ -46,6 +33,14 @@ std::string owned_text(const Ownership& ownership) {
   return text;
 }
 
+/// A file in the working folder by its name alone.
+std::string seen_from_here(const std::string& file) {
+  std::error_code problem;
+  const std::filesystem::path path(file);
+  const bool is_here = path.has_parent_path() && path.parent_path() == std::filesystem::current_path(problem);
+  return is_here ? path.filename().string() : file;
+}
+
 /// How the last apply ended for the component; empty: well.
 std::string failing_line(const Json& failing, const std::string& name) {
   if (!failing.contains(name)) return {};
@@ -65,7 +60,7 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(unfinished, read_unfinished(*session));
   SLIPWAY_TRY(failing, state.failing());
 
-  const auto running = services(*session);
+  const auto running = ask_services(*session);
   Json components = Json::object();
   std::ostringstream text;
   if (!current && owned.empty())
@@ -75,7 +70,7 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
          << ": no apply has made all that its spec asks for. Installed so far:\n";
   else
     text << "Generation " << current->number << " of " << generations.size() << " is in force, from "
-         << current->spec_file << ".\n";
+         << seen_from_here(current->spec_file) << ".\n";
   for (const auto& [name, ownership] : owned) {
     components[name] = {{"owns", ownership.items.size()}, {"outputs", ownership.outputs}};
     text << "  " << name << ": " << owned_text(ownership) << '\n' << failing_line(failing, name);
@@ -91,6 +86,11 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
     if (!owned.contains(name) && !running.contains(name))
       text << "  " << name << ": owns nothing\n" << failing_line(failing, name);
   }
+  if (const std::string problem = boot_failure(session->host()); !problem.empty()) {
+    components[kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};
+    text << problem << ": see `journalctl -u slipway-boot.service`\n";
+  }
+  if (!unfinished.at_work.empty()) text << "Another slipway is changing this root: " << unfinished.at_work << '\n';
   if (unfinished.recovery)
     text << advised("An apply was cut off: the next `slipway apply" + the_spec(session->host()) +
                         "` undoes its open changes first.\n",

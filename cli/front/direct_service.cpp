@@ -14,6 +14,7 @@
 #include "cli/front/handover.hpp"
 #include "core/exit_code.hpp"
 #include "core/loader/installation.hpp"
+#include "core/loader/service_device.hpp"
 #include "core/service/service_ui.hpp"
 #include "core/service/supervisor.hpp"
 
@@ -41,6 +42,7 @@ struct Left {
   Json section;
   std::string file;
   bool is_program = false;
+  Json all;
 };
 
 Error not_usable(const std::string& path) {
@@ -52,7 +54,7 @@ Result<Left> read_left(const RootDir& root, const std::string& component) {
   SLIPWAY_TRY(text, read_text(root, path));
   const Json value = parse_foreign(text);
   if (!value.is_object() || !value.contains("spec") || !value["spec"].is_object()) return not_usable(path);
-  Left left{value["spec"], {}, value.contains("program")};
+  Left left{value["spec"], {}, value.contains("program"), value};
   const char* const key = left.is_program ? "program" : "library";
   if (!value.contains(key) || !value[key].is_string()) return not_usable(path);
   left.file = value[key].get<std::string>();
@@ -79,12 +81,13 @@ std::optional<ServiceFile> find_file(const Left& left, const std::string& compon
   return ServiceFile{service->path, left.is_program};
 }
 
-Json host_of(const std::string& root) {
+Json host_of(const std::string& root, const Json& left) {
+  const bool assumed = left.contains("hardware") && left["hardware"] == "assume";
   HostConfig host;
   host.root = root;
   host.live = root == "/";
   host.kernel_view = host.live ? "/" : "";
-  host.hardware = host.live ? "detect" : "assume";
+  host.hardware = host.live && !assumed ? "detect" : "assume";
   return to_json(host);
 }
 
@@ -97,10 +100,11 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
   if (!root) return std::nullopt;
   const auto left = read_left(*root, words.component);
   const auto file = left ? find_file(*left, words.component) : std::nullopt;
+  if (left && words.condition) return has_device(left->all, "/sys") ? kExitDone : kExitError;
   if (!file) return std::nullopt;
   const ServiceOptions service{words.component, true, [&]() -> Result<ServiceConfig> {
                                  SLIPWAY_TRY(now, read_left(*root, words.component));
-                                 return ServiceConfig{*file, now.section, host_of(folder), {}};
+                                 return ServiceConfig{*file, now.section, host_of(folder, now.all), {}};
                                }};
   ServiceUi ui(words.log, *root);
   const Status status = run_supervised(service, *root, ui);

@@ -16,6 +16,7 @@ struct ServiceWords {
   std::string component;
   std::string root = "/";
   LogSettings log;
+  bool condition = false;  ///< --condition: only whether its device is there
 };
 
 /// Runs the service with what the apply left for it (/etc/slipway/services/NAME.json).

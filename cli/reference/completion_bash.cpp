@@ -11,6 +11,8 @@ std::string value_line(const OptionEntry& option) {
   switch (value_kind(option)) {
     case ValueKind::words:
       return "_slipway_words '" + words_of(option) + "'";
+    case ValueKind::components:
+      return "_slipway_list \"$(_slipway_names components)\"";
     case ValueKind::folder:
       return "_slipway_paths -d";
     case ValueKind::profile:
@@ -29,6 +31,14 @@ std::string bash_completion() {
   text << R"X(# bash completion for slipway, made by `slipway completion bash`
 
 _slipway_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$word"); }
+_slipway_names() { "${COMP_WORDS[0]/#\~/$HOME}" completion "$1" 2>/dev/null; }
+_slipway_list() {
+  local before="" name left=""
+  [[ $word == *,* ]] && before="${word%,*},"
+  for name in $1; do [[ ",$before" == *",$name,"* ]] || left+="$name "; done
+  compopt -o nospace 2>/dev/null || true
+  mapfile -t COMPREPLY < <(compgen -P "$before" -W "$left" -- "${word##*,}")
+}
 _slipway_paths() {
   compopt -o filenames 2>/dev/null || true
   mapfile -t COMPREPLY < <(compgen "$1" -- "$word")
@@ -40,7 +50,8 @@ _slipway() {
 )X";
   std::string names;
   for (const auto& [name, purpose] : command_names()) names += (names.empty() ? "" : " ") + name;
-  text << "  if ((COMP_CWORD == 1)); then\n    _slipway_words '" << names << "'\n    return\n  fi\n";
+  text << "  if ((COMP_CWORD == 1)); then\n    _slipway_words \"" << names
+       << " $(_slipway_names tools)\"\n    return\n  fi\n";
   text << "  case \"$before\" in\n";
   std::string options;
   for (const OptionEntry& option : option_entries()) {
@@ -55,7 +66,12 @@ _slipway() {
     if (!command.words.empty())
       text << "      " << command.name << ")\n        _slipway_words '" << spaced(command.words)
            << "'\n        return\n        ;;\n";
-  text << "    esac\n  fi\n  _slipway_paths -f\n}\n\ncomplete -F _slipway slipway\n";
+  text << "    esac\n  fi\n  case \"${COMP_WORDS[1]}\" in\n";
+  for (const Command& command : commands())
+    if (const std::string kind = names_behind(command); !kind.empty())
+      text << "    " << command.name << ")\n      _slipway_words \"$(_slipway_names " << kind
+           << ")\"\n      return\n      ;;\n";
+  text << "  esac\n  _slipway_paths -f\n}\n\ncomplete -F _slipway slipway\n";
   return text.str();
 }
 

@@ -16,6 +16,8 @@ std::string value_words(const OptionEntry& option) {
       return "";
     case ValueKind::words:
       return " -x -a " + fish_quoted(words_of(option));
+    case ValueKind::components:
+      return " -x -a '(__fish_complete_list , \"__slipway_names components\")'";
     case ValueKind::folder:
       return " -x -a '(__fish_complete_directories)'";
     case ValueKind::profile:
@@ -33,13 +35,20 @@ std::string value_words(const OptionEntry& option) {
 std::string fish_completion() {
   std::ostringstream text;
   text << "# fish completion for slipway, made by `slipway completion fish`\n\n"
-          "complete -c slipway -n __fish_use_subcommand -f\n";
+          "function __slipway_names\n    set -l words (commandline -opc)\n    $words[1] completion $argv "
+          "2>/dev/null\nend\n\n"
+          "complete -c slipway -n __fish_use_subcommand -f\n"
+          "complete -c slipway -n __fish_use_subcommand -a '(__slipway_names tools)'\n";
   for (const auto& [name, purpose] : command_names())
     text << "complete -c slipway -n __fish_use_subcommand -a " << name << " -d " << fish_quoted(purpose) << '\n';
   for (const Command& command : commands())
     if (!command.words.empty())
       text << "complete -c slipway -n '__fish_seen_subcommand_from " << command.name << "' -a "
            << fish_quoted(spaced(command.words)) << '\n';
+  for (const Command& command : commands())
+    if (const std::string kind = names_behind(command); !kind.empty())
+      text << "complete -c slipway -n '__fish_seen_subcommand_from " << command.name << "' -f -a '(__slipway_names "
+           << kind << ")'\n";
   for (const OptionEntry& option : option_entries())
     text << "complete -c slipway" << (option.letter.empty() ? "" : " -s " + option.letter.substr(1)) << " -l "
          << option.name.substr(2) << value_words(option) << " -d " << fish_quoted(option.text) << '\n';

@@ -18,6 +18,8 @@ std::string value_action(const OptionEntry& option) {
   switch (value_kind(option)) {
     case ValueKind::words:
       return "(" + words_of(option) + ")";
+    case ValueKind::components:
+      return "{_values -s , component $(_slipway_names components)}";
     case ValueKind::folder:
       return "_files -/";
     case ValueKind::profile:
@@ -41,18 +43,24 @@ std::string option_words(const OptionEntry& option) {
 
 std::string zsh_completion() {
   std::ostringstream text;
-  text << "#compdef slipway\n# zsh completion for slipway, made by `slipway completion zsh`\n\n_slipway() {\n"
+  text << "#compdef slipway\n# zsh completion for slipway, made by `slipway completion zsh`\n\n_slipway_names() { "
+          "${~words[1]} completion $1 2>/dev/null }\n\n_slipway() {\n"
           "  local -a commands\n  commands=(\n";
   for (const auto& [name, purpose] : command_names())
     text << "    " << zsh_quoted(name + ":" + zsh_plain(purpose)) << '\n';
-  text << "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands 'slipway command' commands\n    return\n  fi\n"
+  text << "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands 'slipway command' commands\n    compadd -- "
+          "$(_slipway_names tools)\n    return\n  fi\n"
           "  if (( CURRENT == 3 )); then\n    case $words[2] in\n";
   for (const Command& command : commands())
     if (!command.words.empty())
       text << "      " << command.name << ") compadd -- " << spaced(command.words) << "; return ;;\n";
-  text << "    esac\n  fi\n  _arguments \\\n";
+  text << "    esac\n  fi\n  local names=_files\n  case $words[2] in\n";
+  for (const Command& command : commands())
+    if (const std::string kind = names_behind(command); !kind.empty())
+      text << "    " << command.name << ") names='{compadd -- $(_slipway_names " << kind << ")}' ;;\n";
+  text << "  esac\n  _arguments \\\n";
   for (const OptionEntry& option : option_entries()) text << "    " << option_words(option) << " \\\n";
-  text << "    '*:file:_files'\n}\n\nif [[ $funcstack[1] == _slipway ]]; then\n  _slipway \"$@\"\nelse\n"
+  text << "    \"*:word:$names\"\n}\n\nif [[ $funcstack[1] == _slipway ]]; then\n  _slipway \"$@\"\nelse\n"
           "  compdef _slipway slipway\nfi\n";
   return text.str();
 }

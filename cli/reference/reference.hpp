@@ -19,12 +19,13 @@ std::string fish_completion();
 std::string manual_page();
 
 /// What may stand behind an option, as a shell sees it.
-enum class ValueKind { none, words, folder, profile, kernel, file };
+enum class ValueKind { none, words, components, folder, profile, kernel, file };
 
 /// "text|json" is a choice of words; a name in capitals stands for something.
 inline ValueKind value_kind(const OptionEntry& option) {
   if (option.value.empty()) return ValueKind::none;
   if (std::islower(static_cast<unsigned char>(option.value.front())) != 0) return ValueKind::words;
+  if (option.value == "A,B") return ValueKind::components;
   if (option.value == "DIR") return ValueKind::folder;
   if (option.value == "PROFILE") return ValueKind::profile;
   if (option.value == "RELEASE") return ValueKind::kernel;
@@ -48,6 +49,12 @@ inline std::vector<std::pair<std::string, std::string>> command_names() {
   names.emplace_back("version", "prints the version");
   names.emplace_back("help", "lists commands and options");
   return names;
+}
+
+/// Which names may follow a command, as `slipway completion NAMES` prints them; empty: none.
+inline std::string names_behind(const Command& command) {
+  if (command.usage.find("COMPONENT") != std::string::npos) return "components";
+  return command.usage.starts_with("service NAME") ? "services" : "";
 }
 
 /// The words joined by blanks.

@@ -65,31 +65,31 @@ bool is_checked_again(const PlannedRun& run, const PlannedComponent& component) 
 }
 
 void append_component(std::ostringstream& text, const PlannedComponent& component, const PlannedRun& run,
-                      int verbosity) {
+                      bool verbose) {
   text << component.name << ": " << headline(component) << '\n';
   if (is_checked_again(run, component))
     text << "  it did not work after the last apply (" << failing_text(run.failing[component.name])
          << "); an apply checks it again\n";
-  for (const PlanLine& line : plan_lines(component.items, verbosity > 0)) {
+  for (const PlanLine& line : plan_lines(component.items, verbose)) {
     const PlannedItem& item = *line.first;
-    if (item.check.standing == Check::Standing::satisfied && verbosity == 0) continue;
+    if (item.check.standing == Check::Standing::satisfied && !verbose) continue;
     const Json because = item.action.value("because");
     text << "  " << mark(item) << ' ' << line.text;
     if (because.is_string()) text << "  # " << because.get<std::string>();
     text << '\n';
-    if (verbosity > 0) append_indented(text, item.check.diff, "      ");
+    if (verbose) append_indented(text, item.check.diff, "      ");
   }
   for (const std::string& note : component.plan.notes()) text << "  note: " << note << '\n';
   if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");
 }
 
-void append_trigger(std::ostringstream& text, const std::string& trigger, const PlannedRun& run, int verbosity) {
+void append_trigger(std::ostringstream& text, const std::string& trigger, const PlannedRun& run, bool verbose) {
   text << "then: " << trigger << '\n';
   const auto found = run.prospects.find(trigger);
   if (found == run.prospects.end()) return;
   const auto& [tool, skipped] = found->second;
   if (!skipped.empty()) text << "      skipped: " << skipped << '\n';
-  if (!tool.empty() && verbosity > 0) text << "      by " << tool << '\n';
+  if (!tool.empty() && verbose) text << "      by " << tool << '\n';
 }
 
 /// By trigger: {"tool": what will be run} or {"skipped": why nothing will be}.
@@ -104,13 +104,13 @@ Json prospects_json(const PlannedRun& run) {
 
 }  // namespace
 
-std::string plan_text(const PlannedRun& run, const std::string& root, int verbosity) {
+std::string plan_text(const PlannedRun& run, const std::string& root, bool verbose) {
   std::ostringstream text;
   text << "Plan for " << root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
-  for (const PlannedComponent& component : run.components) append_component(text, component, run, verbosity);
-  for (const std::string& trigger : run.triggers) append_trigger(text, trigger, run, verbosity);
+  for (const PlannedComponent& component : run.components) append_component(text, component, run, verbose);
+  for (const std::string& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
   if (run.failed())
     text << "Not everything can be planned; see the errors above.\n";
   else if (!run.changes() &&
@@ -152,11 +152,13 @@ Json plan_json(const PlannedRun& run, const Options& options) {
                    {"options",
                     {{"spec", absolute(run.spec.file)},
                      {"root", absolute(options.session.root)},
-                     {"kernel", options.session.kernel},
+                     {"kernels", options.session.kernels},
                      {"sim", options.session.sim.find('/') == std::string::npos ? options.session.sim
                                                                                 : absolute(options.session.sim)},
                      {"live", options.session.live.value_or(false)},
+                     {"image", options.image},
                      {"update", options.update},
+                     {"without_slipway", options.without_slipway},
                      {"only", options.only}}}});
 }
 

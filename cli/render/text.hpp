@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ std::size_t columns_of(int descriptor);
 /// Breaks lines that are longer, between words, and long paths behind a slash. A command in backquotes stays whole
 /// where a line has room for it.
 std::string wrapped(const std::string& text, std::size_t columns);
+
+/// "12.3 MiB".
+std::string mebibytes(std::uint64_t bytes);
 
 struct PlanLine {
   const PlannedItem* first;  ///< of those it is about; borrowed from the items

@@ -8,11 +8,13 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace slipway::core {
 namespace {
 
-/// "slipway (pid 12)" of who holds a lock on that inode, from /proc/locks; empty when it cannot be told.
+/// "slipway (pid 12)" of the other process that holds a lock on that inode, from /proc/locks; empty when there is none
+/// or it cannot be told.
 std::string holder_of(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return {};
@@ -22,6 +24,7 @@ std::string holder_of(int fd) {
     std::string number, type, advisory, access, pid, place;
     words >> number >> type >> advisory >> access >> pid >> place;
     if (type != "FLOCK" || !place.ends_with(":" + std::to_string(info.st_ino))) continue;
+    if (pid == std::to_string(::getpid())) continue;
     std::ifstream comm("/proc/" + pid + "/comm");
     std::string name;
     std::getline(comm, name);
@@ -44,6 +47,13 @@ Result<RootLock> RootLock::take(const std::string& root) {
               {}};
   if (const std::string holder = holder_of(fd.get()); !holder.empty()) error.details.emplace_back("held", holder);
   return error;
+}
+
+std::string RootLock::other_holder(const std::string& root) {
+  const Fd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // The list of locks has numbers of inodes, which another file system may have as well: the lock itself decides.
+  if (!fd || ::flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+  return holder_of(fd.get());
 }
 
 }  // namespace slipway::core

@@ -2,6 +2,8 @@
 // core/engine/root_lock.hpp - one apply per root: a lock on the root folder itself that dies with its holder.
 #pragma once
 
+#include <string>
+
 #include <slipway/root_dir.hpp>
 
 namespace slipway::core {
@@ -11,6 +13,8 @@ class RootLock {
  public:
   /// Errors: `busy`, naming the process that holds it.
   static Result<RootLock> take(const std::string& root);
+  /// "slipway-engine (pid 12)", another process that holds it now; empty: none, or it cannot be told.
+  static std::string other_holder(const std::string& root);
 
  private:
   explicit RootLock(Fd fd) : fd_(std::move(fd)) {}

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/engine/apply/layers.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/loader/installation.hpp"
-#include "sandbox/build.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR
 #error "the build names the folder of the helper programs"
@@ -27,6 +27,15 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string{} : std::string(value);
 }
 
+/// Of an image that is "/", a folder that goes at the end: nothing of a cache is left in the image.
+Result<std::string> image_cache() {
+  std::error_code problem;
+  std::string folder = fs::temp_directory_path(problem).string() + "/slipway-cache-XXXXXX";
+  if (problem || ::mkdtemp(folder.data()) == nullptr) return system_error("make", folder, errno);
+  return folder;
+}
+
+/// /var/cache/slipway, or the user's cache folder.
 std::string default_cache() {
   if (::geteuid() == 0) return "/var/cache/slipway";
   if (const std::string xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/slipway";
@@ -84,18 +93,27 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui
            "plugin left out: " + problem.what + " (" + problem.where + ")" +
                (problem.next.empty() ? "" : "; to do: " + problem.next));
   session->cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
+  if (options.cache.empty() && session->host_config_.root == "/" && !options.live.value_or(true)) {
+    SLIPWAY_TRY(folder, image_cache());
+    session->cache_ = session->passing_cache_ = folder;
+  }
   session->answers_ = std::make_unique<Answers>(session->cache_ + "/answers", session->host_config_,
                                                 session->simulated_ ? session->simulated_->folder() : "");
   return session;
 }
 
-Session::~Session() { workers_.clear(); }
+Session::~Session() {
+  workers_.clear();
+  answers_.reset();  // writes into the cache
+  std::error_code ignored;
+  if (!passing_cache_.empty()) fs::remove_all(passing_cache_, ignored);
+}
 
 Status Session::open_host_and_root() {
   SLIPWAY_TRY(folder, absolute_folder(options_.root));
   host_config_.root = folder;
   host_config_.live = options_.live.value_or(folder == "/" && options_.sim.empty());
-  host_config_.kernel = options_.kernel;
+  name_kernels();
   if (host_config_.live) host_config_.kernel_view = "/";
   if (!options_.sim.empty()) {
     SLIPWAY_TRY(simulated, SimulatedMachine::enter(options_.sim, folder, ui_));
@@ -118,7 +136,22 @@ Status Session::open_host_and_root() {
   return {};
 }
 
+void Session::name_kernels() {
+  const std::vector<std::string>& asked = options_.kernels;
+  host_config_.kernel = asked.empty() ? "" : asked.front();
+  host_config_.further_kernels.assign(asked.empty() ? asked.end() : asked.begin() + 1, asked.end());
+}
+
+Status Session::set_kernels(const std::vector<std::string>& releases) {
+  options_.kernels = releases;
+  name_kernels();
+  SLIPWAY_TRY(host, open_host(host_config_));
+  host_ = std::move(host);
+  return {};
+}
+
 void Session::set_hardware(const std::string& word) {
+  assumes_hardware_ = word == "assume";
   const bool visible = host_config_.live || !host_config_.kernel_view.empty();
   host_config_.hardware = !word.empty() ? word : visible ? "detect" : "assume";
 }
@@ -222,8 +255,7 @@ Result<Json> Session::core_call(const std::string& component, const std::string&
   build.headers = request.value("headers", "");
   build.into = request.value("into", "");
   build.log = request.value("log", build.into + ".log");
-  build.on_line = [this, component](const std::string& line) { ui_.log(Ui::Level::debug, component, line); };
-  SLIPWAY_CHECK(run_build(build));
+  SLIPWAY_CHECK(run_build_shown(build, ui_, component));
   return Json(nullptr);
 }
 

@@ -26,12 +26,13 @@ namespace slipway::core {
 /// The options that all commands on a host share.
 struct SessionOptions {
   std::string root = "/";
-  std::optional<bool> live;   ///< empty: live exactly when root is "/"
-  std::string kernel;         ///< --kernel
-  std::string sim;            ///< --sim: profile name or file
-  std::string spec;           ///< -f, for the words of remedies
-  std::string hardware;       ///< of the spec; empty: by liveness
-  std::string cache;          ///< downloads, build results; empty: /var/cache/slipway, or the user's cache folder
+  std::optional<bool> live;  ///< empty: live exactly when root is "/"; false: an image, even if its root is "/"
+  std::vector<std::string> kernels = {};  ///< --kernel, each
+  std::string sim;                        ///< --sim: profile name or file
+  std::string spec;                       ///< -f, for the words of remedies
+  std::string hardware;                   ///< of the spec; empty: by liveness
+  std::string cache;                      ///< downloads, build results; empty: /var/cache/slipway, the user's cache
+                                          ///< folder, or for an image that is "/" a folder that goes at the end
   bool shipped_unit = false;  ///< started by a shipped unit: the environment chooses no plugins or libraries
 };
 
@@ -63,6 +64,10 @@ class Session {
 
   /// Fixes the spec's `hardware` word, which the command line's root decides where the spec is silent.
   void set_hardware(const std::string& word);
+  /// The kernels of a generation that is applied again, where the command line names none.
+  Status set_kernels(const std::vector<std::string>& releases);
+  /// The spec says `hardware: assume` in so many words.
+  bool assumes_hardware() const { return assumes_hardware_; }
 
   /// One operation of a component's plugin, in that component's worker (started when first asked). A hermetic
   /// component is not asked again what it answered before, while all that it looked at is as it was (Answers).
@@ -80,6 +85,7 @@ class Session {
  private:
   Session(SessionOptions options, Ui& ui) : options_(std::move(options)), ui_(ui) {}
   Status open_host_and_root();
+  void name_kernels();
   Result<Json> ask_plugin(const std::string& component, const std::string& path, const std::string& op,
                           const Json& request, std::chrono::milliseconds limit);
   Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
@@ -94,8 +100,10 @@ class Session {
   std::unique_ptr<RootFs> root_;
   std::unique_ptr<StateDir> state_;
   std::string cache_;
+  std::string passing_cache_;                    ///< the same when it is removed at the end; else empty
   std::unique_ptr<SimulatedMachine> simulated_;  ///< with --sim
   std::unique_ptr<Answers> answers_;
+  bool assumes_hardware_ = false;
   std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;
 };

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// OpenSSL's plain SHA-256, linked statically, as in core/loader/sha256.cpp: EVP needs all of libcrypto, 5 MB in each
+// image and more than a millisecond of each start.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "core/host/digest.hpp"
 
 #include <array>
 #include <cerrno>
 #include <vector>
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <unistd.h>
 
 namespace slipway::core {
@@ -15,20 +18,19 @@ constexpr std::string_view kPrefix = "sha256:";
 constexpr std::size_t kHexDigits = 64;
 constexpr std::size_t kReadBytes = 1 << 18;
 
-EVP_MD_CTX* md(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+SHA256_CTX* sum(void* context) { return static_cast<SHA256_CTX*>(context); }
 
 }  // namespace
 
-void Sha256::Free::operator()(void* context) const { EVP_MD_CTX_free(md(context)); }
+void Sha256::Free::operator()(void* context) const { delete sum(context); }
 
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(md(context_.get()), EVP_sha256(), nullptr); }
+Sha256::Sha256() : context_(new SHA256_CTX) { SHA256_Init(sum(context_.get())); }
 
-void Sha256::update(std::string_view bytes) { EVP_DigestUpdate(md(context_.get()), bytes.data(), bytes.size()); }
+void Sha256::update(std::string_view bytes) { SHA256_Update(sum(context_.get()), bytes.data(), bytes.size()); }
 
 std::string Sha256::digest() {
-  std::array<unsigned char, kHexDigits / 2> bytes{};
-  unsigned length = 0;
-  EVP_DigestFinal_ex(md(context_.get()), bytes.data(), &length);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> bytes{};
+  SHA256_Final(bytes.data(), sum(context_.get()));
   std::string text(kPrefix);
   for (const unsigned char byte : bytes) {
     text += "0123456789abcdef"[byte >> 4];
@@ -38,18 +40,18 @@ std::string Sha256::digest() {
 }
 
 std::string digest_of(std::string_view bytes) {
-  Sha256 sum;
-  sum.update(bytes);
-  return sum.digest();
+  Sha256 all;
+  all.update(bytes);
+  return all.digest();
 }
 
 Result<std::string> digest_of_file(int fd, std::string_view name) {
-  Sha256 sum;
+  Sha256 all;
   std::vector<char> buffer(kReadBytes);
   for (;;) {
     const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-    if (got == 0) return sum.digest();
-    if (got > 0) sum.update({buffer.data(), static_cast<std::size_t>(got)});
+    if (got == 0) return all.digest();
+    if (got > 0) all.update({buffer.data(), static_cast<std::size_t>(got)});
     if (got < 0 && errno != EINTR) return system_error("read", name, errno);
   }
 }

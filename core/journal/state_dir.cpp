@@ -142,8 +142,15 @@ Ownership ownership_from_json(const Json& value) {
 }
 
 Json to_json(const Generation& generation) {
-  return {{"kernel", generation.kernel},   {"lock", generation.lock}, {"number", generation.number},
-          {"plugins", generation.plugins}, {"spec", generation.spec}, {"spec_file", generation.spec_file}};
+  const std::vector<std::string>& kernels = generation.kernels;
+  Json value{{"kernel", kernels.empty() ? "" : kernels.front()},
+             {"lock", generation.lock},
+             {"number", generation.number},
+             {"plugins", generation.plugins},
+             {"spec", generation.spec},
+             {"spec_file", generation.spec_file}};
+  if (kernels.size() > 1) value["kernels"] = kernels;
+  return value;
 }
 
 Generation generation_from_json(const Json& value) {
@@ -153,7 +160,8 @@ Generation generation_from_json(const Json& value) {
   generation.spec_file = value.value("spec_file", "");
   generation.lock = value.value("lock", Json{});
   generation.plugins = value.value("plugins", Json::object());
-  generation.kernel = value.value("kernel", "");
+  const std::string kernel = value.value("kernel", "");
+  if (!kernel.empty()) generation.kernels = value.value("kernels", std::vector<std::string>{kernel});
   return generation;
 }
 
@@ -258,7 +266,7 @@ Result<Generation> StateDir::generation(int number) const {
     return Error{ErrorCode::not_found,
                  "there is no generation " + std::to_string(number),
                  state_path("generations"),
-                 "`slipway status` lists those that there are",
+                 "`slipway status -o json` lists those that there are",
                  {}};
   if (!value) return std::move(value).error();
   return generation_from_json(*value);
@@ -280,9 +288,7 @@ Result<std::optional<Generation>> StateDir::current() const {
   return std::optional<Generation>(std::move(found));
 }
 
-Status StateDir::write_current(const Generation& generation) {
-  struct stat spec {};
-  const bool is_private = ::stat(generation.spec_file.c_str(), &spec) == 0 && (spec.st_mode & kOthersRead) == 0;
+Status StateDir::write_current(const Generation& generation, bool is_private) {
   SLIPWAY_CHECK(write_text(state_path("generations/" + std::to_string(generation.number) + ".json"),
                            pretty(to_json(generation)), is_private ? 0600 : 0644));
   return write_text(state_path("generations/current"), std::to_string(generation.number) + "\n", 0644);

@@ -51,10 +51,10 @@ Ownership ownership_from_json(const Json& value);
 struct Generation {
   int number = 0;
   Json spec;              ///< the host spec as written
-  std::string spec_file;  ///< where it came from: relative paths were relative to it
+  std::string spec_file;  ///< where it came from: relative paths were relative to it; a name alone: it has none
   Json lock;              ///< core/engine/plan/lockfile.hpp
   Json plugins;           ///< component to {version, digest}
-  std::string kernel;     ///< --kernel, when it was given
+  std::vector<std::string> kernels = {};  ///< --kernel, each, when it was given
 };
 
 Json to_json(const Generation& generation);
@@ -92,7 +92,8 @@ class StateDir {
   /// The generation in force; nothing where there is none.
   Result<std::optional<Generation>> current() const;
   /// Writes it and makes it the one in force.
-  Status write_current(const Generation& generation);
+  /// @param is_private  only root may read it
+  Status write_current(const Generation& generation, bool is_private);
   Status forget_generation(int number);
   Status forget_current();
 

@@ -11,18 +11,24 @@ namespace {
 
 using Type = SchemaKey::Type;
 
-SchemaKey word_key(std::string pattern, std::string example) {
+SchemaKey word_key(std::string pattern, std::string expects, std::string example) {
   SchemaKey word;
   word.type = Type::string;
   word.pattern = std::move(pattern);
+  word.expects = std::move(expects);
   word.example = std::move(example);
   return word;
 }
 
-SchemaKey name_key() { return word_key("[a-z][a-z0-9-]{0,39}", "driver"); }
+SchemaKey name_key() {
+  return word_key("[a-z][a-z0-9-]{0,39}", "lower-case letters, digits and - (at most 40), a letter first", "driver");
+}
 
 /// A program of slipway's own, so that no path can stand there.
-SchemaKey program_key() { return word_key("slipway-[a-z0-9-]{1,60}", "slipway-runtime-configure"); }
+SchemaKey program_key() {
+  return word_key("slipway-[a-z0-9-]{1,60}", "slipway-NAME, a program in slipway's libexec",
+                  "slipway-runtime-configure");
+}
 
 SchemaKey one_of(std::vector<std::string> values) {
   SchemaKey word;
@@ -33,11 +39,8 @@ SchemaKey one_of(std::vector<std::string> values) {
 
 /// A systemd unit (systemd.unit(5), "string escaping for inclusion in unit names").
 SchemaKey unit_key() {
-  SchemaKey unit;
-  unit.type = Type::string;
-  unit.pattern = R"([A-Za-z0-9:_.@-]{1,200}\.(service|socket|target))";
-  unit.example = "acme.service";
-  return unit;
+  return word_key(R"([A-Za-z0-9:_.@-]{1,200}\.(service|socket|target))",
+                  "the name of a systemd service, socket or target", "acme.service");
 }
 
 /// What may stand in a manifest's document.
@@ -61,6 +64,9 @@ const SchemaKey& manifest_schema() {
     document.keys["service_if"].type = Type::map;
     document.keys["service_if"].items = {SchemaKey{}};
     document.keys["service_if"].items.front().type = Type::string;
+    document.keys["service_device"].type = Type::string;
+    document.keys["service_device"].pattern = "[a-z0-9]+:[A-Za-z0-9*?_-]+";
+    document.keys["service_device"].example = "pci:v000010DEd*sv*sd*bc03sc*i*";
     document.keys["memory"] = one_of({"limited", "unlimited"});
     document.keys["hermetic"].type = Type::boolean;
     document.keys["tools"].type = Type::boolean;
@@ -141,6 +147,7 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
   manifest.hermetic = document.contains("hermetic") && document["hermetic"] == true;
   manifest.service_if = texts_in(document, "service_if");
+  manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
   manifest.outputs = texts_in(document, "outputs");
   if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);

@@ -20,6 +20,7 @@ struct SchemaKey {
   Json default_value;                     ///< null: none
   std::string help;                       ///< one sentence or more, for `slipway explain`
   std::string pattern;                    ///< ECMAScript regular expression for a string; empty: any
+  std::string expects;                    ///< what fits the pattern, for people: "an absolute path"
   std::string example;                    ///< a value that pattern and type accept
   std::vector<std::string> values;        ///< of an enumeration
   std::vector<SchemaKey> items;           ///< one element: of a list's elements or a map's values
@@ -42,8 +43,9 @@ struct Manifest {
   ServiceIn service = ServiceIn::none;            ///< its long-running part: in the plugin itself, or beside it in
                                                   ///< NAME.service.so, or NAME-service
   std::map<std::string, std::string> service_if;  ///< values of its spec's keys that all hold where it has the service
-  std::vector<std::string> boot_before;           ///< units that wait until slipway-boot.service is through with it
-  bool unlimited_memory = false;                  ///< `memory: unlimited`: its workers may reserve any address space
+  std::string service_device;  ///< the service has no use without a device of this modalias, a glob; empty: none
+  std::vector<std::string> boot_before;  ///< units that wait until slipway-boot.service is through with it
+  bool unlimited_memory = false;         ///< `memory: unlimited`: its workers may reserve any address space
   bool hermetic = false;  ///< `hermetic: true`: its detect and check see only what their Host shows, and its plan only
                           ///< its arguments, so that an answer holds until one of these changes
   SchemaKey spec;         ///< an object

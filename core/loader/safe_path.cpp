@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/trusted_owner.hpp>
+
 #include "core/loader/plugin_file.hpp"
 
 namespace slipway::core {
@@ -30,12 +32,13 @@ Error denied(const std::string& wanted, const std::string& what, const std::stri
 }
 
 Status check_entry(const std::string& wanted, const std::string& path, const struct stat& info) {
-  if (info.st_uid != 0 && info.st_uid != ::geteuid())
+  if (!is_trusted_owner(info.st_uid))
     return denied(wanted, path + " belongs to user " + std::to_string(info.st_uid) + ", who could replace it", path,
                   "`chown root " + path + "`, or install the plugin where only root can write");
   if (S_ISLNK(info.st_mode)) return {};  // a link's own mode bits mean nothing
   const bool writable = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0 && info.st_uid == 0;
+  const bool sticky =
+      S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0 && (info.st_uid == 0 || info.st_uid != ::geteuid());
   if (writable && !sticky)
     return denied(wanted, path + " can be written by its group or by others, who could replace the plugin", path,
                   "`chmod go-w " + path + "`");

@@ -12,11 +12,9 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/unix_socket.hpp>
 
 namespace slipway::core {
-
-/// Where the sockets are.
-inline constexpr const char* kControlFolder = "/run/slipway/service";
 
 class ControlSocket {
  public:

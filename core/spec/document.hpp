@@ -18,9 +18,10 @@ namespace slipway::core {
 
 /// A host spec that is known to fit the schemas of the plugins.
 struct HostSpec {
-  std::string file;      ///< where it was read from; "-" for standard input
-  std::string name;      ///< metadata.name
-  std::string hardware;  ///< "assume", "require", "detect"; empty: by liveness
+  std::string file;               ///< where it was read from; "-" for standard input
+  std::string name;               ///< metadata.name
+  std::string hardware;           ///< "assume", "require", "detect"; empty: by liveness
+  bool keeps_what_fails = false;  ///< `on_failed_verify: keep`
   /// Section of each: defaults filled in, relative paths made absolute, artifact sources in their long form.
   std::map<std::string, Json> components;
   /// What was written, as typed JSON, for the generation's record (secrets are references anyway). Relative paths stay

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/loader/schema/words.hpp"
 #include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"
 
@@ -54,7 +54,10 @@ void print_key(std::ostream& out, const std::string& name, const SchemaKey& sche
   if (!schema.default_value.is_null()) out << "; default " << flow_yaml(schema.default_value);
   out << ")\n";
   wrapped(out, schema.help);
-  if (!schema.pattern.empty()) out << kIndent << "fits:    " << schema.pattern << '\n';
+  if (!schema.expects.empty())
+    wrapped(out, "takes " + schema.expects);
+  else if (!schema.pattern.empty())
+    out << kIndent << "fits:    " << schema.pattern << '\n';
   if (!schema.example.empty()) out << kIndent << "example: " << flow_yaml(example_value(schema)) << '\n';
   print_children(out, name, schema);
 }
@@ -111,6 +114,7 @@ Json key_json(const SchemaKey& schema) {
   if (!schema.default_value.is_null()) value["default"] = schema.default_value;
   if (const Json example = example_value(schema); !example.is_null()) value["example"] = example;
   if (!schema.pattern.empty()) value["pattern"] = schema.pattern;
+  if (!schema.expects.empty()) value["expects"] = schema.expects;
   if (!schema.values.empty()) value["values"] = schema.values;
   if (!schema.items.empty()) value["items"] = key_json(schema.items.front());
   if (schema.type == Type::object) value["keys"] = keys_json(schema.keys);

@@ -71,6 +71,7 @@ Result<HostSpec> make_spec(const YamlNode& document, const std::string& file, co
     return all_known ? check.problems.to_error() : with_plugin_problems(check.problems.to_error(), plugins);
   spec.name = spec.document["metadata"]["name"];
   spec.hardware = spec.document["spec"].value("hardware", "");
+  spec.keeps_what_fails = spec.document["spec"].value("on_failed_verify", "") == "keep";
   for (const auto& [key, position] : check.positions) {
     if (position.line == 0) continue;
     const bool in_spec = key.starts_with(kSpecPrefix);

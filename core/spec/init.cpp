@@ -3,7 +3,7 @@
 
 #include "core/loader/nearest.hpp"
 #include "core/loader/schema/check.hpp"
-#include "core/loader/schema/words.hpp"
+#include "core/loader/schema/type_names.hpp"
 #include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"
 

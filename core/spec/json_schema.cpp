@@ -137,9 +137,9 @@ Json host_json_schema(const std::vector<const Manifest*>& manifests) {
     components[manifest->component]["description"] = manifest->purpose;
   }
   const SchemaKey& host = host_spec_schema();
-  const Json hardware = json_schema(host.keys.at("spec").keys.at("hardware"));
-  const Json spec =
-      object_of({{"hardware", hardware}, {"components", object_of(std::move(components), {})}}, {"components"});
+  Json keys{{"components", object_of(std::move(components), {})}};
+  for (const char* key : {"hardware", "on_failed_verify"}) keys[key] = json_schema(host.keys.at("spec").keys.at(key));
+  const Json spec = object_of(std::move(keys), {"components"});
   Json schema = object_of({{"apiVersion", {{"const", kApiVersion}}},
                            {"kind", {{"const", kHostKind}}},
                            {"metadata", json_schema(host.keys.at("metadata"))},

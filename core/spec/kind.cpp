@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/nearest.hpp"
+#include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/loader/schema/words.hpp"
 #include "core/spec/document.hpp"
 
 namespace slipway::core {
@@ -46,15 +46,25 @@ const SchemaKey& host_spec_schema() {
   static const SchemaKey schema = [] {
     SchemaKey name = key_of(SchemaKey::Type::string, true);
     name.pattern = "[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?";
+    name.expects = "lower-case letters, digits, - and . (at most 253), a letter or digit first and last";
     name.example = "gpu-node";
     SchemaKey hardware = key_of(SchemaKey::Type::enumeration, false);
     hardware.values = {"assume", "require", "detect"};
     hardware.help =
-        "Must the devices be there? Without this key they are assumed in an image and looked for on a running host.";
+        "What an absent GPU means. detect: there is nothing to do; assume: one will be there; require: an error. "
+        "Default: assume in an image, detect on a running host.";
+    SchemaKey on_failed_verify = key_of(SchemaKey::Type::enumeration, false);
+    on_failed_verify.values = {"rollback", "keep"};
+    on_failed_verify.help =
+        "What becomes of a component that an apply changed and that does not work afterwards. rollback: it goes back "
+        "to "
+        "what the generation in force has; keep: the change stays. Default: rollback.";
     SchemaKey metadata = key_of(SchemaKey::Type::object, true);
     metadata.keys = {{"name", name}};
     SchemaKey spec = key_of(SchemaKey::Type::object, true);
-    spec.keys = {{"hardware", hardware}, {"components", key_of(SchemaKey::Type::map, true)}};
+    spec.keys = {{"hardware", hardware},
+                 {"on_failed_verify", on_failed_verify},
+                 {"components", key_of(SchemaKey::Type::map, true)}};
     SchemaKey document = key_of(SchemaKey::Type::object, true);
     document.keys = {{"apiVersion", key_of(SchemaKey::Type::string, true)},
                      {"kind", key_of(SchemaKey::Type::string, true)},

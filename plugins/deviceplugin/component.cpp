@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/component.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "deviceplugin/config/choose.hpp"
@@ -15,10 +14,6 @@ namespace {
 constexpr std::int64_t kLongestQuietSeconds = 86400;  // a day
 
 const char* no_environment(const char*) { return nullptr; }
-
-bool has_gpu(const Host& host) {
-  return std::ranges::any_of(host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}}), nvidia::is_gpu);
-}
 
 /// What sharing does not protect from, said where the choice is made.
 void warn_of_sharing(const Settings& settings, Plan& plan) {
@@ -34,8 +29,7 @@ void warn_of_sharing(const Settings& settings, Plan& plan) {
 }  // namespace
 
 Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
-  if (host.hardware() == "detect" && host.has_kernel_view() && !has_gpu(host))
-    return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+  if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   Facts facts;
   // A config in a file is a fact: plan() reads nothing.
   const auto settings = read_settings(spec, host, no_environment);

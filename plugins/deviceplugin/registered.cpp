@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <slipway/unix_socket.hpp>
+
 #include "deviceplugin/status.hpp"
 
 namespace slipway::deviceplugin {
@@ -10,7 +12,7 @@ constexpr const char* kStatusFile = "/run/slipway/deviceplugin/status.json";
 constexpr const char* kLog = "look at `systemctl status slipway-deviceplugin.service`";
 constexpr std::size_t kLargestFile = 16U << 20U;
 
-void add_health(const Json& status, Findings& findings) {
+void add_health(const Json& status, bool running, Findings& findings) {
   std::string sick;
   std::string remedy;
   std::size_t count = 0;
@@ -23,10 +25,12 @@ void add_health(const Json& status, Findings& findings) {
                         health.value("text", ""));
     remedy = health.value("remedy", "");
   }
-  if (sick.empty())
+  if (!sick.empty())
+    findings.fail("deviceplugin.health", sick, remedy);
+  else if (running)
     findings.pass("deviceplugin.health", fmt::format("{} GPUs are healthy", count));
   else
-    findings.fail("deviceplugin.health", sick, remedy);
+    findings.not_exercised("deviceplugin.health", "the service does not run, so nobody watches the GPUs");
 }
 
 /// What kubelet itself says where it does (pod resources, since 1.21), else what its checkpoint holds.
@@ -51,6 +55,7 @@ void add_resource(const Json& resource, const std::map<std::string, long>& devic
 
 Registered read_registered(const Host& host, const std::string& kubelet_root) {
   Registered seen;
+  seen.running = service_runs(host, "deviceplugin");
   const std::string folder = kubelet_root + "/device-plugins";
   seen.kubelet = host.exists(folder);
   if (const auto text = host.read(kStatusFile, kLargestFile)) {
@@ -75,7 +80,9 @@ void add_findings(const Registered& seen, Findings& findings) {
     findings.not_exercised("deviceplugin.health", "the service has not run on this host since it booted");
     return;
   }
-  add_health(*seen.status, findings);
+  add_health(*seen.status, seen.running, findings);
+  if (!seen.running)
+    return findings.not_exercised("deviceplugin.registered", "the service does not run, so kubelet is offered no GPU");
   if (const std::string problem = seen.status->value("problem", ""); !problem.empty())
     findings.fail("deviceplugin.offers", problem, kLog);
   if (!seen.kubelet || !seen.devices)

@@ -17,6 +17,7 @@ namespace slipway::deviceplugin {
 struct Registered {
   bool kubelet = false;                                ///< its folder is there
   std::optional<Json> status;                          ///< of the service, from its status file
+  bool running = false;                                ///< the service is: else its file is about the past
   std::optional<std::map<std::string, long>> devices;  ///< kubelet's checkpoint: ids by resource; empty: it has none
 };
 

@@ -9,8 +9,9 @@
 
 namespace slipway::driver {
 
-Result<Facts> Driver::detect(const Spec&, const Host& host) const {
-  const HostFacts facts = read_host_facts(host);
+Result<Facts> Driver::detect(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
+  const HostFacts facts = read_host_facts(host, kernels);
   if (host.hardware() != "detect" || !facts.usable_gpus().empty()) return to_facts(facts);
   if (!facts.kernel_view) return Facts::not_applicable("this root shows no devices, and hardware is detect");
   if (!facts.gpus.empty()) return Facts::not_applicable("every NVIDIA GPU is handed to virtual machines (vfio)");
@@ -24,7 +25,7 @@ Result<Plan> Driver::plan(const Spec& spec, const Facts& facts, const Inputs& in
 
 Result<Findings> Driver::verify(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(settings, read_settings(spec));
-  return verify_driver(settings, read_host_facts(host), host);
+  return verify_driver(settings, read_host_facts(host, settings.kernels), host);
 }
 
 Result<Findings> Driver::diagnose(const Spec&, const Host& host) const {

@@ -123,6 +123,9 @@ Result<Settings> read_settings(const Spec& spec) {
   settings.blacklist_nouveau = spec.flag("blacklist_nouveau");
   settings.libdir = spec.text("libdir");
   settings.keep_existing = spec.text("existing") == "keep";
+  SLIPWAY_TRY(kernels, kernel_choice_from(spec.value("kernels")));
+  settings.kernels = std::move(kernels);
+  settings.note_missing_package = spec.text("kernel_without_package") == "note";
   return settings;
 }
 

@@ -11,6 +11,7 @@
 #include <slipway/spec.hpp>
 
 #include "driver/choose/choose.hpp"
+#include "driver/detect/kernel_choice.hpp"
 #include "nvidia/version_constraint.hpp"
 
 namespace slipway::driver {
@@ -28,6 +29,8 @@ struct Settings {
   bool blacklist_nouveau = true;
   std::string libdir;  ///< "auto", "none" or an absolute path
   bool keep_existing = false;
+  KernelChoice kernels;
+  bool note_missing_package = false;  ///< a further kernel without a package is told, and no error
 };
 
 /// Errors: `invalid` an unknown GPU (with the nearest known one), half a signing pair, a parameter value that no line

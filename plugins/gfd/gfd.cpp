@@ -10,13 +10,6 @@
 namespace slipway::gfd {
 namespace {
 
-std::size_t gpus_on_bus(const Host& host) {
-  std::size_t count = 0;
-  for (const PciDevice& device : host.pci_devices({.vendor = nvidia::kVendor}))
-    if (nvidia::is_gpu(device)) ++count;
-  return count;
-}
-
 /// What the file holds, without the label that only says when the service started.
 std::string without_timestamp(const std::string& lines) {
   std::string kept;
@@ -32,14 +25,14 @@ std::string without_timestamp(const std::string& lines) {
 }  // namespace
 
 Result<Facts> Gfd::detect(const Spec&, const Host& host) const {
-  const std::size_t gpus = gpus_on_bus(host);
-  if (gpus == 0 && host.hardware() == "detect") return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+  if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   Facts facts;
-  facts.set("gpu.count", gpus);
+  facts.set("gpu.count", nvidia::count_gpus(host));
   return facts;
 }
 
-Result<Plan> Gfd::plan(const Spec& spec, const Facts&, const Inputs&) const {
+Result<Plan> Gfd::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
+  if (facts.has("problem")) return error_from_json(facts.value("problem"));
   SLIPWAY_TRY(config, config_of(spec));  // a mistake in it is told now, not by a service at night
   Plan plan;                             // the service does the work, and its unit is the core's
   if (!config.output.empty()) plan.add(action::service_file(config.output)).because("the node's labels");

@@ -18,12 +18,6 @@ std::string machine_type(const Host& host, const std::string& file) {
   return text->substr(first, text->find_last_not_of(" \t\r\n") - first + 1);
 }
 
-bool gpu_on_bus(const Host& host) {
-  for (const PciDevice& device : host.pci_devices({.vendor = nvidia::kVendor}))
-    if (nvidia::is_gpu(device)) return true;
-  return false;
-}
-
 }  // namespace
 
 Probe::Probe(const Host& host, Config config)
@@ -33,7 +27,7 @@ Result<Seen> Probe::look() {
   Seen seen;
   seen.sources.timestamp = timestamp_;
   seen.sources.machine_type = machine_type(host_, config_.machine_type_file);
-  seen.sources.gpu_on_bus = gpu_on_bus(host_);
+  seen.sources.gpu_on_bus = nvidia::count_gpus(host_) != 0;
   if (host_.has_kernel_view()) {
     auto vgpu = find_vgpu(host_);
     // Without all of the configuration space nobody can tell; a vGPU that hides its host is a failed look.

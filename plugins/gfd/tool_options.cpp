@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -15,11 +16,11 @@
 namespace slipway::gfd {
 namespace {
 
-Error usage_error(const std::string& what) {
+Error usage_error(std::string_view tool, const std::string& what) {
   return Error{.code = ErrorCode::invalid,
                .what = what,
                .where = "command line",
-               .next = "`slipway gfd labels --help` and `slipway gfd devices --help` show the options"};
+               .next = "`slipway gfd " + std::string(tool) + " --help` shows the options"};
 }
 
 /// The first of the variables that is there; empty values count.
@@ -76,36 +77,44 @@ struct Given {
   std::map<std::string, bool> switches;
 };
 
-Result<Given> read_words(const std::vector<std::string>& words) {
-  static const std::map<std::string, bool> known{{"--output", true},
-                                                 {"--output-file", true},
-                                                 {"--mig-strategy", true},
-                                                 {"--config-file", true},
-                                                 {"--driver-root", true},
-                                                 {"-o", true},
-                                                 {"--machine-type-file", true},
-                                                 {"--node-name", true},
-                                                 {"--no-timestamp", false},
-                                                 {"--operator-labels", false},
-                                                 {"--fail-on-init-error", false},
-                                                 {"--oneshot", false}};
+/// The options of a tool, and whether they take a value.
+std::map<std::string, bool> known_options(std::string_view tool) {
+  std::map<std::string, bool> known{{"--output", true},
+                                    {"--output-file", true},
+                                    {"--driver-root", true},
+                                    {"-o", true},
+                                    {"--fail-on-init-error", false}};
+  if (tool == "devices")
+    known["--node-name"] = true;
+  else
+    known.insert({{"--mig-strategy", true},
+                  {"--config-file", true},
+                  {"--machine-type-file", true},
+                  {"--no-timestamp", false},
+                  {"--operator-labels", false},
+                  {"--oneshot", false}});
+  return known;
+}
+
+Result<Given> read_words(std::string_view tool, const std::vector<std::string>& words) {
+  const auto known = known_options(tool);
   Given given;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
     const std::string name = words[i].substr(0, equals);
     const auto option = known.find(name);
-    if (option == known.end()) return usage_error("there is no option '" + words[i] + "'");
+    if (option == known.end()) return usage_error(tool, "there is no option '" + words[i] + "'");
     if (!option->second) {
       const auto value =
           equals == std::string::npos ? Result<bool>(true) : parse_bool(words[i].substr(equals + 1), name);
-      if (!value) return usage_error(value.error().what);
+      if (!value) return usage_error(tool, value.error().what);
       given.switches[name] = *value;
     } else if (equals != std::string::npos) {
       given.values[name] = words[i].substr(equals + 1);
     } else if (i + 1 < words.size()) {
       given.values[name] = words[++i];
     } else {
-      return usage_error(name + " needs a value");
+      return usage_error(tool, name + " needs a value");
     }
   }
   return given;
@@ -138,8 +147,8 @@ Status take_words(const Given& given, ToolOptions& options) {
 
 }  // namespace
 
-Result<ToolOptions> read_tool_options(const std::vector<std::string>& arguments) {
-  SLIPWAY_TRY(given, read_words(arguments));
+Result<ToolOptions> read_tool_options(std::string_view tool, const std::vector<std::string>& arguments) {
+  SLIPWAY_TRY(given, read_words(tool, arguments));
   ToolOptions options;
   options.node = host_name();
   std::string file = environment({"GFD_CONFIG_FILE", "CONFIG_FILE"}).value_or("");
@@ -147,6 +156,11 @@ Result<ToolOptions> read_tool_options(const std::vector<std::string>& arguments)
   SLIPWAY_CHECK(read_config_file(file, options.config));
   SLIPWAY_CHECK(read_environment(options));
   SLIPWAY_CHECK(take_words(given, options));
+  const std::string plain = tool == "devices" ? "yaml" : "text";
+  if (!options.form.empty() && options.form != "text" && options.form != plain && options.form != "json")
+    return usage_error(tool, "-o takes " + plain + " or json, not '" + options.form + "'");
+  for (std::string* path : {&options.config.machine_type_file, &options.config.driver_root})
+    if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
   return options;
 }
 

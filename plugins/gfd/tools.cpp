@@ -33,7 +33,10 @@ Result<int> labels(const ToolOptions& options, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(made, make_labels(seen.sources, options.config));
   if (const std::string dropped = drop_invalid(made); !dropped.empty())
     io.log("left out what is no label for Kubernetes: " + dropped);
-  SLIPWAY_CHECK(deliver(to_lines(made), options.output, io));
+  const auto document = [&made] {
+    return pretty(Json{{"apiVersion", "slipway.dev/v1"}, {"kind", "NodeLabels"}, {"labels", made}});
+  };
+  SLIPWAY_CHECK(deliver(options.form == "json" ? document() : to_lines(made), options.output, io));
   return 0;
 }
 
@@ -45,11 +48,6 @@ Result<int> devices(const ToolOptions& options, const Host& host, ToolIo& io) {
         deliver(pretty(Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}}), options.output, io));
     return 0;
   }
-  if (options.form != "text" && options.form != "yaml")
-    return Error{.code = ErrorCode::invalid,
-                 .what = "-o " + options.form + " is no form of output",
-                 .where = "command line",
-                 .next = "use yaml or json"};
   SLIPWAY_CHECK(deliver(to_yaml(objects), options.output, io));
   return 0;
 }
@@ -68,7 +66,7 @@ Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& ar
     io.print(tool == "labels" ? kLabelsUsage : kDevicesUsage);
     return 0;
   }
-  SLIPWAY_TRY(options, read_tool_options(arguments));
+  SLIPWAY_TRY(options, read_tool_options(tool, arguments));
   return tool == "labels" ? labels(options, host, io) : devices(options, host, io);
 }
 

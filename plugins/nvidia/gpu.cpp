@@ -169,6 +169,26 @@ bool is_gpu(const slipway::PciDevice& device) {
   return device.vendor == kVendor && (subclass == 0x0300 || subclass == 0x0302 || subclass == 0x0380);
 }
 
+std::size_t count_gpus(const Host& host) {
+  const auto functions = host.pci_devices({.vendor = kVendor, .base_class = {}});
+  return static_cast<std::size_t>(std::ranges::count_if(functions, is_gpu));
+}
+
+std::optional<Facts> facts_without_gpu(const Host& host) {
+  const std::string hardware = host.hardware();
+  if (hardware == "assume" || count_gpus(host) != 0) return std::nullopt;
+  if (hardware == "detect")
+    return Facts::not_applicable(host.has_kernel_view() ? "no NVIDIA GPU on the PCI bus"
+                                                        : "this root shows no devices, and hardware is detect");
+  Facts facts;
+  facts.set("problem", to_json(Error{ErrorCode::not_found,
+                                     "there is no NVIDIA GPU on the PCI bus",
+                                     "spec.hardware = require",
+                                     "look for the GPU with `lspci -d 10de:`, or write hardware: assume",
+                                     {}}));
+  return facts;
+}
+
 Gpu gpu_from_pci(const slipway::PciDevice& device) {
   Gpu gpu = gpu_of_id(device.device);
   gpu.address = device.address;

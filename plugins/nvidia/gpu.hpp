@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <slipway/facts.hpp>
 #include <slipway/host.hpp>
 
 namespace slipway::nvidia {
@@ -60,6 +61,13 @@ struct Gpu {
 
 /// VGA (0300), 3D (0302) and display (0380) functions of NVIDIA.
 bool is_gpu(const slipway::PciDevice& device);
+/// How many are on the PCI bus.
+std::size_t count_gpus(const Host& host);
+
+/// What a component that is for GPUs alone detects where no GPU is seen: with `hardware: detect` it is not applicable,
+/// with `require` its only fact is "problem", the error that plan() returns. Nothing: go on, there is one or one is
+/// assumed.
+std::optional<Facts> facts_without_gpu(const Host& host);
 Gpu gpu_from_pci(const slipway::PciDevice& device);
 
 /// Short product name ("H100-SXM"); empty when the table has none for it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nvidia/gpu.hpp"
 #include "nvidia/proc_files.hpp"
 
 namespace slipway::nvidia {
@@ -18,6 +19,14 @@ std::optional<LoadedDriver> read_loaded_driver(const Host& host) {
     driver.flavour = proc->flavour;
   }
   return driver;
+}
+
+bool would_load_driver_for_nothing(const Host& host) {
+  constexpr std::size_t kListLimit = 16U << 20;
+  if (host.module_loaded("nvidia") || count_gpus(host) != 0) return false;
+  const std::string release = host.attribute("/proc/sys/kernel/osrelease");
+  const auto modules = host.read("/lib/modules/" + release + "/modules.dep", kListLimit);
+  return modules && modules->find("/nvidia.ko") != std::string::npos;
 }
 
 std::vector<unsigned> read_gpu_minors(const Host& host) {

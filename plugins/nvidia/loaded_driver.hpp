@@ -27,6 +27,10 @@ struct LoadedDriver {
 /// Nothing when the module `nvidia` is not loaded.
 std::optional<LoadedDriver> read_loaded_driver(const Host& host);
 
+/// NVML opens /dev/nvidiactl when it starts. Whether that would make the running kernel load a driver for nothing: no
+/// GPU is on the bus, no driver is loaded, and the kernel has one.
+bool would_load_driver_for_nothing(const Host& host);
+
 /// Minor numbers of the GPUs that the loaded driver runs, ascending.
 std::vector<unsigned> read_gpu_minors(const Host& host);
 

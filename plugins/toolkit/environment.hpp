@@ -3,6 +3,7 @@
 // a path.
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,10 @@ namespace slipway::toolkit {
 
 /// The value of an environment variable, empty when it is not set.
 using Environment = std::function<std::string(const std::string& name)>;
-std::string process_environment(const std::string& name);
+inline std::string process_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody here sets variables
+  return value == nullptr ? std::string() : value;
+}
 
 inline std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 

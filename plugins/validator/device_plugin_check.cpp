@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/device_plugin_check.hpp"
 
-#include <cerrno>
-
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include <slipway/json.hpp>
-#include <slipway/root_dir.hpp>
+#include <slipway/unix_socket.hpp>
 
 namespace slipway::validator {
 namespace {
@@ -29,18 +24,8 @@ std::vector<std::string> plugin_sockets(const Host& host) {
 
 /// A socket whose program is gone refuses; the file stays behind after a crash.
 bool somebody_listens(const Host& host, const std::string& name) {
-  const auto root = RootDir::open(host.root_folder());
-  const auto folder = root ? root->open_at(kDevicePlugins, O_PATH | O_DIRECTORY) : Result<Fd>(root.error());
-  if (!folder) return false;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = fmt::format("/proc/self/fd/{}/{}", folder->get(), name);
-  if (path.size() >= sizeof address.sun_path) return false;
-  path.copy(address.sun_path, path.size());
-  const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return false;
-  const int connected = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  return connected == 0 || errno == EAGAIN || errno == EINPROGRESS;
+  const auto end = connect_to(host, std::string(kDevicePlugins) + "/" + name);
+  return end || end.error().code == ErrorCode::busy;
 }
 
 }  // namespace

@@ -30,11 +30,7 @@ void check_node(const Host& host, const std::string& path, std::optional<unsigne
     wrong.push_back(fmt::format("{} is not the device {}:{}", path, *major, minor));
 }
 
-bool has_gpu(const Host& host) {
-  for (const auto& device : host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}}))
-    if (nvidia::is_gpu(device)) return true;
-  return false;
-}
+bool has_gpu(const Host& host) { return nvidia::count_gpus(host) != 0; }
 
 Finding no_gpu() { return Finding{Verdict::not_applicable, kDriverCheck, "no NVIDIA GPU on the PCI bus", {}}; }
 
@@ -53,8 +49,11 @@ std::vector<std::string> wrong_nodes(const Host& host, const std::string& dev_ro
   return wrong;
 }
 
-/// What the kernel shows, where there is one that runs; a simulated machine has only its library.
+/// What the kernel shows, where there is one that runs. The library of a simulated machine answers whether or not a
+/// driver runs there, and its kernel has no modules to look at.
 std::optional<Finding> DriverCheck::check_kernel() const {
+  if (!host_.live() && host_.has_kernel_view() && !host_.info("/dev/nvidiactl"))
+    return has_gpu(host_) ? not_tried(kDriverCheck, "no driver runs on this simulated machine") : no_gpu();
   if (!host_.live()) return std::nullopt;
   if (!has_gpu(host_)) return no_gpu();
   if (!host_.module_loaded("nvidia")) return fails(kDriverCheck, "the kernel module nvidia is not loaded", kDoctor);

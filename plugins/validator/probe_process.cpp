@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "validator/cuda_check.hpp"
 
@@ -92,7 +93,7 @@ Result<std::string> program_beside_plugin(const std::string& name) {
   path = path.substr(0, path.rfind('/') + 1) + name;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return system_error("find", path, errno);
-  const bool others = (status.st_mode & 0022U) != 0 || (status.st_uid != 0 && status.st_uid != ::geteuid());
+  const bool others = (status.st_mode & 0022U) != 0 || !is_trusted_owner(status.st_uid);
   if (others)
     return Error{ErrorCode::denied,
                  path + " may be changed by others",

@@ -24,15 +24,12 @@ Finding try_cuda(const Host& host, DriverCheck& driver, const Finding& driver_fi
 }  // namespace
 
 Result<Facts> Validator::detect(const Spec&, const Host& host) const {
-  if (host.hardware() != "detect") return Facts{};
-  if (!host.has_kernel_view()) return Facts::not_applicable("this root shows no devices, and hardware is detect");
-  for (const auto& device : host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}}))
-    if (nvidia::is_gpu(device)) return Facts{};
-  return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+  return nvidia::facts_without_gpu(host).value_or(Facts{});
 }
 
 // The service with its unit is all there is, and the core adds that.
-Result<Plan> Validator::plan(const Spec& spec, const Facts&, const Inputs&) const {
+Result<Plan> Validator::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
+  if (facts.has("problem")) return error_from_json(facts.value("problem"));
   SLIPWAY_CHECK(read_settings(spec));
   return Plan{};
 }

@@ -65,9 +65,11 @@ class Host {
   /// What to think of devices that are not shown: "assume" they will be there, "require" them now, or "detect" what is
   /// there. A component without its hardware is not applicable only with "detect".
   virtual std::string hardware() const { return "detect"; }
-  /// The kernel that is planned for: --kernel, else the running one when live, else the only one in /lib/modules.
-  /// Errors: `not_found` none, or `conflict` several, listing them.
+  /// The kernel that is planned for: --kernel (of several the newest), else the running one when live, else the only
+  /// one in /lib/modules. Errors: `not_found` none, or `conflict` several, listing them.
   virtual Result<std::string> kernel_release() const = 0;
+  /// The releases that --kernel names, in that order; none when it was not given.
+  virtual std::vector<std::string> asked_kernels() const { return {}; }
   /// The folder of this machine's file system that is "/" for every path: "/" itself when live without a container.
   /// For what cannot go through a Host: a library to load, a file that a Service keeps up to date.
   virtual std::string root_folder() const { return "/"; }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <slipway/host.hpp>
 #include <slipway/json.hpp>
@@ -18,6 +19,7 @@ struct HostConfig {
                             ///< mounted there, else "/"
   std::string kernel;       ///< the release asked for with --kernel; empty: not asked for
   std::string hardware;     ///< "assume", "require" or "detect"
+  std::vector<std::string> further_kernels = {};  ///< asked for with --kernel besides `kernel`
 };
 
 Json to_json(const HostConfig& config);

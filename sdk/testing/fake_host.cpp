@@ -85,8 +85,22 @@ FakeHost& FakeHost::kernel(const std::string& release) {
 
 FakeHost& FakeHost::asked_kernel(const std::string& release) {
   changed();
-  config_.kernel = release;
+  if (config_.kernel.empty())
+    config_.kernel = release;
+  else
+    config_.further_kernels.push_back(release);
   return *this;
+}
+
+FakeHost& FakeHost::hardware(const std::string& word) {
+  config_.hardware = word;
+  changed();
+  return *this;
+}
+
+std::string FakeHost::hardware() const {
+  if (!config_.hardware.empty()) return config_.hardware;
+  return config_.live || has_kernel_view() ? "detect" : "assume";
 }
 
 FakeHost& FakeHost::arch(const std::string& machine) {
@@ -155,6 +169,8 @@ const FakeHost::Device* FakeHost::device_at(std::string_view path) const {
 }
 
 Result<std::string> FakeHost::kernel_release() const { return host().kernel_release(); }
+
+std::vector<std::string> FakeHost::asked_kernels() const { return host().asked_kernels(); }
 
 Result<std::string> FakeHost::read(std::string_view path, std::size_t limit_bytes) const {
   return host().read(path, limit_bytes);

@@ -38,10 +38,14 @@ pci:
     keys:
       role: {type: enum, values: [gpu, nvswitch, other], required: true, help: what it is}
       model: {type: string, help: name as NVML gives it}
-      vendor: {type: string, pattern: '0x[0-9a-f]{4}', example: "0x10de", required: true, help: as in sysfs}
-      device: {type: string, pattern: '0x[0-9a-f]{4}', example: "0x2330", required: true, help: as in sysfs}
-      subsystem_vendor: {type: string, pattern: '0x[0-9a-f]{4}', help: as in sysfs}
-      subsystem_device: {type: string, pattern: '0x[0-9a-f]{4}', help: as in sysfs}
+      vendor: {type: string, pattern: '0x[0-9a-f]{4}', expects: four hexadecimal digits after 0x,
+        example: "0x10de", required: true, help: as in sysfs}
+      device: {type: string, pattern: '0x[0-9a-f]{4}', expects: four hexadecimal digits after 0x,
+        example: "0x2330", required: true, help: as in sysfs}
+      subsystem_vendor: {type: string, pattern: '0x[0-9a-f]{4}', expects: four hexadecimal digits after 0x,
+        help: as in sysfs}
+      subsystem_device: {type: string, pattern: '0x[0-9a-f]{4}', expects: four hexadecimal digits after 0x,
+        help: as in sysfs}
       class: {type: string, pattern: '0x[0-9a-f]{6}', example: "0x030200", required: true, help: as in sysfs}
       at:
         type: list

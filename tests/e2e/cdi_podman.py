@@ -84,7 +84,10 @@ class Podman:
         words += ["--rootfs", root, "/bin/sh", "-c", command]
         inner = ("set -e; while umount /sys/fs/cgroup 2>/dev/null; do :; done; mount -t cgroup2 none /sys/fs/cgroup; "
                  'mkdir -p /etc/cdi; mount --bind "$1" /etc/cdi; shift; exec "$@"')
-        return run(["unshare", "-m", "--propagation", "private", "sh", "-c", inner, "sh", self.specs, *words])
+        own = self.work / "podman-tmp"  # what podman and crun leave goes with the test's folder
+        own.mkdir(mode=0o700, exist_ok=True)
+        return run(["unshare", "-m", "--propagation", "private", "sh", "-c", inner, "sh", self.specs, "env",
+                    f"XDG_RUNTIME_DIR={own}", f"TMPDIR={own}", *words])
 
 
 def generate(output, driver_root, *options):

@@ -39,7 +39,7 @@ spec:
   components:
     driver: {{version: "{version}", modules: open, source: {{repository: "{self.work}/package-{version}", trust: unsigned}}}}
 """)
-        return ["apply", "--yes", "-f", str(file)]
+        return ["apply", "--yes", "--without-slipway", "-f", str(file)]
 
     def words(self, command, root):
         return [str(SLIPWAY), *command, "--root", str(root), "--kernel", KERNEL, "--cache", str(self.work / "cache")]

@@ -3,6 +3,7 @@
 # tests/e2e/driver_image.py - a real driver in a real image that boots: package, registry, apply, boot, verify, remove.
 
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -13,11 +14,13 @@ from slipway_host import (KERNEL, TRAP_KERNEL, VERSION, Slipway, install_into, m
                           script, write_spec)
 
 REPOSITORY = "nvidia/driver"
+SERVICES = ("deviceplugin", "gfd", "validator")
+QUIET_AFTER = 60  # seconds since the boot
 
 
 def check_apply(checks, slipway, spec, root, twin):
     before = picture(root, times=False)
-    words = ["--kernel", KERNEL, "-f", spec]
+    words = ["--without-slipway", "--kernel", KERNEL, "-f", spec]
     status, out, err, _ = slipway("plan", "--root", root, *words)
     checks.that(status == 2, "plan exits with 2 and shows what would change", out + err)
     checks.that(picture(root, times=False) == before, "plan changes nothing")
@@ -34,7 +37,7 @@ def check_second_apply(checks, slipway, spec, root):
     seen = picture(root)
     times = []
     for _ in range(5):
-        status, out, err, seconds = slipway("apply", "--root", root, "--kernel", KERNEL, "-f", spec)
+        status, out, err, seconds = slipway("apply", "--without-slipway", "--root", root, "--kernel", KERNEL, "-f", spec)
         times.append(seconds)
         if status != 0 or "Nothing to do" not in out:
             break
@@ -42,6 +45,20 @@ def check_second_apply(checks, slipway, spec, root):
                 out + err)
     checks.that(picture(root) == seen, "and changes nothing", differences(seen, picture(root)))
     print(f"    second apply: {sorted(times)[len(times) // 2] * 1000:.0f} ms (median of {len(times)})")
+
+
+def check_without_gpu(checks, vm):
+    """Nothing that slipway runs makes the kernel load a driver for no GPU."""
+    vm.run(f"while [ $(cut -d. -f1 /proc/uptime) -lt {QUIET_AFTER + 40} ]; do sleep 1; done", 300)
+    log = vm.run("dmesg").stdout
+    times = [re.match(r"\[ *([0-9.]+)\]", line) for line in log.splitlines() if re.search("nvidia|NVRM", line, re.IGNORECASE)]
+    late = [time.group() for time in times if time and float(time.group(1)) > QUIET_AFTER]
+    checks.that(not late, "without a GPU the kernel's log has no line of the driver after the first minute", log[-4000:])
+    for name in SERVICES:
+        seen = vm.run(f"systemctl show slipway-{name}.service -p ActiveState -p Result -p NRestarts").stdout
+        checks.that("ActiveState=inactive" in seen and "NRestarts=0" in seen, f"the service of {name} waits for a GPU", seen)
+    rules = vm.run("udevadm test /sys/bus/pci/devices/$(ls /sys/bus/pci/devices | head -n 1) 2>&1 | grep -c 72-slipway").stdout
+    checks.that(rules.strip() not in ("", "0"), "udev reads the rules that start them", rules)
 
 
 def check_guest(checks, root, work):
@@ -54,6 +71,7 @@ def check_guest(checks, root, work):
         info = vm.run("modinfo nvidia").stdout
         checks.that(VERSION in info and f"vermagic:       {KERNEL} SMP" in info,
                     "modinfo shows the version and the kernel's vermagic", info)
+        check_without_gpu(checks, vm)
         vm.run("modprobe nvidia")
         log = vm.run("dmesg").stdout
         checks.that("NVRM: No NVIDIA GPU found" in log, "modprobe nvidia gets as far as it can without a GPU",
@@ -92,11 +110,11 @@ def check_unknown_kernel(checks, slipway, layout, work):
     spec = work / "unknown.yaml"
     write_spec(spec, f"{{repository: {layout}, trust: unsigned}}")
     before = picture(root)
-    status, out, err, _ = slipway("plan", "--root", root, "-f", spec)
+    status, out, err, _ = slipway("plan", "--without-slipway", "--root", root, "-f", spec)
     checks.that(status == 1 and TRAP_KERNEL in out + err, "no package for the kernel: plan names it and what is there",
                 out + err)
     checks.that(KERNEL in out + err, "and the kernels that there are packages for", out + err)
-    status, out, err, _ = slipway("apply", "--root", root, "-f", spec)
+    status, out, err, _ = slipway("apply", "--without-slipway", "--root", root, "-f", spec)
     checks.that(status == 1 and picture(root) == before, "and apply leaves the root as it was", out + err)
 
 
@@ -117,7 +135,7 @@ def main():
             slipway.must("pkg", "push", layout, "--to", f"oci://{address}/{REPOSITORY}")
             checks.that(True, "the package is in a real registry")
             spec = work / "host.yaml"
-            write_spec(spec, f"{{repository: \"oci://{address}/{REPOSITORY}\", trust: unsigned}}")
+            write_spec(spec, f"{{repository: \"oci://{address}/{REPOSITORY}\", trust: unsigned}}", others=("cdi", *SERVICES))
             before = check_apply(checks, slipway, spec, root, twin)
         finally:
             script("registry.sh", "stop", str(registry))

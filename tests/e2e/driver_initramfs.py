@@ -46,7 +46,7 @@ def main():
         before = picture(root, times=False)
         checks.that(any(line.endswith("/nouveau.ko") for line in contents(root)), "the root's initrd holds nouveau")
         for target in (root, twin):
-            status, out, err, seconds = slipway("apply", "--root", target, "--kernel", KERNEL, "-f", spec)
+            status, out, err, seconds = slipway("apply", "--without-slipway", "--root", target, "--kernel", KERNEL, "-f", spec)
             checks.that(status == 0, f"apply provisions the root and makes its initrd ({seconds:.0f} s)", out + err)
         checks.that(BLACKLIST in contents(root), "the initrd has the blacklist", "\n".join(contents(root)))
         left, right = picture(root), picture(twin)
@@ -55,7 +55,7 @@ def main():
                     differences(left, right))
         for path in (INITRD, "etc/ld.so.cache", "var/lib/slipway/generations/current"):
             checks.that(path in left, f"{path} was among what was compared")
-        status, out, err, _ = slipway("apply", "--root", root, "--kernel", KERNEL, "-f", spec)
+        status, out, err, _ = slipway("apply", "--without-slipway", "--root", root, "--kernel", KERNEL, "-f", spec)
         checks.that(status == 0 and "Nothing to do" in out and picture(root) == left, "a second apply changes nothing",
                     out + err + differences(left, picture(root)))
         status, out, err, seconds = slipway("remove", "--all", "--root", root)

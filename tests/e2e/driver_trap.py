@@ -20,7 +20,7 @@ FIRST_ERROR = "nv-pci.c:223:9: error: too few arguments to function 'pci_resize_
 def check_apply(checks, slipway, spec, root):
     """The compile fails: the message holds the compiler's first error, the root is as it was."""
     before = picture(root, folder_times=False)  # folders in which something came and went have a new time
-    words = ["--root", root, "--kernel", TRAP_KERNEL, "-f", spec]
+    words = ["--without-slipway", "--root", root, "--kernel", TRAP_KERNEL, "-f", spec]
     status, out, err, _ = slipway("plan", *words)
     checks.that(status == 2 and "compile NVIDIA" in out, "plan says that the modules will be compiled", out + err)
     status, out, err, seconds = slipway("apply", *words)
@@ -36,7 +36,7 @@ def check_apply(checks, slipway, spec, root):
 def check_memory(checks, slipway, spec, root):
     """What failed once is known from then on, before anything is changed."""
     before = picture(root)
-    words = ["--root", root, "--kernel", TRAP_KERNEL, "-f", spec]
+    words = ["--without-slipway", "--root", root, "--kernel", TRAP_KERNEL, "-f", spec]
     for verb in ("plan", "apply"):
         status, out, err, seconds = slipway(verb, *words)
         text = out + err
@@ -58,11 +58,11 @@ def check_catalogue(checks, slipway, work, layout, root):
     write_spec(spec, f"{{repository: {recorded}, trust: unsigned}}")
     stranger = Slipway(work / "another-cache")
     before = picture(root)
-    status, out, err, seconds = stranger("plan", "--root", root, "--kernel", TRAP_KERNEL, "-f", spec)
+    status, out, err, seconds = stranger("plan", "--without-slipway", "--root", root, "--kernel", TRAP_KERNEL, "-f", spec)
     text = out + err
     checks.that(status == 1 and "known not to compile" in text and "pci_resize_resource" in text,
                 f"a plan with another cache knows it from the catalogue ({seconds * 1000:.0f} ms)", text)
-    status, out, err, _ = stranger("apply", "--root", root, "--kernel", TRAP_KERNEL, "-f", spec)
+    status, out, err, _ = stranger("apply", "--without-slipway", "--root", root, "--kernel", TRAP_KERNEL, "-f", spec)
     checks.that(status == 1 and picture(root) == before, "and apply leaves the root as it was", out + err)
 
 

@@ -234,7 +234,7 @@ def main():
             "deviceplugin": {"driver_root": str(driver), "quiet_seconds": 1, "config_file": "/etc/slipway/dp.yaml"}}}}))
     (work / "root/etc/slipway").mkdir(parents=True)
     must(["mount", "--bind", "/etc/slipway", work / "root/etc/slipway"])
-    must([BUILD / "bin/slipway", "apply", "--yes", "--root", work / "root", "-f", "/etc/slipway/host.yaml"])
+    must([BUILD / "bin/slipway", "apply", "--yes", "--without-slipway", "--root", work / "root", "-f", "/etc/slipway/host.yaml"])
     service = Service(work)
     try:
         pid = first_start(checks, driver, service)

@@ -74,7 +74,8 @@ class Lab:
         return self.spec("services", "    gfd: {}\n")
 
     def slipway(self, command, root, spec=None, prefix=()):
-        words = [*prefix, self.work / "slipway/bin/slipway", *command.split(), "--root", root, "--kernel", KERNEL, "--cache",
+        without = ["--without-slipway"] if command.startswith(("plan", "apply")) else []
+        words = [*prefix, self.work / "slipway/bin/slipway", *command.split(), *without, "--root", root, "--kernel", KERNEL, "--cache",
                  self.work / "cache", *(["-f", spec] if spec else [])]
         done = run(words)
         return done.returncode, done.stdout + done.stderr
@@ -220,7 +221,7 @@ def check_chroot(checks, lab):
     with Mounts() as mounts:
         mounts.add("-t", "proc", "proc", outer / "proc")
         before = picture(outer / "inner", times=False)
-        done = run([*words, "apply", "--yes", "--root", "/inner", "--kernel", KERNEL, "-f", "/driver.yaml"])
+        done = run([*words, "apply", "--yes", "--without-slipway", "--root", "/inner", "--kernel", KERNEL, "-f", "/driver.yaml"])
         listed = (outer / f"inner/usr/lib/modules/{KERNEL}/modules.dep").read_text() if done.returncode == 0 else ""
         checks.that(done.returncode == 0 and "nvidia.ko" in listed and "skipped" not in done.stdout,
                     "a plain chroot: the tools of a root inside run in their sandbox", done.stdout + done.stderr)
@@ -229,11 +230,14 @@ def check_chroot(checks, lab):
         checks.that(done.returncode == 0 and before == after, "a plain chroot: and removed", done.stdout + done.stderr
                     + differences(before, after))
         done = run([*words, "apply", "--yes", "-f", "/services.yaml"])
+        checks.that(done.returncode == 64 and "--image" in done.stderr and "--live" in done.stderr,
+                    "a plain chroot: whether it is an image or a machine is asked", done.stdout + done.stderr)
+        done = run([*words, "apply", "--yes", "--live", "-f", "/services.yaml"])
         checks.that(done.returncode in (0, 1) and (outer / "etc/systemd/system/slipway-gfd.service").exists()
                     and "systemd" in done.stdout + done.stderr and "slipway-gfd" in done.stdout,
                     "a live machine without systemd: the unit is there, and that nobody starts it is said",
                     f"{done.returncode}\n{done.stdout}{done.stderr}")
-        done = run([*words, "remove", "--yes", "--all"])
+        done = run([*words, "remove", "--yes", "--all", "--live"])
         checks.that(done.returncode == 0 and not (outer / "etc/systemd/system/slipway-gfd.service").exists(),
                     "a live machine without systemd: and removed", done.stdout + done.stderr)
 
@@ -250,13 +254,13 @@ def check_ordinary_user(checks, lab):
         done = run([*as_nobody, lab.work / "slipway/bin/slipway", *words, "--root", root, "--kernel", KERNEL])
         return done.returncode, done.stdout + done.stderr
 
-    status, said = as_user("plan", "-f", lab.driver())
+    status, said = as_user("plan", "--without-slipway", "-f", lab.driver())
     checks.that(status == 2 and "libcuda.so.1" in said and picture(root) == before, "an ordinary user plans a bare root", said)
     status, said = as_user("status")
     checks.that(status == 0, "an ordinary user asks for the status of a bare root", said)
     status, said = lab.slipway("apply --yes", root, lab.driver())
     before = picture(root)
-    status, said = as_user("plan", "-f", lab.driver())
+    status, said = as_user("plan", "--without-slipway", "-f", lab.driver())
     checks.that(status == 0 and "Nothing to do" in said, "an ordinary user sees that nothing is left to do", said)
     status, said = as_user("status")
     checks.that(status == 0 and "Generation 1" in said and "driver" in said, "an ordinary user sees what slipway owns", said)

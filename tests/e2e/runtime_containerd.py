@@ -59,7 +59,7 @@ class Machine:
         return run([BUILD / "bin/slipway", *words, "--root", self.root, "--cache", self.work / "cache"])
 
     def apply(self):
-        return self.slipway("apply", "-f", self.work / "host.yaml")
+        return self.slipway("apply", "--without-slipway", "-f", self.work / "host.yaml")
 
     def dump(self):
         """What containerd makes of it, or its complaint."""

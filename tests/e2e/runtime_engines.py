@@ -20,6 +20,7 @@ HOST = """apiVersion: slipway.dev/v1
 kind: Host
 metadata: {{name: engines}}
 spec:
+  hardware: assume
   components:
     runtime: {{engines: [{0}]}}
 """

@@ -84,7 +84,8 @@ class Image(EngineMachine):
         self.work = work
 
     def provision(self, command="apply"):
-        return run([BUILD / "bin/slipway", command, "--root", self.root, "--cache", self.work / "cache",
+        without = ["--without-slipway"] if command in ("plan", "apply") else []
+        return run([BUILD / "bin/slipway", command, *without, "--root", self.root, "--cache", self.work / "cache",
                     "-f", self.root / SPEC.lstrip("/")])
 
     def write(self, path, text):

@@ -19,6 +19,7 @@ HOST = """apiVersion: slipway.dev/v1
 kind: Host
 metadata: {name: nri}
 spec:
+  hardware: assume
   components:
     runtime: {engines: [containerd], mode: nri}
 """

@@ -35,8 +35,8 @@ class Services:
         for name in ("gfd", "validator"):
             log = open(folder / f"{name}.log", "wb")
             self.running[name] = subprocess.Popen(
-                [BUILD / "bin/slipway", "service", name, "-f", folder / "host.yaml", "--sim", "h100x2", "--root",
-                 folder / "root"], stdout=log, stderr=log)
+                [BUILD / "bin/slipway", "service", name, "-f", folder / "host.yaml", "--sim",
+                 "h100x2,driver=550.90.07", "--root", folder / "root"], stdout=log, stderr=log)
 
     def sim(self, *words):
         subprocess.run([BUILD / "bin/slipway-sim", self.folder / "root/run/slipway/sim", *words], check=True)

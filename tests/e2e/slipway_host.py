@@ -98,10 +98,10 @@ def install_into(root):
     must(["cmake", "--install", BUILD], env=dict(os.environ, DESTDIR=str(root)))
 
 
-def write_spec(path, source, hardware=None, **driver):
-    """A host spec with a driver; `source` is the artifact source as YAML, `driver` further keys of the component."""
+def write_spec(path, source, hardware=None, others=(), **driver):
+    """A host spec with a driver and the components `others`; `source` is the artifact source as YAML, `driver` further keys."""
     keys = {"version": f'"{VERSION}"', "modules": "open", **driver}
     lines = "".join(f"      {key}: {value}\n" for key, value in keys.items())
     path.write_text("apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: e2e}\nspec:\n"
                     + (f"  hardware: {hardware}\n" if hardware else "") + "  components:\n    driver:\n"
-                    f"{lines}      source: {source}\n", encoding="utf-8")
+                    f"{lines}      source: {source}\n" + "".join(f"    {name}: {{}}\n" for name in others), encoding="utf-8")

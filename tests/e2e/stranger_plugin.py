@@ -39,6 +39,8 @@ class Author:
                     f"--setenv=PATH={PREFIX}/bin:/usr/sbin:/usr/bin", "--chdir=/root", "sh", "-euc", command])
 
     def slipway(self, command):
+        if command.startswith(("plan", "apply")):
+            command += " --without-slipway"
         return self(f"slipway {command} --root /target --kernel {KERNEL}")
 
 

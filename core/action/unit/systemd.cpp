@@ -61,6 +61,7 @@ Result<UnitState> unit_state(const Host& host, const std::string& unit) {
   state.needs_daemon_reload = values["NeedDaemonReload"] == "yes";
   const std::string job = values["Job"];  // its number
   state.queued = state.active == "inactive" && !job.empty() && job != "0";
+  state.skipped = state.active == "inactive" && state.result == "exec-condition";
   state.has_run = values["Type"] == "oneshot" && state.active == "inactive" && state.result == "success" &&
                   !ended.empty() && ended != "0";
   return state;
@@ -83,6 +84,7 @@ Status expect_active(const Host& host, const std::string& unit) {
   std::string pid;
   for (int looks = 0, good = 0; good < kLooksToSettle; ++looks) {
     SLIPWAY_TRY(state, unit_state(host, unit));
+    if (state.skipped) return {};
     const bool starting = state.active == "activating" && looks < kLooksToStart;
     if (!starting && !state.running()) return not_active(host, unit, state);
     good = starting || (good > 0 && state.main_pid != pid) ? 0 : good + 1;

@@ -21,6 +21,7 @@ struct UnitState {
   bool can_reload = false;
   bool needs_daemon_reload = false;
   bool has_run = false;  ///< a oneshot that ran through and does not remain active
+  bool skipped = false;  ///< its ExecCondition= passed it over: it is not for this machine as it is
   bool queued = false;   ///< systemd is about to start it: at a boot, behind what it comes after
 
   bool running() const { return active == "active" || active == "reloading"; }
@@ -35,7 +36,8 @@ Status check_systemctl(const Host& host);
 Result<UnitState> unit_state(const Host& host, const std::string& unit);
 /// Runs `systemctl VERB UNIT`; an empty unit for verbs without one. Errors: as tool_failed(), with the unit's journal.
 Status systemctl(const Host& host, const std::string& verb, const std::string& unit);
-/// Waits until the unit is active and stays so for a second. Errors: how it is instead, with its last journal lines.
+/// Waits until the unit is active and stays so for a second, or its condition has passed it over. Errors: how it is
+/// instead, with its last journal lines.
 Status expect_active(const Host& host, const std::string& unit);
 
 }  // namespace slipway::core

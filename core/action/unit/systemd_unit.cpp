@@ -33,7 +33,7 @@ struct Unit {
 };
 
 /// Nobody has to start it.
-bool runs(const UnitState& state) { return state.running() || state.has_run || state.queued; }
+bool runs(const UnitState& state) { return state.running() || state.has_run || state.queued || state.skipped; }
 
 /// A link is right when it is named right: systemd looks at no more than the names.
 bool link_there(const Host& host, const std::string& path) { return host.read_link(path).ok(); }

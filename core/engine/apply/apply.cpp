@@ -73,11 +73,13 @@ class Apply {
     }
     SLIPWAY_CHECK(open_journal_now());
     result_.changed = true;
-    int order = 0;
-    for (PlannedComponent& component : result_.run.components) change(component, ++order);
+    for (PlannedComponent& component : result_.run.components) change(component);
     settle_accounts();
     return {};
   }
+
+  /// Components that this run changed, and that worked before and do not now: they go back.
+  const std::vector<std::string>& going_back() const { return going_back_; }
 
  private:
   Status open_journal_now() {
@@ -109,7 +111,7 @@ class Apply {
   /// Nothing is changed. What did not work before is looked at again all the same.
   Status keep_generation() {
     look_at_failing();
-    SLIPWAY_CHECK(remember_failing(false));
+    SLIPWAY_CHECK(remember_failing());
     SLIPWAY_TRY(current, session_.state().current());
     result_.generation = current ? current->number : 0;
     return {};
@@ -123,13 +125,15 @@ class Apply {
         verify(component, "it still does not work: ");
   }
 
-  /// @param new_ones  also components that were not failing so far: else this run has changed nothing, and it leaves no
-  ///                  trace of what it could not even plan
-  Status remember_failing(bool new_ones) {
+  /// A run that has changed nothing leaves no trace of a component that was never here.
+  Status remember_failing() {
     Json after = failing_after(failing_, result_.run, result_.findings);
-    if (!new_ones)
-      for (const PlannedComponent& component : result_.run.components)
-        if (!failing_.contains(component.name)) after.erase(component.name);
+    SLIPWAY_TRY(owned, session_.state().ownerships());
+    SLIPWAY_TRY(current, session_.state().current());
+    for (const PlannedComponent& component : result_.run.components) {
+      const bool was_here = owned.contains(component.name) || (current && current->plugins.contains(component.name));
+      if (!result_.changed && !was_here && !failing_.contains(component.name)) after.erase(component.name);
+    }
     if (after == failing_ || !session_.state().exists()) return {};
     SLIPWAY_CHECK(session_.state().write_failing(after));
     return session_.root().sync();
@@ -153,14 +157,20 @@ class Apply {
     return false;
   }
 
-  void change(PlannedComponent& component, int order) {
+  /// Its place among all components of the spec, from 1, whichever of them this run looks at; a removal goes backwards.
+  int order_of(const PlannedComponent& component) const {
+    const auto& order = result_.run.order;
+    return static_cast<int>(std::ranges::find(order, component.name) - order.begin()) + 1;
+  }
+
+  void change(PlannedComponent& component) {
     if (component.error || blocked(component)) return;
     if (boot_is_pointless(component)) return leave_to_no_boot(component);
     if (component.state == ComponentState::deferred || follows_a_change(component)) plan_again(component);
     if (component.error || component.state == ComponentState::not_applicable) return;
     if (!component.changes() && !component.leaving) return;
     if (const Status stop = stop_requested(); !stop) return fail(component, stop.error());
-    Transaction transaction(session_, *journal_, component, order, sources_of(session_, component));
+    Transaction transaction(session_, *journal_, component, order_of(component), sources_of(session_, component));
     auto outcome = transaction.run();
     if (!outcome) return fail(component, std::move(outcome).error());
     component.state = component.leaving ? ComponentState::removed : ComponentState::changed;
@@ -247,12 +257,29 @@ class Apply {
     Status done = run_pending(session_, *journal_, result_.report);
     for (PlannedComponent& component : result_.run.components)
       if (component.state == ComponentState::changed) look_again(component);
+    find_what_goes_back();
     look_at_failing();
     Status closed = close(done.ok());
     if (!done)
       result_.error = std::move(done).error();
     else if (!closed)
       result_.error = std::move(closed).error();
+  }
+
+  /// There has to be something to go back to, and it has to be something else. What failed before the change fails for
+  /// another reason than the change.
+  void find_what_goes_back() {
+    const auto current = session_.state().current();
+    if (result_.run.spec.keeps_what_fails || !current || !*current || !generation_is_new(session_, result_.run)) return;
+    for (const PlannedComponent& component : result_.run.components)
+      if (component.state == ComponentState::failed && result_has_only_findings(component) &&
+          !did_not_work(component.name) && result_.findings.contains(component.name))
+        going_back_.push_back(component.name);
+  }
+
+  /// What an earlier apply could not change, or took back, worked as it was.
+  bool did_not_work(const std::string& name) const {
+    return failing_.contains(name) && failing_[name].contains("findings");
   }
 
   void look_again(PlannedComponent& component) {
@@ -305,20 +332,23 @@ class Apply {
   Status close(bool done) {
     SLIPWAY_TRY(steps, journal_->open_steps());
     SLIPWAY_TRY(pending, journal_->pending());
-    const bool whole = std::none_of(result_.run.components.begin(), result_.run.components.end(), [](const auto& c) {
-      return c.state == ComponentState::failed && !result_has_only_findings(c);
-    });
+    const bool whole = going_back_.empty() &&
+                       std::none_of(result_.run.components.begin(), result_.run.components.end(), [](const auto& c) {
+                         return c.state == ComponentState::failed && !result_has_only_findings(c);
+                       });
     if (whole) {
       SLIPWAY_TRY(number, record_generation(session_, result_.run));
       result_.generation = number;
     }
     SLIPWAY_CHECK(record_outputs(session_, result_.run));
-    SLIPWAY_CHECK(remember_failing(true));
+    SLIPWAY_CHECK(remember_failing());
     SLIPWAY_CHECK(session_.root().sync());
-    // What the journal still has to undo may need every original and layer.
+    // What the journal still has to undo may need every original and layer, and so may the way back.
     if (!steps.empty()) return session_.root().sync();
-    SLIPWAY_CHECK(drop_layers());
-    SLIPWAY_CHECK(session_.state().tidy());
+    if (going_back_.empty()) {
+      SLIPWAY_CHECK(drop_layers());
+      SLIPWAY_CHECK(session_.state().tidy());
+    }
     return done && pending.empty() ? end_journal() : session_.root().sync();
   }
 
@@ -350,7 +380,50 @@ class Apply {
   std::unique_ptr<Journal> journal_;
   Json failing_ = Json::object();  ///< what did not work after earlier applies
   bool cut_off_ = false;           ///< an earlier apply may not have come to verify
+  std::vector<std::string> going_back_;
 };
+
+/// Applies the generation in force anew, for these components alone.
+Result<ApplyResult> apply_former(Session& session, const Generation& former, const std::vector<std::string>& names) {
+  SLIPWAY_TRY(spec, host_spec_from_json(former.spec, former.spec_file, session.plugins()));
+  SLIPWAY_TRY(lock, Lock::from_json(former.lock, "generation " + std::to_string(former.number)));
+  ApplyOptions options;
+  options.plan.only = names;
+  options.plan.lock = lock;
+  ApplyResult result;
+  Apply apply(session, options, result);
+  SLIPWAY_CHECK(apply.run(spec));
+  for (const PlannedComponent& component : result.run.components)
+    if (component.error) return *component.error;
+  if (result.error) return *result.error;
+  return result;
+}
+
+/// Brings the components back to what the generation in force has, and says so. That they failed stays remembered.
+Status go_back(Session& session, const std::vector<std::string>& names, ApplyResult& result) {
+  SLIPWAY_TRY(former, session.state().current());
+  if (!former) return {};
+  const std::string place = "generation " + std::to_string(former->number);
+  const auto back = apply_former(session, *former, names);
+  SLIPWAY_TRY(failing, session.state().failing());
+  for (const std::string& name : names) {
+    PlannedComponent& component = *result.run.find(name);
+    component.reason += back ? "; it went back to what " + place + " has" : "; it could not go back to " + place;
+    const std::string why = failing_text(failing_record(component, &result.findings[name]));
+    failing[name] = Json{{"state", to_string(component.state)}, {"reason", component.reason + ": " + why}};
+  }
+  SLIPWAY_CHECK(session.state().write_failing(failing));
+  result.generation = former->number;
+  if (back) {
+    result.report.insert(result.report.end(), back->report.begin(), back->report.end());
+    return session.root().sync();
+  }
+  Error error = back.error();
+  error.what = "what does not work could not go back to " + place + ": " + error.what;
+  error.next = (error.next.empty() ? "" : error.next + "; then ") + "run `slipway rollback " +
+               std::to_string(former->number) + "`";
+  return error;
+}
 
 }  // namespace
 
@@ -360,6 +433,8 @@ Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const Appl
   Apply apply(session, options, result);
   const Status ran = apply.run(spec);
   if (!ran) return advised(ran.error(), session.options());
+  if (!apply.going_back().empty() && !result.error)
+    if (const Status back = go_back(session, apply.going_back(), result); !back) result.error = back.error();
   for (PlannedComponent& component : result.run.components)
     if (component.error) component.error = advised(std::move(*component.error), session.options());
   if (result.error) result.error = advised(std::move(*result.error), session.options());

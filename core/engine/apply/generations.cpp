@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/generations.hpp"
 
+#include <filesystem>
+
+#include <sys/stat.h>
+
+#include "core/spec/document.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -16,22 +22,39 @@ Result<Json> plugins_of(Session& session, const HostSpec& spec) {
   return plugins;
 }
 
+/// Where the spec came from, as the root keeps it. An image does not tell from which folder of which user it was built,
+/// unless paths in the spec are relative to that folder.
+std::string kept_spec_file(Session& session, const HostSpec& spec) {
+  if (session.host_config().root == "/") return spec.file;
+  const std::filesystem::path file(spec.file);
+  const auto elsewhere = host_spec_from_json(spec.document, "/nowhere/host.yaml", session.plugins());
+  if (elsewhere && elsewhere->components == spec.components) return file.filename().string();
+  std::error_code problem;
+  const auto absolute = std::filesystem::absolute(file, problem);
+  return problem ? spec.file : absolute.string();
+}
+
+bool is_private(const std::string& spec_file) {
+  struct stat info {};
+  return ::stat(spec_file.c_str(), &info) == 0 && (info.st_mode & S_IROTH) == 0;
+}
+
 Result<Generation> generation_of(Session& session, const PlannedRun& run) {
   Generation generation;
   generation.spec = run.spec.document;
-  generation.spec_file = run.spec.file;
+  generation.spec_file = kept_spec_file(session, run.spec);
   generation.lock = run.lock.to_json();
   SLIPWAY_TRY(plugins, plugins_of(session, run.spec));
   generation.plugins = std::move(plugins);
-  generation.kernel = session.options().kernel;
+  generation.kernels = session.options().kernels;
   return generation;
 }
 
-/// Whether `b` asks for what `a` is. A run that names no kernel takes the one it is on, as slipway-boot does.
+/// Whether `b` asks for what `a` is. A run that names no kernel takes the one it is on.
 bool same(Generation a, const Generation& b) {
   a.number = b.number;
   a.spec_file = b.spec_file;
-  if (b.kernel.empty()) a.kernel.clear();
+  if (b.kernels.empty()) a.kernels.clear();
   return to_json(a) == to_json(b);
 }
 
@@ -55,7 +78,7 @@ Result<int> record_generation(Session& session, const PlannedRun& run) {
   SLIPWAY_TRY(generation, generation_of(session, run));
   if (current && same(*current, generation)) return current->number;
   generation.number = current ? current->number + 1 : 1;  // a later file is what a crash left
-  SLIPWAY_CHECK(state.write_current(generation));
+  SLIPWAY_CHECK(state.write_current(generation, is_private(run.spec.file)));
   return generation.number;
 }
 

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "core/action/store/store.hpp"
-#include "sandbox/build.hpp"
 
 namespace slipway::core {
 namespace {
@@ -34,6 +33,19 @@ class ScratchFolder {
 };
 
 }  // namespace
+
+Status run_build_shown(BuildRequest request, Ui& ui, const Subject& about) {
+  const std::string label = "compiling " + request.build.value("name", about.component);
+  std::uint64_t files = 0;
+  request.on_line = [&](const std::string& line) { ui.log(Ui::Level::debug, about, line); };
+  request.on_file = [&](const std::string& file, std::uint64_t before) {
+    files = before + 1;
+    ui.progress(about.component, label + ": " + file, before, 0);
+  };
+  Status built = run_build(request);
+  if (files > 0) ui.progress(about.component, label, files, files);
+  return built;
+}
 
 Result<Json> ComponentLayers::source_of(const Json& layer) const {
   const std::string key = layer.value("source", "");
@@ -89,15 +101,8 @@ Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   request.root = session_.host_config().root;
   request.into = into;
   request.log = build_file(layer, ".log");
-  std::uint64_t lines = 0;
-  const std::string label = "compiling " + build.value("name", component_);
-  request.on_line = [&](const std::string& line) {
-    session_.ui().log(Ui::Level::debug, {component_, "stage"}, line);
-    session_.ui().progress(component_, label, ++lines, 0);
-  };
-  session_.ui().step({component_, "stage"}, label);
-  const Status built = run_build(request);
-  session_.ui().progress(component_, label, lines, lines);
+  session_.ui().step({component_, "stage"}, "compiling " + build.value("name", component_));
+  const Status built = run_build_shown(request, session_.ui(), {component_, "stage"});
   if (!built && built.error().code == ErrorCode::build_failed) remember_failure(layer, built.error());
   return built;
 }

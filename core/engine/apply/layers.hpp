@@ -7,6 +7,7 @@
 
 #include "core/action/action_kind.hpp"
 #include "core/engine/session.hpp"
+#include "sandbox/build.hpp"
 
 namespace slipway::core {
 
@@ -37,5 +38,8 @@ class ComponentLayers final : public LayerStager {
   std::string component_;
   std::map<std::string, Json> sources_;
 };
+
+/// run_build(), with the compiler's lines as debug lines of the log, and the file that is compiled as progress.
+Status run_build_shown(BuildRequest request, Ui& ui, const Subject& about);
 
 }  // namespace slipway::core

@@ -6,6 +6,7 @@
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/plan/user_edits.hpp"
+#include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
 namespace {
@@ -47,6 +48,8 @@ bool journal_exists(Session& session) { return ::access(session.state().journal_
 Result<Unfinished> read_unfinished(Session& session) {
   Unfinished found;
   if (!journal_exists(session)) return found;
+  found.at_work = RootLock::other_holder(session.host_config().root);
+  if (!found.at_work.empty()) return found;
   if (::access(session.state().journal_path().c_str(), R_OK | W_OK) != 0) {  // a look by somebody who may not write
     found.recovery = true;
     return found;
@@ -59,7 +62,7 @@ Result<Unfinished> unfinished_of(Journal& journal) {
   SLIPWAY_TRY(steps, journal.open_steps());
   SLIPWAY_TRY(unwritten, journal.unwritten());
   SLIPWAY_TRY(pending, journal.pending());
-  return Unfinished{!steps.empty() || !unwritten.empty(), pending};
+  return Unfinished{!steps.empty() || !unwritten.empty(), pending, {}};
 }
 
 Status write_down_committed(Session& session, Journal& journal) {

@@ -14,6 +14,7 @@ namespace slipway::core {
 struct Unfinished {
   bool recovery = false;             ///< steps to undo
   std::vector<std::string> pending;  ///< triggers to run
+  std::string at_work;  ///< another slipway that changes this root now: what it has open is not left behind
 };
 
 /// An apply was cut off, if only at its very end.

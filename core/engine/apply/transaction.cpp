@@ -25,6 +25,13 @@ bool is_restart(const std::string& trigger) {
   return trigger.starts_with("restart:") || trigger.starts_with("reload:");
 }
 
+/// The action as the root keeps it: whether this run had a lock must make no difference between two equal roots.
+Json kept_action(Json action) {
+  if (const auto layers = action.find("layers"); layers != action.end() && layers->is_array())
+    for (Json& layer : *layers) layer.erase("pinned");
+  return action;
+}
+
 }  // namespace
 
 bool Transaction::is_put_off() const {
@@ -316,7 +323,7 @@ Result<Ownership> Transaction::ownership() {
       original = image;
       record = fingerprint;
     }
-    owned.items.push_back({item.action.json(), original, record});
+    owned.items.push_back({kept_action(item.action.json()), original, record});
   }
   return owned;
 }

@@ -62,6 +62,12 @@ Json Lock::entries(const std::string& component, const std::string& key, const J
   return pinned.value("entries", Json::array());
 }
 
+std::optional<Json> Lock::other_source(const std::string& component, const std::string& key, const Json& source) const {
+  Json named = components_.value(component, Json::object()).value(key, Json::object()).value("source", Json{});
+  if (named.is_null() || named == source) return std::nullopt;
+  return named;
+}
+
 void Lock::pin(const std::string& component, const std::string& key, const Json& source, const Json& entries) {
   components_[component][key] = {{"source", source}, {"entries", entries}};
 }

@@ -8,6 +8,7 @@
 // An entry holds the whole manifest's worth, so that planning from a lock touches neither network nor source.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <slipway/json.hpp>
@@ -27,6 +28,8 @@ class Lock {
 
   /// The entries pinned for a source, an empty array when there are none or the source has changed since.
   Json entries(const std::string& component, const std::string& key, const Json& source) const;
+  /// The source that the lock names there instead of `source`; nothing when it names the same or none.
+  std::optional<Json> other_source(const std::string& component, const std::string& key, const Json& source) const;
   /// Replaces what is pinned for that source.
   void pin(const std::string& component, const std::string& key, const Json& source, const Json& entries);
 

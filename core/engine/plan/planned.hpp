@@ -52,6 +52,7 @@ struct PlannedComponent {
 struct PlannedRun {
   HostSpec spec;
   std::string kernel;                         ///< the target release, empty when it could not be told
+  std::vector<std::string> order;             ///< all components of the spec, in the graph's order
   std::vector<PlannedComponent> components;   ///< those that leave first, then in the graph's order
   std::vector<std::string> pending;           ///< triggers that an interrupted apply left
   std::vector<std::string> triggers;          ///< triggers that these changes will need

@@ -68,7 +68,32 @@ struct Asking {
   const PlanOptions& options;
 };
 
+/// A lock counts only for the source that it was made with, so that another address means another choice.
+Status compare_with_lock(const Asking& asking, const std::map<std::string, NamedSource>& sources) {
+  const auto text = [](const Json& source) {
+    return source.is_object() && source.size() > 1 ? canonical(source) : source_address(source);
+  };
+  for (const auto& [key, named] : sources) {
+    const auto other = asking.options.lock.other_source(asking.name, key, named.source);
+    if (!other) continue;
+    const bool moved = source_address(*other) != source_address(named.source);
+    const std::string locked = moved ? source_address(*other) : text(*other);
+    const std::string wanted = moved ? source_address(named.source) : text(named.source);
+    const std::string what = "the lock names the packages of " + asking.name + " as those of " + locked +
+                             ", and the spec those of " + wanted;
+    if (asking.options.locked)
+      return Error{ErrorCode::conflict,
+                   what,
+                   "spec.components." + asking.name + "." + key,
+                   "name the lock's source in the spec, or run it once without --locked, so that the lock follows",
+                   {}};
+    asking.session.ui().log(Ui::Level::info, {asking.name, "plan"}, what + ": they are chosen anew");
+  }
+  return {};
+}
+
 Result<Plan> ask_for_plan(const Asking& asking, const std::map<std::string, NamedSource>& sources, Lock& lock) {
+  SLIPWAY_CHECK(compare_with_lock(asking, sources));
   CatalogueReading reading;
   while (true) {
     SLIPWAY_TRY(catalogues, read_catalogues(asking.session, asking.name, sources, asking.options.lock, reading));
@@ -82,7 +107,9 @@ Result<Plan> ask_for_plan(const Asking& asking, const std::map<std::string, Name
       Error error = reply.error();
       error.code = ErrorCode::not_found;
       error.details.clear();  // for slipway, not for people
-      if (asking.options.locked) error.next = "run it once without --locked, so that the lock gets what is missing";
+      if (asking.options.locked)
+        error.next =
+            "run `slipway apply` once without --locked: with --lock FILE it writes into the lock what is missing";
       return error;
     }
     if (!reply) return std::move(reply).error();
@@ -288,9 +315,20 @@ void defer_behind_changes(const Session& session, PlannedComponent& planned, con
   }
 }
 
+/// Where the hardware is taken for granted, what the spec asks for is installed or fails: it is never left out
+/// silently.
+Error not_installable(const Session& session, const PlannedComponent& planned) {
+  return Error{ErrorCode::unsupported,
+               planned.name + " cannot be installed: " + planned.facts.why_not(),
+               session.host_config().root,
+               "add to the root what it lacks, or leave " + planned.name + " out of the spec",
+               {}};
+}
+
 void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedRun& run, const Ownership* owned,
                      const PlanOptions& options, Lock& lock) {
   if (!planned.facts.applicable()) {
+    if (session.host_config().hardware != "detect") return fail(planned, not_installable(session, planned));
     planned.state = ComponentState::not_applicable;
     planned.reason = planned.facts.why_not();
     return;
@@ -395,6 +433,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   SLIPWAY_CHECK(check_names(options.only, run.spec, owned));
   SLIPWAY_TRY(graph, graph_of(session, run.spec));
   SLIPWAY_TRY(unfinished, journal == nullptr ? read_unfinished(session) : unfinished_of(*journal));
+  run.order = graph.order;
   run.recovery = unfinished.recovery;
   run.pending = unfinished.pending;
   SLIPWAY_TRY(failing, session.state().failing());
@@ -426,6 +465,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
     boot = boot || is_lost_at_a_boot(planned.plan);
     run.components.push_back(std::move(planned));
   }
+  if (boot && options.needs_slipway) SLIPWAY_CHECK(check_installed(session));
   if (boot) run.components.push_back(plan_boot_unit(session, run.spec, owned));
   find_clashes(run, owned);
   collect_triggers(run);

@@ -17,6 +17,7 @@ struct PlanOptions {
   std::vector<std::string> only;  ///< components to look at; empty: all
   Lock lock;                      ///< what is pinned so far
   bool locked = false;            ///< --locked: what the lock does not pin is an error
+  bool needs_slipway = false;     ///< units for an image in which slipway is not installed are an error
 };
 
 /// Plans a whole spec. Problems of one component stand in its `error`; the Result's Error is for what stops all: the

@@ -70,8 +70,7 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
   const bool all = reading.part() == CatalogueReading::Part::all;
   Json catalogues = Json::object();
   for (const auto& [key, named] : sources) {
-    const std::string repository =
-        named.source.is_object() ? named.source.value("repository", "") : canonical(named.source);
+    const std::string repository = source_address(named.source);
     if (reading.part() == CatalogueReading::Part::lock) {
       catalogues[key] = {
           {"source", repository}, {"complete", false}, {"entries", lock.entries(component, key, named.source)}};
@@ -89,6 +88,11 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
     catalogues[key] = catalogue;
   }
   return catalogues;
+}
+
+std::string source_address(const Json& source) {
+  if (source.is_object()) return source.value("repository", "");
+  return source.is_string() ? source.get<std::string>() : canonical(source);
 }
 
 std::map<std::string, Json> plain_sources(const std::map<std::string, NamedSource>& named) {

@@ -41,6 +41,9 @@ Result<Json> read_catalogues(Session& session, const std::string& component,
                              const std::map<std::string, NamedSource>& sources, const Lock& lock,
                              const CatalogueReading& reading);
 
+/// The repository of a source, in its short form or its long one.
+std::string source_address(const Json& source);
+
 /// The sources without where they stand.
 std::map<std::string, Json> plain_sources(const std::map<std::string, NamedSource>& named);
 

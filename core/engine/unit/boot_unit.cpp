@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/action/unit/systemd.hpp"
 #include "core/engine/unit/units.hpp"
 
 namespace slipway::core {
@@ -53,6 +54,18 @@ bool is_lost_at_a_boot(const Plan& plan) {
   });
 }
 
+Status check_installed(const Session& session) {
+  const std::string program = unit_program(session);
+  const std::string& root = session.host_config().root;
+  if (session.host_config().live || !session.options().sim.empty() || session.host().exists(program)) return {};
+  return Error{ErrorCode::not_found,
+               "slipway is not installed in this root: the units that are planned would have no " + program + " to run",
+               root,
+               "put it there with `slipway install --root " + root +
+                   "`, or say --without-slipway when it comes into the image in another way",
+               {}};
+}
+
 Plan boot_plan(const Session& session, const HostSpec& spec) {
   Plan plan;
   const std::string program = unit_program(session);
@@ -64,6 +77,13 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
   if (!session.host().exists(program))
     plan.note("the root has no " + program + " yet: install slipway there, or the boot unit has nothing to run");
   return plan;
+}
+
+std::string boot_failure(const Host& host) {
+  if (!has_systemd(host) || !host.exists(std::string("/etc/systemd/system/") + kUnitName)) return {};
+  const auto state = unit_state(host, kUnitName);
+  if (!state || state->active != "failed") return {};
+  return std::string(kUnitName) + " has failed" + (state->result.empty() ? "" : ", its result is " + state->result);
 }
 
 }  // namespace slipway::core

@@ -6,10 +6,24 @@ namespace {
 
 std::string section_file(const std::string& component) { return "/etc/slipway/services/" + component + ".json"; }
 
-std::string unit_text(const Manifest& manifest, const std::string& program) {
+/// What udev starts, and what the unit asks first; empty: the service runs on every machine.
+std::string device_of(const Session& session, const Manifest& manifest) {
+  return session.assumes_hardware() ? std::string() : manifest.service_device;
+}
+
+std::string rule_text(const std::string& unit, const std::string& device) {
+  return "# slipway: " + unit +
+         " has no use without such a device, and starts when one appears.\nACTION!=\"remove\", SUBSYSTEM==\"" +
+         device.substr(0, device.find(':')) + "\", ENV{MODALIAS}==\"" + device +
+         "\", TAG+=\"systemd\", ENV{SYSTEMD_WANTS}+=\"" + unit + "\"\n";
+}
+
+std::string unit_text(const Manifest& manifest, const std::string& program, bool waits_for_device) {
+  const std::string command = unit_word(program) + " service " + manifest.component;
   return "[Unit]\nDescription=slipway: " + manifest.component + ", " + manifest.purpose +
          "\nAfter=local-fs.target slipway-boot.service\n" + unit_while_installed(program) +
-         "\n[Service]\nType=notify\nExecStart=" + unit_word(program) + " service " + manifest.component + R"( --boot
+         "\n[Service]\nType=notify\n" + (waits_for_device ? "ExecCondition=" + command + " --boot --condition\n" : "") +
+         "ExecStart=" + command + R"( --boot
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=always
 RestartSec=2
@@ -31,23 +45,36 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   SLIPWAY_TRY(digest, session.plugin_digest(plugin));
   const std::string file = service_file_name(plugin, manifest);
   const bool is_program = manifest.service == Manifest::ServiceIn::program;
-  const Json left{{"component", manifest.component},
-                  {"plugin", digest},
-                  {"spec", section},
-                  {is_program ? "program" : "library", file}};
+  const std::string device = device_of(session, manifest);
+  Json left{{"component", manifest.component},
+            {"plugin", digest},
+            {"spec", section},
+            {is_program ? "program" : "library", file}};
+  if (!device.empty()) left["device"] = device;
+  if (session.assumes_hardware()) left["hardware"] = "assume";
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
       .because("what the service is run with")
       .triggers({"restart:" + unit});
+  if (!device.empty())
+    plan.add(action::file({.path = "/etc/udev/rules.d/72-" + unit.substr(0, unit.find('.')) + ".rules",
+                           .content = rule_text(unit, device)}))
+        .because("udev starts the service when its device appears");
   const std::string program = unit_program(session);
   const bool installed = session.host().exists(program);
-  plan.add(action::systemd_unit(
-               {.name = unit, .content = unit_text(manifest, program), .enabled = true, .started = installed}))
+  plan.add(action::systemd_unit({.name = unit,
+                                 .content = unit_text(manifest, program, !device.empty()),
+                                 .enabled = true,
+                                 .started = installed}))
       .because("the component has a service");
   if (!installed) plan.note("the root has no " + program + ", so " + unit + " is not started: install slipway there");
   return {};
 }
 
-Result<Json> read_service_section(const Session& session, const std::string& component) {
+bool has_service_section(const Session& session, const std::string& component) {
+  return session.host().exists(section_file(component));
+}
+
+Result<Json> read_service_file(const Session& session, const std::string& component) {
   const std::string file = section_file(component);
   auto text = session.host().read(file);
   if (!text) {
@@ -56,7 +83,7 @@ Result<Json> read_service_section(const Session& session, const std::string& com
     return error;
   }
   const Json left = parse_foreign(*text);
-  if (left.is_object() && left.contains("spec") && left["spec"].is_object()) return left["spec"];
+  if (left.is_object() && left.contains("spec") && left["spec"].is_object()) return left;
   return Error{ErrorCode::corrupt, file + " does not hold a component's section", file, "run `slipway apply`", {}};
 }
 

@@ -24,12 +24,23 @@ bool is_lost_at_a_boot(const Plan& plan);
 /// The plan of slipway-boot.service: enabled, before the units that the spec's components name (`boot_before`).
 Plan boot_plan(const Session& session, const HostSpec& spec);
 
+/// "slipway-boot.service has failed, its result is exit-code"; empty: it has not, or there is none.
+std::string boot_failure(const Host& host);
+
+/// Errors: `not_found` when the root is an image in which slipway, which its units run, is not installed. A simulated
+/// machine's root, which nobody boots, may be without.
+Status check_installed(const Session& session);
+
 /// Adds to the plan of a component that has a service with this section: the file /etc/slipway/services/NAME.json, and
-/// the unit slipway-NAME.service, which is restarted when the file changes. Errors: the plugin cannot be read.
+/// the unit slipway-NAME.service, which is restarted when the file changes; for a service that has no use without a
+/// device, a rule of udev that starts it. Errors: the plugin cannot be read.
 Status add_service_unit(Session& session, const Manifest& manifest, const Json& section, Plan& plan);
 
-/// The section in that file. Errors: `not_found`, `corrupt`.
-Result<Json> read_service_section(const Session& session, const std::string& component);
+/// An apply has left that file.
+bool has_service_section(const Session& session, const std::string& component);
+
+/// That file: an object with the section as `spec`. Errors: `not_found`, `corrupt`.
+Result<Json> read_service_file(const Session& session, const std::string& component);
 
 /// Inside the root. A portable folder that lies in the root names itself; everything else the place where slipway is
 /// installed by its package, which need not be there (yet).

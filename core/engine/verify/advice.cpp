@@ -15,11 +15,11 @@ struct RootCommand {
   std::string_view name;
   bool needs_spec = false;
 };
-constexpr std::array kCommands{RootCommand{"apply", true}, RootCommand{"plan", true}, RootCommand{"verify"},
-                               RootCommand{"doctor"},      RootCommand{"detect"},     RootCommand{"graph"},
-                               RootCommand{"init"},        RootCommand{"status"},     RootCommand{"rollback"},
-                               RootCommand{"remove"},      RootCommand{"gc"},         RootCommand{"log"},
-                               RootCommand{"bugreport"}};
+constexpr std::array kCommands{RootCommand{"apply", true}, RootCommand{"plan", true},   RootCommand{"verify"},
+                               RootCommand{"doctor"},      RootCommand{"detect"},       RootCommand{"graph"},
+                               RootCommand{"init"},        RootCommand{"status"},       RootCommand{"rollback"},
+                               RootCommand{"remove"},      RootCommand{"gc"},           RootCommand{"log"},
+                               RootCommand{"bugreport"},   RootCommand{"service", true}};
 
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";
@@ -37,8 +37,10 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
   };
   if (options.root != "/") add(" --root ", options.root);
   if (options.root != "/" && options.live.value_or(false)) text += " --live";
+  if (options.root == "/" && !options.live.value_or(true)) text += " --image";
   add(" --sim ", options.sim);
-  add(" --kernel ", options.kernel);
+  if (words.find(" --kernel ") == std::string_view::npos)
+    for (const std::string& kernel : options.kernels) text += " --kernel " + quoted(kernel);
   if (command.needs_spec) add(" -f ", options.spec);
   return text;
 }
@@ -47,7 +49,7 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
 
 std::string advised(std::string text, const SessionOptions& options) {
   constexpr std::string_view kBegin = "`slipway ";
-  if (options.root == "/" && options.sim.empty()) return text;
+  if (options.root == "/" && options.sim.empty() && options.live.value_or(true)) return text;
   for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at + 1)) {
     const std::size_t name = at + kBegin.size();
     const std::size_t end = std::min(text.find('`', name), text.size());

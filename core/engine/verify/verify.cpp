@@ -6,9 +6,12 @@
 
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/layers.hpp"
+#include "core/engine/apply/recovery.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
+#include "core/engine/verify/services.hpp"
+#include "core/loader/nearest.hpp"
 
 namespace slipway::core {
 namespace {
@@ -51,6 +54,9 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
                  "bring the hardware back, or run `slipway remove " + name + "`"};
 }
 
+constexpr const char* kLookAtBoot =
+    "look at `journalctl -u slipway-boot.service`, then run it again: `systemctl restart slipway-boot.service`";
+
 /// The components that the spec describes as the generation in force does: what an apply that failed would have changed
 /// was taken back for them.
 std::set<std::string> as_in_force(Session& session, const HostSpec& spec, const Generation& current) {
@@ -78,6 +84,23 @@ std::optional<Finding> last_apply(const Session& session, const std::string& nam
                  advised("run `slipway apply` again", session.options())};
 }
 
+/// What no component can tell: an apply that was cut off has left changes half done, or what is to follow them.
+Status add_unfinished(Session& session, std::map<std::string, Findings>& all) {
+  SLIPWAY_TRY(unfinished, read_unfinished(session));
+  const auto& options = session.options();
+  if (!unfinished.at_work.empty())
+    all["slipway"].add({Finding::Status::warning, "slipway.apply",
+                        "another slipway is changing this root: " + unfinished.at_work,
+                        "look again when it has ended"});
+  if (unfinished.recovery)
+    all["slipway"].fail("slipway.apply", "an apply was cut off, and its changes are half done",
+                        advised("`slipway apply` undoes its open changes first", options));
+  if (!unfinished.pending.empty())
+    all["slipway"].fail("slipway.pending", "still pending from an earlier apply: " + joined(unfinished.pending, "and"),
+                        advised("run `slipway apply` again", options));
+  return {};
+}
+
 }  // namespace
 
 Result<Findings> verify_component(Session& session, const std::string& name, const Json& section) {
@@ -93,6 +116,9 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   SLIPWAY_TRY(owned, session.state().ownerships());
   SLIPWAY_CHECK(check_names(options.only, spec, owned));
   std::map<std::string, Findings> all;
+  SLIPWAY_CHECK(add_unfinished(session, all));
+  if (const std::string problem = boot_failure(session.host()); !problem.empty())
+    all[kBootComponent].add({Finding::Status::warning, std::string(kBootComponent) + ".boot", problem, kLookAtBoot});
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
   };
@@ -108,6 +134,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   for (const auto& [name, record] : failing.items())
     if (looked_at(name) && (owned.contains(name) || spec.components.contains(name)))
       if (auto finding = last_apply(session, name, record, in_force.contains(name))) all[name].add(std::move(*finding));
+  const auto services = ask_services(session);
   for (const auto& [name, section] : spec.components) {
     if (!looked_at(name)) continue;
     if (auto finding = has_nothing_here(session, name, section, owned.contains(name))) {
@@ -115,6 +142,9 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
       all[name].add(std::move(*finding));
       // What is installed is looked at all the same: an image is verified where it is booted for a test, without a GPU.
       if (!is_owned) continue;
+    } else if (const auto service = services.find(name);
+               service != services.end() && has_service(*session.plugins().manifest(name), section)) {
+      all[name].add(service_finding(session, name, service->second));
     }
     auto findings = verify_component(session, name, section);
     if (!findings) {

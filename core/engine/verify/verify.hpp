@@ -23,7 +23,8 @@ struct VerifyOptions {
   bool deep = false;  ///< hash every file
 };
 
-/// Both for every component of the spec that this root has: first that what it owns is as it was left, then verify().
+/// For every component of the spec that this root has: that what it owns is as it was left, that its service runs, then
+/// verify().
 Result<std::map<std::string, Findings>> verify_run(Session& session, const HostSpec& spec,
                                                    const VerifyOptions& options);
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/loader/nearest.hpp"
+#include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/loader/schema/words.hpp"
 
 namespace slipway::core {
 namespace {
@@ -25,12 +25,18 @@ void mismatch(const YamlNode& node, const SchemaKey& schema, const std::string& 
                      advice_for(node, schema, key));
 }
 
+/// In words that the manifest has for it; the pattern itself is shown only where there are no better ones.
+std::string no_fit(YamlNode node, const SchemaKey& schema, const std::string& why) {
+  node.quoted = false;  // which makes no difference to a text
+  if (!schema.expects.empty()) return "expected " + schema.expects + ", found " + found(node);
+  return found(node) + " " + (schema.example.empty() ? why : "does not have the form that is expected here");
+}
+
 Json check_string(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
-  if (!schema.pattern.empty()) {
-    const std::string next = schema.example.empty() ? "" : "write it like this: " + schema.example;
-    if (const std::string why = pattern_mismatch(node.text, schema.pattern); !why.empty())
-      check.problems.add(node.position, key, shown_key(key) + ": " + found(node) + " " + why, next);
-  }
+  const std::string why = schema.pattern.empty() ? "" : pattern_mismatch(node.text, schema.pattern);
+  if (!why.empty())
+    check.problems.add(node.position, key, shown_key(key) + ": " + no_fit(node, schema, why),
+                       schema.example.empty() ? "" : "write it like this: " + schema.example);
   return node.text;
 }
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/loader/schema/check.hpp"
+#include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/loader/schema/words.hpp"
 
 namespace slipway::core {
 namespace {
@@ -22,11 +22,11 @@ SchemaKey of_type(Type type) {
 const SchemaKey& schema_of_schemas() {
   static const SchemaKey schema = [] {
     SchemaKey object = of_type(Type::object);
-    object.keys = {{"type", of_type(Type::enumeration)}, {"required", of_type(Type::boolean)},
-                   {"default", of_type(Type::any)},      {"help", of_type(Type::string)},
-                   {"pattern", of_type(Type::string)},   {"example", of_type(Type::any)},
-                   {"values", of_type(Type::list)},      {"items", of_type(Type::any)},
-                   {"keys", of_type(Type::map)},         {"tag_prefix", of_type(Type::string)}};
+    object.keys = {
+        {"type", of_type(Type::enumeration)}, {"required", of_type(Type::boolean)}, {"default", of_type(Type::any)},
+        {"help", of_type(Type::string)},      {"pattern", of_type(Type::string)},   {"expects", of_type(Type::string)},
+        {"example", of_type(Type::any)},      {"values", of_type(Type::list)},      {"items", of_type(Type::any)},
+        {"keys", of_type(Type::map)},         {"tag_prefix", of_type(Type::string)}};
     object.keys["type"].values = type_names();
     object.keys["type"].required = true;
     object.keys["values"].items = {of_type(Type::string)};
@@ -60,6 +60,7 @@ void check_use(const Reading& reading, const char* name, bool useful) {
 
 void check_uses(const Reading& reading, Type type) {
   check_use(reading, "pattern", type == Type::string);
+  check_use(reading, "expects", type == Type::string);
   check_use(reading, "values", type == Type::enumeration);
   check_use(reading, "items", type == Type::list || type == Type::map);
   check_use(reading, "keys", type == Type::object);
@@ -92,6 +93,8 @@ void read_example(const Reading& reading, SchemaKey& schema) {
 }
 
 void read_pattern(const Reading& reading, SchemaKey& schema) {
+  if (schema.type == Type::string && schema.pattern.empty() && !schema.expects.empty())
+    reading.wrong("expects", "'expects' says what fits a pattern, and there is none");
   const std::string why = pattern_problem(schema.pattern);
   if (why.empty()) return;
   reading.wrong("pattern", "the pattern " + why);
@@ -130,6 +133,7 @@ SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck
   schema.required = plain.contains("required") && plain["required"] == true;
   schema.help = text("help");
   schema.pattern = text("pattern");
+  schema.expects = text("expects");
   schema.tag_prefix = text("tag_prefix");
   if (plain.contains("values") && plain["values"].is_array())
     for (const Json& value : plain["values"])

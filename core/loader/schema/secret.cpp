@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/loader/schema/words.hpp"
 
 namespace slipway::core {
 namespace {

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/trusted_owner.hpp>
+
 #include "core/worker/client/spawn.hpp"
 
 namespace slipway::core {
@@ -26,7 +28,7 @@ std::vector<std::string> places(const std::string& name) {
 }
 
 Status check(const std::string& path, const struct stat& status) {
-  const bool others_write = (status.st_mode & 0022U) != 0 || (status.st_uid != 0 && status.st_uid != geteuid());
+  const bool others_write = (status.st_mode & 0022U) != 0 || !is_trusted_owner(status.st_uid);
   if (geteuid() != 0 || !others_write) return {};
   return Error{.code = ErrorCode::denied,
                .what = path + " may be changed by others than root, so it is not run as root",

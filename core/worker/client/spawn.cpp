@@ -61,8 +61,9 @@ bool replaced(const char* entry, const std::vector<std::string>& own) {
   return false;
 }
 
-Result<Fd> high(int number) {
-  if (number < 0) return system_error("make", "a descriptor for a worker", errno);
+/// @param what  that was opened, for messages
+Result<Fd> high(int number, std::string_view what) {
+  if (number < 0) return system_error("open", what, errno);
   const Fd low(number);
   Fd moved(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstHigh));
   if (!moved) return system_error("make", "a descriptor for a worker", errno);
@@ -78,8 +79,8 @@ Result<Ends> make_ends(int (*make)(int*)) {
   std::array<int, 2> both{-1, -1};
   if (make(both.data()) != 0) return system_error("make", "a connection to a worker", errno);
   Fd second(both[1]);
-  SLIPWAY_TRY(ours, high(both[0]));
-  SLIPWAY_TRY(theirs, high(second.release()));
+  SLIPWAY_TRY(ours, high(both[0], "a socket for a worker"));
+  SLIPWAY_TRY(theirs, high(second.release(), "a socket for a worker"));
   fcntl(ours.get(), F_SETFL, O_NONBLOCK);
   return Ends{std::move(ours), std::move(theirs)};
 }
@@ -100,7 +101,7 @@ Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family)
       path, options.is_program ? Result<std::string>(options.plugin_path) : worker_program(options.trust_environment));
   SLIPWAY_TRY(channel, make_ends(make_channel));
   SLIPWAY_TRY(printed, make_ends(make_pipe));
-  SLIPWAY_TRY(nothing, high(open("/dev/null", O_RDONLY | O_CLOEXEC)));
+  SLIPWAY_TRY(nothing, high(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null"));
   std::array<std::string, 4> arguments{path, options.plugin_path, std::to_string(getpid()),
                                        std::to_string(options.memory_limit_bytes)};
   std::string marker = family.marker();

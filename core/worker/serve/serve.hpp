@@ -18,8 +18,16 @@ using LoadPlugin = std::function<Result<std::unique_ptr<PluginLibrary>>(const sl
 /// @return 64, when it was not started so
 int serve_as_worker(int count, char** arguments, const LoadPlugin& load);
 
+/// Whether a tool's words say `-o json`; its --output is a file.
+inline bool asks_for_json(const std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (words[i - 1] == "-o" && words[i] == "json") return true;
+  return false;
+}
+
 /// What the tool prints goes to standard output, what it logs is left out as slipway does without -v, progress is shown
-/// to nobody. @param words the plugin's path, the component, the tool and its arguments  @return the exit status
+/// to nobody. Its error is a document as well where JSON is asked for. @param words the plugin's path, the component,
+/// the tool and its arguments  @return the exit status
 int run_tool_alone(const std::vector<std::string>& words);
 
 /// Each worker's own name, in the environment of all that it starts.

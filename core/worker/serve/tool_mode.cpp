@@ -33,9 +33,15 @@ int serve(void*, const char* op, const char* json, std::size_t length, const sli
   return answer(*reply, SLIPWAY_OK, nullptr);
 }
 
-int report(const Json& error) {
+/// For people, and for the program that asked for JSON.
+int report(const Json& error, const std::vector<std::string>& words) {
   const Error told = error_from_json(error);
   std::fputs(to_text(told).c_str(), stderr);
+  if (asks_for_json(words)) {
+    Json document = to_json(told);
+    document.update({{"apiVersion", "slipway.dev/v1"}, {"kind", "Error"}});
+    write_standard_output(pretty(document));
+  }
   return exit_code(told);
 }
 
@@ -45,7 +51,7 @@ int run_tool_alone(const std::vector<std::string>& words) {
   if (words.size() < 3) return kExitUsage;
   static const slipway_services services{sizeof(slipway_services), nullptr, serve};
   auto loaded = PluginLibrary::load(words[0], &services);
-  if (!loaded) return report(to_json(loaded.error()));
+  if (!loaded) return report(to_json(loaded.error()), words);
   PluginLibrary* const plugin = loaded->release();  // never unloaded: threads of its own may still be in it
   const std::vector<std::string> arguments(words.begin() + 3, words.end());
   const PluginAnswer ended = plugin->call("tool", {{"component", words[1]},
@@ -53,8 +59,8 @@ int run_tool_alone(const std::vector<std::string>& words) {
                                                    {"arguments", arguments},
                                                    {"spec", Json::object()},
                                                    {"host", {{"root", "/"}, {"live", true}, {"kernel_view", "/"}}}});
-  if (ended.status != SLIPWAY_OK) return report(ended.value);
-  if (const Status written = standard_output_status(); !written) return report(to_json(written.error()));
+  if (ended.status != SLIPWAY_OK) return report(ended.value, words);
+  if (const Status written = standard_output_status(); !written) return report(to_json(written.error()), {});
   return ended.value.value("exit", int{kExitError});
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include <sys/stat.h>
+
 namespace slipway::deviceplugin {
 
 /// A file that another one has replaced is another file, also under the same name.
@@ -17,6 +19,11 @@ struct FileId {
 };
 
 /// Empty when nothing is there.
-std::optional<FileId> file_id(const std::string& path);
+inline std::optional<FileId> file_id(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  constexpr std::int64_t kNano = 1'000'000'000;
+  return FileId{status.st_dev, status.st_ino, status.st_ctim.tv_sec * kNano + status.st_ctim.tv_nsec};
+}
 
 }  // namespace slipway::deviceplugin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -12,6 +13,9 @@ namespace {
 
 struct BioEnd {
   void operator()(BIO* bio) const { BIO_free(bio); }
+};
+struct KeyEnd {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };
 struct CertificateEnd {
   void operator()(X509* certificate) const { X509_free(certificate); }
@@ -25,9 +29,7 @@ std::string subject_text(const X509* certificate) {
   return name;
 }
 
-}  // namespace
-
-Result<std::string> certificate_subject(const std::string& file) {
+Result<std::unique_ptr<X509, CertificateEnd>> read_certificate(const std::string& file) {
   const std::unique_ptr<BIO, BioEnd> bio(BIO_new_file(file.c_str(), "rb"));
   if (!bio)
     return Error{
@@ -40,7 +42,37 @@ Result<std::string> certificate_subject(const std::string& file) {
                  file,
                  "name the certificate that belongs to the key",
                  {}};
+  return certificate;
+}
+
+// A key with a passphrase cannot be used unattended, so nobody is asked for one.
+int no_passphrase(char*, int, int, void*) { return 0; }
+
+}  // namespace
+
+Result<std::string> certificate_subject(const std::string& file) {
+  SLIPWAY_TRY(certificate, read_certificate(file));
   return subject_text(certificate.get());
+}
+
+Status check_key_pair(const std::string& key, const std::string& certificate) {
+  SLIPWAY_TRY(public_half, read_certificate(certificate));
+  const std::unique_ptr<BIO, BioEnd> bio(BIO_new_file(key.c_str(), "rb"));
+  const std::unique_ptr<EVP_PKEY, KeyEnd> private_half(
+      bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr) : nullptr);
+  if (!private_half)
+    return Error{ErrorCode::invalid,
+                 "this is no private key in PEM form without a passphrase",
+                 key,
+                 fmt::format("convert it: `openssl pkey -in {} -out FILE.pem`, and name that with --sign-key", key),
+                 {}};
+  if (X509_check_private_key(public_half.get(), private_half.get()) != 1)
+    return Error{ErrorCode::invalid,
+                 fmt::format("the certificate {} is not that of the key", certificate),
+                 key,
+                 "name a key and its certificate with --sign-key and --sign-cert",
+                 {}};
+  return {};
 }
 
 }  // namespace slipway::driver

@@ -2,9 +2,11 @@
 #include "driver/build/deb.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <regex>
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -109,6 +111,21 @@ std::vector<std::string> parse_depends(const std::string& text) {
   return names;
 }
 
+// "a (= 1) | b, c:any" -> a: 1
+std::map<std::string, std::string> parse_exact(const std::string& text) {
+  static const std::regex exact(R"((?:^|, *)([a-z0-9.+-]+)(?::[a-z0-9]+)? *\(= *([^) ]+) *\))");
+  std::map<std::string, std::string> versions;
+  for (std::sregex_iterator match(text.begin(), text.end(), exact), end; match != end; ++match)
+    versions[(*match)[1]] = (*match)[2];
+  return versions;
+}
+
+std::uint64_t installed_bytes(const std::string& kibibytes) {
+  std::uint64_t count = 0;
+  std::from_chars(kibibytes.data(), kibibytes.data() + kibibytes.size(), count);
+  return count << 10U;
+}
+
 // The path of an entry without "./" and slashes around it; nothing when it leads upwards.
 std::string plain_path(const char* name) {
   const fs::path path = fs::path(name == nullptr ? "" : name).lexically_normal();
@@ -165,14 +182,21 @@ Result<DebInfo> read_deb_info(const std::string& file) {
     if (plain_path(archive_entry_pathname(entry)) != "control") continue;
     SLIPWAY_TRY(text, read_entry(member->tar(), file));
     auto fields = parse_control(text);
-    DebInfo info{file, fields["Package"], fields["Version"], fields["Architecture"], parse_depends(fields["Depends"])};
+    DebInfo info{file,
+                 fields["Package"],
+                 fields["Version"],
+                 fields["Architecture"],
+                 parse_depends(fields["Depends"]),
+                 parse_exact(fields["Depends"]),
+                 installed_bytes(fields["Installed-Size"])};
     if (info.package.empty() || info.version.empty()) return no_deb(file, "its control file names no package");
     return info;
   }
   return no_deb(file, "it has no control file");
 }
 
-Status unpack_deb(const std::string& file, const std::string& into, const DebPaths& paths) {
+Status unpack_deb(const std::string& file, const std::string& into, const DebPaths& paths,
+                  std::vector<std::string>* left_out) {
   SLIPWAY_TRY(member, Member::open(file, "data.tar"));
   std::error_code code;
   fs::create_directories(into, code);
@@ -187,7 +211,10 @@ Status unpack_deb(const std::string& file, const std::string& into, const DebPat
   while ((status = archive_read_next_header(member->tar(), &entry)) == ARCHIVE_OK) {
     const std::string path = plain_path(archive_entry_pathname(entry));
     const std::string target = path.empty() ? std::string{} : paths(path);
-    if (target.empty()) continue;
+    if (target.empty()) {
+      if (left_out != nullptr && !path.empty() && archive_entry_filetype(entry) != AE_IFDIR) left_out->push_back(path);
+      continue;
+    }
     if (const char* link = archive_entry_hardlink(entry)) {
       const std::string other = paths(plain_path(link));
       if (other.empty()) return no_deb(file, fmt::format("{} is a hard link to a file that is left out", path));

@@ -2,7 +2,9 @@
 // plugins/driver/build/deb.hpp - reads Debian packages: an ar archive of control.tar.* and data.tar.* (deb(5)).
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,9 @@ struct DebInfo {
   std::string package;  ///< "nvidia-smi"
   std::string version;  ///< "535.261.03-1"
   std::string architecture;
-  std::vector<std::string> depends;  ///< names only, the first of each set of alternatives
+  std::vector<std::string> depends = {};            ///< names only, the first of each set of alternatives
+  std::map<std::string, std::string> exactly = {};  ///< those of them that must be of one version: "(= 6.1.176-1)"
+  std::uint64_t installed_bytes = 0;                ///< what its files take, as the package itself says
 
   /// The version without epoch and Debian's revision: "535.261.03".
   std::string upstream_version() const;
@@ -31,7 +35,9 @@ using DebPaths = std::function<std::string(const std::string& path)>;
 
 /// Unpacks files, folders and symlinks; owners are not taken over, times are. Whatever leads out of `into`, devices and
 /// setuid bits are refused. Errors: `corrupt`, `io`, `no_space`.
-Status unpack_deb(const std::string& file, const std::string& into, const DebPaths& paths);
+/// @param left_out  gets the files and links that `paths` leaves out; may be null
+Status unpack_deb(const std::string& file, const std::string& into, const DebPaths& paths,
+                  std::vector<std::string>* left_out = nullptr);
 
 /// Takes every path as it is.
 std::string same_path(const std::string& path);

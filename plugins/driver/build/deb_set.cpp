@@ -27,13 +27,13 @@ constexpr std::string_view kLibraries[] = {"libcuda1",
                                            "libnvidia-ptxjitcompiler1",
                                            "libnvidia-sandboxutils",
                                            "libnvcuvid1",
+                                           "nvidia-opencl-common",
                                            "nvidia-opencl-icd",
                                            "nvidia-smi",
                                            "nvidia-cuda-mps"};
 // Without these nothing works, so their absence is a mistake.
 constexpr std::string_view kNeeded[] = {"libcuda1", "libnvidia-ml1", "libnvidia-ptxjitcompiler1", "nvidia-smi"};
 constexpr const char* kHeaders = "linux-headers-";
-constexpr std::string_view kAnyMachine = "all";
 
 std::string_view source_package(nvidia::Flavour flavour) {
   return flavour == nvidia::Flavour::open ? "nvidia-open-kernel-dkms" : "nvidia-kernel-dkms";
@@ -104,6 +104,15 @@ const DebInfo* find_deb(const std::vector<DebInfo>& debs, const std::string& pac
   return best;
 }
 
+Error other_version(const DebInfo& headers, const DebInfo& needed, const std::string& wanted) {
+  return {ErrorCode::conflict,
+          fmt::format("{} {} belongs to {} {}, and {} {} is there", headers.package, headers.version, needed.package,
+                      wanted, needed.package, needed.version),
+          needed.file,
+          fmt::format("put that one there: `apt-get download {}={}`", needed.package, wanted),
+          {}};
+}
+
 Error no_headers(const std::vector<DebInfo>& debs, const std::string& release) {
   Error error = missing(kHeaders + release, debs.empty() ? "" : fs::path(debs.front().file).parent_path().string());
   std::vector<std::string> existing;
@@ -153,7 +162,9 @@ Result<DriverDebs> choose_driver_debs(const std::vector<DebInfo>& debs, nvidia::
   SLIPWAY_CHECK(check_versions(driver, folder));
   SLIPWAY_CHECK(check_architectures(driver, folder));
   driver.version = driver.source.front().upstream_version();
-  driver.architecture = driver.userspace.front().architecture;
+  const auto bound = [](const DebInfo& deb) { return deb.architecture != kAnyMachine; };
+  const auto first = std::ranges::find_if(driver.userspace, bound);
+  driver.architecture = first == driver.userspace.end() ? std::string(kAnyMachine) : first->architecture;
   return driver;
 }
 
@@ -165,6 +176,9 @@ Result<std::vector<DebInfo>> choose_header_debs(const std::vector<DebInfo>& debs
     if (!name.starts_with("linux-")) continue;
     const DebInfo* needed = find_deb(debs, name, headers->version, headers->architecture);
     if (needed == nullptr) return missing(name, fs::path(headers->file).parent_path().string());
+    const auto exact = headers->exactly.find(name);
+    if (exact != headers->exactly.end() && exact->second != needed->version)
+      return other_version(*headers, *needed, exact->second);
     chosen.push_back(*needed);
   }
   return chosen;

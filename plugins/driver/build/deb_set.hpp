@@ -3,12 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/build/deb.hpp"
 #include "nvidia/flavour.hpp"
 
 namespace slipway::driver {
+
+/// The architecture of packages that every machine can use.
+inline constexpr std::string_view kAnyMachine = "all";
 
 /// One driver: every package of the same upstream version.
 struct DriverDebs {

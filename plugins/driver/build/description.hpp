@@ -48,6 +48,10 @@ std::string index_tag(const Built& built);
 /// Errors: `not_found`; `invalid` when it is no certificate.
 Result<std::string> certificate_subject(const std::string& file);
 
+/// A private key (PEM) and the certificate that belongs to it. Errors: those above; `invalid` it is no key, or
+/// another's.
+Status check_key_pair(const std::string& key, const std::string& certificate);
+
 /// Kernel release to the compiler's first error, of the source package of the same driver, flavour, system and
 /// architecture. Empty when the layout is not there yet, or cannot be read: then pkg.build says why.
 std::map<std::string, std::string> recorded_failures(const std::string& layout, const Built& of);

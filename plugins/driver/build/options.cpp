@@ -2,6 +2,7 @@
 #include "driver/build/options.hpp"
 
 #include <charconv>
+#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -14,9 +15,7 @@ namespace {
 
 constexpr const char* kHelpCommand = "`slipway driver build --help` lists the options";
 
-Error usage_error(std::string what) {
-  return {ErrorCode::invalid, std::move(what), "slipway driver build", kHelpCommand, {}};
-}
+Error usage_error(std::string what) { return {ErrorCode::invalid, std::move(what), "command line", kHelpCommand, {}}; }
 
 /// An option: what it does with its value. A flag has no value.
 struct Option {
@@ -95,6 +94,17 @@ Status check(const BuildOptions& options) {
   return {};
 }
 
+// What a relative path means depends on the working folder, and not everybody who gets one of these works in the
+// caller's.
+void make_absolute(BuildOptions& options) {
+  for (std::string* path : {&options.debs, &options.output, &options.headers, &options.root, &options.sign_key,
+                            &options.sign_cert, &options.scratch}) {
+    if (path->empty()) continue;
+    *path = std::filesystem::absolute(*path).lexically_normal().string();
+    if (path->size() > 1 && path->back() == '/') path->pop_back();
+  }
+}
+
 }  // namespace
 
 Result<BuildOptions> parse_build_options(const std::vector<std::string>& arguments) {
@@ -115,6 +125,7 @@ Result<BuildOptions> parse_build_options(const std::vector<std::string>& argumen
     SLIPWAY_CHECK(option->second.take(equals == std::string::npos ? arguments[++i] : arguments[i].substr(equals + 1)));
   }
   SLIPWAY_CHECK(check(options));
+  make_absolute(options);
   return options;
 }
 
@@ -149,7 +160,11 @@ std::string build_usage() {
          "  --sign-key FILE         private key (PEM) that signs the modules, with\n"
          "  --sign-cert FILE        its certificate (PEM or DER)\n"
          "  --default-flavour F     what `modules: auto` takes in images when no GPU decides\n"
-         "  --scratch DIR           folder for temporary files, about 1 GB (default: $TMPDIR, or /var/tmp)\n"
+         "  --scratch DIR           folder for temporary files, 1 to 2 GB (default: $TMPDIR, or /var/tmp)\n"
+         "\n"
+         "Modules that were compiled, or the compiler's whole output where that failed, are kept in the folder for\n"
+         "temporary files until they are packed; the same command takes them up. With -v (before or after the other\n"
+         "options) the compiler's output is shown.\n"
          "\n"
          "With SOURCE_DATE_EPOCH set, the same files give the same digests.\n";
 }

@@ -13,6 +13,7 @@
 
 namespace slipway::driver {
 
+/// All paths are absolute.
 struct BuildOptions {
   std::string debs;     ///< folder of .deb files
   std::string kernel;   ///< release; empty: only the source package

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/build/package_build.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -10,6 +13,7 @@
 #include <slipway/local_host.hpp>
 
 #include "driver/build/description.hpp"
+#include "driver/build/inputs.hpp"
 #include "driver/build/package_folder.hpp"
 #include "driver/detect/kernel_config.hpp"
 #include "driver/detect/module_info.hpp"
@@ -21,13 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kSteps = 4;
-
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file) return Error{ErrorCode::io, "the compiled module cannot be read", path, {}, {}};
+  if (!file) return Error{ErrorCode::io, "the file cannot be read", path, {}, {}};
   return text.str();
 }
 
@@ -52,57 +54,79 @@ std::string first_error(const Error& error) {
 }  // namespace
 
 Status PackageBuild::lay_out(const Scratch& scratch) {
-  io_.progress("unpacking the driver", 0, kSteps);
-  SLIPWAY_TRY(files, lay_out_userspace(driver_, scratch.at(std::string("package/") + kUserspaceLayer)));
+  const auto bytes = [](const std::vector<DebInfo>& debs) {
+    return std::accumulate(debs.begin(), debs.end(), std::uint64_t{1},
+                           [](std::uint64_t sum, const DebInfo& deb) { return sum + deb.installed_bytes; });
+  };
+  const std::uint64_t total = bytes(driver_.userspace) + bytes(driver_.firmware) + bytes(driver_.source);
+  const char* const label = "unpacking the driver";
+  io_.progress(label, 0, total);
+  SLIPWAY_TRY(files, lay_out_userspace(driver_, scratch.at(std::string("package/") + kUserspaceLayer), left_out_));
   built_.files = files;
-  io_.progress("unpacking the driver", 1, kSteps);
+  io_.progress(label, bytes(driver_.userspace), total);
   built_.firmware = !driver_.firmware.empty();
   SLIPWAY_CHECK(lay_out_firmware(driver_, scratch.at(std::string("package/") + kFirmwareLayer)));
-  io_.progress("unpacking the driver", 2, kSteps);
+  io_.progress(label, total - bytes(driver_.source), total);
   SLIPWAY_TRY(source, lay_out_source(driver_, scratch.at(std::string("package/") + kSourceLayer)));
   source_ = source;
   if (options_.with_source) built_.source = source;
-  io_.progress("unpacking the driver", kSteps, kSteps);
+  io_.progress(label, total, total);
   return {};
 }
 
-Result<std::string> PackageBuild::prepare_headers(const Scratch& scratch) {
-  if (!options_.headers.empty()) return options_.headers;
-  SLIPWAY_TRY(debs, choose_header_debs(debs_, options_.kernel));
-  SLIPWAY_CHECK(lay_out_headers(debs, scratch.at("headers")));
-  return scratch.at("headers");
-}
-
-Result<Json> PackageBuild::plan_build(const std::string& headers, const SourceTree& source) {
-  SLIPWAY_TRY(tree, open_host({.root = headers}));
-  SLIPWAY_TRY(root, open_host({.root = options_.root}));
-  const auto found = read_kernel_headers(*tree, options_.kernel);
-  if (!found)
+// Headers are small beside the driver, and say whether it can be compiled for the kernel at all.
+Status PackageBuild::prepare_headers(const Scratch& scratch, const Host& root) {
+  headers_ = options_.headers;
+  if (headers_.empty()) {
+    headers_ = scratch.at("headers");
+    SLIPWAY_CHECK(lay_out_headers(header_debs_, headers_));
+  }
+  SLIPWAY_TRY(tree, open_host({.root = headers_}));
+  kernel_ = read_kernel_headers(*tree, options_.kernel);
+  if (!kernel_)
     return Error{ErrorCode::not_found,
                  fmt::format("there are no headers of kernel {}", options_.kernel),
-                 fmt::format("{}/lib/modules/{}/build", headers, options_.kernel),
+                 fmt::format("{}/lib/modules/{}/build", headers_, options_.kernel),
                  "name a tree that has them: --headers DIR, or put their .deb files into --debs",
                  {}};
-  if (found->preempt_rt)
+  if (kernel_->preempt_rt)
     return Error{ErrorCode::unsupported,
                  "NVIDIA's driver does not support real-time kernels (PREEMPT_RT)",
                  options_.kernel,
                  "choose another kernel",
                  {}};
+  return check_compiler(root, options_.root, *kernel_);
+}
+
+Json PackageBuild::plan_build(const Host& root) const {
   ModuleBuild build;
   build.version = driver_.version;
   build.flavour = nvidia::to_string(options_.flavour);
   build.kernel_release = options_.kernel;
-  build.source = source;
+  build.source = source_;
   build.compression = *options_.compress;
   build.sign_key = options_.sign_key;
   build.sign_certificate = options_.sign_cert;
-  const std::string program = compiler_program(found->compiler);
-  build.compiler = find_program(*root, program);
-  if (build.compiler.empty()) build.compiler = "/usr/bin/" + program;  // build.run says that it is missing
+  const std::string program = compiler_program(kernel_->compiler);
+  build.compiler = find_program(root, program);
   build.hint = fmt::format("install make and {} in {}", program, options_.root);
-  build.identity = found->identity;
+  build.identity = kernel_->identity;
   return action::to_json(make_build(build));
+}
+
+// Whatever the modules depend on: what an earlier run made is packed only when all of it is the same.
+Result<Json> PackageBuild::identity_of(const Json& build) const {
+  const char* const epoch = std::getenv("SOURCE_DATE_EPOCH");
+  Json identity{{"build", build}, {"root", options_.root}, {"epoch", epoch == nullptr ? "" : epoch}};
+  std::vector<std::string> files{driver_.source.front().file, options_.root + build["needs"].back().get<std::string>()};
+  for (const auto& deb : header_debs_) files.push_back(deb.file);
+  for (const auto& file : {options_.sign_key, options_.sign_cert})
+    if (!file.empty()) files.push_back(file);
+  for (const auto& file : files) {
+    SLIPWAY_TRY(bytes, read_file(file));
+    identity["files"].push_back(sha256_hex(bytes));
+  }
+  return identity;
 }
 
 Status PackageBuild::check_modules(const std::string& folder) {
@@ -144,30 +168,62 @@ Status PackageBuild::remember_failure(const Error& error) {
   return {};
 }
 
-Status PackageBuild::build_modules(const Scratch& scratch) {
-  SLIPWAY_TRY(headers, prepare_headers(scratch));
-  SLIPWAY_TRY(build, plan_build(headers, source_));
-  const std::string into = scratch.at(std::string("package/") + kModulesLayer);
-  const std::string log = fmt::format("{}/slipway-driver-{}-{}.log", Scratch::parent(options_.scratch), driver_.version,
-                                      options_.kernel);  // stays when it fails: the error names it
+Result<KeptBuild> PackageBuild::keep() const {
+  return KeptBuild::open(
+      Scratch::parent(options_.scratch),
+      fmt::format("slipway-driver-{}-{}-{}", driver_.version, options_.kernel, nvidia::to_string(options_.flavour)));
+}
+
+Status PackageBuild::compile(const Scratch& scratch, const KeptBuild& kept, const Json& build) {
+  SLIPWAY_TRY(identity, identity_of(build));
+  if (kept.holds(identity)) {
+    io_.warn(fmt::format("taking up the modules that an earlier run compiled: {}", kept.modules()));
+    return {};
+  }
+  kept.discard();
   const Json request{
-      {"build", build},        {"log", log},         {"source", scratch.at(std::string("package/") + kSourceLayer)},
-      {"root", options_.root}, {"headers", headers}, {"into", into}};
+      {"build", build},        {"log", kept.log()},   {"source", scratch.at(std::string("package/") + kSourceLayer)},
+      {"root", options_.root}, {"headers", headers_}, {"into", kept.modules()}};
   io_.log(fmt::format("compiling {} for {}; this takes a few minutes", driver_.version, options_.kernel));
-  const auto done = io_.core("build.run", request);
-  if (!done && done.error().code == ErrorCode::build_failed && options_.record_failure)
-    return remember_failure(done.error());
-  if (!done) return done.error();
-  std::error_code ignored;
-  fs::remove(log, ignored);
+  if (const auto done = io_.core("build.run", request); !done) return done.error();
+  return kept.complete(identity);
+}
+
+Status PackageBuild::build_modules(const Scratch& scratch, const KeptBuild& kept) {
+  SLIPWAY_TRY(root, open_host({.root = options_.root}));
+  const Status compiled = compile(scratch, kept, plan_build(*root));
+  if (!compiled && compiled.error().code == ErrorCode::build_failed && options_.record_failure)
+    return remember_failure(compiled.error());
+  SLIPWAY_CHECK(compiled);
   built_.kernel_release = options_.kernel;
   built_.modules = module_file_names(source_, *options_.compress);
   if (!options_.sign_cert.empty()) {
     SLIPWAY_TRY(subject, certificate_subject(options_.sign_cert));
     built_.signer = subject;
   }
-  SLIPWAY_CHECK(check_modules(into));
+  if (Status sound = check_modules(kept.modules()); !sound) {
+    kept.discard();
+    return sound;
+  }
+  const std::string into = scratch.at(std::string("package/") + kModulesLayer);
+  std::error_code code;
+  fs::copy(kept.modules(), into, fs::copy_options::recursive, code);
+  if (code) return system_error("copy the modules to", into, code.value());
   return add_licence(scratch.at(std::string("package/") + kSourceLayer), into);
+}
+
+void PackageBuild::print_summary(const Json& packed) const {
+  io_.print(fmt::format("{}: {} {} for {}\n", options_.output, built_.version, nvidia::to_string(built_.flavour),
+                        built_.modules.empty() ? "no kernel, source only" : built_.kernel_release));
+  for (const auto& tag : packed.value("tags", Json::array())) io_.print(fmt::format("  {}\n", tag.get<std::string>()));
+  for (const auto& path : left_out_) io_.print(fmt::format("  left out: {}\n", path));
+  const auto has = [&](const char* stem) {
+    return std::ranges::any_of(built_.files.libraries, [&](const auto& name) { return name.starts_with(stem); });
+  };
+  if (has("libnvidia-opencl.so") && built_.files.icds.empty())
+    io_.warn(
+        "OpenCL will not find the driver: its list of drivers is in another package; put it there with `apt-get "
+        "download nvidia-opencl-common`, and run the same command again");
 }
 
 Status PackageBuild::pack(const Scratch& scratch) {
@@ -178,9 +234,7 @@ Status PackageBuild::pack(const Scratch& scratch) {
   if (!file) return Error{ErrorCode::io, "the package's description cannot be written", description, {}, {}};
   const Json request{{"directory", scratch.at("package")}, {"output", options_.output}, {"tags", Json::array()}};
   SLIPWAY_TRY(packed, io_.core("pkg.build", request));
-  io_.print(fmt::format("{}: {} {} for {}\n", options_.output, built_.version, nvidia::to_string(built_.flavour),
-                        built_.modules.empty() ? "no kernel, source only" : built_.kernel_release));
-  for (const auto& tag : packed.value("tags", Json::array())) io_.print(fmt::format("  {}\n", tag.get<std::string>()));
+  print_summary(packed);
   return {};
 }
 
@@ -196,11 +250,29 @@ Status PackageBuild::check_compiler_root(const Host& root) const {
       {}};
 }
 
-Status PackageBuild::run() {
+Status PackageBuild::choose_inputs() {
   SLIPWAY_TRY(debs, list_debs(options_.debs));
   debs_ = std::move(debs);
   SLIPWAY_TRY(driver, choose_driver_debs(debs_, options_.flavour));
   driver_ = std::move(driver);
+  if (options_.kernel.empty() || !options_.headers.empty()) return {};
+  SLIPWAY_TRY(headers, choose_header_debs(debs_, options_.kernel));
+  header_debs_ = std::move(headers);
+  return {};
+}
+
+Status PackageBuild::check_inputs(const Host& root) const {
+  const std::string scratch = Scratch::parent(options_.scratch);
+  SLIPWAY_CHECK(check_compiler_root(root));
+  SLIPWAY_CHECK(check_headers(driver_, header_debs_));
+  SLIPWAY_CHECK(check_output(options_.output));
+  SLIPWAY_CHECK(check_scratch(scratch));
+  SLIPWAY_CHECK(check_signing(options_.sign_key, options_.sign_cert));
+  return check_room(scratch, options_.output, room_for(driver_, header_debs_, !options_.kernel.empty()));
+}
+
+Status PackageBuild::run() {
+  SLIPWAY_CHECK(choose_inputs());
   SLIPWAY_TRY(root, open_host({.root = options_.root}));
   built_.version = driver_.version;
   built_.flavour = options_.flavour;
@@ -208,13 +280,27 @@ Status PackageBuild::run() {
   built_.os = options_.os.empty() ? os_tag(*root) : options_.os;
   if (!options_.compress) options_.compress = default_compression(built_.os);
   built_.arch = machine_of(driver_.architecture);
-  SLIPWAY_CHECK(check_compiler_root(*root));
+  SLIPWAY_CHECK(check_inputs(*root));
   built_.fails = recorded_failures(options_.output, built_);
   built_.fails.erase(options_.kernel);
   SLIPWAY_TRY(scratch, Scratch::make(options_.scratch));
+  if (options_.kernel.empty()) {
+    SLIPWAY_CHECK(lay_out(scratch));
+    return pack(scratch);
+  }
+  SLIPWAY_CHECK(prepare_headers(scratch, *root));
+  SLIPWAY_TRY(kept, keep());
   SLIPWAY_CHECK(lay_out(scratch));
-  if (!options_.kernel.empty()) SLIPWAY_CHECK(build_modules(scratch));
-  return pack(scratch);
+  SLIPWAY_CHECK(build_modules(scratch, kept));
+  if (Status packed = pack(scratch); !packed) {
+    Error error = std::move(packed).error();
+    error.details.emplace_back("kept", kept.folder());
+    error.next += fmt::format("{}then run the same command again: it takes up the compiled modules, which are kept",
+                              error.next.empty() ? "" : "; ");
+    return error;
+  }
+  kept.remove();
+  return {};
 }
 
 }  // namespace slipway::driver

@@ -2,14 +2,18 @@
 // plugins/driver/build/package_build.hpp - one run of `slipway driver build`: from .deb files to a package in a layout.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <slipway/commands.hpp>
 
 #include "driver/build/deb_set.hpp"
 #include "driver/build/description.hpp"
+#include "driver/build/kept_build.hpp"
 #include "driver/build/options.hpp"
 #include "driver/build/scratch.hpp"
+#include "driver/detect/kernel_config.hpp"
 
 namespace slipway::driver {
 
@@ -17,26 +21,36 @@ class PackageBuild {
  public:
   PackageBuild(BuildOptions options, ToolIo& io) : options_(std::move(options)), io_(io) {}
 
-  /// Unpacks, compiles, checks, packs. What it printed at the end names the tags. Errors say what to do; nothing is
-  /// written to the layout unless all went well.
+  /// Checks, unpacks, compiles, packs. What it printed at the end names the tags. Errors say what to do; nothing is
+  /// written to the layout unless all went well, and what was compiled is kept until it is.
   Status run();
 
  private:
+  Status choose_inputs();
+  Status check_inputs(const Host& root) const;
   Status check_compiler_root(const Host& root) const;
+  Status prepare_headers(const Scratch& scratch, const Host& root);
   Status lay_out(const Scratch& scratch);
-  Status build_modules(const Scratch& scratch);
-  Result<std::string> prepare_headers(const Scratch& scratch);
-  Result<Json> plan_build(const std::string& headers, const SourceTree& source);
+  Result<KeptBuild> keep() const;
+  Status build_modules(const Scratch& scratch, const KeptBuild& kept);
+  Status compile(const Scratch& scratch, const KeptBuild& kept, const Json& build);
+  Json plan_build(const Host& root) const;
+  Result<Json> identity_of(const Json& build) const;
   Status check_modules(const std::string& folder);
   Status add_licence(const std::string& source, const std::string& into) const;
   Status remember_failure(const Error& error);
   Status pack(const Scratch& scratch);
+  void print_summary(const Json& packed) const;
 
   BuildOptions options_;
   ToolIo& io_;
   std::vector<DebInfo> debs_;
   DriverDebs driver_;
+  std::vector<DebInfo> header_debs_;     ///< empty: --headers, or no kernel
+  std::string headers_;                  ///< the tree of them
+  std::optional<KernelHeaders> kernel_;  ///< what they say
   SourceTree source_;
+  std::vector<std::string> left_out_;
   Built built_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -30,9 +31,18 @@ std::string userspace_path(const std::string& path, const std::string& libdir, c
   if (is_copyright(path)) return path;
   if (path.starts_with("usr/lib/") && name.ends_with(".so." + version)) return libdir + "/" + name;
   if (path.starts_with("etc/OpenCL/vendors/")) return path;
-  const bool in_program_folder = path.starts_with("usr/bin/") || path.starts_with("usr/lib/nvidia/");
+  const bool in_program_folder =
+      path.starts_with("usr/bin/") || path.starts_with("usr/sbin/") || path.starts_with("usr/lib/nvidia/");
   if (in_program_folder && std::ranges::find(kTools, name) != std::end(kTools)) return "usr/bin/" + name;
   return {};
+}
+
+// What nobody misses: manuals, changelogs, and what Debian's own tools read.
+bool is_documentation(const std::string& path) {
+  static const std::regex manual(R"(\.[1-9]\.gz$)");
+  return path.starts_with("usr/share/doc/") || path.starts_with("usr/share/man/") ||
+         path.starts_with("usr/share/bug/") || path.starts_with("usr/share/lintian/") ||
+         std::regex_search(path, manual);
 }
 
 Status make_link(const fs::path& link, const std::string& target) {
@@ -52,7 +62,8 @@ std::vector<std::string> names_in(const fs::path& folder) {
 
 // libcuda.so.1 -> libcuda.so.535.261.03, and libcuda.so for those libraries that programs are linked against.
 Result<std::vector<std::string>> link_libraries(const fs::path& folder) {
-  const std::set<std::string> linked_against{"libcuda", "libnvidia-ml", "libnvcuvid", "libnvidia-encode"};
+  const std::set<std::string> linked_against{"libcuda", "libnvidia-ml", "libnvcuvid", "libnvidia-encode",
+                                             "libnvidia-opticalflow"};
   std::vector<std::string> public_names;
   for (const auto& name : names_in(folder)) {
     const std::string soname = read_soname((folder / name).string());
@@ -70,14 +81,24 @@ Result<std::vector<std::string>> link_libraries(const fs::path& folder) {
 
 }  // namespace
 
-Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::string& into) {
+Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::string& into,
+                                       std::vector<std::string>& left_out) {
   PackageFiles files;
   files.libdir = "usr/lib/" + debian_triplet(machine_of(driver.architecture));
-  for (const auto& deb : driver.userspace)
+  std::vector<std::pair<std::string, std::string>> others;  // path, package
+  for (const auto& deb : driver.userspace) {
+    std::vector<std::string> paths;
     SLIPWAY_CHECK(unpack_deb(
-        deb.file, into, [&](const std::string& path) { return userspace_path(path, files.libdir, driver.version); }));
+        deb.file, into, [&](const std::string& path) { return userspace_path(path, files.libdir, driver.version); },
+        &paths));
+    for (const auto& path : paths)
+      if (!is_documentation(path)) others.emplace_back(path, deb.package);
+  }
   SLIPWAY_TRY(libraries, link_libraries(fs::path(into) / files.libdir));
   files.libraries = libraries;
+  for (const auto& [path, package] : others)  // the links of a library are made anew
+    if (!fs::exists(fs::path(into) / files.libdir / file_name(path)))
+      left_out.push_back(fmt::format("{} ({})", path, package));
   files.tools = names_in(fs::path(into) / "usr/bin");
   files.icds = names_in(fs::path(into) / "etc/OpenCL/vendors");
   return files;

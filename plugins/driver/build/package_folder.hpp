@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "driver/build/deb_set.hpp"
 #include "driver/package/package.hpp"
@@ -13,8 +14,10 @@
 namespace slipway::driver {
 
 /// usr/lib/TRIPLET/*.so.VERSION with their sonames, usr/bin, etc/OpenCL/vendors, usr/share/doc/PACKAGE/copyright.
+/// @param left_out  gets "PATH (PACKAGE)" of the files that have no place in a driver package; documentation aside
 /// @return what plans have to know of it. Errors: those of unpack_deb(), `conflict` for a library of another version.
-Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::string& into);
+Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::string& into,
+                                       std::vector<std::string>& left_out);
 
 /// nvidia/VERSION/*.bin and the licence.
 Status lay_out_firmware(const DriverDebs& driver, const std::string& into);

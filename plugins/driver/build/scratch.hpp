@@ -14,7 +14,7 @@ class Scratch {
   /// Below parent(wanted). Errors: those of ScratchFolder::make().
   static Result<Scratch> make(const std::string& wanted);
 
-  /// Where temporary things go: `wanted`, else $TMPDIR, else /var/tmp.
+  /// Where temporary things go, absolute: `wanted`, else $TMPDIR, else /var/tmp.
   static std::string parent(const std::string& wanted);
 
   /// Path of a name below it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/driver/build/tools.hpp - the tools of the component driver: `slipway driver build`.
+// plugins/driver/build/tools.hpp - the tools of the component driver: `slipway driver build` and `kernels`.
 #pragma once
 
 #include <slipway/commands.hpp>

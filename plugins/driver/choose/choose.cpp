@@ -61,7 +61,7 @@ Error needs_catalogue(const Wanted& wanted) {
 // An incomplete catalogue cannot tell that there is no exact package. What was compiled for this kernel from the very
 // source package that the lock names was decided with the whole catalogue: it stays.
 bool may_be_elsewhere(const Wanted& wanted, const Package* source) {
-  if (wanted.complete || wanted.precompiled == Precompiled::never) return false;
+  if (wanted.complete || wanted.known_missing || wanted.precompiled == Precompiled::never) return false;
   return source == nullptr || source->digest != wanted.compiled_from;
 }
 
@@ -76,7 +76,8 @@ Result<Choice> choose_package(const std::vector<Package>& packages, const Wanted
   const Package* source = nullptr;
   for (const auto flavour : wanted.flavours)
     if (source == nullptr) source = find(packages, wanted, "", flavour);
-  if (may_be_elsewhere(wanted, source) || (source == nullptr && !wanted.complete)) return needs_catalogue(wanted);
+  const bool all_is_known = wanted.complete || wanted.known_missing;
+  if (may_be_elsewhere(wanted, source) || (source == nullptr && !all_is_known)) return needs_catalogue(wanted);
   if (wanted.precompiled == Precompiled::require || source == nullptr) return no_package(packages, wanted, source);
   if (const auto failure = source->known_failure(wanted.kernel_release))
     return known_not_to_compile(packages, wanted, *failure);

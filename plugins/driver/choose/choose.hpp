@@ -24,8 +24,9 @@ struct Wanted {
   std::string arch;                       ///< "x86_64"
   std::vector<nvidia::Flavour> flavours;  ///< best first
   Precompiled precompiled = Precompiled::prefer;
-  bool complete = true;       ///< the catalogue holds all that the source has
-  std::string compiled_from;  ///< digest of the source package that the installed modules for this kernel are made of
+  bool complete = true;        ///< the catalogue holds all that the source has
+  std::string compiled_from;   ///< digest of the source package that the installed modules for this kernel are made of
+  bool known_missing = false;  ///< it was found before, with all of the source, that it has no package for this kernel
 };
 
 struct Choice {

@@ -89,12 +89,20 @@ void add_what_is_there(const std::vector<Package>& packages, const Wanted& wante
   }
 }
 
+std::string nearest_kernels(const std::vector<Package>& packages, const Wanted& wanted) {
+  return first_few(kernels_that_fit(packages, wanted));
+}
+
 Error nothing_there(const Wanted& wanted) {
   return {ErrorCode::not_found,
           fmt::format("{} holds no driver package", wanted.source),
           kSourceKey,
-          "check the repository with `slipway pkg inspect`, or put one there: `slipway driver build`, then "
-          "`slipway pkg push`",
+          fmt::format("`slipway pkg inspect {0}` shows what it holds; {1}", wanted.source,
+                      wanted.source.starts_with("oci://")
+                          ? fmt::format("make a package (`slipway driver build --help`), then `slipway pkg push LAYOUT "
+                                        "--to {}`",
+                                        wanted.source)
+                          : std::string("`slipway driver build --help` says how one is made")),
           {}};
 }
 

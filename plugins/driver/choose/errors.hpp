@@ -22,6 +22,9 @@ Error no_version_fits(const std::vector<Package>& packages, const Wanted& wanted
 Error no_package(const std::vector<Package>& packages, const Wanted& wanted, const Package* source);
 Error known_not_to_compile(const std::vector<Package>& packages, const Wanted& wanted, const std::string& failure);
 
+/// The kernels that do have a package of that driver, the nearest first: "A, B and 3 more"; empty: none has.
+std::string nearest_kernels(const std::vector<Package>& packages, const Wanted& wanted);
+
 /// Adds a "found" line for each kind of package there is, the kernels nearest to the wanted one first.
 void add_what_is_there(const std::vector<Package>& packages, const Wanted& wanted, Error& error);
 

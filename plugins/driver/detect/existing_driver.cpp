@@ -98,13 +98,13 @@ std::vector<std::string> driver_modules_in(std::string_view modules_dep) {
   return modules;
 }
 
-std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::string& kernel_release) {
+std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::vector<std::string>& kernel_releases) {
   std::vector<ExistingDriver> traces;
   if (const auto status = host.read("/var/lib/dpkg/status", kStatusLimit)) traces = driver_packages_in(*status);
   const auto add = [&](std::vector<ExistingDriver> more) { traces.insert(traces.end(), more.begin(), more.end()); };
   add(find_dkms(host));
   add(find_installer(host));
-  if (!kernel_release.empty()) add(find_modules(host, kernel_release));
+  for (const auto& release : kernel_releases) add(find_modules(host, release));
   add(find_libraries(host));
   return traces;
 }

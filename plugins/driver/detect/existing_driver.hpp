@@ -23,8 +23,8 @@ struct ExistingDriver {
 Json to_json(const std::vector<ExistingDriver>& traces);
 std::vector<ExistingDriver> existing_drivers_from_json(const Json& value);
 
-/// Everything that is there and does not belong to slipway's store, for one kernel.
-std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::string& kernel_release);
+/// Everything that is there and does not belong to slipway's store, with the modules of these kernels.
+std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::vector<std::string>& kernel_releases);
 
 /// A Debian package that brings driver libraries or modules, not just something that uses them.
 bool is_driver_package(std::string_view name);

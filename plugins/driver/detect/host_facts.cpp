@@ -27,15 +27,27 @@ void read_hardware(const Host& host, HostFacts& facts) {
   facts.secure_boot = secure_boot(host);
 }
 
-void read_kernel(const Host& host, HostFacts& facts) {
-  const auto release = host.kernel_release();
-  if (!release) return;
-  facts.kernel_release = *release;
-  facts.headers = read_kernel_headers(host, *release);
-  facts.module_compression = module_compression(host, *release);
-  if (facts.headers) facts.compiler = find_program(host, compiler_program(facts.headers->compiler));
+KernelFacts read_kernel(const Host& host, const std::string& release) {
+  KernelFacts kernel;
+  kernel.release = release;
+  kernel.headers = read_kernel_headers(host, release);
+  kernel.module_compression = module_compression(host, release);
+  kernel.vermagic = kernel_vermagic(host, release);
+  if (kernel.headers) kernel.compiler = find_program(host, compiler_program(kernel.headers->compiler));
+  kernel.initramfs = read_initramfs(host, release);
+  return kernel;
+}
+
+void read_kernels(const Host& host, const KernelChoice& choice, HostFacts& facts) {
+  facts.kernels_chosen = choice.is_given() || host.asked_kernels().size() > 1;
+  if (facts.kernels_chosen) facts.running_kernel = running_kernel(host);
+  const auto releases = chosen_kernels(choice, host);
+  if (!releases && facts.kernels_chosen) facts.kernel_problem = to_json(releases.error());
+  if (!releases) return;
+  facts.kernel = read_kernel(host, releases->front());
+  for (auto release = releases->begin() + 1; release != releases->end(); ++release)
+    facts.further_kernels.push_back(read_kernel(host, *release));
   facts.has_make = !find_program(host, "make").empty();
-  facts.initramfs = read_initramfs(host, *release);
 }
 
 }  // namespace
@@ -47,15 +59,22 @@ std::vector<nvidia::Gpu> HostFacts::usable_gpus() const {
   return usable;
 }
 
-HostFacts read_host_facts(const Host& host) {
+std::vector<std::string> HostFacts::kernel_releases() const {
+  std::vector<std::string> releases;
+  if (!kernel.release.empty()) releases.push_back(kernel.release);
+  for (const auto& one : further_kernels) releases.push_back(one.release);
+  return releases;
+}
+
+HostFacts read_host_facts(const Host& host, const KernelChoice& choice) {
   HostFacts facts;
   read_hardware(host, facts);
-  read_kernel(host, facts);
+  read_kernels(host, choice, facts);
   facts.os = os_tag(host);
   facts.os_family = host.os_release("ID") + " " + host.os_release("ID_LIKE");
   facts.lib_folder = lib_folder(host);
   facts.public_libdir = public_libdir(host);
-  facts.existing = find_existing_drivers(host, facts.kernel_release);
+  facts.existing = find_existing_drivers(host, facts.kernel_releases());
   facts.installed = read_receipt(host);
   return facts;
 }

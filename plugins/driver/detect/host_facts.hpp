@@ -10,12 +10,23 @@
 #include <slipway/host.hpp>
 
 #include "driver/detect/existing_driver.hpp"
+#include "driver/detect/kernel_choice.hpp"
 #include "driver/detect/kernel_config.hpp"
 #include "driver/detect/receipt.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
 
 namespace slipway::driver {
+
+/// One kernel, for those who give it modules.
+struct KernelFacts {
+  std::string release;  ///< empty when it could not be told
+  std::optional<KernelHeaders> headers;
+  std::string module_compression;
+  std::string vermagic;  ///< of the kernel's own modules; empty: not known
+  std::string compiler;  ///< path of the headers' compiler in the root; empty: not there
+  Initramfs initramfs;
+};
 
 struct HostFacts {
   // Hardware; empty without a kernel's view.
@@ -28,13 +39,13 @@ struct HostFacts {
   bool nouveau_loaded = false;
   bool enforces_signatures = false;
   std::optional<bool> secure_boot;
-  // The kernel that is planned for; empty release when it could not be told.
-  std::string kernel_release;
-  std::optional<KernelHeaders> headers;
-  std::string module_compression;
-  std::string compiler;  ///< path of the headers' compiler in the root; empty: not there
+  // The kernels that are planned for.
+  KernelFacts kernel;                        ///< the target
+  std::vector<KernelFacts> further_kernels;  ///< besides the target, the newest first
+  bool kernels_chosen = false;  ///< by the spec's `kernels` or several --kernel; the target is their newest
+  Json kernel_problem;          ///< why there is none although they were chosen: an error object, or null
+  std::string running_kernel;   ///< where kernels were chosen and one runs
   bool has_make = false;
-  Initramfs initramfs;
   // The root.
   std::string os;
   std::string os_family;  ///< ID and ID_LIKE, for hints: "debian", "rhel fedora"
@@ -45,11 +56,13 @@ struct HostFacts {
 
   /// GPUs that an NVIDIA driver may take: not those handed to virtual machines.
   std::vector<nvidia::Gpu> usable_gpus() const;
+  /// Of the kernels that are planned for, the target first.
+  std::vector<std::string> kernel_releases() const;
   /// There is a kernel to look at, and it shows no GPU for us.
   bool no_gpu_here() const { return kernel_view && usable_gpus().empty(); }
 };
 
-HostFacts read_host_facts(const Host& host);
+HostFacts read_host_facts(const Host& host, const KernelChoice& choice = {});
 Facts to_facts(const HostFacts& facts);
 HostFacts host_facts_from(const Facts& facts);
 

@@ -33,6 +33,62 @@ KernelHeaders headers_from_json(const Json& value) {
           value.value("identity", Json::object())};
 }
 
+Json kernel_to_json(const KernelFacts& kernel) {
+  Json value{{"release", kernel.release},
+             {"module_compression", kernel.module_compression},
+             {"vermagic", kernel.vermagic},
+             {"compiler", kernel.compiler},
+             {"initramfs", {{"tool", kernel.initramfs.tool}, {"may_hold_nouveau", kernel.initramfs.may_hold_nouveau}}}};
+  if (kernel.headers) value["headers"] = headers_to_json(*kernel.headers);
+  return value;
+}
+
+KernelFacts kernel_from_json(const Json& value) {
+  KernelFacts kernel;
+  kernel.release = value.value("release", "");
+  if (value.contains("headers")) kernel.headers = headers_from_json(value["headers"]);
+  kernel.module_compression = value.value("module_compression", "");
+  kernel.vermagic = value.value("vermagic", "");
+  kernel.compiler = value.value("compiler", "");
+  const Json initramfs = value.value("initramfs", Json::object());
+  kernel.initramfs = {initramfs.value("tool", ""), initramfs.value("may_hold_nouveau", false)};
+  return kernel;
+}
+
+void set_kernels(const HostFacts& from, Facts& facts) {
+  const KernelFacts& kernel = from.kernel;
+  facts.set("kernel.release", kernel.release);
+  if (kernel.headers) facts.set("kernel.headers", headers_to_json(*kernel.headers));
+  facts.set("kernel.module_compression", kernel.module_compression);
+  facts.set("kernel.vermagic", kernel.vermagic);
+  facts.set("build.compiler", kernel.compiler);
+  facts.set("build.make", from.has_make);
+  facts.set("initramfs.tool", kernel.initramfs.tool);
+  facts.set("initramfs.may_hold_nouveau", kernel.initramfs.may_hold_nouveau);
+  if (!from.kernels_chosen) return;
+  Json further = Json::array();
+  for (const auto& one : from.further_kernels) further.push_back(kernel_to_json(one));
+  facts.set("kernels.chosen", true);
+  facts.set("kernels.further", further);
+  facts.set("kernels.running", from.running_kernel);
+  if (!from.kernel_problem.is_null()) facts.set("kernels.problem", from.kernel_problem);
+}
+
+void read_kernels_from(const Facts& facts, HostFacts& to) {
+  KernelFacts& kernel = to.kernel;
+  kernel.release = facts.text("kernel.release");
+  if (facts.has("kernel.headers")) kernel.headers = headers_from_json(facts.value("kernel.headers"));
+  kernel.module_compression = facts.text("kernel.module_compression");
+  kernel.vermagic = facts.text("kernel.vermagic");
+  kernel.compiler = facts.text("build.compiler");
+  to.has_make = facts.flag("build.make");
+  kernel.initramfs = {facts.text("initramfs.tool"), facts.flag("initramfs.may_hold_nouveau")};
+  to.kernels_chosen = facts.flag("kernels.chosen");
+  for (const auto& one : facts.value("kernels.further")) to.further_kernels.push_back(kernel_from_json(one));
+  to.running_kernel = facts.text("kernels.running");
+  to.kernel_problem = facts.value("kernels.problem");
+}
+
 void set_hardware(const HostFacts& from, Facts& facts) {
   Json gpus = Json::array();
   for (const auto& gpu : from.gpus) gpus.push_back(gpu_to_json(gpu));
@@ -70,13 +126,7 @@ void read_hardware(const Facts& facts, HostFacts& to) {
 Facts to_facts(const HostFacts& from) {
   Facts facts;
   set_hardware(from, facts);
-  facts.set("kernel.release", from.kernel_release);
-  if (from.headers) facts.set("kernel.headers", headers_to_json(*from.headers));
-  facts.set("kernel.module_compression", from.module_compression);
-  facts.set("build.compiler", from.compiler);
-  facts.set("build.make", from.has_make);
-  facts.set("initramfs.tool", from.initramfs.tool);
-  facts.set("initramfs.may_hold_nouveau", from.initramfs.may_hold_nouveau);
+  set_kernels(from, facts);
   facts.set("root.os", from.os);
   facts.set("root.os_family", from.os_family);
   facts.set("root.lib_folder", from.lib_folder);
@@ -89,12 +139,7 @@ Facts to_facts(const HostFacts& from) {
 HostFacts host_facts_from(const Facts& facts) {
   HostFacts to;
   read_hardware(facts, to);
-  to.kernel_release = facts.text("kernel.release");
-  if (facts.has("kernel.headers")) to.headers = headers_from_json(facts.value("kernel.headers"));
-  to.module_compression = facts.text("kernel.module_compression");
-  to.compiler = facts.text("build.compiler");
-  to.has_make = facts.flag("build.make");
-  to.initramfs = {facts.text("initramfs.tool"), facts.flag("initramfs.may_hold_nouveau")};
+  read_kernels_from(facts, to);
   to.os = facts.text("root.os");
   to.os_family = facts.text("root.os_family");
   to.lib_folder = facts.text("root.lib_folder");

@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 #include <openssl/sha.h>
 
+#include "driver/detect/module_info.hpp"
+
 namespace slipway::driver {
 
 namespace {
 
+constexpr std::size_t kKernelModuleLimit = 64U << 20;
 constexpr std::size_t kConfigLimit = 4U << 20;
 constexpr std::size_t kSymversLimit = 64U << 20;
 
@@ -26,12 +29,12 @@ bool is_module(std::string_view name) {
   return name.ends_with(".ko") || name.ends_with(".ko.xz") || name.ends_with(".ko.zst") || name.ends_with(".ko.gz");
 }
 
-// The first module in a folder or those below it, by name; a kernel has its first within a few folders.
-std::string first_module(const Host& host, const std::string& folder, int depth) {
+// The path of the first module in a folder or those below it, by name; a kernel has its first within a few folders.
+std::string first_module(const Host& host, const std::string& folder, int depth = 5) {
   const auto names = host.list(folder);
   if (!names) return {};
   for (const auto& name : *names)
-    if (is_module(name)) return name;
+    if (is_module(name)) return folder + "/" + name;
   if (depth == 0) return {};
   for (const auto& name : *names) {
     const std::string path = folder + "/" + name;
@@ -87,8 +90,19 @@ std::string find_program(const Host& root, const std::string& name) {
 }
 
 std::string module_compression(const Host& host, const std::string& release) {
-  constexpr int kDepth = 5;
-  return suffix_compression(first_module(host, fmt::format("/lib/modules/{}/kernel", release), kDepth));
+  return suffix_compression(first_module(host, fmt::format("/lib/modules/{}/kernel", release)));
+}
+
+std::string kernel_vermagic(const Host& host, const std::string& release) {
+  const std::string path = first_module(host, fmt::format("/lib/modules/{}/kernel", release));
+  const auto bytes = path.empty() ? Result<std::string>(std::string()) : host.read(path, kKernelModuleLimit);
+  const auto info = bytes ? read_module_info(*bytes) : Result<ModuleInfo>(bytes.error());
+  if (!info || !info->contains("vermagic")) return {};
+  return trimmed(info->find("vermagic")->second);
+}
+
+std::string trimmed(std::string_view vermagic) {
+  return std::string{vermagic.substr(0, vermagic.find_last_not_of(' ') + 1)};
 }
 
 bool has_nouveau_module(const Host& host, const std::string& release) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/detect/receipt.hpp"
 
+#include <algorithm>
+
 namespace slipway::driver {
 namespace {
 
@@ -16,13 +18,63 @@ bool flag_of(const Json& object, const char* member) {
   return found != object.end() && found->is_boolean() && found->get<bool>();
 }
 
+std::vector<std::string> texts_of(const Json& object, const char* member) {
+  std::vector<std::string> texts;
+  if (!object.is_object()) return texts;
+  for (const auto& text : object.value(member, Json::array()))
+    if (text.is_string()) texts.push_back(text);
+  return texts;
+}
+
+Json to_json(const InstalledKernel& kernel) {
+  return {{"release", kernel.release},
+          {"compiled", kernel.compiled},
+          {"manifest", kernel.manifest},
+          {"modules", kernel.modules}};
+}
+
+InstalledKernel installed_kernel_from(const Json& value) {
+  return {text_of(value, "release"), flag_of(value, "compiled"), text_of(value, "manifest"),
+          texts_of(value, "modules")};
+}
+
 }  // namespace
 
+std::vector<InstalledKernel> Receipt::kernels() const {
+  std::vector<InstalledKernel> all{{kernel_release, compiled, manifest, modules}};
+  all.insert(all.end(), further.begin(), further.end());
+  return all;
+}
+
+bool Receipt::has_kernel(const std::string& release) const {
+  return release == kernel_release ||
+         std::ranges::any_of(further, [&](const InstalledKernel& kernel) { return kernel.release == release; });
+}
+
+std::string Receipt::kernels_text() const {
+  std::string text = (further.empty() ? "kernel " : "kernels ") + kernel_release;
+  for (const auto& kernel : further) text += (&kernel == &further.back() ? " and " : ", ") + kernel.release;
+  return text;
+}
+
+// "kernel", "compiled", "manifest" and "modules" are of the kernel that was planned for: all that there is in the
+// receipts of slipway 0.1.0.
 Json to_json(const Receipt& receipt) {
-  return {{"apiVersion", kApiVersion},        {"version", receipt.version},   {"flavour", receipt.flavour},
-          {"kernel", receipt.kernel_release}, {"compiled", receipt.compiled}, {"manifest", receipt.manifest},
-          {"files", to_json(receipt.files)},  {"firmware", receipt.firmware}, {"modules", receipt.modules},
-          {"libdir", receipt.libdir}};
+  Json kernels = Json::array();
+  for (const auto& kernel : receipt.kernels()) kernels.push_back(to_json(kernel));
+  Json value{{"apiVersion", kApiVersion},
+             {"version", receipt.version},
+             {"flavour", receipt.flavour},
+             {"kernel", receipt.kernel_release},
+             {"compiled", receipt.compiled},
+             {"manifest", receipt.manifest},
+             {"files", to_json(receipt.files)},
+             {"firmware", receipt.firmware},
+             {"modules", receipt.modules},
+             {"libdir", receipt.libdir},
+             {"kernels", kernels}};
+  if (!receipt.without.empty()) value["kernels_without_package"] = receipt.without;
+  return value;
 }
 
 std::string receipt_text(const Receipt& receipt) { return pretty(to_json(receipt)); }
@@ -39,8 +91,12 @@ std::optional<Receipt> receipt_from_json(const Json& value) {
   if (!files || receipt.version.empty()) return std::nullopt;
   receipt.files = std::move(*files);
   receipt.firmware = flag_of(value, "firmware");
-  for (const auto& name : value.value("modules", Json::array()))
-    if (name.is_string()) receipt.modules.push_back(name);
+  receipt.modules = texts_of(value, "modules");
+  for (const auto& kernel : value.value("kernels", Json::array())) {
+    InstalledKernel one = installed_kernel_from(kernel);
+    if (!one.release.empty() && one.release != receipt.kernel_release) receipt.further.push_back(std::move(one));
+  }
+  receipt.without = texts_of(value, "kernels_without_package");
   receipt.libdir = text_of(value, "libdir");
   return receipt;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "driver/detect/kernel_release.hpp"
 #include "driver/detect/module_info.hpp"
 #include "driver/diagnose/diagnose.hpp"
+#include "driver/kernels/next_boot.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -20,33 +21,40 @@ std::vector<std::string> modules_of_others(const Host& host, const std::string& 
 }
 
 bool has_driver(const HostFacts& facts, const Host& host, const std::string& release) {
-  if (facts.installed && facts.installed->kernel_release == release) return true;
+  if (facts.installed && facts.installed->has_kernel(release)) return true;
   return host.exists(fmt::format("/lib/modules/{}/updates/slipway", release)) ||
          !modules_of_others(host, release).empty();
 }
 
-// Debian's and SUSE's links name it; elsewhere the newest is taken, as boot loaders do.
-std::string next_kernel(const Host& host) {
-  for (const char* link : {"/vmlinuz", "/boot/vmlinuz"})
-    if (const auto target = host.read_link(link)) {
-      const std::size_t name = target->rfind("vmlinuz-");
-      if (name != std::string::npos) return target->substr(name + 8);
-    }
-  auto kernels = host.installed_kernels();
-  if (kernels.empty()) return {};
-  return *std::ranges::max_element(kernels, {}, [](const std::string& release) { return kernel_key(release); });
+std::string releases_text(const Receipt& receipt) {
+  std::vector<std::string> releases;
+  for (const auto& kernel : receipt.kernels()) releases.push_back(kernel.release);
+  return fmt::format("{}", fmt::join(releases, " and "));
+}
+
+/// The receipt names modules that are not where modprobe looks for them.
+void check_installed(const HostFacts& facts, const Host& host, Findings& findings) {
+  if (!facts.installed || facts.installed->further.empty()) return;
+  const auto present = host.installed_kernels();
+  for (const auto& kernel : facts.installed->kernels()) {
+    if (std::ranges::count(present, kernel.release) == 0) continue;  // that kernel was removed
+    if (host.exists(fmt::format("/lib/modules/{}/updates/slipway", kernel.release))) continue;
+    findings.fail("driver.kernel", fmt::format("kernel {} has lost its driver modules", kernel.release),
+                  "run `slipway apply`");
+  }
 }
 
 void check_kernel(const HostFacts& facts, const Host& host, const std::string& release, const std::string& which,
                   Findings& findings) {
   if (release.empty() || has_driver(facts, host, release)) return;
   const std::string have =
-      facts.installed ? fmt::format("; slipway's are for {}", facts.installed->kernel_release) : std::string{};
-  findings.fail("driver.kernel", fmt::format("{} {} has no driver modules{}", which, release, have),
-                fmt::format("`slipway plan --kernel {0}` says whether there is a package for it; if so run `slipway "
-                            "apply --kernel {0}`, else make one with `slipway driver build`, or stay on a kernel that "
-                            "has one",
-                            release));
+      facts.installed ? fmt::format("; slipway's are for {}", releases_text(*facts.installed)) : std::string{};
+  findings.fail(
+      "driver.kernel", fmt::format("{} {} has no driver modules{}", which, release, have),
+      fmt::format("`slipway plan --kernel {}` says whether there is a package for it; if so write kernels: all "
+                  "in the spec's driver, so that each kernel has its modules, and run `slipway apply`; else "
+                  "make one with `slipway driver build`, or stay on a kernel that has one",
+                  release));
 }
 
 // As the file says; a module of another kernel is refused with "version magic" or worse.
@@ -75,10 +83,17 @@ void check_builds(const Host& host, const std::string& release, Findings& findin
 
 void diagnose_kernels(const HostFacts& facts, const Host& host, Findings& findings) {
   if (facts.no_gpu_here() && !facts.installed) return;
-  const std::string next = next_kernel(host);
-  if (host.live()) check_kernel(facts, host, facts.kernel_release, "the running kernel", findings);
-  if (next != facts.kernel_release) check_kernel(facts, host, next, "the next boot's kernel", findings);
-  if (!facts.kernel_release.empty()) check_builds(host, facts.kernel_release, findings);
+  const std::string running = running_kernel(host);
+  const std::string next = next_boot(host).release;
+  check_kernel(facts, host, running, "the running kernel", findings);
+  if (next != running && (host.live() || next != facts.kernel.release))
+    check_kernel(facts, host, next, "the next boot's kernel", findings);
+  check_installed(facts, host, findings);
+  std::set<std::string> looked_at{facts.kernel.release, running};
+  if (facts.installed)
+    for (const auto& kernel : facts.installed->further) looked_at.insert(kernel.release);
+  for (const auto& release : looked_at)
+    if (!release.empty()) check_builds(host, release, findings);
 }
 
 }  // namespace slipway::driver

@@ -75,6 +75,8 @@ Result<Plan> plan_existing(const Settings& settings, const HostFacts& facts, con
                   *versions.begin(), facts.existing.front().what));
   if (!settings.parameters.empty())
     plan.note("existing: keep: the parameters are not applied, they belong to its owner");
+  if (facts.kernels_chosen)
+    plan.note("existing: keep: no kernel gets modules from slipway, whichever were chosen; they are its owner's");
   add_live_actions(settings, facts, target, *versions.begin(), plan);
   plan.output("driver_root", "/");
   plan.output("dev_root", "/");

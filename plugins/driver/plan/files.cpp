@@ -22,17 +22,22 @@ void add_link(Plan& plan, const std::string& path, const std::string& target, co
 
 void add_store(const Installation& installation, Plan& plan) {
   const Package& package = *installation.package;
-  const std::string& release = installation.receipt.kernel_release;
-  const auto layer = [&](std::string as, const Json& descriptor, const Json& build = nullptr) {
-    return action::Layer{std::move(as), "source", descriptor, package.digest, build};
+  const Receipt& receipt = installation.receipt;
+  const auto layer = [](std::string as, const Json& descriptor, const Package& of, const Json& build = nullptr) {
+    return action::Layer{std::move(as), "source", descriptor, of.digest, build};
   };
-  action::Unpack unpack{std::string{kStoreName}, {layer("userspace", package.userspace)}};
-  if (!package.firmware.is_null()) unpack.layers.push_back(layer("firmware", package.firmware));
-  const bool compile = !installation.build.is_null();
-  unpack.layers.push_back(layer("modules/" + release, compile ? package.source : package.modules, installation.build));
+  action::Unpack unpack{std::string{kStoreName}, {layer("userspace", package.userspace, package)}};
+  if (!package.firmware.is_null()) unpack.layers.push_back(layer("firmware", package.firmware, package));
+  std::vector<std::string> triggers{"ldconfig"};
+  for (const auto& modules : installation.modules()) {
+    const Package& of = *modules.package;
+    unpack.layers.push_back(layer("modules/" + modules.kernel.release, modules.build.is_null() ? of.modules : of.source,
+                                  of, modules.build));
+    triggers.push_back(depmod(modules.kernel.release));
+  }
   plan.add(action::unpack(unpack))
-      .triggers({"ldconfig", depmod(release)})
-      .because(fmt::format("driver {} ({}) for kernel {}", package.version, installation.receipt.flavour, release));
+      .triggers(std::move(triggers))
+      .because(fmt::format("driver {} ({}) for {}", package.version, receipt.flavour, receipt.kernels_text()));
 }
 
 void add_userspace_links(const Receipt& receipt, Plan& plan) {
@@ -52,12 +57,12 @@ void add_userspace_links(const Receipt& receipt, Plan& plan) {
 }
 
 void add_kernel_links(const HostFacts& facts, const Receipt& receipt, Plan& plan) {
-  const std::string& release = receipt.kernel_release;
   if (receipt.firmware)
     add_link(plan, fmt::format("{}/firmware/nvidia/{}", facts.lib_folder, receipt.version),
              fmt::format("{}/nvidia/{}", kFirmwareFolder, receipt.version), "the GSP of the GPUs boots from it");
-  add_link(plan, fmt::format("{}/modules/{}/updates/slipway", facts.lib_folder, release),
-           modules_folder(release) + "/kernel", "modprobe finds the modules", {depmod(release)});
+  for (const auto& kernel : receipt.kernels())
+    add_link(plan, fmt::format("{}/modules/{}/updates/slipway", facts.lib_folder, kernel.release),
+             modules_folder(kernel.release) + "/kernel", "modprobe finds the modules", {depmod(kernel.release)});
 }
 
 std::string modprobe_text(const Settings& settings) {
@@ -67,13 +72,22 @@ std::string modprobe_text(const Settings& settings) {
   return text + options_lines(settings.parameters);
 }
 
+/// The blacklist must be in each initramfs that may hold nouveau, of a kernel without our modules too.
+std::vector<std::string> initramfs_triggers(const HostFacts& facts, const Receipt& receipt) {
+  std::vector<std::string> triggers;
+  if (facts.kernel.initramfs.may_hold_nouveau) triggers.push_back("initramfs:" + receipt.kernel_release);
+  for (const auto& kernel : facts.further_kernels)
+    if (kernel.initramfs.may_hold_nouveau) triggers.push_back("initramfs:" + kernel.release);
+  return triggers;
+}
+
 void add_configuration(const Settings& settings, const HostFacts& facts, const Receipt& receipt, Plan& plan) {
   Action& modprobe =
       plan.add(action::file({.path = "/etc/modprobe.d/slipway-nvidia.conf", .content = modprobe_text(settings)}));
   modprobe.because(settings.blacklist_nouveau ? "module options, and nouveau kept away from the GPUs"
                                               : "module options");
-  if (settings.blacklist_nouveau && facts.initramfs.may_hold_nouveau)
-    modprobe.triggers({"initramfs:" + receipt.kernel_release});
+  if (auto triggers = initramfs_triggers(facts, receipt); settings.blacklist_nouveau && !triggers.empty())
+    modprobe.triggers(std::move(triggers));
   if (!settings.load.empty()) {
     std::string text = kHeader;
     for (const auto& module : settings.load) text += module + "\n";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "driver/detect/kernel_config.hpp"
+#include "driver/detect/module_info.hpp"
 #include "driver/detect/root_layout.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/module_build.hpp"
@@ -27,45 +29,69 @@ Error cannot_compile(const std::string& what, const std::string& where, const st
   return {ErrorCode::not_found, what, where, next, {}};
 }
 
-Status check_build_tools(const HostFacts& facts, const std::string& kernel, const std::string& hint) {
+Status check_build_tools(const HostFacts& facts, const KernelFacts& of, const std::string& hint) {
+  const std::string& kernel = of.release;
   const std::string why = fmt::format("the driver's modules must be compiled for kernel {}, ", kernel);
   const std::string next = hint + "; or put a package for this kernel into the source: `slipway driver build`";
-  if (!facts.headers)
+  if (!of.headers)
     return cannot_compile(why + "and its headers are not installed", fmt::format("/lib/modules/{}/build", kernel),
                           next);
-  if (facts.headers->preempt_rt)
+  if (of.headers->preempt_rt)
     return Error{ErrorCode::unsupported,
                  why + "and NVIDIA's driver does not support real-time kernels (PREEMPT_RT)",
-                 facts.headers->path,
+                 of.headers->path,
                  "use a kernel without PREEMPT_RT",
                  {}};
   if (!facts.has_make) return cannot_compile(why + "and there is no make", "/usr/bin/make", next);
-  if (facts.compiler.empty())
-    return cannot_compile(
-        why + fmt::format("and its compiler {} is not there", compiler_program(facts.headers->compiler)), "/usr/bin",
-        next);
+  if (of.compiler.empty())
+    return cannot_compile(why + fmt::format("and its compiler {} is not there", compiler_program(of.headers->compiler)),
+                          "/usr/bin", next);
   return {};
 }
 
-Result<Json> plan_build(const Settings& settings, const HostFacts& facts, const Package& package,
-                        const std::string& kernel, Receipt& receipt) {
+Result<Json> plan_build(const Settings& settings, const HostFacts& facts, const KernelFacts& kernel,
+                        const Package& package, InstalledKernel& installed) {
   auto source = source_tree_from_json(layer_note(package.source, annotation::kSource));
   if (!source) return in_package(std::move(source).error(), package);
   ModuleBuild build;
   build.version = package.version;
   build.flavour = nvidia::to_string(package.flavour);
-  build.kernel_release = kernel;
+  build.kernel_release = kernel.release;
   build.source = *source;
-  build.compression = facts.module_compression == "gz" ? "" : facts.module_compression;
+  build.compression = kernel.module_compression == "gz" ? "" : kernel.module_compression;
   build.sign_key = settings.sign_key;
   build.sign_certificate = settings.sign_certificate;
-  const std::string program = compiler_program(facts.headers ? facts.headers->compiler : "");
-  build.hint = headers_hint(facts.os_family, kernel, program);
+  const std::string program = compiler_program(kernel.headers ? kernel.headers->compiler : "");
+  build.hint = headers_hint(facts.os_family, kernel.release, program);
   SLIPWAY_CHECK(check_build_tools(facts, kernel, build.hint));
-  build.compiler = facts.compiler;
-  build.identity = facts.headers->identity;
-  receipt.modules = module_file_names(*source, build.compression);
+  build.compiler = kernel.compiler;
+  build.identity = kernel.headers->identity;
+  installed.modules = module_file_names(*source, build.compression);
   return action::to_json(make_build(build));
+}
+
+/// What the modules of a package were made for, as its description says; empty: it does not say.
+std::string vermagic_of(const Package& package) {
+  const Json notes = package.modules.value("annotations", Json::object());
+  return notes.is_object() && notes.contains(annotation::kVermagic) && notes[annotation::kVermagic].is_string()
+             ? trimmed(notes[annotation::kVermagic].get<std::string>())
+             : std::string{};
+}
+
+/// The kernel would refuse modules with another vermagic, "version magic … should be …": said before anything is there.
+Status check_vermagic(const KernelFacts& of, const Package& package) {
+  const std::string& kernel = of.release;
+  const std::string made_for = vermagic_of(package);
+  const bool of_kernel = made_for.empty() || vermagic_release(made_for) == kernel;
+  if (of_kernel && (made_for.empty() || of.vermagic.empty() || made_for == of.vermagic)) return {};
+  return Error{
+      ErrorCode::invalid,
+      fmt::format("the modules of this package do not fit kernel {}: they were made for '{}', and it takes '{}'",
+                  kernel, made_for, of.vermagic.empty() ? kernel : of.vermagic),
+      package.tag.empty() ? package.digest : package.tag,
+      fmt::format("build the package again with the headers of this kernel: `slipway driver build --kernel {}`",
+                  kernel),
+      {}};
 }
 
 std::string libdir_of(const Settings& settings, const HostFacts& facts, const PackageFiles& files) {
@@ -76,6 +102,35 @@ std::string libdir_of(const Settings& settings, const HostFacts& facts, const Pa
 
 }  // namespace
 
+std::vector<KernelModules> Installation::modules() const {
+  std::vector<KernelModules> all{{receipt.kernels().front(), package, build}};
+  all.insert(all.end(), further.begin(), further.end());
+  return all;
+}
+
+Result<KernelModules> plan_modules(const Settings& settings, const HostFacts& facts, const KernelFacts& kernel,
+                                   const Choice& choice) {
+  const Package& package = *choice.package;
+  KernelModules modules{{kernel.release, choice.compile, package.digest, {}}, &package, nullptr};
+  if (choice.compile) {
+    SLIPWAY_TRY(build, plan_build(settings, facts, kernel, package, modules.kernel));
+    modules.build = build;
+    return modules;
+  }
+  SLIPWAY_CHECK(check_vermagic(kernel, package));
+  const Json names = layer_note(package.modules, annotation::kModules);
+  for (const auto& name : names.is_array() ? names : Json::array())
+    if (name.is_string()) modules.kernel.modules.push_back(name);
+  if (modules.kernel.modules.empty())
+    return in_package({ErrorCode::corrupt,
+                       fmt::format("the modules layer does not list its modules ({})", annotation::kModules),
+                       {},
+                       {},
+                       {}},
+                      package);
+  return modules;
+}
+
 Result<Installation> plan_installation(const Settings& settings, const HostFacts& facts, const Choice& choice,
                                        const std::string& kernel_release) {
   const Package& package = *choice.package;
@@ -83,6 +138,10 @@ Result<Installation> plan_installation(const Settings& settings, const HostFacts
   if (!files) return in_package(std::move(files).error(), package);
   Installation installation;
   installation.package = &package;
+  KernelFacts kernel = facts.kernel;
+  kernel.release = kernel_release;
+  SLIPWAY_TRY(modules, plan_modules(settings, facts, kernel, choice));
+  installation.build = modules.build;
   Receipt& receipt = installation.receipt;
   receipt.version = package.version;
   receipt.flavour = nvidia::to_string(package.flavour);
@@ -92,21 +151,7 @@ Result<Installation> plan_installation(const Settings& settings, const HostFacts
   receipt.files = *files;
   receipt.firmware = !package.firmware.is_null();
   receipt.libdir = libdir_of(settings, facts, *files);
-  if (choice.compile) {
-    SLIPWAY_TRY(build, plan_build(settings, facts, package, kernel_release, receipt));
-    installation.build = build;
-    return installation;
-  }
-  const Json names = layer_note(package.modules, annotation::kModules);
-  for (const auto& name : names.is_array() ? names : Json::array())
-    if (name.is_string()) receipt.modules.push_back(name);
-  if (receipt.modules.empty())
-    return in_package({ErrorCode::corrupt,
-                       fmt::format("the modules layer does not list its modules ({})", annotation::kModules),
-                       {},
-                       {},
-                       {}},
-                      package);
+  receipt.modules = modules.kernel.modules;
   return installation;
 }
 

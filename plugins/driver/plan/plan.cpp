@@ -18,7 +18,9 @@ namespace {
 
 constexpr const char* kSourceKey = "source";
 
-Result<std::string> target_kernel(const Target& target) {
+Result<std::string> target_kernel(const HostFacts& facts, const Target& target) {
+  if (!facts.kernel_problem.is_null()) return error_from_json(facts.kernel_problem);
+  if (facts.kernels_chosen) return facts.kernel.release;
   if (!target.kernel_release.empty()) return target.kernel_release;
   if (!target.kernel_problem.is_null()) return error_from_json(target.kernel_problem);
   return Error{ErrorCode::not_found,
@@ -37,6 +39,15 @@ Status check_hardware(const HostFacts& facts, const Target& target) {
                {}};
 }
 
+Status check_kernel_keys(const Settings& settings, const HostFacts& facts) {
+  if (!settings.note_missing_package || facts.kernels_chosen) return {};
+  return Error{ErrorCode::invalid,
+               "kernel_without_package: note has no effect: one kernel is planned for, and that one needs a package",
+               "spec.components.driver.kernel_without_package",
+               "leave it out, or say which kernels get modules besides it: kernels: all",
+               {}};
+}
+
 Wanted make_wanted(const Settings& settings, const HostFacts& facts, const Target& target, const Catalogue& catalogue,
                    const std::string& kernel_release) {
   Wanted wanted;
@@ -47,8 +58,9 @@ Wanted make_wanted(const Settings& settings, const HostFacts& facts, const Targe
   wanted.arch = target.arch;
   wanted.precompiled = settings.precompiled;
   wanted.complete = catalogue.complete || !catalogue.unread.empty();  // of a version in question all is read
-  if (facts.installed && facts.installed->compiled && facts.installed->kernel_release == kernel_release)
-    wanted.compiled_from = facts.installed->manifest;
+  if (facts.installed)
+    for (const auto& kernel : facts.installed->kernels())
+      if (kernel.compiled && kernel.release == kernel_release) wanted.compiled_from = kernel.manifest;
   return wanted;
 }
 
@@ -62,10 +74,13 @@ std::vector<Package> of_version(const std::vector<Package>& packages, const std:
 // Unsigned modules under an enforcing kernel would be unpacked, switched in, and then refused: say so before.
 Status check_signatures(const Installation& installation, const Settings& settings, const HostFacts& facts,
                         const Target& target) {
-  const bool is_signed =
-      installation.build.is_null() ? !installation.package->signer.empty() : !settings.sign_key.empty();
-  if (!target.live || !facts.enforces_signatures || is_signed) return {};
-  const bool compiled = !installation.build.is_null();
+  const auto modules = installation.modules();
+  const auto is_signed = [&](const KernelModules& of) {
+    return of.build.is_null() ? !of.package->signer.empty() : !settings.sign_key.empty();
+  };
+  const auto refused = std::ranges::find_if_not(modules, is_signed);
+  if (!target.live || !facts.enforces_signatures || refused == modules.end()) return {};
+  const bool compiled = !refused->build.is_null();
   return Error{
       ErrorCode::denied,
       fmt::format("this kernel refuses modules without a trusted signature{}, and those of driver {} have none",
@@ -90,10 +105,25 @@ Result<Fitted> fit(const Settings& settings, const HostFacts& facts, const std::
   wanted.flavours = flavour.flavours;
   SLIPWAY_TRY(choice, choose_package(packages, wanted));
   auto installation = plan_installation(settings, facts, choice, wanted.kernel_release);
-  if (installation) return Fitted{std::move(flavour), std::move(choice), std::move(*installation)};
+  if (installation) {
+    SLIPWAY_CHECK(add_further_kernels(settings, facts, packages, wanted, *installation, choice.notes));
+    return Fitted{std::move(flavour), std::move(choice), std::move(*installation)};
+  }
   Error error = std::move(installation).error();
   if (choice.compile) add_what_is_there(packages, wanted, error);
   return error;
+}
+
+/// What runs now: the modules of a kernel that has some are loaded; else they are once such a kernel boots.
+void add_running(const Settings& settings, const HostFacts& facts, const Target& target, const Receipt& receipt,
+                 Plan& plan) {
+  if (!target.live || facts.running_kernel.empty() || receipt.has_kernel(facts.running_kernel))
+    return add_live_actions(settings, facts, target, receipt.version, plan);
+  std::vector<std::string> releases;
+  for (const auto& kernel : receipt.kernels()) releases.push_back(kernel.release);
+  plan.add(reboot_into(releases));
+  plan.note(fmt::format("kernel {} runs and gets no modules; they are loaded once {} is booted", facts.running_kernel,
+                        receipt.kernels_text()));
 }
 
 }  // namespace
@@ -102,7 +132,8 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
   const Target& target = inputs.target();
   SLIPWAY_CHECK(check_hardware(facts, target));
   if (!facts.existing.empty()) return plan_existing(settings, facts, target);
-  SLIPWAY_TRY(kernel_release, target_kernel(target));
+  SLIPWAY_CHECK(check_kernel_keys(settings, facts));
+  SLIPWAY_TRY(kernel_release, target_kernel(facts, target));
   SLIPWAY_TRY(catalogue, inputs.catalogue(kSourceKey));
 
   Plan plan;
@@ -128,7 +159,7 @@ Result<Plan> make_plan(const Settings& settings, const HostFacts& facts, const I
     for (const auto& note : *notes) plan.note(note);
   for (auto& warning : parameter_warnings(settings.parameters)) plan.note(std::move(warning));
   add_file_actions(settings, facts, installation, plan);
-  add_live_actions(settings, facts, target, version, plan);
+  add_running(settings, facts, target, installation.receipt, plan);
   plan.output("driver_root", "/");
   plan.output("dev_root", "/");
   plan.output("version", version);

@@ -29,14 +29,35 @@ struct FlavourPlan {
 Result<FlavourPlan> plan_flavour(const Settings& settings, const HostFacts& facts, unsigned branch,
                                  const std::vector<Package>& packages);
 
+/// The modules of one kernel.
+struct KernelModules {
+  InstalledKernel kernel;
+  const Package* package = nullptr;
+  Json build;  ///< null: the modules come ready
+};
+
 /// What is installed once the choice is made.
 struct Installation {
   Receipt receipt;
   const Package* package = nullptr;
-  Json build;  ///< null: the modules come ready
+  Json build;                          ///< null: the modules come ready
+  std::vector<KernelModules> further;  ///< for the kernels besides the target
+
+  /// For each kernel, the target first.
+  std::vector<KernelModules> modules() const;
 };
 Result<Installation> plan_installation(const Settings& settings, const HostFacts& facts, const Choice& choice,
                                        const std::string& kernel_release);
+
+/// The modules of one package for one kernel. Errors: as plan_installation().
+Result<KernelModules> plan_modules(const Settings& settings, const HostFacts& facts, const KernelFacts& kernel,
+                                   const Choice& choice);
+
+/// Chooses modules of the driver that `installation` has for each further kernel, and adds them.
+/// @param wanted  as it was for the target
+/// Errors: `needs_catalogue`; a kernel that there are none for, unless the settings let that pass: then it is a note.
+Status add_further_kernels(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
+                           Wanted wanted, Installation& installation, std::vector<std::string>& notes);
 
 /// Store, links, configuration files, receipt.
 void add_file_actions(const Settings& settings, const HostFacts& facts, const Installation& installation, Plan& plan);
@@ -53,6 +74,9 @@ bool bound_to_other_driver(const HostFacts& facts);
 
 /// Holds when no GPU is bound to nouveau or nova.
 Action reboot_for_other_driver();
+
+/// Holds when one of these kernels runs.
+Action reboot_into(const std::vector<std::string>& kernels);
 
 /// The component's check() and apply() for these. Applying changes nothing: it says that a reboot is due, and why.
 Result<bool> check_reboot(const Action& action, const Host& host);

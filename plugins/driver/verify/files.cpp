@@ -45,43 +45,69 @@ std::vector<std::string> links_of(const Receipt& receipt, const HostFacts& facts
   if (!receipt.libdir.empty())
     for (const auto& name : receipt.files.libraries) links.push_back(receipt.libdir + "/" + name);
   if (receipt.firmware) links.push_back(fmt::format("{}/firmware/nvidia/{}", facts.lib_folder, receipt.version));
-  links.push_back(fmt::format("{}/modules/{}/updates/slipway", facts.lib_folder, receipt.kernel_release));
+  for (const auto& kernel : receipt.kernels())
+    links.push_back(fmt::format("{}/modules/{}/updates/slipway", facts.lib_folder, kernel.release));
   return links;
 }
 
-void check_module(const std::string& name, const Receipt& receipt, const Host& host, std::vector<std::string>& wrong) {
-  const auto bytes = host.read(modules_folder(receipt.kernel_release) + "/kernel/" + name, kModuleLimit);
+std::vector<std::string> faults_of_module(const std::string& name, const std::string& driver_version,
+                                          const std::string& release, const Host& host) {
+  std::vector<std::string> wrong;
+  const auto bytes = host.read(modules_folder(release) + "/kernel/" + name, kModuleLimit);
   if (!bytes) {
     wrong.push_back(fmt::format("{} cannot be read", name));
-    return;
+    return wrong;
   }
   const auto info = read_module_info(*bytes);
   if (!info) {
     wrong.push_back(fmt::format("{}: {}", name, info.error().what));
-    return;
+    return wrong;
   }
   const auto value = [&](std::string_view key) {
     const auto found = info->find(key);
     return found == info->end() ? std::string{} : found->second;
   };
-  if (const auto release = vermagic_release(value("vermagic")); release != receipt.kernel_release)
-    wrong.push_back(fmt::format("{} is for kernel {}", name, release.empty() ? "unknown" : release));
+  if (const auto made_for = vermagic_release(value("vermagic")); made_for != release)
+    wrong.push_back(fmt::format("{} is for kernel {}", name, made_for.empty() ? "unknown" : made_for));
   // nvidia-peermem of some branches has no version field.
-  if (const auto version = value("version"); !version.empty() && version != receipt.version)
+  if (const auto version = value("version"); !version.empty() && version != driver_version)
     wrong.push_back(fmt::format("{} is of driver {}", name, version));
+  return wrong;
+}
+
+/// Where several kernels have modules, what is wrong says whose.
+std::vector<std::string> faults_of_modules(const Receipt& receipt, const Host& host) {
+  std::vector<std::string> wrong;
+  for (const auto& kernel : receipt.kernels())
+    for (const auto& name : kernel.modules)
+      for (const auto& fault : faults_of_module(name, receipt.version, kernel.release, host))
+        wrong.push_back(receipt.further.empty() ? fault : fmt::format("kernel {}: {}", kernel.release, fault));
+  return wrong;
+}
+
+/// "…/modules.dep does not list A, B", or nothing.
+std::string fault_of_depmod(const InstalledKernel& kernel, const Host& host) {
+  const std::string file = fmt::format("/lib/modules/{}/modules.dep", kernel.release);
+  const auto dep = host.read(file, kDepLimit);
+  std::vector<std::string> missing;
+  for (const auto& name : kernel.modules)
+    if (!dep || dep->find("updates/slipway/" + name + ":") == std::string::npos) missing.push_back(name);
+  return missing.empty() ? std::string{} : fmt::format("{} does not list {}", file, shown(missing));
 }
 
 void verify_depmod(const Receipt& receipt, const Host& host, Findings& findings) {
-  const std::string file = fmt::format("/lib/modules/{}/modules.dep", receipt.kernel_release);
-  const auto dep = host.read(file, kDepLimit);
-  std::vector<std::string> missing;
-  for (const auto& name : receipt.modules)
-    if (!dep || dep->find("updates/slipway/" + name + ":") == std::string::npos) missing.push_back(name);
-  if (missing.empty())
-    findings.pass("driver.depmod", fmt::format("modprobe finds the modules of kernel {}", receipt.kernel_release));
+  std::vector<std::string> wrong;
+  std::vector<std::string> commands;
+  for (const auto& kernel : receipt.kernels()) {
+    auto fault = fault_of_depmod(kernel, host);
+    if (fault.empty()) continue;
+    wrong.push_back(std::move(fault));
+    commands.push_back(fmt::format("`depmod {}`", kernel.release));
+  }
+  if (wrong.empty())
+    findings.pass("driver.depmod", "modprobe finds the modules of " + receipt.kernels_text());
   else
-    findings.fail("driver.depmod", fmt::format("{} does not list {}", file, shown(missing)),
-                  fmt::format("run `depmod {}`", receipt.kernel_release));
+    findings.fail("driver.depmod", shown(wrong), fmt::format("run {}", fmt::join(commands, " and ")));
 }
 
 }  // namespace
@@ -104,11 +130,12 @@ void verify_files(const Receipt& receipt, const HostFacts& facts, const Host& ho
 }
 
 void verify_modules(const Receipt& receipt, const HostFacts&, const Host& host, Findings& findings) {
-  std::vector<std::string> wrong;
-  for (const auto& name : receipt.modules) check_module(name, receipt, host, wrong);
+  const auto wrong = faults_of_modules(receipt, host);
+  std::size_t count = 0;
+  for (const auto& kernel : receipt.kernels()) count += kernel.modules.size();
   if (wrong.empty())
-    findings.pass("driver.modules", fmt::format("{} modules of driver {} for kernel {}", receipt.modules.size(),
-                                                receipt.version, receipt.kernel_release));
+    findings.pass("driver.modules",
+                  fmt::format("{} modules of driver {} for {}", count, receipt.version, receipt.kernels_text()));
   else
     findings.fail("driver.modules", shown(wrong), kApply);
   verify_depmod(receipt, host, findings);

@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/verify/verify.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace slipway::driver {
 namespace {
 
+/// Of the kernels that are to have modules; one that there was no package for counts only where that is an error.
+std::vector<std::string> kernels_without_modules(const Settings& settings, const HostFacts& facts) {
+  const Receipt& receipt = *facts.installed;
+  std::vector<std::string> missing = facts.kernel_releases();
+  std::erase_if(missing, [&](const std::string& release) {
+    const bool let_pass = settings.note_missing_package && std::ranges::count(receipt.without, release) != 0;
+    return let_pass || receipt.has_kernel(release);
+  });
+  return missing;
+}
+
 void verify_receipt(const Settings& settings, const HostFacts& facts, Findings& findings) {
   const Receipt& receipt = *facts.installed;
-  const std::string is =
-      fmt::format("driver {} ({}) for kernel {}", receipt.version, receipt.flavour, receipt.kernel_release);
+  const std::string is = fmt::format("driver {} ({}) for {}", receipt.version, receipt.flavour, receipt.kernels_text());
+  const auto missing = kernels_without_modules(settings, facts);
   if (!settings.version.allows(receipt.version))
     findings.fail("driver.installed", fmt::format("{} is installed, the spec asks for {}", is, settings.version.text()),
                   kApply);
-  else if (!facts.kernel_release.empty() && facts.kernel_release != receipt.kernel_release)
-    findings.fail("driver.installed", fmt::format("{} is installed, and the kernel is {}", is, facts.kernel_release),
-                  fmt::format("run `slipway apply --kernel {}`", facts.kernel_release));
+  else if (!missing.empty() && !facts.kernels_chosen)
+    findings.fail("driver.installed", fmt::format("{} is installed, and the kernel is {}", is, missing.front()),
+                  fmt::format("run `slipway apply --kernel {}`", missing.front()));
+  else if (!missing.empty())
+    findings.fail("driver.installed",
+                  fmt::format("{} is installed, and there are no modules for {}", is, fmt::join(missing, " and ")),
+                  kApply);
+  else if (!facts.running_kernel.empty() && !receipt.has_kernel(facts.running_kernel))
+    findings.fail("driver.installed", fmt::format("{} is installed, and kernel {} runs", is, facts.running_kernel),
+                  fmt::format("boot kernel {}", receipt.kernel_release));
+  else if (!receipt.without.empty())
+    findings.pass("driver.installed",
+                  fmt::format("{} is installed; {} had no package", is, fmt::join(receipt.without, " and ")));
   else
     findings.pass("driver.installed", is + " is installed");
 }

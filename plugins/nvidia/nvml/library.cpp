@@ -67,7 +67,9 @@ Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_r
                  .what = "this root is not the running machine, so no GPU can be asked",
                  .next = "run it on the machine itself, or with --sim PROFILE"};
   const fs::path below = fs::path(root) / fs::path(driver_root).relative_path();
-  return LibraryChoice{.driver_root = below.lexically_normal().string()};
+  const bool is_taken_for_granted = host.hardware() == "assume";
+  return LibraryChoice{.driver_root = below.lexically_normal().string(),
+                       .machine = is_taken_for_granted ? nullptr : &host};
 }
 
 std::vector<std::string> library_candidates(const std::string& driver_root) {

@@ -24,6 +24,9 @@ inline constexpr std::string_view kSoname = "libnvidia-ml.so.1";
 struct LibraryChoice {
   std::string named;              ///< this file and no other (SLIPWAY_NVML); empty: by the next two
   std::string driver_root = "/";  ///< folder below which the driver is installed; "/": the loader's path counts as well
+  /// The running machine, borrowed: NVML is not started where that would make the kernel load a driver for nothing
+  /// (would_load_driver_for_nothing()). Null: it is not looked at.
+  const Host* machine = nullptr;
 };
 
 /// The choice for a host: SLIPWAY_NVML of the environment, else below `driver_root` in the host's root.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/nvml/nvml.hpp"
 
+#include "nvidia/loaded_driver.hpp"
+
 namespace slipway::nvidia::nvml {
 namespace {
 
@@ -23,6 +25,10 @@ Result<std::unique_ptr<Nvml>> Nvml::open(const NvmlOptions& options) {
 Nvml::~Nvml() { release(); }
 
 Status Nvml::start() {
+  if (options_.library.machine != nullptr && would_load_driver_for_nothing(*options_.library.machine))
+    return Error{.code = ErrorCode::not_found,
+                 .what = "no NVIDIA GPU on the PCI bus, so NVML is not started",
+                 .next = "check that the GPU is seated and powered (`lspci -d 10de:`)"};
   SLIPWAY_TRY(library, Library::open(options_.library));
   library_ = library;
   const bool attach = options_.attach;

@@ -10,9 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <slipway/unix_socket.hpp>
+
 #include "toolkit/nri/registered.hpp"
 #include "toolkit/nri/session.hpp"
-#include "toolkit/unix_socket.hpp"
 
 namespace slipway::nri {
 namespace {
@@ -53,7 +54,7 @@ Status Link::run(const std::stop_token& stop) {
 
 /// One connection, to its end. Errors: why there is none any more.
 Status Link::serve() {
-  SLIPWAY_TRY(end, toolkit::connect_to(host_, socket_));
+  SLIPWAY_TRY(end, connect_to(host_, socket_));
   Session session(adjust_);
   std::string unsent = Session::registration();
   const auto limit = Clock::now() + kRegistration;

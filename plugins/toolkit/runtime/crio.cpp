@@ -60,7 +60,7 @@ Json find_crio(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("crio");
   const std::string socket = place.socket.empty() ? kCrioSocket : place.socket;
   auto daemon = find_peer(host, socket, "crio");
-  const std::string unit = daemon && !daemon->unit.empty() ? daemon->unit : kCrioUnit;
+  const std::string unit = daemon ? daemon->unit : kCrioUnit;
   if (!daemon) daemon = read_unit(host, unit);
   if (daemon && file_name(daemon->program) != "crio") daemon.reset();
   std::string program = place.program;

@@ -5,10 +5,9 @@
 
 #include <sys/socket.h>
 
-#include <slipway/root_dir.hpp>
+#include <slipway/unix_socket.hpp>
 
 #include "toolkit/environment.hpp"
-#include "toolkit/unix_socket.hpp"
 
 namespace slipway::toolkit {
 namespace {

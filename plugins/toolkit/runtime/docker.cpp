@@ -50,7 +50,7 @@ Result<Json> read_docker(const RuntimeSettings& settings, const Host& host) {
   const EnginePlace place = settings.place("docker");
   const std::string socket = place.socket.empty() ? kDockerSocket : place.socket;
   auto daemon = find_peer(host, socket, "dockerd");
-  const std::string unit = daemon && !daemon->unit.empty() ? daemon->unit : kDockerUnit;
+  const std::string unit = daemon ? daemon->unit : kDockerUnit;
   if (!daemon) daemon = read_unit(host, unit);  // systemd holds the socket
   if (daemon && file_name(daemon->program) != "dockerd") daemon.reset();
   std::string program = place.program;

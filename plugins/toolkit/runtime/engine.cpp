@@ -62,6 +62,10 @@ std::string read_engine_version(const Host& host, const std::string& program,
     for (std::string word; words >> word;)
       if (parse_engine_version(word).known()) return word;
   }
+  return read_package_version(host, packages);
+}
+
+std::string read_package_version(const Host& host, const std::vector<std::string>& packages) {
   const std::string list = host.read("/var/lib/dpkg/status", kMaxPackageList).value_or("");
   for (const std::string& package : packages)
     if (std::string version = package_version(list, package); !version.empty()) return version;

@@ -32,6 +32,9 @@ EngineVersion parse_engine_version(const std::string& text);
 /// @param packages  names that distributions give it
 std::string read_engine_version(const Host& host, const std::string& program, const std::vector<std::string>& packages);
 
+/// The version of the first of the packages that dpkg's list has; empty: it has none of them.
+std::string read_package_version(const Host& host, const std::vector<std::string>& packages);
+
 /// Where a program is, below the usual folders; empty when it is not installed.
 std::string find_program(const Host& host, const std::string& name);
 

@@ -127,16 +127,22 @@ void EngineChecks::add_config_check(const std::string& tool, Plan& plan, const J
       .because("asked before " + title_ + " is restarted");
 }
 
+std::string EngineChecks::why_not_restarted() const {
+  if (!settings_.restart) return "restart: false";
+  if (settings_.no_systemd) return "this machine does not run systemd";
+  return facts_.value("unit", "").empty() ? "it runs outside of any unit of systemd" : "";
+}
+
 void EngineChecks::restart_after(Action& change, const std::string& reason) const {
   change.because(reason);
-  const std::string unit = facts_.value("unit", "");
-  if (settings_.restart && !unit.empty()) change.triggers({"restart:" + unit});
+  if (why_not_restarted().empty()) change.triggers({"restart:" + facts_.value("unit", "")});
 }
 
 void EngineChecks::add_answer_check(Plan& plan) const {
-  if (!settings_.restart)
-    plan.note(title_ + " is not restarted (restart: false): its change counts from its next start");
-  if (!live_ || !settings_.restart) return;
+  if (const std::string why = why_not_restarted(); !why.empty())
+    return plan.note(title_ + " is not restarted (" + why + "): its change counts from its next start" +
+                     (settings_.restart ? ", which is left to you" : ""));
+  if (!live_) return;
   plan.add(action::custom({.name = title_ + " answers",
                            .data = {{"check", "answers"},
                                     {"title", title_},

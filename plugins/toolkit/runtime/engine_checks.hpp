@@ -27,12 +27,16 @@ class EngineChecks {
   /// @param tool  "containerd", "crio" or "docker"
   /// @param more  for containerd: "path" the changed file, "plugin" the keys of its CRI plugin, "names" of our handlers
   void add_config_check(const std::string& tool, Plan& plan, const Json& more = Json::object()) const;
-  /// The one restart that a change asks for, and what it is for.
+  /// The one restart that a change asks for, and what it is for. Without systemd, or for an engine that runs outside
+  /// of any unit, it is left to the user, as with `restart: false`.
   void restart_after(Action& change, const std::string& reason) const;
-  /// After the change, so that it is done when the engine was restarted.
+  /// After the change, so that it is done when the engine was restarted; a note where it is not restarted.
   void add_answer_check(Plan& plan) const;
 
  private:
+  /// Why the engine is not restarted; empty: it is.
+  std::string why_not_restarted() const;
+
   std::string title_;
   const Json& facts_;
   const RuntimeSettings& settings_;

@@ -16,7 +16,10 @@ constexpr const char* kPodmanDropIn = "/etc/containers/containers.conf.d/99-nvid
 Result<Json> read_podman(const RuntimeSettings& settings, const Host& host) {
   const std::string program = find_program(host, "podman");
   if (program.empty()) return Json(nullptr);
-  return Json{{"version", read_engine_version(host, program, {"podman"})}, {"runtime", find_runtime(host, settings)}};
+  // An ordinary user's `podman --version` leaves folders in /tmp, so it is run only where no list of packages tells.
+  std::string version = read_package_version(host, {"podman"});
+  if (version.empty()) version = read_engine_version(host, program, {});
+  return Json{{"version", version}, {"runtime", find_runtime(host, settings)}};
 }
 
 Status plan_podman(const RuntimeSettings& settings, const Json& facts, bool /*live*/, Plan& plan) {

@@ -34,6 +34,7 @@ struct RuntimeSettings {
   std::string runtime_type;  ///< of containerd's handlers; empty: inherited
   bool cdi = true;
   bool restart = true;                        ///< false: somebody else restarts the engine
+  bool no_systemd = false;                    ///< a live machine without it; a fact, by which nobody is restarted
   std::map<std::string, EnginePlace> places;  ///< by engine: "containerd", "crio", "docker"
 
   EnginePlace place(const std::string& engine) const;

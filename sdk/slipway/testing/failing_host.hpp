@@ -37,9 +37,11 @@ class FailingHost final : public Host {
 
   bool live() const override { return inner_.live(); }
   bool has_kernel_view() const override { return inner_.has_kernel_view(); }
+  std::string hardware() const override { return inner_.hardware(); }
   std::string root_folder() const override { return inner_.root_folder(); }
   std::string arch() const override { return inner_.arch(); }
   Result<std::string> kernel_release() const override;
+  std::vector<std::string> asked_kernels() const override { return inner_.asked_kernels(); }
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;
   Result<FileInfo> info(std::string_view path) const override;
   Result<std::string> read_link(std::string_view path) const override;

@@ -42,9 +42,11 @@ class FakeHost final : public Host {
   FakeHost& os_release(const std::map<std::string, std::string>& values);
   /// A kernel in /lib/modules.
   FakeHost& kernel(const std::string& release);
-  /// As `--kernel` asks for it.
+  /// As `--kernel` asks for it; a second one as the second `--kernel`.
   FakeHost& asked_kernel(const std::string& release);
   FakeHost& arch(const std::string& machine);
+  /// As `hardware` of a spec says it.
+  FakeHost& hardware(const std::string& word);
 
   /// This machine runs, with that kernel.
   FakeHost& live(const std::string& kernel_release);
@@ -68,9 +70,12 @@ class FakeHost final : public Host {
 
   bool live() const override { return config_.live; }
   bool has_kernel_view() const override { return !config_.kernel_view.empty(); }
+  /// As for a spec that does not say it: "detect" where there is a kernel's view, else "assume".
+  std::string hardware() const override;
   std::string root_folder() const override { return root_.string(); }
   std::string arch() const override { return arch_; }
   Result<std::string> kernel_release() const override;
+  std::vector<std::string> asked_kernels() const override;
   Result<std::string> read(std::string_view path, std::size_t limit_bytes = 1 << 20) const override;
   Result<FileInfo> info(std::string_view path) const override;
   Result<std::string> read_link(std::string_view path) const override;

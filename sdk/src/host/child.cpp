@@ -77,6 +77,7 @@ struct Launch {
 
 [[noreturn]] void run_in_child(const Launch& launch) {
   setpgid(0, 0);
+  umask(022);  // what a program writes into a root (depmod, ldconfig) is for everybody, whoever started slipway
   settle_signals();
   lift_memory_limit();
   const bool ready = dup2(launch.input, 0) >= 0 && dup2(launch.output, 1) >= 0 && dup2(launch.errors, 2) >= 0 &&

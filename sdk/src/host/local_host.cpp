@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <filesystem>
 
 #include <dirent.h>
@@ -72,6 +73,7 @@ class LocalHost final : public Host {
   std::string root_folder() const override { return config_.root; }
   std::string arch() const override { return config_.live ? detail::running_arch() : detail::root_arch(root_); }
   Result<std::string> kernel_release() const override;
+  std::vector<std::string> asked_kernels() const override;
 
   Result<std::string> read(std::string_view path, std::size_t limit_bytes) const override;
   Result<FileInfo> info(std::string_view path) const override;
@@ -108,8 +110,18 @@ Result<Fd> LocalHost::open(std::string_view path, int flags) const {
   return where.tree.open_at(where.path, flags);
 }
 
+std::vector<std::string> LocalHost::asked_kernels() const {
+  if (config_.kernel.empty()) return {};
+  std::vector<std::string> kernels{config_.kernel};
+  kernels.insert(kernels.end(), config_.further_kernels.begin(), config_.further_kernels.end());
+  return kernels;
+}
+
 Result<std::string> LocalHost::kernel_release() const {
-  if (!config_.kernel.empty()) return config_.kernel;
+  if (const auto asked = asked_kernels(); !asked.empty())
+    return *std::max_element(asked.begin(), asked.end(), [](const std::string& a, const std::string& b) {
+      return ::strverscmp(a.c_str(), b.c_str()) < 0;
+    });
   if (config_.live) {
     if (std::string release = attribute("/proc/sys/kernel/osrelease"); !release.empty()) return release;
     utsname names{};
@@ -205,18 +217,21 @@ std::string kernel_view_of(const HostConfig& config, const RootDir& root) {
 }  // namespace
 
 Json to_json(const HostConfig& config) {
-  return Json{{"root", config.root},
-              {"live", config.live},
-              {"kernel_view", config.kernel_view},
-              {"kernel", config.kernel},
-              {"hardware", config.hardware}};
+  Json value{{"root", config.root},
+             {"live", config.live},
+             {"kernel_view", config.kernel_view},
+             {"kernel", config.kernel},
+             {"hardware", config.hardware}};
+  if (!config.further_kernels.empty()) value["further_kernels"] = config.further_kernels;
+  return value;
 }
 
 HostConfig host_config_from_json(const Json& value) {
   HostConfig config{.live = detail::flag_at(value, "live"),
                     .kernel_view = detail::text_at(value, "kernel_view"),
                     .kernel = detail::text_at(value, "kernel"),
-                    .hardware = detail::text_at(value, "hardware")};
+                    .hardware = detail::text_at(value, "hardware"),
+                    .further_kernels = detail::texts_or_none(detail::member(value, "further_kernels"))};
   if (std::string root = detail::text_at(value, "root"); !root.empty()) config.root = std::move(root);
   return config;
 }

@@ -28,6 +28,8 @@ TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
   expect_refused(root, root.run({"plan", "--yes"}), 64, {"--yes"}, before);
   expect_refused(root, root.run({"status", "now"}), 64, {"'now'"}, before);
   expect_refused(root, root.run({"rollback", "1", "2"}), 64, {"'2'"}, before);
+  expect_refused(root, root.run({"status", "-vv"}), 64, {"verbose", "more than once"}, before);
+  expect_refused(root, root.run({"status", "-v", "--verbose"}), 64, {"verbose", "more than once"}, before);
   const std::string file = root.folder().at("host.yaml").string();
   expect_refused(root, root.run({"verify", "bogus", "nonsense", "-f", file}), 64, {"bogus"}, before);
   expect_refused(root, root.run({"detect", "--only", "bogus", "-f", file}), 64, {"bogus"}, before);

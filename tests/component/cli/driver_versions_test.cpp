@@ -152,7 +152,7 @@ TEST_F(DriverVersions, ThatTheLockDoesNotPinAreNotTakenWhenLocked) {
   want("550", kVersions);
   const Ran plan = root.run({"plan", "--locked"});
   EXPECT_EQ(plan.code, 1);
-  EXPECT_THAT(plan.out + plan.err, HasSubstr("run it once without --locked"));
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("once without --locked: with --lock FILE it writes"));
   EXPECT_THAT(plan.out + plan.err, Not(HasSubstr("tag_prefix")));
 }
 

@@ -164,7 +164,8 @@ TEST_F(HostSchema, TellsAnEditorWhatAKeyMeansItsValuesAndItsDefault) {
   EXPECT_EQ(driver["additionalProperties"], false);
   EXPECT_EQ(driver["properties"]["modules"]["enum"], (Json{"auto", "open", "proprietary"}));
   EXPECT_EQ(driver["properties"]["modules"]["default"], "auto");
-  EXPECT_THAT(driver["properties"]["modules"]["description"].get<std::string>(), StartsWith("Which kernel modules."));
+  EXPECT_THAT(driver["properties"]["modules"]["description"].get<std::string>(),
+              StartsWith("Which kernel modules are installed."));
 }
 
 TEST_F(HostSchema, IsRefusedForAnythingElse) {

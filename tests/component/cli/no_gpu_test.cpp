@@ -16,10 +16,13 @@ void stack(const DriverRoot& root) {
       ", trust: unsigned}}\n    cdi: {}\n    runtime: {}\n    deviceplugin: {}\n    gfd: {}\n    validator: {}\n");
 }
 
-// apply exited with 0 and verify with 1.
+// apply exited with 0 and verify with 1, and containerd was configured for GPUs that are not there.
 TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
   const DriverRoot root;
   stack(root);
+  root.put("usr/bin/containerd", "x");
+  std::filesystem::permissions(root.path("usr/bin/containerd"), std::filesystem::perms(0755));
+  root.put("etc/containerd/config.toml", "version = 2\n");
   const std::string file = root.folder().at("host.yaml").string();
   for (const std::string command : {"apply", "verify", "doctor"}) {
     const Ran ran = root.run({command, "-f", file, "-o", "json"}, "empty");
@@ -33,6 +36,7 @@ TEST(HostWithoutGpus, IsNothingForAnyComponentInTheEyesOfEveryCommand) {
     }
     EXPECT_EQ(seen, 6U) << command << ran.out;
   }
+  EXPECT_EQ(root.text("etc/containerd/config.toml"), "version = 2\n");
   const std::string status = root.run({"status"}, "empty").out;
   for (const std::string component : {"driver", "cdi", "runtime", "deviceplugin", "gfd", "validator"}) {
     EXPECT_THAT(status, Not(HasSubstr(component + ":")));

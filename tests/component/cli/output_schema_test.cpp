@@ -58,6 +58,20 @@ class OutputSchema : public ::testing::Test {
     events.pop_back();
     return last;
   }
+  /// The kind of what a component's tool prints with -o json; an error of usage is one of these, too.
+  std::string tool_kind(std::vector<std::string> words, int code = 0) {
+    std::string name;
+    for (const std::string& word : words) name += word + " ";
+    words.insert(words.end(), {"-o", "json"});
+    const Ran ran = root.bare(words);
+    EXPECT_EQ(ran.code, code) << name << ran.out << ran.err;
+    const std::string file = "printed-" + std::to_string(printed.size()) + ".json";
+    root.folder().file(file, ran.out);
+    printed[root.folder().at(file).string()] = name;
+    error_text = ran.err;
+    const Json json = Json::parse(ran.out, nullptr, false);
+    return json.is_object() ? json.value("kind", "") : ran.out;
+  }
   std::string kind(const std::vector<std::string>& words, const std::string& form, int code, bool simulated = true) {
     const Json last = result(words, form, code, simulated);
     return last.is_object() ? last.value("kind", "") : last.dump();
@@ -110,6 +124,43 @@ TEST_F(OutputSchema, IsWhatTheCommandsOfPluginsAndPackagesPrint) {
     EXPECT_EQ(kind({"pkg", "pull", testing::kPackage, "--to", folder + "-layout"}, form, 0, false), "Package");
     EXPECT_EQ(kind({"bugreport", "--to", folder + ".tar"}, form, 0), "BugReport");
     EXPECT_EQ(kind({"version"}, form, 0, false), "Version");
+  }
+}
+
+// Some tools took -o json and printed text, others printed JSON that did not say what it is.
+TEST_F(OutputSchema, IsWhatToolsPrintOrTheyRefuseIt) {
+  const std::string folder = root.folder().at("cdi").string();
+  const std::string spec = "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n";
+  for (const char* name : {"cdi/a.yaml", "cdi/b.yaml"}) root.folder().file(name, spec);
+  root.folder().file("cdi/broken.yaml", "kind: [");
+  EXPECT_EQ(tool_kind({"gfd", "labels", "--sim", "t4x4"}), "NodeLabels");
+  EXPECT_EQ(tool_kind({"deviceplugin", "resources", "--sim", "t4x4"}), "DevicePluginResources");
+  EXPECT_EQ(tool_kind({"toolkit", "cdi", "list", "--spec-dir", folder}), "CdiDevices");
+  EXPECT_EQ(tool_kind({"cdi", "list", "--spec-dir", folder, "--sim", "t4x4"}), "CdiDevices");
+  EXPECT_EQ(tool_kind({"cdi", "validate", folder + "/a.yaml", folder + "/broken.yaml"}, 1), "CdiValidation");
+  EXPECT_EQ(tool_kind({"gfd", "labels", "--config-file", "/nowhere"}, 1), "Error");
+  for (const char* sim : {"--sim", ""}) {
+    const auto on = [&sim](std::vector<std::string> words) {
+      if (*sim != 0) words.insert(words.end(), {sim, "t4x4"});
+      return words;
+    };
+    EXPECT_EQ(tool_kind(on({"cdi", "generate"}), 64), "Error");
+    EXPECT_THAT(error_text, HasSubstr("--format json"));
+    EXPECT_EQ(tool_kind(on({"cdi", "transform", "root"}), 64), "Error");
+    EXPECT_EQ(tool_kind(on({"driver", "build"}), 64), "Error");
+    EXPECT_EQ(tool_kind(on({"gfd", "paint"}), 64), "Error");
+  }
+  EXPECT_EQ(root.bare({"toolkit", "runtime", "configure", "-o", "json"}).code, 64);
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"gfd", "labels"},
+                                                {"gfd", "devices"},
+                                                {"deviceplugin", "resources"},
+                                                {"deviceplugin", "status"},
+                                                {"cdi", "list"}}) {
+    auto more = words;
+    more.insert(more.end(), {"-o", "jsonl"});
+    const Ran ran = root.bare(more);
+    EXPECT_EQ(ran.code, 64) << words.front() << " " << words.back();
+    EXPECT_THAT(ran.err, HasSubstr("or json, not 'jsonl'"));
   }
 }
 

@@ -78,15 +78,38 @@ TEST(StandardOutput, ThatIsClosedMakesEveryCommandFailAndGoesToNoOtherFile) {
   EXPECT_EQ(root.run({"verify", "--deep"}).code, 0) << "the apply was whole, and nothing else was written to";
 }
 
+/// The command with its output into a pipe that nobody reads any more.
+Ran unread(const DriverRoot& root, const std::vector<std::string>& words) {
+  const std::string pipe = root.folder().at("pipe").string();
+  return redirected(root, ">&4", words,
+                    "mkfifo " + pipe + "; exec 3<> " + pipe + " 4> " + pipe + " 3>&-; rm " + pipe + "; ");
+}
+
 TEST(StandardOutput, WhoseReaderIsGoneIsAnErrorWithAMessage) {
   const DriverRoot root;
-  const std::string pipe = root.folder().at("pipe").string();
-  const std::string before = "mkfifo " + pipe + "; exec 3<> " + pipe + " 4> " + pipe + " 3>&-; rm " + pipe + "; ";
   for (const auto& words : {std::vector<std::string>{"completion", "bash"}, {"gfd", "labels", "--help"}}) {
-    const Ran ran = redirected(root, ">&4", words, before);
+    const Ran ran = unread(root, words);
     EXPECT_EQ(ran.code, 1) << ran.err;
     EXPECT_THAT(ran.err, HasSubstr("Broken pipe"));
   }
+}
+
+TEST(StandardOutput, WhoseReaderGoesAwayDoesNotStopAnApplyHalfWay) {
+  const DriverRoot root;
+  const std::vector<std::string> on{
+      "-f", root.folder().at("host.yaml").string(), "--root", root.path("").string(), "--sim", "h100x8"};
+  for (const auto& [command, form] : {std::pair{"plan", "json"}, {"plan", "jsonl"}, {"apply", "jsonl"}}) {
+    std::vector<std::string> words{command, "-o", form};
+    words.insert(words.end(), on.begin(), on.end());
+    const Ran ran = unread(root, words);
+    EXPECT_EQ(ran.code, 1) << command << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("Broken pipe")) << command;
+  }
+  EXPECT_EQ(root.run({"verify", "--deep"}).code, 0) << "all of it was applied";
+  const Ran status = root.run({"status"});
+  EXPECT_THAT(status.out, HasSubstr("Generation 1 of 1 is in force"));
+  EXPECT_THAT(status.out, ::testing::Not(HasSubstr("cut off")));
+  EXPECT_EQ(root.run({"plan"}).code, 0);
 }
 
 }  // namespace

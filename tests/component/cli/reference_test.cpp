@@ -37,11 +37,12 @@ Ran shell(const ScratchHost& host, const std::string& shell, const std::string& 
   return other.slipway({"-c", text, "sh", other.folder().at("script").string()});
 }
 
+/// An empty text where nothing completes it.
 std::string completed(const ScratchHost& host, const std::string& words, int at) {
   const Ran ran =
       shell(host, "bash",
             "exec bash -c 'set -eu; source \"$1\"; COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
-                "; _slipway; printf \"%s\\n\" \"${COMPREPLY[@]}\"' bash \"$1\"");
+                "; _slipway; ((${#COMPREPLY[@]} == 0)) || printf \"%s\\n\" \"${COMPREPLY[@]}\"' bash \"$1\"");
   EXPECT_EQ(ran.code, 0) << ran.err;
   return ran.out;
 }
@@ -57,7 +58,7 @@ TEST(Reference, HasEveryCommandAndOptionOfTheHelp) {
   const std::string fish = host.slipway({"completion", "fish"}).out;
   for (const std::string& command : help.commands) {
     EXPECT_THAT(page, HasSubstr("\n.B " + command));
-    EXPECT_TRUE(std::regex_search(bash, std::regex("_slipway_words '[a-z ]*\\b" + command + "\\b"))) << command;
+    EXPECT_TRUE(std::regex_search(bash, std::regex("_slipway_words ['\"][a-z ]*\\b" + command + "\\b"))) << command;
     EXPECT_THAT(zsh, HasSubstr("'" + command + ":"));
     EXPECT_THAT(fish, HasSubstr("-a " + command + " "));
   }
@@ -76,6 +77,20 @@ TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
   EXPECT_EQ(completed(host, "slipway plan --lock", 2), "--lock\n--locked\n");
   EXPECT_EQ(completed(host, "slipway plan -o json", 3), "json\njsonl\n");
   EXPECT_THAT(completed(host, "slipway plan --root /us", 3), HasSubstr("/usr\n"));
+}
+
+// Whoever has a plugin of their own sees it in the completions at once, and one that is gone no more.
+TEST(Reference, ForBashCompletesTheComponentsOfThePluginsThatAreThere) {
+  const ScratchHost host;
+  const std::string slipway = host.program + " ";
+  EXPECT_EQ(completed(host, slipway + "explain dr", 2), "driver\n");
+  EXPECT_EQ(completed(host, slipway + "verify cdi g", 3), "gfd\n");
+  EXPECT_EQ(completed(host, slipway + "service v", 2), "validator\n");
+  EXPECT_EQ(completed(host, slipway + "service dr", 2), "") << "it has no service";
+  EXPECT_EQ(completed(host, slipway + "gf", 1), "gfd\n") << "a component with tools";
+  EXPECT_EQ(completed(host, slipway + "valid", 1), "") << "one without";
+  EXPECT_EQ(completed(host, slipway + "plan --only dr", 3), "driver\n");
+  EXPECT_EQ(completed(host, slipway + "plan --only cdi,driver,d", 3), "cdi,driver,deviceplugin\n");
 }
 
 TEST(Reference, IsRightInTheEyesOfTheShellsThatAreHere) {

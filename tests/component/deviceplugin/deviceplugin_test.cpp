@@ -327,6 +327,28 @@ TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
   EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.health: 8 GPUs are healthy"));
 }
 
+// The file that a killed service had left said that all GPUs are healthy, and verify passed.
+TEST(DevicePluginVerify, DoesNotBelieveTheFileOfAServiceThatIsDead) {
+  const Node node("h100x2");
+  {
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(service.hears("READY=1")) << service.log();
+    ASSERT_TRUE(eventually([&] { return node.status().is_object(); }));
+    EXPECT_THAT(node.host().slipway(node.words("verify")).out, HasSubstr("pass  deviceplugin.health"));
+    service.signal(SIGKILL);
+    EXPECT_EQ(service.exit_code(), 128 + SIGKILL);
+  }
+  ASSERT_TRUE(node.status().is_object());
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_EQ(verify.code, 1) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("fail  deviceplugin.service: the service does not run"));
+  EXPECT_THAT(verify.out, HasSubstr("not-exercised  deviceplugin.health: the service does not run"));
+  const auto table =
+      node.host().bare({"deviceplugin", "status", "--root", node.host().path("").string(), "--sim", "h100x2"});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.err, HasSubstr("this is what it knew when it ended"));
+}
+
 TEST(DevicePluginVerify, AnOlderKubeletIsReadByItsCheckpoint) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins(), {.tells_allocatable = false});

@@ -164,6 +164,28 @@ TEST_F(Failing, ThatWasTakenBackIsAWarningToAVerifyOfTheGenerationInForce) {
   EXPECT_EQ(host.slipway({"verify"}).code, 1);
 }
 
+// A component that was well before and could not be planned any more was well in the eyes of status.
+TEST_F(Failing, ToBePlannedIsSaidByStatusAndForgottenWithTheFormerSpec) {
+  const std::string well = std::string(kProbe) + "    follower: {}\n";
+  host.spec(well);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const auto before = host.tree();
+  host.spec(std::string(kProbe) + "    follower: {needs: /no/such/file}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("\n    failed at the last apply: "));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("/no/such/file"));
+  const std::string spec = host.folder().at("host.yaml").string();
+  const Ran wanted = host.slipway({"verify", "-f", spec});
+  EXPECT_EQ(wanted.code, 1);
+  EXPECT_THAT(wanted.out, HasSubstr("follower.apply: the last apply left it failed"));
+  const Ran in_force = host.slipway({"verify"});
+  EXPECT_EQ(in_force.code, 0) << in_force.out;
+  EXPECT_THAT(in_force.out, HasSubstr("warning  follower.apply: the last apply left it failed"));
+  host.spec(well);
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+}
+
 TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
   apply_broken(kProbe);
   host.put(record, "no JSON");

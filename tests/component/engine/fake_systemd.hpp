@@ -27,6 +27,10 @@ class FakeSystemd {
   void running(const std::string& unit) const { host_.put("run/units/" + unit, "active"); }
   /// The unit is not at work, and systemd is about to start it.
   void queued(const std::string& unit) const { host_.put("run/units/" + unit, "queued"); }
+  /// The unit's condition has passed it over.
+  void skipped(const std::string& unit) const { host_.put("run/units/" + unit, "skipped"); }
+  /// The unit has run, and its program exited with an error.
+  void failed(const std::string& unit) const { host_.put("run/units/" + unit, "failed"); }
   /// From now on jobs do not come to their end, until `false`.
   void hang(bool on) const {
     if (on)
@@ -44,12 +48,14 @@ for unit; do :; done
 file=/run/units/$unit
 case $verb in
   show)
-    state=inactive; sub=dead; pid=0; load=not-found
+    state=inactive; sub=dead; pid=0; load=not-found; result=success
     [ -e "/etc/systemd/system/$unit" ] && load=loaded
-    read -r known 2>/dev/null < "$file"
+    [ -s "$file" ] && read -r known < "$file"
     if [ "$known" = queued ]; then load=loaded; echo "Job=7"
+    elif [ "$known" = skipped ]; then load=loaded; result=exec-condition
+    elif [ "$known" = failed ]; then load=loaded; state=failed; sub=failed; result=exit-code
     elif [ -s "$file" ]; then load=loaded; state=active; sub=running; pid=1; fi
-    echo "LoadState=$load"; echo "ActiveState=$state"; echo "SubState=$sub"; echo "Result=success"
+    echo "LoadState=$load"; echo "ActiveState=$state"; echo "SubState=$sub"; echo "Result=$result"
     echo "MainPID=$pid"; echo "Type=notify"; echo "CanReload=yes"; echo "NeedDaemonReload=no"
     exit 0 ;;
   start | restart | stop | reload) 

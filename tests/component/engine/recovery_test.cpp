@@ -57,6 +57,11 @@ TEST(Recovery, AfterAKillTheNextApplyEndsWithTheSameTree) {
   EXPECT_EQ(wait_for(child), 128 + SIGKILL);
   EXPECT_EQ(host.text("etc/probe.conf"), "ours\n");
   EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("cut off"));
+  for (const std::string command : {"verify", "doctor"}) {  // they passed over it
+    const Ran ran = host.slipway({command, "-f", host.folder().at("host.yaml").string()});
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("fail  slipway.apply: an apply was cut off"));
+  }
 
   host.spec(kWorks);
   EXPECT_EQ(host.slipway({"plan"}).code, 2);
@@ -130,6 +135,10 @@ TEST(Recovery, RunsARestartThatAKilledApplyLeft) {
   systemd.hang(false);
 
   EXPECT_EQ(host.slipway({"plan"}).code, 2);
+  const Ran verify = host.slipway({"verify", "-f", host.folder().at("host.yaml").string()});
+  EXPECT_EQ(verify.code, 1);
+  EXPECT_THAT(verify.out, HasSubstr("fail  slipway.pending: still pending from an earlier apply: restart:a.service"));
+  EXPECT_THAT(verify.out, HasSubstr("do: run `slipway apply --root "));
   host.put("run/told", "");
   const Ran again = host.slipway({"apply"});
   ASSERT_EQ(again.code, 0) << again.err;
@@ -157,6 +166,20 @@ TEST(Recovery, RunsTheRestartForFilesThatHadToComeAnew) {
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_EQ(systemd.told(), "restart a.service\n");
   EXPECT_EQ(host.text("new/file"), "one");
+}
+
+// Only systemctl knew.
+TEST(Boot, ThatFailedIsNamedByStatusVerifyAndDoctor) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  host.spec("    probe: {files: {/etc/probe.conf: one}, node: true}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "an image, which is booted now";
+  const FakeSystemd systemd(host);
+  EXPECT_THAT(host.slipway({"status"}).out, ::testing::Not(HasSubstr("has failed")));
+  systemd.failed("slipway-boot.service");
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("slipway-boot.service has failed, its result is exit-code"));
+  for (const std::string command : {"verify", "doctor"})
+    EXPECT_THAT(host.slipway({command}).out, HasSubstr("warning  slipway-boot.boot: slipway-boot.service has failed"));
 }
 
 // A kill between the last change and verify left a component that nobody had asked whether it works.
@@ -200,6 +223,10 @@ TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
   const Ran second = host.slipway({"apply"});
   EXPECT_EQ(second.code, 75);
   EXPECT_THAT(second.err, HasSubstr("another slipway"));
+  // What is under way was called cut off.
+  const Ran status = host.slipway({"status"});
+  EXPECT_THAT(status.out, HasSubstr("Another slipway is changing this root: slipway"));
+  EXPECT_THAT(status.out, ::testing::Not(HasSubstr("cut off")));
   ::kill(child, SIGKILL);
   wait_for(child);
 }

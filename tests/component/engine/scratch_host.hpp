@@ -53,6 +53,8 @@ class ScratchHost {
   }
   /// Act on the running kernel as well: custom actions are boot work otherwise.
   bool live = false;
+  /// The root, an image where no machine is simulated, has slipway.
+  bool installed = false;
   std::string program = SLIPWAY_PROGRAM;
   std::string plugins = SLIPWAY_TEST_PLUGINS;  ///< the folder of the plugins that there are
   std::string text(const std::string& inside) const { return read(path(inside)); }
@@ -81,6 +83,9 @@ class ScratchHost {
       if (!named && (words.size() < 3 || words[2].starts_with("-"))) {
         words.insert(words.end(), {"-f", folder_.at("host.yaml").string()});
       }
+      const bool simulated = std::ranges::any_of(words, [](const auto& word) { return word.starts_with("--sim"); });
+      if (!live && !simulated && !installed && (words.size() < 3 || words[2].starts_with("-")))
+        words.emplace_back("--without-slipway");
     }
     return start_with(std::move(words), std::move(variables));
   }

@@ -111,5 +111,32 @@ TEST_F(Signals, OfAClosedTerminalLetTheApplyFinishItsComponent) {
   EXPECT_THAT(host.slipway({"status"}).out, ::testing::Not(HasSubstr("cut off")));
 }
 
+// Each component that had not had its turn said so anew, with the same advice.
+TEST_F(Signals, AreReportedOnceForAllComponentsThatAreLeftOut) {
+  host.live = true;
+  host.spec("    bystander: {naps_until: " + host.folder().at("marker").string() + "}\n    hermit: {diary: " +
+            host.folder().at("diary").string() + "}\n    probe: {files: {/new/file: x}}\n    follower: {}\n");
+  host.folder().file("first.yaml",
+                     "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n"
+                     "  components:\n    probe: {files: {/first/file: x}}\n");
+  ASSERT_EQ(host.slipway({"apply", "-f", host.folder().at("first.yaml").string()}).code, 0);
+  const pid_t child = host.start({"apply"});
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(host.path("etc/bystander")); }));
+  ::kill(child, SIGTERM);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 1);
+  const std::string output = host.error_text();
+  EXPECT_THAT(output, HasSubstr("hermit and probe\n"));  // the bystander is one of them where it was undone
+  const std::size_t first = output.find("stopped by a signal; not applied: ");
+  ASSERT_NE(first, std::string::npos) << output;
+  EXPECT_EQ(output.find("stopped by a signal", first + 1), std::string::npos) << output;
+  const std::string root = host.folder().at("root").string();
+  EXPECT_THAT(output, HasSubstr("or `slipway rollback --root " + root + " --live 1` to go back"));
+  EXPECT_EQ(host.slipway({"rollback", "1"}).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(host.path("first/file")));
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc/bystander")));
+}
+
 }  // namespace
 }  // namespace slipway

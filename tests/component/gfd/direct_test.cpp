@@ -22,9 +22,11 @@ std::string on_machine(const Folder& folder, const std::string& profile) {
 TEST(DirectTool, AnswersAsItDoesWithSlipwayAroundIt) {
   const Folder folder;
   const std::string machine = on_machine(folder, "h100x8");
-  for (const char* words : {"gfd labels --no-timestamp", "gfd labels --help", "gfd devices -o json --node-name n",
-                            "gfd labels --mig-strategy both", "gfd labels --config-file /nowhere", "gfd paint",
-                            "gfd devices -o toml", "gfd labels --no-timestamp --output /proc/none/x"}) {
+  for (const char* words :
+       {"gfd labels --no-timestamp", "gfd labels --help", "gfd devices -o json --node-name n",
+        "gfd labels --mig-strategy both", "gfd labels --config-file /nowhere", "gfd paint", "gfd devices -o toml",
+        "gfd labels -o json --no-timestamp", "gfd labels -o json --config-file /nowhere",
+        "gfd labels --no-timestamp --output /proc/none/x"}) {
     const Ran direct = run(machine + SLIPWAY_PROGRAM " " + words);
     const Ran around = run(machine + SLIPWAY_ENGINE_PROGRAM " " + words);
     EXPECT_EQ(direct.status, around.status) << words;

@@ -40,11 +40,11 @@ grep -q "$source_dir" "$work/prefix"/lib*/cmake/slipway-sdk/*.cmake "$work/prefi
 mkdir "$work/root"
 slipway plugin info "$work/prefix/lib/slipway/plugins/sysctl.so" | grep -q '^sysctl  1.0.0  kernel parameters' ||
   fail "slipway does not read the plugin's note"
-slipway apply --yes --root "$work/root" -f "$work/plugin/node.yaml"
+slipway apply --yes --without-slipway --root "$work/root" -f "$work/plugin/node.yaml"
 grep -qx 'vm.swappiness = 1' "$work/root/etc/sysctl.d/60-slipway.conf" || fail "the parameters were not written"
 grep -qx 'ib_umad' "$work/root/etc/modules-load.d/slipway-sysctl.conf" || fail "the modules were not written"
 [[ -e $work/root/etc/systemd/system/slipway-hugepages.service ]] || fail "the unit was not written"
-slipway plan --root "$work/root" -f "$work/plugin/node.yaml" || fail "a second apply would change something"
+slipway plan --without-slipway --root "$work/root" -f "$work/plugin/node.yaml" || fail "a second apply would change something"
 slipway verify --root "$work/root" -f "$work/plugin/node.yaml" || fail "verify does not pass"
 slipway remove --yes --all --root "$work/root"
 [[ -z $(paths "$work/root") ]] || fail "removal left: $(paths "$work/root")"

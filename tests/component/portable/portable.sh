@@ -40,7 +40,7 @@ spec:
     deviceplugin: {}
     validator: {port: 0, node: portable, checks: [driver]}
 SPEC
-on_root=(--root "$work/root" --sim h100x2 --cache "$work/cache")
+on_root=(--root "$work/root" --sim "h100x2,driver=550.90.07" --cache "$work/cache")
 "${slipway[@]}" apply --yes "${on_root[@]}" -f "$work/host.yaml" >/dev/null || fail "apply failed"
 "${slipway[@]}" verify "${on_root[@]}" -f "$work/host.yaml" | grep -q 'pass  validator.driver' || fail "verify does not pass"
 grep -qxF 'ExecStart="/an odd place/slipway/bin/slipway" service deviceplugin --boot' \

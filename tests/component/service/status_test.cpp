@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipway status` asks the services how they are.
+// `slipway status` and `slipway verify` ask the services how they are.
 #include "running_service.hpp"
+#include "tests/component/engine/fake_systemd.hpp"
 
 namespace slipway {
 namespace {
@@ -8,6 +9,7 @@ namespace {
 using slipway::testing::Clock;
 using slipway::testing::Control;
 using slipway::testing::eventually;
+using slipway::testing::FakeSystemd;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
@@ -89,6 +91,53 @@ TEST_F(StatusTest, SaysThatAServiceDoesNotAnswerAndDoesNotWaitForIt) {
   });
   EXPECT_EQ(service()["state"], "no-answer");
   ::close(listening);
+}
+
+// Verify and doctor passed while the service had been dead for days, and only status said so.
+TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun) {
+  const auto on_machine = [&](const std::string& command) {
+    return host_.slipway({command, "--sim", "l4x1", "-f", host_.folder().at("host.yaml").string()});
+  };
+  spec("");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  {
+    RunningService running(host_);
+    ASSERT_TRUE(running.hears("READY=1")) << running.log();
+    for (const std::string command : {"verify", "doctor"}) EXPECT_EQ(on_machine(command).code, 0) << command;
+    EXPECT_THAT(on_machine("verify").out, HasSubstr("pass  ticker.service: working: wrote a line\n"));
+    running.signal(SIGKILL);
+    EXPECT_EQ(running.exit_code(), 128 + SIGKILL);
+  }
+  EXPECT_THAT(text(), HasSubstr("    service: does not run: it was killed or has crashed\n"));
+  EXPECT_EQ(service()["state"], "not-running");
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = on_machine(command);
+    EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr("fail  ticker.service: the service does not run: it was killed or has crashed"),
+                      HasSubstr("`slipway service --root " + host_.path("").parent_path().string())));
+  }
+}
+
+TEST_F(StatusTest, OfAnImageHasNoServiceThatVerifyCouldMiss) {
+  spec("");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  const Ran verify = host_.slipway({"verify"});
+  EXPECT_EQ(verify.code, 0) << verify.out;
+  EXPECT_THAT(verify.out, HasSubstr("not-exercised  ticker.service: this root is not running"));
+}
+
+TEST_F(StatusTest, AgreesWithVerifyThatAServiceOfARunningMachineDoesNotRun) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  const FakeSystemd systemd(host_);
+  host_.put("usr/bin/slipway", "");
+  spec("");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  const Ran verify = host_.slipway({"verify"});
+  EXPECT_EQ(verify.code, 1);
+  EXPECT_THAT(verify.out, AllOf(HasSubstr("fail  ticker.service: the service does not run\n"),
+                                HasSubstr("do: look at `systemctl status slipway-ticker.service`")));
+  EXPECT_THAT(text(), HasSubstr("    service: does not run\n"));
 }
 
 }  // namespace

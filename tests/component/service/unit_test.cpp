@@ -59,6 +59,21 @@ TEST(ServiceUnit, IsNotWaitedForWhileSystemdIsAboutToStartIt) {
   EXPECT_EQ(systemd.told(), "");
 }
 
+// On a booted image without a GPU, verify and plan wanted to start services that had been passed over there.
+TEST(ServiceUnit, IsAsItShouldBeWhereItsConditionPassedItOver) {
+  if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";
+  ScratchHost host;
+  const FakeSystemd systemd(host);
+  host.put("usr/bin/slipway", "");
+  host.spec("    ticker: {file: " + host.folder().at("ticks").string() + ", text: one}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  systemd.skipped("slipway-ticker.service");
+  host.put("run/told", "");
+  EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+  EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("pass  ticker.owned"));
+  EXPECT_EQ(systemd.told(), "");
+}
+
 // Its section's file triggers a restart: the unit was started, and a second later restarted, at the very first apply.
 TEST(ServiceUnit, IsStartedOnceAndRestartedOnlyWhenItsSectionChanges) {
   if (!FakeSystemd::possible()) GTEST_SKIP() << "needs root";

@@ -59,8 +59,8 @@ class Configure : public ::testing::Test {
     copy.file("/host.yaml",
               "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: a}\nspec:\n  components:\n    runtime: {" +
                   section + "}\n");
-    const Ran ran = shell(SLIPWAY_PROGRAM " apply --yes --root " + existing + " --cache " + copy.at("/cache").string() +
-                          " -f " + copy.at("/host.yaml").string() + " 2>&1");
+    const Ran ran = shell(SLIPWAY_PROGRAM " apply --yes --without-slipway --root " + existing + " --cache " +
+                          copy.at("/cache").string() + " -f " + copy.at("/host.yaml").string() + " 2>&1");
     EXPECT_EQ(ran.status, 0) << ran.output;
     std::ifstream in(existing + path);
     return {std::istreambuf_iterator<char>(in), {}};

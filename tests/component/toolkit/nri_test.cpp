@@ -145,6 +145,7 @@ class NriPlan : public NriService {
   NriPlan() {
     folder_.file("usr/bin/containerd", "#!/bin/sh\n");
     std::filesystem::permissions(folder_.at("usr/bin/containerd"), std::filesystem::perms(0755));
+    folder_.file("usr/bin/slipway", "");  // units need it
     folder_.file("var/lib/dpkg/status", "Package: containerd\nStatus: install ok installed\nVersion: 2.1.4-1\n\n");
     folder_.file("etc/containerd/config.toml", "version = 3\n");
   }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipway toolkit cdi …`, as a person types it.
+#include <cstdlib>
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +14,7 @@ namespace slipway {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 using testing::Ran;
 
@@ -20,10 +24,65 @@ TEST(ToolkitTools, ListTheDevicesOfSpecs) {
   const testing::TempDir folder;
   folder.file("a.yaml", "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n");
   folder.file("broken.yaml", "kind: [");
-  const Ran ran = slipway("toolkit cdi list --spec-dir " + folder.string());
+  const Ran ran = testing::shell(SLIPWAY_PROGRAM " toolkit cdi list --spec-dir " + folder.string() + " 2>/dev/null");
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.output, "a.b/c=d\n");
-  EXPECT_THAT(slipway("toolkit cdi list -v --spec-dir " + folder.string()).output, HasSubstr("broken.yaml"));
+  EXPECT_THAT(slipway("toolkit cdi list --spec-dir " + folder.string()).output, HasSubstr("broken.yaml"));
+}
+
+// A device that two files have was just not in the list.
+TEST(ToolkitTools, NameTheDevicesThatTwoSpecsHaveAndWhatHelps) {
+  const testing::TempDir folder;
+  const std::string spec = "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n";
+  const auto device = [](const std::string& name) {
+    return "- {name: \"" + name + "\", containerEdits: {env: [A=1]}}\n";
+  };
+  folder.file("etc/nvidia.com-gpu.yaml", spec + device("0") + device("1") + device("all"));
+  folder.file("etc/nvidia.yaml", spec + device("0") + device("1") + device("2"));
+  folder.file("run/later.yaml", spec + device("0") + device("3"));
+  const std::string etc = folder.at("etc").string();
+  const Ran ran = slipway("toolkit cdi list --spec-dir " + etc + " --spec-dir " + folder.at("run").string());
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.output, HasSubstr(etc + "/nvidia.com-gpu.yaml and " + etc +
+                                    "/nvidia.yaml both have nvidia.com/gpu=0 and another device, so engines find"));
+  EXPECT_THAT(ran.output, HasSubstr("`systemctl disable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service`"));
+  EXPECT_THAT(ran.output, HasSubstr("nvidia.com/gpu=2\nnvidia.com/gpu=3\nnvidia.com/gpu=all\n"));
+  EXPECT_THAT(ran.output, Not(HasSubstr("gpu=0\n"))) << "one of a higher rank does not settle it";
+}
+
+// Below /dev, where tests have their folders when there is memory enough, a simulated machine shows its own devices.
+testing::TempDir outside_of_dev() {
+  const char* const given = std::getenv("TMPDIR");
+  const std::string before = given == nullptr ? "" : given;
+  ::setenv("TMPDIR", "/var/tmp", 1);
+  testing::TempDir folder;
+  if (given == nullptr)
+    ::unsetenv("TMPDIR");
+  else
+    ::setenv("TMPDIR", before.c_str(), 1);
+  return folder;
+}
+
+// "cannot open dp.yaml": the file was looked for from another folder than the caller's.
+TEST(ToolkitTools, FindRelativePathsFromTheWorkingDirectory) {
+  const testing::TempDir folder = outside_of_dev();
+  folder.file("dp.yaml", "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n");
+  folder.file("specs/a.yaml", "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n");
+  std::filesystem::create_directory(folder.at("machine"));
+  const auto here = [&](const std::string& words) {
+    const Ran ran = testing::shell("cd " + folder.string() + " && " SLIPWAY_PROGRAM " " + words + " 2>&1");
+    EXPECT_EQ(ran.status, 0) << words << ran.output;
+    return ran.output;
+  };
+  EXPECT_THAT(here("deviceplugin resources --config-file dp.yaml --sim t4x4"), HasSubstr("16 ids of 4 devices"));
+  EXPECT_THAT(here("deviceplugin resources --config-file dp.yaml --sim t4x4 --root machine"), HasSubstr("16 ids"));
+  EXPECT_THAT(here("gfd labels --config-file dp.yaml --sim t4x4"), HasSubstr("gpu.replicas=4"));
+  EXPECT_THAT(here("gfd labels --machine-type-file specs/a.yaml --sim t4x4"), HasSubstr("gpu.machine=cdiVersion"));
+  EXPECT_EQ(here("toolkit cdi list --spec-dir specs"), "a.b/c=d\n");
+  EXPECT_EQ(here("cdi list --spec-dir=./specs -v --sim t4x4"), "a.b/c=d\n");
+  EXPECT_THAT(here("cdi validate specs/a.yaml --sim t4x4"), HasSubstr("specs/a.yaml: valid"));
+  EXPECT_THAT(here("cdi transform root --from /a --to /b --input specs/a.yaml --output b.json && cat b.json"),
+              HasSubstr("a.b/c"));
 }
 
 TEST(ToolkitTools, SayWhatThereIsWhenAskedForSomethingElse) {

@@ -66,7 +66,7 @@ class ValidatorService : public ::testing::Test {
     std::vector<std::string> all{command};
     if (command == "service") all.emplace_back("validator");
     for (const auto& word :
-         {std::string("-f"), host_.folder().at("host.yaml").string(), std::string("--sim"), std::string("h100x2")})
+         {std::string("-f"), host_.folder().at("host.yaml").string(), std::string("--sim"), machine_})
       all.push_back(word);
     return all;
   }
@@ -94,6 +94,7 @@ class ValidatorService : public ::testing::Test {
 
   ScratchHost host_;
   std::uint16_t port_ = 0;
+  std::string machine_ = "h100x2,driver=550.90.07";
 };
 
 constexpr std::chrono::milliseconds kSoon{1500};  // a second, and what a busy test machine adds
@@ -177,6 +178,17 @@ TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
   EXPECT_TRUE(existing("driver-ready"));
   EXPECT_TRUE(eventually([&] { return service.log().find("validator.port") != std::string::npos; })) << service.log();
   ::close(fd);
+}
+
+// Its NVML answers all the same, and verify said that the driver works where no apply had installed one.
+TEST_F(ValidatorService, FindsNoDriverThatWorksOnABareMachine) {
+  machine_ = "h100x2";
+  const Ran verify = host_.slipway(words("verify"));
+  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  EXPECT_THAT(verify.out, HasSubstr("not-exercised  validator.driver: no driver runs on this simulated machine"));
+  RunningService service(host_, words("service"));
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_FALSE(existing("driver-ready"));
 }
 
 TEST_F(ValidatorService, ReportsTheSameAsVerifyWhichWritesNothing) {

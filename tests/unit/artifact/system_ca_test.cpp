@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
+#include <curl/curl.h>
 #include <gtest/gtest.h>
 
 #include "artifact/registry/http.hpp"
@@ -23,6 +24,14 @@ TEST(SystemCa, IsFoundWhereEachDistributionHasIt) {
 TEST(SystemCa, IsNoFileWhereThereIsNone) {
   const slipway::test::TempRoot root;
   EXPECT_EQ(system_ca_file(root.folder()), "");
+}
+
+// A root without ca-certificates asked five times, and was told to try again.
+TEST(SystemCa, ThatIsMissingIsNamedWithThePackageThatBringsIt) {
+  const Error error = transport_error("https://registry.example.com/v2/", CURLE_SSL_CACERT_BADFILE, "");
+  EXPECT_FALSE(is_worth_retrying(error));
+  EXPECT_NE(error.next.find("ca-certificates"), std::string::npos) << error.next;
+  EXPECT_EQ(error.code, ErrorCode::unsupported) << "on loopback it is asked without TLS then";
 }
 
 }  // namespace

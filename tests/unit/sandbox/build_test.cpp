@@ -116,6 +116,27 @@ TEST_F(BuildTest, HandsTheOutputOnLineByLine) {
   EXPECT_THAT(lines, ::testing::Contains(HasSubstr("gcc -g -c")));
 }
 
+TEST_F(BuildTest, NamesTheFileThatIsBeingCompiled) {
+  std::vector<std::string> files;
+  BuildRequest wanted = request();
+  wanted.on_file = [&](const std::string& file, std::uint64_t before) {
+    EXPECT_EQ(before, files.size());
+    files.push_back(file);
+  };
+  build(wanted);
+  EXPECT_THAT(files, ::testing::ElementsAre("hello.c"));
+}
+
+TEST(CompiledFile, IsThatOfAKbuildLineOrOfACompilersCommand) {
+  EXPECT_EQ(compiled_file("  CC [M]  /usr/src/b/nvidia/nv.o", "/usr/src/b/"), "nvidia/nv.o");
+  EXPECT_EQ(compiled_file("  LD [M]  /usr/src/b/nvidia.ko", "/usr/src/b/"), "nvidia.ko");
+  EXPECT_EQ(compiled_file(" CONFTEST: list_is_first", ""), "list_is_first");
+  EXPECT_EQ(compiled_file("gcc -O2 -c -o a.o sub/a.c", ""), "sub/a.c");
+  EXPECT_EQ(compiled_file("gcc -o a a.o", ""), "");
+  EXPECT_EQ(compiled_file("make[1]: Entering directory '/usr/src/b'", "/usr/src/b/"), "");
+  EXPECT_EQ(compiled_file("", ""), "");
+}
+
 TEST_F(BuildTest, SaysWhatIsMissingAndHowToGetItBeforeItRuns) {
   desired.needs = {"/usr/bin/make", "/lib/modules/6.1.0-no/build"};
   desired.needs_hint = "apt-get install linux-headers-6.1.0-no";

@@ -14,6 +14,7 @@ TEST(FakeHost, IsAnEmptyOfflineRootAtFirst) {
   const FakeHost host;
   EXPECT_FALSE(host.live());
   EXPECT_FALSE(host.has_kernel_view());
+  EXPECT_EQ(host.hardware(), "assume");
   EXPECT_TRUE(host.list("/")->empty());
   EXPECT_EQ(host.kernel_release().error().code, ErrorCode::not_found);
   EXPECT_EQ(host.run({"true"}, kLimit).error().code, ErrorCode::offline);
@@ -47,6 +48,8 @@ TEST(FakeHost, HasAKernelsViewOnceSomethingIsInIt) {
   host.pci({.address = "0000:02:00.0", .vendor = 0x15b3, .device_class = 0x020700, .numa_node = 1});
   host.module_loaded_now("nvidia").module_loaded_now("nvidia_uvm").module_built_in("pci_hotplug");
   host.device_major("nvidia", 195).device_major("nvidia-caps", 509);
+  EXPECT_EQ(host.hardware(), "detect");
+  EXPECT_EQ(host.hardware("require").hardware(), "require");
   ASSERT_EQ(host.pci_devices({}).size(), 2U);
   EXPECT_EQ(host.pci_devices({})[0].numa_node, 1);
   EXPECT_EQ(host.pci_devices({.vendor = 0x10de, .base_class = 3})[0].driver, "nvidia");

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <slipway/local_host.hpp>
 #include <slipway/testing/temp_dir.hpp>
+#include <slipway/unix_socket.hpp>
 
 namespace slipway {
 namespace {
@@ -101,6 +104,26 @@ TEST_F(HostTest, ReadsOsReleaseWithItsQuotes) {
   EXPECT_EQ(host_->os_release("VERSION_ID"), "12");
   EXPECT_EQ(host_->os_release("PRETTY_NAME"), "Debian \"bookworm\"");
   EXPECT_EQ(host_->os_release("NONE"), "");
+}
+
+// A socket stays behind when its program is killed.
+TEST_F(HostTest, KnowsWhetherSomebodyListensAtASocket) {
+  EXPECT_FALSE(service_runs(*host_, "gfd"));
+  tree_.directory("/run/slipway/service");
+  const std::string path = tree_.at("/run/slipway/service/gfd.sock").string();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  {
+    const Fd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::listen(listening.get(), 1), 0);
+    EXPECT_TRUE(service_runs(*host_, "gfd"));
+    EXPECT_FALSE(service_runs(*host_, "validator"));
+    tree_.link("/outside.sock", path);
+    EXPECT_FALSE(connect_to(*host_, "/outside.sock")) << "its target is a path inside of the root, where there is none";
+  }
+  EXPECT_FALSE(service_runs(*host_, "gfd"));
 }
 
 }  // namespace

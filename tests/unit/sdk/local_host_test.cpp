@@ -141,6 +141,14 @@ TEST_F(LocalHostTest, AsksWhichKernelWhenThereAreSeveral) {
   EXPECT_EQ(*open({.root = root_.string(), .kernel = "6.1.0-50-amd64"})->kernel_release(), "6.1.0-50-amd64");
 }
 
+TEST_F(LocalHostTest, PlansForTheNewestOfSeveralKernelsThatAreAskedFor) {
+  kernel("6.1.0-50-amd64");
+  EXPECT_TRUE(offline()->asked_kernels().empty());
+  const HostConfig config{.root = root_.string(), .kernel = "6.1.0-9-amd64", .further_kernels = {"6.1.0-10-amd64"}};
+  EXPECT_EQ(*open(config)->kernel_release(), "6.1.0-10-amd64");
+  EXPECT_EQ(open(config)->asked_kernels(), (std::vector<std::string>{"6.1.0-9-amd64", "6.1.0-10-amd64"}));
+}
+
 TEST_F(LocalHostTest, FindsKernelsInAMergedUsr) {
   root_.directory("/usr/lib/modules/6.1.0-50-amd64/kernel");
   root_.link("/lib", "usr/lib");
@@ -201,7 +209,8 @@ TEST(HostConfig, SurvivesTheTripThroughJson) {
                             .live = random.below(2) == 0,
                             .kernel_view = random.clean_text(),
                             .kernel = random.clean_text(),
-                            .hardware = random.clean_text()};
+                            .hardware = random.clean_text(),
+                            .further_kernels = {random.clean_text()}};
     EXPECT_EQ(to_json(host_config_from_json(to_json(config))), to_json(config));
   }
   EXPECT_EQ(host_config_from_json(Json::object()).root, "/");

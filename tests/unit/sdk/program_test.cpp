@@ -43,6 +43,15 @@ TEST(HostRun, GivesAnEmptyInputAndAFixedEnvironment) {
   EXPECT_EQ(shell("cat; env | grep -c . ; echo $LC_ALL$SLIPWAY_SECRET; pwd")->output.substr(2), "C\n/\n");
 }
 
+// depmod made a modules.dep that was for root alone, where root's umask was 077.
+TEST(HostRun, GivesTheUsualUmaskWhateverTheCallersIs) {
+  const mode_t mask = umask(077);
+  const Result<ProcessOutput> ran = shell("umask");
+  umask(mask);
+  ASSERT_TRUE(ran.ok());
+  EXPECT_EQ(ran->output, "0022\n");
+}
+
 TEST(HostRun, TellsTheSignalThatEndedIt) { EXPECT_EQ(shell("kill -ABRT $$")->exit_status, 128 + SIGABRT); }
 
 TEST(HostRun, KeepsTheNewestMebibyteOfAFlood) {

@@ -139,27 +139,29 @@ TEST_P(BadProfiles, AreRefusedWithTheirPlaceAndWhatWasExpected) {
 #define FUNCTION "role: gpu, vendor: '0x10de', class: '0x030200'"
 INSTANTIATE_TEST_SUITE_P(
     All, BadProfiles,
-    ::testing::Values(
-        BadProfile{"PlainText", "just text", "1:1", "expected a map"},
-        BadProfile{"AnotherApiVersion",
-                   "apiVersion: slipway.dev/sim/v2\nname: x\nabout: y\nmachine: {arch: a, kernel: b}\n", "1:13",
-                   "slipway.dev/sim/v1"},
-        BadProfile{"NoMachine", "apiVersion: slipway.dev/sim/v1\nname: x\nabout: y\n", "1:1", "machine"},
-        BadProfile{"AMistypedKey", "+modulse: []\n", "5:1", "did you mean 'modules'"},
-        BadProfile{"AnUnknownRole",
-                   "+pci: [{role: cpu, vendor: '0x10de', class: '0x030200', device: '0x2330', at: []}]\n", "5:14",
-                   "nvswitch"},
-        BadProfile{"ADecimalId", "+pci: [{" FUNCTION ", device: 9008, at: []}]\n", "5:64", "0x[0-9a-f]{4}"},
-        BadProfile{"AShortAddress", "+pci: [{" FUNCTION ", device: '0x2330', at: [{address: '1b:00.0'}]}]\n", "5:89",
-                   "1b:00.0"},
-        BadProfile{"ANegativeNumaNode",
-                   "+pci: [{" FUNCTION ", device: '0x2330', at: [{address: '0000:1b:00.0', numa_node: -1}]}]\n",
-                   "5:105", "not negative"},
-        BadProfile{"AnAddressTwice",
-                   "+pci: [{" FUNCTION
-                   ", device: '0x2330', at: [{address: '0000:1b:00.0'}, {address: '0000:1b:00.0'}]}]\n",
-                   "5:107", "0000:1b:00.0 is there twice"},
-        BadProfile{"TwoDocuments", "a: 1\n---\nb: 2\n", "", "one YAML document"}),
+    ::testing::Values(BadProfile{"PlainText", "just text", "1:1", "expected a map"},
+                      BadProfile{"AnotherApiVersion",
+                                 "apiVersion: slipway.dev/sim/v2\nname: x\nabout: y\nmachine: {arch: a, kernel: b}\n",
+                                 "1:13", "slipway.dev/sim/v1"},
+                      BadProfile{"NoMachine", "apiVersion: slipway.dev/sim/v1\nname: x\nabout: y\n", "1:1", "machine"},
+                      BadProfile{"AMistypedKey", "+modulse: []\n", "5:1", "did you mean 'modules'"},
+                      BadProfile{"AnUnknownRole",
+                                 "+pci: [{role: cpu, vendor: '0x10de', class: '0x030200', device: '0x2330', at: []}]\n",
+                                 "5:14", "nvswitch"},
+                      BadProfile{"ADecimalId", "+pci: [{" FUNCTION ", device: 9008, at: []}]\n", "5:64",
+                                 "four hexadecimal digits after 0x"},
+                      BadProfile{"AShortAddress",
+                                 "+pci: [{" FUNCTION ", device: '0x2330', at: [{address: '1b:00.0'}]}]\n", "5:89",
+                                 "1b:00.0"},
+                      BadProfile{"ANegativeNumaNode",
+                                 "+pci: [{" FUNCTION
+                                 ", device: '0x2330', at: [{address: '0000:1b:00.0', numa_node: -1}]}]\n",
+                                 "5:105", "not negative"},
+                      BadProfile{"AnAddressTwice",
+                                 "+pci: [{" FUNCTION
+                                 ", device: '0x2330', at: [{address: '0000:1b:00.0'}, {address: '0000:1b:00.0'}]}]\n",
+                                 "5:107", "0000:1b:00.0 is there twice"},
+                      BadProfile{"TwoDocuments", "a: 1\n---\nb: 2\n", "", "one YAML document"}),
     [](const auto& one) { return one.param.name; });
 
 }  // namespace

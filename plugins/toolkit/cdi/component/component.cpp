@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi/component/component.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "nvidia/gpu.hpp"
@@ -9,11 +8,6 @@
 
 namespace slipway::toolkit {
 namespace {
-
-bool has_gpu(const Host& host) {
-  const auto devices = host.pci_devices({.vendor = nvidia::kVendor, .base_class = {}});
-  return std::ranges::any_of(devices, nvidia::is_gpu);
-}
 
 std::string number_of(const Json& node) {
   return std::to_string(node.value("major", 0)) + ":" + std::to_string(node.value("minor", 0));
@@ -38,8 +32,7 @@ std::string char_link_target(const std::string& node) { return ".." + node.subst
 }  // namespace
 
 Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
-  if (host.hardware() == "detect" && host.has_kernel_view() && !has_gpu(host))
-    return Facts::not_applicable("no NVIDIA GPU on the PCI bus");
+  if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   const CdiSettings settings = read_cdi_settings(spec);
   const CdiFacts found = read_cdi_facts(settings, host);
   Facts facts;

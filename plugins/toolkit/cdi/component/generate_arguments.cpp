@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 
 #include "toolkit/cdi/component/spec_file.hpp"
@@ -78,8 +79,13 @@ Status finish(const Pending& pending, GenerateArguments& into) {
   into.json = json;
   into.options.hooks.disabled.insert(pending.disabled.begin(), pending.disabled.end());
   for (const std::string& hook : pending.enabled) into.options.hooks.disabled.erase(hook);
-  for (const std::string* root : {&into.driver_root, &into.dev_root, &into.options.container_library_folder})
-    if (!root->empty() && !root->starts_with('/')) return wrong("'" + *root + "' is no absolute path");
+  std::vector<std::string> paths{into.driver_root, into.dev_root, into.options.container_library_folder,
+                                 into.options.hooks.path, into.options.hooks.ldconfig};
+  for (const auto* folders : {&into.options.library_folders, &into.options.config_folders})
+    paths.insert(paths.end(), folders->begin(), folders->end());
+  for (const std::string& path : paths)
+    if (!path.empty() && !path.starts_with('/'))
+      return wrong("'" + path + "' is no absolute path, and it is about the host's root or a container's");
   if (into.dev_root.empty()) into.dev_root = into.driver_root;
   return take_features(pending, into.options);
 }
@@ -120,6 +126,7 @@ Result<GenerateArguments> parse_generate_arguments(const std::vector<std::string
   GenerateArguments arguments;
   Pending pending;
   const Options known = known_options(arguments, pending);
+  if (std::ranges::count(words, "-o") != 0) return wrong("-o is no option here: --format json writes the spec as JSON");
   SLIPWAY_TRY(given, take_options(words, known, kTool));
   SLIPWAY_CHECK(take_variables(known, given, environment));
   SLIPWAY_CHECK(finish(pending, arguments));

@@ -25,10 +25,22 @@ Result<bool> is_json(const std::string& format, const std::string& path);
 /// /etc/cdi and /var/run/cdi; a later one outranks those before it.
 std::vector<std::string> default_spec_folders();
 
+/// Two files of one folder that have the same devices: engines find none of these, in any folder.
+struct SpecConflict {
+  std::string first;
+  std::string second;
+  std::vector<std::string> devices;  ///< "nvidia.com/gpu=0"
+};
+
+/// "A and B both have nvidia.com/gpu=0 and 16 other devices".
+std::string to_text(const SpecConflict& conflict);
+/// What helps against it.
+std::string remedy_for(const SpecConflict& conflict);
+
 struct SpecFolders {
   std::map<std::string, std::string> devices;  ///< "nvidia.com/gpu=0" to the file that has it
-  std::vector<std::string> conflicts;          ///< "A and B both have nvidia.com/gpu=0"; engines refuse such devices
-  std::vector<Error> problems;                 ///< files that cannot be read
+  std::vector<SpecConflict> conflicts;
+  std::vector<Error> problems;  ///< files that cannot be read
 };
 
 /// Reads files ending in .json, .yaml directly in the folders, as engines do. Folders that are not there are empty.

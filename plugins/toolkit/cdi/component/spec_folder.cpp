@@ -7,10 +7,18 @@
 namespace slipway::toolkit {
 namespace {
 
-/// What one folder has; a name that two of its files have belongs to nobody.
+constexpr const char* kOwnFile = "/nvidia.com-gpu.yaml";  // of the component cdi
+constexpr const char* kToolkitFile = "/nvidia.yaml";      // of NVIDIA's container toolkit
+
+void add_conflict(const std::string& first, const std::string& second, const std::string& device, SpecFolders& found) {
+  for (SpecConflict& conflict : found.conflicts)
+    if (conflict.first == first && conflict.second == second) return conflict.devices.push_back(device);
+  found.conflicts.push_back({first, second, {device}});
+}
+
+/// Adds what one folder has, which outranks the folders before it.
 void read_folder(const Host& host, const std::string& folder, SpecFolders& found) {
   std::map<std::string, std::string> here;
-  std::set<std::string> refused;
   const auto names = host.list(folder).value_or({});
   for (const std::string& name : names) {
     if (!name.ends_with(".json") && !name.ends_with(".yaml")) continue;
@@ -24,13 +32,10 @@ void read_folder(const Host& host, const std::string& folder, SpecFolders& found
     for (const auto& device : spec->devices) {
       const std::string qualified = spec->kind + "=" + device.name;
       const auto [at, fresh] = here.emplace(qualified, path);
-      if (fresh) continue;
-      found.conflicts.push_back(at->second + " and " + path + " both have " + qualified);
-      refused.insert(qualified);
+      if (!fresh) add_conflict(at->second, path, qualified, found);
     }
   }
   for (const auto& [name, path] : here) found.devices[name] = path;
-  for (const std::string& name : refused) found.devices.erase(name);
 }
 
 }  // namespace
@@ -40,7 +45,27 @@ std::vector<std::string> default_spec_folders() { return {"/etc/cdi", "/var/run/
 SpecFolders read_spec_folders(const Host& host, const std::vector<std::string>& folders) {
   SpecFolders found;
   for (const std::string& folder : folders) read_folder(host, folder, found);
+  for (const SpecConflict& conflict : found.conflicts)
+    for (const std::string& device : conflict.devices) found.devices.erase(device);
   return found;
+}
+
+std::string to_text(const SpecConflict& conflict) {
+  const std::size_t others = conflict.devices.size() - 1;
+  return conflict.first + " and " + conflict.second + " both have " + conflict.devices.front() +
+         (others == 0   ? ""
+          : others == 1 ? " and another device"
+                        : " and " + std::to_string(others) + " other devices");
+}
+
+std::string remedy_for(const SpecConflict& conflict) {
+  for (const std::string& path : {conflict.first, conflict.second})
+    if (path.ends_with(kToolkitFile))
+      return "NVIDIA's container toolkit writes " + path +
+             ": `systemctl disable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service`, then remove it";
+  for (const auto& [path, other] : {std::pair(conflict.first, conflict.second), {conflict.second, conflict.first}})
+    if (path.ends_with(kOwnFile)) return "remove " + other + ", and let who wrote it write no more specs";
+  return "keep one of the two files, and let who wrote the other write no more specs";
 }
 
 }  // namespace slipway::toolkit

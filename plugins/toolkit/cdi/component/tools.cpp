@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi/component/tools.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -8,6 +9,7 @@
 #include "toolkit/cdi/component/facts.hpp"
 #include "toolkit/cdi/component/machine.hpp"
 #include "toolkit/cdi/component/spec_file.hpp"
+#include "toolkit/options.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -15,14 +17,38 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kListUsage =
-    "usage: slipway toolkit cdi list [--spec-dir DIR]...\n"
+    "usage: slipway toolkit cdi list [--spec-dir DIR]... [-o text|json]\n"
     "\n"
-    "Prints the devices that engines find, one on a line; files that they refuse are named in the log.\n"
+    "Prints the devices that engines find, one on a line. Files that engines refuse, and devices that two files of "
+    "one\n"
+    "folder have, are named on standard error: engines find none of these. DIR is by default /etc/cdi and "
+    "/var/run/cdi,\n"
+    "of which a later one outranks those before it.\n"
     "The variable NVIDIA_CTK_CDI_SPEC_DIRS, with commas, stands for the option.\n";
 constexpr const char* kValidateUsage =
-    "usage: slipway toolkit cdi validate FILE...\n"
+    "usage: slipway toolkit cdi validate FILE... [-o text|json]\n"
     "\n"
     "Checks CDI specs, YAML or JSON, by the rules of the specification. Exit status 1 when one is broken.\n";
+
+/// Takes "-o text" and "-o json" out of the words. @return whether JSON is asked for
+Result<bool> take_form(std::vector<std::string>& words, const std::string& tool) {
+  bool json = false;
+  for (auto at = std::ranges::find(words, "-o"); at != words.end(); at = std::ranges::find(words, "-o")) {
+    if (at + 1 == words.end()) return usage_error(tool, "-o needs a value");
+    if (*(at + 1) != "text" && *(at + 1) != "json")
+      return usage_error(tool, "-o takes text or json, not '" + *(at + 1) + "'");
+    json = *(at + 1) == "json";
+    words.erase(at, at + 2);
+  }
+  return json;
+}
+
+std::string document(const std::string& kind, Json members) {
+  members.update({{"apiVersion", "slipway.dev/v1"}, {"kind", kind}});
+  return pretty(members);
+}
+
+std::string absolute(const std::string& path) { return fs::absolute(path).lexically_normal().string(); }
 
 /// "nvidia.yaml" -> "nvidia.coherent.yaml".
 std::string with_suffix(const std::string& path, const std::string& suffix) {
@@ -62,51 +88,66 @@ Result<int> run_generate(const std::vector<std::string>& words, const Host& host
   return 0;
 }
 
-Result<int> run_list(const std::vector<std::string>& words, const Host& host, ToolIo& io) {
+Json to_json(const SpecFolders& found) {
+  Json json{{"devices", Json::array()}, {"conflicts", Json::array()}, {"problems", Json::array()}};
+  for (const auto& [name, path] : found.devices) json["devices"].push_back({{"name", name}, {"path", path}});
+  for (const SpecConflict& each : found.conflicts)
+    json["conflicts"].push_back(
+        {{"paths", {each.first, each.second}}, {"devices", each.devices}, {"next", remedy_for(each)}});
+  for (const Error& problem : found.problems) json["problems"].push_back(slipway::to_json(problem));
+  return json;
+}
+
+Result<int> run_list(std::vector<std::string> words, const Host& host, ToolIo& io) {
+  constexpr const char* kList = "slipway toolkit cdi list";
+  SLIPWAY_TRY(json, take_form(words, kList));
   std::vector<std::string> folders;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].starts_with("--spec-dir="))
-      folders.push_back(words[i].substr(words[i].find('=') + 1));
-    else if (words[i] == "--spec-dir" && i + 1 < words.size())
-      folders.push_back(words[++i]);
-    else
-      return Error{ErrorCode::invalid,
-                   "cdi list takes --spec-dir DIR only, not '" + words[i] + "'",
-                   "slipway toolkit cdi list",
-                   "`slipway toolkit cdi list --help`",
-                   {}};
-  }
+  const Option folder{false, [&folders](const std::string& value) -> Status {
+                        folders.push_back(absolute(value));
+                        return {};
+                      }};
+  SLIPWAY_CHECK(take_options(words, {{"--spec-dir", folder}}, kList));
   if (folders.empty()) {
     std::istringstream named(process_environment("NVIDIA_CTK_CDI_SPEC_DIRS"));
-    for (std::string folder; std::getline(named, folder, ',');)
-      if (!folder.empty()) folders.push_back(folder);
+    for (std::string each; std::getline(named, each, ',');)
+      if (!each.empty()) folders.push_back(absolute(each));
   }
   const SpecFolders found = read_spec_folders(host, folders.empty() ? default_spec_folders() : folders);
-  for (const Error& problem : found.problems) io.log("left out: " + problem.what + " (" + problem.where + ")");
-  for (const std::string& conflict : found.conflicts) io.log("left out: " + conflict);
-  for (const auto& [name, path] : found.devices) io.print(name + "\n");
+  for (const Error& problem : found.problems) io.warn("left out: " + problem.what + " (" + problem.where + ")");
+  for (const SpecConflict& conflict : found.conflicts)
+    io.warn(to_text(conflict) + ", so engines find them nowhere: " + remedy_for(conflict));
+  if (json) io.print(document("CdiDevices", to_json(found)));
+  for (const auto& [name, path] : found.devices)
+    if (!json) io.print(name + "\n");
   return 0;
 }
 
-Result<int> run_validate(const std::vector<std::string>& words, const Host& host, ToolIo& io) {
+Result<int> run_validate(std::vector<std::string> words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(json, take_form(words, "slipway toolkit cdi validate"));
+  for (const std::string& word : words)
+    if (word.starts_with('-')) return usage_error("slipway toolkit cdi validate", "unknown option '" + word + "'");
   if (words.empty())
     return Error{ErrorCode::invalid,
                  "no file is named",
-                 "slipway toolkit cdi validate",
+                 "command line",
                  "`slipway toolkit cdi validate /var/run/cdi/nvidia.com-gpu.yaml`",
                  {}};
   int status = 0;
+  Json files = Json::array();
   for (const std::string& word : words) {
-    const std::string path = fs::absolute(word).string();
-    const auto text = host.read(path, nvidia::cdi::kMaxSpecBytes);
+    const auto text = host.read(absolute(word), nvidia::cdi::kMaxSpecBytes);
     const auto spec = text ? nvidia::cdi::parse_and_validate(*text, word) : Result<nvidia::cdi::Spec>(text.error());
     if (spec) {
-      io.print(word + ": valid, " + spec->kind + " with " + std::to_string(spec->devices.size()) + " devices\n");
+      files.push_back({{"path", word}, {"valid", true}, {"kind", spec->kind}, {"devices", spec->devices.size()}});
+      if (!json)
+        io.print(word + ": valid, " + spec->kind + " with " + std::to_string(spec->devices.size()) + " devices\n");
       continue;
     }
+    files.push_back({{"path", word}, {"valid", false}, {"error", slipway::to_json(spec.error())}});
     io.warn(spec.error().what + " (" + (spec.error().where.empty() ? word : spec.error().where) + ")");
     status = 1;
   }
+  if (json) io.print(document("CdiValidation", {{"files", files}}));
   return status;
 }
 

@@ -13,11 +13,7 @@ namespace slipway::toolkit {
 namespace {
 
 Error transform_usage(const std::string& what) {
-  return {ErrorCode::invalid,
-          what,
-          "slipway toolkit cdi transform",
-          "`slipway toolkit cdi transform --help` lists the options",
-          {}};
+  return {ErrorCode::invalid, what, "command line", "`slipway toolkit cdi transform --help` lists the options", {}};
 }
 
 using TransformOptions = std::map<std::string, std::string>;
@@ -29,6 +25,7 @@ Result<TransformOptions> read_options(const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto equals = words[i].find('=');
     const auto option = options.find(words[i].substr(0, equals));
+    if (words[i] == "-o") return transform_usage("-o is no option here: --output FILE.json writes JSON");
     if (option == options.end()) return transform_usage("unknown option '" + words[i] + "'");
     if (equals == std::string::npos && i + 1 == words.size()) return transform_usage(words[i] + " needs a value");
     option->second = equals == std::string::npos ? words[++i] : words[i].substr(equals + 1);

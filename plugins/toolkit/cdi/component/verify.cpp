@@ -76,8 +76,8 @@ void verify_conflicts(const Host& host, Findings& findings) {
   if (folders.conflicts.empty())
     findings.pass("cdi.conflicts", "no two specs of equal rank name the same device");
   else
-    findings.fail("cdi.conflicts", folders.conflicts.front() + ", so engines refuse the device",
-                  "remove the file that slipway did not write, or let its owner write no spec");
+    findings.fail("cdi.conflicts", to_text(folders.conflicts.front()) + ", so engines refuse what both have",
+                  remedy_for(folders.conflicts.front()));
 }
 
 }  // namespace

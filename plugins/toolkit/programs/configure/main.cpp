@@ -65,7 +65,7 @@ Status configure(const ConfigureArguments& arguments) {
 
 int fail(const Error& error) {
   put(stderr, to_text(error));
-  return error.where == kConfigureTool ? kUsage : kError;
+  return error.where == "command line" ? kUsage : kError;
 }
 
 int run(const std::vector<std::string>& words) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nvidia/gpu.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -37,11 +38,8 @@ bool looked_at(const RuntimeSettings& settings, const std::string& engine) {
   return settings.engines.empty() || std::ranges::count(settings.engines, engine) != 0;
 }
 
-}  // namespace
-
-Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(settings, read_settings(spec, process_environment));
-  if (settings.nri) return detect_nri(settings, host);
+/// The facts of the engines, whether there is a GPU or not.
+Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   Facts facts;
   Json found = Json::object();
   for (const Engine& engine : engines()) {
@@ -62,11 +60,22 @@ Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
   for (const auto& [name, seen] : found.items()) facts.set(name, seen);
   SLIPWAY_TRY(low_level, read_low_level(found, host));
   if (!low_level.is_null()) facts.set("low_level", low_level);
+  if (host.live() && !host.exists("/run/systemd/system")) facts.set("no_systemd", true);  // sd_booted(3)
   return facts;
 }
 
+}  // namespace
+
+Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
+  if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
+  SLIPWAY_TRY(settings, read_settings(spec, process_environment));
+  return settings.nri ? detect_nri(settings, host) : read_engines(settings, host);
+}
+
 Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs) const {
-  const RuntimeSettings settings = settings_from_json(facts.value("settings"));
+  if (facts.has("problem")) return error_from_json(facts.value("problem"));
+  RuntimeSettings settings = settings_from_json(facts.value("settings"));
+  settings.no_systemd = facts.flag("no_systemd");
   if (settings.nri) return plan_nri(settings, facts, inputs.target().live);
   Plan plan;
   for (const Engine& engine : engines())
@@ -79,7 +88,7 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
 Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(settings, read_settings(spec, process_environment));
   if (settings.nri) return verify_nri(settings, host);
-  SLIPWAY_TRY(facts, detect(spec, host));
+  SLIPWAY_TRY(facts, read_engines(settings, host));
   Findings findings;
   for (const Engine& engine : engines()) {
     if (!facts.has(engine.name)) continue;
@@ -95,7 +104,8 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
 }
 
 Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(facts, detect(spec, host));
+  SLIPWAY_TRY(settings, read_settings(spec, process_environment));
+  SLIPWAY_TRY(facts, settings.nri ? detect_nri(settings, host) : read_engines(settings, host));
   Findings findings;
   for (const Engine& engine : engines()) {
     if (!facts.has(engine.name)) continue;

@@ -21,7 +21,8 @@ class Runtime final : public Component {
  public:
   // With `mode: nri` detect, plan and verify are those of nri_mode.hpp.
 
-  /// Facts: "settings", and one object for each engine that is installed, by its name in `engines`.
+  /// Facts: "settings", and one object for each engine that is installed, by its name in `engines`; "no_systemd" where
+  /// nobody could restart them. Not applicable where there is no GPU (nvidia/gpu.hpp), or no engine.
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   /// Findings "runtime.ENGINE": the engine's own configuration has what was asked for.

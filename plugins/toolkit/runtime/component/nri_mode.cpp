@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <slipway/unix_socket.hpp>
+
 #include "toolkit/environment.hpp"
 #include "toolkit/nri/registered.hpp"
 #include "toolkit/runtime/component/component.hpp"
@@ -13,7 +15,6 @@
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
-#include "toolkit/unix_socket.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -21,7 +22,6 @@ namespace {
 constexpr EngineVersion kContainerdWithNri{1, 7};
 constexpr EngineVersion kContainerdWithNriOn{2, 0};
 constexpr const char* kWhere = "spec.components.runtime.mode";
-constexpr const char* kService = "/run/slipway/service/runtime.sock";
 constexpr const char* kUnit = "slipway-runtime.service";
 constexpr std::size_t kMostSockets = 16U << 20U;
 constexpr std::size_t kMostAnswer = 64U << 10U;
@@ -104,7 +104,7 @@ Status plan_engine(const RuntimeSettings& settings, const Json& engine, bool lis
 
 /// What the running service says of itself; null: there is none.
 Json ask_service(const Host& host) {
-  const auto end = connect_to(host, kService);
+  const auto end = connect_to(host, std::string(kControlFolder) + "/runtime.sock");
   constexpr std::string_view kQuestion = "{\"op\": \"status\"}\n";
   if (!end || ::send(end->get(), kQuestion.data(), kQuestion.size(), MSG_NOSIGNAL) < 0) return nullptr;
   std::string line;

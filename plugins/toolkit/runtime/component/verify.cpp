@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::chrono::seconds kDumpLimit{30};
 
+std::string where_to_look(const Json& facts) {
+  const std::string unit = facts.value("unit", "");
+  return unit.empty() ? "start it, and look at what it prints" : "look at `systemctl status " + unit + "`";
+}
+
 }  // namespace
 
 void verify_containerd(const std::string& name, const RuntimeSettings& settings, const Json& facts, const Host& host,
@@ -39,7 +44,7 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
   const std::string socket = facts.value("socket", "");
   if (!socket_answers(host, socket))
     return findings.fail(name, title + " has the runtime classes, but does not answer at " + socket,
-                         "look at `systemctl status " + facts.value("unit", "") + "`");
+                         where_to_look(facts));
   findings.pass(name, title + " has the runtime classes that were asked for" +
                           (cri_works(host, program, socket) ? ", and its CRI plugin is loaded" : ""));
 }
@@ -48,7 +53,7 @@ void verify_answers(const std::string& name, const Json& facts, const Host& host
   const std::string socket = facts.value("socket", "");
   if (socket.empty()) return findings.not_exercised(name, "it has no daemon that could be asked");
   if (socket_answers(host, socket)) return findings.pass(name, "it answers at " + socket);
-  findings.fail(name, "it does not answer at " + socket, "look at `systemctl status " + facts.value("unit", "") + "`");
+  findings.fail(name, "it does not answer at " + socket, where_to_look(facts));
 }
 
 }  // namespace slipway::toolkit

@@ -43,7 +43,7 @@ struct Look {
 
 void find_daemon(Look& look, const EnginePlace& place) {
   auto daemon = find_peer(look.host, look.kind.socket, "containerd");
-  look.unit = daemon && !daemon->unit.empty() ? daemon->unit : first_unit(look.host, look.kind.units);
+  look.unit = daemon ? daemon->unit : first_unit(look.host, look.kind.units);
   if (!daemon && look.kind.maker == ConfigMaker::admin) daemon = read_unit(look.host, look.unit);
   if (daemon && file_name(daemon->program) != "containerd") daemon.reset();
   look.program = place.program;

@@ -20,6 +20,7 @@ TEST(Advice, NamesTheRootInEveryCommandThatActsOnOne) {
   EXPECT_EQ(advised("run `slipway apply`, then `slipway verify --deep`", on("/srv/rootfs")),
             "run `slipway apply --root /srv/rootfs`, then `slipway verify --root /srv/rootfs --deep`");
   EXPECT_EQ(advised("`slipway init > host.yaml`", on("r")), "`slipway init --root r > host.yaml`");
+  EXPECT_EQ(advised("`slipway service gfd`", on("r")), "`slipway service --root r gfd`");
 }
 
 TEST(Advice, LeavesCommandsAloneThatActOnNoRootOrNameOne) {
@@ -31,16 +32,20 @@ TEST(Advice, LeavesCommandsAloneThatActOnNoRootOrNameOne) {
 TEST(Advice, RepeatsMachineKernelAndSpecWhereTheyWereNamed) {
   SessionOptions options = on("r");
   options.sim = "h100x8";
-  options.kernel = "6.1.0-50-amd64";
+  options.kernels = {"6.1.0-50-amd64"};
   options.spec = "my host.yaml";
   EXPECT_EQ(advised("`slipway plan` shows it", options),
             "`slipway plan --root r --sim h100x8 --kernel 6.1.0-50-amd64 -f 'my host.yaml'` shows it");
   EXPECT_EQ(advised("`slipway status`", options), "`slipway status --root r --sim h100x8 --kernel 6.1.0-50-amd64`");
   EXPECT_EQ(advised("`slipway plan --kernel 6.2`", options),
             "`slipway plan --root r --sim h100x8 -f 'my host.yaml' --kernel 6.2`");
+  options.kernels.emplace_back("6.1.0-56-amd64");
+  EXPECT_EQ(advised("`slipway status`", options),
+            "`slipway status --root r --sim h100x8 --kernel 6.1.0-50-amd64 --kernel 6.1.0-56-amd64`");
   options.root = "/host";
   options.live = true;
-  options.sim = options.kernel = options.spec = "";
+  options.kernels.clear();
+  options.sim = options.spec = "";
   EXPECT_EQ(advised("`slipway apply`", options), "`slipway apply --root /host --live`");
 }
 

@@ -95,5 +95,16 @@ TEST_F(StateFolder, WhatACutLeftGoesWithTheNextRun) {
   }
 }
 
+TEST(GenerationText, KeepsAllKernelsAndIsReadWithOne) {
+  Generation generation;
+  EXPECT_TRUE(generation_from_json(to_json(generation)).kernels.empty());
+  generation.kernels = {"6.1.0-50-amd64"};
+  EXPECT_FALSE(to_json(generation).contains("kernels")) << "as slipway 0.1.0 wrote and reads it";
+  EXPECT_EQ(generation_from_json(to_json(generation)).kernels, generation.kernels);
+  generation.kernels.emplace_back("6.1.0-56-amd64");
+  EXPECT_EQ(to_json(generation)["kernel"], "6.1.0-50-amd64");
+  EXPECT_EQ(generation_from_json(to_json(generation)).kernels, generation.kernels);
+}
+
 }  // namespace
 }  // namespace slipway::core

@@ -61,9 +61,12 @@ TEST(Manifest, GivesEachComponentWithItsSchema) {
 }
 
 TEST(Manifest, NamesTheUnitsThatComeAfterItAtABoot) {
-  const auto manifests =
-      parse_manifests("component: x\npurpose: y\nboot_before: [acme.service, b@c.socket]\n", "x.yaml");
+  const auto manifests = parse_manifests(
+      "component: x\npurpose: y\nservice_device: \"pci:v000010DE*\"\nboot_before: [acme.service, b@c.socket]\n",
+      "x.yaml");
   ASSERT_TRUE(manifests) << to_text(manifests.error());
+  EXPECT_EQ(manifests->at(0).service_device, "pci:v000010DE*");
+  EXPECT_FALSE(parse_manifests("component: x\npurpose: y\nservice_device: 'pci:v\"*'\n", "x.yaml"));
   EXPECT_EQ(manifests->at(0).boot_before, (std::vector<std::string>{"acme.service", "b@c.socket"}));
   for (const char* wrong : {"acme", "a b.service", "a.service\\nExecStart=x"})
     EXPECT_FALSE(
@@ -93,7 +96,7 @@ struct SchemaMistake {
 
 void PrintTo(const SchemaMistake& mistake, std::ostream* out) { *out << mistake.name; }
 
-class ManifestMistake : public testing::TestWithParam<SchemaMistake> {};
+class ManifestMistake : public ::testing::TestWithParam<SchemaMistake> {};
 
 TEST_P(ManifestMistake, IsNamedWithItsPosition) {
   const auto manifests = parse_manifests("component: x\npurpose: y\nspec:\n" + GetParam().spec, "x.yaml");
@@ -120,6 +123,10 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"PatternWithoutExample", "  a: {type: string, required: true, pattern: x}\n", "4:37", "needs an 'example'"},
     {"BadPattern", "  a: {type: string, pattern: '(x'}\n", "4:21", "is no regular expression"},
     {"PatternOfAnInteger", "  a: {type: integer, pattern: x}\n", "4:22", "'pattern' means nothing for this type"},
+    {"ExpectsOfAnInteger", "  a: {type: integer, expects: x}\n", "4:22", "'expects' means nothing for this type"},
+    {"ExpectsWithoutAPattern", "  a: {type: string, expects: a word}\n", "4:21", "and there is none"},
+    {"DefaultAgainstWhatIsExpected", "  a: {type: string, pattern: '[0-9]+', expects: digits, default: x}\n", "4:66",
+     "a.default: expected digits, found 'x'"},
     {"ValuesOfAString", "  a: {type: string, values: [x]}\n", "4:21", "'values' means nothing for this type"},
     {"EnumWithoutValues", "  a: {type: enum}\n", "4:6", "an enum needs 'values'"},
     {"ValueTwice", "  a: {type: enum, values: [x, x]}\n", "4:19", "a value is given twice"},
@@ -140,14 +147,15 @@ const std::vector<SchemaMistake> kSchemaMistakes{
     {"KeyWithoutSchema", "  a:\n", "4:3", "the key 'type' is missing in a"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Schema, ManifestMistake, testing::ValuesIn(kSchemaMistakes),
+INSTANTIATE_TEST_SUITE_P(Schema, ManifestMistake, ::testing::ValuesIn(kSchemaMistakes),
                          [](const auto& test) { return test.param.name; });
 
 TEST(Manifest, NamesEveryMistakeAtOnce) {
   const auto manifests = parse_manifests("component: A_b\npurpos: x\nafter: driver\nspec: {a: {type: no}}\n", "x.yaml");
   ASSERT_FALSE(manifests);
   const Error& error = manifests.error();
-  EXPECT_EQ(error.what, "component: 'A_b' does not fit the pattern [a-z][a-z0-9-]{0,39}");
+  EXPECT_EQ(error.what,
+            "component: expected lower-case letters, digits and - (at most 40), a letter first, found 'A_b'");
   ASSERT_EQ(error.details.size(), 3U) << to_text(error);
   EXPECT_EQ(error.details[0].second, "x.yaml:2:1: unknown key 'purpos' in this file; did you mean 'purpose'?");
   EXPECT_EQ(error.details[1].second, "x.yaml:3:8: after: expected a list, found 'driver'");

@@ -56,7 +56,7 @@ struct Change {
 
 void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
 
-class ChangedPlugin : public testing::TestWithParam<Change> {};
+class ChangedPlugin : public ::testing::TestWithParam<Change> {};
 
 TEST_P(ChangedPlugin, IsRefusedInWords) {
   std::string bytes = plugin_bytes("test-alpha");
@@ -84,7 +84,7 @@ const std::vector<Change> kChanges{
     {"ShortNote", [](std::string& bytes) { at<std::uint32_t>(bytes, note_offset(bytes) - 16) = 6; }, "note is broken"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Elf, ChangedPlugin, testing::ValuesIn(kChanges),
+INSTANTIATE_TEST_SUITE_P(Elf, ChangedPlugin, ::testing::ValuesIn(kChanges),
                          [](const auto& test) { return test.param.name; });
 
 TEST(ServiceProgram, MayBeAtAFixedAddress) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/manifest.hpp"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 
 #include "core/spec/document.hpp"
@@ -41,6 +43,39 @@ TEST(DriverManifest, HasHelpAndAnExampleForEveryKey) {
   EXPECT_EQ(parsed.provides, std::vector<std::string>{"gpu-driver"});
 }
 
+// A version that could not be read was answered with a regular expression.
+TEST(DriverManifest, SaysInWordsWhatAVersionLooksLike) {
+  for (const char* wrong : {"53x", "535 550", ">=535,<550", "newest"}) {
+    const auto spec = section_of({{"source", "/p"}, {"version", wrong}});
+    ASSERT_FALSE(spec) << wrong;
+    EXPECT_EQ(
+        spec.error().what,
+        "driver.version: expected a version (535.261.03), a branch (535), a range (\">=535.200 <550\") or latest, "
+        "found '" +
+            std::string(wrong) + "'");
+    EXPECT_EQ(spec.error().next, "write it like this: 535.261.03");
+  }
+}
+
+void expect_words_for_patterns(const core::SchemaKey& key, const std::string& name) {
+  EXPECT_EQ(key.pattern.empty(), key.expects.empty()) << name << " has a pattern and no words for people";
+  for (const core::SchemaKey& items : key.items) expect_words_for_patterns(items, name + "[]");
+  for (const auto& [child, schema] : key.keys) expect_words_for_patterns(schema, name + "." + child);
+}
+
+TEST(OwnManifests, HaveWordsForEveryPattern) {
+  const auto plugins = std::filesystem::path(DRIVER_MANIFEST).parent_path().parent_path();
+  std::size_t seen = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(plugins)) {
+    if (!file.path().string().ends_with(".component.yaml")) continue;
+    const auto manifests = core::parse_manifests(testing::content_of(file.path().string()), file.path().string());
+    ASSERT_TRUE(manifests) << to_text(manifests.error());
+    for (const core::Manifest& each : *manifests) expect_words_for_patterns(each.spec, each.component);
+    seen += manifests->size();
+  }
+  EXPECT_GE(seen, 6U);
+}
+
 TEST(DriverManifest, GivesSettingsFromASourceAlone) {
   const auto spec = section_of({{"source", "oci://registry:5000/nvidia/driver"}});
   ASSERT_TRUE(spec) << to_text(spec.error());
@@ -62,6 +97,8 @@ TEST(DriverManifest, TakesEveryKeyThatTheSettingsRead) {
                                 {"load", {"nvidia-drm"}},
                                 {"blacklist_nouveau", false},
                                 {"libdir", "/opt/lib"},
+                                {"kernels", {"6.1.0-50-amd64", "6.1.0-56-amd64"}},
+                                {"kernel_without_package", "note"},
                                 {"existing", "keep"}});
   ASSERT_TRUE(spec) << to_text(spec.error());
   const auto settings = read_settings(*spec);
@@ -75,6 +112,8 @@ TEST(DriverManifest, TakesEveryKeyThatTheSettingsRead) {
   EXPECT_EQ(settings->load.back(), "nvidia-drm");
   EXPECT_FALSE(settings->blacklist_nouveau);
   EXPECT_EQ(settings->libdir, "/opt/lib");
+  EXPECT_EQ(settings->kernels.releases.size(), 2U);
+  EXPECT_TRUE(settings->note_missing_package);
   EXPECT_TRUE(settings->keep_existing);
 }
 

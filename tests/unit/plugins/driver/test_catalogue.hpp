@@ -20,6 +20,7 @@ struct TestPackage {
   std::string flavour = "open";
   std::string os = "debian12";
   std::string arch = "x86_64";
+  std::string vermagic = {};    ///< of the modules layer; empty: it does not say
   Json extra = Json::object();  ///< more annotations of the manifest
 
   CatalogueEntry entry() const;

@@ -72,6 +72,7 @@ std::string ar_member(const std::string& name, const std::string& content) {
 std::string TestDeb::write(const std::string& folder, const std::string& filter) const {
   std::string control = fmt::format("Package: {}\nVersion: {}\nArchitecture: {}\n", package, version, architecture);
   if (!depends.empty()) control += "Depends: " + depends + "\n";
+  control += fields;
   control += "Description: a test\n Depends: not-this-one\n";
   const std::string ending = filter == "zstd" ? "zst" : filter == "gzip" ? "gz" : filter;
   const std::string file = fmt::format("{}/{}_{}_{}.deb", folder, package, version, architecture);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -186,14 +187,29 @@ TEST(GfdOptions, OfTheCommandLineComeBeforeTheEnvironmentAndTheFile) {
   const slipway::testing::TempDir root;
   root.file("config.yaml", "version: v1\nflags: {migStrategy: single, gfd: {noTimestamp: true}}\n");
   const std::string file = "--config-file=" + root.at("config.yaml").string();
-  EXPECT_EQ(read_tool_options({file})->config.mig_strategy, MigStrategy::single);
+  EXPECT_EQ(read_tool_options("labels", {file})->config.mig_strategy, MigStrategy::single);
   setenv("GFD_MIG_STRATEGY", "mixed", 1);
-  EXPECT_EQ(read_tool_options({file})->config.mig_strategy, MigStrategy::mixed);
-  EXPECT_EQ(read_tool_options({file, "--mig-strategy", "none"})->config.mig_strategy, MigStrategy::none);
+  EXPECT_EQ(read_tool_options("labels", {file})->config.mig_strategy, MigStrategy::mixed);
+  EXPECT_EQ(read_tool_options("labels", {file, "--mig-strategy", "none"})->config.mig_strategy, MigStrategy::none);
   unsetenv("GFD_MIG_STRATEGY");
-  EXPECT_FALSE(read_tool_options({file})->config.timestamp);
-  EXPECT_TRUE(read_tool_options({file, "--no-timestamp=false"})->config.timestamp);
-  EXPECT_EQ(read_tool_options({"--colour"}).error().where, "command line");
+  EXPECT_FALSE(read_tool_options("labels", {file})->config.timestamp);
+  EXPECT_TRUE(read_tool_options("labels", {file, "--no-timestamp=false"})->config.timestamp);
+  EXPECT_EQ(read_tool_options("labels", {"--colour"}).error().where, "command line");
+  for (const char* useless : {"--mig-strategy=none", "--no-timestamp", "--config-file=a", "--operator-labels"})
+    EXPECT_EQ(read_tool_options("devices", {useless}).error().where, "command line") << useless;
+  EXPECT_FALSE(read_tool_options("labels", {"--node-name", "a"}).ok());
+}
+
+// `-o json` was taken and printed text; a relative file was looked for below the root.
+TEST(GfdOptions, KnowTheFormsOfOutputAndTheWorkingDirectory) {
+  EXPECT_EQ(read_tool_options("labels", {"-o", "json"})->form, "json");
+  EXPECT_EQ(to_text(read_tool_options("labels", {"-o", "yaml"}).error()).substr(0, 42),
+            "error: -o takes text or json, not 'yaml'\n ");
+  EXPECT_FALSE(read_tool_options("devices", {"-o", "toml"}).ok());
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(read_tool_options("labels", {"--machine-type-file", "type"})->config.machine_type_file, here + "/type");
+  EXPECT_EQ(read_tool_options("labels", {"--driver-root", "../d/."})->config.driver_root,
+            std::filesystem::path(here + "/../d/").lexically_normal().string());
 }
 
 }  // namespace

@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <slipway/testing/fake_host.hpp>
+
+#include "nvidia/loaded_driver.hpp"
+
 namespace slipway::nvidia {
 namespace {
 
@@ -121,6 +125,33 @@ TEST(Gpu, TakesEveryNameThatItOffers) {
     ASSERT_TRUE(gpu) << name;
     EXPECT_LT(gpu->architecture, Architecture::newer) << name;
   }
+}
+
+// Each component had its own rule, and two went on in an image of which the spec said `hardware: detect`.
+TEST(FactsWithoutGpu, FollowWhatTheSpecSaysOfHardware) {
+  testing::FakeHost host;
+  EXPECT_FALSE(facts_without_gpu(host)) << "an image";
+  EXPECT_EQ(facts_without_gpu(host.hardware("detect"))->why_not(),
+            "this root shows no devices, and hardware is detect");
+  EXPECT_TRUE(facts_without_gpu(host.hardware("require"))->has("problem"));
+  host.live("6.1").hardware("");
+  host.pci({.address = "0000:02:00.0", .vendor = 0x10de, .device = 0x22a3, .device_class = 0x068000});
+  EXPECT_EQ(facts_without_gpu(host)->why_not(), "no NVIDIA GPU on the PCI bus") << "an NVSwitch is none";
+  EXPECT_FALSE(facts_without_gpu(host.hardware("assume")));
+  host.pci({.address = "0000:65:00.0", .vendor = 0x10de, .device = 0x2330, .device_class = 0x030200});
+  for (const char* hardware : {"detect", "require", "assume"})
+    EXPECT_FALSE(facts_without_gpu(host.hardware(hardware))) << hardware;
+}
+
+// Services and tools that asked NVML on a machine without a GPU had nvidia.ko loaded and unloaded once a second.
+TEST(DriverForNothing, IsLoadedByNvmlOnlyWhereTheKernelHasOneAndThereIsNoGpu) {
+  testing::FakeHost host;
+  host.live("6.1").file("/proc/sys/kernel/osrelease", "6.1\n");
+  EXPECT_FALSE(would_load_driver_for_nothing(host)) << "a mock of NVML, or a driver root without a module";
+  host.file("/lib/modules/6.1/modules.dep", "kernel/a.ko:\nupdates/slipway/nvidia.ko.xz:\n");
+  EXPECT_TRUE(would_load_driver_for_nothing(host));
+  host.pci({.address = "0000:65:00.0", .vendor = 0x10de, .device = 0x2330, .device_class = 0x030200});
+  EXPECT_FALSE(would_load_driver_for_nothing(host));
 }
 
 TEST(NvSwitch, IsKnownByItsManagementFunctionAlone) {

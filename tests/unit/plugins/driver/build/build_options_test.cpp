@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
 #include <gmock/gmock.h>
 
 #include "driver/build/options.hpp"
@@ -25,6 +27,16 @@ TEST(BuildOptions, AreReadInBothSpellings) {
   EXPECT_EQ(options->flavour, nvidia::Flavour::proprietary);
   EXPECT_TRUE(options->with_source);
   EXPECT_EQ(options->root, "/");
+}
+
+TEST(BuildOptions, AreAboutTheWorkingDirectoryOfTheCaller) {
+  const auto options = parse_build_options({"--debs", "d/.", "--kernel", "k", "--output", "../o", "--headers", "h"});
+  ASSERT_TRUE(options) << to_text(options.error());
+  const std::filesystem::path here = std::filesystem::current_path();
+  EXPECT_EQ(options->debs, (here / "d").string());
+  EXPECT_EQ(options->output, (here.parent_path() / "o").string());
+  EXPECT_EQ(options->headers, (here / "h").string());
+  EXPECT_EQ(options->scratch, "");
 }
 
 TEST(BuildOptions, SayWhatIsWrongAndWhatWasMeant) {

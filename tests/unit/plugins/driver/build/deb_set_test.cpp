@@ -95,6 +95,19 @@ TEST_F(DebSetTest, PicksTheHeadersToolsForTheSameProcessor) {
   EXPECT_THAT(choose_header_debs(all(), "6.1.0-50-amd64").error().what, HasSubstr("linux-kbuild-6.1 is missing"));
 }
 
+// The headers of one update and the common ones of another give modules that refuse to load.
+TEST_F(DebSetTest, RefusesCommonHeadersOfAnotherVersion) {
+  have(testing::header_debs("6.1.0-50-amd64", "6.1.176-1"));
+  std::filesystem::remove(folder.at("/linux-headers-6.1.0-50-common_6.1.176-1_amd64.deb"));
+  have({{.package = "linux-headers-6.1.0-50-common", .version = "6.1.170-3"}});
+  const auto error = choose_header_debs(all(), "6.1.0-50-amd64").error();
+  EXPECT_EQ(error.code, ErrorCode::conflict);
+  EXPECT_EQ(error.what,
+            "linux-headers-6.1.0-50-amd64 6.1.176-1 belongs to linux-headers-6.1.0-50-common 6.1.176-1, and "
+            "linux-headers-6.1.0-50-common 6.1.170-3 is there");
+  EXPECT_EQ(error.next, "put that one there: `apt-get download linux-headers-6.1.0-50-common=6.1.176-1`");
+}
+
 TEST_F(DebSetTest, ListsTheHeadersThatAreThereWhenTheWantedAreNot) {
   have(testing::header_debs("6.1.0-50-amd64", "6.1.176-1"));
   EXPECT_EQ(

@@ -28,6 +28,7 @@ class CoreSide final : public ToolIo {
 
   void print(std::string_view text) override { printed += text; }
   void log(std::string_view text) override { logged += std::string(text) + "\n"; }
+  void warn(std::string_view text) override { warned += std::string(text) + "\n"; }
   void progress(std::string_view, std::uint64_t, std::uint64_t) override {}
   Result<Json> core(std::string_view op, const Json& request) override {
     if (op == "pkg.build") return pack(request);
@@ -45,11 +46,16 @@ class CoreSide final : public ToolIo {
   std::string module = testing::compressed(content_of(MODULE_50), "zstd");
   std::optional<Error> fails;
   std::vector<Json> builds;
+  std::optional<Error> packing_fails;
   std::string printed;
   std::string logged;
+  std::string warned;
+  Json packing;
 
  private:
-  Result<Json> pack(const Json& request) const {
+  Result<Json> pack(const Json& request) {
+    packing = request;
+    if (packing_fails) return *packing_fails;
     fs::remove_all(keep_);
     fs::copy(request["directory"].get<std::string>(), keep_,
              fs::copy_options::recursive | fs::copy_options::copy_symlinks);
@@ -66,11 +72,20 @@ class PackageBuildTest : public ::testing::Test {
     for (const auto& deb : testing::header_debs("6.1.0-56-amd64", "6.1.192-2")) deb.write(folder.string());
     folder.directory("/scratch");
     host.root().file("/usr/bin/sh", testing::program_for("x86_64"));
+    for (const auto* program : {"gcc-12", "make", "strip"}) host.root().file(std::string("/usr/bin/") + program, "");
+  }
+  // What the build says when it is refused before anything was unpacked or compiled.
+  Error refusal(const std::vector<std::string>& more, const std::string& kernel = "6.1.0-50-amd64") {
+    const auto done = build(more, kernel);
+    EXPECT_FALSE(done);
+    EXPECT_TRUE(core.builds.empty());
+    EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
+    return done ? Error{} : done.error();
   }
   Result<int> build(std::vector<std::string> more, const std::string& kernel = "6.1.0-50-amd64") {
     std::vector<std::string> arguments{"--debs",    folder.string(),
                                        "--kernel",  kernel,
-                                       "--output",  "/layout",
+                                       "--output",  folder.at("/layout").string(),
                                        "--os",      "debian12",
                                        "--scratch", folder.at("/scratch").string(),
                                        "--root",    host.root().string()};
@@ -213,6 +228,138 @@ TEST_F(PackageBuildTest, LeavesNothingBehindInTheScratchFolder) {
   core.fails = Error{ErrorCode::build_failed, "no", "", "", {}};
   ASSERT_FALSE(build({}));
   EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
+}
+
+// The artifact worker refused a relative --output after ten minutes of compiling.
+TEST_F(PackageBuildTest, TakesRelativePathsAsTheCallersOwn) {
+  const auto relative = [&](const std::string& path) { return fs::relative(folder.at(path)).string(); };
+  ASSERT_TRUE(build({"--output", relative("/layout"), "--debs", relative(""), "--scratch", relative("/scratch")}));
+  EXPECT_EQ(core.packing["output"], folder.at("/layout").string());
+  EXPECT_EQ(core.builds.front()["log"].get<std::string>().find(folder.at("/scratch").string()), 0U);
+}
+
+TEST_F(PackageBuildTest, LooksAtItsFoldersFirst) {
+  folder.file("/file", "no folder");
+  folder.file("/full/something", "no layout");
+  EXPECT_EQ(refusal({"--output", folder.at("/file").string()}).what,
+            "the layout to write is a folder, and this is a file");
+  EXPECT_EQ(refusal({"--output", folder.at("/full").string()}).what,
+            "the folder is no OCI layout, and it is not empty");
+  EXPECT_EQ(refusal({"--scratch", folder.at("/none").string()}).what, "the folder for temporary files is not there");
+  EXPECT_EQ(refusal({"--output", folder.at("/file/layout").string()}).what,
+            "the layout to write would be below a file");
+}
+
+TEST_F(PackageBuildTest, LooksForRoomFirst) {
+  testing::TestDeb huge{.package = "libnvidia-nvvm4", .fields = "Installed-Size: 9007199254740991\n"};
+  huge.write(folder.string());
+  const auto error = refusal({});
+  EXPECT_EQ(error.code, ErrorCode::no_space);
+  EXPECT_THAT(error.what, HasSubstr("the build may take 9223372"));
+  EXPECT_THAT(error.next, HasSubstr("--scratch DIR"));
+}
+
+TEST_F(PackageBuildTest, LooksForTheCompilerFirst) {
+  fs::remove(host.root().at("/usr/bin/gcc-12"));
+  fs::remove(host.root().at("/usr/bin/make"));
+  const auto error = refusal({});
+  EXPECT_EQ(error.code, ErrorCode::not_found);
+  EXPECT_EQ(error.what, "the modules cannot be compiled: there is no gcc-12, make in " + host.root().string());
+}
+
+TEST_F(PackageBuildTest, LooksAtKeyAndCertificateFirst) {
+  const std::string none = folder.at("/none.pem").string();
+  EXPECT_EQ(refusal({"--sign-key", none, "--sign-cert", none}).code, ErrorCode::not_found);
+  folder.file("/key.pem", "no key");
+  const std::string file = folder.at("/key.pem").string();
+  EXPECT_EQ(refusal({"--sign-key", file, "--sign-cert", file}).code, ErrorCode::invalid);
+}
+
+TEST_F(PackageBuildTest, RefusesHeadersForAnotherProcessorFirst) {
+  fs::remove(folder.at("/linux-headers-6.1.0-50-amd64_6.1.176-1_amd64.deb"));
+  auto headers = testing::header_debs("6.1.0-50-amd64", "6.1.176-1").front();
+  headers.architecture = "arm64";
+  headers.depends = "";
+  headers.write(folder.string());
+  const auto error = refusal({});
+  EXPECT_EQ(error.code, ErrorCode::conflict);
+  EXPECT_EQ(error.what, "linux-headers-6.1.0-50-amd64 is for arm64, and the driver for amd64");
+}
+
+TEST_F(PackageBuildTest, KeepsWhatWasCompiledWhenPackingFails) {
+  core.packing_fails = Error{ErrorCode::no_space, "no space left", "/layout", "free some space", {}};
+  const auto error = build({}).error();
+  EXPECT_EQ(error.code, ErrorCode::no_space);
+  EXPECT_EQ(error.next,
+            "free some space; then run the same command again: it takes up the compiled modules, which are kept");
+  ASSERT_EQ(error.details.back().first, "kept");
+  const std::string kept = error.details.back().second;
+  EXPECT_TRUE(fs::exists(kept + "/modules/kernel/nvidia.ko.zst")) << kept;
+
+  core.packing_fails.reset();
+  ASSERT_TRUE(build({}));
+  EXPECT_EQ(core.builds.size(), 1U) << "nothing is compiled again";
+  EXPECT_TRUE(fs::exists(package("modules/kernel/nvidia.ko.zst")));
+  EXPECT_THAT(core.warned, HasSubstr("taking up the modules that an earlier run compiled: " + kept));
+  EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
+}
+
+TEST_F(PackageBuildTest, CompilesAgainWhatWasKeptOfAnotherBuild) {
+  core.packing_fails = Error{ErrorCode::no_space, "no space left", "", "", {}};
+  ASSERT_FALSE(build({}));
+  core.packing_fails.reset();
+  host.root().file("/usr/bin/gcc-12", "another compiler");
+  ASSERT_TRUE(build({}));
+  EXPECT_EQ(core.builds.size(), 2U);
+}
+
+// Somebody else could have put modules of their own where the next run looks for what it kept.
+TEST_F(PackageBuildTest, TakesUpNothingFromAFolderThatOthersMayWriteTo) {
+  const auto kept = folder.at("/scratch/slipway-driver-535.261.03-6.1.0-50-amd64-open");
+  fs::create_directory(kept);
+  fs::permissions(kept, fs::perms::all);
+  EXPECT_EQ(build({}).error().code, ErrorCode::denied);
+  fs::remove(kept);
+  fs::create_directory(folder.at("/elsewhere"));
+  fs::create_directory_symlink(folder.at("/elsewhere"), kept);
+  EXPECT_EQ(build({}).error().code, ErrorCode::denied);
+}
+
+// MPS did not work: its server is in usr/sbin, of which nothing was taken.
+TEST_F(PackageBuildTest, TakesTheServerOfMpsAndTheListOfOpenClDrivers) {
+  for (const testing::TestDeb& deb : std::vector<testing::TestDeb>{
+           {.package = "nvidia-cuda-mps",
+            .entries = {{.path = "./usr/bin/nvidia-cuda-mps-control", .content = "control", .mode = 0755},
+                        {.path = "./usr/sbin/nvidia-cuda-mps-server", .content = "server", .mode = 0755}}},
+           {.package = "nvidia-opencl-common",
+           .entries = {{.path = "./etc/OpenCL/vendors/nvidia.icd", .content = "libnvidia-opencl.so.1\n"}}}})
+    deb.write(folder.string());
+  ASSERT_TRUE(build({}));
+  EXPECT_EQ(content_of(package("userspace/usr/bin/nvidia-cuda-mps-server")), "server");
+  EXPECT_EQ(content_of(package("userspace/etc/OpenCL/vendors/nvidia.icd")), "libnvidia-opencl.so.1\n");
+  const Json layers = description()["manifests"][0]["layers"];
+  const Json files = Json::parse(layers[0]["annotations"][annotation::kFiles].get<std::string>());
+  EXPECT_EQ(files["tools"], (Json{"nvidia-cuda-mps-control", "nvidia-cuda-mps-server", "nvidia-smi"}));
+  EXPECT_EQ(files["icds"], Json{"nvidia.icd"});
+}
+
+TEST_F(PackageBuildTest, NamesWhatItLeavesOut) {
+  const std::string lib = "./usr/lib/x86_64-linux-gnu/nvidia/current/";
+  testing::TestDeb{.package = "libnvidia-allocator1",
+                   .entries = {{.path = lib + "libnvidia-allocator.so.535.261.03", .content = "no ELF"},
+                               {.path = lib + "nvidia-drm_gbm.so", .link = "libnvidia-allocator.so.535.261.03"},
+                               {.path = "./usr/share/doc/libnvidia-allocator1/changelog.gz"}}}
+      .write(folder.string());
+  testing::TestDeb{.package = "nvidia-opencl-icd",
+                   .entries = {{.path = lib + "libnvidia-opencl.so.535.261.03", .content = "no ELF"}}}
+      .write(folder.string());
+  ASSERT_TRUE(build({}));
+  EXPECT_THAT(core.printed, HasSubstr("  left out: usr/lib/x86_64-linux-gnu/nvidia/current/nvidia-drm_gbm.so "
+                                      "(libnvidia-allocator1)\n"));
+  EXPECT_THAT(core.printed, ::testing::Not(HasSubstr("changelog")));
+  EXPECT_THAT(core.printed, ::testing::Not(HasSubstr("nvidia-smi.1.gz")));
+  EXPECT_THAT(core.printed, ::testing::Not(HasSubstr("libcuda.so")));
+  EXPECT_THAT(core.warned, HasSubstr("apt-get download nvidia-opencl-common"));
 }
 
 TEST_F(PackageBuildTest, PrintsItsUsageWhenAskedForHelp) {

@@ -180,6 +180,7 @@ TEST_F(ChooseVersionTest, SaysThatASourceIsEmpty) {
   EXPECT_EQ(error.what, "oci://registry:5000/nvidia/driver holds no driver package");
   EXPECT_EQ(error.where, "spec.components.driver.source");
   EXPECT_THAT(error.next, HasSubstr("slipway driver build"));
+  EXPECT_THAT(error.next, HasSubstr("`slipway pkg push LAYOUT --to oci://registry:5000/nvidia/driver`"));
 }
 
 }  // namespace

@@ -82,6 +82,48 @@ TEST(HostFacts, SurviveTheTripThroughFacts) {
   EXPECT_EQ(back.installed->modules, std::vector<std::string>{"nvidia.ko"});
 }
 
+TEST(HostFacts, OfSeveralKernelsSurviveTheTripThroughFacts) {
+  TestHost host;
+  host.build_tools();
+  host.root().file("/usr/lib/modules/6.1.0-56-amd64/modules.builtin", "");
+  const HostFacts facts = read_host_facts(*host.live(), {KernelChoice::Which::all, {}});
+  EXPECT_EQ(facts.kernel.release, "6.1.0-56-amd64");
+  ASSERT_EQ(facts.further_kernels.size(), 1U);
+  EXPECT_EQ(facts.further_kernels[0].release, testing::kKernel);
+  EXPECT_EQ(facts.further_kernels[0].compiler, "/usr/bin/gcc-12");
+  EXPECT_EQ(facts.running_kernel, testing::kKernel);
+  const HostFacts back = host_facts_from(to_facts(facts));
+  EXPECT_EQ(to_json(to_facts(back)), to_json(to_facts(facts)));
+  EXPECT_TRUE(back.further_kernels[0].headers);
+}
+
+TEST(Receipt, NamesEachKernelWithItsModules) {
+  Receipt receipt{
+      .version = "535.261.03", .kernel_release = "b", .files = {.libdir = "usr/lib64"}, .modules = {"b.ko"}};
+  receipt.further = {{"a", true, "sha256:a", {"a.ko"}}};
+  receipt.without = {"c"};
+  const Json json = to_json(receipt);
+  EXPECT_EQ(json["kernels"][0]["release"], "b");
+  EXPECT_EQ(json["kernels"][1]["modules"], Json{"a.ko"});
+  const auto back = receipt_from_json(json);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(to_json(*back), json);
+  EXPECT_TRUE(back->has_kernel("a"));
+  EXPECT_FALSE(back->has_kernel("c"));
+}
+
+// As slipway 0.1.0 wrote it.
+TEST(Receipt, OfOneKernelIsStillRead) {
+  const auto receipt = receipt_from_json(Json::parse(
+      R"({"apiVersion": "slipway.dev/driver/v1", "version": "535.261.03", "flavour": "open", "kernel": "6.1.0-50-amd64",
+          "compiled": true, "manifest": "sha256:1", "files": {"libdir": "usr/lib64", "libraries": [], "tools": [],
+          "icds": []}, "firmware": true, "modules": ["nvidia.ko"], "libdir": ""})"));
+  ASSERT_TRUE(receipt);
+  ASSERT_EQ(receipt->kernels().size(), 1U);
+  EXPECT_EQ(receipt->kernels()[0].modules, std::vector<std::string>{"nvidia.ko"});
+  EXPECT_TRUE(receipt->kernels()[0].compiled);
+}
+
 TEST(Receipt, OfAnotherFormatIsNone) {
   TestHost host;
   for (const auto* text : {"", "{", "[]", "{\"apiVersion\": \"slipway.dev/driver/v9\"}",

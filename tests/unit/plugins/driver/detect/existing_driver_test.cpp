@@ -69,7 +69,7 @@ TEST(ExistingDriver, IsSeenInModulesDepUnderDebiansNamesAndNotOurs) {
 }
 
 TEST(ExistingDriver, IsNotThereOnABareHost) {
-  EXPECT_THAT(find_existing_drivers(*TestHost().offline(), "x"), IsEmpty());
+  EXPECT_THAT(find_existing_drivers(*TestHost().offline(), {"x"}), IsEmpty());
 }
 
 TEST(ExistingDriver, OfTheInstallerAndOfDkmsIsFoundWithTheWayToRemoveIt) {
@@ -77,7 +77,7 @@ TEST(ExistingDriver, OfTheInstallerAndOfDkmsIsFoundWithTheWayToRemoveIt) {
   host.root().file("/var/lib/nvidia/log", "550.54.14\nNVIDIA Accelerated Graphics Driver\n");
   host.root().directory("/var/lib/dkms/nvidia-current-open/535.261.03");
   host.root().directory("/var/lib/dkms/nvidia-fs/2.13");
-  EXPECT_EQ(shown(find_existing_drivers(*host.offline(), testing::kKernel)),
+  EXPECT_EQ(shown(find_existing_drivers(*host.offline(), {testing::kKernel})),
             "DKMS: /var/lib/dkms/nvidia-current-open/535.261.03 | 535.261.03 | open | dkms remove "
             "nvidia-current-open/535.261.03 --all\n"
             "installer: NVIDIA's installer (.run) | 550.54.14 |  | nvidia-uninstall\n");
@@ -88,10 +88,10 @@ TEST(ExistingDriver, IsSeenInLibrariesButNotInLinksIntoTheStore) {
   ours.root().file("/usr/lib/slipway/store/driver/a/userspace/usr/lib/x86_64-linux-gnu/libcuda.so.535.261.03", "");
   ours.root().link("/usr/lib/x86_64-linux-gnu/libcuda.so.1",
                    "../slipway/store/driver/a/userspace/usr/lib/x86_64-linux-gnu/libcuda.so.535.261.03");
-  EXPECT_THAT(find_existing_drivers(*ours.offline(), testing::kKernel), IsEmpty());
+  EXPECT_THAT(find_existing_drivers(*ours.offline(), {testing::kKernel}), IsEmpty());
   TestHost theirs;
   theirs.root().file("/usr/lib64/libnvidia-ml.so.580.82.07", "");
-  const auto traces = find_existing_drivers(*theirs.offline(), testing::kKernel);
+  const auto traces = find_existing_drivers(*theirs.offline(), {testing::kKernel});
   ASSERT_EQ(traces.size(), 1U);
   EXPECT_EQ(traces[0].version, "580.82.07");
   EXPECT_EQ(traces[0].what, "/usr/lib64/libnvidia-ml.so.580.82.07");

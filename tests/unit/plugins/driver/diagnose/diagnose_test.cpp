@@ -72,6 +72,25 @@ TEST_F(DriverDiagnose, TakesTheNewestKernelForTheNextBootWhereNoLinkNamesIt) {
   EXPECT_THAT(found(), HasSubstr("next boot's kernel 6.1.0-56-amd64"));
 }
 
+TEST_F(DriverDiagnose, CountsEachKernelThatHasModulesAndLooksAtTheirFiles) {
+  host.kernel("6.1.0-56-amd64");
+  Receipt receipt = installed();
+  receipt.further = {{"6.1.0-56-amd64", false, {}, {}}};
+  host.file("/usr/lib/slipway/driver.json", receipt_text(receipt));
+  host.directory("/lib/modules/6.1.0-56-amd64/updates/slipway");
+  EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.kernel: kernel 6.1.0-50-amd64 has lost its driver modules"),
+                             HasSubstr("run `slipway apply`")));
+  host.directory(std::string("/lib/modules/") + kKernel + "/updates/slipway");
+  EXPECT_EQ(found(), "") << "the kernel of the next boot has modules";
+}
+
+TEST_F(DriverDiagnose, FollowsTheBootLoaderToTheNextKernel) {
+  host.kernel("6.1.0-56-amd64");
+  host.file("/boot/loader/loader.conf", "default a*\n")
+      .file("/boot/loader/entries/a.conf", "linux /vmlinuz-6.1.0-50-amd64\n");
+  EXPECT_EQ(found(), "") << "the newest is not booted";
+}
+
 TEST_F(DriverDiagnose, FindsARunningKernelWithoutModules) {
   host.live("6.1.0-56-amd64").kernel("6.1.0-56-amd64");
   EXPECT_THAT(found(), HasSubstr("fail driver.kernel: the running kernel 6.1.0-56-amd64 has no driver modules"));

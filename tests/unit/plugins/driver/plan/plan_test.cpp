@@ -297,5 +297,27 @@ TEST(DriverPlan, LeavesOutABrokenPackageAndSaysSo) {
   EXPECT_THAT(planning.good(*host.live()).notes(), Contains(HasSubstr("is neither open nor proprietary")));
 }
 
+// They were installed, and the apply ended with "driver: failed" beside "Generation 2 is in force".
+TEST(PlanVermagic, OfModulesThatTheKernelWouldRefuseIsAnErrorBeforeAnythingIsChanged) {
+  TestHost host;
+  host.gpu("0000:65:00.0", 0x2330);
+  host.root().file("usr/lib/modules/6.1.0-50-amd64/kernel/a.ko", testing::content_of(MODULE_50));
+  Planning planning;
+  planning.packages = {TestPackage{.vermagic = "6.1.0-50-amd64 SMP preempt mod_unload modversions"}};
+  planning.good(*host.live());
+  planning.packages = {TestPackage{.vermagic = "6.1.0-50-amd64 SMP mod_unload "}};
+  const Error error = planning.bad(*host.live());
+  EXPECT_THAT(error.what, HasSubstr("they were made for '6.1.0-50-amd64 SMP mod_unload'"));
+  EXPECT_THAT(error.what, HasSubstr("it takes '6.1.0-50-amd64 SMP preempt mod_unload modversions'"));
+}
+
+TEST(PlanVermagic, OfAnotherReleaseIsAnErrorWhereTheKernelHasNoModulesToCompareWith) {
+  TestHost host;
+  host.gpu("0000:65:00.0", 0x2330);
+  Planning planning;
+  planning.packages = {TestPackage{.vermagic = "6.1.0-49-amd64 SMP preempt"}};
+  EXPECT_THAT(planning.bad(*host.live()).what, HasSubstr("do not fit kernel 6.1.0-50-amd64"));
+}
+
 }  // namespace
 }  // namespace slipway::driver

@@ -164,6 +164,72 @@ TEST_F(DriverVerify, FailsForAnotherVersionThanTheSpecsAndForAnotherKernel) {
   EXPECT_THAT(live(), HasSubstr("is installed, the spec asks for 535.261.03\n"));
 }
 
+/// The same with a second kernel, 6.1.0-56-amd64, which is the target.
+class DriverVerifyKernels : public DriverVerify {
+ protected:
+  DriverVerifyKernels() {
+    const auto& root = host.root();
+    root.file("/usr/lib/modules/6.1.0-56-amd64/modules.builtin", "");
+    root.file("/usr/lib/modules/6.1.0-56-amd64/modules.dep", "updates/slipway/nvidia.ko:\n");
+    root.link("/usr/lib/modules/6.1.0-56-amd64/updates/slipway",
+              "../../../slipway/store/driver/current/modules/6.1.0-56-amd64/kernel");
+    root.file(second_path, testing::content_of(MODULE_56));
+    receipt.further = {{receipt.kernel_release, false, {}, receipt.modules}};
+    receipt.kernel_release = "6.1.0-56-amd64";
+    receipt.modules = {"nvidia.ko"};
+    write();
+  }
+  void write() const { host.root().file("/usr/lib/slipway/driver.json", receipt_text(receipt)); }
+  std::string with(const Json& kernels, const std::string& policy = "error") const {
+    const Spec spec{{{"version", "535.261.03"},
+                     {"load", {"nvidia", "nvidia-uvm"}},
+                     {"blacklist_nouveau", true},
+                     {"kernels", kernels},
+                     {"kernel_without_package", policy}}};
+    auto result = Driver{}.verify(spec, *host.live());
+    EXPECT_TRUE(result) << to_text(result.error());
+    return result ? summary(*result) : std::string{};
+  }
+  const std::string second_path = "/usr/lib/slipway/store/driver/abc/modules/6.1.0-56-amd64/kernel/nvidia.ko";
+};
+
+TEST_F(DriverVerifyKernels, PassesWhereEachHasItsModules) {
+  for (const auto& text : {live(), with("all")}) {
+    EXPECT_THAT(text, HasSubstr("pass driver.installed: driver 535.261.03 (open) for kernels 6.1.0-56-amd64 and "
+                                "6.1.0-50-amd64 is installed\n"));
+    EXPECT_THAT(text, HasSubstr("pass driver.links: 5 links"));
+    EXPECT_THAT(text, HasSubstr("pass driver.modules: 2 modules of driver 535.261.03 for kernels 6.1.0-56-amd64 and "));
+    EXPECT_THAT(text, HasSubstr("pass driver.depmod: modprobe finds the modules of kernels 6.1.0-56-amd64 and "));
+  }
+}
+
+TEST_F(DriverVerifyKernels, NamesTheKernelWhoseModulesOrLinkAreWrong) {
+  host.root().file(second_path, testing::content_of(MODULE_50));
+  host.root().file("/usr/lib/modules/6.1.0-56-amd64/modules.dep", "");
+  std::filesystem::remove(host.root().at("/usr/lib/modules/6.1.0-50-amd64/updates/slipway"));
+  const auto text = live();
+  EXPECT_THAT(text, HasSubstr("fail driver.modules: kernel 6.1.0-56-amd64: nvidia.ko is for kernel 6.1.0-50-amd64\n"));
+  EXPECT_THAT(text, HasSubstr("fail driver.depmod: /lib/modules/6.1.0-56-amd64/modules.dep does not list nvidia.ko\n"));
+  EXPECT_THAT(text, HasSubstr("fail driver.links: /usr/lib/modules/6.1.0-50-amd64/updates/slipway leads nowhere\n"));
+}
+
+TEST_F(DriverVerifyKernels, FailsForOneThatIsToHaveModulesAndHasNone) {
+  host.root().file("/usr/lib/modules/6.1.0-53-amd64/modules.builtin", "");
+  EXPECT_THAT(with("all"), HasSubstr("is installed, and there are no modules for 6.1.0-53-amd64\n"));
+  EXPECT_THAT(with("newest"), HasSubstr("pass driver.installed: "));
+  receipt.without = {"6.1.0-53-amd64"};
+  write();
+  EXPECT_THAT(with("all"), HasSubstr("fail driver.installed: "));
+  EXPECT_THAT(with("all", "note"), HasSubstr("is installed; 6.1.0-53-amd64 had no package\n"));
+}
+
+TEST_F(DriverVerifyKernels, FailsWhileAKernelRunsThatHasNone) {
+  receipt.further.clear();
+  write();
+  EXPECT_THAT(with("newest"), HasSubstr("fail driver.installed: driver 535.261.03 (open) for kernel 6.1.0-56-amd64 is "
+                                        "installed, and kernel 6.1.0-50-amd64 runs\n"));
+}
+
 TEST_F(DriverVerify, TellsWhatToDoAboutEachFailure) {
   host.root().file(module_path, "damaged");
   host.loaded("470.256.02", {"nvidia"});

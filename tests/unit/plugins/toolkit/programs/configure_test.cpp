@@ -39,7 +39,7 @@ FakeHost machine() {
 std::string complaint(const Words& words) {
   const auto arguments = parse_configure_arguments(words);
   if (arguments) return "taken";
-  EXPECT_EQ(arguments.error().where, kConfigureTool);
+  EXPECT_EQ(arguments.error().where, "command line");
   return arguments.error().what + " | " + arguments.error().next;
 }
 

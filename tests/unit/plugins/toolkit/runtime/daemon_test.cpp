@@ -14,12 +14,13 @@ namespace {
 using slipway::testing::FakeHost;
 using slipway::testing::summary;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string kSocket = "/run/containerd/containerd.sock";
 
 TEST(RuntimeDaemon, IsTheProcessBehindTheSocket) {
   FakeHost host;
-  host.live("6.1.0-50-amd64").directory("/run/containerd");
+  be_node(host).directory("/run/containerd");
   be_daemon(host, "/opt/cri/containerd (deleted)", "containerd --log-level info --config /opt/cri/c.toml",
             "cri.service");
   EXPECT_FALSE(find_peer(host, kSocket, "containerd"));
@@ -35,7 +36,7 @@ TEST(RuntimeDaemon, IsTheProcessBehindTheSocket) {
 
 TEST(RuntimeDaemon, SaysWhichConfigurationIsChanged) {
   FakeHost host;
-  host.live("6.1.0-50-amd64").directory("/run/containerd");
+  be_node(host).directory("/run/containerd");
   be_daemon(host, "/usr/bin/containerd", "/usr/bin/containerd -c /srv/c.toml", "my-containerd.service");
   const Fd listening = listen_at(host, kSocket);
   install(host, "containerd", "containerd", "1.7.24");
@@ -61,7 +62,7 @@ TEST(RuntimeDaemon, IsReadFromItsUnitWhereNoneRuns) {
 
 /// The check of containerd's configuration, as the plan has it.
 Action config_check(FakeHost& host) {
-  host.live("6.1.0-50-amd64");
+  be_node(host);
   install(host, "containerd", "containerd", "1.7.24");
   host.answers({"/usr/bin/containerd", "--version"}, {0, "containerd x v1.7.24\n", "", false});
   host.file(kConfig, "version = 2\n");
@@ -109,9 +110,56 @@ TEST(RuntimeChecks, LeaveAnEngineAloneThatNobodyRuns) {
   EXPECT_FALSE(check_engine(answers, host).value());
 }
 
+/// What a plan says and what its change triggers.
+std::string planned(const FakeHost& host) {
+  const auto plan = plan_of(host, runtime_spec());
+  if (!plan) return to_text(plan.error());
+  std::string text = summary(*plan);
+  for (const Action& action : plan->actions()) text += action.value("triggers").is_null() ? "" : "restarts\n";
+  return text;
+}
+
+// The configuration was changed, and a minute later the apply failed: nobody had restarted the engine.
+TEST(RuntimeRestart, IsLeftToTheUserWhereThereIsNoSystemdAndThePlanSaysSo) {
+  FakeHost host;
+  config_check(host);
+  EXPECT_THAT(planned(host), HasSubstr("custom containerd answers\nrestarts\n"));
+  host.without("/run/systemd");
+  EXPECT_EQ(planned(host),
+            "custom containerd takes its configuration\nmerge " + kConfig +
+                "\nnote: containerd is not restarted (this machine does not run systemd): its change counts from its "
+                "next start, which is left to you\n");
+}
+
+// The unit that the distribution has was restarted instead, or nothing was.
+TEST(RuntimeRestart, IsLeftToTheUserWhoStartedTheEngineByHand) {
+  FakeHost host;
+  config_check(host);
+  host.directory("/run/containerd");
+  be_daemon(host, "/usr/bin/containerd", "/usr/bin/containerd", "session-3.scope");
+  const Fd listening = listen_at(host, kSocket);
+  EXPECT_THAT(planned(host), HasSubstr("note: containerd is not restarted (it runs outside of any unit of systemd)"));
+  EXPECT_THAT(planned(host), Not(HasSubstr("restarts")));
+}
+
+// Engines were reconfigured and restarted on machines for which all other components had nothing to do.
+TEST(RuntimeGpus, DecideWhetherThereIsAnythingToDo) {
+  FakeHost host;
+  config_check(host);
+  host.without("/sys/bus/pci");
+  const auto detect = [&] { return Runtime().detect(runtime_spec(), host).value(); };
+  EXPECT_EQ(detect().why_not(), "no NVIDIA GPU on the PCI bus");
+  EXPECT_FALSE(Runtime().detect(runtime_spec({{"mode", "nri"}}), host)->applicable());
+  host.hardware("assume");
+  EXPECT_TRUE(detect().applicable());
+  EXPECT_THAT(planned(host), HasSubstr("merge " + kConfig));
+  host.hardware("require");
+  EXPECT_THAT(planned(host), HasSubstr("there is no NVIDIA GPU on the PCI bus"));
+}
+
 TEST(RuntimeDocker, IsAskedWithTheArgumentsThatItRunsWith) {
   FakeHost host;
-  host.live("6.1.0-50-amd64");
+  be_node(host);
   install(host, "dockerd", "docker.io", "26.1.5");
   host.file("/usr/lib/systemd/system/docker.service",
             "[Service]\nExecStart=/usr/bin/dockerd -H fd:// --config-file /srv/d.json $DOCKER_OPTS\n");

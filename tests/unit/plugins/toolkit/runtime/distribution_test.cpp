@@ -18,7 +18,7 @@ const std::string kRke2 = "/var/lib/rancher/rke2/agent/etc/containerd";
 
 /// A running machine whose containerd says its version.
 void run_containerd(FakeHost& host, const std::string& program, const std::string& version) {
-  host.live("6.1.0-50-amd64").file(program, "x", 0755);
+  be_node(host).file(program, "x", 0755);
   host.answers({program, "--version"},
                {0, "containerd github.com/containerd/containerd " + version + " x\n", "", false});
 }

@@ -30,7 +30,7 @@ Spec nri_spec(const Json& more = Json::object()) {
 /// A machine with a containerd of that version; `listens`: its NRI is on.
 FakeHost machine(const std::string& version, bool listens = false) {
   FakeHost host;
-  host.live("6.1.0-50-amd64").directory("/run/containerd");
+  be_node(host).directory("/run/containerd");
   install(host, "containerd", "containerd", version);
   host.answers({"/usr/bin/containerd", "--version"}, {0, "containerd x v" + version + "\n", "", false});
   host.file(kNri, "");

@@ -22,6 +22,13 @@ inline Spec runtime_spec(const Json& more = Json::object()) {
   return Spec(section);
 }
 
+/// A running machine with systemd and a GPU.
+inline testing::FakeHost& be_node(testing::FakeHost& host) {
+  return host.live("6.1.0-50-amd64")
+      .directory("/run/systemd/system")
+      .pci({.address = "0000:65:00.0", .vendor = 0x10de, .device = 0x2330, .device_class = 0x030200});
+}
+
 /// dpkg's list says which version of which package is installed.
 inline void install(testing::FakeHost& host, const std::string& program, const std::string& package,
                     const std::string& version) {

@@ -232,6 +232,19 @@ TEST(RuntimeDocker, HasNothingWrittenWhereCdiIsOnByItself) {
       (Json{{"runtimes", {{"nvidia", {{"args", Json::array()}, {"path", "/usr/bin/nvidia-container-runtime"}}}}}}));
 }
 
+// A look at the machine by an ordinary user left /tmp/podman-run-UID and /tmp/containers-user-UID behind.
+TEST(RuntimePodman, IsNotRunWhereTheListOfPackagesHasItsVersion) {
+  FakeHost host;
+  be_node(host);
+  install(host, "podman", "podman", "4.3.1+ds1-8");
+  const auto facts = Runtime().detect(runtime_spec({{"engines", {"podman"}}}), host);
+  ASSERT_TRUE(facts.ok()) << to_text(facts.error());
+  EXPECT_EQ(facts->value("podman").value("version", ""), "4.3.1+ds1-8");
+  EXPECT_TRUE(host.ran().empty());
+  host.without("/var/lib/dpkg").answers({"/usr/bin/podman", "--version"}, {0, "podman version 5.0.1\n", "", false});
+  EXPECT_EQ(Runtime().detect(runtime_spec({{"engines", {"podman"}}}), host)->value("podman")["version"], "5.0.1");
+}
+
 TEST(RuntimePodman, NeedsAFileOnlyForARuntimeProgram) {
   FakeHost host;
   install(host, "podman", "podman", "4.3.1+ds1-8");

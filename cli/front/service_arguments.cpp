@@ -10,10 +10,13 @@ std::optional<ServiceWords> service_words(const std::vector<std::string>& words,
   std::string log_format;
   bool verbose = false;
   bool boot = false;
+  bool condition = false;
   for (std::size_t i = 2; i < words.size(); ++i) {
     const bool has_value = i + 1 < words.size();
     if (words[i] == "--boot")
       boot = true;
+    else if (words[i] == "--condition")
+      condition = true;
     else if (words[i] == "-v")
       verbose = true;
     else if (words[i] == "--root" && has_value)
@@ -28,6 +31,7 @@ std::optional<ServiceWords> service_words(const std::vector<std::string>& words,
   const auto log = read_log_settings(log_format, verbose, level);
   if (!boot || !log) return std::nullopt;
   read.log = *log;
+  read.condition = condition;
   return read;
 }
 

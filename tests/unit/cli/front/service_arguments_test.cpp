@@ -16,6 +16,10 @@ TEST(ServiceWords, AreThoseOfAUnit) {
   ASSERT_TRUE(more);
   EXPECT_EQ(more->root, "/host");
   EXPECT_EQ(more->log.level, LogLevel::debug);
+  EXPECT_FALSE(more->condition);
+  const auto asked = service_words({"service", "gfd", "--boot", "--condition"}, nullptr);
+  ASSERT_TRUE(asked);
+  EXPECT_TRUE(asked->condition);
 }
 
 TEST(ServiceWords, LeaveEverythingElseToTheProgramForAllCommands) {

@@ -18,7 +18,7 @@ struct YamlSlip {
 
 void PrintTo(const YamlSlip& mistake, std::ostream* out) { *out << mistake.name; }
 
-class YamlMistake : public testing::TestWithParam<YamlSlip> {};
+class YamlMistake : public ::testing::TestWithParam<YamlSlip> {};
 
 TEST_P(YamlMistake, IsExplainedWhereItStands) {
   const auto documents = read_yaml(GetParam().yaml, "host.yaml");
@@ -76,7 +76,7 @@ const std::vector<YamlSlip> kYamlMistakes{
     {"ColumnsInCharacters", "a: {\"Grüße\": 1, \"Grüße\": 2}\n", "1:17", "given twice"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Yaml, YamlMistake, testing::ValuesIn(kYamlMistakes),
+INSTANTIATE_TEST_SUITE_P(Yaml, YamlMistake, ::testing::ValuesIn(kYamlMistakes),
                          [](const auto& test) { return test.param.name; });
 
 std::string nested(const std::string& open, const std::string& close, std::size_t depth) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/schema/words.hpp"
+#include "core/loader/schema/type_names.hpp"
 
 #include "core/loader/nearest.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/schema/words.hpp - the words for schema types and for what was found instead.
+// core/loader/schema/type_names.hpp - the words for schema types and for what was found instead.
 #pragma once
 
 #include <string>

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/install/install.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/command.hpp"
+#include "cli/render/text.hpp"
+#include "core/engine/root_lock.hpp"
+#include "core/loader/installation.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// --only, else those of the spec, else all.
+Result<std::vector<std::string>> chosen_components(const Options& options, const Plugins& plugins) {
+  std::vector<std::string> components = options.only;
+  if (components.empty() && !options.spec.empty()) {
+    SLIPWAY_TRY(spec, read_host_spec(options.spec, plugins));
+    for (const auto& [name, section] : spec.components) components.push_back(name);
+  }
+  for (const std::string& name : components)
+    if (plugins.manifest(name) == nullptr)
+      return Error{ErrorCode::invalid,
+                   "no plugin has the component " + name,
+                   "--only",
+                   "`slipway plugin list` shows the components that there are",
+                   {}};
+  return components;
+}
+
+std::string result_text(const std::string& root, const InstalledFiles& files, const Installation& done, bool dry_run) {
+  const std::string place = (root == "/" ? "" : root) + done.folder;
+  std::string text;
+  if (dry_run)
+    for (const FileContents* each : {&files.programs, &files.data})
+      for (const auto& [path, content] : *each) text += "  " + path + "  " + std::to_string(content.size()) + "\n";
+  if (!files.libraries.empty()) text += "Libraries that the root lacks: " + joined(files.libraries, "and") + ".\n";
+  const std::string size =
+      std::to_string(files.programs.size() + files.data.size()) + " files, " + mebibytes(files.bytes);
+  if (!done.changed) return text + "slipway is installed in " + place + " already: " + size + ".\n";
+  return text + (dry_run ? "Would install" : "Installed") + " slipway in " + place + ": " + size + ".\n";
+}
+
+}  // namespace
+
+Result<int> run_install(const Options& options, TerminalUi&) {
+  if (std::ranges::count(options.given, "root") == 0)
+    return Error{ErrorCode::invalid,
+                 "`slipway install` does not say where to",
+                 "command line",
+                 "name the root filesystem with --root; --root / is this machine",
+                 {}};
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  SLIPWAY_TRY(components, chosen_components(options, plugins));
+  std::error_code none;
+  const std::string folder = std::filesystem::canonical(options.session.root, none).string();
+  SLIPWAY_TRY(root, RootDir::open(none ? options.session.root : folder));
+  SLIPWAY_TRY(lock, RootLock::take(root.folder()));
+  SLIPWAY_TRY(files, files_to_install(root, plugins, components));
+  SLIPWAY_TRY(done, install(root, files, options.dry_run));
+  if (options.output == "text") {
+    print(result_text(root.folder(), files, done, options.dry_run));
+  } else {
+    Json paths = Json::array();
+    for (const FileContents* each : {&files.programs, &files.data})
+      for (const auto& [path, content] : *each) paths.push_back({{"path", path}, {"bytes", content.size()}});
+    print(json_text(envelope("Installation", {{"bytes", files.bytes},
+                                              {"changed", done.changed},
+                                              {"dry_run", options.dry_run},
+                                              {"files", paths},
+                                              {"folder", done.folder},
+                                              {"libraries", files.libraries}}),
+                    options.output));
+  }
+  (void)lock;
+  return kExitDone;
+}
+
+}  // namespace slipway::core

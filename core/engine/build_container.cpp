@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/build_container.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <linux/capability.h>
+
+namespace slipway::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const std::string& file) {
+  std::string line;
+  std::getline(std::ifstream(file) >> std::ws, line);
+  return line;
+}
+
+/// The capabilities that a program started here can have at most (proc(5), CapBnd).
+std::optional<std::uint64_t> bounding_set(const std::string& machine) {
+  std::ifstream status(machine + "/proc/self/status");
+  for (std::string word; status >> word;)
+    if (std::uint64_t set = 0; word == "CapBnd:" && status >> std::hex >> set) return set;
+  return std::nullopt;
+}
+
+/// In the machine's first user namespace every user is who they are (user_namespaces(7)).
+bool in_user_namespace(const std::string& machine) {
+  std::ifstream map(machine + "/proc/self/uid_map");
+  std::uint64_t inside = 0;
+  std::uint64_t outside = 0;
+  std::uint64_t count = 0;
+  return (map >> inside >> outside >> count) && (inside != 0 || outside != 0 || count != UINT32_MAX);
+}
+
+bool may_load_modules(const std::string& machine) {
+  const auto set = bounding_set(machine);
+  return !in_user_namespace(machine) && (!set || ((*set >> CAP_SYS_MODULE) & 1U) != 0);
+}
+
+}  // namespace
+
+std::vector<std::string> signs_of_a_build(const std::string& machine) {
+  std::error_code problem;
+  if (fs::is_directory(machine + "/run/systemd/system", problem)) return {};
+  std::vector<std::string> signs{"systemd does not run here"};
+  if (!may_load_modules(machine)) signs.emplace_back("kernel modules may not be loaded from here");
+  const std::string release = first_line(machine + "/proc/sys/kernel/osrelease");
+  if (!fs::is_directory(machine + "/lib/modules/" + release + "/kernel", problem))
+    signs.emplace_back("/lib/modules has no modules of the running kernel" + (release.empty() ? "" : " " + release));
+  return signs.size() > 1 ? signs : std::vector<std::string>{};
+}
+
+Error asks_for_image_or_live(const std::vector<std::string>& signs) {
+  std::string text;
+  for (const std::string& sign : signs) text += (text.empty() ? "" : ", ") + sign;
+  return Error{
+      ErrorCode::invalid,
+      "is / an image that is being built, or a machine that runs? It looks like a build: " + text,
+      "command line",
+      "say `--image` in a container build (and `--kernel RELEASE`, unless the image has exactly one kernel), or "
+      "`--live` on a machine that runs",
+      {}};
+}
+
+}  // namespace slipway::core

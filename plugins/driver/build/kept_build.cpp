@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/build/kept_build.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace slipway::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kIdentity = "/made-from.json";
+
+}  // namespace
+
+Result<KeptBuild> KeptBuild::open(const std::string& parent, const std::string& name) {
+  const std::string folder = parent + "/" + name;
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make", folder, errno);
+  Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  const bool ours = lock && ::fstat(lock.get(), &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 022) == 0;
+  if (!ours)
+    return Error{ErrorCode::denied,
+                 "what is compiled would be kept here, and this is no folder that you alone may write to",
+                 folder,
+                 "remove it, or name another folder for temporary files: --scratch DIR",
+                 {}};
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    return Error{ErrorCode::busy,
+                 "another build of the same modules is under way",
+                 folder,
+                 "wait for its end, or name another folder for temporary files: --scratch DIR",
+                 {}};
+  return KeptBuild(folder, std::move(lock));
+}
+
+KeptBuild::~KeptBuild() {
+  if (lock_) (void)::rmdir(folder_.c_str());
+}
+
+bool KeptBuild::holds(const Json& identity) const {
+  std::ifstream file(folder_ + kIdentity, std::ios::binary);
+  return file && Json::parse(file, nullptr, false) == identity && fs::is_directory(modules());
+}
+
+Status KeptBuild::complete(const Json& identity) const {
+  const std::string path = folder_ + kIdentity;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << pretty(identity);
+  file.close();
+  if (!file) return system_error("write", path, EIO);
+  return {};
+}
+
+void KeptBuild::discard() const {
+  std::error_code ignored;
+  fs::remove(folder_ + kIdentity, ignored);
+  fs::remove_all(modules(), ignored);
+}
+
+void KeptBuild::remove() const {
+  discard();
+  std::error_code ignored;
+  fs::remove(log(), ignored);
+}
+
+}  // namespace slipway::driver

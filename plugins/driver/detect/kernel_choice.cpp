@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/detect/kernel_choice.hpp"
+
+#include <algorithm>
+
+#include "driver/detect/kernel_release.hpp"
+
+namespace slipway::driver {
+namespace {
+
+constexpr const char* kKernelsKey = "spec.components.driver.kernels";
+
+Error no_choice(std::string what) {
+  return {ErrorCode::invalid,
+          std::move(what),
+          kKernelsKey,
+          "write all, newest, running, or a list of releases: kernels: [6.1.0-50-amd64]",
+          {}};
+}
+
+bool is_release(const std::string& text) {
+  return !text.empty() && text.front() != '-' && text.front() != '.' && text.find('/') == std::string::npos &&
+         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) <= 0x20; });
+}
+
+Result<KernelChoice> named(const Json& list) {
+  KernelChoice choice{KernelChoice::Which::named, {}};
+  for (const Json& item : list) {
+    if (!item.is_string() || !is_release(item.get<std::string>()))
+      return no_choice("the list names something that is no kernel release: " + item.dump());
+    if (std::ranges::count(choice.releases, item.get<std::string>()) != 0)
+      return no_choice("the list names kernel " + item.get<std::string>() + " twice");
+    choice.releases.push_back(item);
+  }
+  if (choice.releases.empty()) return no_choice("the list of kernels is empty");
+  return choice;
+}
+
+Result<std::vector<std::string>> running_alone(const Host& host) {
+  if (std::string release = running_kernel(host); !release.empty()) return std::vector<std::string>{std::move(release)};
+  return Error{ErrorCode::unsupported,
+               "kernels: running names the kernel that runs, and this root does not run",
+               kKernelsKey,
+               "write all, newest, or the releases themselves",
+               {}};
+}
+
+Result<std::vector<std::string>> installed(const Host& host) {
+  auto releases = host.installed_kernels();
+  if (!releases.empty()) return releases;
+  return Error{ErrorCode::not_found,
+               "there is no kernel in the root that could get the driver's modules",
+               "/lib/modules",
+               "install a kernel there, or name its release with --kernel RELEASE",
+               {}};
+}
+
+Result<std::vector<std::string>> unsorted(const KernelChoice& choice, const Host& host) {
+  using Which = KernelChoice::Which;
+  if (auto asked = host.asked_kernels(); !asked.empty()) return asked;
+  if (choice.which == Which::named) return choice.releases;
+  if (choice.which == Which::running) return running_alone(host);
+  if (choice.which == Which::all || choice.which == Which::newest) return installed(host);
+  SLIPWAY_TRY(target, host.kernel_release());
+  return std::vector<std::string>{target};
+}
+
+}  // namespace
+
+Result<KernelChoice> kernel_choice_from(const Json& value) {
+  using Which = KernelChoice::Which;
+  if (value.is_null()) return KernelChoice{};
+  if (value.is_array()) return named(value);
+  if (value == "all") return KernelChoice{Which::all, {}};
+  if (value == "newest") return KernelChoice{Which::newest, {}};
+  if (value == "running") return KernelChoice{Which::running, {}};
+  return no_choice(value.dump() + " names no kernels");
+}
+
+Result<std::vector<std::string>> chosen_kernels(const KernelChoice& choice, const Host& host) {
+  SLIPWAY_TRY(releases, unsorted(choice, host));
+  sort_newest_first(releases);
+  if (choice.which == KernelChoice::Which::newest && host.asked_kernels().empty()) releases.resize(1);
+  return releases;
+}
+
+std::string running_kernel(const Host& host) {
+  if (!host.live()) return {};
+  if (std::string release = host.attribute("/proc/sys/kernel/osrelease"); !release.empty()) return release;
+  return host.asked_kernels().empty() ? host.kernel_release().value_or("") : std::string{};
+}
+
+void sort_newest_first(std::vector<std::string>& releases) {
+  std::ranges::sort(releases, [](const auto& a, const auto& b) { return kernel_key(b) < kernel_key(a); });
+}
+
+}  // namespace slipway::driver

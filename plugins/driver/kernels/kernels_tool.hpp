@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/driver/kernels/kernels_tool.hpp - `slipway driver kernels`: a root's kernels, and which of them have the
+// driver's modules.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/commands.hpp>
+
+#include "driver/detect/receipt.hpp"
+#include "driver/kernels/next_boot.hpp"
+
+namespace slipway::driver {
+
+/// One kernel of a root.
+struct KernelState {
+  std::string release;
+  bool is_there = false;    ///< in /lib/modules; else only the receipt names it
+  std::string modules;      ///< "installed", "damaged", "none", or "foreign": of a driver that is not slipway's
+  std::string text;         ///< what is to be said of them; may be empty
+  bool compiled = false;    ///< modules that were compiled here
+  std::string manifest;     ///< digest of the package that they are of
+  bool is_running = false;  ///< now, in a root that runs
+};
+
+struct RootKernels {
+  std::optional<Receipt> receipt;
+  std::vector<KernelState> kernels;  ///< the newest first
+  NextBoot next;
+};
+
+RootKernels read_root_kernels(const Host& host);
+Json to_json(const RootKernels& root);
+/// A table, and the next boot.
+std::string to_text(const RootKernels& root);
+
+std::string kernels_usage();
+/// Runs the tool. @param host  of the root where --root is not given
+Result<int> run_kernels(const std::vector<std::string>& arguments, const Host& host, ToolIo& io);
+
+}  // namespace slipway::driver

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "driver/choose/errors.hpp"
+#include "driver/plan/plan.hpp"
+
+namespace slipway::driver {
+namespace {
+
+constexpr const char* kNoteInstead = "write kernel_without_package: note, which leaves that kernel without the driver";
+
+/// There are no modules for this kernel, and nothing that could be compiled: all else is a defect of a package.
+bool says_that_there_is_none(const Error& error) {
+  return error.code == ErrorCode::not_found || error.code == ErrorCode::build_failed ||
+         error.code == ErrorCode::unsupported;
+}
+
+std::string note_of(const std::vector<Package>& packages, const Wanted& wanted, const Error& error) {
+  const std::string nearest = nearest_kernels(packages, wanted);
+  return fmt::format("kernel {} gets no driver modules: {}{}", wanted.kernel_release, error.what,
+                     nearest.empty() ? "" : "; those with a package are " + nearest);
+}
+
+Result<KernelModules> modules_for(const Settings& settings, const HostFacts& facts, const KernelFacts& kernel,
+                                  const std::vector<Package>& packages, const Wanted& wanted,
+                                  std::vector<std::string>& notes) {
+  SLIPWAY_TRY(choice, choose_package(packages, wanted));
+  auto modules = plan_modules(settings, facts, kernel, choice);
+  if (modules) {
+    notes.insert(notes.end(), choice.notes.begin(), choice.notes.end());
+    return modules;
+  }
+  Error error = std::move(modules).error();
+  if (choice.compile) add_what_is_there(packages, wanted, error);
+  return error;
+}
+
+/// What the receipt of the installed driver says of one kernel, if it is of the driver that is planned now.
+void recall(const HostFacts& facts, const Settings& settings, const Installation& installation, Wanted& wanted) {
+  wanted.compiled_from.clear();
+  wanted.known_missing = false;
+  if (!facts.installed) return;
+  const Receipt& before = *facts.installed;
+  for (const auto& kernel : before.kernels())
+    if (kernel.compiled && kernel.release == wanted.kernel_release) wanted.compiled_from = kernel.manifest;
+  const bool same_driver =
+      before.version == installation.receipt.version && before.flavour == installation.receipt.flavour;
+  wanted.known_missing =
+      settings.note_missing_package && same_driver && std::ranges::count(before.without, wanted.kernel_release) != 0;
+}
+
+}  // namespace
+
+Status add_further_kernels(const Settings& settings, const HostFacts& facts, const std::vector<Package>& packages,
+                           Wanted wanted, Installation& installation, std::vector<std::string>& notes) {
+  wanted.flavours = {installation.package->flavour};  // libraries and modules are of one flavour
+  for (const auto& kernel : facts.further_kernels) {
+    wanted.kernel_release = kernel.release;
+    recall(facts, settings, installation, wanted);
+    auto modules = modules_for(settings, facts, kernel, packages, wanted, notes);
+    if (modules) {
+      installation.receipt.further.push_back(modules->kernel);
+      installation.further.push_back(std::move(*modules));
+      continue;
+    }
+    Error error = std::move(modules).error();
+    if (!says_that_there_is_none(error)) return error;
+    if (!settings.note_missing_package) {
+      error.next += fmt::format("{}{}", error.next.empty() ? "" : "; or ", kNoteInstead);
+      return error;
+    }
+    notes.push_back(note_of(packages, wanted, error));
+    installation.receipt.without.push_back(kernel.release);
+  }
+  return {};
+}
+
+}  // namespace slipway::driver

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <slipway/unix_socket.hpp>
+
+namespace slipway {
+
+Result<Fd> connect_to(const Host& host, const std::string& socket) {
+  SLIPWAY_TRY(real, host.resolve(socket));
+  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+  const auto slash = real.rfind('/');
+  // The address goes through its folder's descriptor: sun_path holds 107 bytes, and no link may lead out of the root.
+  SLIPWAY_TRY(folder, root.open_at(slash == 0 ? "/" : real.substr(0, slash), O_PATH | O_DIRECTORY));
+  Fd end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!end) return system_error("connect to", socket, errno);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = "/proc/self/fd/" + std::to_string(folder.get()) + real.substr(slash);
+  if (path.size() >= sizeof(address.sun_path)) return system_error("connect to", socket, ENAMETOOLONG);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (::connect(end.get(), generic, sizeof(address)) != 0)
+    return system_error("connect to", socket, errno == EAGAIN ? EBUSY : errno);
+  return end;
+}
+
+bool service_runs(const Host& host, const std::string& component) {
+  const auto end = connect_to(host, std::string(kControlFolder) + "/" + component + ".sock");
+  return end || end.error().code == ErrorCode::denied || end.error().code == ErrorCode::busy;
+}
+
+}  // namespace slipway

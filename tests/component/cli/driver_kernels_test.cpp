@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several kernels in one root, through the command line: which get the driver's modules, and what is said of the
+// others.
+#include <cstdlib>
+#include <memory>
+
+#include "tests/component/artifact/support/layout_registry.hpp"
+#include "tests/component/cli/driver_root.hpp"
+
+namespace slipway {
+namespace {
+
+using artifact::test::LayoutMaker;
+using artifact::test::LayoutRegistry;
+using slipway::testing::DriverRoot;
+using slipway::testing::Ran;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// 535.261.03 for these two kernels.
+const std::string kKernels = SLIPWAY_TEST_KERNELS;
+const std::string kOlder = "6.1.0-50-amd64";
+const std::string kNewer = "6.1.0-56-amd64";
+
+class DriverKernels : public ::testing::Test {
+ protected:
+  DriverKernels() {
+    add_kernel(kOlder);
+    add_kernel(kNewer);
+    want("kernels: all");
+  }
+  void add_kernel(const std::string& release) const {
+    root.put("lib/modules/" + release + "/modules.builtin", "");
+    root.put("lib/modules/" + release + "/modules.order", "");
+  }
+  void want(const std::string& keys, const std::string& repository = kKernels) const {
+    root.driver((keys.empty() ? "" : keys + ", ") + "version: \"535.261.03\", modules: open, source: {repository: \"" +
+                repository + "\", trust: unsigned}");
+  }
+  bool has_modules(const std::string& release) const {
+    return std::filesystem::exists(
+               root.path("usr/lib/slipway/store/driver/current/modules/" + release + "/kernel/nvidia.ko")) &&
+           std::filesystem::exists(root.path("lib/modules/" + release + "/updates/slipway/nvidia.ko"));
+  }
+  void expect_done(const Ran& ran) const { EXPECT_EQ(ran.code, 0) << ran.out << ran.err; }
+
+  DriverRoot root;
+};
+
+TEST_F(DriverKernels, AllGetModulesAreVerifiedAndThenLeftAlone) {
+  const auto before = root.tree();
+  expect_done(root.run({"apply"}));
+  EXPECT_TRUE(has_modules(kOlder));
+  EXPECT_TRUE(has_modules(kNewer));
+  const auto after = root.tree();
+  EXPECT_THAT(root.run({"apply"}).out, HasSubstr("Nothing to do"));
+  const Ran verify = root.run({"verify", "--deep"});
+  EXPECT_EQ(verify.code, 0) << verify.out;
+  EXPECT_EQ(root.tree(), after);
+  expect_done(root.run({"remove", "--all"}));
+  EXPECT_EQ(root.tree(), before);
+}
+
+TEST_F(DriverKernels, WithoutTheKeyAreAQuestion) {
+  want("");
+  const Ran plan = root.run({"plan"});
+  EXPECT_EQ(plan.code, 1);
+  EXPECT_THAT(plan.out + plan.err, HasSubstr("there are several kernels in the root"));
+}
+
+TEST_F(DriverKernels, OneWithoutAPackageIsAnErrorOrANote) {
+  expect_done(root.run({"apply"}));
+  add_kernel("6.1.0-53-amd64");
+  const auto before = root.tree();
+  expect_refused(root, root.run({"plan"}), 1,
+                 {"no driver package fits kernel 6.1.0-53-amd64", kOlder, kNewer, "kernel_without_package: note"},
+                 before);
+  want("kernels: all, kernel_without_package: note");
+  const Ran apply = root.run({"apply"});
+  expect_done(apply);
+  EXPECT_THAT(root.run({"plan"}).out, HasSubstr("kernel 6.1.0-53-amd64 gets no driver modules"));
+  EXPECT_THAT(root.run({"apply"}).out, HasSubstr("Nothing to do"));
+  EXPECT_TRUE(has_modules(kOlder));
+  expect_done(root.run({"verify"}));
+  const Ran listed = root.bare({"driver", "kernels", "--root", root.path("").string()});
+  EXPECT_THAT(listed.out, HasSubstr("6.1.0-53-amd64  none\n    the source had no package for it\n"));
+  EXPECT_THAT(listed.out, HasSubstr("Boots next: 6.1.0-56-amd64"));
+}
+
+TEST_F(DriverKernels, ArePinnedByTheLockAndNeedNoNetworkAgain) {
+  auto layout = std::make_unique<LayoutMaker>(root.folder().at("served").string());
+  ASSERT_EQ(std::system(("cp -rT " + kKernels + " " + layout->path()).c_str()), 0);
+  auto registry = std::make_unique<LayoutRegistry>(*layout);
+  add_kernel("6.1.0-53-amd64");
+  want("kernels: all, kernel_without_package: note", registry->repository());
+  const std::string lock = root.folder().at("slipway.lock").string();
+  expect_done(root.run({"apply", "--lock", lock}));
+  std::ifstream file(lock);
+  const Json pinned = Json::parse(file)["components"]["driver"]["source"]["entries"];
+  EXPECT_EQ(pinned.size(), 2U);
+  registry.reset();
+  const Ran again = root.run({"apply", "--lock", lock, "--locked"});
+  expect_done(again);
+  EXPECT_THAT(again.out, HasSubstr("Nothing to do"));
+}
+
+TEST_F(DriverKernels, OfTheCommandLineAreKeptBySavedPlansAndGenerations) {
+  want("kernels: newest");
+  root.folder().file("plan.json", root.run({"plan", "--kernel", kOlder, "--kernel", kNewer, "-o", "json"}).out);
+  const std::string saved = root.folder().at("plan.json").string();
+  EXPECT_EQ(root.slipway({"apply", saved, "--kernel", kOlder}).code, 64);
+  expect_done(root.slipway({"apply", saved}));
+  EXPECT_TRUE(has_modules(kOlder));
+  EXPECT_TRUE(has_modules(kNewer));
+  // As slipway-boot.service applies it, without the words of the command line.
+  const Ran boot = root.run({"apply", "--boot"});
+  expect_done(boot);
+  EXPECT_THAT(boot.out, HasSubstr("Nothing to do"));
+  expect_done(root.run({"apply"}));
+  EXPECT_FALSE(has_modules(kOlder)) << "the spec has the newest alone";
+  expect_done(root.run({"rollback"}));
+  EXPECT_TRUE(has_modules(kOlder));
+  EXPECT_EQ(root.run({"plan", "--kernel", kOlder, "--kernel", kOlder}).code, 64);
+}
+
+}  // namespace
+}  // namespace slipway

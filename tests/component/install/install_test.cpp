@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/component/install/install_test.cpp - `slipway install` into roots that have the C library and nothing else.
+#include <unistd.h>
+
+#include "tests/component/engine/scratch_host.hpp"
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kInstalled = "usr/lib/slipway/installed";
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* const lines = ::popen(command.c_str(), "r");
+  char part[4096];
+  while (lines != nullptr && std::fgets(part, sizeof part, lines) != nullptr) text += part;
+  if (lines != nullptr) ::pclose(lines);
+  return text;
+}
+
+/// A root with this machine's C library.
+class Install : public ::testing::Test {
+ protected:
+  Install() {
+    std::istringstream needed(output_of("ldd " + helper("slipway-engine")));
+    for (std::string line; std::getline(needed, line);) {
+      const std::size_t begin = line.find('/');
+      if (begin == std::string::npos) continue;
+      const std::string file = line.substr(begin, line.find(' ', begin) - begin);
+      const std::string name = fs::path(file).filename();
+      if (name == "libc.so.6" || name == "libm.so.6" || name.starts_with("ld-")) copy(file);
+      if (name == "libc.so.6") {
+        c_library_ = file.substr(1);
+        for (const char* part : {"libresolv.so.2", "libpthread.so.0", "libdl.so.2", "librt.so.1"})
+          copy(fs::path(file).parent_path() / part);
+      }
+    }
+  }
+
+  static std::string helper(const std::string& name) { return fs::path(SLIPWAY_PROGRAM).parent_path() / name; }
+  void copy(const std::string& file) const {
+    const fs::path to = host_.path(file.substr(1));
+    fs::create_directories(to.parent_path());
+    fs::copy_file(fs::canonical(file), to, fs::copy_options::skip_existing);
+  }
+  Ran install(std::vector<std::string> more = {"--only", "driver"}) const {
+    more.insert(more.begin(), {"install", "--root", host_.path("").string()});
+    return host_.bare(more);
+  }
+  /// Changes each occurrence of some bytes of the root's C library.
+  void patch_c_library(const std::string& from, const std::string& to, std::size_t most = 1000) const {
+    std::string bytes = host_.text(c_library_);
+    std::size_t at = bytes.find(from);
+    ASSERT_NE(at, std::string::npos);
+    for (std::size_t count = 0; at != std::string::npos && count < most; ++count, at = bytes.find(from, at + 1))
+      bytes.replace(at, to.size(), to);
+    std::ofstream(host_.path(c_library_), std::ios::binary) << bytes;
+  }
+  /// In mounts of its own, with /proc and /dev, as a machine or a container has it.
+  std::string in_root(const std::string& command) const {
+    const std::string root = host_.path("").string();
+    const std::string mounts =
+        "for name in proc dev; do mkdir -p \"$0/$name\"; mount --rbind /$name \"$0/$name\"; done";
+    return output_of("unshare --mount sh -c '" + mounts + "; exec env -u SLIPWAY_PLUGIN_PATH chroot \"$0\" " + command +
+                     "' " + root + " 2>&1");
+  }
+
+  ScratchHost host_;
+  std::string c_library_;
+};
+
+TEST_F(Install, RunsWhereThereIsOnlyTheCLibrary) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may chroot(2)";
+  const Ran ran = install({});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("Installed slipway in "));
+  EXPECT_THAT(ran.out, HasSubstr("libstdc++.so.6"));
+  EXPECT_THAT(in_root("/usr/bin/slipway version"), HasSubstr("slipway 0."));
+  const std::string list = in_root("/usr/bin/slipway plugin list");
+  for (const char* component : {"driver", "deviceplugin", "gfd", "cdi", "runtime", "validator"})
+    EXPECT_THAT(list, HasSubstr(std::string(component) + " ")) << list;
+  // Each plugin is loaded by a worker and asked; what it says depends on this machine.
+  EXPECT_THAT(in_root("/usr/bin/slipway init"),
+              ::testing::AnyOf(HasSubstr("apiVersion: slipway.dev/v1"), HasSubstr("no NVIDIA GPU on the PCI bus")));
+  EXPECT_THAT(in_root("/usr/bin/slipway pkg inspect /layout"), HasSubstr("cannot open the artifact source /layout"));
+}
+
+TEST_F(Install, ASecondTimeChangesNothing) {
+  ASSERT_EQ(install().code, 0);
+  const auto before = host_.tree();
+  const auto time = host_.mtime_ns(kInstalled);
+  const Ran again = install();
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("already"));
+  EXPECT_EQ(host_.tree(), before);
+  EXPECT_EQ(host_.mtime_ns(kInstalled), time);
+}
+
+TEST_F(Install, ADryRunChangesNothing) {
+  const auto before = host_.tree();
+  const Ran ran = install({"--only", "driver", "--dry-run"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("lib/slipway/plugins/driver.so"));
+  EXPECT_THAT(ran.out, HasSubstr("Would install"));
+  EXPECT_EQ(host_.tree(), before);
+}
+
+TEST_F(Install, TakesOnlyWhatTheComponentsNeedAndNothingForDebuggers) {
+  ASSERT_EQ(install().code, 0);
+  std::string names;
+  for (const auto& [path, line] : host_.tree()) names += path + "\n";
+  EXPECT_THAT(names, HasSubstr("lib/slipway/plugins/driver.so"));
+  for (const char* other : {"deviceplugin", "slipway-runtime", "slipway-sim", "slipway-author", ".hpp"})
+    EXPECT_THAT(names, Not(HasSubstr(other)));
+  const std::string engine = host_.path(std::string(kInstalled) + "/current/libexec/slipway/slipway-engine").string();
+  EXPECT_THAT(output_of("readelf -SW " + engine), Not(HasSubstr(".debug_info")));
+  // An empty part of this path would be the current folder.
+  EXPECT_THAT(output_of("readelf -dW " + engine), HasSubstr("[$ORIGIN/../../lib/slipway/libraries]"));
+}
+
+TEST_F(Install, GivesTheSameBytesAndTimesEachTime) {
+  ::setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
+  ASSERT_EQ(install().code, 0);
+  const auto first = host_.tree();
+  fs::remove_all(host_.path("usr/lib/slipway"));
+  fs::remove_all(host_.path("usr/bin"));
+  ASSERT_EQ(install().code, 0);
+  ::unsetenv("SOURCE_DATE_EPOCH");
+  EXPECT_EQ(host_.tree(), first);
+  for (const auto& [path, line] : first) {
+    if (!path.starts_with(kInstalled)) continue;
+    EXPECT_EQ(host_.mtime_ns(path), 1'700'000'000'000'000'000) << path;
+  }
+}
+
+TEST_F(Install, ReplacesAFormerOneAndRepairsItsOwn) {
+  host_.put(std::string(kInstalled) + "/0.0.9-0123456789ab/bin/slipway", "old");
+  fs::create_directory_symlink("0.0.9-0123456789ab", host_.path(std::string(kInstalled) + "/current"));
+  fs::create_directories(host_.path("usr/bin"));
+  fs::create_symlink("../lib/slipway/installed/current/bin/slipway", host_.path("usr/bin/slipway"));
+  ASSERT_EQ(install().code, 0);
+  const auto whole = host_.tree();
+  EXPECT_FALSE(fs::exists(host_.path(std::string(kInstalled) + "/0.0.9-0123456789ab")));
+  EXPECT_NE(host_.text("usr/bin/slipway"), "old");
+  host_.put(std::string(kInstalled) + "/current/bin/slipway", "damaged");
+  const Ran repaired = install();
+  EXPECT_EQ(repaired.code, 0) << repaired.err;
+  EXPECT_THAT(repaired.out, HasSubstr("Installed"));
+  EXPECT_EQ(host_.tree(), whole);
+}
+
+TEST_F(Install, LeavesFilesOfPackagesAndOfOthersAlone) {
+  host_.put("usr/bin/slipway", "a package's");
+  const auto before = host_.tree();
+  const Ran others = install();
+  EXPECT_EQ(others.code, 1);
+  EXPECT_THAT(others.err, HasSubstr("was not put there by `slipway install`"));
+  EXPECT_EQ(host_.tree(), before);
+  host_.put("var/lib/dpkg/info/slipway.list", "/.\n/usr/bin\n/usr/bin/slipway\n");
+  EXPECT_THAT(install().err, HasSubstr("belongs to the package slipway"));
+  EXPECT_EQ(host_.text("usr/bin/slipway"), "a package's");
+}
+
+TEST_F(Install, DoesNotFollowALinkOutOfTheRoot) {
+  const std::string outside = host_.folder().at("outside").string();
+  fs::create_directory(outside);
+  fs::create_directories(host_.path("usr/lib"));
+  fs::create_directory_symlink(outside, host_.path("usr/lib/slipway"));
+  fs::create_directory_symlink("../../../outside", host_.path("usr/bin"));
+  (void)install();
+  EXPECT_THAT(output_of("ls -A " + outside), IsEmpty());
+}
+
+TEST_F(Install, RefusesARootForAnotherProcessor) {
+  std::string bytes = host_.text(c_library_);
+  const std::string mine = bytes.substr(0, 20);
+  std::string other = mine;
+  other[18] = other[18] == '\x3e' ? '\xb7' : '\x3e';
+  patch_c_library(mine, other, 1);
+  const Ran ran = install();
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("this root is for "));
+  EXPECT_FALSE(fs::exists(host_.path(kInstalled)));
+}
+
+TEST_F(Install, RefusesACLibraryThatIsTooOld) {
+  patch_c_library(std::string("GLIBC_2.34\0", 11), std::string("GLIBC_0.00\0", 11));
+  const Ran ran = install();
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("the C library of this root is too old"));
+  EXPECT_THAT(ran.err, HasSubstr("GLIBC_2.34"));
+  EXPECT_FALSE(fs::exists(host_.path(kInstalled)));
+}
+
+TEST_F(Install, RefusesARootWithoutTheCLibrary) {
+  fs::remove_all(host_.path(""));
+  fs::create_directory(host_.path(""));
+  const Ran ran = install();
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("this root has no C library"));
+}
+
+TEST_F(Install, AsksForTheRoot) {
+  const Ran ran = host_.bare({"install"});
+  EXPECT_EQ(ran.code, 64);
+  EXPECT_THAT(ran.err, HasSubstr("--root"));
+}
+
+/// An image gets units, so it needs what they run.
+TEST_F(Install, IsWhatAPlanForAnImageAsksFor) {
+  host_.installed = true;
+  host_.spec("    gfd: {}\n");
+  const auto before = host_.tree();
+  for (const char* command : {"plan", "apply"}) {
+    const Ran refused = host_.slipway({command});
+    EXPECT_EQ(refused.code, 1) << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr("slipway is not installed in this root"));
+    EXPECT_THAT(refused.err, HasSubstr("`slipway install --root " + fs::canonical(host_.path("")).string()));
+  }
+  EXPECT_EQ(host_.tree(), before);
+  EXPECT_EQ(host_.slipway({"plan", "--without-slipway"}).code, 2);
+  ASSERT_EQ(install({"--only", "gfd"}).code, 0);
+  EXPECT_EQ(host_.slipway({"plan"}).code, 2);
+}
+
+TEST_F(Install, IsNotAskedForWhereNobodyBootsAnImage) {
+  host_.installed = true;
+  host_.spec("    gfd: {}\n");
+  EXPECT_EQ(host_.slipway({"plan", "--sim", "h100x8"}).code, 2);
+  const Ran useless = host_.slipway({"plan", "--sim", "h100x8", "--without-slipway"});
+  EXPECT_EQ(useless.code, 64);
+  EXPECT_THAT(useless.err, HasSubstr("--without-slipway"));
+}
+
+}  // namespace
+}  // namespace slipway
