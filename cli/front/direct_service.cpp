@@ -100,7 +100,8 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
   if (!root) return std::nullopt;
   const auto left = read_left(*root, words.component);
   const auto file = left ? find_file(*left, words.component) : std::nullopt;
-  if (left && words.condition) return has_device(left->all, "/sys") ? kExitDone : kExitError;
+  // As in cli/commands/service.cpp: what is wrong is for the service to tell.
+  if (words.condition) return !left || has_device(left->all, "/sys") ? kExitDone : kExitError;
   if (!file) return std::nullopt;
   const ServiceOptions service{words.component, true, [&]() -> Result<ServiceConfig> {
                                  SLIPWAY_TRY(now, read_left(*root, words.component));

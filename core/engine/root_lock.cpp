@@ -51,9 +51,12 @@ Result<RootLock> RootLock::take(const std::string& root) {
 
 std::string RootLock::other_holder(const std::string& root) {
   const Fd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // The list of locks has numbers of inodes, which another file system may have as well: the lock itself decides.
-  if (!fd || ::flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
-  return holder_of(fd.get());
+  if (!fd) return {};
+  // The lock is not asked as long as nobody is named: to have it for a moment would end an apply that begins then. The
+  // list has numbers of inodes, which another file system may have as well, so after that the lock itself decides.
+  const std::string holder = holder_of(fd.get());
+  if (holder.empty() || ::flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+  return holder;
 }
 
 }  // namespace slipway::core

@@ -27,14 +27,6 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string{} : std::string(value);
 }
 
-/// Of an image that is "/", a folder that goes at the end: nothing of a cache is left in the image.
-Result<std::string> image_cache() {
-  std::error_code problem;
-  std::string folder = fs::temp_directory_path(problem).string() + "/slipway-cache-XXXXXX";
-  if (problem || ::mkdtemp(folder.data()) == nullptr) return system_error("make", folder, errno);
-  return folder;
-}
-
 /// /var/cache/slipway, or the user's cache folder.
 std::string default_cache() {
   if (::geteuid() == 0) return "/var/cache/slipway";
@@ -94,8 +86,10 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui
                (problem.next.empty() ? "" : "; to do: " + problem.next));
   session->cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
   if (options.cache.empty() && session->host_config_.root == "/" && !options.live.value_or(true)) {
-    SLIPWAY_TRY(folder, image_cache());
-    session->cache_ = session->passing_cache_ = folder;
+    // Nothing of a cache is left in the image.
+    SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-cache"));
+    session->cache_ = folder.path();
+    session->passing_cache_.emplace(std::move(folder));
   }
   session->answers_ = std::make_unique<Answers>(session->cache_ + "/answers", session->host_config_,
                                                 session->simulated_ ? session->simulated_->folder() : "");
@@ -105,8 +99,6 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui
 Session::~Session() {
   workers_.clear();
   answers_.reset();  // writes into the cache
-  std::error_code ignored;
-  if (!passing_cache_.empty()) fs::remove_all(passing_cache_, ignored);
 }
 
 Status Session::open_host_and_root() {
@@ -125,6 +117,10 @@ Status Session::open_host_and_root() {
   root_ = std::make_unique<RootFs>(std::move(root), epoch);
   state_ = std::make_unique<StateDir>(*root_);
   set_hardware(options_.hardware);
+  return open_host_of_root();
+}
+
+Status Session::open_host_of_root() {
   SLIPWAY_TRY(host, open_host(host_config_));
   host_ = std::move(host);
   // An empty root of a simulated machine gets that machine's kernel.
@@ -145,9 +141,7 @@ void Session::name_kernels() {
 Status Session::set_kernels(const std::vector<std::string>& releases) {
   options_.kernels = releases;
   name_kernels();
-  SLIPWAY_TRY(host, open_host(host_config_));
-  host_ = std::move(host);
-  return {};
+  return open_host_of_root();
 }
 
 void Session::set_hardware(const std::string& word) {

@@ -12,6 +12,7 @@
 
 #include <slipway/host.hpp>
 #include <slipway/local_host.hpp>
+#include <slipway/write/scratch_folder.hpp>
 
 #include "core/engine/plan/answers.hpp"
 #include "core/engine/simulated_machine.hpp"
@@ -85,6 +86,7 @@ class Session {
  private:
   Session(SessionOptions options, Ui& ui) : options_(std::move(options)), ui_(ui) {}
   Status open_host_and_root();
+  Status open_host_of_root();
   void name_kernels();
   Result<Json> ask_plugin(const std::string& component, const std::string& path, const std::string& op,
                           const Json& request, std::chrono::milliseconds limit);
@@ -100,7 +102,7 @@ class Session {
   std::unique_ptr<RootFs> root_;
   std::unique_ptr<StateDir> state_;
   std::string cache_;
-  std::string passing_cache_;                    ///< the same when it is removed at the end; else empty
+  std::optional<ScratchFolder> passing_cache_;   ///< the same when it is removed at the end
   std::unique_ptr<SimulatedMachine> simulated_;  ///< with --sim
   std::unique_ptr<Answers> answers_;
   bool assumes_hardware_ = false;

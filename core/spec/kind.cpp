@@ -56,8 +56,7 @@ const SchemaKey& host_spec_schema() {
     SchemaKey on_failed_verify = key_of(SchemaKey::Type::enumeration, false);
     on_failed_verify.values = {"rollback", "keep"};
     on_failed_verify.help =
-        "What becomes of a component that an apply changed and that does not work afterwards. rollback: it goes back "
-        "to "
+        "What becomes of a component that an apply changed and that does not work afterwards. rollback: it gets back "
         "what the generation in force has; keep: the change stays. Default: rollback.";
     SchemaKey metadata = key_of(SchemaKey::Type::object, true);
     metadata.keys = {{"name", name}};

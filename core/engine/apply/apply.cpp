@@ -384,8 +384,8 @@ class Apply {
 };
 
 /// Applies the generation in force anew, for these components alone.
-Result<ApplyResult> apply_former(Session& session, const Generation& former, const std::vector<std::string>& names) {
-  SLIPWAY_TRY(spec, host_spec_from_json(former.spec, former.spec_file, session.plugins()));
+Result<ApplyResult> apply_former(Session& session, const Generation& former, const HostSpec& spec,
+                                 const std::vector<std::string>& names) {
   SLIPWAY_TRY(lock, Lock::from_json(former.lock, "generation " + std::to_string(former.number)));
   ApplyOptions options;
   options.plan.only = names;
@@ -399,21 +399,40 @@ Result<ApplyResult> apply_former(Session& session, const Generation& former, con
   return result;
 }
 
+/// The same for the kernels and the hardware of that generation, which the run that failed may have had others of.
+Result<ApplyResult> apply_former_as_then(Session& session, const Generation& former,
+                                         const std::vector<std::string>& names, const HostSpec& now) {
+  SLIPWAY_TRY(spec, host_spec_from_json(former.spec, former.spec_file, session.plugins()));
+  const std::vector<std::string> kernels = session.options().kernels;
+  session.set_hardware(spec.hardware);
+  SLIPWAY_CHECK(session.set_kernels(former.kernels));
+  auto back = apply_former(session, former, spec, names);
+  session.set_hardware(now.hardware);
+  SLIPWAY_CHECK(session.set_kernels(kernels));
+  return back;
+}
+
+bool still_fails(const ApplyResult& back, const std::string& name) {
+  const auto found = back.findings.find(name);
+  return found != back.findings.end() && !found->second.passed();
+}
+
 /// Brings the components back to what the generation in force has, and says so. That they failed stays remembered.
 Status go_back(Session& session, const std::vector<std::string>& names, ApplyResult& result) {
   SLIPWAY_TRY(former, session.state().current());
   if (!former) return {};
   const std::string place = "generation " + std::to_string(former->number);
-  const auto back = apply_former(session, *former, names);
+  const auto back = apply_former_as_then(session, *former, names, result.run.spec);
   SLIPWAY_TRY(failing, session.state().failing());
   for (const std::string& name : names) {
     PlannedComponent& component = *result.run.find(name);
     component.reason += back ? "; it went back to what " + place + " has" : "; it could not go back to " + place;
+    if (back && still_fails(*back, name)) component.reason += ", which does not work either";
     const std::string why = failing_text(failing_record(component, &result.findings[name]));
     failing[name] = Json{{"state", to_string(component.state)}, {"reason", component.reason + ": " + why}};
   }
   SLIPWAY_CHECK(session.state().write_failing(failing));
-  result.generation = former->number;
+  result.generation = back ? back->generation : former->number;
   if (back) {
     result.report.insert(result.report.end(), back->report.begin(), back->report.end());
     return session.root().sync();

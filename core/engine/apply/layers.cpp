@@ -12,17 +12,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A scratch folder that goes at the end of its life, whatever it holds.
-class ScratchFolder {
+/// What is compiled in the cache: gone at the end, whatever it holds.
+class SourceFolder {
  public:
-  explicit ScratchFolder(fs::path path) : path_(std::move(path)) {
+  explicit SourceFolder(fs::path path) : path_(std::move(path)) {
     std::error_code code;
     fs::remove_all(path_, code);
     fs::create_directories(path_.parent_path(), code);
   }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
+  SourceFolder(const SourceFolder&) = delete;
+  SourceFolder& operator=(const SourceFolder&) = delete;
+  ~SourceFolder() {
     std::error_code code;
     fs::remove_all(path_, code);
   }
@@ -93,7 +93,7 @@ Status ComponentLayers::stage(const Json& layer, const std::string& into) {
 
 Status ComponentLayers::compile(const Json& layer, const std::string& into) {
   const Json& build = layer["build"];
-  const ScratchFolder source(build_file(layer, ".source"));
+  const SourceFolder source(build_file(layer, ".source"));
   SLIPWAY_CHECK(unpack(layer, source.path()));
   BuildRequest request;
   request.build = build;

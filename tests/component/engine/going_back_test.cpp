@@ -100,6 +100,38 @@ TEST_F(GoingBack, HasNothingToGoBackToInAFirstApply) {
   EXPECT_THAT(first.out, HasSubstr("Generation 1 is in force"));
 }
 
+// What goes back was planned for the kernel and the hardware of the run that failed.
+TEST_F(GoingBack, IsForTheKernelAndTheHardwareOfThatGeneration) {
+  for (const char* release : {"6.1.0-1-amd64", "6.1.0-2-amd64"})
+    std::filesystem::create_directories(host.path("usr/lib/modules/" + std::string(release)));
+  const auto spec = [&](const std::string& hardware, const std::string& files) {
+    host.folder().file("host.yaml",
+                       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: " + hardware +
+                           "\n  components:\n    probe: {kernel: true, files: {" + files + "}}\n");
+  };
+  spec("assume", "/etc/probe.conf: good");
+  const Ran good = host.slipway({"apply", "--kernel", "6.1.0-1-amd64"});
+  ASSERT_EQ(good.code, 0) << good.out << good.err;
+  ASSERT_EQ(host.text("etc/probe-kernel"), "6.1.0-1-amd64 assume");
+  spec("detect", "/etc/probe.conf: bad, /etc/probe-broken: x");
+  const Ran bad = host.slipway({"apply", "--kernel", "6.1.0-2-amd64"});
+  EXPECT_EQ(bad.code, 1) << bad.out << bad.err;
+  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is in force"));
+  EXPECT_EQ(host.text("etc/probe-kernel"), "6.1.0-1-amd64 assume");
+  EXPECT_TRUE(is_good());
+}
+
+TEST_F(GoingBack, SaysThatWhatIsBackDoesNotWorkEither) {
+  apply_good();
+  host.put("etc/probe-broken", "");  // not slipway's: it stays
+  host.spec("    probe: {files: {/etc/probe.conf: bad}}\n    bystander: {}\n");
+  const Ran bad = host.slipway({"apply"});
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_EQ(host.text("etc/probe.conf"), "good");
+  EXPECT_THAT(bad.out, HasSubstr("it went back to what generation 1 has, which does not work either"));
+  EXPECT_THAT(bad.out, HasSubstr("Generation 1 is in force"));
+}
+
 TEST_F(GoingBack, LeavesTheOtherChangesOfTheApply) {
   apply_good();
   host.spec("    probe: {files: {/etc/probe.conf: bad, /etc/probe-broken: x}}\n    follower: {file: /etc/follower}\n");

@@ -39,15 +39,23 @@ void hang_at(const char* path, const Host& host) {
 
 class Probe : public Component {
  public:
-  Result<Facts> detect(const Spec&, const Host& host) const override {
+  Result<Facts> detect(const Spec& spec, const Host& host) const override {
     hang_at("/etc/probe-hang-in-detect", host);
     if (const auto words = host.read("/etc/probe-says")) std::fputs(words->c_str(), stdout);
     std::fflush(stdout);
-    return Facts{};
+    Facts facts;
+    if (!spec.flag("kernel")) return facts;
+    SLIPWAY_TRY(kernel, host.kernel_release());
+    facts.set("kernel", kernel);
+    facts.set("hardware", host.hardware());
+    return facts;
   }
 
-  Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
+  Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs&) const override {
     Plan plan;
+    if (spec.flag("kernel"))
+      plan.add(action::file(
+          {.path = "/etc/probe-kernel", .content = facts.text("kernel") + " " + facts.text("hardware")}));
     const Json files = spec.value("files");
     for (const auto& [path, content] : files.items()) {
       Action& file = plan.add(action::file({.path = path, .content = content.get<std::string>()}));

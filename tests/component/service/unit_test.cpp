@@ -202,6 +202,16 @@ TEST_F(AppliedService, IsNotRunFromAFileOfAnotherComponentOrPlace) {
   }
 }
 
+// As systemd asks in ExecCondition=: with another exit code than 0 it would pass over the service without a word.
+TEST_F(AppliedService, WhoseSettingsAreDamagedIsStartedAndSaysSo) {
+  apply("loner", "");
+  host_.put("etc/slipway/services/loner.json", "{");
+  EXPECT_EQ(host_.slipway({"service", "loner", "--boot", "--condition"}).code, 0);
+  const Ran ran = host_.slipway({"service", "loner", "--boot"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("loner.json does not say what to run"));
+}
+
 TEST_F(AppliedService, WhoseFileIsGoneSaysWhatToInstall) {
   apply("loner", "");
   std::filesystem::remove(host_.folder().at("usr/lib/slipway/plugins/loner-service"));
