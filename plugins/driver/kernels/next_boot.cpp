@@ -108,7 +108,8 @@ std::optional<NextBoot> by_grub(const Host& host) {
     if (!text) continue;
     const GrubMenu menu = parse_grub_menu(*text);
     if (menu.has_foreign) return NextBoot{{}, folder + "/grub.cfg takes its entries from elsewhere (blscfg)"};
-    if (menu.entries.empty()) continue;  // on the EFI partition it only names another file; an image that is being made has none yet
+    if (menu.entries.empty())
+      continue;  // on the EFI partition it only names another file; an image that is being made has none yet
     return by_grub_menu(host, folder, menu);
   }
   return std::nullopt;

@@ -105,9 +105,9 @@ TEST_F(GoingBack, IsForTheKernelAndTheHardwareOfThatGeneration) {
   for (const char* release : {"6.1.0-1-amd64", "6.1.0-2-amd64"})
     std::filesystem::create_directories(host.path("usr/lib/modules/" + std::string(release)));
   const auto spec = [&](const std::string& hardware, const std::string& files) {
-    host.folder().file("host.yaml",
-                       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: " + hardware +
-                           "\n  components:\n    probe: {kernel: true, files: {" + files + "}}\n");
+    host.folder().file(
+        "host.yaml", "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: " + hardware +
+                         "\n  components:\n    probe: {kernel: true, files: {" + files + "}}\n");
   };
   spec("assume", "/etc/probe.conf: good");
   const Ran good = host.slipway({"apply", "--kernel", "6.1.0-1-amd64"});

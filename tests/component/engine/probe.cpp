@@ -54,8 +54,8 @@ class Probe : public Component {
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs&) const override {
     Plan plan;
     if (spec.flag("kernel"))
-      plan.add(action::file(
-          {.path = "/etc/probe-kernel", .content = facts.text("kernel") + " " + facts.text("hardware")}));
+      plan.add(
+          action::file({.path = "/etc/probe-kernel", .content = facts.text("kernel") + " " + facts.text("hardware")}));
     const Json files = spec.value("files");
     for (const auto& [path, content] : files.items()) {
       Action& file = plan.add(action::file({.path = path, .content = content.get<std::string>()}));

@@ -109,7 +109,8 @@ class ScratchHost {
         line << fs::read_symlink(entry.path()).string();
       else if (entry.is_regular_file())
         line << read(entry.path());
-      picture[fs::relative(entry.path(), folder_.at("root")).string()] = line.str();
+      // Not fs::relative(), which follows links: a link and what it leads to would be one.
+      picture[entry.path().lexically_relative(folder_.at("root")).string()] = line.str();
     }
     return picture;
   }

@@ -25,6 +25,17 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
+/// Paths that are not the same in both: the files themselves are too large to be shown.
+std::vector<std::string> differences(const std::map<std::string, std::string>& a,
+                                     const std::map<std::string, std::string>& b) {
+  std::vector<std::string> paths;
+  for (const auto& [path, line] : a)
+    if (!b.contains(path) || b.at(path) != line) paths.push_back(path);
+  for (const auto& [path, line] : b)
+    if (!a.contains(path)) paths.push_back(path);
+  return paths;
+}
+
 /// A root with this machine's C library.
 class Install : public ::testing::Test {
  protected:
@@ -99,7 +110,7 @@ TEST_F(Install, ASecondTimeChangesNothing) {
   const Ran again = install();
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("already"));
-  EXPECT_EQ(host_.tree(), before);
+  EXPECT_THAT(differences(host_.tree(), before), IsEmpty());
   EXPECT_EQ(host_.mtime_ns(kInstalled), time);
 }
 
@@ -109,7 +120,7 @@ TEST_F(Install, ADryRunChangesNothing) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("lib/slipway/plugins/driver.so"));
   EXPECT_THAT(ran.out, HasSubstr("Would install"));
-  EXPECT_EQ(host_.tree(), before);
+  EXPECT_THAT(differences(host_.tree(), before), IsEmpty());
 }
 
 TEST_F(Install, TakesOnlyWhatTheComponentsNeedAndNothingForDebuggers) {
@@ -133,7 +144,7 @@ TEST_F(Install, GivesTheSameBytesAndTimesEachTime) {
   fs::remove_all(host_.path("usr/bin"));
   ASSERT_EQ(install().code, 0);
   ::unsetenv("SOURCE_DATE_EPOCH");
-  EXPECT_EQ(host_.tree(), first);
+  EXPECT_THAT(differences(host_.tree(), first), IsEmpty());
   for (const auto& [path, line] : first) {
     if (!path.starts_with(kInstalled)) continue;
     EXPECT_EQ(host_.mtime_ns(path), 1'700'000'000'000'000'000) << path;
@@ -153,7 +164,7 @@ TEST_F(Install, ReplacesAFormerOneAndRepairsItsOwn) {
   const Ran repaired = install();
   EXPECT_EQ(repaired.code, 0) << repaired.err;
   EXPECT_THAT(repaired.out, HasSubstr("Installed"));
-  EXPECT_EQ(host_.tree(), whole);
+  EXPECT_THAT(differences(host_.tree(), whole), IsEmpty());
 }
 
 TEST_F(Install, LeavesFilesOfPackagesAndOfOthersAlone) {
@@ -162,7 +173,7 @@ TEST_F(Install, LeavesFilesOfPackagesAndOfOthersAlone) {
   const Ran others = install();
   EXPECT_EQ(others.code, 1);
   EXPECT_THAT(others.err, HasSubstr("was not put there by `slipway install`"));
-  EXPECT_EQ(host_.tree(), before);
+  EXPECT_THAT(differences(host_.tree(), before), IsEmpty());
   host_.put("var/lib/dpkg/info/slipway.list", "/.\n/usr/bin\n/usr/bin/slipway\n");
   EXPECT_THAT(install().err, HasSubstr("belongs to the package slipway"));
   EXPECT_EQ(host_.text("usr/bin/slipway"), "a package's");
@@ -224,7 +235,7 @@ TEST_F(Install, IsWhatAPlanForAnImageAsksFor) {
     EXPECT_THAT(refused.err, HasSubstr("slipway is not installed in this root"));
     EXPECT_THAT(refused.err, HasSubstr("`slipway install --root " + fs::canonical(host_.path("")).string()));
   }
-  EXPECT_EQ(host_.tree(), before);
+  EXPECT_THAT(differences(host_.tree(), before), IsEmpty());
   EXPECT_EQ(host_.slipway({"plan", "--without-slipway"}).code, 2);
   ASSERT_EQ(install({"--only", "gfd"}).code, 0);
   EXPECT_EQ(host_.slipway({"plan"}).code, 2);
