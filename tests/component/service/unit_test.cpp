@@ -209,7 +209,7 @@ TEST_F(AppliedService, WhoseSettingsAreDamagedIsStartedAndSaysSo) {
   EXPECT_EQ(host_.slipway({"service", "loner", "--boot", "--condition"}).code, 0);
   const Ran ran = host_.slipway({"service", "loner", "--boot"});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.err, HasSubstr("loner.json does not say what to run"));
+  EXPECT_THAT(ran.err, HasSubstr("loner.json does not hold"));
 }
 
 TEST_F(AppliedService, WhoseFileIsGoneSaysWhatToInstall) {
