@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include "cli/command.hpp"
 
 namespace slipway::core {
@@ -7,6 +9,8 @@ Result<int> run_plan(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
+  if (!options.lock.empty() && !options.locked && ::access(options.lock.c_str(), F_OK) != 0)
+    ui.log(Ui::Level::warning, "", options.lock + " is not there yet: a plan reads it, and the apply writes it");
   SLIPWAY_TRY(run, plan_run(*session, loaded.spec, wanted));
   if (options.output == "text")
     print_wrapped(plan_text(run, options.session.root, options.verbose));

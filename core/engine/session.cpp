@@ -12,6 +12,7 @@
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/loader/installation.hpp"
+#include "sandbox/sandbox.hpp"
 
 #ifndef SLIPWAY_LIBEXEC_DIR
 #error "the build names the folder of the helper programs"
@@ -240,6 +241,14 @@ Result<Json> Session::artifact(const std::string& component, const std::string& 
 
 Result<Json> Session::core_call(const std::string& component, const std::string& op, const Json& request) {
   if (op == "pkg.build") return artifact(component, "build", request);
+  if (op == "build.check") {
+    Sandbox empty;
+    empty.root = request.value("root", "/");
+    empty.read_only = true;
+    empty.prepare_only = true;
+    SLIPWAY_CHECK(run_in_sandbox(empty));
+    return Json(nullptr);
+  }
   if (op != "build.run")
     return Error{ErrorCode::unsupported, "this slipway offers plugins no '" + op + "'", {}, "update slipway", {}};
   BuildRequest build;

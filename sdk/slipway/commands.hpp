@@ -28,6 +28,7 @@ class ToolIo {
   /// Asks the core for one of its own abilities:
   ///   "pkg.build"  {directory, output, tags}  packs a package folder into an OCI layout (docs/package-format.md)
   ///   "build.run"  {build, source: DIR, root, headers?: DIR, into: DIR}  compiles as for an unpack action
+  ///   "build.check"  {root}  whether programs of that root may be run here as build.run runs them: else `unsupported`
   /// Errors: those of the ability; `unsupported` when this slipway does not have it.
   virtual Result<Json> core(std::string_view op, const Json& request) = 0;
 };

@@ -50,8 +50,10 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
   if (!facts || facts->applicable()) return std::nullopt;
   const std::string finding = name + std::string(kApplies);
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
-  return Finding{Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
-                 "bring the hardware back, or run `slipway remove " + name + "`"};
+  return Finding{
+      Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),
+      "nothing, where none belongs; else see whether the kernel finds the device (`lspci`), or run `slipway remove " +
+          name + "`"};
 }
 
 constexpr const char* kLookAtBoot =

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <slipway/local_host.hpp>
 
@@ -169,9 +170,11 @@ Status PackageBuild::remember_failure(const Error& error) {
 }
 
 Result<KeptBuild> PackageBuild::keep() const {
-  return KeptBuild::open(
-      Scratch::parent(options_.scratch),
-      fmt::format("slipway-driver-{}-{}-{}", driver_.version, options_.kernel, nvidia::to_string(options_.flavour)));
+  // In a folder for everybody, each user has one.
+  const std::string user = ::geteuid() == 0 ? "" : fmt::format("-user{}", ::geteuid());
+  return KeptBuild::open(Scratch::parent(options_.scratch),
+                         fmt::format("slipway-driver-{}-{}-{}{}", driver_.version, options_.kernel,
+                                     nvidia::to_string(options_.flavour), user));
 }
 
 Status PackageBuild::compile(const Scratch& scratch, const KeptBuild& kept, const Json& build) {
@@ -261,13 +264,15 @@ Status PackageBuild::choose_inputs() {
   return {};
 }
 
-Status PackageBuild::check_inputs(const Host& root) const {
+Status PackageBuild::check_inputs(const Host& root) {
   const std::string scratch = Scratch::parent(options_.scratch);
   SLIPWAY_CHECK(check_compiler_root(root));
   SLIPWAY_CHECK(check_headers(driver_, header_debs_));
   SLIPWAY_CHECK(check_output(options_.output));
   SLIPWAY_CHECK(check_scratch(scratch));
   SLIPWAY_CHECK(check_signing(options_.sign_key, options_.sign_cert));
+  if (!options_.kernel.empty())
+    if (const auto allowed = io_.core("build.check", {{"root", options_.root}}); !allowed) return allowed.error();
   return check_room(scratch, options_.output, room_for(driver_, header_debs_, !options_.kernel.empty()));
 }
 

@@ -27,7 +27,7 @@ class PackageBuild {
 
  private:
   Status choose_inputs();
-  Status check_inputs(const Host& root) const;
+  Status check_inputs(const Host& root);
   Status check_compiler_root(const Host& root) const;
   Status prepare_headers(const Scratch& scratch, const Host& root);
   Status lay_out(const Scratch& scratch);

@@ -13,7 +13,9 @@
 namespace slipway::toolkit {
 namespace {
 
-enum ExitCode : int { kDone = 0, kError = 1, kUsage = 64 };
+constexpr int kDone = 0;
+constexpr int kError = 1;
+constexpr int kUsage = 64;
 
 void put(FILE* to, const std::string& text) {
   if (to == stdout)

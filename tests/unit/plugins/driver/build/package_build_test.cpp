@@ -32,6 +32,7 @@ class CoreSide final : public ToolIo {
   void progress(std::string_view, std::uint64_t, std::uint64_t) override {}
   Result<Json> core(std::string_view op, const Json& request) override {
     if (op == "pkg.build") return pack(request);
+    if (op == "build.check") return may_compile ? Result<Json>(Json(nullptr)) : *fails;
     builds.push_back(request);
     if (fails) return *fails;
     const std::string into = request["into"];
@@ -45,6 +46,7 @@ class CoreSide final : public ToolIo {
 
   std::string module = testing::compressed(content_of(MODULE_50), "zstd");
   std::optional<Error> fails;
+  bool may_compile = true;
   std::vector<Json> builds;
   std::optional<Error> packing_fails;
   std::string printed;
@@ -265,6 +267,15 @@ TEST_F(PackageBuildTest, LooksForTheCompilerFirst) {
   const auto error = refusal({});
   EXPECT_EQ(error.code, ErrorCode::not_found);
   EXPECT_EQ(error.what, "the modules cannot be compiled: there is no gcc-12, make in " + host.root().string());
+}
+
+// As an ordinary user, and in many containers, it was said after all had been unpacked.
+TEST_F(PackageBuildTest, AsksFirstWhetherItMayCompileHere) {
+  core.fails = Error{ErrorCode::unsupported, "no private namespaces", {}, {}, {}};
+  core.may_compile = false;
+  EXPECT_EQ(refusal({}).what, "no private namespaces");
+  EXPECT_TRUE(core.builds.empty());
+  EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
 }
 
 TEST_F(PackageBuildTest, LooksAtKeyAndCertificateFirst) {
