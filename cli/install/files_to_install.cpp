@@ -26,19 +26,23 @@ constexpr std::size_t kLargestProgram = std::size_t{512} << 20U;
 constexpr std::chrono::minutes kStripLimit{2};
 constexpr const char* kLibraries = "lib/slipway/libraries/";
 
-/// A program, where it belongs, and the plugin without which nobody calls it; empty: always there.
+/// A program, where it belongs, and the components of which one at least calls it; none: it is always there.
 struct Program {
   const char* folder;
   const char* name;
-  const char* plugin;
+  std::vector<std::string> components;
 };
-constexpr Program kPrograms[] = {{"bin", "slipway", ""},
-                                 {"bin", "slipway-runtime", "toolkit"},
-                                 {"bin", "slipway-cdi-hook", "toolkit"},
-                                 {"libexec/slipway", "slipway-engine", ""},
-                                 {"libexec/slipway", "slipway-worker", ""},
-                                 {"libexec/slipway", "slipway-artifact.so", ""},
-                                 {"libexec/slipway", "slipway-runtime-configure", "toolkit"}};
+
+const std::vector<Program>& programs() {
+  static const std::vector<Program> all{{"bin", "slipway", {}},
+                                        {"bin", "slipway-runtime", {"runtime"}},
+                                        {"bin", "slipway-cdi-hook", {"cdi", "runtime"}},
+                                        {"libexec/slipway", "slipway-engine", {}},
+                                        {"libexec/slipway", "slipway-worker", {}},
+                                        {"libexec/slipway", "slipway-artifact.so", {}},
+                                        {"libexec/slipway", "slipway-runtime-configure", {"runtime"}}};
+  return all;
+}
 
 Result<std::string> content_of(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -83,16 +87,19 @@ std::string program_path(const fs::path& prefix, const std::string& folder, cons
   return {};
 }
 
-bool is_chosen(const PluginFile& file, const std::vector<std::string>& components) {
-  return components.empty() || std::ranges::any_of(file.components, [&](const Manifest& manifest) {
-           return std::ranges::count(components, manifest.component) != 0;
-         });
+/// Those of a plugin's components that are asked for; none of them named: all.
+std::vector<Manifest> chosen(const PluginFile& file, const std::vector<std::string>& components) {
+  std::vector<Manifest> found;
+  for (const Manifest& manifest : file.components)
+    if (components.empty() || std::ranges::count(components, manifest.component) != 0) found.push_back(manifest);
+  return found;
 }
 
-Status add_programs(const fs::path& prefix, const std::set<std::string>& plugins, Stripper& strip,
+Status add_programs(const fs::path& prefix, const std::set<std::string>& components, Stripper& strip,
                     InstalledFiles& files) {
-  for (const Program& program : kPrograms) {
-    if (*program.plugin != '\0' && !plugins.contains(program.plugin)) continue;
+  for (const Program& program : programs()) {
+    const auto is_there = [&](const std::string& component) { return components.contains(component); };
+    if (!program.components.empty() && std::ranges::none_of(program.components, is_there)) continue;
     const std::string path = program_path(prefix, program.folder, program.name);
     if (path.empty())
       return Error{ErrorCode::not_found,
@@ -106,12 +113,15 @@ Status add_programs(const fs::path& prefix, const std::set<std::string>& plugins
   return {};
 }
 
-/// The plugin and what lies beside it: "gfd.so", "gfd.service.so", "gfd-service".
-Status add_plugin(const fs::path& prefix, const fs::path& plugin, Stripper& strip, InstalledFiles& files) {
+/// The plugin and what lies beside it: "gfd.so", "gfd.service.so", "gfd-service". The file of a service is left out
+/// where no component that is asked for has one.
+Status add_plugin(const fs::path& prefix, const fs::path& plugin, bool with_service, Stripper& strip,
+                  InstalledFiles& files) {
   const std::string stem = plugin.stem().string();
   for (const fs::directory_entry& entry : fs::directory_iterator(plugin.parent_path())) {
     const std::string name = entry.path().filename().string();
     if (!entry.is_regular_file() || !(name.starts_with(stem + ".") || name.starts_with(stem + "-"))) continue;
+    if (!with_service && (name == stem + ".service.so" || name == stem + "-service")) continue;
     const fs::path real = prefix / "lib/slipway/programs" / name;
     SLIPWAY_TRY(content, strip.read(fs::is_regular_file(real) ? real.string() : entry.path().string()));
     files.programs["lib/slipway/plugins/" + name] = std::move(content);
@@ -137,9 +147,12 @@ Result<InstalledFiles> files_to_install(const RootDir& root, const Plugins& plug
   Stripper strip;
   std::set<std::string> names;
   for (const auto& [path, file] : plugins.files) {
-    if (!is_chosen(file, components)) continue;
-    names.insert(fs::path(path).stem().string());
-    SLIPWAY_CHECK(add_plugin(prefix, path, strip, files));
+    const std::vector<Manifest> wanted = chosen(file, components);
+    if (wanted.empty()) continue;
+    for (const Manifest& manifest : wanted) names.insert(manifest.component);
+    const bool with_service = std::ranges::any_of(
+        wanted, [](const Manifest& manifest) { return manifest.service != Manifest::ServiceIn::none; });
+    SLIPWAY_CHECK(add_plugin(prefix, path, with_service, strip, files));
   }
   SLIPWAY_CHECK(add_programs(prefix, names, strip, files));
   SLIPWAY_CHECK(add_reference(prefix, files));

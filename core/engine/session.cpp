@@ -246,6 +246,8 @@ Result<Json> Session::core_call(const std::string& component, const std::string&
     empty.root = request.value("root", "/");
     empty.read_only = true;
     empty.prepare_only = true;
+    empty.argv = {"true"};
+    empty.environment = sandbox_environment();
     SLIPWAY_CHECK(run_in_sandbox(empty));
     return Json(nullptr);
   }

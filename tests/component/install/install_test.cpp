@@ -136,6 +136,20 @@ TEST_F(Install, TakesOnlyWhatTheComponentsNeedAndNothingForDebuggers) {
   EXPECT_THAT(output_of("readelf -dW " + engine), HasSubstr("[$ORIGIN/../../lib/slipway/libraries]"));
 }
 
+// One plugin has the components cdi and runtime: for the first it took 7 MB of the second's programs along.
+TEST_F(Install, TakesOnlyTheProgramsOfThoseComponentsOfAPluginThatAreAskedFor) {
+  ASSERT_EQ(install({"--only", "cdi"}).code, 0);
+  std::string names;
+  for (const auto& [path, line] : host_.tree()) names += path + "\n";
+  EXPECT_THAT(names, HasSubstr("lib/slipway/plugins/toolkit.so"));
+  EXPECT_THAT(names, HasSubstr("bin/slipway-cdi-hook"));
+  for (const char* other : {"slipway-runtime", "toolkit.service.so"}) EXPECT_THAT(names, Not(HasSubstr(other)));
+  ASSERT_EQ(install({"--only", "cdi,runtime"}).code, 0);
+  for (const char* program : {"bin/slipway-runtime", "libexec/slipway/slipway-runtime-configure"})
+    EXPECT_TRUE(fs::exists(host_.path(std::string(kInstalled) + "/current/" + program))) << program;
+  EXPECT_TRUE(fs::exists(host_.path(std::string(kInstalled) + "/current/lib/slipway/plugins/toolkit.service.so")));
+}
+
 TEST_F(Install, GivesTheSameBytesAndTimesEachTime) {
   ::setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
   ASSERT_EQ(install().code, 0);
