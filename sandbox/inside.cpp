@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/inside.hpp"
 
-#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <vector>
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "sandbox/powers.hpp"
 
 namespace slipway::core {
 namespace {
@@ -21,11 +21,6 @@ namespace {
 constexpr int kNotStarted = 127;
 constexpr const char* kHostName = "slipway";
 constexpr int kFirstInherited = 3;
-
-/// What no tool inside has a use for: it could look or reach out of the namespaces.
-constexpr std::array kDroppedCapabilities{CAP_SYS_ADMIN, CAP_SYS_MODULE, CAP_SYS_RAWIO,     CAP_SYS_BOOT,
-                                          CAP_SYS_TIME,  CAP_SYSLOG,     CAP_NET_ADMIN,     CAP_SYS_PTRACE,
-                                          CAP_MAC_ADMIN, CAP_SYS_PACCT,  CAP_AUDIT_CONTROL, CAP_WAKE_ALARM};
 
 [[noreturn]] void report_and_exit(int report, SandboxReport::Kind kind, int number, const std::string& text) {
   const std::string line = std::string(1, kind) + std::to_string(number) + " " + text;
@@ -63,13 +58,13 @@ void reset_signals() {
   ::dup2(output, STDERR_FILENO);
   if (::close_range(kFirstInherited, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
     for (int fd = kFirstInherited; fd < 1024; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  for (const int capability : kDroppedCapabilities) ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (::chdir(request.directory.c_str()) != 0)
     report_and_exit(report, SandboxReport::setup, errno, "enter " + request.directory);
   const auto arguments = pointers(request.argv);
   auto environment = pointers(request.environment);
   ::environ = environment.data();  // execvp() searches in its PATH
+  if (const PowersLeft left = take_powers(); !left.what.empty())
+    report_and_exit(report, SandboxReport::refused, left.number, left.what);
   ::execvp(arguments.front(), arguments.data());
   report_and_exit(report, SandboxReport::program, errno, request.argv.front());
 }

@@ -41,7 +41,8 @@ class Mounts {
     mount_root();
     for (std::size_t i = 0; i < request_.overlays.size(); ++i) mount_overlay(i);
     mount_dev();
-    mount_at("/proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+    // Read-only: sysctls and sysrq-trigger are files that belong to root, whatever its capabilities.
+    mount_at("/proc", "proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
     mount_at("/sys", "tmpfs", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=0555");
     for (const char* folder : kEmptyFolders) mount_at(folder, "tmpfs", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
     for (std::size_t i = 0; i < request_.binds.size(); ++i) mount_bind(request_.binds[i], bind_sources_[i]);
@@ -100,23 +101,26 @@ class Mounts {
     step("make " + top, ::mkdir(top.c_str(), 0700));
     step("show " + request_.root,
          ::mount(name_of(root_source_).c_str(), top.c_str(), nullptr, MS_BIND | MS_REC, nullptr));
-    if (request_.read_only) make_read_only(top);
+    restrict_mount(top, request_.root, MOUNT_ATTR_NODEV | (request_.read_only ? MOUNT_ATTR_RDONLY : 0));
     if (failed()) return;
     auto opened = RootDir::open(top);
     step("open " + request_.root, opened.ok() ? 0 : -1);
     if (opened.ok()) root_.emplace(std::move(*opened));
   }
 
-  /// With all that is mounted below (Linux 5.12); the top alone on older kernels.
-  void make_read_only(const std::string& top) {
+  /// Adds MOUNT_ATTR_RDONLY and MOUNT_ATTR_NODEV to what is mounted there, with all that is mounted below (Linux 5.12);
+  /// to the top alone on older kernels. A device node in the root is then a file like others: no device is behind it.
+  void restrict_mount(const std::string& place, const std::string& shown, std::uint64_t attributes) {
     if (failed()) return;
     mount_attr wanted{};
-    wanted.attr_set = MOUNT_ATTR_RDONLY;
+    wanted.attr_set = attributes | MOUNT_ATTR_NOSUID;
     constexpr int kSetAttributes = 442;  // mount_setattr(2); newer than some C libraries
     const unsigned recursive = kAtRecursive;
-    if (::syscall(kSetAttributes, AT_FDCWD, top.c_str(), recursive, &wanted, sizeof(wanted)) == 0) return;
-    step("make " + request_.root + " read-only",
-         ::mount("", top.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr));
+    if (::syscall(kSetAttributes, AT_FDCWD, place.c_str(), recursive, &wanted, sizeof(wanted)) == 0) return;
+    const unsigned long flags = MS_REMOUNT | MS_BIND | MS_NOSUID |
+                                ((attributes & MOUNT_ATTR_NODEV) != 0 ? MS_NODEV : 0) |
+                                ((attributes & MOUNT_ATTR_RDONLY) != 0 ? MS_RDONLY : 0);
+    step("limit what can be done in " + shown, ::mount("", place.c_str(), nullptr, flags, nullptr));
   }
 
   /// The place inside, links followed inside; none when it is not there.
@@ -143,7 +147,9 @@ class Mounts {
     const auto target = place(overlay.target);
     if (!target) errno = ENOENT;
     step("lay " + overlay.layers.front() + " over " + overlay.target,
-         target ? ::mount("overlay", name_of(*target).c_str(), "overlay", MS_RDONLY, options.c_str()) : -1);
+         target ? ::mount("overlay", name_of(*target).c_str(), "overlay", MS_RDONLY | MS_NODEV | MS_NOSUID,
+                          options.c_str())
+                : -1);
   }
 
   void mount_bind(const SandboxBind& bind, const Fd& from) {
@@ -152,10 +158,9 @@ class Mounts {
     if (!target) errno = ENOENT;
     step("show " + bind.source + " at " + bind.target,
          target ? ::mount(name_of(from).c_str(), name_of(*target).c_str(), nullptr, MS_BIND, nullptr) : -1);
-    if (!bind.read_only || failed()) return;
+    if (failed()) return;
     const auto made = place(bind.target);
-    step("make " + bind.target + " read-only",
-         made ? ::mount("", name_of(*made).c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) : -1);
+    if (made) restrict_mount(name_of(*made), bind.target, MOUNT_ATTR_NODEV | (bind.read_only ? MOUNT_ATTR_RDONLY : 0));
   }
 
   void mount_dev() {

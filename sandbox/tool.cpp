@@ -110,6 +110,7 @@ Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& 
   request.root = root.root().folder();
   request.argv = argv;
   request.environment = sandbox_environment();
+  request.environment.emplace_back("DRACUT_NO_MKNOD=1");  // there are no device nodes to be made inside
   if (const auto epoch = root.source_date_epoch())
     request.environment.push_back("SOURCE_DATE_EPOCH=" + std::to_string(*epoch));
   request.limit = limit;
