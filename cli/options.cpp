@@ -2,6 +2,7 @@
 #include "cli/options.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include <boost/program_options.hpp>
@@ -58,6 +59,12 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+bool is_release(const std::string& text) {
+  return !text.empty() && text.front() != '.' && text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '+' || c == '~';
+  });
+}
+
 Status check(const Options& options) {
   if (options.output != "text" && options.output != "json" && options.output != "jsonl")
     return Error{ErrorCode::invalid,
@@ -79,6 +86,13 @@ Status check(const Options& options) {
                  "leave one out",
                  {}};
   const auto& kernels = options.session.kernels;
+  for (const std::string& kernel : kernels)
+    if (!kernel.empty() && !is_release(kernel))
+      return Error{ErrorCode::invalid,
+                   "--kernel '" + kernel + "' is no kernel release",
+                   "command line",
+                   "write it as `uname -r` prints it, for example 6.1.0-50-amd64",
+                   {}};
   for (auto kernel = kernels.begin(); kernel != kernels.end(); ++kernel)
     if (std::count(kernels.begin(), kernel, *kernel) != 0)
       return Error{ErrorCode::invalid, "--kernel names " + *kernel + " twice", "command line", "leave one out", {}};

@@ -97,11 +97,22 @@ Result<bool> agreed(Session& session, const SpecAndLock& loaded, const Options& 
   return answer == "y" || answer == "yes";
 }
 
+/// Said before anything is changed, and not when all is done.
+Status check_lock_file(const Options& options) {
+  if (options.lock.empty() || options.locked) return {};
+  const auto folder = std::filesystem::absolute(options.lock).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  Error error = system_error("write", options.lock, errno);
+  error.next = "name a file in a folder that is there, and that you may write to";
+  return error;
+}
+
 }  // namespace
 
 Result<int> run_apply(const Options& given, TerminalUi& ui) {
   Options options = given;
   watch_stop_signals();
+  SLIPWAY_CHECK(check_lock_file(options));
   ApplyOptions apply;
   if (!options.arguments.empty()) {
     SLIPWAY_TRY(identity, read_saved_plan(options.arguments.front(), options));

@@ -33,6 +33,12 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
                  "command line",
                  "name components (`slipway remove driver`), or everything with --all",
                  {}};
+  if (!options.arguments.empty() && options.all)
+    return Error{ErrorCode::invalid,
+                 "--all removes everything, and " + options.arguments.front() + " is named besides",
+                 "command line",
+                 "leave one of them out",
+                 {}};
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().check_format());
   SLIPWAY_TRY(owned, session->state().ownerships());

@@ -101,8 +101,9 @@ void report_failed(const Options& options, const PlannedRun& run, TerminalUi& ui
 }  // namespace
 
 Status take_kernels(Session& session, const Generation& generation) {
-  const bool several = generation.kernels.size() > 1;
-  return several && session.options().kernels.empty() ? session.set_kernels(generation.kernels) : Status{};
+  // A running machine goes on with the kernel that it runs; an image has none that runs.
+  const bool counts = generation.kernels.size() > (session.host_config().live ? 1U : 0U);
+  return counts && session.options().kernels.empty() ? session.set_kernels(generation.kernels) : Status{};
 }
 
 Result<SpecAndLock> load_spec(Session& session, const Options& options) {

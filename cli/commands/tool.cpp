@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
 #include "core/worker/client/spawn.hpp"
+#include "log/lines.hpp"
 
 namespace slipway::core {
 
@@ -81,7 +82,7 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
     if (!root.empty()) options.root = root;
   }
   SLIPWAY_TRY(session, Session::open(options, ui));
-  session->tool_output = print;
+  session->tool_output = [](const std::string& text) { print(printable(text, true)); };
   const bool named = !rest.empty();
   const std::string tool = named ? rest.front() : "--help";
   if (named) rest.erase(rest.begin());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/install/elf_file.hpp"
 
+#include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
 
 #include <gelf.h>
@@ -13,39 +16,60 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
+// A library has some dozens of either. The file may be an image's, and what it says of itself without end.
+constexpr int kMostEntries = 4096;
+constexpr std::size_t kLongestName = 1024;
+
+/// Empty: there is none, or it is no name.
 std::string text_at(Elf* elf, const GElf_Shdr& section, std::size_t offset) {
   const char* const text = elf_strptr(elf, section.sh_link, offset);
-  return text == nullptr ? std::string{} : std::string(text);
+  if (text == nullptr || ::strnlen(text, kLongestName) == kLongestName) return {};
+  return text;
+}
+
+/// Where the next record of a chain is; negative: there is none. One that leads backwards would be read for ever.
+int next_record(int at, unsigned offset) {
+  const std::int64_t next = std::int64_t{at} + offset;
+  return offset < sizeof(GElf_Vernaux) || next > std::numeric_limits<int>::max() ? -1 : static_cast<int>(next);
 }
 
 void read_dynamic(Elf* elf, const GElf_Shdr& section, Elf_Data* data, ElfFile& file) {
   GElf_Dyn entry;
-  for (int i = 0; gelf_getdyn(data, i, &entry) != nullptr; ++i)
+  for (int i = 0; i < kMostEntries && gelf_getdyn(data, i, &entry) != nullptr; ++i)
     if (entry.d_tag == DT_NEEDED) file.needed.push_back(text_at(elf, section, entry.d_un.d_val));
+}
+
+/// The versions that are wanted of one library.
+std::set<std::string> wanted_of(Elf* elf, const GElf_Shdr& section, Elf_Data* data, int at) {
+  std::set<std::string> versions;
+  GElf_Vernaux version;
+  for (int i = 0; at >= 0 && i < kMostEntries && gelf_getvernaux(data, at, &version) != nullptr; ++i) {
+    if ((version.vna_flags & VER_FLG_WEAK) == 0) versions.insert(text_at(elf, section, version.vna_name));
+    at = next_record(at, version.vna_next);
+  }
+  return versions;
 }
 
 /// The records of versions are chained by offsets; an offset of 0 ends a chain.
 void read_wanted(Elf* elf, const GElf_Shdr& section, Elf_Data* data, ElfFile& file) {
   GElf_Verneed library;
-  for (int at = 0; gelf_getverneed(data, at, &library) != nullptr; at += static_cast<int>(library.vn_next)) {
-    std::set<std::string>& versions = file.wanted[text_at(elf, section, library.vn_file)];
-    GElf_Vernaux version;
-    int beside = at + static_cast<int>(library.vn_aux);
-    for (unsigned i = 0; i < library.vn_cnt && gelf_getvernaux(data, beside, &version) != nullptr; ++i) {
-      if ((version.vna_flags & VER_FLG_WEAK) == 0) versions.insert(text_at(elf, section, version.vna_name));
-      beside += static_cast<int>(version.vna_next);
-    }
-    if (library.vn_next == 0) break;
+  int at = 0;
+  for (int i = 0; at >= 0 && i < kMostEntries && gelf_getverneed(data, at, &library) != nullptr; ++i) {
+    file.wanted[text_at(elf, section, library.vn_file)].merge(
+        wanted_of(elf, section, data, next_record(at, library.vn_aux)));
+    at = next_record(at, library.vn_next);
   }
 }
 
 void read_offered(Elf* elf, const GElf_Shdr& section, Elf_Data* data, ElfFile& file) {
   GElf_Verdef version;
-  for (int at = 0; gelf_getverdef(data, at, &version) != nullptr; at += static_cast<int>(version.vd_next)) {
+  int at = 0;
+  for (int i = 0; at >= 0 && i < kMostEntries && gelf_getverdef(data, at, &version) != nullptr; ++i) {
     GElf_Verdaux name;
-    if (gelf_getverdaux(data, at + static_cast<int>(version.vd_aux), &name) != nullptr)
+    const int beside = next_record(at, version.vd_aux);
+    if (beside >= 0 && gelf_getverdaux(data, beside, &name) != nullptr)
       file.offered.insert(text_at(elf, section, name.vda_name));
-    if (version.vd_next == 0) break;
+    at = next_record(at, version.vd_next);
   }
 }
 

@@ -44,7 +44,7 @@ std::string package_of(const RootDir& root, const std::string& path) {
   if (!names) return {};
   for (const std::string& name : *names) {
     if (!name.ends_with(".list")) continue;
-    const auto file = root.open_at("/var/lib/dpkg/info/" + name, O_RDONLY | O_NONBLOCK);
+    const auto file = open_regular(root, "/var/lib/dpkg/info/" + name);
     const auto text = file ? read_all(file->get(), name, std::size_t{64} << 20U) : Result<std::string>(Error{});
     if (text && ("\n" + *text).find("\n" + path + "\n") != std::string::npos)
       return name.substr(0, std::min(name.find(':'), name.size() - 5));
@@ -68,7 +68,7 @@ Status check_free(const RootDir& root, const std::string& path, const std::strin
 }
 
 bool holds(const RootDir& root, const std::string& path, const std::string& content, unsigned mode) {
-  const auto file = root.open_at(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const auto file = open_regular(root, path, O_NOFOLLOW);
   struct stat info {};
   if (!file || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   if ((info.st_mode & kPermissionBits) != mode || info.st_size != static_cast<off_t>(content.size())) return false;

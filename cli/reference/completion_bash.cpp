@@ -30,14 +30,21 @@ std::string bash_completion() {
   std::ostringstream text;
   text << R"X(# bash completion for slipway, made by `slipway completion bash`
 
-_slipway_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$word"); }
+# Not compgen -W, which expands $(…) in the words: some are names of files. They are quoted for the command line.
+_slipway_words() {
+  local name names
+  read -ra names <<<"${1//$'\n'/ }"
+  for name in "${names[@]}"; do [[ $name != "$word"* ]] || COMPREPLY+=("$(printf %q "$name")"); done
+}
 _slipway_names() { "${COMP_WORDS[0]/#\~/$HOME}" completion "$1" 2>/dev/null; }
 _slipway_list() {
-  local before="" name left=""
+  local before="" name names
   [[ $word == *,* ]] && before="${word%,*},"
-  for name in $1; do [[ ",$before" == *",$name,"* ]] || left+="$name "; done
   compopt -o nospace 2>/dev/null || true
-  mapfile -t COMPREPLY < <(compgen -P "$before" -W "$left" -- "${word##*,}")
+  read -ra names <<<"${1//$'\n'/ }"
+  for name in "${names[@]}"; do
+    [[ ",$before" == *",$name,"* || $name != "${word##*,}"* ]] || COMPREPLY+=("$before$name")
+  done
 }
 _slipway_paths() {
   compopt -o filenames 2>/dev/null || true

@@ -51,6 +51,16 @@ Status copy_all(int from, int to, std::string_view name) {
   return for_each_chunk(from, name, [&](std::string_view chunk) { return write_all(to, chunk, name); });
 }
 
+Result<Fd> open_regular(const RootDir& root, const std::string& path, int flags) {
+  SLIPWAY_TRY(place, root.open_at(path, O_PATH | flags));
+  struct stat info {};
+  if (::fstat(place.get(), &info) != 0) return system_error("look at", path, errno);
+  if (!S_ISREG(info.st_mode)) return Error{ErrorCode::invalid, path + " is no regular file", path, {}, {}};
+  Fd file(::open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return system_error("open", path, errno);
+  return file;
+}
+
 Result<std::vector<std::string>> folder_names(int folder, std::string_view path) {
   const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // a position of its own
   if (own < 0) return system_error("open", path, errno);

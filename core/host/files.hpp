@@ -20,6 +20,10 @@ inline constexpr std::int64_t kNanoseconds = 1'000'000'000;  ///< in a second
 
 /// All bytes from the descriptor's position on. Errors: `io`, and `invalid` beyond `limit_bytes`.
 Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes);
+/// A regular file of a root, open for reading; nothing else there is opened, since a device may act on that. The last
+/// name is followed when it is a link (inside the root) unless `flags` has O_NOFOLLOW.
+/// Errors: `not_found`, `denied`, `io`; `invalid` it is no regular file.
+Result<Fd> open_regular(const RootDir& root, const std::string& path, int flags = 0);
 using slipway::write_all;
 /// From one descriptor's position to its end, into the other. Errors: as above.
 Status copy_all(int from, int to, std::string_view name);

@@ -31,8 +31,15 @@ Error denied(const std::string& wanted, const std::string& what, const std::stri
   return Error{ErrorCode::denied, wanted + " is not used: " + what, thing, next, {}};
 }
 
-Status check_entry(const std::string& wanted, const std::string& path, const struct stat& info) {
-  if (!is_trusted_owner(info.st_uid))
+/// A folder in which everybody may make things of their own, which the others cannot replace.
+bool is_shared_folder(const struct stat& info) {
+  return S_ISDIR(info.st_mode) && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) != 0;
+}
+
+/// @param shared  below a folder for everybody: in a user namespace, all users that it does not know look alike there
+Status check_entry(const std::string& wanted, const std::string& path, const struct stat& info, bool shared) {
+  const bool unknown = info.st_uid != 0 && info.st_uid != ::geteuid();
+  if (!is_trusted_owner(info.st_uid) || (shared && unknown))
     return denied(wanted, path + " belongs to user " + std::to_string(info.st_uid) + ", who could replace it", path,
                   "`chown root " + path + "`, or install the plugin where only root can write");
   if (S_ISLNK(info.st_mode)) return {};  // a link's own mode bits mean nothing
@@ -68,7 +75,8 @@ Result<std::string> safe_path(const std::string& path) {
   std::string at;  // "" is the root folder
   struct stat info {};
   if (::lstat("/", &info) != 0) return system_error("look at", "/", errno);
-  SLIPWAY_CHECK(check_entry(path, "/", info));
+  bool shared = false;
+  SLIPWAY_CHECK(check_entry(path, "/", info, shared));
   for (int links = 0; !names.empty();) {
     const std::string name = names.front();
     names.pop_front();
@@ -79,7 +87,8 @@ Result<std::string> safe_path(const std::string& path) {
     }
     const std::string here = at + "/" + name;
     if (::lstat(here.c_str(), &info) != 0) return system_error("look at", here, errno);
-    SLIPWAY_CHECK(check_entry(path, here, info));
+    SLIPWAY_CHECK(check_entry(path, here, info, shared));
+    shared = shared || is_shared_folder(info);
     if (!S_ISLNK(info.st_mode)) {
       at = here;
       continue;

@@ -149,6 +149,9 @@ Result<Config> config_of(const Spec& spec) {
     config.interval = interval;
   }
   if (spec.has("output")) config.output = spec.text("output");
+  if (!config.output.empty() && !config.output.starts_with('/'))
+    return wrong("the path '" + config.output + "' is not absolute", "spec.components.gfd.output",
+                 "begin it with /: a service has no working directory");
   if (spec.has("machine_type_file")) config.machine_type_file = spec.text("machine_type_file");
   if (spec.has("timestamp")) config.timestamp = spec.flag("timestamp");
   if (spec.has("operator_labels")) config.operator_labels = spec.flag("operator_labels");

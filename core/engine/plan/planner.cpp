@@ -465,7 +465,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
     boot = boot || is_lost_at_a_boot(planned.plan);
     run.components.push_back(std::move(planned));
   }
-  if (boot && options.needs_slipway) SLIPWAY_CHECK(check_installed(session));
+  if (boot && options.needs_slipway) SLIPWAY_CHECK(check_installed(session, run.spec));
   if (boot) run.components.push_back(plan_boot_unit(session, run.spec, owned));
   find_clashes(run, owned);
   collect_triggers(run);

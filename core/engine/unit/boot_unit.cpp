@@ -4,6 +4,7 @@
 
 #include "core/action/unit/systemd.hpp"
 #include "core/engine/unit/units.hpp"
+#include "core/loader/nearest.hpp"
 
 namespace slipway::core {
 namespace {
@@ -44,6 +45,39 @@ WantedBy=multi-user.target
 
 }  // namespace
 
+namespace {
+
+/// Where packages and `slipway install` put plugins, which are those that count at a boot.
+constexpr const char* kPluginFolders[] = {"/usr/lib/slipway/installed/current/lib/slipway/plugins",
+                                          "/usr/lib/slipway/plugins"};
+
+/// The root's own slipway has the plugin of each component. Elsewhere than in these folders it is not looked for.
+Status check_plugins(const Session& session, const HostSpec& spec) {
+  const Host& host = session.host();
+  const auto has = [&](const std::string& name) {
+    return std::ranges::any_of(kPluginFolders,
+                               [&](const std::string folder) { return host.exists(folder + "/" + name); });
+  };
+  if (!has("")) return {};
+  std::vector<std::string> without;
+  for (const auto& [component, section] : spec.components) {
+    const auto path = session.plugins().component_to_path.find(component);
+    if (path == session.plugins().component_to_path.end()) continue;
+    if (!has(path->second.substr(path->second.rfind('/') + 1))) without.push_back(component);
+  }
+  if (without.empty()) return {};
+  const std::string& root = session.host_config().root;
+  return Error{
+      ErrorCode::not_found,
+      "the slipway in this root has no plugin for " + joined(without, "and") + ", which its boot and its services need",
+      root,
+      "put it there with `slipway install --root " + root + " -f " + spec.file +
+          "`, or the package slipway-plugins; --without-slipway when it comes into the image in another way",
+      {}};
+}
+
+}  // namespace
+
 bool wants_boot_unit(const Session& session, const std::map<std::string, Ownership>& owned) {
   return !session.host_config().live || owned.contains(kBootComponent);
 }
@@ -54,10 +88,11 @@ bool is_lost_at_a_boot(const Plan& plan) {
   });
 }
 
-Status check_installed(const Session& session) {
+Status check_installed(const Session& session, const HostSpec& spec) {
   const std::string program = unit_program(session);
   const std::string& root = session.host_config().root;
-  if (session.host_config().live || !session.options().sim.empty() || session.host().exists(program)) return {};
+  if (session.host_config().live || !session.options().sim.empty()) return {};
+  if (session.host().exists(program)) return check_plugins(session, spec);
   return Error{ErrorCode::not_found,
                "slipway is not installed in this root: the units that are planned would have no " + program + " to run",
                root,

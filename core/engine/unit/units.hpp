@@ -27,9 +27,9 @@ Plan boot_plan(const Session& session, const HostSpec& spec);
 /// "slipway-boot.service has failed, its result is exit-code"; empty: it has not, or there is none.
 std::string boot_failure(const Host& host);
 
-/// Errors: `not_found` when the root is an image in which slipway, which its units run, is not installed. A simulated
-/// machine's root, which nobody boots, may be without.
-Status check_installed(const Session& session);
+/// Errors: `not_found` when the root is an image in which slipway, which its units run, is not installed, or
+/// has no plugin for a component of the spec. A simulated machine's root, which nobody boots, may be without.
+Status check_installed(const Session& session, const HostSpec& spec);
 
 /// Adds to the plan of a component that has a service with this section: the file /etc/slipway/services/NAME.json, and
 /// the unit slipway-NAME.service, which is restarted when the file changes; for a service that has no use without a

@@ -37,7 +37,8 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
   };
   if (options.root != "/") add(" --root ", options.root);
   if (options.root != "/" && options.live.value_or(false)) text += " --live";
-  if (options.root == "/" && !options.live.value_or(true)) text += " --image";
+  if (options.root == "/" && !options.live.value_or(true) && words.find(" --image") == std::string_view::npos)
+    text += " --image";
   add(" --sim ", options.sim);
   if (words.find(" --kernel ") == std::string_view::npos)
     for (const std::string& kernel : options.kernels) text += " --kernel " + quoted(kernel);

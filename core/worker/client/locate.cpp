@@ -40,6 +40,10 @@ Result<std::string> first_of(const std::vector<std::string>& paths, const std::s
   Error error{.code = ErrorCode::not_found,
               .what = "the program " + name + " is not there, which is a part of slipway",
               .next = "install slipway completely, or build the target " + name};
+  if (access("/proc/self/exe", F_OK) != 0) {
+    error.what += "; without /proc only one folder can be looked at";
+    error.next = "mount it, in a chroot for example with `mount -t proc proc /proc`; else " + error.next;
+  }
   for (const std::string& path : paths) {
     struct stat status {};
     if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0) {

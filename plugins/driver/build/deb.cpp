@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <regex>
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -111,12 +110,32 @@ std::vector<std::string> parse_depends(const std::string& text) {
   return names;
 }
 
-// "a (= 1) | b, c:any" -> a: 1
-std::map<std::string, std::string> parse_exact(const std::string& text) {
-  static const std::regex exact(R"((?:^|, *)([a-z0-9.+-]+)(?::[a-z0-9]+)? *\(= *([^) ]+) *\))");
+// "a (= 1)" -> a: 1; nothing of alternatives and other relations, and of what is no relation at all.
+void add_exact(std::string_view one, std::map<std::string, std::string>& versions) {
+  const auto opens = one.find('(');
+  const auto closes = one.find(')');
+  if (opens == std::string_view::npos || closes == std::string_view::npos || closes < opens) return;
+  const auto words = [](std::string_view text) {
+    const auto first = text.find_first_not_of(' ');
+    return first == std::string_view::npos ? text.substr(0, 0)
+                                           : text.substr(first, text.find_last_not_of(' ') - first + 1);
+  };
+  std::string_view name = words(one.substr(0, opens));
+  name = name.substr(0, name.find(':'));
+  const std::string_view relation = words(one.substr(opens + 1, closes - opens - 1));
+  if (!relation.starts_with('=') || name.empty() || name.find_first_of(" |") != std::string_view::npos) return;
+  const std::string_view version = words(relation.substr(1));
+  if (!version.empty() && version.find(' ') == std::string_view::npos) versions[std::string(name)] = version;
+}
+
+// "a (= 1) | b, c:any (= 2)" -> a: 1, c: 2
+std::map<std::string, std::string> parse_exact(std::string_view text) {
   std::map<std::string, std::string> versions;
-  for (std::sregex_iterator match(text.begin(), text.end(), exact), end; match != end; ++match)
-    versions[(*match)[1]] = (*match)[2];
+  while (!text.empty()) {
+    const auto end = text.find(',');
+    add_exact(text.substr(0, end), versions);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
   return versions;
 }
 

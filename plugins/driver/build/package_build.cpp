@@ -42,6 +42,13 @@ Error wrong_module(const std::string& name, const std::string& what) {
           {}};
 }
 
+// A name out of a package may have line ends in it.
+std::string on_one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r'; }, '?');
+  return text;
+}
+
 // The compiler's own line, out of the lines around it that build.run shows; else the whole sentence.
 std::string first_error(const Error& error) {
   for (const auto& [label, text] : error.details) {
@@ -148,18 +155,22 @@ Status PackageBuild::check_modules(const std::string& folder) {
   return {};
 }
 
-// The modules' own licence travels with them; their source, where it lies, may not be packed.
+// The modules' own licence travels with them; their source, where it lies, may not be packed. A link in the package
+// leads to the package's own files alone.
 Status PackageBuild::add_licence(const std::string& source, const std::string& into) const {
-  const std::string from = fmt::format("{}/usr/share/doc/{}/copyright", source, driver_.source.front().package);
-  std::error_code code;
-  if (!fs::exists(from, code))
+  const std::string path = fmt::format("/usr/share/doc/{}/copyright", driver_.source.front().package);
+  SLIPWAY_TRY(tree, open_host({.root = source}));
+  const auto text = tree->read(path);
+  if (!text)
     return Error{ErrorCode::corrupt,
-                 "the source package holds no licence text",
+                 fmt::format("the source package holds no licence text that can be read: {}", text.error().what),
                  driver_.source.front().file,
                  "use Debian's DKMS package",
                  {}};
-  fs::copy_file(from, into + "/copyright", fs::copy_options::overwrite_existing, code);
-  if (code) return system_error("copy the licence to", into, code.value());
+  std::ofstream file(into + "/copyright", std::ios::binary | std::ios::trunc);
+  file << *text;
+  file.close();
+  if (!file) return system_error("write the licence to", into, EIO);
   return {};
 }
 
@@ -219,7 +230,7 @@ void PackageBuild::print_summary(const Json& packed) const {
   io_.print(fmt::format("{}: {} {} for {}\n", options_.output, built_.version, nvidia::to_string(built_.flavour),
                         built_.modules.empty() ? "no kernel, source only" : built_.kernel_release));
   for (const auto& tag : packed.value("tags", Json::array())) io_.print(fmt::format("  {}\n", tag.get<std::string>()));
-  for (const auto& path : left_out_) io_.print(fmt::format("  left out: {}\n", path));
+  for (const auto& path : left_out_) io_.print(fmt::format("  left out: {}\n", on_one_line(path)));
   const auto has = [&](const char* stem) {
     return std::ranges::any_of(built_.files.libraries, [&](const auto& name) { return name.starts_with(stem); });
   };

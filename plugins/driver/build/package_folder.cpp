@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kShownBytes = 100;
+
 constexpr const char* kTools[] = {"nvidia-smi", "nvidia-debugdump", "nvidia-cuda-mps-control",
                                   "nvidia-cuda-mps-server"};
 
@@ -60,6 +62,12 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+// A link of that name is made in the folder, and nowhere else.
+bool is_file_name(const std::string& name) {
+  return name.size() < 256 && name != "." && name != ".." &&
+         std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c < 0x7F && c != '/'; });
+}
+
 // libcuda.so.1 -> libcuda.so.535.261.03, and libcuda.so for those libraries that programs are linked against.
 Result<std::vector<std::string>> link_libraries(const fs::path& folder) {
   const std::set<std::string> linked_against{"libcuda", "libnvidia-ml", "libnvcuvid", "libnvidia-encode",
@@ -68,6 +76,13 @@ Result<std::vector<std::string>> link_libraries(const fs::path& folder) {
   for (const auto& name : names_in(folder)) {
     const std::string soname = read_soname((folder / name).string());
     const std::string loaded_as = soname.empty() ? name : soname;
+    if (!is_file_name(loaded_as))
+      return Error{ErrorCode::corrupt,
+                   fmt::format("the library {} wants to be loaded as '{}' (its SONAME), which is no file name", name,
+                               loaded_as.substr(0, kShownBytes)),
+                   (folder / name).string(),
+                   "use the packages of Debian",
+                   {}};
     public_names.push_back(loaded_as);
     if (loaded_as != name) SLIPWAY_CHECK(make_link(folder / loaded_as, name));
     const std::string stem = name.substr(0, name.find(".so."));

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
@@ -34,8 +35,10 @@ std::string soname_in(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
 
 std::string read_soname(const std::string& file) {
   if (elf_version(EV_CURRENT) == EV_NONE) return {};
-  const Fd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return {};
+  // A link of a package may lead to anything of this machine.
+  const Fd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   const std::unique_ptr<Elf, ElfEnd> elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF) return {};
   for (Elf_Scn* section = elf_nextscn(elf.get(), nullptr); section != nullptr;

@@ -7,6 +7,8 @@
 namespace slipway::driver {
 namespace {
 
+constexpr std::size_t kDeepest = 16;  // grub-mkconfig nests one submenu
+
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
   std::string word;
@@ -54,7 +56,7 @@ class GrubReader {
     const auto words = words_of(text);
     if (words.empty() || words.front().starts_with('#')) return;
     const std::string& first = words.front();
-    if ((first == "menuentry" || first == "submenu") && words.back() == "{")
+    if ((first == "menuentry" || first == "submenu") && words.back() == "{" && open_.size() < kDeepest)
       open_.push_back(entry_of(words));
     else if (first == "}" && !open_.empty())
       close();

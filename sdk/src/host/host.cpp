@@ -117,7 +117,9 @@ std::string Host::os_release(std::string_view key) const {
 std::vector<std::string> Host::installed_kernels() const {
   std::vector<std::string> kernels;
   std::vector<std::string> traces;
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7F; };
   for (const std::string& release : list(kModules).value_or({})) {
+    if (std::ranges::any_of(release, is_control)) continue;  // no kernel's name, and it would forge lines
     const std::string folder = std::string(kModules) + "/" + release;
     // What a kernel's package brings along. depmod's own files and the headers' links can be there without a kernel.
     if (any_exists(*this, folder, {"kernel", "modules.order", "modules.builtin", "vmlinuz"}))

@@ -137,7 +137,7 @@ Result<std::string> LocalHost::kernel_release() const {
   return Error{.code = ErrorCode::conflict,
                .what = "there are several kernels in the root: " + joined(kernels),
                .where = config_.root + "/lib/modules",
-               .next = "choose one, for example --kernel " + kernels.back()};
+               .next = "choose one, for example --kernel " + kernels.back() + "; --kernel may be repeated"};
 }
 
 Result<std::string> LocalHost::read(std::string_view path, std::size_t limit_bytes) const {

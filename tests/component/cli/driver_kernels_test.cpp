@@ -123,5 +123,13 @@ TEST_F(DriverKernels, OfTheCommandLineAreKeptBySavedPlansAndGenerations) {
   EXPECT_EQ(root.run({"plan", "--kernel", kOlder, "--kernel", kOlder}).code, 64);
 }
 
+TEST_F(DriverKernels, AreListedWithoutTheControlCharactersOfABootLoadersFile) {
+  root.put("boot/loader/loader.conf", "default @\x1b[31mx\n");
+  const Ran ran = root.bare({"driver", "kernels", "--root", root.path("").string()});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(ran.out, HasSubstr("\\x1b[31mx"));
+}
+
 }  // namespace
 }  // namespace slipway

@@ -79,6 +79,18 @@ TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
   EXPECT_THAT(completed(host, "slipway plan --root /us", 3), HasSubstr("/usr\n"));
 }
 
+// compgen -W ran what stood in a folder's name.
+TEST(Reference, ForBashRunsNothingThatANameHolds) {
+  const ScratchHost host;
+  const Ran ran = shell(host, "bash",
+                        "exec bash -c 'set -eu; source \"$1\"; word=; COMPREPLY=(); "
+                        "_slipway_words \"\\$(touch $1.ran) plain \\`id\\` *\"; printf \"%s\\n\" \"${COMPREPLY[@]}\"; "
+                        "test ! -e \"$1.ran\"' bash \"$1\"");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("plain\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\\`id\\`\n"));
+}
+
 // Whoever has a plugin of their own sees it in the completions at once, and one that is gone no more.
 TEST(Reference, ForBashCompletesTheComponentsOfThePluginsThatAreThere) {
   const ScratchHost host;

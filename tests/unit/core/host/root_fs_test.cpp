@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/host/digest.hpp"
+#include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 #include "temp_root.hpp"
 
@@ -359,6 +360,22 @@ TEST(FoldersAbove, AreNamedOutermostFirst) {
   EXPECT_EQ(folders_above("/a/b/c"), (std::vector<std::string>{"/a", "/a/b"}));
   EXPECT_EQ(folders_above("/a//b/"), (std::vector<std::string>{"/a"}));
   EXPECT_TRUE(folders_above("/a").empty());
+}
+
+// A FIFO hangs whoever opens it, and a device may act on that.
+TEST(OpenRegular, OpensFilesAloneAndStaysInTheRoot) {
+  const TempRoot root;
+  root.put("/etc/file", "text");
+  root.link("/etc/link", "/etc/file");
+  ASSERT_EQ(::mkfifo(root.at("/etc/fifo").c_str(), 0600), 0);
+  const auto content = [&](const std::string& path, int flags = 0) {
+    const auto file = open_regular(root.dir(), path, flags);
+    return file ? read_all(file->get(), path, 100).value_or("unread") : file.error().what;
+  };
+  EXPECT_EQ(content("/etc/file"), "text");
+  EXPECT_EQ(content("/etc/link"), "text");
+  EXPECT_NE(content("/etc/link", O_NOFOLLOW), "text");
+  for (const std::string other : {"/etc/fifo", "/etc"}) EXPECT_EQ(content(other), other + " is no regular file");
 }
 
 }  // namespace

@@ -3,9 +3,12 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "plugin_bytes.hpp"
@@ -113,6 +116,28 @@ TEST(SafePath, RefusesWhatBelongsToSomebodyElse) {
   ASSERT_EQ(::chown(file.c_str(), 0, 0), 0);
   ASSERT_EQ(::chown((folder / "sub").c_str(), kStranger, 0), 0);
   EXPECT_EQ(safe_path(file).error().where, folder / "sub");
+}
+
+// All users that a user namespace does not know look alike in it: another one of them passed for the owner of slipway.
+TEST(SafePath, RefusesWhatAnyUnknownUserMayHavePutIntoAFolderForAll) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TempFolder folder;
+  ::chmod((folder / "").c_str(), 0755);
+  ::mkdir((folder / "shared").c_str(), 0755);
+  ::chmod((folder / "shared").c_str(), 01777);
+  ::mkdir((folder / "ours").c_str(), 0755);
+  for (const std::string place : {"shared", "ours"}) write_file(folder / (place + "/x.so"), "x");
+  ASSERT_EQ(::chown((folder / "shared/x.so").c_str(), kStranger, 0), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setuid(kStranger + 1) != 0 || ::unshare(CLONE_NEWUSER) != 0) ::_exit(77);
+    std::ofstream("/proc/self/uid_map") << "0 " << kStranger + 1 << " 1\n";
+    ::_exit((safe_path(folder / "ours/x.so") ? 0 : 1) + (safe_path(folder / "shared/x.so") ? 2 : 0));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "users may not make namespaces here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(SafePath, FollowsLinksAndChecksWhatIsOnTheirWay) {

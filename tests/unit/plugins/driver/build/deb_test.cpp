@@ -30,6 +30,16 @@ TEST(Deb, SaysItsPackageVersionAndWhatItDependsOn) {
   EXPECT_THAT(info->depends, ElementsAre("b", "d", "e"));
 }
 
+TEST(Deb, MayDependOnTensOfThousandsOfPackages) {
+  const TempDir folder;
+  std::string depends = "first (= 1:2-3), second:any (= 4), third (>= 5), fourth | fifth (= 6)";
+  while (depends.size() < 900'000) depends += ", package (= 1.2.3-4)";
+  const auto info = read_deb_info(TestDeb{.package = "a", .depends = depends}.write(folder.string()));
+  ASSERT_TRUE(info) << to_text(info.error());
+  EXPECT_EQ(info->exactly,
+            (std::map<std::string, std::string>{{"first", "1:2-3"}, {"second", "4"}, {"package", "1.2.3-4"}}));
+}
+
 TEST(Deb, IsUnpackedWhateverItsDataArePackedWith) {
   for (const auto* filter : {"xz", "zstd", "gzip"}) {
     const TempDir folder;

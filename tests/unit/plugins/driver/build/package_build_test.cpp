@@ -354,6 +354,44 @@ TEST_F(PackageBuildTest, TakesTheServerOfMpsAndTheListOfOpenClDrivers) {
   EXPECT_EQ(files["icds"], Json{"nvidia.icd"});
 }
 
+// The host's own file came into the package: the build runs as root, and the link was followed.
+TEST_F(PackageBuildTest, TakesNoFileOfThisMachineForTheLicence) {
+  folder.file("/secret", "of this machine");
+  for (auto deb : testing::driver_debs()) {
+    if (deb.package != "nvidia-open-kernel-dkms") continue;
+    for (auto& entry : deb.entries)
+      if (entry.path.ends_with("/copyright")) entry = {.path = entry.path, .link = folder.at("/secret").string()};
+    deb.write(folder.string());
+  }
+  const auto refused = build({});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("no licence text that can be read"));
+}
+
+// A link was made wherever the library's SONAME led to.
+TEST_F(PackageBuildTest, MakesNoLinkOutsideOfTheLibrariesFolder) {
+  for (auto deb : testing::driver_debs()) {
+    if (deb.package != "libcuda1") continue;
+    std::string& library = deb.entries.front().content;
+    const std::string soname = "libcuda.so.1";
+    for (auto at = library.find(soname); at != std::string::npos; at = library.find(soname, at + 1))
+      library.replace(at, soname.size(), "../../planted");
+    deb.write(folder.string());
+  }
+  const auto refused = build({});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("'../../planted"));
+}
+
+TEST_F(PackageBuildTest, LooksForNoNameInALinkOfThePackage) {
+  ASSERT_EQ(::mkfifo(folder.at("/fifo").c_str(), 0600), 0);
+  testing::TestDeb{.package = "libcudadebugger1",
+                   .entries = {{.path = "./usr/lib/x86_64-linux-gnu/nvidia/current/libcudadebugger.so.535.261.03",
+                                .link = folder.at("/fifo").string()}}}
+      .write(folder.string());
+  (void)build({});  // hung
+}
+
 TEST_F(PackageBuildTest, NamesWhatItLeavesOut) {
   const std::string lib = "./usr/lib/x86_64-linux-gnu/nvidia/current/";
   testing::TestDeb{.package = "libnvidia-allocator1",

@@ -57,6 +57,12 @@ TEST_F(KernelsTool, ListsTheKernelsWithTheirModulesTheOneThatRunsAndTheNext) {
             "Boots next: 6.1.0-56-amd64 (the newest, since no boot loader's files say otherwise).\n");
 }
 
+TEST_F(KernelsTool, TakesNoNameWithALineEndForAKernel) {
+  host.kernel("6.1.0-57-amd64\nBoots next: 9.9.9");
+  ASSERT_EQ(run({}).value_or(-1), 0);
+  EXPECT_THAT(printed.text, ::testing::Not(HasSubstr("9.9.9")));
+}
+
 TEST_F(KernelsTool, SaysTheSameAsJson) {
   ASSERT_EQ(run({"-o", "json"}).value_or(-1), 0);
   const Json json = Json::parse(printed.text);

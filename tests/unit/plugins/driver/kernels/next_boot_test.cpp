@@ -41,6 +41,13 @@ class NextBootTest : public ::testing::Test {
   FakeHost host;
 };
 
+TEST(GrubMenu, OfEndlessSubmenusIsReadNoDeeperThanMenusAre) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "submenu x {\n";
+  for (int i = 0; i < 200'000; ++i) text += "}\n";
+  EXPECT_EQ(parse_grub_menu(text).entries.size(), 1U);
+}
+
 TEST_F(NextBootTest, IsTheNewestKernelWhereNoBootLoaderIsThere) {
   EXPECT_EQ(next(), "6.1.0-56-amd64");
   EXPECT_THAT(how(), HasSubstr("the newest"));

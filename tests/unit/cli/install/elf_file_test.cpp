@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/install/elf_file.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include <elf.h>
+#include <gmock/gmock.h>
+
+namespace slipway::core {
+namespace {
+
+std::string this_program() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Where the file's section of that type begins; 0: it has none.
+std::size_t section_at(const std::string& file, unsigned type) {
+  Elf64_Ehdr header{};
+  std::memcpy(&header, file.data(), sizeof header);
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section{};
+    std::memcpy(&section, file.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type == type) return section.sh_offset;
+  }
+  return 0;
+}
+
+TEST(ElfFile, SaysWhatItNeedsAndInWhichVersions) {
+  std::string file = this_program();
+  const auto elf = read_elf(file, "this");
+  ASSERT_TRUE(elf) << elf.error().what;
+  EXPECT_THAT(elf->needed, ::testing::Contains("libc.so.6"));
+  EXPECT_THAT(elf->wanted.at("libc.so.6"), ::testing::Contains(::testing::StartsWith("GLIBC_2.")));
+}
+
+// A chain of records that led back to its beginning was read for ever.
+TEST(ElfFile, WhoseRecordsGoRoundInACircleIsReadOnce) {
+  std::string file = this_program();
+  const std::size_t at = section_at(file, SHT_GNU_verneed);
+  ASSERT_NE(at, 0U);
+  for (const Elf64_Word next : {0xFFFFFFF0U, 1U, 0U}) {
+    const Elf64_Word forward = 16;
+    std::memcpy(file.data() + at + offsetof(Elf64_Verneed, vn_next), &forward, sizeof forward);
+    std::memcpy(file.data() + at + forward + offsetof(Elf64_Verneed, vn_next), &next, sizeof next);
+    EXPECT_TRUE(read_elf(file, "this"));
+  }
+}
+
+TEST(ElfFile, WithoutAnyOrderIsAnError) {
+  std::string file = this_program().substr(0, 100);
+  EXPECT_FALSE(read_elf(file, "this"));
+}
+
+}  // namespace
+}  // namespace slipway::core
