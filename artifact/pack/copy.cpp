@@ -91,6 +91,8 @@ std::string digest_to_pin(const std::vector<CopiedRoot>& roots) {
 }
 
 Result<Json> copy_roots(Origin& from, Target& to, const std::vector<TaggedRoot>& roots) {
+  for (const TaggedRoot& root : roots)
+    if (!root.tag.empty()) SLIPWAY_CHECK(to.accepts(root.tag, from.name()));
   Copy copy(from, to);
   for (const TaggedRoot& root : roots) SLIPWAY_CHECK(copy.root(root));
   SLIPWAY_CHECK(to.finish());

@@ -19,6 +19,8 @@ namespace slipway::artifact {
 class Target {
  public:
   virtual ~Target() = default;
+  /// Asked of each tag of `source` before anything is written. Errors: `invalid` this cannot be named so.
+  virtual Status accepts(const std::string& tag, const std::string& source) const = 0;
   virtual Result<bool> has(const Descriptor& blob) = 0;
   /// Takes a blob in; its digest is checked there.
   virtual Status put_blob(const Descriptor& blob, Origin& from) = 0;

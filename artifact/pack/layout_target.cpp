@@ -20,6 +20,9 @@ class LayoutTarget final : public Target {
  public:
   LayoutTarget(LayoutWriter layout, const Reporter& reporter) : layout_(std::move(layout)), reporter_(reporter) {}
 
+  /// A layout's tag is an annotation: any text will do.
+  Status accepts(const std::string&, const std::string&) const override { return {}; }
+
   Result<bool> has(const Descriptor& blob) override { return layout_.has(blob.digest); }
 
   Status put_blob(const Descriptor& blob, Origin& from) override {
@@ -77,6 +80,9 @@ class BundleTarget final : public Target {
     std::filesystem::remove(folder_ + ".tar", ignored);
   }
 
+  Status accepts(const std::string& tag, const std::string& source) const override {
+    return layout_->accepts(tag, source);
+  }
   Result<bool> has(const Descriptor& blob) override { return layout_->has(blob); }
   Status put_blob(const Descriptor& blob, Origin& from) override { return layout_->put_blob(blob, from); }
   Status put_manifest(const Descriptor& manifest, const std::string& text, const std::string& tag) override {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // artifact/registry/registry_target.cpp - writes to a registry (distribution-spec 1.1, "Push").
+#include <algorithm>
+
 #include "artifact/pack/copy.hpp"
 #include "artifact/registry/client.hpp"
 #include "artifact/registry/http.hpp"
+#include "artifact/registry/tags.hpp"
+#include "artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -24,10 +28,24 @@ class CountedSource final : public ByteSource {
   Progress& progress_;
 };
 
+/// A manifest's own word for its type becomes a header: a line break in it would begin another request.
+Status check_media_type(const Descriptor& manifest) {
+  const std::string& type = manifest.media_type;
+  const auto is_plain = [](unsigned char letter) { return letter >= 0x20 && letter < 0x7f; };
+  if (!type.empty() && std::all_of(type.begin(), type.end(), is_plain)) return {};
+  return Error{.code = ErrorCode::invalid,
+               .what = "manifest " + manifest.digest + " says that it is of the type '" + printable(type) +
+                       "', which is no media type",
+               .where = manifest.digest,
+               .next = "push a package from somebody whom you trust"};
+}
+
 class RegistryTarget final : public Target {
  public:
   RegistryTarget(std::unique_ptr<RegistryClient> client, const Reporter& reporter)
       : client_(std::move(client)), reporter_(reporter) {}
+
+  Status accepts(const std::string& tag, const std::string& source) const override { return check_tag(tag, source); }
 
   Result<bool> has(const Descriptor& blob) override {
     SLIPWAY_TRY(answer, client_->send({.method = "HEAD", .url = client_->url("blobs/" + blob.digest)}));
@@ -59,6 +77,8 @@ class RegistryTarget final : public Target {
   }
 
   Status put_manifest(const Descriptor& manifest, const std::string& text, const std::string& tag) override {
+    if (!tag.empty()) SLIPWAY_CHECK(check_tag(tag, client_->reference().name));
+    SLIPWAY_CHECK(check_media_type(manifest));
     const std::string name = tag.empty() ? manifest.digest : tag;
     SLIPWAY_TRY(answer, client_->send({.method = "PUT",
                                        .url = client_->url("manifests/" + name),

@@ -6,6 +6,7 @@
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/registry/http.hpp"
+#include "artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -27,6 +28,15 @@ bool is_tag(std::string_view text) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   return !text.empty() && text.size() <= kMaxTag && text.find_first_not_of(kLetters) == std::string_view::npos &&
          text.front() != '.' && text.front() != '-';
+}
+
+Status check_tag(std::string_view tag, const std::string& where) {
+  if (is_tag(tag)) return {};
+  return Error{.code = ErrorCode::invalid,
+               .what = "'" + printable(tag) + "' is no tag: a registry takes at most " + std::to_string(kMaxTag) +
+                       " letters, digits, '_', '.' and '-', not beginning with '.' or '-'",
+               .where = where,
+               .next = "push the right tags alone with `--tag`, or tag the package anew with `slipway pkg build`"};
 }
 
 bool is_companion_tag(std::string_view tag) {

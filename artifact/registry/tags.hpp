@@ -17,6 +17,9 @@ Result<std::vector<std::string>> list_tags(RegistryClient& client);
 /// Whether it is a tag: at most 128 letters, digits, '_', '.' and '-', not beginning with '.' or '-'.
 bool is_tag(std::string_view text);
 
+/// A tag that goes into a URL. `where` is what names it. Errors: `invalid` it is no tag.
+Status check_tag(std::string_view tag, const std::string& where);
+
 /// Whether a tag belongs to another artifact (signatures and attestations of cosign, the referrers fallback).
 bool is_companion_tag(std::string_view tag);
 
