@@ -17,6 +17,12 @@ Result<Fd> open_for_reading(const std::string& path) {
   return fd;
 }
 
+Result<Fd> create_file(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!fd) return system_error("create", path, errno);
+  return fd;
+}
+
 Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
   SLIPWAY_TRY(fd, open_for_reading(path));
   std::string text;

@@ -16,6 +16,10 @@ namespace slipway::artifact {
 /// Opens a file for reading. Errors: as the system says (`not_found`, `denied`, `io`).
 Result<Fd> open_for_reading(const std::string& path);
 
+/// Makes a file for writing (mode 0644 under the umask). Errors: `conflict` something has the name, a link too; as the
+/// system says.
+Result<Fd> create_file(const std::string& path);
+
 /// A file as text. Errors: `invalid` when it is longer than `limit` bytes; as the system says.
 Result<std::string> read_file(const std::string& path, std::uint64_t limit);
 

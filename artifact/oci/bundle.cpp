@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles: a tar file of an OCI layout. Each access walks the headers, which costs one seek per blob.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/layout.hpp"
 #include "artifact/oci/manifest.hpp"
+#include "artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -44,12 +46,21 @@ Result<Reader> open_tar(const std::string& path) {
   return reader;
 }
 
+/// A few bytes of a sparse member could stand for terabytes, and whoever packs a layout has no use for them.
+Error sparse(const std::string& member, const std::string& path) {
+  return Error{.code = ErrorCode::invalid,
+               .what = "the member " + printable(member) + " of " + path + " is packed as a sparse file",
+               .where = path,
+               .next = "pack the layout without holes: `tar -C LAYOUT -cf FILE.tar .`"};
+}
+
 /// The next member's name; nothing after the last one.
 Result<std::optional<std::string>> next_member(archive* reader, const std::string& path, std::uint64_t& size) {
   archive_entry* entry = nullptr;
   const int outcome = archive_read_next_header(reader, &entry);
   if (outcome == ARCHIVE_EOF) return std::optional<std::string>();
   if (outcome != ARCHIVE_OK) return damaged(reader, path);
+  if (archive_entry_sparse_count(entry) > 0) return sparse(member_name(entry), path);
   size = archive_entry_size_is_set(entry) != 0 ? static_cast<std::uint64_t>(archive_entry_size(entry)) : 0;
   return std::optional(member_name(entry));
 }
@@ -163,11 +174,14 @@ class BundleOrigin final : public Origin {
 
 Result<std::unique_ptr<Origin>> open_bundle(const std::string& path) {
   SLIPWAY_TRY(reader, open_tar(path));
+  std::error_code unknown;
+  const std::uint64_t whole = std::filesystem::file_size(path, unknown);
   std::map<std::string, std::uint64_t> sizes;
   std::map<std::string, std::string> texts;
   for (std::uint64_t size = 0;;) {
     SLIPWAY_TRY(member, next_member(reader.get(), path, size));
     if (!member) break;
+    if (size > whole) return sparse(*member, path);  // one hole alone is not counted as a sparse piece
     sizes[*member] = size;
     if (member != "oci-layout" && member != "index.json") continue;
     std::string text(std::min(size, kMaxManifestBytes), '\0');

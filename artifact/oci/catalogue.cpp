@@ -11,9 +11,6 @@
 namespace slipway::artifact {
 namespace {
 
-constexpr std::size_t kMaxDepth = 4;
-constexpr std::size_t kMaxManifests = 10'000;
-
 /// A manifest still to be read.
 struct Node {
   Descriptor descriptor;
@@ -32,12 +29,7 @@ class Walk {
     for (const TaggedRoot& root : roots) level.push_back({root.descriptor, root.tag, root.descriptor.annotations, {}});
     for (std::size_t depth = 0; !level.empty(); ++depth) {
       count_ += level.size();
-      if (depth > kMaxDepth || count_ > kMaxManifests)
-        return Error{.code = ErrorCode::invalid,
-                     .what = origin_.name() + " lists more manifests than slipway reads (" +
-                             std::to_string(kMaxManifests) + ", nested " + std::to_string(kMaxDepth) + " deep)",
-                     .where = origin_.name(),
-                     .next = "name a tag or a digest"};
+      if (depth > kMaxManifestDepth || count_ > kMaxManifests) return too_many_manifests(origin_.name());
       SLIPWAY_TRY(next, read_level(level, depth));
       level = std::move(next);
     }

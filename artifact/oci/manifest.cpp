@@ -79,6 +79,14 @@ Result<Manifest> parse_manifest(std::string_view bytes, const Descriptor& expect
   return manifest;
 }
 
+Error too_many_manifests(const std::string& source) {
+  return Error{.code = ErrorCode::invalid,
+               .what = source + " lists more manifests than slipway reads (" + std::to_string(kMaxManifests) +
+                       ", nested " + std::to_string(kMaxManifestDepth) + " deep)",
+               .where = source,
+               .next = "name a tag or a digest"};
+}
+
 Status check_bytes(std::string_view bytes, const Descriptor& expected, const std::string& source) {
   const auto wrong = [&](const std::string& got) {
     return Error{

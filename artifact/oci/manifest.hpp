@@ -19,6 +19,12 @@ namespace slipway::artifact {
 /// Longer manifests are refused unread, as registries do.
 inline constexpr std::uint64_t kMaxManifestBytes = 4UL << 20;
 
+/// What one source may list: a package has a few hundred manifests, and its tag's index lists them directly.
+inline constexpr std::size_t kMaxManifestDepth = 4;
+inline constexpr std::size_t kMaxManifests = 10'000;
+/// The error for a source that lists more than that.
+Error too_many_manifests(const std::string& source);
+
 /// A manifest, or an index of manifests.
 struct Manifest {
   bool is_index = false;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "artifact/oci/json_field.hpp"
+#include "artifact/oci/manifest.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -36,7 +37,7 @@ class Copy {
   Copy(Origin& from, Target& to) : from_(from), to_(to) {}
 
   Status root(const TaggedRoot& root) {
-    SLIPWAY_CHECK(manifest(root.descriptor, root.tag, true));
+    SLIPWAY_CHECK(manifest(root.descriptor, root.tag, 0));
     roots_.push_back({root.tag, root.descriptor.digest, indexes_.contains(root.descriptor.digest)});
     return {};
   }
@@ -44,22 +45,27 @@ class Copy {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  Status manifest(const Descriptor& listed, const std::string& tag, bool is_root = false) {
+  /// `depth` counts the indexes above it; a root has none.
+  Status manifest(const Descriptor& listed, const std::string& tag, std::size_t depth) {
+    const bool is_new = visited_.insert(listed.digest).second;
+    if (!is_new && depth > 0) return {};
+    if (depth > kMaxManifestDepth || visited_.size() > kMaxManifests) return too_many_manifests(from_.name());
     auto texts = from_.manifests({listed});
     SLIPWAY_TRY(text, std::move(texts.front()));
     SLIPWAY_TRY(value, parse_json(text, listed.digest));
     const Descriptor descriptor = completed(listed, text, value);
-    if (is_index(descriptor)) {
-      indexes_.insert(listed.digest);
-      for (const Json& item : array_at(value, "manifests")) {
-        SLIPWAY_TRY(child, descriptor_from_json(item, "manifests"));
-        SLIPWAY_CHECK(manifest(child, ""));
-      }
-    } else {
-      SLIPWAY_CHECK(blobs_of(value));
-    }
+    if (is_index(descriptor)) indexes_.insert(listed.digest);
+    if (is_new) SLIPWAY_CHECK(is_index(descriptor) ? manifests_of(value, depth) : blobs_of(value));
     SLIPWAY_CHECK(to_.put_manifest(descriptor, text, tag));
-    return is_root && tag.empty() ? to_.list(descriptor) : Status{};
+    return depth == 0 && tag.empty() ? to_.list(descriptor) : Status{};
+  }
+
+  Status manifests_of(const Json& index, std::size_t depth) {
+    for (const Json& item : array_at(index, "manifests")) {
+      SLIPWAY_TRY(child, descriptor_from_json(item, "manifests"));
+      SLIPWAY_CHECK(manifest(child, "", depth + 1));
+    }
+    return {};
   }
 
   Status blobs_of(const Json& manifest) {
@@ -78,7 +84,8 @@ class Copy {
 
   Origin& from_;
   Target& to_;
-  std::set<std::string> seen_;
+  std::set<std::string> visited_;  ///< manifests and indexes: what lists them twice has them copied once
+  std::set<std::string> seen_;     ///< blobs
   std::set<std::string> indexes_;
   std::vector<CopiedRoot> roots_;
   std::uint64_t bytes_ = 0;

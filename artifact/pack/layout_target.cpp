@@ -28,24 +28,23 @@ class LayoutTarget final : public Target {
   Status put_blob(const Descriptor& blob, Origin& from) override {
     SLIPWAY_TRY(source, from.open(blob));
     const std::string file = layout_.scratch_file();
-    const Fd out(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!out) return system_error("write", file, errno);
+    SLIPWAY_TRY(out, create_file(file));
     Progress progress(reporter_, "copy " + describe(blob), blob.size);
     Sha256 hash;
+    std::uint64_t total = 0;
     std::vector<std::byte> buffer(1 << 18);
     for (;;) {
       SLIPWAY_TRY(count, source->read(buffer));
       if (count == 0) break;
+      if (total += count; total > blob.size)
+        return damaged(blob, "is longer than its " + std::to_string(blob.size) + " bytes", from);
       const std::span bytes(buffer.data(), count);
       hash.update(bytes);
       SLIPWAY_CHECK(write_all(out.get(), bytes, file));
       progress.add(count);
     }
     if (const std::string digest = hash.finish(); digest != blob.digest)
-      return Error{.code = ErrorCode::corrupt,
-                   .what = "blob " + blob.digest + " has the digest " + digest,
-                   .where = from.name(),
-                   .next = from.drop_damaged(blob)};
+      return damaged(blob, "has the digest " + digest, from);
     return layout_.adopt(file, blob.digest);
   }
 
@@ -63,6 +62,13 @@ class LayoutTarget final : public Target {
   Status finish() override { return layout_.finish(); }
 
  private:
+  static Error damaged(const Descriptor& blob, const std::string& how, Origin& from) {
+    return Error{.code = ErrorCode::corrupt,
+                 .what = "blob " + blob.digest + " " + how,
+                 .where = from.name(),
+                 .next = from.drop_damaged(blob)};
+  }
+
   LayoutWriter layout_;
   const Reporter& reporter_;
 };

@@ -59,7 +59,8 @@ Result<LayoutWriter> LayoutWriter::open(const std::string& folder) {
   SLIPWAY_CHECK(make_directories(folder));
   SLIPWAY_TRY(index, open_index(folder));
   SLIPWAY_CHECK(make_directories(folder + "/blobs/sha256"));
-  LayoutWriter writer(folder, std::move(index));
+  SLIPWAY_TRY(scratch, ScratchFolder::make(folder, ".slipway-new"));
+  LayoutWriter writer(folder, std::move(index), std::move(scratch));
   SLIPWAY_CHECK(replace_file(writer.blob_path(empty_config().digest), "{}"));
   return writer;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <slipway/result.hpp>
+#include <slipway/write/scratch_folder.hpp>
 
 #include "artifact/oci/descriptor.hpp"
 
@@ -18,8 +19,9 @@ class LayoutWriter {
   /// Makes the folder or opens the one that is there. Errors: `invalid` when it is something else.
   static Result<LayoutWriter> open(const std::string& folder);
 
-  /// A new file on the layout's filesystem, to be given to adopt().
-  std::string scratch_file() const { return folder_ + "/.slipway-new"; }
+  /// Where one file after the other is made on the layout's filesystem, to be given to adopt(). What is not goes with
+  /// this object, or with a killed process.
+  std::string scratch_file() const { return scratch_.path() + "/blob"; }
   /// Takes a finished blob in under its digest.
   Status adopt(const std::string& file, const std::string& digest) const;
   /// Adds a JSON blob. `descriptor` needs only media type, annotations and artifact type.
@@ -41,10 +43,12 @@ class LayoutWriter {
   Status finish() const;
 
  private:
-  LayoutWriter(std::string folder, Json index) : folder_(std::move(folder)), index_(std::move(index)) {}
+  LayoutWriter(std::string folder, Json index, ScratchFolder scratch)
+      : folder_(std::move(folder)), index_(std::move(index)), scratch_(std::move(scratch)) {}
   std::string blob_path(const std::string& digest) const;
   std::string folder_;
   Json index_;
+  ScratchFolder scratch_;
 };
 
 /// The descriptor of the empty config (image-spec 1.1).

@@ -11,7 +11,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "artifact/io/file.hpp"
@@ -157,8 +156,8 @@ Result<TarLayer> write_tar_layer(const std::string& folder, const std::string& o
   std::error_code code;
   const auto paths = sorted_paths(folder, code);
   if (code) return system_error("read the layer folder", folder, code.value());
-  Sink sink{Fd(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)), output, {}, 0, {}};
-  if (!sink.file) return system_error("write", output, errno);
+  SLIPWAY_TRY(file, create_file(output));
+  Sink sink{std::move(file), output, {}, 0, {}};
   SLIPWAY_TRY(writer, open_writer(sink, options.compression));
   Progress progress(reporter, "packing " + fs::path(folder).filename().string(), 0);
   for (const fs::path& path : paths)
