@@ -16,8 +16,8 @@ namespace slipway::artifact {
 /// Opens a file for reading. Errors: as the system says (`not_found`, `denied`, `io`).
 Result<Fd> open_for_reading(const std::string& path);
 
-/// Makes a file for writing (mode 0644 under the umask). Errors: `conflict` something has the name, a link too; as the
-/// system says.
+/// Makes a file for writing (mode 0644 under the umask). Errors: as the system says, also when something has the name,
+/// be it a link.
 Result<Fd> create_file(const std::string& path);
 
 /// A file as text. Errors: `invalid` when it is longer than `limit` bytes; as the system says.

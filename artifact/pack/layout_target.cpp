@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "artifact/io/file.hpp"
@@ -73,18 +70,11 @@ class LayoutTarget final : public Target {
   const Reporter& reporter_;
 };
 
-/// The layout lies beside the file until finish().
+/// Until finish() the layout lies in a folder beside the file, which nobody else can write to or foresee the name of.
 class BundleTarget final : public Target {
  public:
-  BundleTarget(std::string file, std::string folder, std::unique_ptr<Target> layout, const Reporter& reporter)
-      : file_(std::move(file)), folder_(std::move(folder)), layout_(std::move(layout)), reporter_(reporter) {}
-  BundleTarget(const BundleTarget&) = delete;
-  BundleTarget& operator=(const BundleTarget&) = delete;
-  ~BundleTarget() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-    std::filesystem::remove(folder_ + ".tar", ignored);
-  }
+  BundleTarget(std::string file, ScratchFolder scratch, std::unique_ptr<Target> layout, const Reporter& reporter)
+      : file_(std::move(file)), scratch_(std::move(scratch)), layout_(std::move(layout)), reporter_(reporter) {}
 
   Status accepts(const std::string& tag, const std::string& source) const override {
     return layout_->accepts(tag, source);
@@ -98,8 +88,9 @@ class BundleTarget final : public Target {
 
   Status finish() override {
     SLIPWAY_CHECK(layout_->finish());
-    const std::string finished = folder_ + ".tar";
-    const auto tar = write_tar_layer(folder_, finished, {.compression = "none", .mtime = 0}, reporter_);
+    layout_.reset();  // takes its own temporary files away, which are not to be packed
+    const std::string finished = scratch_.path() + "/finished.tar";
+    const auto tar = write_tar_layer(layout_in(scratch_), finished, {.compression = "none", .mtime = 0}, reporter_);
     if (!tar) return tar.error();
     SLIPWAY_TRY(written, open_for_reading(finished));
     if (::fsync(written.get()) != 0) return system_error("write", file_, errno);
@@ -107,21 +98,23 @@ class BundleTarget final : public Target {
     return {};
   }
 
+  static std::string layout_in(const ScratchFolder& scratch) { return scratch.path() + "/layout"; }
+
  private:
   std::string file_;
-  std::string folder_;
-  std::unique_ptr<Target> layout_;
+  ScratchFolder scratch_;
+  std::unique_ptr<Target> layout_;  ///< until it is packed
   const Reporter& reporter_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Target>> open_bundle_target(const std::string& file, const Reporter& reporter) {
-  const std::string folder = file + ".slipway-new";
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);  // of a run that was killed
-  SLIPWAY_TRY(layout, open_layout_target(folder, reporter));
-  return std::unique_ptr<Target>(std::make_unique<BundleTarget>(file, folder, std::move(layout), reporter));
+  const std::string parent = parent_of(file);
+  SLIPWAY_CHECK(make_directories(parent));
+  SLIPWAY_TRY(scratch, ScratchFolder::make(parent, file.substr(file.rfind('/') + 1) + ".slipway-new"));
+  SLIPWAY_TRY(layout, open_layout_target(BundleTarget::layout_in(scratch), reporter));
+  return std::unique_ptr<Target>(std::make_unique<BundleTarget>(file, std::move(scratch), std::move(layout), reporter));
 }
 
 Result<std::unique_ptr<Target>> open_layout_target(const std::string& folder, const Reporter& reporter) {

@@ -2,6 +2,7 @@
 // Copying layouts and bundles that somebody else made: it ends, and it leaves nothing when it fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "artifact/progress.hpp"
 #include "tests/unit/artifact/support/layout_maker.hpp"
@@ -110,6 +111,46 @@ TEST_F(HostilePull, WritesThroughNoLinkThatLiesInTheLayout) {
   fs::create_symlink(dir / "victim", dir / "out/.slipway-new");
   ASSERT_TRUE(pull("layout", "out"));
   EXPECT_EQ(test::file_text(dir / "victim"), "precious");
+}
+
+/// A folder where others may write as well, who know the name of the bundle that is to be made there.
+class SharedFolder : public HostilePull {
+ protected:
+  void SetUp() override {
+    layout.list(layout.manifest({layout.layer("a few bytes", "userspace")}), "1.0");
+    test::write_file(dir / "victim", "precious");
+    fs::create_directory(dir / "shared");
+  }
+};
+
+TEST_F(SharedFolder, LinksThatLieBesideABundleAreNotWrittenThrough) {
+  fs::create_symlink(dir / "victim", dir / "shared/b.tar.slipway-new.tar");
+  fs::create_symlink(dir / "victim", dir / "shared/b.tar");
+  const auto pulled = pull("layout", "shared/b.tar");
+  ASSERT_TRUE(pulled) << to_text(pulled.error());
+  EXPECT_EQ(test::file_text(dir / "victim"), "precious");
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(dir / "shared/b.tar"))) << "the link is replaced";
+}
+
+TEST_F(SharedFolder, FilesOfOthersDoNotBecomeTheBundleAndAreLeftAlone) {
+  test::write_file(dir / "shared/b.tar.slipway-new.tar", "theirs");
+  test::write_file(dir / "shared/b.tar.slipway-new/theirs", "theirs");
+  const auto pulled = pull("layout", "shared/b.tar");
+  ASSERT_TRUE(pulled) << to_text(pulled.error());
+  EXPECT_EQ(test::file_text(dir / "shared/b.tar.slipway-new.tar"), "theirs");
+  EXPECT_EQ(test::file_text(dir / "shared/b.tar.slipway-new/theirs"), "theirs");
+  EXPECT_THAT(names_in("shared"), UnorderedElementsAre("b.tar", "b.tar.slipway-new.tar", "b.tar.slipway-new"));
+}
+
+TEST_F(SharedFolder, HoldsABundleThatEverybodyCanReadAsTheUmaskSays) {
+  const mode_t before = ::umask(022);
+  ASSERT_TRUE(pull("layout", "shared/b.tar"));
+  ::umask(027);
+  ASSERT_TRUE(pull("layout", "shared/new/c.tar"));
+  ::umask(before);
+  EXPECT_EQ(fs::status(dir / "shared/b.tar").permissions(), static_cast<fs::perms>(0644));
+  EXPECT_EQ(fs::status(dir / "shared/new/c.tar").permissions(), static_cast<fs::perms>(0640));
+  EXPECT_EQ(test::file_text(dir / "shared/b.tar"), test::file_text(dir / "shared/new/c.tar"));
 }
 
 }  // namespace
