@@ -25,6 +25,10 @@ TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
   expect_refused(root, root.run({"apply", "--dry-run"}), 64, {"--dry-run", "slipway plan"}, before);
   expect_refused(root, root.run({"status", "--deep"}), 64, {"status", "--deep", "--help"}, before);
   expect_refused(root, root.run({"remove", "--all", "--only", "driver"}), 64, {"--only"}, before);
+  expect_refused(root, root.run({"remove", "--all", "driver"}), 64, {"--all", "driver"}, before);
+  expect_refused(root, root.run({"plan", "--kernel", "../../x"}), 64, {"'../../x'", "uname -r"}, before);
+  expect_refused(root, root.bare({"driver", "kernels", "nope"}), 64, {"'nope'"}, before);
+  expect_refused(root, root.bare({"driver", "kernels", "-o", "jsonl"}), 64, {"jsonl"}, before);
   expect_refused(root, root.run({"plan", "--yes"}), 64, {"--yes"}, before);
   expect_refused(root, root.run({"status", "now"}), 64, {"'now'"}, before);
   expect_refused(root, root.run({"rollback", "1", "2"}), 64, {"'2'"}, before);
@@ -33,6 +37,14 @@ TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
   const std::string file = root.folder().at("host.yaml").string();
   expect_refused(root, root.run({"verify", "bogus", "nonsense", "-f", file}), 64, {"bogus"}, before);
   expect_refused(root, root.run({"detect", "--only", "bogus", "-f", file}), 64, {"bogus"}, before);
+}
+
+// Everything was installed, and then the lock could not be written.
+TEST(Lock, ThatCannotBeWrittenIsSaidBeforeAnythingIsChanged) {
+  const DriverRoot root;
+  const auto before = root.tree();
+  const std::string lock = root.folder().at("nowhere/slipway.lock").string();
+  expect_refused(root, root.run({"apply", "--lock", lock}), 1, {"nowhere/slipway.lock"}, before);
 }
 
 TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {

@@ -123,6 +123,15 @@ TEST_F(DriverKernels, OfTheCommandLineAreKeptBySavedPlansAndGenerations) {
   EXPECT_EQ(root.run({"plan", "--kernel", kOlder, "--kernel", kOlder}).code, 64);
 }
 
+// "There are several kernels in the root", although the generation in force was made for one of them.
+TEST_F(DriverKernels, OneOfTheCommandLineIsKeptByTheGenerationOfAnImage) {
+  want("");
+  expect_done(root.run({"apply", "--kernel", kOlder}));
+  const Ran plan = root.bare({"plan", "--root", root.path("").string(), "--without-slipway"});
+  EXPECT_EQ(plan.code, 0) << plan.out << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr(kOlder));
+}
+
 TEST_F(DriverKernels, AreListedWithoutTheControlCharactersOfABootLoadersFile) {
   root.put("boot/loader/loader.conf", "default @\x1b[31mx\n");
   const Ran ran = root.bare({"driver", "kernels", "--root", root.path("").string()});

@@ -255,6 +255,17 @@ TEST_F(Install, IsWhatAPlanForAnImageAsksFor) {
   EXPECT_EQ(host_.slipway({"plan"}).code, 2);
 }
 
+// All was well until the boot, which knew no such component.
+TEST_F(Install, IsAskedForAgainWhereThePluginOfAComponentIsMissing) {
+  host_.installed = true;
+  ASSERT_EQ(install({"--only", "driver"}).code, 0);
+  host_.spec("    gfd: {}\n");
+  const Ran refused = host_.slipway({"plan"});
+  EXPECT_EQ(refused.code, 1) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("the slipway in this root has no plugin for gfd"));
+  EXPECT_EQ(host_.slipway({"plan", "--without-slipway"}).code, 2);
+}
+
 TEST_F(Install, IsNotAskedForWhereNobodyBootsAnImage) {
   host_.installed = true;
   host_.spec("    gfd: {}\n");

@@ -375,12 +375,12 @@ TEST_F(PackageBuildTest, MakesNoLinkOutsideOfTheLibrariesFolder) {
     std::string& library = deb.entries.front().content;
     const std::string soname = "libcuda.so.1";
     for (auto at = library.find(soname); at != std::string::npos; at = library.find(soname, at + 1))
-      library.replace(at, soname.size(), "../../planted");
+      library.replace(at, soname.size(), "../../plants");
     deb.write(folder.string());
   }
   const auto refused = build({});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().what, HasSubstr("'../../planted"));
+  EXPECT_THAT(refused.error().what, HasSubstr("'../../plants'"));
 }
 
 TEST_F(PackageBuildTest, LooksForNoNameInALinkOfThePackage) {
