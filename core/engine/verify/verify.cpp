@@ -16,10 +16,27 @@
 namespace slipway::core {
 namespace {
 
+/// What helps against what a check of owned things found; each only where it does.
+struct OwnedRemedies {
+  bool plan = false;    ///< an apply puts it right
+  bool kept = false;    ///< a user's change, which an apply leaves
+  bool inside = false;  ///< a difference that a plan does not look for: inside of what was unpacked
+
+  std::string text(const std::string& component) const {
+    std::string words;
+    const auto add = [&](const std::string& more) { words += (words.empty() ? "" : "; ") + more; };
+    if (plan) add("`slipway plan` shows what an apply would put right");
+    if (kept) add("what somebody else has changed is kept: remove it, and `slipway apply` makes it anew");
+    if (inside) add("`slipway remove " + component + "` and then `slipway apply` unpack it anew");
+    return words;
+  }
+};
+
 /// One finding for all that a component owns: it is as it was left, or what is not.
 Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep) {
   ComponentLayers layers(session, owned.component, {});
   std::string problems;
+  OwnedRemedies remedies;
   const auto note = [&](const std::string& text) { problems += (problems.empty() ? "" : "; ") + text; };
   for (const Owned& item : owned.items) {
     const Action action(item.action);
@@ -27,10 +44,14 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
     ActionContext context = make_context(session, owned.component, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(action, context));
     const bool fine = check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot;
-    if (!fine) note(check.problem ? check.problem->what : check.summary);
+    if (!fine) {
+      note(check.problem ? check.problem->what : check.summary);
+      (check.standing == Check::Standing::drift_kept ? remedies.kept : remedies.plan) = true;
+    }
     if (!deep) continue;
     SLIPWAY_TRY(found, kind->inspect(action, context));
     for (const std::string& problem : found) note(problem);
+    remedies.inside = remedies.inside || (fine && !found.empty());
   }
   const std::string name = owned.component + ".owned";
   if (problems.empty())
@@ -40,8 +61,7 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
                                             : std::to_string(owned.items.size()) + " things are as slipway left them") +
                        (deep ? ", byte for byte" : ""),
                    {}};
-  return Finding{Finding::Status::fail, name, problems,
-                 advised("`slipway plan` shows what an apply would put right", session.options())};
+  return Finding{Finding::Status::fail, name, problems, advised(remedies.text(owned.component), session.options())};
 }
 
 /// A component that an apply leaves out, since there is nothing for it here, has nothing to be verified either.

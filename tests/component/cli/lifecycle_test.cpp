@@ -52,6 +52,30 @@ TEST(DriverOnASimulatedH100, IsInstalledVerifiedAndThenLeftAlone) {
   EXPECT_EQ(root.tree(), after);
 }
 
+// Each was told to run `slipway plan`, which said "Nothing to do".
+TEST(VerifyDeep, SaysWhatHelpsAgainstAChangedFileAndThatHelps) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const std::string conf = "etc/modprobe.d/slipway-nvidia.conf";
+  root.put(conf, root.text(conf) + "# by hand\n");
+  const Ran edited = root.run({"verify", "--deep"});
+  EXPECT_EQ(edited.code, 1);
+  EXPECT_THAT(edited.out, HasSubstr("is kept: remove it, and `slipway apply"));
+  std::filesystem::remove(root.path(conf));
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  EXPECT_EQ(root.run({"verify", "--deep"}).code, 0);
+
+  const auto library = std::filesystem::canonical(root.path(kLink));
+  std::ofstream(library, std::ios::app) << "x";
+  const Ran changed = root.run({"verify", "--deep"});
+  EXPECT_EQ(changed.code, 1);
+  EXPECT_THAT(changed.out, HasSubstr(" driver` and then `slipway apply"));
+  EXPECT_THAT(changed.out, Not(HasSubstr("`slipway plan")));
+  ASSERT_EQ(root.run({"remove", "driver"}).code, 0);
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  EXPECT_EQ(root.run({"verify", "--deep"}).code, 0);
+}
+
 TEST(DriverOnASimulatedH100, IsRemovedWithoutATrace) {
   const DriverRoot root;
   root.put("etc/hostname", "node\n");
