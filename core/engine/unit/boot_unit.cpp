@@ -56,7 +56,7 @@ Status check_plugins(const Session& session, const HostSpec& spec) {
   const Host& host = session.host();
   const auto has = [&](const std::string& name) {
     return std::ranges::any_of(kPluginFolders,
-                               [&](const std::string folder) { return host.exists(folder + "/" + name); });
+                               [&](const char* folder) { return host.exists(std::string(folder) + "/" + name); });
   };
   if (!has("")) return {};
   std::vector<std::string> without;
