@@ -24,6 +24,7 @@ class Handle {
  public:
   Handle() { head().handle_bytes = MAX_HANDLE_SZ; }
   file_handle& head() { return *reinterpret_cast<file_handle*>(bytes_.data()); }
+  unsigned char* bytes() { return bytes_.data() + sizeof(file_handle); }
 
  private:
   alignas(file_handle) std::array<unsigned char, sizeof(file_handle) + MAX_HANDLE_SZ> bytes_{};
@@ -35,7 +36,7 @@ int handle_of(const char* folder) {
   int mount = 0;
   if (::name_to_handle_at(AT_FDCWD, folder, &handle, &mount, 0) != 0) return -1;
   std::printf("%d:%u:", handle.handle_type, handle.handle_bytes);
-  for (unsigned i = 0; i < handle.handle_bytes; ++i) std::printf("%02x", handle.f_handle[i]);
+  for (unsigned i = 0; i < handle.handle_bytes; ++i) std::printf("%02x", found.bytes()[i]);
   std::printf("\n");
   return 0;
 }
@@ -50,7 +51,7 @@ int by_handle(const std::string& text, const char* here) {
   if (std::sscanf(text.c_str(), "%u:%u:%n", &type, &handle.handle_bytes, &used) < 2) return -1;
   handle.handle_type = static_cast<int>(type);
   for (unsigned i = 0; i < handle.handle_bytes; ++i)
-    handle.f_handle[i] = static_cast<unsigned char>(
+    given.bytes()[i] = static_cast<unsigned char>(
         std::strtoul(text.substr(static_cast<std::size_t>(used) + std::size_t{2} * i, 2).c_str(), nullptr, 16));
   const int folder = ::open_by_handle_at(::open(here, O_RDONLY | O_DIRECTORY), &handle, O_RDONLY | O_DIRECTORY);
   return folder < 0 ? -1 : ::openat(folder, "written", O_CREAT | O_WRONLY, 0600);
