@@ -157,7 +157,7 @@ class Mounts {
     const auto target = place(bind.target);
     if (!target) errno = ENOENT;
     step("show " + bind.source + " at " + bind.target,
-         target ? ::mount(name_of(from).c_str(), name_of(*target).c_str(), nullptr, MS_BIND, nullptr) : -1);
+         target ? ::mount(name_of(from).c_str(), name_of(*target).c_str(), nullptr, MS_BIND | MS_REC, nullptr) : -1);
     if (failed()) return;
     const auto made = place(bind.target);
     if (made) restrict_mount(name_of(*made), bind.target, MOUNT_ATTR_NODEV | (bind.read_only ? MOUNT_ATTR_RDONLY : 0));

@@ -34,6 +34,11 @@ bool has_in(const Host& host, const auto& folders, const std::string& name) {
                      [&](const char* folder) { return host.exists(std::string(folder) + name); });
 }
 
+void keep_newest(std::string& output, std::string_view text) {
+  output += text;
+  if (output.size() > kKeptBytes) output.erase(0, output.size() - kKeptBytes);
+}
+
 /// "apt-get install kmod", by the package manager that a root has; empty: none that is known.
 std::string install_command(const Host& host, const std::string& package) {
   constexpr std::array kManagers{std::pair{"apt-get", "apt-get install "}, std::pair{"dnf", "dnf install "},
@@ -114,15 +119,37 @@ Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& 
   if (const auto epoch = root.source_date_epoch())
     request.environment.push_back("SOURCE_DATE_EPOCH=" + std::to_string(*epoch));
   request.limit = limit;
-  request.on_output = [&](std::string_view text) {
-    end.output += text;
-    if (end.output.size() > kKeptBytes) end.output.erase(0, end.output.size() - kKeptBytes);
-  };
+  request.on_output = [&](std::string_view text) { keep_newest(end.output, text); };
   const auto ended = run_in_sandbox(request);
   if (!ended && ended.error().code == ErrorCode::unsupported && is_where_we_are(request.root))
     return run_as_it_is(request);
   if (!ended) return ended.error();
   end.status = ended->exit_status;
+  return end;
+}
+
+Result<ToolEnd> run_beside(const RootFs& root, std::vector<std::string> argv, std::chrono::seconds limit) {
+  const std::string folder = root.root().folder();
+  std::vector<std::string> plain = argv;
+  std::ranges::replace(plain, std::string(kRootBeside), folder);
+  if (is_where_we_are(folder)) return run_here(plain, limit);
+  ToolEnd end;
+  Sandbox request;
+  request.root = "/";
+  request.read_only = true;
+  request.binds = {{folder, kRootBeside, false}};
+  request.argv = std::move(argv);
+  request.environment = sandbox_environment();
+  request.limit = limit;
+  request.on_output = [&](std::string_view text) { keep_newest(end.output, text); };
+  const auto ended = run_in_sandbox(request);
+  if (!ended && ended.error().code == ErrorCode::unsupported) return run_here(plain, limit);
+  if (!ended) return ended.error();
+  end.status = ended->exit_status;
+  end.command = command_line(plain);
+  const std::string beside = std::string(kRootBeside) + "/";
+  for (std::size_t at = 0; (at = end.output.find(beside, at)) != std::string::npos; at += folder.size() + 1)
+    end.output.replace(at, beside.size(), folder + "/");
   return end;
 }
 

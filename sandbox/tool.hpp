@@ -36,6 +36,12 @@ Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv,
 /// root is "/", an image that slipway itself runs in. SOURCE_DATE_EPOCH is handed on where there is one.
 /// Errors: those of run_in_sandbox().
 Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit);
+/// Where run_beside() shows the root.
+inline constexpr const char* kRootBeside = "/tmp";
+/// A program of this machine that serves a root, which it is told to be at kRootBeside: nothing else of this machine
+/// can be written. Where the kernel refuses such an environment it is run without one. What it prints names the root's
+/// own folder. Errors: those of run_in_sandbox() but `unsupported`; `io`.
+Result<ToolEnd> run_beside(const RootFs& root, std::vector<std::string> argv, std::chrono::seconds limit);
 /// Whether run_in_root() works here, found out without running anything of the root. Who may not write to the root only
 /// looks, and is not told what they could not do. Errors: `unsupported`, as run_in_sandbox() gives it.
 Status check_in_root(const Host& host);

@@ -30,7 +30,7 @@ std::string state_path(std::string_view rest) { return std::string(kStateDir) + 
 constexpr std::size_t kMaxStateBytes = 64 << 20;  // a record of a driver with all its links has some 100 KiB
 
 Result<std::string> read_text(const RootDir& root, const std::string& path) {
-  SLIPWAY_TRY(fd, root.open_at(path, O_RDONLY));
+  SLIPWAY_TRY(fd, open_regular(root, path));
   return read_all(fd.get(), path, kMaxStateBytes);
 }
 
@@ -165,7 +165,7 @@ Generation generation_from_json(const Json& value) {
   return generation;
 }
 
-bool StateDir::exists() const { return root_.root().open_at(state_path(kFormatFile), O_RDONLY).ok(); }
+bool StateDir::exists() const { return root_.root().open_at(state_path(kFormatFile), O_PATH).ok(); }
 
 Status StateDir::check_format() const {
   auto text = read_text(root_.root(), state_path(kFormatFile));

@@ -15,6 +15,11 @@ from guest.image import boot_files
 # mitigations=off: an emulated CPU has nothing to protect, and the boot takes a tenth less.
 KERNEL_OPTIONS = "root=/dev/vda rw console=ttyS0 panic=-1 mitigations=off"
 
+# What a distribution does by the clock would change files at some hours and not at others (dpkg's copies of its lists at
+# midnight, the cleaning of /tmp a quarter of an hour after boot), and a test compares all files before and after.
+TIMERS = ("dpkg-db-backup", "apt-daily", "apt-daily-upgrade", "systemd-tmpfiles-clean", "e2scrub_all", "fstrim",
+          "logrotate", "man-db")
+
 
 class GuestError(Exception):
     """The machine did not do what was asked; the message ends with the last lines of its console."""
@@ -69,7 +74,8 @@ class Vm:
         return GuestError(f"{why}\n--- end of the console ---\n{tail}")
 
     def _command(self, kernel, initrd):
-        line = f"{KERNEL_OPTIONS} {self._options}".strip()
+        masks = " ".join(f"systemd.mask={timer}.timer" for timer in TIMERS)
+        line = f"{KERNEL_OPTIONS} {masks} {self._options}".strip()
         command = [QEMU, *accel_options(accel()), "-machine", "q35", "-nodefaults", "-display", "none", "-no-reboot",
                    "-smp", str(self._cpus), "-m", str(self._memory_mib), "-device", "virtio-rng-pci",
                    "-kernel", kernel, "-initrd", initrd, "-append", line]

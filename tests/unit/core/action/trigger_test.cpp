@@ -228,6 +228,37 @@ TEST_F(TriggerTest, TheRootsOwnDepmodFollowsItsAbsoluteLinks) {
   EXPECT_THAT(root.content("/lib/modules/6.1/modules.dep"), HasSubstr("updates/ours.ko:"));
 }
 
+// An image's link to the folder of the machine that builds it: depmod -b wrote its lists there.
+TEST_F(TriggerTest, DepmodOfThisMachineDoesNotFollowARootsLinksOutOfIt) {
+  const TempRoot machine;
+  machine.put("/6.1/modules.dep", "the machine's own");
+  root.make_folder("/usr/lib/modules");
+  root.link("/lib", "usr/lib");
+  root.link("/usr/lib/modules/6.1", machine.at("/6.1"));
+  root.make_folder(machine.at("/6.1"));  // so that the root's own view of it is no dangling link
+  const auto done = run_trigger("depmod:6.1", context);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(to_text(done.error()), HasSubstr("absolute link"));
+  const auto foreseen = foresee_trigger("depmod:6.1", *host);
+  ASSERT_FALSE(foreseen.ok());
+  EXPECT_THAT(foreseen.error().what, HasSubstr("/lib/modules/6.1"));
+  EXPECT_EQ(machine.content("/6.1/modules.dep"), "the machine's own");
+  EXPECT_FALSE(machine.has("/6.1/modules.dep.bin"));
+}
+
+TEST_F(TriggerTest, DepmodOfThisMachineWritesInTheRootAlone) {
+  if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
+  root.put("/usr/file", "");
+  const std::string outside = "/usr/written-by-a-test-of-slipway";
+  const auto end = run_beside(fs, {"sh", "-c", "touch " + outside + "; touch /tmp/usr/other; ls -d /tmp/usr/*"},
+                              std::chrono::seconds(60));
+  ASSERT_TRUE(end.ok()) << to_text(end.error());
+  EXPECT_THAT(end->output, HasSubstr("cannot touch"));
+  EXPECT_THAT(end->output, HasSubstr(root.at("/usr/file"))) << "messages name the root, not where it is shown";
+  EXPECT_FALSE(std::filesystem::remove(outside));
+  EXPECT_TRUE(root.has("/usr/other"));
+}
+
 // depmod says "ERROR: fstatat" for a link that leads nowhere, leaves the modules out, and ends with status 0.
 TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
   root.make_folder("/lib/modules/6.1");

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -104,6 +105,23 @@ TEST(GenerationText, KeepsAllKernelsAndIsReadWithOne) {
   generation.kernels.emplace_back("6.1.0-56-amd64");
   EXPECT_EQ(to_json(generation)["kernel"], "6.1.0-50-amd64");
   EXPECT_EQ(generation_from_json(to_json(generation)).kernels, generation.kernels);
+}
+
+// Whoever opened one waited for a writer for good, with the root locked.
+TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
+  RootFs files = root();
+  StateDir state(files);
+  ASSERT_TRUE(state.prepare());
+  const std::string place = folder_.at("root/var/lib/slipway/").string();
+  fs::create_directories(place + "components");
+  ASSERT_EQ(::mkfifo((place + "components/driver.json").c_str(), 0644), 0);
+  const auto all = state.ownerships();
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.error().code, ErrorCode::invalid);
+  EXPECT_NE(all.error().what.find("no regular file"), std::string::npos) << all.error().what;
+  fs::remove(place + "format");
+  ASSERT_EQ(::mkfifo((place + "format").c_str(), 0644), 0);
+  EXPECT_FALSE(state.prepare().ok());
 }
 
 }  // namespace
