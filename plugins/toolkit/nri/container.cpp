@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "toolkit/nri/adjust.hpp"
@@ -82,9 +83,11 @@ Json device_of(const wire::LinuxDevice& device) {
 std::vector<Json> added(const Json& before, const Json& after, const Json::json_pointer& list) {
   std::vector<Json> elements;
   if (!after.contains(list)) return elements;
-  const Json existing = before.contains(list) ? before.at(list) : Json::array();
+  std::vector<Json> existing;
+  if (before.contains(list)) existing.assign(before.at(list).begin(), before.at(list).end());
+  std::ranges::sort(existing, std::less<>());
   for (const Json& element : after.at(list))
-    if (std::ranges::count(existing, element) == 0) elements.push_back(element);
+    if (!std::ranges::binary_search(existing, element, std::less<>())) elements.push_back(element);
   return elements;
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control daemon is a stand-in (mps_control.cpp); GPUs are simulated.
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
 #include "deviceplugin/service/mps/settings.hpp"
 #include "tests/component/deviceplugin/node.hpp"
 
@@ -152,6 +156,64 @@ TEST_F(Mps, WhatTheDaemonSaysIsInItsLog) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   EXPECT_EQ(node_.host().text(kFolder + "log/control.log"), "Starting control daemon\n");
+}
+
+// Pods write in the daemon's folder. Who opened a pipe there waited for good, after a restart as well.
+TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
+  const auto lock = node_.host().path(kFolder + "pipe/control_lock");
+  std::filesystem::create_directories(lock.parent_path());
+  ASSERT_EQ(::mkfifo(lock.c_str(), 0666), 0);
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  const pid_t first = daemon();
+  std::filesystem::remove(lock);
+  ASSERT_EQ(::mkfifo(lock.c_str(), 0666), 0);
+  EXPECT_TRUE(eventually([&] { return daemon() > 0 && daemon() != first && kubelet_.healthy(kGpuResource) == 8; }))
+      << service.log();
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+}
+
+/// Another file than the daemon's, with the daemon's command line, that holds the lock: what a pod can run.
+class Impostor {
+ public:
+  explicit Impostor(const std::filesystem::path& folder) {
+    const std::string file = folder / "impostor";
+    const std::string pipe = "CUDA_MPS_PIPE_DIRECTORY=" + (folder / "pipe").string();
+    const std::string log = "CUDA_MPS_LOG_DIRECTORY=" + (folder / "impostor-log").string();
+    for (const char* name : {"pipe", "impostor-log"}) std::filesystem::create_directories(folder / name);
+    std::filesystem::copy_file(SLIPWAY_MPS_STAND_IN, file);
+    std::string name = SLIPWAY_MPS_STAND_IN;
+    std::string option = "-f";
+    char* const argv[] = {name.data(), option.data(), nullptr};
+    char* const environment[] = {const_cast<char*>(pipe.c_str()), const_cast<char*>(log.c_str()), nullptr};
+    EXPECT_EQ(::posix_spawn(&pid_, file.c_str(), nullptr, nullptr, argv, environment), 0);
+    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(folder / "pipe/daemon"); }));
+  }
+  ~Impostor() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Impostor(const Impostor&) = delete;
+  Impostor& operator=(const Impostor&) = delete;
+  bool alive() const { return ::waitpid(pid_, nullptr, WNOHANG) == 0; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+TEST_F(Mps, AProcessThatOnlyLooksLikeTheDaemonIsNotStoppedForIt) {
+  const Impostor impostor(node_.host().path(kFolder));
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  service.signal(SIGKILL);
+  (void)service.exit_code();
+  node_.spec("{quiet_seconds: 1}");
+  RunningService next(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 2; })) << next.log();
+  next.signal(SIGTERM);
+  EXPECT_EQ(next.exit_code(), 0) << next.log();
+  EXPECT_TRUE(impostor.alive());
 }
 
 TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {

@@ -83,6 +83,8 @@ void MpsDaemon::start(Clock::time_point now) {
   if (const Status made = make_mps_folders(program_, resource_); !made)
     return failed(made.error().what + " " + made.error().where, now);
   if (!take_over()) {
+    if (const Status cleared = clear_mps_lock(program_, resource_); !cleared)
+      return failed(cleared.error().what + " " + cleared.error().where, now);
     const auto child = start_mps_daemon(program_, resource_);
     if (!child) return failed(child.error().what, now);
     child_ = *child;
@@ -170,8 +172,10 @@ void MpsDaemon::stop() {
   const pid_t holder = running_mps_daemon(program_, resource_);
   const pid_t pid = holder > 0 ? holder : child_;
   if (pid > 0) {
-    (void)tell_mps_daemon(program_, resource_, "quit", kAnswerLimit);
-    for (int i = 0; i < kDaemonEndSteps && !gone() && (child_ > 0 || running_mps_daemon(program_, resource_) == pid);
+    // Without the lock no command finds it.
+    if (holder > 0) (void)tell_mps_daemon(program_, resource_, "quit", kAnswerLimit);
+    for (int i = 0;
+         i < kDaemonEndSteps && holder > 0 && !gone() && (child_ > 0 || running_mps_daemon(program_, resource_) == pid);
          ++i)
       std::this_thread::sleep_for(kDaemonEndStep);
     // A session of its own, with its servers.

@@ -24,7 +24,9 @@ namespace {
 
 constexpr const char* kProgram = "/usr/bin/nvidia-cuda-mps-control";
 constexpr const char* kSlice = "slipway-mps.slice";
+constexpr const char* kLock = "/control_lock";
 constexpr std::chrono::milliseconds kSystemdLimit{10'000};
+constexpr std::size_t kMostAnswerBytes = 256 << 10;  // a list of servers or clients has a number for each
 // Mounts the shared folder over the daemon's own /dev/shm: its clients see the same one.
 constexpr const char* kWithShm = R"(mount --bind "$1" /dev/shm && shift && exec "$@")";
 
@@ -77,7 +79,7 @@ Result<pid_t> spawn(std::vector<std::string> argv, std::vector<std::string> envi
   return pid;
 }
 
-/// Reads to the end, or until the limit.
+/// Reads to the end, or until the limit of time or of bytes.
 bool read_all(int fd, std::string& text, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   char part[512];
@@ -88,11 +90,12 @@ bool read_all(int fd, std::string& text, std::chrono::milliseconds limit) {
     const ssize_t got = ::read(fd, part, sizeof part);
     if (got <= 0) return got == 0;
     text.append(part, static_cast<std::size_t>(got));
+    if (text.size() > kMostAnswerBytes) return false;
   }
 }
 
 struct ToolOutput {
-  bool ended = false;  ///< in time
+  bool ended = false;  ///< in time, and with no more output than is read
   int status = -1;     ///< 0 to 255; -1: a signal
   std::string text;
 };
@@ -119,6 +122,20 @@ Result<ToolOutput> run(std::vector<std::string> argv, std::vector<std::string> e
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   return result;
+}
+
+bool same_file(const std::string& one, const std::string& other) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+/// By the file that it runs, and by its namespace of processes: containers may run that file as well, and can give a
+/// process of theirs any command line.
+bool is_daemon(const MpsProgram& program, pid_t pid) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  return same_file(process + "/exe", program.path) && same_file(process + "/ns/pid", "/proc/self/ns/pid");
 }
 
 /// A transient unit: neither a restart of the service's unit nor the end of its process touches it.
@@ -221,6 +238,10 @@ Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_
 Status make_mps_folders(const MpsProgram& program, const std::string& resource) {
   for (const std::string& path : {program.pipe_folder(resource), program.log_folder(resource), program.shm_folder()})
     SLIPWAY_CHECK(make_folder(path));
+  // The daemon and its commands would wait for a pipe, and follow a link.
+  struct stat lock {};
+  if (::lstat((program.pipe_folder(resource) + kLock).c_str(), &lock) == 0 && !S_ISREG(lock.st_mode))
+    SLIPWAY_CHECK(clear_mps_lock(program, resource));
   // Containers may use the pipes only when they bear their label.
   constexpr std::string_view kLabel = "system_u:object_r:container_file_t:s0";
   struct stat selinux {};
@@ -231,16 +252,24 @@ Status make_mps_folders(const MpsProgram& program, const std::string& resource) 
 }
 
 pid_t running_mps_daemon(const MpsProgram& program, const std::string& resource) {
-  const Fd file(::open((program.pipe_folder(resource) + "/control_lock").c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  // Containers write in that folder, so what has the name may be a pipe, which waits for who opens it, or a link.
+  const Fd place(::open((program.pipe_folder(resource) + kLock).c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+  struct stat info {};
+  if (!place || ::fstat(place.get(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+  const Fd file(
+      ::open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   if (!file || ::fcntl(file.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK || lock.l_pid <= 0) return 0;
-  // Containers see the folder: one that takes the lock is not our daemon.
-  std::ifstream in("/proc/" + std::to_string(lock.l_pid) + "/cmdline");
-  for (std::string word; std::getline(in, word, '\0');)
-    if (word == program.path) return lock.l_pid;
-  return 0;
+  return is_daemon(program, lock.l_pid) ? lock.l_pid : 0;
+}
+
+Status clear_mps_lock(const MpsProgram& program, const std::string& resource) {
+  const std::string path = program.pipe_folder(resource) + kLock;
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
+  if (errno == EISDIR && ::rmdir(path.c_str()) == 0) return {};
+  return system_error("remove", path, errno);
 }
 
 Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& resource) {
@@ -266,7 +295,9 @@ Result<std::string> tell_mps_daemon(const MpsProgram& program, const std::string
   SLIPWAY_TRY(output, run({program.path}, environment_of(program, resource), command, limit));
   if (output.ended && output.status == 0) return output.text;
   if (!output.ended)
-    return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon does not answer", .where = command};
+    return Error{.code = ErrorCode::timed_out,
+                 .what = "the MPS control daemon does not answer, or does not end its answer",
+                 .where = command};
   return Error{.code = ErrorCode::io, .what = "the MPS control daemon refuses: " + output.text, .where = command};
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +19,11 @@ namespace {
 
 constexpr const char* kConf = "/etc/ld.so.conf";
 constexpr std::size_t kLargestConf = 1U << 20;
+// Of an image's configuration no more is read: its lists become this process's memory.
 constexpr std::size_t kMostFiles = 1000;
+constexpr std::size_t kMostIncludes = 1000;
+constexpr std::size_t kMostFolders = 10'000;
+constexpr std::size_t kMostBytes = 16U << 20;
 
 #if defined(__x86_64__)
 constexpr const char* kTriplet = "x86_64-linux-gnu";
@@ -105,17 +111,22 @@ std::vector<std::string> system_folders(const RootDir& root) {
 std::vector<std::string> configured_folders(const RootDir& root) {
   std::vector<std::string> folders;
   std::vector<std::string> files{kConf};
-  for (std::size_t i = 0; i < files.size() && i < kMostFiles; ++i) {
+  std::set<std::string> known{kConf};
+  std::size_t includes = 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < files.size() && i < kMostFiles && bytes < kMostBytes; ++i) {
     std::istringstream text(text_of(root, files[i]));
-    for (std::string line; std::getline(text, line);) {
+    bytes += text.view().size();
+    for (std::string line; folders.size() < kMostFolders && std::getline(text, line);) {
       line = line.substr(0, line.find('#'));
       std::istringstream words(line);
       std::string first;
       std::string second;
       words >> first >> second;
       if (first == "include") {
-        const auto more = included_files(root, second);
-        files.insert(files.end(), more.begin(), more.end());
+        if (++includes > kMostIncludes || files.size() > kMostFiles) continue;
+        for (std::string& file : included_files(root, second))
+          if (known.insert(file).second) files.push_back(std::move(file));
       } else if (first.starts_with('/')) {
         folders.push_back(first);
       }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "toolkit/programs/shim/document.hpp"
@@ -23,6 +24,9 @@ constexpr const char* kFunctions[][2] = {{"NVIDIA_GDS", "nvidia.com/gds=all"},
                                          {"NVIDIA_GDRCOPY", "nvidia.com/gdrcopy=all"},
                                          {"NVIDIA_NVSWITCH", "nvidia.com/nvswitch=all"}};
 constexpr const char* kChannelKind = "nvidia.com/imex-channel=";
+
+/// More than a node can have: 16 GPUs of 7 MIG devices each, and 2048 IMEX channels.
+constexpr std::size_t kMostDevices = 4096;
 
 std::string trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
@@ -87,12 +91,15 @@ class Reader {
     if (request_.empty() && config_.accept_mounts) SLIPWAY_CHECK(from_mounts());
     if (request_.empty()) from_environment();
     if (!request_.empty()) add_functions();
+    if (request_.devices.size() > kMostDevices)
+      return members_.invalid("it asks for more than " + std::to_string(kMostDevices) + " devices");
     return std::move(request_);
   }
 
  private:
+  /// One beyond the limit says that there are too many; the others do not count any more.
   void add(const std::string& device) {
-    if (std::ranges::count(request_.devices, device) == 0) request_.devices.push_back(device);
+    if (request_.devices.size() <= kMostDevices && known_.insert(device).second) request_.devices.push_back(device);
   }
 
   Status from_annotations() {
@@ -211,6 +218,7 @@ class Reader {
   Environment environment_;
   bool privileged_ = false;
   std::vector<std::string> channels_from_mounts_;
+  std::set<std::string> known_;  // those of the request
   Request request_;
 };
 

@@ -25,7 +25,8 @@ struct Request {
 /// Annotations count before mounts, mounts before the environment.
 /// @param bundle  the OCI configuration of the container
 /// @param where   its file, for errors
-/// Errors: `invalid` when a member that is looked at is of another type than OCI's.
+/// Errors: `invalid` when a member that is looked at is of another type than OCI's, or more than 4096 devices are asked
+/// for.
 Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where);
 
 }  // namespace slipway::shim

@@ -131,6 +131,21 @@ TEST(Request, OfTheEnvironmentIsIndicesUuidsMigDevicesAndQualifiedNames) {
   EXPECT_THAT(devices_of("runtime.nvidia.com/gpu=1"), ElementsAre("nvidia.com/gpu=1"));
 }
 
+// A megabyte of names in a pod's annotation was compared each with each.
+TEST(Request, OfMoreDevicesThanANodeCanHaveIsRefusedAndAnyNumberOfRepetitionsIsOne) {
+  std::string repeated = "0";
+  std::string many = "0";
+  for (int i = 1; i < 200'000; ++i) {
+    repeated += ",0";
+    many += "," + std::to_string(i);
+  }
+  EXPECT_THAT(devices_of(repeated), ElementsAre("nvidia.com/gpu=0"));
+  const auto request = read_request(bundle_with({"NVIDIA_VISIBLE_DEVICES=" + many}), {}, "config.json");
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().code, ErrorCode::invalid);
+  EXPECT_THAT(request.error().what, HasSubstr("more than 4096 devices"));
+}
+
 TEST(Request, AllOutranksNamesAndVoidOutranksAll) {
   EXPECT_THAT(devices_of("0,all,1"), ElementsAre("nvidia.com/gpu=all"));
   EXPECT_THAT(devices_of("all,void"), IsEmpty());

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the hook reads of a linker's configuration that an image brings.
+#include "ld_conf.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/core/host/temp_root.hpp"
+
+namespace slipway::hook {
+namespace {
+
+using test::TempRoot;
+using ::testing::ElementsAre;
+
+TEST(LinkerConfiguration, IsReadWithWhatItIncludes) {
+  const TempRoot root;
+  root.put("/etc/ld.so.conf", "/opt/first\ninclude /etc/ld.so.conf.d/*.conf\n# /opt/comment\n/opt/second\n");
+  root.put("/etc/ld.so.conf.d/b.conf", "/opt/b\n");
+  root.put("/etc/ld.so.conf.d/a.conf", "/opt/a\n");
+  EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/first", "/opt/second", "/opt/a", "/opt/b"));
+}
+
+// An image of a few files made the hook take 1.4 GB.
+TEST(LinkerConfiguration, WithoutEndIsNotReadToItsEnd) {
+  const TempRoot root;
+  std::string includes;
+  std::string folders;
+  for (int i = 0; i < 30'000; ++i) includes += "include /etc/ld.so.conf.d/*.conf\n";
+  for (int i = 0; i < 100'000; ++i) folders += "/opt/" + std::to_string(i) + "\n";
+  root.put("/etc/ld.so.conf", includes);
+  root.put("/etc/ld.so.conf.d/a.conf", includes);
+  root.put("/etc/ld.so.conf.d/b.conf", folders);
+  EXPECT_LE(configured_folders(root.dir()).size(), 10'000U);
+}
+
+}  // namespace
+}  // namespace slipway::hook
