@@ -30,8 +30,14 @@ std::string state_path(std::string_view rest) { return std::string(kStateDir) + 
 constexpr std::size_t kMaxStateBytes = 64 << 20;  // a record of a driver with all its links has some 100 KiB
 
 Result<std::string> read_text(const RootDir& root, const std::string& path) {
-  SLIPWAY_TRY(fd, open_regular(root, path));
-  return read_all(fd.get(), path, kMaxStateBytes);
+  auto file = open_regular(root, path);
+  if (!file) {
+    Error error = file.error();
+    if (error.code == ErrorCode::invalid)
+      error.next = "slipway made no such thing: remove it, or restore that file from a backup";
+    return error;
+  }
+  return read_all(file->get(), path, kMaxStateBytes);
 }
 
 Result<Json> read_json(const RootDir& root, const std::string& path) {

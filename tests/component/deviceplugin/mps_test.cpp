@@ -166,8 +166,9 @@ TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
-  std::filesystem::remove(lock);
-  ASSERT_EQ(::mkfifo(lock.c_str(), 0666), 0);
+  const auto other = node_.host().path(kFolder + "pipe/other");
+  ASSERT_EQ(::mkfifo(other.c_str(), 0666), 0);
+  std::filesystem::rename(other, lock);
   EXPECT_TRUE(eventually([&] { return daemon() > 0 && daemon() != first && kubelet_.healthy(kGpuResource) == 8; }))
       << service.log();
   service.signal(SIGTERM);
@@ -177,7 +178,7 @@ TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
 /// Another file than the daemon's, with the daemon's command line, that holds the lock: what a pod can run.
 class Impostor {
  public:
-  explicit Impostor(const std::filesystem::path& folder) {
+  explicit Impostor(const std::filesystem::path& folder) : note_(folder / "pipe/daemon") {
     const std::string file = folder / "impostor";
     const std::string pipe = "CUDA_MPS_PIPE_DIRECTORY=" + (folder / "pipe").string();
     const std::string log = "CUDA_MPS_LOG_DIRECTORY=" + (folder / "impostor-log").string();
@@ -188,17 +189,19 @@ class Impostor {
     char* const argv[] = {name.data(), option.data(), nullptr};
     char* const environment[] = {const_cast<char*>(pipe.c_str()), const_cast<char*>(log.c_str()), nullptr};
     EXPECT_EQ(::posix_spawn(&pid_, file.c_str(), nullptr, nullptr, argv, environment), 0);
-    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(folder / "pipe/daemon"); }));
+    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(note_); }));
   }
   ~Impostor() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
+    std::filesystem::remove(note_);
   }
   Impostor(const Impostor&) = delete;
   Impostor& operator=(const Impostor&) = delete;
   bool alive() const { return ::waitpid(pid_, nullptr, WNOHANG) == 0; }
 
  private:
+  std::filesystem::path note_;
   pid_t pid_ = -1;
 };
 
@@ -214,6 +217,31 @@ TEST_F(Mps, AProcessThatOnlyLooksLikeTheDaemonIsNotStoppedForIt) {
   next.signal(SIGTERM);
   EXPECT_EQ(next.exit_code(), 0) << next.log();
   EXPECT_TRUE(impostor.alive());
+}
+
+// An upgrade of the driver replaces the file; clients of the daemon go on.
+TEST_F(Mps, ADaemonWhoseProgramWasReplacedIsStillTheDaemon) {
+  const auto program = node_.host().path("opt/mps/nvidia-cuda-mps-control");
+  std::filesystem::create_directories(program.parent_path());
+  std::filesystem::copy_file(SLIPWAY_MPS_STAND_IN, program);
+  ::setenv("SLIPWAY_MPS_CONTROL", program.c_str(), 1);
+  pid_t first = 0;
+  {
+    RunningService service(node_.host(), node_.words());
+    ASSERT_TRUE(ready(service)) << service.log();
+    first = daemon();
+    node_.host().put(kFolder + "pipe/servers", "4711\n");
+    node_.host().put(kFolder + "pipe/clients", "4712\n");
+    service.signal(SIGKILL);
+    (void)service.exit_code();
+  }
+  std::filesystem::copy_file(SLIPWAY_MPS_STAND_IN, program.string() + ".new");
+  std::filesystem::rename(program.string() + ".new", program);
+  RunningService next(node_.host(), node_.words());
+  ASSERT_TRUE(ready(next)) << next.log();
+  EXPECT_EQ(daemon(), first) << next.log();
+  ASSERT_EQ(::kill(first, SIGKILL), 0);
+  EXPECT_TRUE(says(next, "the MPS control daemon ended")) << "it was not watched: " << next.log();
 }
 
 TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {

@@ -131,11 +131,24 @@ bool same_file(const std::string& one, const std::string& other) {
          first.st_ino == second.st_ino;
 }
 
-/// By the file that it runs, and by its namespace of processes: containers may run that file as well, and can give a
+/// The file name of what a process runs; an upgrade of the driver may have replaced that file since.
+std::string program_of(const std::string& process) {
+  constexpr std::string_view kDeleted = " (deleted)";  // proc(5)
+  std::error_code failed;
+  std::string path = std::filesystem::read_symlink(process + "/exe", failed).string();
+  if (path.ends_with(kDeleted)) path.erase(path.size() - kDeleted.size());
+  return std::filesystem::path(path).filename();
+}
+
+/// By what it runs, its user and its namespace of processes: containers may run that program as well, and can give a
 /// process of theirs any command line.
 bool is_daemon(const MpsProgram& program, pid_t pid) {
   const std::string process = "/proc/" + std::to_string(pid);
-  return same_file(process + "/exe", program.path) && same_file(process + "/ns/pid", "/proc/self/ns/pid");
+  struct stat owner {};
+  return ::stat(process.c_str(), &owner) == 0 && owner.st_uid == ::geteuid() &&
+         same_file(process + "/ns/pid", "/proc/self/ns/pid") &&
+         (same_file(process + "/exe", program.path) ||
+          program_of(process) == std::filesystem::path(program.path).filename());
 }
 
 /// A transient unit: neither a restart of the service's unit nor the end of its process touches it.

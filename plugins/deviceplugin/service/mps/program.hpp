@@ -37,8 +37,8 @@ Status make_mps_folders(const MpsProgram& program, const std::string& resource);
 /// systemd refuses, with its words.
 Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& resource);
 
-/// The process that holds the lock of the pipe folder, when it runs the program in this namespace of processes; 0:
-/// there is none. Costs the daemon nothing, where each command is several lines in its log.
+/// The process that holds the lock of the pipe folder, when it runs the program, as this user and in this
+/// namespace of processes; 0: there is none. Costs the daemon nothing, where each command is several lines in its log.
 pid_t running_mps_daemon(const MpsProgram& program, const std::string& resource);
 
 /// Takes away what has the name of the lock, where no daemon of ours holds it: a container that made it, or that holds

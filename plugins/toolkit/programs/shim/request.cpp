@@ -78,6 +78,15 @@ std::string qualified(const std::string& device, const Config& config) {
   return device.starts_with(kJitVendor) ? device.substr(kJitVendor.find('.') + 1) : device;
 }
 
+Error too_many() {
+  return Error{ErrorCode::invalid,
+               "the container asks for more than " + std::to_string(kMostDevices) +
+                   " devices, by its annotations, mounts or environment",
+               {},
+               "name fewer devices there, or `all`",
+               {}};
+}
+
 class Reader {
  public:
   Reader(const Json& bundle, const Config& config, const std::string& where)
@@ -91,8 +100,7 @@ class Reader {
     if (request_.empty() && config_.accept_mounts) SLIPWAY_CHECK(from_mounts());
     if (request_.empty()) from_environment();
     if (!request_.empty()) add_functions();
-    if (request_.devices.size() > kMostDevices)
-      return members_.invalid("it asks for more than " + std::to_string(kMostDevices) + " devices");
+    if (request_.devices.size() > kMostDevices) return too_many();
     return std::move(request_);
   }
 

@@ -119,6 +119,7 @@ TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
   ASSERT_FALSE(all.ok());
   EXPECT_EQ(all.error().code, ErrorCode::invalid);
   EXPECT_NE(all.error().what.find("no regular file"), std::string::npos) << all.error().what;
+  EXPECT_FALSE(all.error().next.empty());
   fs::remove(place + "format");
   ASSERT_EQ(::mkfifo((place + "format").c_str(), 0644), 0);
   EXPECT_FALSE(state.prepare().ok());

@@ -14,7 +14,9 @@ using ::testing::ElementsAre;
 
 TEST(LinkerConfiguration, IsReadWithWhatItIncludes) {
   const TempRoot root;
-  root.put("/etc/ld.so.conf", "/opt/first\ninclude /etc/ld.so.conf.d/*.conf\n# /opt/comment\n/opt/second\n");
+  root.put("/etc/ld.so.conf",
+           "/opt/first\ninclude /etc/ld.so.conf.d/*.conf\n"
+           "include /etc/ld.so.conf.d/*.conf\n# /opt/comment\n/opt/second\n");
   root.put("/etc/ld.so.conf.d/b.conf", "/opt/b\n");
   root.put("/etc/ld.so.conf.d/a.conf", "/opt/a\n");
   EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/first", "/opt/second", "/opt/a", "/opt/b"));
@@ -31,6 +33,20 @@ TEST(LinkerConfiguration, WithoutEndIsNotReadToItsEnd) {
   root.put("/etc/ld.so.conf.d/a.conf", includes);
   root.put("/etc/ld.so.conf.d/b.conf", folders);
   EXPECT_LE(configured_folders(root.dir()).size(), 10'000U);
+}
+
+TEST(LinkerConfiguration, OfTooManyIncludesOrBytesIsReadAsFarAsTheLimit) {
+  const TempRoot root;
+  std::string includes;
+  for (int i = 0; i < 1000; ++i) includes += "include /etc/nothing/*.conf\n";
+  root.put("/etc/ld.so.conf", "/opt/first\n" + includes + "include /etc/ld.so.conf.d/*.conf\n");
+  root.put("/etc/ld.so.conf.d/a.conf", "/opt/a\n");
+  EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/first"));
+  root.put("/etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n");
+  const std::string comment(1'000'000, '#');
+  for (int i = 10; i < 30; ++i) root.put("/etc/ld.so.conf.d/b" + std::to_string(i) + ".conf", comment);
+  root.put("/etc/ld.so.conf.d/c.conf", "/opt/c\n");
+  EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/a"));
 }
 
 }  // namespace
