@@ -8,6 +8,8 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
+#include "artifact/artifact.hpp"
+#include "artifact/confine.hpp"
 #include "artifact/progress.hpp"
 
 namespace slipway::artifact {
@@ -42,10 +44,11 @@ void reply_with(const slipway_reply& reply, const Json& value) {
 /// `context` is the plugin's own copy of the services.
 int call(void* context, const char* op, const char* json, std::size_t length, const slipway_reply* reply) noexcept {
   try {
-    if (!is_operation(op)) return SLIPWAY_UNSUPPORTED;
+    const bool confines = std::string_view(op) == "confine";
+    if (!confines && !is_operation(op)) return SLIPWAY_UNSUPPORTED;
     const auto& services = *static_cast<const slipway_services*>(context);
     const Json request = Json::parse(json, json + length);
-    const Result<Json> result = answer(op, request, reporter_of(services));
+    const Result<Json> result = confines ? confine(request) : answer(op, request, reporter_of(services));
     reply_with(*reply, result ? *result : to_json(result.error()));
     return result ? SLIPWAY_OK : SLIPWAY_FAILED;
   } catch (const std::exception& problem) {

@@ -47,7 +47,7 @@ int run(const char* text) {
 }  // namespace slipway::core
 
 int main(int count, char** values) {
-  slipway::hold_standard_streams();
+  slipway::begin_program();
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // who asked is gone: nobody reads the answer
   try {
     return slipway::core::run(count == 2 ? values[1] : "");

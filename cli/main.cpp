@@ -248,7 +248,7 @@ const std::vector<Command>& commands() {
 
 int main(int count, char** values) {
   using namespace slipway;
-  hold_standard_streams();
+  begin_program();
   const std::vector<std::string> words{values + (count > 0 ? 1 : 0), values + count};
   try {
     return core::with_output_checked(core::answer(words), words);

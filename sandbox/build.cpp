@@ -104,6 +104,9 @@ Status compile(const BuildRequest& request, const BuildRoom& room) {
     error.details.emplace_back("log", request.log);
     return error;
   }
+  if (!end->no_user_namespace.empty() && logged)
+    logged = write_all(log.get(), "slipway: compiled without a user namespace: " + end->no_user_namespace + "\n",
+                       request.log);
   if (!end->missing.empty()) return build_needs(request.build, end->missing, request.root);
   if (end->exit_status != 0) return failed(request, end->exit_status);
   return logged;

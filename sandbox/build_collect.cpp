@@ -93,10 +93,8 @@ class Collector {
   Status check_file(const Wanted& wanted) const {
     if (wanted.to.empty() || wanted.to.front() == '/' || ("/" + wanted.to + "/").find("/../") != std::string::npos)
       return Error{ErrorCode::invalid, "'" + wanted.to + "' is no path for a file of a layer", {}, {}, {}};
-    const auto file = made_.open_at(wanted.from, O_RDONLY);
-    struct stat info {};
-    if (!file || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode))
-      return bad_result("the compiler reported no error, but there is no " + wanted.from);
+    const auto file = open_regular(made_, wanted.from);  // foreign sources could make a FIFO of that name
+    if (!file) return bad_result("the compiler reported no error, but there is no " + wanted.from);
     if (release_.empty() || !wanted.from.ends_with(".ko")) return {};
     const auto fields = read_module_info(file->get(), wanted.from);
     if (!fields) return bad_result(fields.error().what);
@@ -119,7 +117,8 @@ class Collector {
     const Fd log(::open(request_.log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
     if (log) SLIPWAY_CHECK(write_all(log.get(), output, request_.log));
     if (end.exit_status == 0) return {};
-    Error error = tool_failed({end.exit_status, output, argv.front()}, doing, "see " + request_.log);
+    Error error =
+        tool_failed({end.exit_status, output, argv.front(), end.no_user_namespace}, doing, "see " + request_.log);
     if (end.exit_status == 126 || end.exit_status == 127) error.code = ErrorCode::not_found;
     return error;
   }
@@ -149,7 +148,7 @@ class Collector {
     std::error_code code;
     fs::create_directories(to.parent_path(), code);
     if (code) return system_error("make the folder", to.parent_path().string(), code.value());
-    SLIPWAY_TRY(from, made_.open_at(wanted.from, O_RDONLY));
+    SLIPWAY_TRY(from, open_regular(made_, wanted.from));
     const Fd file(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!file) return system_error("create", to.string(), errno);
     ::fchmod(file.get(), 0644);

@@ -8,9 +8,10 @@
 
 namespace slipway::core {
 
-/// What kept the program from being run, on its way through the report pipe: one letter, errno, text.
+/// What kept the program from being run, on its way through the report pipe: one letter, errno, text. The line of
+/// `without_users` comes first, and keeps nothing from being run.
 struct SandboxReport {
-  enum Kind : char { refused = 'r', setup = 's', need = 'n', program = 'p' };
+  enum Kind : char { refused = 'r', setup = 's', need = 'n', program = 'p', without_users = 'u' };
   Kind kind = setup;
   int number = 0;    ///< errno
   std::string text;  ///< what was tried
@@ -18,8 +19,10 @@ struct SandboxReport {
 
 /// Runs in a fork of the caller and never returns. Writes a report to `report` (close-on-exec) when the program could
 /// not be started; ends with its exit status, or 128 + signal.
+/// @param group   that it joins first
 /// @param output  what becomes standard output and error
-[[noreturn]] void enter_sandbox(const Sandbox& request, int output, int report, int parent);
+[[noreturn]] void enter_sandbox(const Sandbox& request, const LimitedProcesses& group, int output, int report,
+                                int parent);
 
 /// Called in a mount namespace that nobody else uses, as process 1 of its process namespace. Afterwards "/" is the
 /// request's root. @return a report with empty text when all went well

@@ -44,7 +44,9 @@ class Mounts {
     // Read-only: sysctls and sysrq-trigger are files that belong to root, whatever its capabilities.
     mount_at("/proc", "proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
     mount_at("/sys", "tmpfs", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=0555");
-    for (const char* folder : kEmptyFolders) mount_at(folder, "tmpfs", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+    // Where the limit of memory is kept by looking, files in memory are not seen.
+    const std::string options = "mode=1777,size=" + std::to_string(request_.limits.memory_bytes / 2);
+    for (const char* folder : kEmptyFolders) mount_at(folder, "tmpfs", "tmpfs", MS_NOSUID | MS_NODEV, options.c_str());
     for (std::size_t i = 0; i < request_.binds.size(); ++i) mount_bind(request_.binds[i], bind_sources_[i]);
     enter();
     return report_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/sandbox.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -20,7 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLookMs = 100;  ///< how often cancel and the limit are looked at
+constexpr int kLookMs = 100;  ///< how often cancel and the limits are looked at
+
+std::string mib(std::uint64_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; }
 
 struct Pipe {
   Fd read;
@@ -65,8 +68,10 @@ Error explain(const std::string& line, const Sandbox& request) {
 /// The forked child, seen from outside.
 class Running {
  public:
-  Running(const Sandbox& request, pid_t pid, Fd output, Fd report)
-      : request_(request), pid_(pid), output_(std::move(output)), report_(std::move(report)) {}
+  Running(const Sandbox& request, LimitedProcesses& group, pid_t pid, Fd output, Fd report)
+      : request_(request), group_(group), pid_(pid), output_(std::move(output)), report_(std::move(report)) {
+    group_.watch(pid);
+  }
 
   Result<SandboxEnd> wait() {
     const auto end = Clock::now() + request_.limit;
@@ -74,6 +79,8 @@ class Running {
       if (stop_ == ErrorCode::internal && request_.cancel != nullptr && request_.cancel->load())
         kill(ErrorCode::cancelled);
       if (stop_ == ErrorCode::internal && Clock::now() >= end) kill(ErrorCode::timed_out);
+      if (stop_ == ErrorCode::internal && printed_ > request_.output_bytes) kill(ErrorCode::io);
+      if (stop_ == ErrorCode::internal && group_.needs_looks()) look_at_use();
       read_once();
     }
     int status = 0;
@@ -88,12 +95,20 @@ class Running {
     ::kill(pid_, SIGKILL);
   }
 
+  void look_at_use() {
+    if (Clock::now() < next_look_) return;
+    next_look_ = Clock::now() + std::chrono::milliseconds(kLookMs);
+    exceeded_ = group_.excess();
+    if (exceeded_ != ExceededLimit::none) kill(ErrorCode::io);
+  }
+
   void read_once() {
     std::array<pollfd, 2> ready{pollfd{output_.get(), POLLIN, 0}, pollfd{report_.get(), POLLIN, 0}};
     if (::poll(ready.data(), ready.size(), kLookMs) <= 0) return;
     if (ready[0].revents != 0)
       read_from(output_, [&](std::string_view text) {
-        if (request_.on_output) request_.on_output(text);
+        printed_ += text.size();
+        if (request_.on_output && printed_ <= request_.output_bytes) request_.on_output(text);
       });
     if (ready[1].revents != 0) read_from(report_, [&](std::string_view text) { problem_ += text; });
   }
@@ -106,8 +121,36 @@ class Running {
     if (got == 0 || (got < 0 && errno != EINTR)) fd = Fd();
   }
 
-  Result<SandboxEnd> conclude(int status) const {
+  Error beyond_limit() const {
     const std::string name = request_.argv.front();
+    Error error{ErrorCode::io, {}, request_.root, {}, {}};
+    if (exceeded_ == ExceededLimit::memory) {
+      error.what = name + " ran out of memory, of which programs of a root may use " +
+                   mib(request_.limits.memory_bytes) + " here";
+      error.next = "give this machine more memory, or do this on one that has more";
+    } else if (exceeded_ == ExceededLimit::processes) {
+      error.what = name + " started more than the " + std::to_string(request_.limits.processes) +
+                   " processes that programs of a root may have here";
+      error.next = "look at what it starts: no tool of a distribution needs as many";
+    } else {
+      error.what = name + " printed more than " + mib(request_.output_bytes) + " and was stopped";
+      error.next = "look at what it prints";
+    }
+    return error;
+  }
+
+  /// What came before the report proper.
+  std::string take_without_users() {
+    if (!problem_.starts_with(SandboxReport::without_users)) return {};
+    const std::size_t end = problem_.find('\n');
+    std::string why = problem_.substr(1, end - 1);
+    problem_.erase(0, end == std::string::npos ? end : end + 1);
+    return why;
+  }
+
+  Result<SandboxEnd> conclude(int status) {
+    const std::string name = request_.argv.front();
+    const std::string no_users = take_without_users();
     if (stop_ == ErrorCode::cancelled) return Error{stop_, name + " was stopped before it was done", {}, {}, {}};
     if (stop_ == ErrorCode::timed_out)
       return Error{stop_,
@@ -115,21 +158,35 @@ class Running {
                    {},
                    {},
                    {}};
+    if (stop_ == ErrorCode::io) return beyond_limit();
     if (problem_.starts_with(SandboxReport::need))
-      return SandboxEnd{status, problem_.substr(std::min(problem_.find(' ') + 1, problem_.size()))};
+      return SandboxEnd{status, problem_.substr(std::min(problem_.find(' ') + 1, problem_.size())), no_users};
     if (!problem_.empty()) return explain(problem_, request_);
-    return SandboxEnd{status, {}};
+    if (status != 0) exceeded_ = group_.excess();  // a program that got along with less has not failed
+    if (exceeded_ != ExceededLimit::none) return beyond_limit();
+    return SandboxEnd{status, {}, no_users};
   }
 
   const Sandbox& request_;
+  LimitedProcesses& group_;
   pid_t pid_;
   Fd output_;
   Fd report_;
   std::string problem_;
+  std::uint64_t printed_ = 0;
+  Clock::time_point next_look_;
+  ExceededLimit exceeded_ = ExceededLimit::none;
   ErrorCode stop_ = ErrorCode::internal;
 };
 
 }  // namespace
+
+ProcessLimits sandbox_limits() {
+  const auto of_system = [](int name) { return static_cast<std::uint64_t>(std::max(1L, ::sysconf(name))); };
+  const std::uint64_t memory = of_system(_SC_PHYS_PAGES) * of_system(_SC_PAGESIZE);
+  const std::uint64_t processors = of_system(_SC_NPROCESSORS_ONLN);
+  return {.memory_bytes = std::min(memory / 4 * 3, (4 + processors) << 30U), .processes = 512 + 16 * processors};
+}
 
 std::vector<std::string> sandbox_environment() {
   return {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC", "HOME=/tmp", "TMPDIR=/tmp"};
@@ -138,13 +195,14 @@ std::vector<std::string> sandbox_environment() {
 Result<SandboxEnd> run_in_sandbox(const Sandbox& request) {
   SLIPWAY_TRY(output, make_pipe());
   SLIPWAY_TRY(report, make_pipe());
+  LimitedProcesses group("sandbox", request.prepare_only ? ProcessLimits{} : request.limits);
   const int parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return system_error("start", request.argv.front(), errno);
-  if (pid == 0) enter_sandbox(request, output.write.get(), report.write.get(), parent);
+  if (pid == 0) enter_sandbox(request, group, output.write.get(), report.write.get(), parent);
   output.write = Fd();
   report.write = Fd();
-  return Running(request, pid, std::move(output.read), std::move(report.read)).wait();
+  return Running(request, group, pid, std::move(output.read), std::move(report.read)).wait();
 }
 
 }  // namespace slipway::core

@@ -3,16 +3,20 @@
 // processes or the network is seen outside, and nothing of it is left when it ended.
 //
 // Inside are the root's files, a fresh /proc, an empty /sys, empty /tmp, /var/tmp and /run in memory, and of /dev only
-// null, zero, full, random, urandom and tty. There is no network, the host's name is "slipway", the umask 022.
+// null, zero, full, random, urandom and tty. There is no network, the host's name is "slipway", the umask 022. The
+// program has a user namespace of its own where the kernel grants one: what it may do as root counts for files, and for
+// nothing that belongs to the machine.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <slipway/confine/process_limits.hpp>
 #include <slipway/result.hpp>
 
 namespace slipway::core {
@@ -30,6 +34,10 @@ struct SandboxOverlay {
   std::string target;               ///< path inside; must be there
 };
 
+/// What all programs inside may use together, by the size of this machine: of its memory three quarters, and no more
+/// than 4 GiB and another for each processor; 512 processes and 16 more for each.
+ProcessLimits sandbox_limits();
+
 struct Sandbox {
   std::string root;        ///< host path of the folder that is "/" inside
   bool read_only = false;  ///< the root, with everything mounted in it; else what is written there stays
@@ -41,6 +49,8 @@ struct Sandbox {
   std::vector<std::string> argv;         ///< argv[0] is looked up in PATH of `environment`, inside
   std::vector<std::string> environment;  ///< all of it
   std::chrono::seconds limit{3600};
+  ProcessLimits limits = sandbox_limits();
+  std::uint64_t output_bytes = 256U << 20U;  ///< that it may print
   /// What the program prints, both streams together, as it comes.
   std::function<void(std::string_view)> on_output;
   /// Set by another thread or a signal handler: everything is killed. May be null.
@@ -48,13 +58,15 @@ struct Sandbox {
 };
 
 struct SandboxEnd {
-  int exit_status = 0;  ///< 0-255; 128 + signal when a signal ended it
-  std::string missing;  ///< the first of `needs` that is not there; then nothing was run
+  int exit_status = 0;            ///< 0-255; 128 + signal when a signal ended it
+  std::string missing;            ///< the first of `needs` that is not there; then nothing was run
+  std::string no_user_namespace;  ///< why the program had none of its own; empty: it had one
 };
 
 /// Waits until the program and all that it started have ended. Dies with the calling thread.
 /// Errors: `unsupported` when namespaces or mounts are not allowed here; `not_found` no such program inside;
-/// `timed_out`, `cancelled` after everything was killed.
+/// `timed_out`, `cancelled` after everything was killed; `io` when it was stopped, or failed, for want of memory or
+/// processes beyond the limits, or printed too much.
 Result<SandboxEnd> run_in_sandbox(const Sandbox& request);
 
 /// "PATH=…", "LC_ALL=C", "TZ=UTC", "HOME=/tmp", "TMPDIR=/tmp": what every program inside gets.

@@ -105,7 +105,7 @@ Error needs_the_processor(const Host& host, const std::string& tool) {
 
 Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv, std::chrono::seconds limit) {
   SLIPWAY_TRY(end, host.run(argv, limit));
-  return ToolEnd{end.exit_status, end.output + end.errors, command_line(argv)};
+  return ToolEnd{end.exit_status, end.output + end.errors, command_line(argv), {}};
 }
 
 Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit) {
@@ -125,6 +125,7 @@ Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& 
     return run_as_it_is(request);
   if (!ended) return ended.error();
   end.status = ended->exit_status;
+  end.no_user_namespace = ended->no_user_namespace;
   return end;
 }
 
@@ -143,10 +144,11 @@ Result<ToolEnd> run_beside(const RootFs& root, std::vector<std::string> argv, st
   request.limit = limit;
   request.on_output = [&](std::string_view text) { keep_newest(end.output, text); };
   const auto ended = run_in_sandbox(request);
-  if (!ended && ended.error().code == ErrorCode::unsupported) return run_here(plain, limit);
+  if (!ended && ended.error().code == ErrorCode::unsupported && ::geteuid() != 0) return run_here(plain, limit);
   if (!ended) return ended.error();
   end.status = ended->exit_status;
   end.command = command_line(plain);
+  end.no_user_namespace = ended->no_user_namespace;
   const std::string beside = std::string(kRootBeside) + "/";
   for (std::size_t at = 0; (at = end.output.find(beside, at)) != std::string::npos; at += folder.size() + 1)
     end.output.replace(at, beside.size(), folder + "/");
@@ -233,6 +235,8 @@ Error tool_failed(const ToolEnd& end, const std::string& doing, const std::strin
               next,
               {}};
   if (end.output.find("No space left on device") != std::string::npos) error.code = ErrorCode::no_space;
+  if (!end.no_user_namespace.empty())
+    error.details.emplace_back("sandbox", "without a user namespace: " + end.no_user_namespace);
   if (std::string tail = last_lines(end.output, kToolLines); !tail.empty()) error.details.emplace_back("output", tail);
   return error;
 }

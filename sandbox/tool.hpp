@@ -16,8 +16,9 @@ namespace slipway::core {
 
 struct ToolEnd {
   int status = 0;
-  std::string output;   ///< both streams, the newest 256 KiB
-  std::string command;  ///< as a person would type it
+  std::string output;             ///< both streams, the newest 256 KiB
+  std::string command;            ///< as a person would type it
+  std::string no_user_namespace;  ///< why a program in the sandbox had none; empty: it had, or was not there
 };
 
 /// The root has a program of this name in one of its usual folders.
@@ -39,8 +40,8 @@ Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& 
 /// Where run_beside() shows the root.
 inline constexpr const char* kRootBeside = "/tmp";
 /// A program of this machine that serves a root, which it is told to be at kRootBeside: nothing else of this machine
-/// can be written. Where the kernel refuses such an environment it is run without one. What it prints names the root's
-/// own folder. Errors: those of run_in_sandbox() but `unsupported`; `io`.
+/// can be written. Where the kernel refuses such an environment, an ordinary user's is run without one, and root's is
+/// not run. What it prints names the root's own folder. Errors: those of run_in_sandbox(); `io`.
 Result<ToolEnd> run_beside(const RootFs& root, std::vector<std::string> argv, std::chrono::seconds limit);
 /// Whether run_in_root() works here, found out without running anything of the root. Who may not write to the root only
 /// looks, and is not told what they could not do. Errors: `unsupported`, as run_in_sandbox() gives it.

@@ -9,12 +9,13 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <slipway/regular_file.hpp>
+
 namespace slipway::artifact {
 
 Result<Fd> open_for_reading(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return system_error("open", path, errno);
-  return fd;
+  SLIPWAY_TRY(file, open_regular(path));
+  return Fd(file.release());
 }
 
 Result<Fd> create_file(const std::string& path) {
@@ -23,22 +24,7 @@ Result<Fd> create_file(const std::string& path) {
   return fd;
 }
 
-Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
-  SLIPWAY_TRY(fd, open_for_reading(path));
-  std::string text;
-  std::byte buffer[16384];
-  while (true) {
-    const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("read", path, errno);
-    if (count == 0) return text;
-    text.append(reinterpret_cast<const char*>(buffer), static_cast<std::size_t>(count));
-    if (text.size() > limit)
-      return Error{.code = ErrorCode::invalid,
-                   .what = path + " is longer than " + std::to_string(limit) + " bytes",
-                   .where = path};
-  }
-}
+Result<std::string> read_file(const std::string& path, std::uint64_t limit) { return read_regular(path, limit); }
 
 Status write_all(int fd, std::span<const std::byte> bytes, std::string_view name) {
   while (!bytes.empty()) {

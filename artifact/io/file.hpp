@@ -13,7 +13,7 @@
 
 namespace slipway::artifact {
 
-/// Opens a file for reading. Errors: as the system says (`not_found`, `denied`, `io`).
+/// Opens a regular file for reading. Errors: those of open_regular().
 Result<Fd> open_for_reading(const std::string& path);
 
 /// Makes a file for writing (mode 0644 under the umask). Errors: as the system says, also when something has the name,

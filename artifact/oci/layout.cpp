@@ -105,7 +105,9 @@ Result<std::unique_ptr<Origin>> open_local(const Source& source) {
     if (error.next.empty()) error.next = "name an OCI layout folder or bundle that is there";
     return error;
   }
-  return S_ISDIR(existing.st_mode) ? open_layout(path) : open_bundle(path);
+  if (S_ISDIR(existing.st_mode)) return open_layout(path);
+  SLIPWAY_CHECK(open_for_reading(path));  // libarchive would wait at a FIFO
+  return open_bundle(path);
 }
 
 }  // namespace slipway::artifact

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <set>
 
-#include <yaml-cpp/yaml.h>
+#include <slipway/yaml/load.hpp>
 
 #include "artifact/io/file.hpp"
 
@@ -100,11 +100,9 @@ Package read_document(const YAML::Node& node) {
 }
 
 Error at(const std::string& file, const YAML::Mark& mark, const std::string& what) {
-  const std::string place =
-      mark.is_null() ? file : file + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
   return Error{.code = ErrorCode::invalid,
                .what = what,
-               .where = place,
+               .where = yaml::place(file, mark),
                .next = "docs/package-format.md shows what a package folder holds"};
 }
 
@@ -126,13 +124,13 @@ Result<Package> read_package(const std::string& folder) {
   const std::string file = folder + "/package.yaml";
   SLIPWAY_TRY(content, read_file(file, kFileLimit));
   try {
-    Package package = read_document(YAML::Load(content));
+    Package package = read_document(yaml::load(content));
     package.folder = folder;
     return package;
   } catch (const Wrong& wrong) {
     return at(file, wrong.mark, wrong.what);
   } catch (const YAML::Exception& problem) {
-    return at(file, problem.mark, problem.msg);
+    return at(file, problem.mark, "package.yaml " + yaml::problem_text(problem));
   }
 }
 

@@ -55,6 +55,10 @@ class RegistryClient {
   }
 
   Retry retry() const { return Retry(settings_.retry); }
+  /// When a transfer of so many bytes that begins now is to be over, however often it is taken up again.
+  std::chrono::steady_clock::time_point deadline_for(std::uint64_t bytes) const {
+    return std::chrono::steady_clock::now() + time_for(settings_.http, bytes);
+  }
 
   /// Whether something may go to a URL that the registry named. Errors: `denied` no TLS where TLS is due.
   Status may_send(const std::string& url) const;

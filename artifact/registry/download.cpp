@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,7 @@ class Download {
   }
 
   Status receive() {
+    const auto deadline = client_.deadline_for(blob_.size - have_);
     for (Retry attempts = client_.retry(); have_ < blob_.size;) {
       const std::uint64_t before = have_;
       auto response = client_.send_once(request());
@@ -76,6 +78,7 @@ class Download {
         return refused(*response);
       }
       if (have_ >= blob_.size) break;
+      if (std::chrono::steady_clock::now() >= deadline) return given_up(response, attempts.made());
       if (have_ > before) attempts.reset();
       const auto asked = response ? retry_after(*response) : std::nullopt;
       if (!attempts.again(asked)) return given_up(response, attempts.made());
@@ -84,7 +87,7 @@ class Download {
   }
 
   HttpRequest request() {
-    HttpRequest request{.url = client_.url("blobs/" + blob_.digest)};
+    HttpRequest request{.url = client_.url("blobs/" + blob_.digest), .expected_bytes = blob_.size - have_};
     if (have_ > 0) request.headers.push_back("Range: bytes=" + std::to_string(have_) + "-");
     request.sink = [this, checked = false](const HttpResponse& head,
                                            std::span<const std::byte> bytes) mutable -> Status {
@@ -137,7 +140,7 @@ class Download {
     Error error = response ? (is_temporary(response->status) ? refused(*response) : cut_short()) : response.error();
     error.details.emplace_back("blob", describe(blob_) + ": " + std::to_string(have_) + " of " +
                                            std::to_string(blob_.size) + " bytes are here");
-    error.details.emplace_back("tried", std::to_string(attempts) + " times without getting further");
+    error.details.emplace_back("tried", std::to_string(attempts) + " times without getting further, or for too long");
     error.next += (error.next.empty() ? "" : "; ") + std::string("the next attempt goes on from here");
     return error;
   }

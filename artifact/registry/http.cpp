@@ -148,8 +148,10 @@ struct HttpClient::Handle {
     set(CURLOPT_USERAGENT, "slipway");
     set(CURLOPT_BUFFERSIZE, 128L << 10);
     set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(settings.connect_timeout.count()));
-    set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    set(CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(settings.slowest_bytes));
     set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(settings.stall_timeout.count()));
+    const std::uint64_t bytes = request.upload_size + (request.sink ? request.expected_bytes : settings.max_body_bytes);
+    set(CURLOPT_TIMEOUT, static_cast<long>(time_for(settings, bytes).count()));
     set(CURLOPT_HEADERFUNCTION, on_header);
     set(CURLOPT_HEADERDATA, &exchange);
     set(CURLOPT_WRITEFUNCTION, on_body);
@@ -162,6 +164,20 @@ struct HttpClient::Handle {
       set(CURLOPT_CAINFO, file.c_str());
     }
     set_method(exchange);
+  }
+
+  /// "1200 bytes in 31 s (38 bytes/s)" of the transfer that has just ended; empty when no byte came or went.
+  std::string rate() const {
+    curl_off_t down = 0;
+    curl_off_t up = 0;
+    curl_off_t microseconds = 0;
+    curl_easy_getinfo(curl, CURLINFO_SIZE_DOWNLOAD_T, &down);
+    curl_easy_getinfo(curl, CURLINFO_SIZE_UPLOAD_T, &up);
+    curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &microseconds);
+    const curl_off_t seconds = std::max<curl_off_t>(microseconds / 1'000'000, 1);
+    if (down + up == 0) return {};
+    return std::to_string(down + up) + " bytes in " + std::to_string(seconds) + " s (" +
+           std::to_string((down + up) / seconds) + " bytes/s), which is too slow";
   }
 
   void set_method(Exchange& exchange) {
@@ -181,6 +197,10 @@ struct HttpClient::Handle {
     }
   }
 };
+
+std::chrono::seconds time_for(const HttpSettings& settings, std::uint64_t bytes) {
+  return settings.grace + std::chrono::seconds(bytes / settings.average_bytes);
+}
 
 HttpClient::HttpClient(const HttpSettings& settings, std::string ca_bundle)
     : settings_(settings), ca_bundle_(std::move(ca_bundle)) {}
@@ -226,12 +246,14 @@ Result<HttpResponse> HttpClient::send(const HttpRequest& request) {
   const std::string message = handle->message.data();
   long os_error = 0;
   curl_easy_getinfo(handle->curl, CURLINFO_OS_ERRNO, &os_error);
+  const std::string rate = code == CURLE_OPERATION_TIMEDOUT ? handle->rate() : std::string();
   handle->set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
   give_back(std::move(handle));
   if (exchange.error) return std::move(*exchange.error);
-  if (code != CURLE_OK)
-    return transport_error(request.url, static_cast<int>(code), message, static_cast<int>(os_error));
-  return std::move(exchange.response);
+  if (code == CURLE_OK) return std::move(exchange.response);
+  Error error = transport_error(request.url, static_cast<int>(code), message, static_cast<int>(os_error));
+  if (!rate.empty()) error.details.emplace_back("rate", rate);
+  return error;
 }
 
 std::string HttpResponse::header(const std::string& name) const {

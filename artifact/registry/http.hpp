@@ -24,7 +24,10 @@ namespace slipway::artifact {
 struct HttpSettings {
   std::string ca_file;                             ///< PEM, besides the system's CAs; empty: none
   std::chrono::seconds connect_timeout{15};        ///< until the connection stands, TLS included
-  std::chrono::seconds stall_timeout{30};          ///< a transfer without a byte for so long is given up
+  std::chrono::seconds stall_timeout{30};          ///< a transfer that is slower than the next for so long is given up
+  std::uint64_t slowest_bytes = 8UL << 10;         ///< in a second, of a transfer that still counts as one
+  std::uint64_t average_bytes = 64UL << 10;        ///< in a second, over all of a transfer, beside `grace`
+  std::chrono::seconds grace{300};                 ///< for connections, for the registry's own work, for small answers
   std::uint64_t max_body_bytes = (4UL << 20) + 1;  ///< of an answer that is kept in memory
 };
 
@@ -41,6 +44,7 @@ struct HttpResponse {
 struct HttpRequest {
   std::string method = "GET";
   std::string url;
+  std::uint64_t expected_bytes = 0;       ///< of the body that the sink gets
   std::vector<std::string> headers = {};  ///< "Name: value"
   std::string body = {};                  ///< sent with POST and PUT
   ByteSource* upload = nullptr;           ///< instead of `body`: `upload_size` bytes are streamed; borrowed
@@ -49,6 +53,9 @@ struct HttpRequest {
   /// transfer.
   std::function<Status(const HttpResponse&, std::span<const std::byte>)> sink = {};
 };
+
+/// What a transfer of so many bytes may take in all, however often it is begun.
+std::chrono::seconds time_for(const HttpSettings& settings, std::uint64_t bytes);
 
 /// Keeps connections for reuse. Thread-safe: each exchange has a connection to itself.
 class HttpClient {

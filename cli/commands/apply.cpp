@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <slipway/regular_file.hpp>
 
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
@@ -59,11 +61,10 @@ Status check_saved_options(const Options& given, const Json& made_for) {
 
 /// A plan saved by `slipway plan -o json`: what it was made for becomes the options.
 Result<Json> read_saved_plan(const std::string& file, Options& options) {
-  std::ifstream in(file);
-  if (!in) return system_error("read", file, errno == 0 ? ENOENT : errno);
-  std::ostringstream text;
-  text << in.rdbuf();
-  const Json plan = parse_foreign(text.str());
+  const Fd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));  // it may come through a pipe
+  if (!in) return system_error("read", file, errno);
+  SLIPWAY_TRY(text, read_all(in.get(), file, std::size_t{256} << 20U));
+  const Json plan = parse_foreign(text);
   if (!plan.is_object() || plan.value("kind", "") != "Plan")
     return Error{ErrorCode::invalid,
                  "this is no plan",

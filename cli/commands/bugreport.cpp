@@ -3,12 +3,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <slipway/regular_file.hpp>
 
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
@@ -131,13 +131,6 @@ void add_units(const Host& host, const Plugins& plugins, Files& files) {
   }
 }
 
-std::string read_own(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 /// The secrets that this process could know: they must not be in what others print.
 void learn_environment(Blotter& blotter) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -156,7 +149,7 @@ void learn_environment(Blotter& blotter) {
   for (const std::string& file : {folder("HOME") + "/.docker/config.json", folder("DOCKER_CONFIG") + "/config.json",
                                   folder("REGISTRY_AUTH_FILE"), folder("XDG_RUNTIME_DIR") + "/containers/auth.json",
                                   "/run/containers/" + std::to_string(::getuid()) + "/auth.json"})
-    blotter.learn(read_own(file));
+    blotter.learn(read_regular(file, kLargestFile).value_or(""));
 }
 
 std::string stamp(std::time_t now) {
@@ -205,7 +198,7 @@ Result<int> run_bugreport(const Options& options, TerminalUi& ui) {
     add_file(host, std::string("/etc/slipway/") + name, std::string("spec/") + name, files);
   add_folder(host, "/etc/slipway/host.d", ".yaml", "spec/host.d", files);
   add_folder(host, "/etc/slipway/services", ".json", "spec/services", files);
-  if (!options.spec.empty()) files["spec/given.yaml"] = read_own(options.spec);
+  if (!options.spec.empty()) files["spec/given.yaml"] = read_regular(options.spec, kLargestFile).value_or("");
 
   Blotter blotter;
   learn_environment(blotter);

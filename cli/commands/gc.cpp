@@ -23,7 +23,7 @@ std::string garbage_text(const Garbage& garbage, bool dry_run) {
 
 Result<int> run_gc(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
-  SLIPWAY_TRY(lock, RootLock::take(session->host_config().root));
+  SLIPWAY_TRY(lock, RootLock::take(session->host_config().root, session->host_config().live));
   SLIPWAY_TRY(garbage, find_garbage(*session));
   if (!options.dry_run) SLIPWAY_CHECK(remove_garbage(*session, garbage));
   const Json result = envelope("Garbage", {{"bytes", garbage.bytes},

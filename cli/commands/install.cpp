@@ -56,7 +56,7 @@ Result<int> run_install(const Options& options, TerminalUi&) {
   std::error_code none;
   const std::string folder = std::filesystem::canonical(options.session.root, none).string();
   SLIPWAY_TRY(root, RootDir::open(none ? options.session.root : folder));
-  SLIPWAY_TRY(lock, RootLock::take(root.folder()));
+  SLIPWAY_TRY(lock, RootLock::take(root.folder(), root.folder() == "/"));
   SLIPWAY_TRY(files, files_to_install(root, plugins, components));
   SLIPWAY_TRY(done, install(root, files, options.dry_run));
   if (options.output == "text") {

@@ -69,7 +69,7 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
       component, options.boot, [&]() -> Result<ServiceConfig> {
         SLIPWAY_TRY(section, read_section(*session, options, component));
         SLIPWAY_CHECK(expect_service(*manifest, section));
-        return ServiceConfig{file, section, to_json(session->host_config()), session->worker_environment()};
+        return ServiceConfig{file, section, to_json(session->host_config()), session->worker_environment(), {}};
       }};
   ServiceUi log(options.log, session->root().root());
   SLIPWAY_CHECK(run_supervised(service, session->root().root(), log));

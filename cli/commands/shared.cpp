@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
+#include <slipway/trusted_owner.hpp>
 #include <slipway/write/standard_output.hpp>
 
 #include "cli/command.hpp"
@@ -13,13 +15,25 @@
 #include "cli/render/text.hpp"
 #include "core/engine/build_container.hpp"
 #include "core/engine/verify/advice.hpp"
+#include "core/loader/yaml/tree.hpp"
 #include "core/service/service_ui.hpp"
 
 namespace slipway::core {
 namespace {
 
 constexpr const char* kDefaultSpec = "/etc/slipway/host.yaml";
+constexpr const char* kDefaultLock = "/etc/slipway/slipway.lock";
 constexpr const char* kLockBesideSpec = "slipway.lock";
+
+/// A file of the root that decides what is done there; nothing where there is none, or this user may not read it.
+Result<std::optional<std::string>> read_own(const RootDir& root, const char* path, std::size_t limit_bytes) {
+  SLIPWAY_CHECK(check_only_ours(root, path));
+  auto text = read_regular(root, path, limit_bytes);
+  if (!text && (text.error().code == ErrorCode::not_found || text.error().code == ErrorCode::denied))
+    return std::optional<std::string>();
+  if (!text) return text.error();
+  return std::optional(std::move(*text));
+}
 
 bool readable(const std::string& file) { return ::access(file.c_str(), R_OK) == 0; }
 
@@ -28,12 +42,16 @@ std::string beside(const std::string& file, const std::string& name) {
   return slash == std::string::npos ? name : file.substr(0, slash + 1) + name;
 }
 
-/// --lock, else slipway.lock beside the spec, else what the generation in force pins.
-Result<Lock> load_lock(Session& session, const Options& options, const std::string& spec_file) {
+/// --lock, else slipway.lock beside the spec, which -f names or the root has, else what the generation in force pins.
+Result<Lock> load_lock(Session& session, const Options& options) {
   if (!options.lock.empty())
     return readable(options.lock) || options.locked ? Lock::read(options.lock) : Result<Lock>(Lock{});
-  const std::string near = beside(spec_file, kLockBesideSpec);
-  if (readable(near)) return Lock::read(near);
+  if (options.spec.empty()) {
+    SLIPWAY_TRY(text, read_own(session.root().root(), kDefaultLock, Lock::kMostBytes));
+    if (text) return Lock::from_json(parse_foreign(*text), kDefaultLock);
+  } else if (const std::string near = beside(options.spec, kLockBesideSpec); readable(near)) {
+    return Lock::read(near);
+  }
   SLIPWAY_TRY(current, session.state().current());
   if (!current) return Lock{};
   return Lock::from_json(current->lock, "generation " + std::to_string(current->number));
@@ -68,6 +86,32 @@ Status check_machine(const Options& options) {
   if (decided) return {};
   const auto signs = signs_of_a_build("/");
   return signs.empty() ? Status{} : Status(asks_for_image_or_live(signs));
+}
+
+/// Whether SLIPWAY_PLUGIN_PATH, SLIPWAY_NVML and their like choose what runs. Whoever starts slipway decides that, but
+/// root on the live machine may have got the environment of an ordinary user (`sudo -E`): there they count only for a
+/// look and for what is started to try something out, and under the shipped units never.
+bool environment_counts(const Options& options) {
+  constexpr std::array<std::string_view, 2> kTried{"plan", "service"};
+  std::error_code problem;
+  if (options.boot) return false;
+  return ::geteuid() != 0 || !options.session.sim.empty() || !options.session.live.value_or(true) ||
+         std::filesystem::canonical(options.session.root, problem) != "/" ||
+         std::ranges::count(kTried, options.command) != 0;
+}
+
+/// Those that slipway would go by otherwise; what is said about its output and log counts all the same.
+void warn_of_ignored_variables(TerminalUi& ui) {
+  constexpr std::string_view kOurs = "SLIPWAY_";
+  constexpr std::array<std::string_view, 3> kHarmless{"SLIPWAY_LOG", "SLIPWAY_LOG_DIR", "SLIPWAY_COLUMNS"};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
+    if (name.starts_with(kOurs) && std::ranges::count(kHarmless, name) == 0)
+      ui.log(Ui::Level::warning, "",
+             std::string(name) +
+                 " of the environment is ignored: as root, on the machine itself, it counts for "
+                 "`slipway plan`, tools, --sim and services started by hand alone; unset it");
+  }
 }
 
 /// What a stopped run has done already can be taken back: "run the same command again, or `slipway rollback 3`".
@@ -108,15 +152,19 @@ Status take_kernels(Session& session, const Generation& generation) {
 
 Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   const std::string& root = session.host_config().root;
-  const std::string standard = (root == "/" ? "" : root) + kDefaultSpec;
   SpecAndLock loaded;
-  if (options.boot || (options.spec.empty() && !readable(standard))) {
+  std::optional<std::string> text;
+  if (!options.boot && options.spec.empty()) {
+    SLIPWAY_TRY(own, read_own(session.root().root(), kDefaultSpec, kYamlMaxBytes));
+    text = std::move(own);
+  }
+  if (options.boot || (options.spec.empty() && !text)) {
     SLIPWAY_TRY(generation, from_generation(session));
     loaded = std::move(generation);
   } else {
-    const std::string file = options.spec.empty() ? standard : options.spec;
-    SLIPWAY_TRY(spec, read_host_spec(file, session.plugins()));
-    SLIPWAY_TRY(lock, load_lock(session, options, file));
+    SLIPWAY_TRY(spec, text ? host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec, session.plugins())
+                           : read_host_spec(options.spec, session.plugins()));
+    SLIPWAY_TRY(lock, load_lock(session, options));
     loaded.spec = std::move(spec);
     loaded.lock = std::move(lock);
   }
@@ -128,7 +176,8 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
 Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui) {
   SLIPWAY_CHECK(check_machine(options));
   SessionOptions wanted = options.session;
-  wanted.shipped_unit = options.boot;
+  wanted.own_environment = !environment_counts(options);
+  if (wanted.own_environment) warn_of_ignored_variables(ui);
   wanted.spec = options.spec;
   auto session = Session::open(wanted, ui);
   if (session) ui.set_generation(generation_in_force((*session)->root().root()));

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/front/direct_service.hpp"
 
-#include <array>
-#include <cerrno>
 #include <filesystem>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <slipway/local_host.hpp>
+#include <slipway/regular_file.hpp>
 
 #include "cli/front/direct_tool.hpp"
 #include "cli/front/handover.hpp"
@@ -25,18 +21,6 @@ constexpr std::size_t kLargestSection = std::size_t{16} << 20U;
 constexpr std::string_view kServiceProgram = "-service";
 constexpr std::string_view kServiceLibrary = ".service.so";
 
-Result<std::string> read_text(const RootDir& root, const std::string& path) {
-  SLIPWAY_TRY(file, root.open_at(path, O_RDONLY | O_NONBLOCK));
-  std::string text;
-  std::array<char, 8192> part;
-  for (ssize_t got = 0; (got = ::read(file.get(), part.data(), part.size())) != 0;) {
-    if (got < 0) return system_error("read", path, errno);
-    text.append(part.data(), static_cast<std::size_t>(got));
-    if (text.size() > kLargestSection) return Error{ErrorCode::corrupt, path + " is far too long", path, {}, {}};
-  }
-  return text;
-}
-
 /// What an apply left for the service, with the name of its file.
 struct Left {
   Json section;
@@ -51,7 +35,7 @@ Error not_usable(const std::string& path) {
 
 Result<Left> read_left(const RootDir& root, const std::string& component) {
   const std::string path = "/etc/slipway/services/" + component + ".json";
-  SLIPWAY_TRY(text, read_text(root, path));
+  SLIPWAY_TRY(text, read_regular(root, path, kLargestSection));
   const Json value = parse_foreign(text);
   if (!value.is_object() || !value.contains("spec") || !value["spec"].is_object()) return not_usable(path);
   Left left{value["spec"], {}, value.contains("program"), value};
@@ -91,6 +75,14 @@ Json host_of(const std::string& root, const Json& left) {
   return to_json(host);
 }
 
+std::vector<std::string> classes_of(const Json& left) {
+  std::vector<std::string> classes;
+  if (const auto found = left.find("device_classes"); found != left.end() && found->is_array())
+    for (const Json& glob : *found)
+      if (glob.is_string()) classes.push_back(glob);
+  return classes;
+}
+
 }  // namespace
 
 std::optional<int> run_direct_service(const ServiceWords& words) {
@@ -103,10 +95,11 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
   // As in cli/commands/service.cpp: what is wrong is for the service to tell.
   if (words.condition) return !left || has_device(left->all, "/sys") ? kExitDone : kExitError;
   if (!file) return std::nullopt;
-  const ServiceOptions service{words.component, true, [&]() -> Result<ServiceConfig> {
-                                 SLIPWAY_TRY(now, read_left(*root, words.component));
-                                 return ServiceConfig{*file, now.section, host_of(folder, now.all), {}};
-                               }};
+  const ServiceOptions service{
+      words.component, true, [&]() -> Result<ServiceConfig> {
+        SLIPWAY_TRY(now, read_left(*root, words.component));
+        return ServiceConfig{*file, now.section, host_of(folder, now.all), {}, classes_of(now.all)};
+      }};
   ServiceUi ui(words.log, *root);
   const Status status = run_supervised(service, *root, ui);
   if (status) return kExitDone;

@@ -103,6 +103,6 @@ int run(const std::vector<std::string>& words) {
 }  // namespace slipway::core
 
 int main(int count, char** values) {
-  slipway::hold_standard_streams();
+  slipway::begin_program();
   return slipway::core::run({values + (count > 0 ? 1 : 0), values + count});
 }

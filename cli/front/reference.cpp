@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/front/reference.hpp"
 
-#include <array>
-#include <cerrno>
-
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <slipway/root_dir.hpp>
+#include <slipway/regular_file.hpp>
 
 #ifndef SLIPWAY_VERSION
 #error "the build names the version"
@@ -29,19 +24,8 @@ std::string file_name(const std::vector<std::string>& words) {
 }
 
 std::optional<std::string> content_of(const std::string& path) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat info {};
-  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  std::string text;
-  std::array<char, 16384> part{};
-  while (text.size() < kLongest) {
-    const ssize_t got = ::read(file.get(), part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) return text.empty() ? std::nullopt : std::optional(std::move(text));
-    text.append(part.data(), static_cast<std::size_t>(got));
-  }
-  return std::nullopt;
+  std::string text = read_regular(path, kLongest, O_NOFOLLOW).value_or("");
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
 }  // namespace

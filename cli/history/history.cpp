@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <slipway/json.hpp>
+#include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
 
 namespace fs = std::filesystem;
@@ -19,17 +20,7 @@ namespace fs = std::filesystem;
 namespace slipway::core {
 namespace {
 
-Result<std::string> read_file(const std::string& path) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file) return system_error("read", path, errno);
-  std::string text;
-  char part[1 << 14];
-  for (ssize_t got = 0; (got = ::read(file.get(), part, sizeof part)) != 0;) {
-    if (got < 0) return system_error("read", path, errno);
-    text.append(part, static_cast<std::size_t>(got));
-  }
-  return text;
-}
+constexpr std::size_t kLongestFile = std::size_t{256} << 20U;
 
 /// All of the line or, as far as that can be had, none of it.
 Status write_line(int file, const std::string& path, const std::string& line) {
@@ -91,7 +82,7 @@ Result<std::vector<Json>> History::read() const {
   if (::flock(folder.get(), LOCK_SH) != 0) return system_error("lock", folder_, errno);
   std::vector<Json> events;
   for (int age = limits_.files - 1; age >= 0; --age) {
-    const auto text = read_file(file(age));
+    const auto text = read_regular(file(age), kLongestFile, O_NOFOLLOW);
     if (!text && text.error().code == ErrorCode::not_found) continue;
     if (!text) return text.error();
     std::istringstream lines(*text);

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
 
-#include <fcntl.h>
-
 #include <slipway/local_host.hpp>
+#include <slipway/regular_file.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
 #include "cli/install/elf_file.hpp"
 #include "cli/install/install.hpp"
-#include "core/host/files.hpp"
 #include "core/loader/installation.hpp"
 
 namespace slipway::core {
@@ -44,11 +41,7 @@ const std::vector<Program>& programs() {
   return all;
 }
 
-Result<std::string> content_of(const std::string& path) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) return system_error("read", path, errno);
-  return read_all(file.get(), path, kLargestProgram);
-}
+Result<std::string> content_of(const std::string& path) { return read_regular(path, kLargestProgram); }
 
 /// Reads programs and takes out of them what only debuggers read.
 class Stripper {

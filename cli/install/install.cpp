@@ -44,8 +44,7 @@ std::string package_of(const RootDir& root, const std::string& path) {
   if (!names) return {};
   for (const std::string& name : *names) {
     if (!name.ends_with(".list")) continue;
-    const auto file = open_regular(root, "/var/lib/dpkg/info/" + name);
-    const auto text = file ? read_all(file->get(), name, std::size_t{64} << 20U) : Result<std::string>(Error{});
+    const auto text = read_regular(root, "/var/lib/dpkg/info/" + name, std::size_t{64} << 20U);
     if (text && ("\n" + *text).find("\n" + path + "\n") != std::string::npos)
       return name.substr(0, std::min(name.find(':'), name.size() - 5));
   }

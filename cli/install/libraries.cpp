@@ -45,9 +45,7 @@ std::optional<Library> find_library(const RootDir& root, const std::string& name
   if (!first.empty()) folders.insert(folders.begin(), first);
   for (const std::string& folder : folders) {
     Library found{folder + "/" + name, {}, {}};
-    const auto file = open_regular(root, found.path);
-    if (!file) continue;
-    auto content = read_all(file->get(), found.path, kLargestLibrary);
+    auto content = read_regular(root, found.path, kLargestLibrary);
     if (!content || !is_elf(*content)) continue;
     found.content = std::move(*content);
     const auto elf = read_elf(found.content, found.path);

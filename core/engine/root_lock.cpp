@@ -2,8 +2,6 @@
 #include "core/engine/root_lock.hpp"
 
 #include <cerrno>
-#include <fstream>
-#include <sstream>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,50 +11,68 @@
 namespace slipway::core {
 namespace {
 
-/// "slipway (pid 12)" of the other process that holds a lock on that inode, from /proc/locks; empty when there is none
-/// or it cannot be told.
-std::string holder_of(int fd) {
+constexpr const char* kLockFolder = "/run/slipway/lock";
+
+Result<Fd> open_folder(const std::string& root) {
+  Fd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return fd ? Result<Fd>(std::move(fd)) : Result<Fd>(system_error("open", root, errno));
+}
+
+/// "root-2049-131.lock"
+std::string lock_name(int folder) {
   struct stat info {};
-  if (::fstat(fd, &info) != 0) return {};
-  std::ifstream locks("/proc/locks");
-  for (std::string line; std::getline(locks, line);) {
-    std::istringstream words(line);
-    std::string number, type, advisory, access, pid, place;
-    words >> number >> type >> advisory >> access >> pid >> place;
-    if (type != "FLOCK" || !place.ends_with(":" + std::to_string(info.st_ino))) continue;
-    if (pid == std::to_string(::getpid())) continue;
-    std::ifstream comm("/proc/" + pid + "/comm");
-    std::string name;
-    std::getline(comm, name);
-    return name + " (pid " + pid + ")";
-  }
-  return {};
+  (void)::fstat(folder, &info);
+  return "root-" + std::to_string(info.st_dev) + "-" + std::to_string(info.st_ino) + ".lock";
+}
+
+/// The root in whose /run the file is.
+Result<RootDir> place_of(const std::string& root, bool live) { return RootDir::open(live ? root : "/"); }
+
+bool is_image_of_slash(const std::string& root, bool live) { return root == "/" && !live; }
+
+/// No file can be made there, and nobody but the machine's owner can have caused that.
+bool cannot_be(const Error& error) {
+  return error.code == ErrorCode::denied || error.code == ErrorCode::read_only || error.code == ErrorCode::not_found;
+}
+
+Error busy(const std::string& root, std::vector<std::pair<std::string, std::string>> details) {
+  return Error{ErrorCode::busy, "another slipway is changing this root", root,
+               "wait until it has ended, then run the same command again", std::move(details)};
 }
 
 }  // namespace
 
-Result<RootLock> RootLock::take(const std::string& root) {
-  Fd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return system_error("open", root, errno);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return RootLock(std::move(fd));
-  if (errno != EWOULDBLOCK) return system_error("lock", root, errno);
-  Error error{ErrorCode::busy,
-              "another slipway is changing this root",
-              root,
-              "wait until it has ended, then run the same command again",
-              {}};
-  if (const std::string holder = holder_of(fd.get()); !holder.empty()) error.details.emplace_back("held", holder);
-  return error;
+Result<RootLock> RootLock::take(const std::string& root, bool live) {
+  SLIPWAY_TRY(folder, open_folder(root));
+  RootLock lock;
+  if (!is_image_of_slash(root, live)) {
+    SLIPWAY_TRY(place, place_of(root, live));
+    auto file = LockFile::take(place, kLockFolder, lock_name(folder.get()));
+    if (file) {
+      lock.file_.emplace(std::move(*file));
+      return lock;
+    }
+    if (file.error().code == ErrorCode::busy) return busy(root, file.error().details);
+    if (!cannot_be(file.error())) return std::move(file).error();
+  }
+  if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return system_error("lock", root, errno);
+    const std::string holder = flock_holder(folder.get());
+    return busy(root, holder.empty() ? decltype(Error::details){} : decltype(Error::details){{"held", holder}});
+  }
+  lock.folder_ = std::move(folder);
+  return lock;
 }
 
-std::string RootLock::other_holder(const std::string& root) {
-  const Fd fd(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return {};
-  // The lock is not asked as long as nobody is named: to have it for a moment would end an apply that begins then. The
-  // list has numbers of inodes, which another file system may have as well, so after that the lock itself decides.
-  const std::string holder = holder_of(fd.get());
-  if (holder.empty() || ::flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
-  return holder;
+std::string RootLock::other_holder(const std::string& root, bool live) {
+  const auto folder = open_folder(root);
+  const auto place = place_of(root, live);
+  if (!folder || !place) return {};
+  const std::string holder = LockFile::other_holder(*place, kLockFolder, lock_name(folder->get()));
+  if (!holder.empty() || (::geteuid() == 0 && !is_image_of_slash(root, live))) return holder;
+  // As long as nobody is named, the lock is not asked: to have it for a moment would end an apply that begins then.
+  const std::string other = flock_holder(folder->get());
+  return other.empty() || ::flock(folder->get(), LOCK_SH | LOCK_NB) == 0 ? std::string() : other;
 }
 
 }  // namespace slipway::core

@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/root_lock.hpp - one apply per root: a lock on the root folder itself that dies with its holder.
+// core/engine/root_lock.hpp - one apply per root: a lock that dies with its holder and that no other user can take.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <slipway/root_dir.hpp>
+#include <slipway/write/lock_file.hpp>
 
 namespace slipway::core {
 
-/// Holds flock(2) on the root folder; nothing is left behind in it.
+/// A file in /run/slipway/lock, named after the root folder's device and inode: two paths to a root are one. A live
+/// root's own /run counts, so that a container with the host mounted and the host itself see the same lock.
+///
+/// The root folder itself is locked where no such file can be: for ordinary users, on a read-only /run, and for an
+/// image that is "/", in which nothing may be left behind. Two of different kinds end at the journal, which one alone
+/// can open.
 class RootLock {
  public:
-  /// Errors: `busy`, naming the process that holds it.
-  static Result<RootLock> take(const std::string& root);
+  /// Errors: `busy`, naming the process that holds it; `conflict` others may write to /run/slipway/lock.
+  static Result<RootLock> take(const std::string& root, bool live);
   /// "slipway-engine (pid 12)", another process that holds it now; empty: none, or it cannot be told.
-  static std::string other_holder(const std::string& root);
+  static std::string other_holder(const std::string& root, bool live);
 
  private:
-  explicit RootLock(Fd fd) : fd_(std::move(fd)) {}
-  Fd fd_;
+  RootLock() = default;
+  std::optional<LockFile> file_;
+  Fd folder_;
 };
 
 }  // namespace slipway::core

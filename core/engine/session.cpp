@@ -79,7 +79,7 @@ Result<std::optional<std::int64_t>> source_date_epoch() {
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui& ui) {
   std::unique_ptr<Session> session(new Session(options, ui));
   SLIPWAY_CHECK(session->open_host_and_root());
-  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(!options.shipped_unit)));
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(!options.own_environment)));
   session->plugins_ = std::move(plugins);
   for (const Error& problem : session->plugins_.problems)
     ui.log(Ui::Level::warning, "",
@@ -175,9 +175,10 @@ Result<Worker*> Session::worker(const std::string& name, const std::string& plug
     WorkerOptions options;
     options.plugin_path = plugin_path;
     options.name = name;
-    options.trust_environment = !options_.shipped_unit;
+    options.trust_environment = !options_.own_environment;
     const Manifest* const manifest = plugins_.manifest(name);
     if (manifest != nullptr && manifest->unlimited_memory) options.memory_limit_bytes = 0;
+    options.files_in_memory_count = manifest != nullptr;  // a package may be unpacked to a root in memory
     options.environment = worker_environment();
     SLIPWAY_TRY(started, start_worker(options));
     slot = std::move(started);
@@ -234,8 +235,14 @@ Result<Json> Session::ask_plugin(const std::string& component, const std::string
 }
 
 Result<Json> Session::artifact(const std::string& component, const std::string& op, const Json& request) {
-  const std::string name = "artifact/" + component;
+  // What reads archives has a worker of its own for each place that it writes to: it gives up more than what speaks
+  // with registries, once and for good.
+  const bool reads_archives = op == "stage" || op == "build";
+  const std::string into = request.value(op == "build" ? "output" : "into", "");
+  const std::string name =
+      reads_archives ? op + "/" + component + into.substr(0, into.rfind('/')) : "artifact/" + component;
   SLIPWAY_TRY(process, worker(name, helper_path("slipway-artifact.so")));
+  SLIPWAY_CHECK(process->call("confine", {{"op", op}, {"request", request}}, kTransferLimit, events(component, op)));
   return process->call(op, request, kTransferLimit, events(component, op));
 }
 

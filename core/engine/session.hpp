@@ -34,7 +34,7 @@ struct SessionOptions {
   std::string hardware;                   ///< of the spec; empty: by liveness
   std::string cache;                      ///< downloads, build results; empty: /var/cache/slipway, the user's cache
                                           ///< folder, or for an image that is "/" a folder that goes at the end
-  bool shipped_unit = false;  ///< started by a shipped unit: the environment chooses no plugins or libraries
+  bool own_environment = false;  ///< SLIPWAY_ variables choose no plugins or libraries: see environment_counts()
 };
 
 /// Deadlines of worker calls.

@@ -14,51 +14,15 @@
 
 namespace slipway::core {
 
-namespace {
-
-constexpr std::size_t kChunkBytes = 1 << 18;
-
-/// Hands every chunk to `take`, which answers a Status.
-template <class Take>
-Status for_each_chunk(int fd, std::string_view name, Take take) {
+Status copy_all(int from, int to, std::string_view name) {
+  constexpr std::size_t kChunkBytes = 1 << 18;
   std::vector<char> buffer(kChunkBytes);
   for (;;) {
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    const ssize_t got = ::read(from, buffer.data(), buffer.size());
     if (got == 0) return {};
-    if (got > 0) SLIPWAY_CHECK(take(std::string_view(buffer.data(), static_cast<std::size_t>(got))));
+    if (got > 0) SLIPWAY_CHECK(write_all(to, {buffer.data(), static_cast<std::size_t>(got)}, name));
     if (got < 0 && errno != EINTR) return system_error("read", name, errno);
   }
-}
-
-}  // namespace
-
-Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes) {
-  std::string bytes;
-  SLIPWAY_CHECK(for_each_chunk(fd, name, [&](std::string_view chunk) -> Status {
-    bytes += chunk;
-    if (bytes.size() <= limit_bytes) return {};
-    return Error{
-        ErrorCode::invalid,
-        std::string(name) + " is longer than the " + std::to_string(limit_bytes) + " bytes that are read of it",
-        std::string(name),
-        {},
-        {}};
-  }));
-  return bytes;
-}
-
-Status copy_all(int from, int to, std::string_view name) {
-  return for_each_chunk(from, name, [&](std::string_view chunk) { return write_all(to, chunk, name); });
-}
-
-Result<Fd> open_regular(const RootDir& root, const std::string& path, int flags) {
-  SLIPWAY_TRY(place, root.open_at(path, O_PATH | flags));
-  struct stat info {};
-  if (::fstat(place.get(), &info) != 0) return system_error("look at", path, errno);
-  if (!S_ISREG(info.st_mode)) return Error{ErrorCode::invalid, path + " is no regular file", path, {}, {}};
-  Fd file(::open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) return system_error("open", path, errno);
-  return file;
 }
 
 Result<std::vector<std::string>> folder_names(int folder, std::string_view path) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <slipway/json.hpp>
+#include <slipway/regular_file.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/write/new_file.hpp>
@@ -18,14 +19,8 @@ namespace slipway::core {
 inline constexpr unsigned kPermissionBits = 07777;           ///< of a file's mode, set-user-id and the like among them
 inline constexpr std::int64_t kNanoseconds = 1'000'000'000;  ///< in a second
 
-/// All bytes from the descriptor's position on. Errors: `io`, and `invalid` beyond `limit_bytes`.
-Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes);
-/// A regular file of a root, open for reading; nothing else there is opened, since a device may act on that. The last
-/// name is followed when it is a link (inside the root) unless `flags` has O_NOFOLLOW.
-/// Errors: `not_found`, `denied`, `io`; `invalid` it is no regular file.
-Result<Fd> open_regular(const RootDir& root, const std::string& path, int flags = 0);
 using slipway::write_all;
-/// From one descriptor's position to its end, into the other. Errors: as above.
+/// From one descriptor's position to its end, into the other. Errors: `no_space`, `io`.
 Status copy_all(int from, int to, std::string_view name);
 
 /// Sorted, without "." and "..". The descriptor was opened for reading and stays open. Errors: `io`.

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/trusted_owner.hpp>
 #include <slipway/write/new_file.hpp>
 
 #include "core/host/digest.hpp"
@@ -44,7 +45,8 @@ Result<std::string> Originals::keep(int fd, std::string_view name) {
 
 Result<Fd> Originals::open(const std::string& digest) const {
   const std::string path = path_of(digest_hex(digest));
-  auto file = root_.root().open_at(path, O_RDONLY | O_NOFOLLOW);
+  SLIPWAY_CHECK(check_only_ours(root_.root(), path));
+  auto file = open_regular(root_.root(), path, O_NOFOLLOW);
   if (file || file.error().code != ErrorCode::not_found) return file;
   return Error{ErrorCode::corrupt,
                "the copy of the original, " + path + ", is gone, so the file cannot be brought back",

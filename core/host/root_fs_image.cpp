@@ -58,6 +58,14 @@ Image device_image(const struct stat& info) {
 
 Result<Image> regular_image(RootFs& root, int parent, const std::string& name, std::string_view path,
                             const struct stat& info) {
+  constexpr off_t kLargestOriginal = off_t{4} << 30;  // an initramfs, or a large driver's library, is far from it
+  if (info.st_size > kLargestOriginal)
+    return Error{ErrorCode::invalid,
+                 std::string(path) + " is in the way, and too large to be kept (" + std::to_string(info.st_size) +
+                     " bytes, at most " + std::to_string(kLargestOriginal) + ")",
+                 std::string(path),
+                 "move it away, then run the same command again",
+                 {}};
   const Fd file(::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) return system_error("read", path, errno);
   SLIPWAY_TRY(digest, Originals(root).keep(file.get(), path));

@@ -6,27 +6,27 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <slipway/root_dir.hpp>
 
 namespace slipway::core {
 namespace {
 
+constexpr mode_t kJournalMode = 0600;  // it holds contents of files that only root may read
+
 // A write-ahead log costs one flush for each commit, a rollback journal four. Exclusive locking needs no shared memory,
 // so that this works on every filesystem. The log is never folded into the main file, which stays empty: whichever of
 // the two a power cut leaves of a finished journal, it says nothing.
-constexpr const char* kSchema = R"(
-PRAGMA locking_mode=EXCLUSIVE;
-PRAGMA journal_mode=WAL;
-PRAGMA synchronous=FULL;
-PRAGMA wal_autocheckpoint=0;
-BEGIN;
-CREATE TABLE IF NOT EXISTS step(
+constexpr const char* kPragmas =
+    "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0";
+// As SQLite keeps them, in the order of their names.
+constexpr std::string_view kTables = R"(CREATE TABLE pending(id INTEGER PRIMARY KEY, trigger TEXT NOT NULL UNIQUE);
+CREATE TABLE sealed(component TEXT PRIMARY KEY, ownership TEXT NOT NULL);
+CREATE TABLE step(
   id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, image TEXT NOT NULL,
-  removal INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS sealed(component TEXT PRIMARY KEY, ownership TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS pending(id INTEGER PRIMARY KEY, trigger TEXT NOT NULL UNIQUE);
-COMMIT;
-)";
+  removal INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0))";
 
 /// A prepared statement with 1-based binds; finalised at the end of its life.
 class Statement {
@@ -63,6 +63,16 @@ class SqliteJournal final : public Journal {
   SqliteJournal(const SqliteJournal&) = delete;
   SqliteJournal& operator=(const SqliteJournal&) = delete;
   ~SqliteJournal() override { sqlite3_close(db_); }
+
+  /// Makes the tables. An image may bring a journal whose views have no end, whose columns are computed for hours, or
+  /// where many pages have the same one below: nothing is read of tables that are not ours, or of a damaged file.
+  Status prepare() {
+    SLIPWAY_CHECK(execute(kPragmas));
+    if (schema().empty()) SLIPWAY_CHECK(execute(("BEGIN;" + std::string(kTables) + ";COMMIT").c_str()));
+    Statement check(db_, "PRAGMA quick_check(1)");
+    if (schema() != kTables || check.step() != SQLITE_ROW || check.text(0) != "ok") return error("open");
+    return {};
+  }
 
   Status intend(std::vector<Step>& steps, const std::vector<std::string>& triggers) override {
     SLIPWAY_CHECK(execute("BEGIN IMMEDIATE"));
@@ -161,11 +171,19 @@ class SqliteJournal final : public Journal {
 
   Error error(std::string_view doing) const {
     const int code = sqlite3_errcode(db_);
+    if (code == SQLITE_BUSY)
+      return Error{ErrorCode::busy,
+                   "another slipway is changing this root",
+                   path_,
+                   "wait until it has ended, then run the same command again",
+                   {}};
     if (code == SQLITE_FULL) return system_error(doing, path_, ENOSPC);
     if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return system_error(doing, path_, why_not_writable());
-    const bool broken = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+    const bool foreign = code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE;  // it could be read
+    const bool broken = foreign || code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
     return Error{broken ? ErrorCode::corrupt : ErrorCode::io,
-                 "cannot " + std::string(doing) + " the journal of applies: " + sqlite3_errmsg(db_),
+                 "cannot " + std::string(doing) + " the journal of applies: " +
+                     (foreign ? "slipway did not write what is in it" : sqlite3_errmsg(db_)),
                  path_,
                  broken ? "keep a copy of that file for the report, then move it away; what the cut-off apply had "
                           "changed is then judged by the next `slipway plan`"
@@ -174,6 +192,10 @@ class SqliteJournal final : public Journal {
   }
 
  private:
+  std::string schema() const {
+    Statement select(db_, "SELECT group_concat(sql, char(59, 10)) FROM (SELECT sql FROM sqlite_schema ORDER BY name)");
+    return select.step() == SQLITE_ROW ? select.text(0) : std::string();
+  }
   Status execute(const char* sql) {
     return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK ? Status{} : Status{error("write to")};
   }
@@ -195,16 +217,27 @@ class SqliteJournal final : public Journal {
   std::string path_;
 };
 
+/// SQLite gives the log beside a database the database's mode, and the database itself the mode 0644.
+Status make_private(const std::string& path) {
+  for (const auto& [file, flags] : {std::pair(path, O_CREAT), std::pair(path + "-wal", 0)}) {
+    const Fd fd(::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, kJournalMode));
+    if (!fd && flags == 0 && errno == ENOENT) continue;
+    if (!fd || ::fchmod(fd.get(), kJournalMode) != 0) return system_error("open", file, errno);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path) {
+  SLIPWAY_CHECK(make_private(path));
   sqlite3* db = nullptr;
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW;
   const int opened = sqlite3_open_v2(path.c_str(), &db, kFlags, nullptr);
   auto journal = std::make_unique<SqliteJournal>(db, path);
   if (opened != SQLITE_OK) return journal->error("open");
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  if (sqlite3_exec(db, kSchema, nullptr, nullptr, nullptr) != SQLITE_OK) return journal->error("open");
+  SLIPWAY_CHECK(journal->prepare());
   return std::unique_ptr<Journal>(std::move(journal));
 }
 

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/trusted_owner.hpp>
+
 #include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 #include "core/journal/state_folder.hpp"
@@ -30,26 +32,33 @@ std::string state_path(std::string_view rest) { return std::string(kStateDir) + 
 constexpr std::size_t kMaxStateBytes = 64 << 20;  // a record of a driver with all its links has some 100 KiB
 
 Result<std::string> read_text(const RootDir& root, const std::string& path) {
-  auto file = open_regular(root, path);
-  if (!file) {
-    Error error = file.error();
-    if (error.code == ErrorCode::invalid)
-      error.next = "slipway made no such thing: remove it, or restore that file from a backup";
-    return error;
-  }
-  return read_all(file->get(), path, kMaxStateBytes);
+  SLIPWAY_CHECK(check_only_ours(root, path));
+  auto text = read_regular(root, path, kMaxStateBytes);
+  if (text || (text.error().code != ErrorCode::invalid && text.error().code != ErrorCode::io)) return text;
+  Error error = text.error();
+  error.next = "slipway made no such thing: remove it, or restore that file from a backup";
+  return error;
+}
+
+Error damaged(const std::string& path, const std::string& how) {
+  const std::string next = "restore that file from a backup; nothing was changed";
+  return Error{ErrorCode::corrupt, "the recorded state is " + how, path, next, {}};
 }
 
 Result<Json> read_json(const RootDir& root, const std::string& path) {
   SLIPWAY_TRY(text, read_text(root, path));
   Json value = parse_foreign(text);
-  if (value.is_discarded())
-    return Error{ErrorCode::corrupt,
-                 "the recorded state is no JSON, or nests too deep",
-                 path,
-                 "restore that file from a backup; nothing was changed",
-                 {}};
+  if (value.is_discarded()) return damaged(path, "no JSON, or nests too deep");
   return value;
+}
+
+/// As slipway writes it. Errors: those of read_json(); `corrupt` a member is of another type.
+template <class T>
+Result<T> read_record(const RootDir& root, const std::string& path, T (*made_of)(const Json&)) try {
+  SLIPWAY_TRY(value, read_json(root, path));
+  return made_of(value);
+} catch (const Json::exception& problem) {
+  return damaged(path, std::string("none of slipway's: ") + problem.what());
 }
 
 /// The names in a state folder without their ".json", sorted; none when the folder is missing.
@@ -75,19 +84,6 @@ std::optional<int> to_number(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || number <= 0) return std::nullopt;
   return number;
-}
-
-constexpr unsigned kOthersRead = 0004;
-
-/// Whether everybody may know what the component holds: records have the content of files.
-bool is_open(const RootDir& root, const Ownership& ownership) {
-  return std::ranges::all_of(ownership.items, [&](const Owned& item) {
-    const unsigned still_planned = item.action.value("mode", kOthersRead);
-    const auto file = root.open_at(item.action.value("target", ""), O_PATH | O_NOFOLLOW);
-    struct stat info {};
-    const bool known = file && ::fstat(file->get(), &info) == 0 && S_ISREG(info.st_mode);
-    return (still_planned & kOthersRead) != 0 && (!known || (info.st_mode & kOthersRead) != 0);
-  });
 }
 
 /// The file `format`: "2 0.1.0\n".
@@ -171,7 +167,7 @@ Generation generation_from_json(const Json& value) {
   return generation;
 }
 
-bool StateDir::exists() const { return root_.root().open_at(state_path(kFormatFile), O_PATH).ok(); }
+bool StateDir::exists() const { return root_.root().open_at(state_path(kFormatFile), O_PATH | O_NOFOLLOW).ok(); }
 
 Status StateDir::check_format() const {
   auto text = read_text(root_.root(), state_path(kFormatFile));
@@ -186,35 +182,44 @@ Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
   std::map<std::string, Ownership> all;
   SLIPWAY_TRY(names, names_in(root_.root(), state_path("components")));
   for (const std::string& name : names) {
-    SLIPWAY_TRY(value, read_json(root_.root(), state_path("components/" + name + ".json")));
-    all.emplace(name, ownership_from_json(value));
+    const std::string path = state_path("components/" + name + ".json");
+    SLIPWAY_TRY(ownership, read_record(root_.root(), path, ownership_from_json));
+    all.emplace(name, std::move(ownership));
   }
   return all;
 }
 
-Status StateDir::write_json(const std::string& path, const Json& value) {
-  return write_text(path, pretty(value), 0644);
-}
+Status StateDir::write_json(const std::string& path, const Json& value) { return write_text(path, pretty(value)); }
 
 /// The new name gets its content on the disk first: a power cut must not leave an empty file of that name.
-Status StateDir::write_text(const std::string& path, const std::string& text, unsigned mode) {
-  SLIPWAY_CHECK(root_.stage_file(path, text, mode, 0, 0));
+Status StateDir::write_text(const std::string& path, const std::string& text) {
+  SLIPWAY_CHECK(root_.stage_file(path, text, 0600, 0, 0));
   SLIPWAY_CHECK(root_.sync());
   return root_.switch_in(path);
 }
 
+Status StateDir::keep_private() {
+  if (!check_format()) return {};  // it is not ours to change
+  const auto folder = root_.root().open_at(kStateDir, O_RDONLY | O_DIRECTORY);
+  struct stat info {};
+  if (!folder || ::fstat(folder->get(), &info) != 0 || (info.st_mode & kPermissionBits) == kStateMode) return {};
+  if (::fchmod(folder->get(), kStateMode) == 0 || errno == EROFS) return {};
+  return system_error("close to other users", kStateDir, errno);
+}
+
 Status StateDir::prepare() {
+  SLIPWAY_CHECK(check_only_ours(root_.root(), kStateDir));  // else what is written now would not be believed later
+  SLIPWAY_CHECK(keep_private());
   if (exists()) {
     SLIPWAY_CHECK(check_format());
     SLIPWAY_TRY(text, read_text(root_.root(), state_path(kFormatFile)));
     const WrittenFormat found = parse_format(std::move(text));
-    return found.number == kFormat && found.version == kWriter
-               ? Status{}
-               : write_text(state_path(kFormatFile), own_format(), 0644);
+    return found.number == kFormat && found.version == kWriter ? Status{}
+                                                               : write_text(state_path(kFormatFile), own_format());
   }
   SLIPWAY_CHECK(leave());  // what an earlier try has begun
   SLIPWAY_TRY(origin, root_.capture(kStateDir));
-  if (origin.value("type", "") != "absent") return write_text(state_path(kFormatFile), own_format(), 0644);
+  if (origin.value("type", "") != "absent") return write_text(state_path(kFormatFile), own_format());
   const Status begun = bring_state_folder(
       root_, origin, {{std::string(kOrigin), pretty(origin)}, {std::string(kFormatFile), own_format()}});
   if (!begun) (void)sweep_state_folder(root_).ok();  // the first error is the one to tell
@@ -222,8 +227,7 @@ Status StateDir::prepare() {
 }
 
 Status StateDir::write(const Ownership& ownership) {
-  const unsigned mode = is_open(root_.root(), ownership) ? 0644 : 0600;
-  return write_text(state_path("components/" + ownership.component + ".json"), pretty(to_json(ownership)), mode);
+  return write_json(state_path("components/" + ownership.component + ".json"), to_json(ownership));
 }
 
 Result<Json> StateDir::products() const {
@@ -267,15 +271,14 @@ Result<std::vector<int>> StateDir::generations() const {
 }
 
 Result<Generation> StateDir::generation(int number) const {
-  auto value = read_json(root_.root(), state_path("generations/" + std::to_string(number) + ".json"));
-  if (!value && value.error().code == ErrorCode::not_found)
-    return Error{ErrorCode::not_found,
-                 "there is no generation " + std::to_string(number),
-                 state_path("generations"),
-                 "`slipway status -o json` lists those that there are",
-                 {}};
-  if (!value) return std::move(value).error();
-  return generation_from_json(*value);
+  const std::string path = state_path("generations/" + std::to_string(number) + ".json");
+  auto found = read_record(root_.root(), path, generation_from_json);
+  if (found || found.error().code != ErrorCode::not_found) return found;
+  return Error{ErrorCode::not_found,
+               "there is no generation " + std::to_string(number),
+               state_path("generations"),
+               "`slipway status -o json` lists those that there are",
+               {}};
 }
 
 Result<std::optional<Generation>> StateDir::current() const {
@@ -294,10 +297,10 @@ Result<std::optional<Generation>> StateDir::current() const {
   return std::optional<Generation>(std::move(found));
 }
 
-Status StateDir::write_current(const Generation& generation, bool is_private) {
-  SLIPWAY_CHECK(write_text(state_path("generations/" + std::to_string(generation.number) + ".json"),
-                           pretty(to_json(generation)), is_private ? 0600 : 0644));
-  return write_text(state_path("generations/current"), std::to_string(generation.number) + "\n", 0644);
+Status StateDir::write_current(const Generation& generation) {
+  SLIPWAY_CHECK(
+      write_json(state_path("generations/" + std::to_string(generation.number) + ".json"), to_json(generation)));
+  return write_text(state_path("generations/current"), std::to_string(generation.number) + "\n");
 }
 
 Status StateDir::forget_generation(int number) {
@@ -328,6 +331,16 @@ Status StateDir::leave() {
   const Json origin = read.value_or(Json{});
   SLIPWAY_CHECK(take_state_folder(root_, origin.is_object() ? origin : Json::object()));
   return origin.is_object() ? root_.restore(kStateDir, origin) : Status{};
+}
+
+Status StateDir::check_journal() const {
+  for (const char* ending : {"", "-wal", "-shm", "-journal"}) {  // SQLite reads each of them
+    const std::string path = state_path(std::string(kJournal) + ending);
+    SLIPWAY_CHECK(check_only_ours(root_.root(), path));
+    if (auto file = open_regular(root_.root(), path, O_NOFOLLOW); !file && file.error().code != ErrorCode::not_found)
+      return file.error();
+  }
+  return {};
 }
 
 std::string StateDir::journal_path() const {

@@ -24,8 +24,10 @@
 
 namespace slipway::core {
 
-/// The folder of the state, inside the root.
+/// The folder of the state, inside the root. It is for its owner alone: records and the journal have contents of files
+/// that not everybody may read.
 inline constexpr std::string_view kStateDir = "/var/lib/slipway";
+inline constexpr unsigned kStateMode = 0700;
 
 /// One action that was carried out and is still held.
 struct Owned {
@@ -60,8 +62,9 @@ struct Generation {
 Json to_json(const Generation& generation);
 Generation generation_from_json(const Json& value);
 
-/// Reads and writes the state of one root. Writes are atomic, also in a power cut (temporary name,
-/// sync, rename); that they have reached the disk is for the caller to see to.
+/// Reads and writes the state of one root, as long as nobody but root and the caller could have written it: else all
+/// that reads is `denied`, as an image's own user must not decide what root brings back there. Writes are atomic, also
+/// in a power cut (temporary name, sync, rename); that they have reached the disk is for the caller to see to.
 class StateDir {
  public:
   explicit StateDir(RootFs& root) : root_(root) {}
@@ -70,6 +73,9 @@ class StateDir {
   bool exists() const;
   /// Errors: `unsupported` when a later slipway wrote it, naming that.
   Status check_format() const;
+
+  /// Closes the folder to other users, where an earlier slipway or somebody else left it open.
+  Status keep_private();
 
   /// Makes the folder, or brings an earlier format up to this one. Called before the journal is opened.
   Status prepare();
@@ -92,8 +98,7 @@ class StateDir {
   /// The generation in force; nothing where there is none.
   Result<std::optional<Generation>> current() const;
   /// Writes it and makes it the one in force.
-  /// @param is_private  only root may read it
-  Status write_current(const Generation& generation, bool is_private);
+  Status write_current(const Generation& generation);
   Status forget_generation(int number);
   Status forget_current();
 
@@ -102,11 +107,14 @@ class StateDir {
   /// Removes the folder once nothing is owned and no journal is there any more, in one step.
   Status leave();
 
+  /// Whether what the journal says may be done: it is a file, and nobody but root and the caller could have written
+  /// it. Errors: `denied`, `invalid`. Fine where there is none.
+  Status check_journal() const;
   /// Path of the journal on this machine (root's folder and the resolved state folder).
   std::string journal_path() const;
 
  private:
-  Status write_text(const std::string& path, const std::string& text, unsigned mode);
+  Status write_text(const std::string& path, const std::string& text);
   Status write_json(const std::string& path, const Json& value);
   RootFs& root_;
 };

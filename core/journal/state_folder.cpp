@@ -42,10 +42,11 @@ Status sweep_state_folder(RootFs& root) {
 Status bring_state_folder(RootFs& root, const Image& origin, const std::map<std::string, std::string>& files) {
   const std::string outermost = own_folders(origin).front();
   const std::string begun = aside(outermost);
+  const std::string folder = begun + std::string(kStateDir.substr(outermost.size()));
+  SLIPWAY_CHECK(root.make_directory(folder, kStateMode));
   for (const auto& [name, content] : files) {
-    const std::string path = begun + std::string(kStateDir.substr(outermost.size())) + "/" + name;
-    SLIPWAY_CHECK(root.stage_file(path, content, 0644, 0, 0));
-    SLIPWAY_CHECK(root.switch_in(path));
+    SLIPWAY_CHECK(root.stage_file(folder + "/" + name, content, 0600, 0, 0));
+    SLIPWAY_CHECK(root.switch_in(folder + "/" + name));
   }
   SLIPWAY_CHECK(root.sync());
   return root.rename(begun, outermost);

@@ -2,6 +2,7 @@
 #include "core/loader/manifest.hpp"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include "core/loader/schema/check.hpp"
@@ -43,6 +44,27 @@ SchemaKey unit_key() {
                   "the name of a systemd service, socket or target", "acme.service");
 }
 
+/// What a service's unit lets it have.
+SchemaKey needs_key() {
+  constexpr const char* kKeys = R"(
+memory: {type: string, pattern: '[1-9][0-9]{0,5}[MG]', expects: a number and M or G, example: 256M}
+tasks: {type: integer}
+capabilities: {type: list, items: {type: string, pattern: 'CAP_[A-Z_]{1,40}', example: CAP_SYS_ADMIN}}
+device_classes: {type: list, items: {type: string, pattern: '[A-Za-z0-9._*?-]{1,60}', example: 'acme*'}}
+sockets: {type: list, items: {type: enum, values: [inet, netlink]}}
+writes: {type: list, items: {type: string, pattern: '[/{].{0,500}', expects: 'an absolute path, or one with {KEY}'}}
+reads: {type: list, items: {type: string, pattern: '[/{].{0,500}', expects: 'an absolute path, or one with {KEY}'}}
+shared_tmp: {type: boolean}
+starts_units: {type: boolean}
+writable_code: {type: boolean}
+)";
+  SchemaCheck ours("service_needs");
+  SchemaKey needs;
+  needs.type = Type::object;
+  needs.keys = parse_schema_keys(read_yaml(kKeys, "service_needs")->front(), "", ours);
+  return needs;
+}
+
 /// What may stand in a manifest's document.
 const SchemaKey& manifest_schema() {
   static const SchemaKey schema = [] {
@@ -64,6 +86,7 @@ const SchemaKey& manifest_schema() {
     document.keys["service_if"].type = Type::map;
     document.keys["service_if"].items = {SchemaKey{}};
     document.keys["service_if"].items.front().type = Type::string;
+    document.keys["service_needs"] = needs_key();
     document.keys["service_device"].type = Type::string;
     document.keys["service_device"].pattern = "[a-z0-9]+:[A-Za-z0-9*?_-]+";
     document.keys["service_device"].example = "pci:v000010DEd*sv*sd*bc03sc*i*";
@@ -113,6 +136,21 @@ void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& che
         check.problems.add(node.position, name, "component '" + name + "' requires, follows or excludes itself");
 }
 
+/// Only paths that stand in keys of the spec.
+void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
+  const YamlEntry* const entry = node.find("service_needs");
+  if (entry == nullptr) return;
+  if (manifest.service == Manifest::ServiceIn::none)
+    check.problems.add(entry->value.position, "service_needs", "there is no `service` that it could be about");
+  static const std::regex kKey(R"(\{([^{}.]*)[^{}]*\}?)");
+  for (const char* list : {"writes", "reads"})
+    for (const std::string& path : names_in(manifest.service_needs, list))
+      for (std::sregex_iterator key(path.begin(), path.end(), kKey), end; key != end; ++key)
+        if (!manifest.spec.keys.contains((*key)[1].str()) || !key->str().ends_with('}'))
+          check.problems.add(entry->value.position, std::string("service_needs.") + list,
+                             "the spec has no key " + key->str() + " for the path " + path);
+}
+
 /// Only values that the spec can have, of keys that it has.
 void check_condition(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   const YamlEntry* const entry = node.find("service_if");
@@ -147,12 +185,15 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
   manifest.hermetic = document.contains("hermetic") && document["hermetic"] == true;
   manifest.service_if = texts_in(document, "service_if");
+  if (document.contains("service_needs") && document["service_needs"].is_object())
+    manifest.service_needs = document["service_needs"];
   manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
   manifest.outputs = texts_in(document, "outputs");
   if (const YamlEntry* spec = node.find("spec")) manifest.spec.keys = parse_schema_keys(spec->value, "spec", check);
   check_self(node, manifest, check);
   check_condition(node, manifest, check);
+  check_needs(node, manifest, check);
   return manifest;
 }
 

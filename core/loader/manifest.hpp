@@ -43,9 +43,10 @@ struct Manifest {
   ServiceIn service = ServiceIn::none;            ///< its long-running part: in the plugin itself, or beside it in
                                                   ///< NAME.service.so, or NAME-service
   std::map<std::string, std::string> service_if;  ///< values of its spec's keys that all hold where it has the service
+  Json service_needs = Json::object();            ///< what its unit lets the service have (docs/manifest.md)
   std::string service_device;  ///< the service has no use without a device of this modalias, a glob; empty: none
   std::vector<std::string> boot_before;  ///< units that wait until slipway-boot.service is through with it
-  bool unlimited_memory = false;         ///< `memory: unlimited`: its workers may reserve any address space
+  bool unlimited_memory = false;         ///< `memory: unlimited`: its workers may use any amount
   bool hermetic = false;  ///< `hermetic: true`: its detect and check see only what their Host shows, and its plan only
                           ///< its arguments, so that an answer holds until one of these changes
   SchemaKey spec;         ///< an object

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -26,30 +25,6 @@ Error runs_already(const std::string& name) {
                {}};
 }
 
-/// /run/slipway and /run/slipway/service, with those above them. Whoever makes one at the same time is welcome.
-Status make_folders(const RootDir& root) {
-  const std::string path = kControlFolder;
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string folder = path.substr(0, end);
-    if (!root.open_at(folder, O_PATH | O_DIRECTORY)) {
-      SLIPWAY_TRY(place, root.parent_of(folder));
-      if (::mkdirat(place.first.get(), place.second.c_str(), 0755) != 0 && errno != EEXIST)
-        return system_error("make the folder", (root.folder() == "/" ? "" : root.folder()) + folder, errno);
-    }
-    if (end == std::string::npos) return {};
-  }
-}
-
-/// Held by the process, so that it is free again whatever that dies of.
-Result<Fd> take_name(int folder, const std::string& name) {
-  const std::string file = name + ".lock";
-  Fd lock(::openat(folder, file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) return system_error("open", std::string(kControlFolder) + "/" + file, errno);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno == EWOULDBLOCK) return runs_already(name);
-  return system_error("lock", std::string(kControlFolder) + "/" + file, errno);
-}
-
 Result<Fd> listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -58,10 +33,11 @@ Result<Fd> listen_at(const std::string& path) {
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return system_error("make", path, errno);
   ::unlink(path.c_str());
-  const mode_t mask = ::umask(0177);
-  const int bound = ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  ::umask(mask);
-  if (bound != 0 || ::listen(fd.get(), kClients) != 0) return system_error("listen on", path, errno);
+  // Linux gives the name the mode that the descriptor has when it is bound: nobody else can connect before it is right.
+  if (::fchmod(fd.get(), 0600) != 0 ||
+      ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(fd.get(), kClients) != 0)
+    return system_error("listen on", path, errno);
   return fd;
 }
 
@@ -76,11 +52,11 @@ void watch(int poll, int fd) {
 
 Result<ControlSocket> ControlSocket::open(const RootDir& root, const std::string& name) {
   ControlSocket control;
-  SLIPWAY_CHECK(make_folders(root));
+  auto lock = LockFile::take(root, kControlFolder, name + ".lock");
+  if (!lock) return lock.error().code == ErrorCode::busy ? runs_already(name) : std::move(lock).error();
+  control.lock_.emplace(std::move(*lock));
   SLIPWAY_TRY(folder, root.open_at(kControlFolder, O_RDONLY | O_DIRECTORY));
   control.folder_ = std::move(folder);
-  SLIPWAY_TRY(lock, take_name(control.folder_.get(), name));
-  control.lock_ = std::move(lock);
   // Through the descriptor: a socket's path may have 108 bytes, and no link may lead out of the root.
   control.path_ = "/proc/self/fd/" + std::to_string(control.folder_.get()) + "/" + name + ".sock";
   SLIPWAY_TRY(listening, listen_at(control.path_));

@@ -7,12 +7,14 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/unix_socket.hpp>
+#include <slipway/write/lock_file.hpp>
 
 namespace slipway::core {
 
@@ -43,8 +45,8 @@ class ControlSocket {
   void end(int client);
 
   std::string path_;  ///< through the descriptor of its folder
+  std::optional<LockFile> lock_;
   Fd folder_;
-  Fd lock_;
   Fd listening_;
   Fd poll_;
   struct Client {

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/service/service_ui.hpp"
 
-#include <array>
 #include <charconv>
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <slipway/regular_file.hpp>
 
 namespace slipway::core {
 
 std::optional<int> generation_in_force(const RootDir& root) {
-  const auto file = root.open_at("/var/lib/slipway/generations/current", O_RDONLY | O_NONBLOCK);
-  std::array<char, 32> text{};
-  const ssize_t got = file ? ::read(file->get(), text.data(), text.size()) : -1;
+  const std::string text = read_regular(root, "/var/lib/slipway/generations/current", 32).value_or("");
   int number = 0;
-  if (got <= 0 || std::from_chars(text.data(), text.data() + got, number).ec != std::errc{}) return std::nullopt;
+  if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{}) return std::nullopt;
   return number;
 }
 

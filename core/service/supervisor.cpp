@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "core/loader/service_device.hpp"
 #include "core/service/control_socket.hpp"
 #include "core/service/notify.hpp"
 #include "core/service/quieting.hpp"
@@ -25,6 +26,7 @@ using std::chrono::seconds;
 constexpr seconds kStopLimit{20};
 constexpr seconds kQuiesceLimit{30};
 constexpr std::size_t kMostReasonsKept = 64;
+constexpr const char* kDeviceList = "/proc/devices";
 
 Ui::Level level_of(const std::string& word) {
   if (word == "debug") return Ui::Level::debug;
@@ -61,6 +63,7 @@ class Supervisor {
   void stop();
   void reload();
   void begin_reload();
+  void look_at_devices();
   void log(Ui::Level level, const std::string& text) { ui_.log(level, {options_.component, "service"}, text); }
   Json state() const;
   Status ended(const Result<Json>& reply);
@@ -76,6 +79,7 @@ class Supervisor {
   Fd timer_;  ///< the limit of a question that is open
   Fd poll_;
   std::uint64_t open_question_ = 0;
+  std::string device_numbers_;
   std::string status_;
   std::vector<std::string> reasons_;
   bool works_ = false;
@@ -104,13 +108,13 @@ Status Supervisor::open() {
   quieting_.failed = [this](const Error& error) { end_because(error); };
   SLIPWAY_TRY(config, options_.read());
   config_ = std::move(config);
+  device_numbers_ = device_numbers(config_.device_classes, kDeviceList);
   WorkerOptions worker;
   worker.plugin_path = config_.file.path;
   worker.is_program = config_.file.is_program;
   worker.name = options_.component;
-  worker.memory_limit_bytes =
-      0;  // systemd's MemoryMax limits a service; libraries for devices reserve terabytes of addresses
-  worker.trust_environment = !options_.shipped_unit;
+  worker.memory_limit_bytes = 0;  // the unit's MemoryMax limits a service
+  worker.trust_environment = !options_.own_environment;
   worker.environment = config_.environment;
   SLIPWAY_TRY(started, start_worker(worker));
   worker_ = std::move(started);
@@ -159,7 +163,10 @@ WorkerEvents Supervisor::events() {
     reasons_.assign(lines.begin(),
                     lines.begin() + static_cast<std::ptrdiff_t>(std::min(lines.size(), kMostReasonsKept)));
   };
-  events.alive = [this] { notify_.alive(); };
+  events.alive = [this] {
+    notify_.alive();
+    look_at_devices();
+  };
   return events;
 }
 
@@ -245,6 +252,14 @@ void Supervisor::stop() {
   log(Ui::Level::info, "stopping");
   if (!reloading_) (void)worker_->tell("service.stop", {{"component", options_.component}}).ok();
   worker_->end_within(kStopLimit);
+}
+
+/// The rules of the unit's cgroup have the numbers of its start; one that systemd starts afresh gets those of now.
+void Supervisor::look_at_devices() {
+  if (config_.device_classes.empty() || !notify_.listened_to() || stopping_ || !quieting_.idle()) return;
+  if (device_numbers(config_.device_classes, kDeviceList) == device_numbers_) return;
+  log(Ui::Level::info, "the kernel has numbered its devices anew, starting again to be allowed to open them");
+  stop();
 }
 
 void Supervisor::reload() {

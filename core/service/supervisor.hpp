@@ -21,19 +21,22 @@ struct ServiceConfig {
   Json section;                          ///< of the component, checked
   Json host;                             ///< HostConfig
   std::vector<std::string> environment;  ///< further entries for the worker; that of the start counts
+  std::vector<std::string>
+      device_classes;  ///< globs of the devices that its unit lets it open; that of the start counts
 };
 
 struct ServiceOptions {
   std::string component;
-  bool shipped_unit = false;  ///< the environment chooses no libraries
+  bool own_environment = false;  ///< the environment chooses no libraries
   /// Asked at the start and at each SIGHUP. An error then leaves the service as it is.
   std::function<Result<ServiceConfig>()> read;
 };
 
 /// Runs until SIGTERM or SIGINT. SIGHUP: the config is read again and the service run with it. One per process: it
-/// blocks these signals. The plugin is in a worker of its own, which dies with this process and with which it ends.
-/// Errors: `busy` the service runs already; the service's own; `plugin_defect` it crashed, or ended by itself;
-/// `timed_out` it did not stop within 20 s, or did not stand still within 30 s.
+/// blocks these signals. It ends, to be started afresh, when the kernel numbers the devices anew that its unit lets it
+/// open. The plugin is in a worker of its own, which dies with this process and with which it ends. Errors: `busy` the
+/// service runs already; the service's own; `plugin_defect` it crashed, or ended by itself; `timed_out` it did not stop
+/// within 20 s, or did not stand still within 30 s.
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui);
 
 }  // namespace slipway::core

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/driver_check.hpp"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -65,7 +63,10 @@ std::optional<Finding> DriverCheck::check_kernel() const {
 std::optional<Finding> DriverCheck::open_library() {
   if (nvml_ && nvml_->is_open() && nvml_->stuck() == 0) return std::nullopt;
   nvml_.reset();
-  auto choice = nvml::choose_library(host_, place_ ? place_->root : "/");
+  const std::string wanted = wanted_root_.empty() ? "/" : wanted_root_;
+  auto choice = nvml::choose_library(host_, place_ ? place_->root : wanted);
+  if (!choice && choice.error().code != ErrorCode::offline)
+    return fails(kDriverCheck, choice.error().what, choice.error().next);
   if (!choice) return not_tried(kDriverCheck, choice.error().what);
   auto opened = nvml::Nvml::open({.library = *choice, .call_limit = call_limit_, .attach = true});
   if (!opened)
@@ -77,8 +78,6 @@ std::optional<Finding> DriverCheck::open_library() {
 Finding DriverCheck::run() {
   place_ = find_driver(host_, wanted_root_);
   if (auto finding = check_kernel()) return give_up(std::move(*finding));
-  if (host_.live() && !place_ && std::getenv("SLIPWAY_NVML") == nullptr)
-    return give_up(fails(kDriverCheck, "the driver's library libnvidia-ml.so.1 is not there", "run `slipway apply`"));
   if (auto finding = open_library()) return give_up(std::move(*finding));
   Finding finding = ask_gpus();
   return passed(finding) ? finding : give_up(std::move(finding));

@@ -22,6 +22,7 @@ Result<Settings> read_settings(const Spec& spec) {
                   .directory = spec.text("directory"),
                   .port = static_cast<std::uint16_t>(port),
                   .address = spec.text("address"),
+                  .web_config = spec.text("web_config_file"),
                   .node = spec.text("node")};
 }
 

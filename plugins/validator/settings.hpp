@@ -19,6 +19,7 @@ struct Settings {
   std::string directory;
   std::uint16_t port = 0;  ///< 0: no gauges
   std::string address;
+  std::string web_config;  ///< the path of a web-config file; empty: neither TLS nor users
   std::string node;
 
   bool wants(const std::string& check) const;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <slipway/merge/document.hpp>
+#include <slipway/yaml/load.hpp>
 
 #include "yaml_scan.hpp"
 #include "yaml_value.hpp"
@@ -120,13 +121,13 @@ Result<YamlTree> read_yaml(const std::string& bytes, const std::string& path) {
   tree.root.kind = Kind::null;
   tree.value = Json::object();
   try {
-    if (count_yaml_documents(bytes) > 1)
+    if (yaml::count_documents(bytes) > 1)
       return Error{ErrorCode::unsupported,
                    path + " holds several YAML documents; it is not known which one counts",
                    path,
                    "keep one document in it, or change it by hand",
                    {}};
-    const YAML::Node node = YAML::Load(bytes);
+    const YAML::Node node = yaml::load(bytes);
     if (node.IsNull()) return tree;
     if (!node.IsMap()) return broken(path, 1, 1, "configuration", "it is no map at its top");
     std::string duplicate;

@@ -16,8 +16,4 @@ Json to_json(const YAML::Node& node, std::string& duplicate);
 /// Flow style. Strings are quoted wherever a YAML 1.1 or 1.2 reader could take them for something else.
 std::string render_yaml(const Json& value);
 
-/// 0, 1, or 2 for more. YAML::LoadAll() adds empty documents without end when a comma or a bracket follows one.
-/// Throws YAML::Exception as that does.
-int count_yaml_documents(const std::string& bytes);
-
 }  // namespace slipway::merge

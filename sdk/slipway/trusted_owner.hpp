@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/trusted_owner.hpp - whose files may be run: root's, the caller's, and in a user namespace slipway's own.
+// sdk/slipway/trusted_owner.hpp - whose files may be run, or decide what is done: root's, the caller's, and in a user
+// namespace slipway's own; and whether anybody else could exchange one.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <sys/types.h>
+
+#include <slipway/result.hpp>
+#include <slipway/root_dir.hpp>
 
 namespace slipway {
 
@@ -15,5 +20,17 @@ bool is_trusted_owner(uid_t owner);
 
 /// The same by hand. @param proc  the folder that is /proc
 bool is_trusted_owner(uid_t owner, uid_t caller, const std::string& proc);
+
+/// Walks to a file or folder as the kernel does, links and all, and returns its path without links. It, every folder
+/// and every link on the way belong to root or the caller, and none is writable by its group or by others; a folder of
+/// root's with the sticky bit (/tmp) may be, since only owners replace things there.
+/// Errors: `denied`, naming what anybody could change and the command that mends it; system_error().
+Result<std::string> safe_path(const std::string& path);
+
+/// Nobody else could have written what is at `path` of the root, nor put another thing in its place: that, each folder
+/// above it and each link on the way belong to such an owner, from the root folder itself on, and neither others nor a
+/// group besides 0 and the caller's may write there. Fine as far as the path does not exist.
+/// Errors: `denied`, naming who could, and what to do.
+Status check_only_ours(const RootDir& root, std::string_view path);
 
 }  // namespace slipway

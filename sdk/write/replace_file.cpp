@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/write/lock_file.hpp>
 #include <slipway/write/new_file.hpp>
 
 namespace slipway {
@@ -13,7 +14,6 @@ namespace {
 
 constexpr const char* kNew = ".slipway-new";
 constexpr unsigned kPermissionBits = 07777;
-constexpr mode_t kFolderMode = 0755;
 
 std::int64_t now_ns() {
   timespec now{};
@@ -23,17 +23,6 @@ std::int64_t now_ns() {
 
 Error not_replaceable(const std::string& path, const std::string& why, const std::string& next) {
   return Error{ErrorCode::conflict, path + " cannot be replaced: " + why, path, next, {}};
-}
-
-Status make_folders(const RootDir& root, const std::string& path) {
-  for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-    const std::string folder = path.substr(0, slash);
-    if (root.open_at(folder, O_PATH | O_DIRECTORY)) continue;
-    SLIPWAY_TRY(place, root.parent_of(folder));
-    if (::mkdirat(place.first.get(), place.second.c_str(), kFolderMode) != 0 && errno != EEXIST)
-      return system_error("make the folder", folder, errno);
-  }
-  return {};
 }
 
 /// What the new file takes over of the former one.
@@ -70,7 +59,8 @@ Status sync_folder(const RootDir& root, const std::string& path) {
 
 Status replace_file(const RootDir& root, const std::string& path, std::string_view content) {
   const std::string real = root.resolve(path).value_or(path);
-  SLIPWAY_CHECK(make_folders(root, real));
+  if (const auto slash = real.rfind('/'); slash != 0 && slash != std::string::npos)
+    SLIPWAY_CHECK(make_folders(root, real.substr(0, slash)));
   SLIPWAY_TRY(place, root.parent_of(real));
   const auto& [parent, name] = place;
   SLIPWAY_TRY(wanted, like(parent.get(), name, real));

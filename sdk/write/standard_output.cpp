@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/write/standard_output.hpp>
@@ -14,6 +15,7 @@
 namespace slipway {
 namespace {
 
+constexpr mode_t kUmask = 022;
 std::mutex output_mutex;
 int first_failure = 0;  // errno
 
@@ -60,7 +62,8 @@ int write_out(std::string_view text) {
 
 }  // namespace
 
-void hold_standard_streams() {
+void begin_program() {
+  ::umask(kUmask);
   // Open for reading alone, standard output takes nothing: what is written to it fails, as it does when it is closed.
   constexpr std::array kModes{O_RDONLY, O_RDONLY, O_WRONLY};
   for (int number = 0; number <= STDERR_FILENO; ++number)

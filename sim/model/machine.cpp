@@ -9,11 +9,13 @@
 #include <fstream>
 #include <sstream>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+
+#include <slipway/regular_file.hpp>
 
 #include "core/loader/installation.hpp"
 #include "sim/model/model.hpp"
-#include "sim/model/text.hpp"
 #include "sim/state/mig_rules.hpp"
 
 namespace slipway::core {
@@ -57,9 +59,9 @@ void set_place(const SimPciFunction& function, sim::Gpu& gpu) {
 void set_identity(const std::string& profile, unsigned index, sim::Gpu& gpu) {
   const std::uint64_t high = digest(fmt::format("{}/{:x}:{:x}:{:x}", profile, gpu.domain, gpu.bus, gpu.device));
   const std::uint64_t low = digest("uuid", high);
-  set_text(gpu.uuid, fmt::format("GPU-{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32U, (high >> 16U) & 0xffffU,
-                                 high & 0xffffU, low >> 48U, low & 0xffffffffffffULL));
-  set_text(gpu.serial, fmt::format("1{:012}", low % 1000000000000ULL));
+  sim::set_text(gpu.uuid, fmt::format("GPU-{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32U, (high >> 16U) & 0xffffU,
+                                      high & 0xffffU, low >> 48U, low & 0xffffffffffffULL));
+  sim::set_text(gpu.serial, fmt::format("1{:012}", low % 1000000000000ULL));
   gpu.minor = index;
   gpu.module_id = index + 1;
 }
@@ -127,7 +129,7 @@ Status apply_settings(const SimProfile& profile, sim::Machine& machine) {
     if (key == "driver" && value == "none") {
       machine.driver = sim::Driver::unloaded;
     } else if (key == "driver" && branch_of(value) >= 100) {
-      set_text(machine.driver_version, value);
+      sim::set_text(machine.driver_version, value);
       machine.driver_branch = branch_of(value);
     } else if (key == "mig") {
       for (unsigned i = 0; i < machine.gpu_count; ++i) SLIPWAY_CHECK(set_mig(value, machine.gpus[i]));
@@ -160,8 +162,8 @@ Result<SimMachine> make_sim_machine(const SimProfile& profile, const std::vector
   machine->magic = sim::kMagic;
   machine->layout = sim::kLayout;
   machine->size = sizeof(sim::Machine);
-  set_text(machine->profile, profile.name);
-  set_text(machine->driver_version, profile.driver_version);
+  sim::set_text(machine->profile, profile.name);
+  sim::set_text(machine->driver_version, profile.driver_version);
   machine->driver_branch = branch_of(profile.driver_version);
   machine->cuda_version = profile.cuda_version;
   machine->epoch = 1;
@@ -204,18 +206,17 @@ Status write_sim_machine(const sim::Machine& machine, const std::string& folder)
 
 Result<SimMachine> read_sim_machine(const std::string& folder) {
   const std::string file = (fs::path(folder) / kStateName).string();
-  std::ifstream in(file, std::ios::binary);
+  const auto bytes = read_regular(file, sizeof(sim::Machine), O_NOFOLLOW);  // a longer one is of another version
   auto machine = std::make_unique<sim::Machine>();
-  if (!in)
+  if (!bytes && bytes.error().code == ErrorCode::not_found)
     return Error{ErrorCode::not_found,
                  "there is no simulated machine",
                  file,
                  "make one with `slipway-sim FOLDER make PROFILE`",
                  {}};
-  in.read(reinterpret_cast<char*>(machine.get()), sizeof(sim::Machine));
-  const bool good = in.gcount() == static_cast<std::streamsize>(sizeof(sim::Machine)) &&
-                    machine->magic == sim::kMagic && machine->layout == sim::kLayout;
-  if (!good)
+  const bool whole = bytes && bytes->size() == sizeof(sim::Machine);
+  if (whole) std::memcpy(machine.get(), bytes->data(), sizeof(sim::Machine));
+  if (!whole || machine->magic != sim::kMagic || machine->layout != sim::kLayout)
     return Error{ErrorCode::invalid,
                  "this is no state of a simulated machine, or one of another version of slipway",
                  file,

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "core/loader/schema/check.hpp"
-#include "sim/model/text.hpp"
 
 namespace slipway::core {
 namespace {
@@ -133,7 +132,7 @@ std::uint32_t brand_of(const std::string& name) {
 
 sim::MigProfile mig_profile(const Json& value) {
   sim::MigProfile profile{};
-  set_text(profile.name, value["name"]);
+  sim::set_text(profile.name, value["name"]);
   profile.selector = number(value["selector"]);
   profile.id = number(value["id"]);
   profile.slices = number(value["slices"]);
@@ -169,9 +168,9 @@ sim::MigModel mig_of(const Json& value) {
 
 sim::Model model_of(const Json& value) {
   sim::Model model{};
-  set_text(model.name, value["model"]);
-  set_text(model.vbios, value["vbios"]);
-  set_text(model.part_number, value["part_number"]);
+  sim::set_text(model.name, value["model"]);
+  sim::set_text(model.vbios, value["vbios"]);
+  sim::set_text(model.part_number, value["part_number"]);
   model.brand = brand_of(value["brand"]);
   model.architecture = architecture_of(value["architecture"]);
   const std::string compute = value["compute"];

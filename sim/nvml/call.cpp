@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "sim/state/caps.hpp"
+#include "sim/state/mig_rules.hpp"
 
 namespace slipway::sim {
 namespace {

@@ -20,6 +20,8 @@ namespace {
 
 constexpr unsigned kPathSize = 4096;
 constexpr const char* kStateName = "machine";
+// A root's link or FIFO of that name is neither followed nor waited for.
+constexpr int kOwnFile = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
 pthread_mutex_t thread_mutex = PTHREAD_MUTEX_INITIALIZER;
 int file_descriptor = -1;
@@ -76,7 +78,7 @@ bool good(const Machine& state) {
 }
 
 bool read_state(const char* path, Machine* state) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = open(path, O_RDONLY | kOwnFile);
   if (file < 0) return false;
   const ssize_t got = read(file, state, sizeof(Machine));
   close(file);
@@ -127,10 +129,10 @@ void unmap() {
 
 void map(const char* path) {
   read_only = false;
-  file_descriptor = open(path, O_RDWR | O_CLOEXEC);
+  file_descriptor = open(path, O_RDWR | kOwnFile);
   if (file_descriptor < 0) {
     read_only = true;
-    file_descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    file_descriptor = open(path, O_RDONLY | kOwnFile);
   }
   struct stat status;
   if (file_descriptor < 0 || fstat(file_descriptor, &status) != 0 || status.st_size < off_t{sizeof(Machine)})

@@ -7,7 +7,11 @@
 // named.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
 #include "sim/state/functions.hpp"
 
@@ -204,5 +208,13 @@ struct Machine {
   Event events[kMaxEvents];
   FunctionState functions[kFunctionCount];
 };
+
+/// Sets a text of the machine: as much of it as there is place for, and NUL.
+template <std::size_t size>
+void set_text(char (&place)[size], const std::string& text) {
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::memcpy(place, text.data(), length);
+  place[length] = '\0';
+}
 
 }  // namespace slipway::sim

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim/state/mig_rules.hpp - which MIG instances a GPU has room for, where the driver puts them, and their ids.
+// sim/state/mig_rules.hpp - which MIG instances a GPU has room for, where the driver puts them, their ids, and the
+// minors of /dev/nvidia-caps, which are a fixed table of the open kernel modules.
 //
 // Pure functions of a Gpu. Codes are NVML's (nvmlReturn_t). Sources: published output of A100, A30 and H100 machines
 // for the placements and their order; the open kernel modules for the ids.
@@ -41,5 +42,17 @@ GpuInstance* create_instance(Gpu& gpu, unsigned profile, int start, bool lowest,
 ComputeInstance* create_compute(Gpu& gpu, GpuInstance& instance, std::uint32_t selector, int start, int* code);
 /// All instances of a GPU vanish, as at a reset.
 void clear_instances(Gpu& gpu);
+
+inline constexpr std::uint32_t kMigConfigMinor = 1;
+inline constexpr std::uint32_t kMigMonitorMinor = 2;
+
+/// Of a GPU instance, by the GPU's minor (0-31) and the instance's id (0-14).
+constexpr std::uint32_t capability_minor(std::uint32_t gpu_minor, std::uint32_t instance) {
+  return 3 + 135 * gpu_minor + 9 * instance;
+}
+/// Of a compute instance (0-7) of it.
+constexpr std::uint32_t capability_minor(std::uint32_t gpu_minor, std::uint32_t instance, std::uint32_t compute) {
+  return capability_minor(gpu_minor, instance) + 1 + compute;
+}
 
 }  // namespace slipway::sim

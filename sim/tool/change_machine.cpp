@@ -10,13 +10,6 @@
 namespace slipway::core {
 namespace {
 
-template <std::size_t size>
-void set_text(char (&place)[size], const std::string& text) {
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(place, text.data(), length);
-  place[length] = '\0';
-}
-
 /// Loading a driver anew makes all old handles void and takes the instances; before Ampere's successors the MIG mode
 /// survives in the infoROM.
 void reload(sim::Machine& machine) {
@@ -58,7 +51,7 @@ Status add_process(sim::Machine& machine, const Words& words) {
     SLIPWAY_TRY(kind, kind_of(words[4]));
     process.kind = kind;
   }
-  set_text(process.name, words.size() > 5 ? words[5] : "/usr/bin/python3");
+  sim::set_text(process.name, words.size() > 5 ? words[5] : "/usr/bin/python3");
   if (words.size() > 7) {
     SLIPWAY_TRY(instance, number_of(words[6]));
     SLIPWAY_TRY(compute, number_of(words[7]));
@@ -96,7 +89,7 @@ Status change_driver(sim::Machine& machine, const Words& words) {
     unsigned branch = 0;
     std::from_chars(words[0].data(), words[0].data() + words[0].size(), branch);
     if (branch < 100) return usage("'" + words[0] + "' is no driver version", "for example 550.90.07");
-    set_text(machine.driver_version, words[0]);
+    sim::set_text(machine.driver_version, words[0]);
     machine.driver_branch = branch;
     reload(machine);
   }

@@ -104,7 +104,7 @@ Status run(const Words& words) {
 int main(int count, char** values) {
   constexpr int kUsageExit = 64;
   const slipway::core::Words words(values + 1, values + count);
-  slipway::hold_standard_streams();
+  slipway::begin_program();
   try {
     const bool help = words.empty() || words[0] == "--help" || words[0] == "-h";
     if (help) slipway::write_standard_output(slipway::core::kHelp);

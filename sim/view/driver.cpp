@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/state/caps.hpp"
+#include "sim/state/mig_rules.hpp"
 #include "sim/view/tree.hpp"
 
 namespace slipway::core {

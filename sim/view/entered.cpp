@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <sys/stat.h>
+
 #include <slipway/local_host.hpp>
 
 #include "sim/model/machine.hpp"
@@ -21,9 +23,25 @@ Result<std::string> write_first_machine(const std::string& name, const std::stri
   return std::ranges::any_of(profile.settings, is_driver) ? std::string() : std::string(machine->driver_version);
 }
 
+/// What stays of the machine lies in the root itself: the simulator maps and writes it by its path, and an image's link
+/// would lead that to a file of the machine that builds it.
+Status check_no_link(const std::string& root) {
+  for (const char* part : {"/run", "/run/slipway", "/run/slipway/sim", "/run/slipway/sim/machine"}) {
+    struct stat info {};
+    if (::lstat((root + part).c_str(), &info) == 0 && !S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode))
+      return Error{ErrorCode::invalid,
+                   root + part + " is neither a folder nor a file, and the simulated machine is kept there",
+                   root + part,
+                   "remove it, or try the spec on another root",
+                   {}};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<EnteredMachine> enter_machine(const std::string& profile, const std::string& folder, const std::string& root) {
+  if (root != "/") SLIPWAY_CHECK(check_no_link(root));
   EnteredMachine machine;
   SLIPWAY_TRY(view, open_sim_view(profile, folder + "/view"));
   machine.kernel_view = view.folder;

@@ -4,15 +4,15 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
-#include <fstream>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/write/new_file.hpp>
 
-#include "sim/model/text.hpp"
 #include "sim/view/driver.hpp"
 
 namespace slipway::core {
@@ -46,17 +46,15 @@ bool is_version(std::string_view text) {
 }
 
 /// What was followed last: a driver that is another one by now is somebody's choice.
-std::string followed_file(const std::string& folder) { return folder + "/follows-driver"; }
+constexpr const char* kFollowed = "/follows-driver";
 
 std::string first_line(const std::string& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
+  const std::string text = read_regular(file, 4096, O_NOFOLLOW).value_or("");
+  return text.substr(0, text.find('\n'));
 }
 
 void give_driver(sim::Machine& machine, const std::string& version) {
-  set_text(machine.driver_version, version);
+  sim::set_text(machine.driver_version, version);
   std::from_chars(version.data(), version.data() + version.size(), machine.driver_branch);
   for (const auto& [branch, cuda] : kCudaOfBranch)
     if (branch == machine.driver_branch) machine.cuda_version = cuda;
@@ -78,13 +76,13 @@ std::string installed_driver_version(const Host& host) {
 Status follow_installed_driver(const std::string& folder, const std::string& profile_version,
                                const std::string& version) {
   const std::string path = folder + "/machine";
-  const Fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const Fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) return errno == ENOENT ? Status{} : Status(system_error("open", path, errno));
   while (::flock(file.get(), LOCK_EX) != 0)
     if (errno != EINTR) return system_error("lock", path, errno);
   SLIPWAY_TRY(machine, read_sim_machine(folder));
   const std::string has = machine->driver_version;
-  if (has == version || (has != profile_version && has != first_line(followed_file(folder)))) return {};
+  if (has == version || (has != profile_version && has != first_line(folder + kFollowed))) return {};
   give_driver(*machine, version);
   // The head alone: those who have the machine mapped see it at once, and the rest of it may be theirs.
   constexpr std::size_t kFrom = offsetof(sim::Machine, driver_version);
@@ -92,8 +90,8 @@ Status follow_installed_driver(const std::string& folder, const std::string& pro
   const auto* const bytes = reinterpret_cast<const char*>(machine.get());
   if (::pwrite(file.get(), bytes + kFrom, kTo - kFrom, kFrom) != static_cast<ssize_t>(kTo - kFrom))
     return system_error("write", path, errno);
-  std::ofstream(followed_file(folder)) << version << '\n';
-  return {};
+  SLIPWAY_TRY(own, RootDir::open(folder));  // no link of that name leads anywhere
+  return replace_file(own, kFollowed, version + "\n");
 }
 
 }  // namespace slipway::core

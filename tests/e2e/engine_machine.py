@@ -60,6 +60,13 @@ def add_libraries(root):
     must(["ldconfig", "-r", root])
 
 
+def let_services_simulate(root):
+    """The simulator's library, unlike a driver's, writes to a file: the units of services let it."""
+    folder = root / "etc/systemd/system/slipway-.service.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "simulator.conf").write_text("[Service]\nReadWritePaths=-/driver -/sim\n")
+
+
 class EngineMachine:
     def __init__(self, work, suite, files=None):
         """`files`: paths inside and their text, there before the machine boots."""
@@ -89,6 +96,7 @@ class EngineMachine:
         (self.root / "driver").mkdir()
         make_driver_root(self.root / "driver")
         make_machine(self.root / "sim", ",visible=nodes")
+        let_services_simulate(self.root)
         container = work / f"container-{self.root.name}"
         make_container_root(container)
         copy_program(container, "sleep")

@@ -11,7 +11,7 @@ import tempfile
 
 from cdi_podman import NODES, make_driver_root
 from checks import Checks, differences, picture
-from engine_machine import EngineMachine
+from engine_machine import EngineMachine, let_services_simulate
 from portable import LABELS, text_of
 from slipway_host import BUILD, TREE, VERSION, must, run, script
 
@@ -46,6 +46,7 @@ class Machine(EngineMachine):
         state = self.root / "driver/run/slipway/sim"
         shutil.rmtree(state, ignore_errors=True)
         must([BUILD / "bin/slipway-sim", state, "make", f"h100x{gpus},driver={VERSION}"])
+        let_services_simulate(self.root)
 
     def slipway(self, *words):
         return self.run(f"{FOLDER}/bin/slipway", *words)

@@ -21,7 +21,10 @@ metadata: {name: nri}
 spec:
   hardware: assume
   components:
-    runtime: {engines: [containerd], mode: nri}
+    runtime:
+      engines: [containerd]
+      mode: nri
+      requests: [{namespaces: [default], devices: ["nvidia.com/gpu=*"]}]  # there is no kubelet that gives devices
 """
 NO_NRI = VERSION_3 + """[plugins."io.containerd.nri.v1.nri"]
   disable = true
@@ -106,6 +109,12 @@ def check_requests(checks, pods, uuids):
     checks.that(all(uuid in out for uuid in uuids), "one that asks for all sees all", out)
     out = pods.look_inside()
     checks.that(sees_none(out), "one that asks for nothing sees none", out)
+    for device in ("management.nvidia.com/gpu=all", "nvidia.com/gds=all"):
+        out = pods.look_inside(annotations={"cdi.k8s.io/x": device})
+        checks.that(out.startswith("not made") and f"requests: [{{namespaces: [default], devices: [{device}]}}]" in out,
+                    f"a pod whose annotation names {device}, which no rule has, is not made, and the rule is named", out)
+    out = pods.look_inside(environment={"NVIDIA_VISIBLE_DEVICES": "management.nvidia.com/gpu=all"})
+    checks.that(sees_none(out), "a variable that names it gives nothing", out)
     out = pods.look_inside(environment={"NVIDIA_VISIBLE_DEVICES": "99"})
     checks.that(out.startswith("not made") and "there is no device nvidia.com/gpu=99" in out,
                 "one that asks for a GPU that is not there is not made, with the reason", out)

@@ -8,12 +8,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "artifact/io/sha256.hpp"
 #include "artifact/unpack/unpack.hpp"
-#include "tests/fuzz/fuzz_check.hpp"
+#include "tests/fuzz/scratch_tree.hpp"
 
 namespace {
 
@@ -34,30 +31,10 @@ class Bytes final : public slipway::artifact::ByteSource {
   std::string_view left_;
 };
 
-/// /dev/shm/slipway-fuzz-PID, removed at the end of the program.
-class Scratch {
- public:
-  Scratch() : folder_("/dev/shm/slipway-fuzz-" + std::to_string(::getpid())) { fs::create_directories(folder_); }
-  ~Scratch() { fs::remove_all(folder_); }
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
-};
-
-void check_tree(const fs::path& tree) {
-  for (const auto& entry : fs::recursive_directory_iterator(tree)) {
-    struct stat info {};
-    demand(::lstat(entry.path().c_str(), &info) == 0, "what is there can be looked at");
-    demand(S_ISREG(info.st_mode) || S_ISDIR(info.st_mode) || S_ISLNK(info.st_mode), "no devices or pipes");
-    demand((info.st_mode & (S_ISUID | S_ISGID)) == 0, "no setuid or setgid");
-  }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Scratch scratch;
+  static const slipway::fuzz::Scratch scratch;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   slipway::artifact::Descriptor layer;
   layer.size = size;
@@ -71,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto unpacked = slipway::artifact::unpack(std::make_unique<Bytes>(bytes), layer, options, {});
   slipway::fuzz::demand_presentable(unpacked);
   demand(fs::exists(options.into) == unpacked.ok(), "a layer is there whole or not at all");
-  if (unpacked) check_tree(options.into);
+  if (unpacked) slipway::fuzz::demand_plain(options.into);
   fs::remove_all(options.into);
   demand(fs::is_empty(scratch.folder()), "nothing appears beside the layer's folder");
   return 0;

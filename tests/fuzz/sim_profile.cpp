@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/sim_profile.cpp - profiles and models of simulated machines, which users write themselves.
 #include <cstdint>
-#include <cstring>
-#include <string>
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "sim/model/model.hpp"
 #include "sim/model/profile.hpp"
 #include "sim/state/mig_rules.hpp"
-#include "tests/fuzz/fuzz_check.hpp"
+#include "tests/fuzz/scratch_tree.hpp"
 
 namespace {
 
@@ -30,14 +25,11 @@ void fill(const sim::Model& model) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const int file = memfd_create("profile.yaml", MFD_CLOEXEC);
-  if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size)) std::abort();
-  const std::string path = "/proc/self/fd/" + std::to_string(file);
-  const auto profile = core::read_sim_profile(path, {});
+  const fuzz::MemoryFile file({reinterpret_cast<const char*>(data), size});
+  const auto profile = core::read_sim_profile(file.path(), {});
   fuzz::demand_presentable(profile);
-  const auto model = core::read_sim_model(path);
+  const auto model = core::read_sim_model(file.path());
   fuzz::demand_presentable(model);
   if (model) fill(*model);
-  close(file);
   return 0;
 }

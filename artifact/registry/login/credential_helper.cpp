@@ -20,7 +20,7 @@ namespace slipway::artifact {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kLimit{30};
+constexpr int kLookAgainMs = 5;
 constexpr std::size_t kMaxAnswer = 64UL << 10;
 
 Error failed(const std::string& program, ErrorCode code, const std::string& why) {
@@ -48,15 +48,19 @@ class Child {
   ~Child() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
-    static_cast<void>(wait());
+    static_cast<void>(wait(Clock::time_point::max()));
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Its exit status; 128 and more when a signal ended it.
-  int wait() {
+  /// Its exit status; 128 and more when a signal ended it; nothing when it goes on beyond the deadline.
+  std::optional<int> wait(Clock::time_point deadline) {
     int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    for (pid_t ended = 0; ended != pid_;) {
+      ended = ::waitpid(pid_, &status, WNOHANG);
+      if (ended < 0 && errno != EINTR) break;  // SIGCHLD is ignored: the kernel has taken its status
+      if (ended == 0 && Clock::now() >= deadline) return std::nullopt;
+      if (ended == 0) (void)::poll(nullptr, 0, kLookAgainMs);
     }
     pid_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -87,15 +91,19 @@ int spawn(const std::string& program, const Pipe& in, const Pipe& out, pid_t& pi
   return problem;
 }
 
-Result<std::string> read_answer(const Fd& from, const std::string& program) {
-  const auto deadline = Clock::now() + kLimit;
+Error too_late(const std::string& program, std::chrono::seconds limit) {
+  return failed(program, ErrorCode::timed_out, "did not end within " + std::to_string(limit.count()) + " s");
+}
+
+Result<std::string> read_answer(const Fd& from, const std::string& program, Clock::time_point deadline,
+                                std::chrono::seconds limit) {
   std::string answer;
   while (true) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd watched{.fd = from.get(), .events = POLLIN, .revents = 0};
     const int ready = left > 0 ? ::poll(&watched, 1, static_cast<int>(left)) : 0;
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return failed(program, ErrorCode::timed_out, "did not answer within 30 s");
+    if (ready <= 0) return too_late(program, limit);
     std::array<char, 4096> buffer{};
     const ssize_t count = ::read(from.get(), buffer.data(), buffer.size());
     if (count <= 0) return answer;
@@ -106,7 +114,8 @@ Result<std::string> read_answer(const Fd& from, const std::string& program) {
 
 }  // namespace
 
-Result<std::optional<Credentials>> ask_helper(const std::string& helper, const std::string& server) {
+Result<std::optional<Credentials>> ask_helper(const std::string& helper, const std::string& server,
+                                              std::chrono::seconds limit) {
   const std::string program = "docker-credential-" + helper;
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
   if (helper.empty() || helper.find_first_not_of(kLetters) != std::string::npos)
@@ -123,8 +132,11 @@ Result<std::optional<Credentials>> ask_helper(const std::string& helper, const s
   // A helper may end without reading: that shows in its answer.
   static_cast<void>(!::send(in.writer.get(), line.data(), line.size(), MSG_NOSIGNAL));
   in.writer.reset();
-  SLIPWAY_TRY(answer, read_answer(out.reader, program));
-  const int status = child.wait();
+  const auto deadline = Clock::now() + limit;
+  SLIPWAY_TRY(answer, read_answer(out.reader, program, deadline, limit));
+  const auto ended = child.wait(deadline);  // its answer is whole, and it may go on all the same
+  if (!ended) return too_late(program, limit);
+  const int status = *ended;
   if (status != 0 && answer.find("credentials not found") != std::string::npos) return std::optional<Credentials>();
   if (status != 0) return failed(program, ErrorCode::invalid, "failed with exit status " + std::to_string(status));
   const auto value = parse_json(answer, "the answer");

@@ -5,6 +5,7 @@
 // Source of the format: docker's config.json (auths, credHelpers, credsStore) and containers-auth.json(5).
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -29,8 +30,10 @@ struct Credentials {
 Result<std::optional<Credentials>> find_credentials(const Reference& reference, const std::string& auth_file);
 
 /// Asks `docker-credential-HELPER get` for a server; nothing where it knows none.
-/// Errors: `not_found` no such helper in PATH; `timed_out` after 30 s; `invalid` its name or answer is malformed.
-Result<std::optional<Credentials>> ask_helper(const std::string& helper, const std::string& server);
+/// @param limit  until it has answered and ended; then it is killed
+/// Errors: `not_found` no such helper in PATH; `timed_out`; `invalid` its name or answer is malformed, or too long.
+Result<std::optional<Credentials>> ask_helper(const std::string& helper, const std::string& server,
+                                              std::chrono::seconds limit = std::chrono::seconds(30));
 
 std::string base64_encode(const std::string& bytes);
 /// Nothing when it is no base64.

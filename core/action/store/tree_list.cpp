@@ -71,7 +71,7 @@ Status hash_files(const RootDir& folder, Entries& entries) {
     for (std::size_t i = next++; i < entries.size(); i = next++) {
       if (entries[i]["type"] != "regular") continue;
       const auto path = entries[i]["path"].get<std::string>();
-      const auto file = folder.open_at(path, O_RDONLY | O_NOFOLLOW);
+      const auto file = open_regular(folder, path, O_NOFOLLOW);
       auto digest = file ? digest_of_file(file->get(), path) : Result<std::string>(file.error());
       if (digest) {
         entries[i]["digest"] = *digest;

@@ -179,13 +179,13 @@ class UnpackKind final : public ActionKind {
     for (const auto& [as, name] : store.links) {
       const std::string path = store.path(name);
       SLIPWAY_TRY(found, list_of(context.root, path));
-      const auto file = context.root.root().open_at(path + ".files", O_RDONLY);
-      if (!file) {
+      const auto wanted = read_regular(context.root.root(), path + ".files", kListBytes);
+      if (!wanted && wanted.error().code != ErrorCode::not_found) return wanted.error();
+      if (!wanted) {
         problems.push_back(path + ".files is missing, so " + as + " cannot be checked");
         continue;
       }
-      SLIPWAY_TRY(wanted, read_all(file->get(), path + ".files", kListBytes));
-      for (const std::string& problem : compare_lists(wanted, found)) problems.push_back(path + "/" + problem);
+      for (const std::string& problem : compare_lists(*wanted, found)) problems.push_back(path + "/" + problem);
     }
     return problems;
   }

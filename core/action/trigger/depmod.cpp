@@ -71,6 +71,7 @@ Result<Prospect> foresee_depmod(const std::string& release, const Host& host) {
   if (!has_own(host)) {
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     if (here) SLIPWAY_CHECK(check_links(release, root));
+    if (here) SLIPWAY_CHECK(check_in_root(host));
     return here ? Result(Prospect{"depmod of this machine", {}}) : tool_missing(host, kDepmod, doing, "kmod");
   }
   const Status runs = here ? Status{} : check_in_root(host);

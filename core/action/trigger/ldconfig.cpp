@@ -39,7 +39,9 @@ Result<ToolEnd> run_offline(ActionContext& context) {
     auto end = run_in_root(context.root, {"ldconfig", "-v"}, kLdconfigLimit);
     if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool("ldconfig")) return end;
   }
-  return run_here({"ldconfig", "-v", "-r", context.root.root().folder()}, kLdconfigLimit);
+  auto end = run_beside(context.root, {"ldconfig", "-v", "-r", kRootBeside}, kLdconfigLimit);
+  if (end || end.error().code != ErrorCode::unsupported) return end;
+  return run_here({"ldconfig", "-v", "-r", context.root.root().folder()}, kLdconfigLimit);  // it enters that root
 }
 
 /// Links that ldconfig made ("\tlibx.so.1 -> libx.so.1.2 (changed)" below "/folder: (from …)") get the epoch too.

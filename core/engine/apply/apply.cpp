@@ -447,7 +447,8 @@ Status go_back(Session& session, const std::vector<std::string>& names, ApplyRes
 }  // namespace
 
 Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const ApplyOptions& options) {
-  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root));
+  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+  SLIPWAY_CHECK(session.state().keep_private());
   ApplyResult result;
   Apply apply(session, options, result);
   const Status ran = apply.run(spec);

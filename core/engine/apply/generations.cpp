@@ -3,8 +3,6 @@
 
 #include <filesystem>
 
-#include <sys/stat.h>
-
 #include "core/spec/document.hpp"
 
 namespace slipway::core {
@@ -32,11 +30,6 @@ std::string kept_spec_file(Session& session, const HostSpec& spec) {
   std::error_code problem;
   const auto absolute = std::filesystem::absolute(file, problem);
   return problem ? spec.file : absolute.string();
-}
-
-bool is_private(const std::string& spec_file) {
-  struct stat info {};
-  return ::stat(spec_file.c_str(), &info) == 0 && (info.st_mode & S_IROTH) == 0;
 }
 
 Result<Generation> generation_of(Session& session, const PlannedRun& run) {
@@ -78,7 +71,7 @@ Result<int> record_generation(Session& session, const PlannedRun& run) {
   SLIPWAY_TRY(generation, generation_of(session, run));
   if (current && same(*current, generation)) return current->number;
   generation.number = current ? current->number + 1 : 1;  // a later file is what a crash left
-  SLIPWAY_CHECK(state.write_current(generation, is_private(run.spec.file)));
+  SLIPWAY_CHECK(state.write_current(generation));
   return generation.number;
 }
 

@@ -3,7 +3,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+
+#include <slipway/regular_file.hpp>
 
 #include "core/action/store/store.hpp"
 
@@ -125,11 +126,8 @@ void ComponentLayers::remember_failure(const Json& layer, const Error& error) co
 
 std::optional<Error> ComponentLayers::known_failure(const Json& layer) const {
   const std::string file = build_file(layer, ".json");
-  std::ifstream in(file);
-  if (!in) return std::nullopt;
-  std::ostringstream text;
-  text << in.rdbuf();
-  const Json value = parse_foreign(text.str());
+  const auto text = read_regular(file, std::size_t{1} << 24U);
+  const Json value = text ? parse_foreign(*text) : Json(Json::value_t::discarded);
   if (value.is_discarded()) return std::nullopt;
   Error error = error_from_json(value);
   error.what = "an earlier build failed, and nothing that it depends on has changed since: " + error.what;

@@ -48,12 +48,13 @@ bool journal_exists(Session& session) { return ::access(session.state().journal_
 Result<Unfinished> read_unfinished(Session& session) {
   Unfinished found;
   if (!journal_exists(session)) return found;
-  found.at_work = RootLock::other_holder(session.host_config().root);
+  found.at_work = RootLock::other_holder(session.host_config().root, session.host_config().live);
   if (!found.at_work.empty()) return found;
   if (::access(session.state().journal_path().c_str(), R_OK | W_OK) != 0) {  // a look by somebody who may not write
     found.recovery = true;
     return found;
   }
+  SLIPWAY_CHECK(session.state().check_journal());
   SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
   return unfinished_of(*journal);
 }
@@ -81,6 +82,7 @@ Status write_down_committed(Session& session, Journal& journal) {
 Result<Recovered> open_and_recover(Session& session) {
   Recovered recovered;
   SLIPWAY_CHECK(session.state().prepare());
+  SLIPWAY_CHECK(session.state().check_journal());
   SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
   SLIPWAY_TRY(steps, journal->open_steps());
   std::set<std::string> components;

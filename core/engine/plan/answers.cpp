@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/trusted_owner.hpp>
 #include <slipway/write/new_file.hpp>
 
 #include "core/loader/plugin_file.hpp"
@@ -22,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kFormat = 1;
-constexpr off_t kLongestFile = off_t{16} << 20U;
+constexpr std::size_t kLongestFile = std::size_t{16} << 20U;
 constexpr std::size_t kMostAnswers = 64;  // in one file: detect, plan, and a check for each custom action
 constexpr std::size_t kMostFiles = 256;   // of all roots: a pipeline that names each root anew must not fill the disk
 
@@ -35,19 +37,7 @@ LookKey new_key() {
 /// The file, when it is whole and nobody but root and the caller could have written it.
 std::string read_own_file(const std::string& path) {
   const auto real = safe_path(path);
-  if (!real) return {};
-  const Fd fd(::open(real->c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat info {};
-  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > kLongestFile) return {};
-  std::string text(static_cast<std::size_t>(info.st_size), '\0');
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t got = ::pread(fd.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return {};
-    done += static_cast<std::size_t>(got);
-  }
-  return text;
+  return real ? read_regular(*real, kLongestFile, O_NOFOLLOW).value_or("") : std::string();
 }
 
 /// Volatile facts hold for one moment (Facts::set_volatile).

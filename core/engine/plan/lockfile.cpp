@@ -4,25 +4,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 
 #include <unistd.h>
+
+#include <slipway/regular_file.hpp>
 
 #include "core/spec/document.hpp"
 
 namespace slipway::core {
-namespace {
-
-Result<std::string> read_file(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return system_error("read", file, errno == 0 ? ENOENT : errno);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-}  // namespace
-
 Result<Lock> Lock::from_json(const Json& value, const std::string& origin) {
   if (!value.is_object() || value.value("kind", "") != "Lock" || value.value("apiVersion", "") != kApiVersion)
     return Error{ErrorCode::invalid,
@@ -36,13 +25,13 @@ Result<Lock> Lock::from_json(const Json& value, const std::string& origin) {
 }
 
 Result<Lock> Lock::read(const std::string& file) {
-  SLIPWAY_TRY(text, read_file(file));
+  SLIPWAY_TRY(text, read_regular(file, kMostBytes));
   return from_json(parse_foreign(text), file);
 }
 
 Status Lock::write(const std::string& file) const {
   const std::string text = pretty(to_json());
-  if (const auto old = read_file(file); old && *old == text) return {};
+  if (const auto old = read_regular(file, kMostBytes); old && *old == text) return {};
   const std::string temporary = file + ".slipway-new";
   std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
   out << text;

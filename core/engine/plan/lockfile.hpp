@@ -18,6 +18,8 @@ namespace slipway::core {
 
 class Lock {
  public:
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;  ///< that are read of a file
+
   Lock() = default;
   /// Errors: `invalid` when it is no lock of this apiVersion; `origin` goes into the message.
   static Result<Lock> from_json(const Json& value, const std::string& origin);

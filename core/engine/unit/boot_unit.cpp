@@ -5,6 +5,7 @@
 #include "core/action/unit/systemd.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/loader/nearest.hpp"
+#include "sandbox/unit/unit_text.hpp"
 
 namespace slipway::core {
 namespace {
@@ -21,31 +22,6 @@ std::string before_lines(const Session& session, const HostSpec& spec) {
   for (const std::string& unit : units) lines += "Before=" + unit + "\n";
   return lines;
 }
-
-std::string unit_text(const std::string& program, const std::string& before) {
-  return R"([Unit]
-Description=slipway: finish provisioning on this boot
-# The image's kernel modules and firmware are there; who needs what is made here waits for it.
-After=local-fs.target systemd-modules-load.service systemd-udevd.service
-)" + before +
-         R"(ConditionPathExists=/var/lib/slipway/generations/current
-)" + unit_while_installed(program) +
-         R"(
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=)" +
-         unit_word(program) + R"( apply --boot
-TimeoutStartSec=15min
-
-[Install]
-WantedBy=multi-user.target
-)";
-}
-
-}  // namespace
-
-namespace {
 
 /// Where packages and `slipway install` put plugins, which are those that count at a boot.
 constexpr const char* kPluginFolders[] = {"/usr/lib/slipway/installed/current/lib/slipway/plugins",
@@ -105,7 +81,7 @@ Plan boot_plan(const Session& session, const HostSpec& spec) {
   Plan plan;
   const std::string program = unit_program(session);
   plan.add(action::systemd_unit({.name = kUnitName,
-                                 .content = unit_text(program, before_lines(session, spec)),
+                                 .content = boot_unit_text(program, before_lines(session, spec)),
                                  .enabled = true,
                                  .started = false}))
       .because("modules, device nodes and the like need the running machine");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/unit/units.hpp"
+#include "sandbox/unit/unit_text.hpp"
 
 namespace slipway::core {
 namespace {
@@ -18,24 +19,6 @@ std::string rule_text(const std::string& unit, const std::string& device) {
          "\", TAG+=\"systemd\", ENV{SYSTEMD_WANTS}+=\"" + unit + "\"\n";
 }
 
-std::string unit_text(const Manifest& manifest, const std::string& program, bool waits_for_device) {
-  const std::string command = unit_word(program) + " service " + manifest.component;
-  return "[Unit]\nDescription=slipway: " + manifest.component + ", " + manifest.purpose +
-         "\nAfter=local-fs.target slipway-boot.service\n" + unit_while_installed(program) +
-         "\n[Service]\nType=notify\n" + (waits_for_device ? "ExecCondition=" + command + " --boot --condition\n" : "") +
-         "ExecStart=" + command + R"( --boot
-ExecReload=/bin/kill -HUP $MAINPID
-Restart=always
-RestartSec=2
-# A loop that does not turn any more is ended and started afresh.
-WatchdogSec=90
-TimeoutStopSec=30
-
-[Install]
-WantedBy=multi-user.target
-)";
-}
-
 }  // namespace
 
 Status add_service_unit(Session& session, const Manifest& manifest, const Json& section, Plan& plan) {
@@ -51,6 +34,8 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
             {"spec", section},
             {is_program ? "program" : "library", file}};
   if (!device.empty()) left["device"] = device;
+  if (const Json& needs = manifest.service_needs; needs.contains("device_classes"))
+    left["device_classes"] = needs["device_classes"];
   if (session.assumes_hardware()) left["hardware"] = "assume";
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
       .because("what the service is run with")
@@ -62,7 +47,8 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   const std::string program = unit_program(session);
   const bool installed = session.host().exists(program);
   plan.add(action::systemd_unit({.name = unit,
-                                 .content = unit_text(manifest, program, !device.empty()),
+                                 .content = service_unit_text({manifest.component, manifest.purpose, program,
+                                                               !device.empty(), manifest.service_needs, section}),
                                  .enabled = true,
                                  .started = installed}))
       .because("the component has a service");

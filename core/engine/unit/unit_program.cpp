@@ -20,22 +20,4 @@ std::string unit_program(const Session& session) {
   return unit_program_in(session.host_config().root, own_prefix().string(), is_portable());
 }
 
-std::string unit_word(const std::string& path) {
-  std::string word;
-  bool quoted = false;
-  for (const char c : path) {
-    if (c == '%') word += c;  // else the start of a specifier
-    if (c == '"' || c == '\\') word += '\\';
-    quoted = quoted || c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '\\' || c == ';';
-    word += c;
-  }
-  return quoted ? '"' + word + '"' : word;
-}
-
-std::string unit_while_installed(const std::string& program) {
-  std::string path;
-  for (const char c : program) path += c == '%' ? std::string("%%") : std::string(1, c);  // not split into words
-  return "ConditionFileIsExecutable=" + path + "\n";
-}
-
 }  // namespace slipway::core

@@ -72,6 +72,10 @@ class ProcessWorker final : public Worker {
   Result<Json> read_reply(const Json& message) const;
   Error ended(const WorkerEvents& events);
   Error end_because(const Error& error);
+  Error over_memory() const {
+    return misbehaved(failed(), "ran out of memory, of which it may use " +
+                                    std::to_string(options_.memory_limit_bytes >> 20U) + " MiB,");
+  }
   Failed failed() const { return {options_.name, phase_, options_.plugin_path, output_.last_lines()}; }
 
   WorkerOptions options_;
@@ -131,8 +135,11 @@ std::optional<Error> ProcessWorker::wait(const Turn& turn) {
   std::array<pollfd, 4> wanted{
       pollfd{channel_.fd(), channel_events, 0}, pollfd{process_.printed ? process_.printed.get() : -1, POLLIN, 0},
       pollfd{process_.handle ? process_.handle.get() : -1, POLLIN, 0}, pollfd{turn.events.watched, POLLIN, 0}};
+  constexpr std::int64_t kLookMs = 200;
+  const bool looks = family_->group().needs_looks();
+  if (looks && family_->group().excess() != ExceededLimit::none) return end_because(over_memory());
   const auto left = std::chrono::ceil<milliseconds>(turn.deadline - Clock::now());
-  const auto pause = std::clamp<std::int64_t>(left.count(), 0, std::int64_t{3600} * 1000);
+  const auto pause = std::clamp<std::int64_t>(left.count(), 0, looks ? kLookMs : std::int64_t{3600} * 1000);
   if (poll(wanted.data(), wanted.size(), static_cast<int>(pause)) < 0 && errno != EINTR)
     return end_because(system_error("wait for", "the worker of " + options_.name, errno));
   if (wanted[3].revents != 0 && turn.events.on_watched) turn.events.on_watched();
@@ -274,8 +281,9 @@ Error ProcessWorker::ended(const WorkerEvents& events) {
   output_.flush(events.log);
   if (!status) return end_because(misbehaved(failed(), "closed its connection to slipway"));
   over_ = true;
+  const bool no_memory = family_->group().excess() == ExceededLimit::memory;
   (void)family_->end();
-  return ended_by_itself(failed(), *status);
+  return no_memory ? over_memory() : ended_by_itself(failed(), *status);
 }
 
 Error ProcessWorker::end_because(const Error& error) {
@@ -286,7 +294,8 @@ Error ProcessWorker::end_because(const Error& error) {
 }  // namespace
 
 Result<std::unique_ptr<Worker>> start_worker(const WorkerOptions& options) {
-  auto family = std::make_unique<Family>();
+  auto family = std::make_unique<Family>(ProcessLimits{.memory_bytes = options.memory_limit_bytes,
+                                                       .files_in_memory_count = options.files_in_memory_count});
   SLIPWAY_TRY(process, spawn_worker(options, *family));
   return std::unique_ptr<Worker>(std::make_unique<ProcessWorker>(options, std::move(family), std::move(process)));
 }

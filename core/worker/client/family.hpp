@@ -2,9 +2,9 @@
 // core/worker/client/family.hpp - a worker with all that it started, so that all of it can be ended.
 //
 // A plugin may start what it likes, so there are several nets: the session and process group; a cgroup of its own where
-// one can be made (cgroup2, Linux 5.14 for cgroup.kill); the name in the environment that descendants inherit; and the
-// mark of all workers (worker_mark.hpp). This process is made the subreaper of all: who loses its parent becomes our
-// child, and is found there.
+// one can be made (cgroup2, Linux 5.14 for cgroup.kill), which also limits memory; the name in the environment that
+// descendants inherit; and the mark of all workers (worker_mark.hpp). This process is made the subreaper of all: who
+// loses its parent becomes our child, and is found there.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,22 @@
 
 #include <sys/types.h>
 
+#include <slipway/confine/process_limits.hpp>
 #include <slipway/result.hpp>
-#include <slipway/root_dir.hpp>
 
 namespace slipway::core {
 
 class Family {
  public:
   /// A new name, and a cgroup if possible.
-  Family();
-  Family(const Family&) = delete;
-  Family& operator=(const Family&) = delete;
-  ~Family();
+  explicit Family(const ProcessLimits& limits = {});
 
   /// "NAME=value" for the environment of the worker.
   std::string marker() const;
   /// Descriptor of the cgroup's folder; -1 without one.
-  int cgroup() const { return cgroup_.get(); }
+  int cgroup() const { return group_.cgroup2(); }
+
+  const LimitedProcesses& group() const { return group_; }
 
   /// Starts the worker by `fork`, which gives its pid. Once per family.
   Result<pid_t> start(const std::function<Result<pid_t>()>& fork);
@@ -40,15 +39,11 @@ class Family {
   bool end();
 
  private:
-  void make_cgroup();
-  void kill_cgroup() const;
   void end_orphans();
   bool end_some_orphans();
   bool is_member(pid_t child) const;
 
-  std::string name_;
-  std::string cgroup_path_;
-  Fd cgroup_;
+  LimitedProcesses group_;
   pid_t worker_ = 0;
   bool reaped_ = false;
 };

@@ -102,8 +102,7 @@ Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family)
   SLIPWAY_TRY(channel, make_ends(make_channel));
   SLIPWAY_TRY(printed, make_ends(make_pipe));
   SLIPWAY_TRY(nothing, high(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null"));
-  std::array<std::string, 4> arguments{path, options.plugin_path, std::to_string(getpid()),
-                                       std::to_string(options.memory_limit_bytes)};
+  std::array<std::string, 3> arguments{path, options.plugin_path, std::to_string(getpid())};
   std::string marker = family.marker();
   Program program{.path = path.c_str(),
                   .descriptors = {nothing.get(), printed.theirs.get(), printed.theirs.get(), channel.theirs.get()}};

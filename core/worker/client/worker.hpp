@@ -33,17 +33,14 @@ struct WorkerEvents {
   std::function<void()> alive;                                             ///< its loop turns
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr std::uint64_t kWorkerMemoryBytes = 0;  // a sanitizer maps terabytes
-#else
 inline constexpr std::uint64_t kWorkerMemoryBytes = 1ULL << 30;
-#endif
 
 struct WorkerOptions {
   std::string plugin_path;
   bool is_program = false;                                ///< it is started itself, not slipway-worker with it
   std::string name;                                       ///< for messages: the component, or "artifact"
-  std::uint64_t memory_limit_bytes = kWorkerMemoryBytes;  ///< address space (RLIMIT_AS); 0: no limit
+  std::uint64_t memory_limit_bytes = kWorkerMemoryBytes;  ///< of it and all that it starts; 0: no limit
+  bool files_in_memory_count = true;                      ///< sdk/confine/slipway/confine/process_limits.hpp
   bool trust_environment = true;                          ///< pass SLIPWAY_ variables on
   std::vector<std::string> environment;  ///< further entries, "NAME=VALUE", before those of this process
 };

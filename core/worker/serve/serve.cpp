@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker/serve/serve.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <slipway/write/standard_output.hpp>
 
 #include "core/worker/serve/connection.hpp"
 
@@ -30,27 +31,18 @@ void set_oom_score() {
   if (file >= 0) close(file);
 }
 
-/// The hard limits stay as they are: programs that a plugin runs through the SDK get them back
-/// (sdk/src/host/child.cpp).
-void limit(__rlimit_resource_t what, rlim_t value) {
-  rlimit now{};
-  if (getrlimit(what, &now) != 0) return;
-  now.rlim_cur = std::min(value, now.rlim_max);
-  (void)setrlimit(what, &now);
-}
-
 /// What must hold before the first instruction of the plugin. @return false when nobody is there to serve
-bool settle(pid_t parent, rlim_t memory) {
+bool settle(pid_t parent) {
   struct stat status {};
   if (fstat(kDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) return false;  // it died before the line above
   fcntl(kDescriptor, F_SETFD, FD_CLOEXEC);
   syscall(SYS_close_range, kDescriptor + 1U, ~0U, 0U);
-  limit(RLIMIT_CORE, 0);
-  if (memory > 0) limit(RLIMIT_AS, memory);
+  rlimit core{};
+  if (getrlimit(RLIMIT_CORE, &core) == 0) core.rlim_cur = 0;
+  (void)setrlimit(RLIMIT_CORE, &core);
   set_oom_score();
-  umask(022);
   return true;
 }
 
@@ -95,8 +87,8 @@ void reply(Connection& connection, const char* type, const Json& call, PluginAns
 }  // namespace
 
 int serve_as_worker(int count, char** arguments, const LoadPlugin& load) {
-  const bool complete = count == 4;
-  if (complete && settle(std::atoi(arguments[2]), std::strtoull(arguments[3], nullptr, 10))) serve(load);
+  begin_program();
+  if (count == 3 && settle(std::atoi(arguments[2]))) serve(load);
   std::fputs("this part of slipway is started by slipway, not by hand; see `slipway --help`\n", stderr);
   return kUsage;
 }

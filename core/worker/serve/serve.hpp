@@ -13,7 +13,7 @@ namespace slipway::core {
 
 using LoadPlugin = std::function<Result<std::unique_ptr<PluginLibrary>>(const slipway_services* services)>;
 
-/// The main function of a program that slipway starts with the words PLUGIN PARENT-PID MEMORY-LIMIT and descriptor 3
+/// The main function of a program that slipway starts with the words PLUGIN PARENT-PID and descriptor 3
 /// open. Settles in the process, loads the plugin, and serves until slipway is gone.
 /// @return 64, when it was not started so
 int serve_as_worker(int count, char** arguments, const LoadPlugin& load);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NAME-service PLUGIN PARENT-PID MEMORY-LIMIT: a worker with its plugin in it, for a service that would have to load
+// NAME-service PLUGIN PARENT-PID: a worker with its plugin in it, for a service that would have to load
 // large libraries (docs/manifest.md).
 #include <malloc.h>
 

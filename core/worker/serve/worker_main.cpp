@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-worker PLUGIN PARENT-PID MEMORY-LIMIT: the process around one plugin. Descriptor 3 leads to slipway.
+// slipway-worker PLUGIN PARENT-PID: the process around one plugin. Descriptor 3 leads to slipway.
 // slipway-worker --tool PLUGIN COMPONENT TOOL [ARGUMENT…]: one tool of a plugin, for whoever calls it.
 #include <cstdio>
 #include <string_view>
 
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include <slipway/write/standard_output.hpp>
 
 #include "core/worker/serve/serve.hpp"
 
 int main(int count, char** arguments) {
   if (count > 1 && std::string_view(arguments[1]) == "--tool") {
-    umask(022);
+    slipway::begin_program();
     const int status = slipway::core::run_tool_alone({arguments + 2, arguments + count});
     std::fflush(nullptr);
     _exit(status);  // a call of the plugin's that hangs is not waited for

@@ -5,12 +5,11 @@
 #include <charconv>
 
 #include <strings.h>
-#include <yaml-cpp/yaml.h>
+
+#include <slipway/yaml/load.hpp>
 
 namespace slipway::deviceplugin {
 namespace {
-
-constexpr int kDeepest = 64;  // a file that goes deeper is no configuration
 
 struct Source {
   const std::string& file;
@@ -23,8 +22,7 @@ struct Source {
 
 bool means_null(const std::string& text) { return text.empty() || text == "~" || text == "null" || text == "Null"; }
 
-Node convert(const YAML::Node& yaml, const Source& source, int depth) {
-  if (depth > kDeepest) throw YAML::Exception(yaml.Mark(), "goes too deep");
+Node convert(const YAML::Node& yaml, const Source& source) {
   Node node;
   node.where = source.of(yaml.Mark());
   if (yaml.IsScalar()) {
@@ -33,12 +31,12 @@ Node convert(const YAML::Node& yaml, const Source& source, int depth) {
     node.kind = !node.quoted && means_null(node.text) ? Node::Kind::null : Node::Kind::scalar;
   } else if (yaml.IsSequence()) {
     node.kind = Node::Kind::list;
-    for (const auto& item : yaml) node.items.push_back(convert(item, source, depth + 1));
+    for (const auto& item : yaml) node.items.push_back(convert(item, source));
   } else if (yaml.IsMap()) {
     node.kind = Node::Kind::map;
     for (const auto& entry : yaml) {
       node.keys.push_back(entry.first.Scalar());
-      node.items.push_back(convert(entry.second, source, depth + 1));
+      node.items.push_back(convert(entry.second, source));
     }
   }
   return node;
@@ -99,10 +97,10 @@ Result<std::vector<std::string>> Node::strings() const {
 Result<Node> node_from_yaml(const std::string& text, const std::string& file, Position at) {
   const Source source{file, at};
   try {
-    return convert(YAML::Load(text), source, 0);
+    return convert(yaml::load(text), source);
   } catch (const YAML::Exception& problem) {
     return Error{.code = ErrorCode::invalid,
-                 .what = "this is no YAML: " + problem.msg,
+                 .what = "this " + yaml::problem_text(problem),
                  .where = source.of(problem.mark),
                  .next = "look at the line and those before it"};
   }

@@ -111,12 +111,17 @@ Status check_settings(const Settings& settings) {
 }
 
 bool fits(std::string_view pattern, std::string_view text) {
-  const std::size_t star = pattern.find('*');
+  std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == text;
   if (!text.starts_with(pattern.substr(0, star))) return false;
-  for (std::size_t from = star; from <= text.size(); ++from)
-    if (fits(pattern.substr(star + 1), text.substr(from))) return true;
-  return false;
+  text.remove_prefix(star);
+  // Each part between two stars is taken where it comes first: to try it elsewhere can gain nothing.
+  for (pattern.remove_prefix(star + 1); (star = pattern.find('*')) != pattern.npos; pattern.remove_prefix(star + 1)) {
+    const std::size_t found = text.find(pattern.substr(0, star));
+    if (found == std::string_view::npos) return false;
+    text.remove_prefix(found + star);
+  }
+  return text.ends_with(pattern);
 }
 
 }  // namespace slipway::deviceplugin

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBlock = 256U << 10;
 constexpr std::size_t kLargestControl = 1U << 20;
+constexpr la_int64_t kLargestControlArchive = 64
+                                              << 20;  // unpacked; scripts and checksums stand beside the control file
 
 struct ReadEnd {
   void operator()(archive* reader) const { archive_read_free(reader); }
@@ -43,7 +45,11 @@ class Member {
   static Result<std::unique_ptr<Member>> open(const std::string& file, std::string_view prefix) {
     auto member = std::unique_ptr<Member>(new Member);  // NOLINT(modernize-make-unique): the constructor is private
     SLIPWAY_CHECK(member->find(file, prefix));
-    archive_read_support_filter_all(member->inner_.get());
+    // Those of deb(5). With all that libarchive knows, a package could have other programs of this machine run.
+    for (const auto filter :
+         {archive_read_support_filter_gzip, archive_read_support_filter_xz, archive_read_support_filter_zstd,
+          archive_read_support_filter_bzip2, archive_read_support_filter_lzma})
+      filter(member->inner_.get());
     archive_read_support_format_tar(member->inner_.get());
     if (archive_read_open(member->inner_.get(), member.get(), nullptr, read_block, nullptr) != ARCHIVE_OK)
       return no_deb(file, reason(member->inner_.get()));
@@ -59,7 +65,9 @@ class Member {
       return no_deb(file, reason(outer_.get()));
     archive_entry* entry = nullptr;
     while (archive_read_next_header(outer_.get(), &entry) == ARCHIVE_OK)
-      if (std::string_view(archive_entry_pathname(entry)).starts_with(prefix)) return {};
+      if (const char* name = archive_entry_pathname(entry);
+          name != nullptr && std::string_view(name).starts_with(prefix))
+        return {};
     return no_deb(file, fmt::format("it has no {}*", prefix));
   }
 
@@ -197,7 +205,10 @@ std::string DebInfo::upstream_version() const {
 Result<DebInfo> read_deb_info(const std::string& file) {
   SLIPWAY_TRY(member, Member::open(file, "control.tar"));
   archive_entry* entry = nullptr;
+  la_int64_t size = 0;
   while (archive_read_next_header(member->tar(), &entry) == ARCHIVE_OK) {
+    size += archive_entry_size(entry);
+    if (size > kLargestControlArchive) return no_deb(file, "its control.tar holds more than 64 MiB");
     if (plain_path(archive_entry_pathname(entry)) != "control") continue;
     SLIPWAY_TRY(text, read_entry(member->tar(), file));
     auto fields = parse_control(text);

@@ -3,19 +3,16 @@
 #include <charconv>
 #include <limits>
 #include <set>
-#include <sstream>
 
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/yaml.h>
+#include <slipway/yaml/load.hpp>
 
 #include "nvidia/cdi/text.hpp"
 
 namespace slipway::nvidia::cdi {
 namespace {
 
-std::string place(const std::string& where, const YAML::Mark& mark) {
-  return where + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
-}
+/// Far more than the devices of one machine come to.
+constexpr yaml::Limits kLimits{.bytes = kMaxSpecBytes, .values = 500'000, .scalars = 2 * kMaxSpecBytes, .depth = 32};
 
 Error invalid(const std::string& what, const std::string& where) {
   return Error{ErrorCode::invalid,
@@ -42,18 +39,6 @@ bool to_number(std::string_view text, std::int64_t& into) {
   return problem == std::errc{} && end == text.data() + text.size();
 }
 
-class Ignore final : public YAML::EventHandler {
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-};
-
 /// Something may stand behind the first document: it is in braces, or there is a marker ("---", "...") further down.
 bool may_go_on(std::string_view text) {
   bool begun = false;
@@ -69,16 +54,6 @@ bool may_go_on(std::string_view text) {
     begun = begun || marker || (first != std::string_view::npos && line[first] != '#');
   }
   return false;
-}
-
-/// Two at most. YAML::LoadAll() would go on for ever behind a document that is followed by a comma.
-int count_documents(const std::string& text) {
-  std::istringstream stream(text);
-  YAML::Parser parser(stream);
-  Ignore ignore;
-  int count = 0;
-  while (count < 2 && parser.HandleNextDocument(ignore)) ++count;
-  return count;
 }
 
 /// Fills the structs of spec.hpp from nodes; the first problem ends it.
@@ -118,7 +93,7 @@ class Reader {
 
  private:
   void fail(const YAML::Node& node, const std::string& what) {
-    if (!error_) error_ = invalid(what, place(where_, node.Mark()));
+    if (!error_) error_ = invalid(what, yaml::place(where_, node.Mark()));
   }
 
   void read(const YAML::Node& node, std::string& into, const std::string& what) {
@@ -180,9 +155,9 @@ Result<Spec> parse(std::string_view text, const std::string& where) {
   if (text.size() > kMaxSpecBytes) return invalid("the CDI spec is larger than 16 MiB", where);
   try {
     const std::string bytes(text);
-    if (may_go_on(text) && count_documents(bytes) > 1)
+    if (may_go_on(text) && yaml::count_documents(bytes) > 1)
       return invalid("a CDI spec is one YAML document, and something stands behind the first", where);
-    const YAML::Node document = YAML::Load(bytes);
+    const YAML::Node document = yaml::load(bytes, kLimits);
     if (document.IsNull()) return invalid("the CDI spec is empty", where);
     Spec spec;
     Reader reader(where);
@@ -190,7 +165,7 @@ Result<Spec> parse(std::string_view text, const std::string& where) {
     if (auto error = std::move(reader).error()) return *error;
     return spec;
   } catch (const YAML::Exception& problem) {
-    return invalid("the CDI spec is no YAML: " + problem.msg, place(where, problem.mark));
+    return invalid("the CDI spec " + yaml::problem_text(problem), yaml::place(where, problem.mark));
   }
 }
 

@@ -7,6 +7,9 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
+
+#include <slipway/trusted_owner.hpp>
 
 #include "nvidia/library_folders.hpp"
 
@@ -60,8 +63,15 @@ Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_r
   // What NVML answers is no file of the host: by this the host knows that a look at it would not tell again
   // (looks.hpp).
   const std::string root = host.root_folder();
-  if (const char* named = std::getenv("SLIPWAY_NVML"); named != nullptr && *named != '\0')
-    return LibraryChoice{.named = named};
+  if (const char* named = std::getenv("SLIPWAY_NVML"); named != nullptr && *named != '\0') {
+    // The environment may be another user's (`sudo -E`), and a library runs with all rights of who opens it.
+    if (!host.live() || ::geteuid() != 0) return LibraryChoice{.named = named};
+    auto safe = safe_path(named);
+    if (safe) return LibraryChoice{.named = *safe};
+    Error error = std::move(safe).error();
+    error.what = "SLIPWAY_NVML: " + error.what;
+    return error;
+  }
   if (!host.live())
     return Error{.code = ErrorCode::offline,
                  .what = "this root is not the running machine, so no GPU can be asked",

@@ -30,7 +30,8 @@ struct LibraryChoice {
 };
 
 /// The choice for a host: SLIPWAY_NVML of the environment, else below `driver_root` in the host's root.
-/// Errors: `offline` neither live nor simulated: no NVML of a root filesystem is ever run.
+/// Errors: `offline` neither live nor simulated: no NVML of a root filesystem is ever run; as root, `denied` somebody
+/// else could exchange the file that SLIPWAY_NVML names.
 Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_root = "/");
 
 /// The files to try below a driver root, in order. Those in the usual library folders, as absolute paths.

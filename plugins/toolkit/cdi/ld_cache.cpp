@@ -55,12 +55,16 @@ Result<std::vector<std::string>> parse_ld_cache(std::string_view bytes, std::str
   const std::size_t count = word_at(bytes, kCountAt);
   if (count > (bytes.size() - kNewHeader) / kNewEntry) return corrupt("its entries are cut off");
   std::vector<std::string> paths;
+  std::size_t size_of_paths = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t entry = kNewHeader + i * kNewEntry;
     if ((word_at(bytes, entry) & 0xffffU) != flags_of(arch)) continue;
     const std::size_t path = word_at(bytes, entry + kValueAt);
     const std::size_t end = path < bytes.size() ? bytes.find('\0', path) : std::string_view::npos;
     if (end == std::string_view::npos) return corrupt("a path in it has no end");
+    // Entries of one path would make gigabytes of a cache of one megabyte.
+    size_of_paths += end + 1 - path;
+    if (size_of_paths > bytes.size()) return corrupt("its entries share their paths");
     paths.emplace_back(bytes.substr(path, end - path));
   }
   return paths;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/nri/adjust.hpp"
 
+#include <map>
+#include <set>
+
 #include "toolkit/nri/session.hpp"
 #include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/request.hpp"
@@ -15,6 +18,37 @@ constexpr std::size_t kMostSource = 200;  // bytes of what asked, in the log
 std::string name_of(const wire::CreateContainerRequest& request) {
   std::string name = request.pod().pod_namespace() + "/" + request.pod().name() + "/" + request.container().name();
   return as_utf8(name.substr(0, kMostSource));
+}
+
+/// The annotations of a container that its pod has not: an engine may copy those of the pod, whose author wrote them,
+/// and only kubelet writes others.
+std::set<std::string> kubelets_annotations(const wire::CreateContainerRequest& request) {
+  std::map<std::string, std::string> of_pod;
+  for (const auto& pair : request.pod().annotations()) of_pod[pair.key()] = pair.value();
+  std::set<std::string> keys;
+  for (const auto& pair : request.container().annotations()) {
+    const auto same = of_pod.find(pair.key());
+    if (same == of_pod.end() || same->second != pair.value()) keys.insert(pair.key());
+  }
+  return keys;
+}
+
+/// What kubelet has given to the container, under all the names that the host's CDI specs have for it.
+shim::KubeletDevices given_by_kubelet(const wire::CreateContainerRequest& request, const Devices& devices,
+                                      const shim::Specs& specs) {
+  shim::KubeletDevices given;
+  const auto uuids =
+      devices.ask_kubelet({request.pod().pod_namespace(), request.pod().name(), request.container().name()});
+  if (!uuids) {
+    given.problem = uuids.error().what + (uuids.error().where.empty() ? "" : " (" + uuids.error().where + ")");
+    return given;
+  }
+  for (const std::string& uuid : *uuids) {
+    given.devices.push_back(devices.config.default_kind + "=" + uuid);
+    given.names.insert(given.devices.back());
+    for (std::string& name : specs.all_names_of(given.devices.back())) given.names.insert(std::move(name));
+  }
+  return given;
 }
 
 /// NRI has no place for all that CDI knows.
@@ -53,11 +87,21 @@ Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& req
                                          const Log& log) {
   const std::string name = name_of(request);
   const Json before = bundle_of(request.pod(), request.container());
-  SLIPWAY_TRY(wanted, shim::read_request(before, devices.config, "the container " + name));
+  std::optional<shim::Specs> known;
+  const auto specs = [&]() -> const shim::Specs& {
+    if (!known) known = shim::Specs::read(devices.config.spec_folders);
+    return *known;
+  };
+  const auto read = shim::read_request(before, devices.config, "the container " + name,
+                                       {.pod_namespace = request.pod().pod_namespace(),
+                                        .ask_kubelet = [&] { return given_by_kubelet(request, devices, specs()); },
+                                        .kubelets_annotations = kubelets_annotations(request)});
+  if (devices.problem && (!read || read->asked)) return *devices.problem;
+  if (!read) return read.error();
+  const shim::Request& wanted = *read;
   for (const std::string& warning : wanted.warnings) log("warning", name + ": " + as_utf8(warning));
   if (wanted.empty()) return wire::ContainerAdjustment();
-  if (devices.problem) return *devices.problem;
-  SLIPWAY_TRY(edits, shim::Specs::read(devices.config.spec_folders).resolve(wanted, devices.config));
+  SLIPWAY_TRY(edits, specs().resolve(wanted, devices.config));
   SLIPWAY_CHECK(leave_out(edits, name, devices, log));
   Json after = before;
   SLIPWAY_CHECK(shim::apply_edits(after, edits, devices.read_node, "the container " + name));

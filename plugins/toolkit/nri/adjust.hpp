@@ -6,11 +6,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
 #include "slipway/nri/nri.pb.h"
+#include "toolkit/nri/pod_resources.hpp"
 #include "toolkit/programs/shim/config.hpp"
 #include "toolkit/programs/shim/devices.hpp"
 
@@ -21,11 +23,15 @@ struct Devices {
   shim::Config config;
   std::optional<Error> problem;  ///< the settings cannot be read: refuses who asks for devices, and nobody else
   shim::ReadNode read_node;
+  /// The UUIDs of what kubelet has given to a container; nothing else of an unprivileged container counts without a
+  /// rule.
+  std::function<Result<std::vector<std::string>>(const ContainerName& name)> ask_kubelet;
 };
 
 using Log = std::function<void(const char* level, const std::string& text)>;
 
-/// The settings of slipway-runtime, and the specs and nodes, of the machine whose root that folder is.
+/// The settings of slipway-runtime, and the specs and nodes, of the machine whose root that folder is. Whoever calls it
+/// adds who is asked in kubelet's place.
 Devices devices_below(const std::string& root);
 
 /// What slipway-runtime would do to the container's bundle; empty where it asks for nothing, or has it all already by

@@ -13,9 +13,12 @@ class NriService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
+    const std::string kubelet = spec.text("kubelet_root") + kPodResources;
     // The settings are read anew for each container, as slipway-runtime does.
     const auto adjust_one = [&](const wire::CreateContainerRequest& request) {
-      return adjust(request, devices_below(host.root_folder()), log);
+      Devices devices = devices_below(host.root_folder());
+      devices.ask_kubelet = [&](const ContainerName& name) { return ask_kubelet(host, kubelet, name); };
+      return adjust(request, devices, log);
     };
     return Link(host, io, spec.text("nri_socket"), adjust_one).run(stop);
   }

@@ -89,6 +89,8 @@ Error needs_runtime(const std::string& engine, const std::string& version);
 /// Facts about it, from those of the engines by name: {"runtimes": […]} or {"note": "…"}; null: nothing to do.
 /// Errors: `invalid` when the settings' file is no TOML.
 Result<Json> read_low_level(const Json& engines, const Host& host);
-void plan_low_level(const Json& facts, Plan& plan);
+/// Writes them into the settings of the runtime for GPUs, and with them the rules for requests of devices.
+/// @param facts  of read_low_level()
+void plan_low_level(const Json& facts, const RuntimeSettings& settings, Plan& plan);
 
 }  // namespace slipway::toolkit

@@ -51,12 +51,19 @@ Result<Json> read_low_level(const Json& engines, const Host& host) {
   return Json{{"runtimes", wanted}};
 }
 
-void plan_low_level(const Json& facts, Plan& plan) {
+void plan_low_level(const Json& facts, const RuntimeSettings& settings, Plan& plan) {
   if (facts.contains("note")) plan.note(facts["note"].get<std::string>());
-  if (!facts.contains("runtimes")) return;
-  const Json set{{"nvidia-container-runtime", {{"runtimes", facts["runtimes"]}}}};
-  plan.add(action::merge({.path = kSettings, .format = "toml", .set = set}))
-      .because("containers with GPUs are made by " + facts["runtimes"].front().get<std::string>() + " as before");
+  Json set = Json::object();
+  std::string why;
+  if (facts.contains("runtimes")) {
+    set["nvidia-container-runtime"]["runtimes"] = facts["runtimes"];
+    why = "containers with GPUs are made by " + facts["runtimes"].front().get<std::string>() + " as before";
+  }
+  if (!settings.requests.empty()) {
+    set["slipway"]["requests"] = settings.requests;
+    why += (why.empty() ? "" : "; ") + std::string("containers may request the devices that `requests` has");
+  }
+  if (!set.empty()) plan.add(action::merge({.path = kSettings, .format = "toml", .set = set})).because(why);
 }
 
 }  // namespace slipway::toolkit

@@ -3,6 +3,8 @@
 
 #include <cctype>
 
+#include "toolkit/runtime/request_rules.hpp"
+
 namespace slipway::toolkit {
 namespace {
 
@@ -147,6 +149,13 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
   settings.runtime_path = spec.has("runtime_path") ? spec.text("runtime_path") : "auto";
   settings.runtime_type =
       spec.has("runtime_type") ? spec.text("runtime_type") : variables.find({"CONTAINERD_RUNTIME_TYPE"}).value;
+  if (const Json rules = spec.value("requests"); !rules.is_null()) settings.requests = rules;
+  if (auto rules = read_request_rules(settings.requests); !rules) {
+    Error error = std::move(rules).error();
+    error.where = "spec.components.runtime.requests";
+    error.next = "correct the rule; docs/components/runtime.md has an example";
+    return error;
+  }
   for (const char* engine : {"containerd", "crio", "docker"}) {
     const bool only = engines.size() == 1 && family_of(engines.front()) == engine;
     SLIPWAY_TRY(place, read_place(spec, variables, engine, only));
@@ -162,6 +171,7 @@ Json to_json(const RuntimeSettings& settings) {
               {"set_as_default", settings.set_as_default},
               {"runtime_type", settings.runtime_type},
               {"cdi", settings.cdi},
+              {"requests", settings.requests},
               {"restart", settings.restart}};
 }
 
@@ -173,6 +183,7 @@ RuntimeSettings settings_from_json(const Json& value) {
   settings.set_as_default = value.value("set_as_default", false);
   settings.runtime_type = value.value("runtime_type", "");
   settings.cdi = value.value("cdi", true);
+  settings.requests = value.value("requests", Json::array());
   settings.restart = value.value("restart", true);
   return settings;
 }

@@ -33,6 +33,7 @@ struct RuntimeSettings {
   std::string runtime_path;  ///< "auto" or absolute
   std::string runtime_type;  ///< of containerd's handlers; empty: inherited
   bool cdi = true;
+  Json requests = Json::array();              ///< rules, as read_request_rules() takes them
   bool restart = true;                        ///< false: somebody else restarts the engine
   bool no_systemd = false;                    ///< a live machine without it; a fact, by which nobody is restarted
   std::map<std::string, EnginePlace> places;  ///< by engine: "containerd", "crio", "docker"

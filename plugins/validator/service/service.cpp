@@ -2,11 +2,11 @@
 // plugins/validator/service/service.cpp - the validator's service: status files and gauges that follow what is so.
 #include <map>
 
+#include <slipway/http/http_listener.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
 #include <slipway/service_only.hpp>
 
-#include "validator/service/http_server.hpp"
 #include "validator/service/keeper.hpp"
 
 namespace slipway::validator {
@@ -70,21 +70,25 @@ class ValidatorService final : public Service {
 
   void serve(const Settings& settings, const Keeper& keeper, ServiceIo& io) {
     const auto now = std::chrono::steady_clock::now();
-    if (settings.port == 0 || server_ || now < serve_after_) return;
-    auto server =
-        HttpServer::start(settings.address, settings.port, [&keeper] { return gauges_text(keeper.gauges()); });
+    if (settings.port == 0 || now < serve_after_ || (server_ && !server_->files_changed())) return;
+    if (server_) io.log("info", "the web-config file or what it names has changed");
+    server_.reset();
+    auto server = HttpListener::start({settings.address, settings.port, settings.web_config, "validator.port"},
+                                      [&keeper] { return gauges_text(keeper.gauges()); });
     if (server) {
       server_ = std::move(*server);
+      port_problem_.clear();
       return io.log("info", "gauges are at port " + std::to_string(server_->port()) + ", /metrics");
     }
     serve_after_ = now + kPortAgain;
     if (port_problem_ != server.error().what)
-      io.log("warning", "no gauges: " + server.error().what + " (do: " + server.error().next + ")");
+      io.log("warning", "no gauges: " + server.error().what + " (at: " + server.error().where +
+                            (server.error().next.empty() ? "" : ", do: " + server.error().next) + ")");
     port_problem_ = server.error().what;
   }
 
   ServiceLoop loop_;
-  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<HttpListener> server_;
   std::chrono::steady_clock::time_point serve_after_;
   std::string file_problem_;
   std::string port_problem_;

@@ -7,7 +7,6 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -59,14 +58,6 @@ void settle_signals() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/// A worker may use little address space; a program is not a part of it, and may reserve far more than it uses (Go).
-void lift_memory_limit() {
-  struct rlimit limit {};
-  if (getrlimit(RLIMIT_AS, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)setrlimit(RLIMIT_AS, &limit);
-}
-
 struct Launch {
   const char* path;
   char* const* argv;
@@ -79,7 +70,6 @@ struct Launch {
   setpgid(0, 0);
   umask(022);  // what a program writes into a root (depmod, ldconfig) is for everybody, whoever started slipway
   settle_signals();
-  lift_memory_limit();
   const bool ready = dup2(launch.input, 0) >= 0 && dup2(launch.output, 1) >= 0 && dup2(launch.errors, 2) >= 0 &&
                      enter(*launch.entrance);
   if (ready) {

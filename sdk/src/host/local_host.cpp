@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <slipway/local_host.hpp>
+#include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
 
 #include "program.hpp"
@@ -37,22 +38,6 @@ FileInfo::Type type_of(mode_t mode) {
       return FileInfo::Type::block_device;
     default:
       return FileInfo::Type::other;
-  }
-}
-
-Result<std::string> read_all(const Fd& fd, std::string_view path, std::size_t limit) {
-  std::string content;
-  std::array<char, 16384> part;
-  for (;;) {
-    const ssize_t got = ::read(fd.get(), part.data(), part.size());
-    if (got == 0) return content;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("read", path, errno);
-    content.append(part.data(), static_cast<std::size_t>(got));
-    if (content.size() > limit)
-      return Error{.code = ErrorCode::invalid,
-                   .what = std::string(path) + " is longer than " + std::to_string(limit) + " bytes",
-                   .where = std::string(path)};
   }
 }
 
@@ -141,8 +126,8 @@ Result<std::string> LocalHost::kernel_release() const {
 }
 
 Result<std::string> LocalHost::read(std::string_view path, std::size_t limit_bytes) const {
-  SLIPWAY_TRY(fd, open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));  // a pipe or terminal must not hold us up
-  return read_all(fd, path, limit_bytes);
+  SLIPWAY_TRY(where, place(path));
+  return read_regular(where.tree, where.path, limit_bytes);
 }
 
 Result<FileInfo> LocalHost::info(std::string_view path) const {

@@ -8,6 +8,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
+
 #include "root_walk.hpp"
 
 namespace slipway::detail {
@@ -39,7 +41,7 @@ std::optional<std::string> machine_name(unsigned machine, bool wide, bool little
 }
 
 std::optional<std::string> machine_of(const RootDir& root, const char* program) {
-  const Result<Fd> fd = root.open_at(program, O_RDONLY | O_NONBLOCK);
+  const Result<Fd> fd = open_regular(root, program);
   if (!fd) return std::nullopt;
   constexpr std::size_t kMachineAt = 18;  // e_machine, at the same place in both classes
   std::array<unsigned char, kMachineAt + 2> head{};

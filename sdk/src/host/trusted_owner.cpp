@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <fstream>
+#include <sstream>
+#include <vector>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +29,55 @@ bool is_mapped(uid_t user, const std::string& proc) {
   return !any;  // a kernel without user namespaces
 }
 
+/// Who besides root and the caller may write there: "user 1000 owns", "group 100 may write to"; empty: nobody.
+std::string other_writer(const struct stat& info) {
+  if (!is_trusted_owner(info.st_uid)) return "user " + std::to_string(info.st_uid) + " owns";
+  if (S_ISLNK(info.st_mode)) return {};                                        // a link's own mode bits mean nothing
+  const bool shared = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;  // as /tmp: owners alone replace things
+  if ((info.st_mode & S_IWOTH) != 0 && !shared) return "everybody may write to";
+  const bool other_group = info.st_gid != 0 && info.st_gid != ::getegid();
+  if ((info.st_mode & S_IWGRP) != 0 && !shared && other_group)
+    return "group " + std::to_string(info.st_gid) + " may write to";
+  return {};
+}
+
+Status check_one(const RootDir& root, std::string_view wanted, const std::string& at, int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return system_error("look at", at, errno);
+  const std::string writer = other_writer(info);
+  if (writer.empty()) return {};
+  const std::string above = root.folder() == "/" ? "" : root.folder();
+  const std::string place = at == "/" && !above.empty() ? above : above + at;
+  const bool owned = !is_trusted_owner(info.st_uid);
+  const std::string file = above + std::string(wanted);
+  return Error{.code = ErrorCode::denied,
+               .what = writer + " " + place + (place == file ? "" : " and could write " + file) +
+                       ", so what it says is not believed",
+               .where = place,
+               .next = "look at what is there; if all of it is yours, `" +
+                       (owned ? "chown " + std::to_string(::geteuid()) + " " : std::string("chmod go-w ")) + place +
+                       "`; if not, take a root of your own"};
+}
+
+constexpr int kMostOwnerLinks = 40;  // as the kernel has it
+
+std::string target_of(const Fd& link) {
+  std::string target(4096, '\0');
+  const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
+  target.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return target;
+}
+
+/// The names of a path, the last one first.
+std::vector<std::string> names_backwards(const std::string& path) {
+  std::vector<std::string> names;
+  std::istringstream parts(path);
+  for (std::string name; std::getline(parts, name, '/');)
+    if (!name.empty() && name != ".") names.push_back(name);
+  std::reverse(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace
 
 bool is_trusted_owner(uid_t owner, uid_t caller, const std::string& proc) {
@@ -40,5 +94,36 @@ bool is_trusted_owner(uid_t owner, uid_t caller, const std::string& proc) {
 }
 
 bool is_trusted_owner(uid_t owner) { return is_trusted_owner(owner, ::geteuid(), "/proc"); }
+
+// As the kernel walks: each name, each link where it stands, and each name of what that leads to.
+Status check_only_ours(const RootDir& root, std::string_view path) {
+  SLIPWAY_CHECK(check_one(root, path, "/", root.fd()));
+  std::vector<std::string> names = names_backwards(std::string(path));
+  std::string at;
+  for (int links = 0; !names.empty();) {
+    const std::string name = names.back();
+    names.pop_back();
+    if (name == "..") {
+      at.erase(at.empty() ? 0 : at.rfind('/'));
+      continue;
+    }
+    const std::string next = at + "/" + name;
+    const auto place = root.open_at(next, O_PATH | O_NOFOLLOW);
+    if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
+    SLIPWAY_CHECK(check_one(root, path, next, place->get()));
+    struct stat info {};
+    if (::fstat(place->get(), &info) != 0) return system_error("look at", next, errno);
+    if (!S_ISLNK(info.st_mode)) {
+      at = next;
+      continue;
+    }
+    if (++links > kMostOwnerLinks) return system_error("follow", next, ELOOP);
+    const std::string target = target_of(*place);
+    if (target.starts_with('/')) at.clear();
+    const std::vector<std::string> more = names_backwards(target);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return {};
+}
 
 }  // namespace slipway

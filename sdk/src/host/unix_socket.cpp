@@ -11,17 +11,15 @@
 namespace slipway {
 
 Result<Fd> connect_to(const Host& host, const std::string& socket) {
-  SLIPWAY_TRY(real, host.resolve(socket));
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
-  const auto slash = real.rfind('/');
-  // The address goes through its folder's descriptor: sun_path holds 107 bytes, and no link may lead out of the root.
-  SLIPWAY_TRY(folder, root.open_at(slash == 0 ? "/" : real.substr(0, slash), O_PATH | O_DIRECTORY));
+  // The address goes through the socket's descriptor: sun_path holds 107 bytes, and no link may lead out of the root,
+  // not even one that takes a folder's place meanwhile.
+  SLIPWAY_TRY(place, root.open_at(socket, O_PATH));
   Fd end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!end) return system_error("connect to", socket, errno);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = "/proc/self/fd/" + std::to_string(folder.get()) + real.substr(slash);
-  if (path.size() >= sizeof(address.sun_path)) return system_error("connect to", socket, ENAMETOOLONG);
+  const std::string path = "/proc/self/fd/" + std::to_string(place.get());
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how sockets take addresses
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);

@@ -3,8 +3,6 @@
 #include <new>
 #include <vector>
 
-#include <sys/resource.h>
-
 #include <slipway/plugin.hpp>
 
 #include "plugin_ops.hpp"
@@ -30,12 +28,6 @@ int fail(const slipway_reply& reply, const Error& error) {
 
 Error defect(const std::string& what) { return Error{.code = ErrorCode::plugin_defect, .what = what}; }
 
-std::string memory_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
-  return ", of which it may use " + std::to_string(limit.rlim_cur >> 20U) + " MiB";
-}
-
 Result<Json> answer(const Opened& opened, const std::string& op, std::string_view text) {
   const detail::Operation* const operation = detail::find_operation(op);
   if (operation == nullptr)
@@ -59,7 +51,7 @@ int call(void* context, const char* op, const char* json, std::size_t length, co
       reply_with(*reply, *result);
       return SLIPWAY_OK;
     } catch (const std::bad_alloc&) {
-      return fail(*reply, defect("ran out of memory" + memory_limit()));
+      return fail(*reply, defect("ran out of memory"));
     } catch (const std::exception& problem) {
       return fail(*reply, defect(std::string("threw an exception: ") + problem.what()));
     } catch (...) {

@@ -195,6 +195,36 @@ TEST_F(Download, WaitsAsLongAsRetryAfterSays) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
+/// How a transfer of a megabyte ended that comes at twenty bytes in a second.
+Result<HttpResponse> slow_transfer(const HttpSettings& settings) {
+  const test::HttpServer server(
+      [](const ServedRequest&) -> ServedResponse { return {.body = std::string(1 << 20, 'x'), .drip = true}; });
+  SLIPWAY_TRY(client, HttpClient::create(settings));
+  HttpRequest request{.url = server.url() + "/v2/blob", .expected_bytes = 1 << 20};
+  request.sink = [](const HttpResponse&, std::span<const std::byte>) { return Status(); };
+  return client->send(request);
+}
+
+// A byte in a second was enough to keep an apply, and its lock, for six hours.
+TEST(SlowRegistry, IsGivenUpByItsRateAndByTheWholeTimeWithBothNamed) {
+  HttpSettings settings{.stall_timeout = std::chrono::seconds(1)};
+  const auto by_rate = slow_transfer(settings);
+  ASSERT_FALSE(by_rate);
+  EXPECT_EQ(by_rate.error().code, ErrorCode::timed_out);
+  EXPECT_NE(to_text(by_rate.error()).find("bytes/s), which is too slow"), std::string::npos)
+      << to_text(by_rate.error());
+  EXPECT_NE(by_rate.error().what.find("127.0.0.1"), std::string::npos) << "whose rate";
+
+  settings.slowest_bytes = 1;  // as it was: nothing but the whole time ends it
+  settings.grace = std::chrono::seconds(3);
+  settings.average_bytes = 1 << 20;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto by_time = slow_transfer(settings);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3)) << "the rate of before did not end it";
+  ASSERT_FALSE(by_time);
+  EXPECT_EQ(by_time.error().code, ErrorCode::timed_out);
+}
+
 TEST_F(Download, DoesNotWaitForAnHour) {
   const auto begin = std::chrono::steady_clock::now();
   const auto fetched = fetch(

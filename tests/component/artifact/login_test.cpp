@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registries that want to know who is there: Basic, tokens, refresh tokens, helpers; and to whom a password is not
 // sent.
+#include <csignal>
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "artifact/registry/login/credentials.hpp"
 #include "tests/component/artifact/support/layout_registry.hpp"
 #include "tests/component/artifact/support/sample_package.hpp"
 
@@ -105,6 +108,26 @@ TEST_F(Login, ByACredentialHelper) {
     EXPECT_TRUE(fetched) << to_text(fetched.error());
     EXPECT_EQ(test::file_text(package.dir / "asked"), registry->server().authority() + "\n");
   }
+  ::setenv("PATH", path.c_str(), 1);
+}
+
+// Its answer was whole and its output closed, and slipway waited for its end as long as it went on, with the lock held.
+TEST_F(Login, ACredentialHelperThatGoesOnOrFloodsIsEnded) {
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);
+  const std::string helper = package.dir / "bin/docker-credential-test";
+  const std::string pid = package.dir / "pid";
+  test::write_file(helper, "#!/bin/sh\necho $$ > " + pid + "\necho '{}'\nexec >/dev/null\nexec sleep 1000\n");
+  ::chmod(helper.c_str(), 0755);
+  const auto goes_on = ask_helper("test", "registry", std::chrono::seconds(2));
+  ASSERT_FALSE(goes_on);
+  EXPECT_EQ(goes_on.error().code, ErrorCode::timed_out);
+  EXPECT_NE(goes_on.error().what.find("docker-credential-test did not end within 2 s"), std::string::npos);
+  EXPECT_NE(::kill(std::stoi(test::file_text(pid)), 0), 0) << "it was killed";
+  test::write_file(helper, "#!/bin/sh\nexec yes\n");
+  const auto floods = ask_helper("test", "registry", std::chrono::seconds(60));
+  ASSERT_FALSE(floods);
+  EXPECT_EQ(floods.error().code, ErrorCode::invalid) << floods.error().what;
   ::setenv("PATH", path.c_str(), 1);
 }
 

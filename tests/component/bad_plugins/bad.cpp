@@ -53,8 +53,10 @@ struct Foreign {
 [[noreturn]] void allocate(std::size_t bytes) {
   constexpr std::size_t kPart = std::size_t{64} << 20;
   std::vector<std::unique_ptr<char[]>> all;
-  for (std::size_t taken = 0; taken < bytes; taken += kPart)
+  for (std::size_t taken = 0; taken < bytes; taken += kPart) {
     all.push_back(std::make_unique_for_overwrite<char[]>(kPart));
+    for (std::size_t page = 0; page < kPart; page += 4096) all.back()[page] = 1;
+  }
   std::cout << "got all of it" << std::endl;
   std::abort();
 }

@@ -13,12 +13,6 @@ using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
@@ -70,7 +64,6 @@ TEST_F(BadPlugin, ThatPrintsWithoutEndIsEnded) {
 }
 
 TEST_F(BadPlugin, ThatAllocatesTwentyGigabytesIsRefusedThem) {
-  if (kSanitized) GTEST_SKIP() << "sanitizers need the address space";
   const Ran ran = apply(component("bad", "plan", "allocate"));
   expect_only_bad_fails(ran, "ran out of memory, of which it may use 1024 MiB");
   EXPECT_THAT(ran.err, Not(HasSubstr("got all of it")));

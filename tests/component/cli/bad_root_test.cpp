@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <csignal>
+
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/component/cli/driver_root.hpp"
 
@@ -49,15 +55,64 @@ TEST(Root, ThatIsFullIsPutBackAsItWas) {
   ::umount2(folder.c_str(), MNT_DETACH);
 }
 
+/// What another slipway would hold: a file that is for root alone, or for an ordinary user the root folder.
+std::string lock_of(const DriverRoot& root) {
+  const std::string folder = root.folder().at("root").string();
+  if (::geteuid() != 0) return folder;
+  struct stat info {};
+  EXPECT_EQ(::stat(folder.c_str(), &info), 0);
+  std::filesystem::create_directories("/run/slipway/lock");
+  return "/run/slipway/lock/root-" + std::to_string(info.st_dev) + "-" + std::to_string(info.st_ino) + ".lock";
+}
+
+int open_lock(const std::string& path) {
+  const bool folder = std::filesystem::is_directory(path);
+  return ::open(path.c_str(), (folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT) | O_CLOEXEC, 0600);
+}
+
 TEST(Root, ThatAnotherSlipwayWorksOnIsLeftAlone) {
   const DriverRoot root;
   const auto before = root.tree();
-  const int holder = ::open(root.folder().at("root").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int holder = open_lock(lock_of(root));
   ASSERT_EQ(::flock(holder, LOCK_EX | LOCK_NB), 0);
   expect_refused(root, root.run({"apply"}), 75, {"another"}, before);
   EXPECT_EQ(root.run({"plan"}).code, 2) << "looking needs no lock";
   ::close(holder);
   EXPECT_EQ(root.run({"apply"}).code, 0) << "the lock dies with its holder";
+  EXPECT_TRUE(::geteuid() != 0 || !std::filesystem::exists(lock_of(root))) << "nothing is left";
+}
+
+// flock(2) needs no right to write: any user who could open the root folder kept each apply, the boot's included,
+// waiting.
+TEST(Root, IsNotToBeLockedByAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  const DriverRoot root;
+  std::filesystem::permissions(root.folder().at(""), std::filesystem::perms(0755));
+  const std::string folder = root.folder().at("root").string();
+  const std::string ours = lock_of(root);
+  const int made = open_lock(ours);
+  std::array<int, 2> told{};
+  ASSERT_EQ(::pipe2(told.data(), O_CLOEXEC), 0);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    bool locked = ::setresuid(65534, 65534, 65534) == 0;
+    const int taken = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    locked = locked && ::flock(taken, LOCK_EX | LOCK_NB) == 0;
+    const bool refused = ::open(ours.c_str(), O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES;
+    const char result = !locked ? 'n' : !refused ? 'o' : 'y';
+    (void)!::write(told[1], &result, 1);
+    ::pause();
+  }
+  char result = 0;
+  ASSERT_EQ(::read(told[0], &result, 1), 1);
+  EXPECT_EQ(result, 'y') << "n: the attack itself failed; o: our file can be opened";
+  ::close(made);
+  const Ran apply = root.run({"apply"});
+  EXPECT_EQ(apply.code, 0) << apply.err;
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  ::close(told[0]);
+  ::close(told[1]);
 }
 
 TEST(Root, OfALaterSlipwayIsRefused) {

@@ -88,22 +88,28 @@ unsigned mode_of(const ScratchHost& host, const std::string& file) {
   return info.st_mode & 0777U;
 }
 
-// Issue 6: plan and status failed for ordinary users, since they could read none of what slipway remembers.
-TEST(State, CanBeReadByAllUnlessItHoldsWhatNotAllMayKnow) {
+// Everybody could read what a component had found in files that are for root alone.
+TEST(State, IsForItsOwnerAloneAlsoWhereAnEarlierSlipwayLeftItOpen) {
   const ScratchHost host;
-  const std::string secret = "    bystander: {merges: {/etc/secret.json: \"{\\\"ours\\\": 1}\"}}\n";
-  host.put("etc/secret.json", "{\"password\": \"x\"}\n");
-  ASSERT_EQ(::chmod(host.path("etc/secret.json").c_str(), 0600), 0);
-  host.spec(kOneFile + secret);
-  const Ran apply = host.slipway({"apply"});
-  ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
-  EXPECT_EQ(mode_of(host, "var/lib/slipway/components/probe.json"), 0644U);
-  EXPECT_EQ(mode_of(host, "var/lib/slipway/components/bystander.json"), 0600U);
-  EXPECT_EQ(mode_of(host, "var/lib/slipway/generations/1.json"), 0644U);
-  ASSERT_EQ(::chmod(host.folder().at("host.yaml").c_str(), 0600), 0);
-  host.spec(kTwoFiles + secret);
+  host.spec(kOneFile);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
-  EXPECT_EQ(mode_of(host, "var/lib/slipway/generations/2.json"), 0600U) << "the spec is private";
+  EXPECT_EQ(mode_of(host, "var/lib/slipway"), 0700U);
+  EXPECT_EQ(mode_of(host, "var/lib/slipway/components/probe.json"), 0600U);
+  EXPECT_EQ(mode_of(host, "var/lib/slipway/generations/1.json"), 0600U);
+  ASSERT_EQ(::chmod(host.path("var/lib/slipway").c_str(), 0755), 0);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "nothing is to be done";
+  EXPECT_EQ(mode_of(host, "var/lib/slipway"), 0700U);
+  EXPECT_EQ(mode_of(host, "var/lib"), 0755U) << "the folders above are everybody's";
+}
+
+// `sudo -E slipway apply` ran the plugins that the environment of an ordinary user named.
+TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsSaid) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const ScratchHost host;
+  const std::string ignored = "SLIPWAY_PLUGIN_PATH of the environment is ignored";
+  EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr(ignored));
+  EXPECT_THAT(host.bare({"status", "--root", host.folder().at("root").string()}).err, Not(HasSubstr(ignored)));
+  EXPECT_THAT(host.bare({"status", "--root", "/", "--image"}).err, Not(HasSubstr(ignored)));
 }
 
 // Issue 6: ldconfig was left out with a note, and the libraries of the booted machine were not found.

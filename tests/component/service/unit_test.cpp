@@ -181,6 +181,28 @@ TEST_F(AppliedService, TakesUpWhatALaterApplyLeavesAtSighup) {
   EXPECT_THAT(service.did(), ::testing::EndsWith("begin again\nagain\n"));
 }
 
+// A unit's rules name devices by the numbers that the kernel had given when the service started.
+TEST_F(AppliedService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  apply("ticker", ", text: applied");
+  change("ticker", [](Json& left) { left["device_classes"] = {"acme*"}; });
+  const std::filesystem::path devices = host_.folder().at("devices");
+  std::ofstream(devices) << "Character devices:\n  1 mem\n\nBlock devices:\n";
+  const std::filesystem::path inside = host_.folder().at("inside");
+  std::ofstream(inside) << "#!/bin/sh\nexec unshare -m sh -c 'mount --bind " << devices.string()
+                        << " /proc/devices && exec \"$@\"' sh " << host_.program << " \"$@\"\n";
+  std::filesystem::permissions(inside, std::filesystem::perms(0755));
+  host_.program = inside.string();
+  RunningService service(host_, {"service", "ticker", "--boot"});
+  ASSERT_TRUE(service.does("applied\n")) << service.log();
+  std::ofstream(devices) << "Character devices:\n  1 mem\n  5 other\n\nBlock devices:\n";
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // it looks each second
+  EXPECT_TRUE(service.does("applied\n")) << "another's device: " << service.log();
+  std::ofstream(devices) << "Character devices:\n  1 mem\n  5 other\n511 acme-uvm\n\nBlock devices:\n";
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+  EXPECT_THAT(service.log(), HasSubstr("starting again to be allowed to open them"));
+}
+
 TEST_F(AppliedService, ThatAnEarlierSlipwayLeftStartsAsWell) {
   apply("ticker", ", text: applied");
   change("ticker", [](Json& left) { left.erase("library"); });

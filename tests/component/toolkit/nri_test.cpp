@@ -29,6 +29,8 @@ class NriService : public ::testing::Test {
   NriService() {
     std::filesystem::create_directories(folder_.at("var/run/nri"));
     folder_.file("etc/cdi/nvidia.yaml", kSpec);
+    folder_.file("etc/nvidia-container-runtime/config.toml",
+                 "[slipway]\nrequests = [{namespaces = [\"team-a\"], devices = [\"nvidia.com/gpu=*\"]}]\n");
     mode("nri");
   }
   void mode(const std::string& mode) const {
@@ -72,6 +74,52 @@ TEST_F(NriService, RegistersAndGivesDevicesAsTheSpecsOfTheMomentSay) {
   EXPECT_TRUE(logs("team-a/train-0/cuda: nvidia.com/gpu=0, asked for by NVIDIA_VISIBLE_DEVICES=0")) << log();
   EXPECT_EQ(service.stop(), 0) << log();
   EXPECT_TRUE(plugin.closed());
+}
+
+// gRPC's own server stands in for kubelet.
+TEST_F(NriService, GivesWithoutARuleWhatKubeletGaveAndNothingElse) {
+  std::filesystem::remove(folder_.at("etc/nvidia-container-runtime/config.toml"));
+  folder_.file("etc/cdi/nvidia.yaml",
+               std::string(kSpec) +
+                   "  - {name: GPU-0, containerEdits: {deviceNodes: [{path: /dev/nvidia0, type: c, "
+                   "major: 195}]}}\n  - {name: \"1\", containerEdits: {deviceNodes: [{path: "
+                   "/dev/nvidia1, type: c, major: 195, minor: 1}]}}\n");
+  const NriEngine engine(socket());
+  Background service(command(), folder_.at("log"));
+  PluginEnd plugin = engine.accept();
+  ASSERT_EQ(plugin.take_in(), "10-slipway") << log();
+  EXPECT_EQ(nodes(plugin, 5, {"NVIDIA_VISIBLE_DEVICES=0"}), "");
+  EXPECT_TRUE(logs("NVIDIA_VISIBLE_DEVICES=0 was left out (nvidia.com/gpu=0): kubelet does not answer")) << log();
+  std::filesystem::create_directories(folder_.at("var/lib/kubelet/pod-resources"));
+  const std::string kubelet = folder_.at("var/lib/kubelet/pod-resources/kubelet.sock");
+  // Another plugin's device has the number of a GPU; another container has the other GPU.
+  const Background pods(SLIPWAY_KUBELET_PODS " " + kubelet +
+                            " team-a/train-0/cuda nvidia.com/gpu GPU-0::3 team-a/train-0/cuda example.com/nic 1 "
+                            "team-a/train-0/other nvidia.com/gpu GPU-1",
+                        folder_.at("kubelet"));
+  ASSERT_TRUE(eventually([&] { return content(folder_.at("kubelet")) == "serving\n"; }));
+  EXPECT_EQ(nodes(plugin, 7, {"NVIDIA_VISIBLE_DEVICES=0"}), "/dev/nvidia0;") << log();
+  EXPECT_EQ(nodes(plugin, 9, {"NVIDIA_VISIBLE_DEVICES=1"}), "");
+  EXPECT_TRUE(logs("(nvidia.com/gpu=1): kubelet has not given it to this container")) << log();
+  EXPECT_EQ(nodes(plugin, 11, {"NVIDIA_VISIBLE_DEVICES=all"}), "/dev/nvidia0;") << log();
+}
+
+TEST_F(NriService, WaitsForNobodyInKubeletsPlace) {
+  std::filesystem::remove(folder_.at("etc/nvidia-container-runtime/config.toml"));
+  std::filesystem::create_directories(folder_.at("var/lib/kubelet/pod-resources"));
+  const NriEngine engine(socket());
+  const NriEngine mute(folder_.at("var/lib/kubelet/pod-resources/kubelet.sock"));
+  Background service(command(), folder_.at("log"));
+  PluginEnd plugin = engine.accept();
+  ASSERT_EQ(plugin.take_in(), "10-slipway") << log();
+  EXPECT_EQ(nodes(plugin, 5, {"NVIDIA_VISIBLE_DEVICES=0"}), "");
+  EXPECT_TRUE(logs("it does not answer in time")) << log();
+  PluginEnd first = mute.accept();
+  plugin.say(create(7, container_with({"NVIDIA_VISIBLE_DEVICES=0"})));
+  PluginEnd second = mute.accept();
+  second.say("HTTP/1.1 400 Bad Request\r\n\r\n");
+  EXPECT_TRUE(plugin.hear());
+  EXPECT_TRUE(logs("what answers speaks no gRPC")) << log();
 }
 
 TEST_F(NriService, ComesBackAsOftenAsTheEngineDoes) {
@@ -165,6 +213,23 @@ TEST_F(NriPlan, InAnImageIsTheServiceAndNoFileOfTheEngine) {
   EXPECT_EQ(config(), "version = 3\n");
   EXPECT_FALSE(std::filesystem::exists(folder_.at("etc/containerd/conf.d")));
   EXPECT_THAT(apply().output, HasSubstr("Nothing to do"));
+}
+
+TEST_F(NriPlan, WritesTheRulesForRequestsIntoTheSettingsThatTheServiceReads) {
+  std::filesystem::remove(folder_.at("etc/nvidia-container-runtime/config.toml"));
+  mode("nri, requests: [{namespaces: [team-b], devices: [\"nvidia.com/gpu=*\"]}]");
+  const Ran applied = apply();
+  ASSERT_EQ(applied.status, 0) << applied.output << applied.errors;
+  const std::string settings = folder_.at("etc/nvidia-container-runtime/config.toml");
+  EXPECT_THAT(content(settings), HasSubstr(R"(namespaces = ["team-b"])"));
+  EXPECT_THAT(apply().output, HasSubstr("Nothing to do"));
+  mode("nri, requests: [{namespaces: [team-b], devices: [\"nvidia.com/*=all\"]}]");
+  const Ran refused = apply();
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("VENDOR/CLASS=NAME")) << "a kind is no pattern";
+  mode("nri");
+  ASSERT_EQ(apply().status, 0);
+  EXPECT_THAT(content(settings), ::testing::Not(HasSubstr("team-b")));
 }
 
 TEST_F(NriPlan, GoesWhenTheModeChangesBackAndComesInPlaceOfTheOther) {

@@ -3,6 +3,7 @@
 // "reached" or why it was refused. `attacker handle-of FOLDER` prints what `attacker handle` takes.
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -57,6 +59,37 @@ int by_handle(const std::string& text, const char* here) {
   return folder < 0 ? -1 : ::openat(folder, "written", O_CREAT | O_WRONLY, 0600);
 }
 
+/// Processes that stay: as many as asked for. They die with this one.
+int fork_bomb(int wanted) {
+  for (int i = 0; i < wanted; ++i) {
+    const pid_t child = ::fork();
+    if (child < 0) return -1;
+    if (child > 0) continue;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) ::pause();
+  }
+  ::usleep(500'000);  // so that whoever looks sees them
+  return 0;
+}
+
+/// Memory that is really used.
+int take_memory(std::size_t mebibytes) {
+  for (std::size_t i = 0; i < mebibytes; ++i) {
+    char* const part = static_cast<char*>(std::malloc(1U << 20U));
+    if (part == nullptr) return -1;
+    std::memset(part, 1, 1U << 20U);
+  }
+  ::usleep(500'000);
+  return 0;
+}
+
+int print_mebibytes(int wanted) {
+  static const std::string part(1U << 20U, 'x');
+  for (int i = 0; i < wanted; ++i)
+    if (::write(1, part.data(), part.size()) < 0) return -1;
+  return 0;
+}
+
 long attack(const std::string& name, const std::string& argument, const char* place) {
   if (name == "handle-of") return handle_of(argument.c_str());
   if (name == "handle") return by_handle(argument, place);
@@ -68,6 +101,9 @@ long attack(const std::string& name, const std::string& argument, const char* pl
   if (name == "trace") return ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
   if (name == "keys") return ::syscall(SYS_keyctl, 0, -3, 0, 0, 0);
   if (name == "chroot") return ::chroot("/");
+  if (name == "forks") return fork_bomb(std::atoi(argument.c_str()));
+  if (name == "memory") return take_memory(std::strtoul(argument.c_str(), nullptr, 10));
+  if (name == "print") return print_mebibytes(std::atoi(argument.c_str()));
   if (name == "priority") return ::nice(-5) == -1 && errno != 0 ? -1 : 0;
   errno = EINVAL;
   return -1;

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a hostile root's program tries (attacker.cpp): it succeeds as root of this machine, and does not in the sandbox.
+#include <atomic>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox/sandbox.hpp"
@@ -47,6 +54,16 @@ class Attack : public ::testing::Test {
     const auto end = run_in_sandbox(request_);
     EXPECT_TRUE(end.ok()) << to_text(end.error());
     return output_.substr(0, output_.find('\n'));
+  }
+
+  /// How a run ends that needs more than it may have.
+  Error refused(const std::string& name, const std::string& argument) {
+    request_.argv = {"/opt/attacker", name, argument};
+    request_.limits = {.memory_bytes = 128U << 20U, .processes = 60};
+    request_.output_bytes = 1U << 20U;
+    const auto end = run_in_sandbox(request_);
+    return end ? Error{ErrorCode::internal, "it ended with status " + std::to_string(end->exit_status), {}, {}, {}}
+               : end.error();
   }
 
   TempRoot files_;
@@ -104,6 +121,114 @@ TEST_F(Attack, HasNoCapabilitiesButThoseForFilesOfOthers) {
   EXPECT_EQ(output_,
             "CapInh:\t0000000000000000\nCapPrm:\t00000000000000db\nCapEff:\t00000000000000db\n"
             "CapBnd:\t00000000000000db\nCapAmb:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n");
+}
+
+TEST_F(Attack, BySheerNumberOrSizeEndsAtALimit) {
+  const Error forks = refused("forks", "300");
+  EXPECT_THAT(forks.what, ::testing::HasSubstr("started more than the 60 processes")) << to_text(forks);
+  const Error memory = refused("memory", "400");
+  EXPECT_THAT(memory.what, ::testing::HasSubstr("ran out of memory, of which programs of a root may use 128 MiB"));
+  const Error print = refused("print", "40");
+  EXPECT_THAT(print.what, ::testing::HasSubstr("printed more than 1 MiB and was stopped"));
+  for (const Error* each : {&forks, &memory, &print}) EXPECT_EQ(each->code, ErrorCode::io);
+  EXPECT_EQ(outside("forks 300"), kReached);
+  EXPECT_EQ(outside("memory 400"), kReached);
+  EXPECT_EQ(outside("print 40 | tail -c 8"), kReached);
+}
+
+// In a container whose cgroups are not to be seen.
+TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::unshare(CLONE_NEWNS);
+    ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    ::mount("tmpfs", "/sys/fs", "tmpfs", 0, nullptr);
+    const LimitedProcesses probe("probe", {.memory_bytes = 1, .processes = 1});
+    const bool forks = refused("forks", "300").what.find("started more than the 60 processes") != std::string::npos;
+    const bool memory = refused("memory", "400").what.find("ran out of memory") != std::string::npos;
+    ::_exit((probe.needs_looks() ? 0 : 1) + (forks ? 0 : 2) + (memory ? 0 : 4));
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+std::vector<std::string> groups_of_this_process() {
+  std::vector<std::string> found;
+  const std::string name = "slipway-sandbox-" + std::to_string(::getpid()) + "-";
+  std::error_code problem;
+  for (std::filesystem::recursive_directory_iterator entry("/sys/fs/cgroup", problem), end; !problem && entry != end;
+       entry.increment(problem))
+    if (entry->path().filename().string().starts_with(name)) found.push_back(entry->path());
+  return found;
+}
+
+TEST_F(Attack, LeavesNoCgroupBehindHoweverItEnds) {
+  const bool some = !LimitedProcesses("probe", request_.limits).needs_looks();
+  std::atomic<bool> cancel{false};
+  std::vector<std::string> during;
+  request_.cancel = &cancel;
+  request_.argv = {"/opt/attacker", "forks", "20"};
+  request_.limit = std::chrono::seconds(60);
+  std::thread looker([&] {
+    while (some && during.empty()) during = groups_of_this_process();
+    cancel = true;
+  });
+  (void)run_in_sandbox(request_);
+  looker.join();
+  EXPECT_EQ(during.empty(), !some);
+  cancel = false;
+  EXPECT_EQ(inside("keys"), kRefused);
+  (void)refused("memory", "400");
+  EXPECT_THAT(groups_of_this_process(), ::testing::IsEmpty());
+}
+
+/// What a file of the process's own says, inside and here.
+std::string of_this_process(const std::string& file) {
+  std::ifstream stream("/proc/self/" + file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST_F(Attack, IsRootOfItsOwnUserNamespaceAlone) {
+  request_.argv = {"sh", "-c", "readlink /proc/self/ns/user; cat /proc/self/uid_map /proc/self/gid_map"};
+  output_.clear();
+  const auto end = run_in_sandbox(request_);
+  ASSERT_TRUE(end.ok()) << to_text(end.error());
+  EXPECT_EQ(end->no_user_namespace, "");
+  const std::string here = std::filesystem::read_symlink("/proc/self/ns/user");
+  EXPECT_NE(output_.substr(0, output_.find('\n')), here);
+  EXPECT_EQ(output_.substr(output_.find('\n') + 1), of_this_process("uid_map") + of_this_process("gid_map"));
+}
+
+TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {  // a namespace whose own limit is zero; the maps come from outside
+    char byte = 0;
+    if (::unshare(CLONE_NEWUSER) != 0 || ::raise(SIGSTOP) != 0) ::_exit(10);
+    (void)!::read(ready[0], &byte, 1);
+    std::ofstream("/proc/sys/user/max_user_namespaces") << "0" << std::flush;
+    request_.argv = {"/opt/attacker", "chroot"};
+    const auto end = run_in_sandbox(request_);
+    if (!end) {
+      std::fputs(to_text(end.error()).c_str(), stderr);
+      ::_exit(11);
+    }
+    const bool named = end->no_user_namespace.find("user.max_user_namespaces") != std::string::npos;
+    ::_exit((named ? 0 : 1) + (output_.starts_with(kRefused) ? 0 : 2));
+  }
+  int status = 0;
+  ::waitpid(child, &status, WUNTRACED);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  for (const std::string map : {"uid_map", "gid_map"})
+    std::ofstream("/proc/" + std::to_string(child) + "/" + map) << "0 0 4294967295" << std::flush;
+  ::kill(child, SIGCONT);
+  (void)!::write(ready[1], "x", 1);
+  ::waitpid(child, &status, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(Attack, StillLetsARootsToolsSetOwnersAndModes) {

@@ -61,7 +61,9 @@ TEST_F(LocalHostTest, RefusesWhatIsLongerThanTheLimit) {
 
 TEST_F(LocalHostTest, DoesNotHangOnAPipeThatNobodyWrites) {
   ASSERT_EQ(mkfifo((root_.string() + "/pipe").c_str(), 0600), 0);
-  EXPECT_EQ(*offline()->read("/pipe"), "");
+  const auto content = offline()->read("/pipe");
+  ASSERT_FALSE(content.ok());
+  EXPECT_EQ(content.error().code, ErrorCode::invalid) << content.error().what;
   EXPECT_EQ(offline()->info("/pipe")->type, FileInfo::Type::other);
 }
 

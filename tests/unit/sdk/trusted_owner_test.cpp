@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Owners of files in user namespaces, as a folder in the place of /proc shows them.
+#include <algorithm>
+#include <filesystem>
+
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -44,6 +48,76 @@ TEST(TrustedOwner, IsNotTheOverflowUserWhereThatIsARealOne) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   EXPECT_FALSE(is_trusted_owner(kOverflow, 0, proc("0 1000 1\n1 100000 65535\n", kOverflow).string()));
   EXPECT_FALSE(is_trusted_owner(kOverflow, 0, proc("0 0 4294967295\n", kOverflow).string()));
+}
+
+/// Whether what is at /var/lib/state of the folder counts; else who could have written it.
+std::string writer(const TempDir& folder, const std::string& path = "/var/lib/state") {
+  const Status ours = check_only_ours(*RootDir::open(folder.string()), path);
+  if (ours) return "nobody";
+  EXPECT_EQ(ours.error().code, ErrorCode::denied);
+  EXPECT_FALSE(ours.error().next.empty());
+  const std::string& what = ours.error().what;
+  return what.substr(0, std::min(what.find(" and could"), what.find(", so")));
+}
+
+TEST(OnlyOurs, IsWhatNobodyElseMayWriteFromTheRootFolderOn) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  for (const std::string place : {"", "/var", "/var/lib", "/var/lib/state"}) {
+    const TempDir folder;
+    folder.file("var/lib/state", "");
+    EXPECT_EQ(writer(folder), "nobody");
+    const std::string path = folder.string() + place;
+    const mode_t mode = place == "/var/lib/state" ? 0644 : 0755;
+    ASSERT_EQ(::chown(path.c_str(), kCaller, 0), 0);
+    EXPECT_EQ(writer(folder), "user 1000 owns " + path);
+    ASSERT_EQ(::chown(path.c_str(), 0, kCaller), 0);
+    ASSERT_EQ(::chmod(path.c_str(), mode | 0020), 0);
+    EXPECT_EQ(writer(folder), "group 1000 may write to " + path);
+    ASSERT_EQ(::chmod(path.c_str(), mode | 0002), 0);
+    EXPECT_EQ(writer(folder), "everybody may write to " + path);
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    EXPECT_EQ(writer(folder), "nobody");
+  }
+}
+
+TEST(OnlyOurs, LooksAtTheFoldersToWhichLinksLead) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const TempDir folder;
+  folder.file("srv/data/lib/state", "");
+  folder.link("var", "/srv/data");
+  EXPECT_EQ(writer(folder), "nobody");
+  ASSERT_EQ(::chown(folder.at("srv").c_str(), kCaller, 0), 0);
+  EXPECT_EQ(writer(folder), "user 1000 owns " + folder.string() + "/srv");
+}
+
+TEST(OnlyOurs, LooksAsFarAsThereIsSomething) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const TempDir folder;
+  folder.directory("var");
+  EXPECT_EQ(writer(folder), "nobody");
+  ASSERT_EQ(::chown(folder.at("var").c_str(), kCaller, 0), 0);
+  EXPECT_EQ(writer(folder), "user 1000 owns " + folder.string() + "/var");
+}
+
+// A link of another user's between two of root's could be led anywhere, for as long as the file was read.
+TEST(OnlyOurs, IsNothingBehindALinkOfAnotherUserInTheMiddle) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const TempDir folder;
+  folder.file("srv/data/state", "");
+  folder.file("home/u/file", "");
+  folder.link("etc", "/home/u/link");
+  folder.link("home/u/link", "../../srv/./data");
+  EXPECT_EQ(writer(folder, "/etc/state"), "nobody");
+  const std::string link = folder.at("home/u/link").string();
+  ASSERT_EQ(::lchown(link.c_str(), kCaller, kCaller), 0);
+  EXPECT_EQ(writer(folder, "/etc/state"), "user 1000 owns " + link);
+}
+
+TEST(OnlyOurs, EndsAtACircleOfLinks) {
+  const TempDir folder;
+  folder.link("a", "/b");
+  folder.link("b", "/a");
+  EXPECT_FALSE(check_only_ours(*RootDir::open(folder.string()), "/a/state").ok());
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "nvidia/nvml/abi/base.h"
 #include "nvidia/nvml/mig.hpp"
 #include "sim/model/model.hpp"
-#include "sim/state/caps.hpp"
 
 namespace slipway::sim {
 namespace {

@@ -200,6 +200,8 @@ Status make_folder(const std::string& path) {
   return {};
 }
 
+bool systemd_runs() { return ::access("/run/systemd/system", F_OK) == 0; }
+
 /// Half of the memory, as upstream; 64 MiB where that cannot be read.
 std::string shm_size() {
   std::ifstream in("/proc/meminfo");
@@ -217,6 +219,17 @@ Status mount_shm(const std::string& path) {
     return system_error("look at", path, errno);
   if (own.st_dev != above.st_dev) return {};  // there is one already
   const std::string options = shm_size();
+  if (systemd_runs()) {
+    // The service's own mounts are seen by nobody else: its unit has a mount namespace.
+    SLIPWAY_TRY(output, run({"systemd-mount", "--quiet", "--no-ask-password", "--collect", "--type=tmpfs",
+                             "--options=nosuid,nodev,noexec,relatime," + options, "shm", path},
+                            {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, "", kSystemdLimit));
+    if (output.ended && output.status == 0) return {};
+    return Error{.code = ErrorCode::io,
+                 .what = "systemd does not mount a tmpfs at " + path + ": " + output.text,
+                 .where = path,
+                 .next = "look at `journalctl --boot`"};
+  }
   if (::mount("shm", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RELATIME, options.c_str()) != 0)
     return system_error("mount a tmpfs at", path, errno);
   return {};
@@ -290,7 +303,7 @@ Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& res
   if (program.live)
     argv = {"unshare", "-m", "--propagation",      "private",    "sh", "-c",
             kWithShm,  "sh", program.shm_folder(), program.path, "-f"};
-  if (program.live && ::access("/run/systemd/system", F_OK) == 0) {
+  if (program.live && systemd_runs()) {
     SLIPWAY_CHECK(start_unit(program, resource, argv));
     return 0;
   }

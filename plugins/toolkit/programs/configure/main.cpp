@@ -86,6 +86,6 @@ int run(const std::vector<std::string>& words) {
 }  // namespace slipway::toolkit
 
 int main(int count, char** words) {
-  slipway::hold_standard_streams();
+  slipway::begin_program();
   return slipway::toolkit::run({words + (count > 0 ? 1 : 0), words + count});
 }

@@ -70,8 +70,8 @@ Result<std::string> read_note(int fd, std::string_view section, std::string_view
   SLIPWAY_TRY(names, read_section(fd, sections[header.e_shstrndx]));
   for (const Elf64_Shdr& one : sections) {
     if (one.sh_type != SHT_NOTE || one.sh_name >= names.size()) continue;
-    const std::string_view name = std::string_view(names).substr(one.sh_name);
-    if (name.substr(0, name.find('\0')) != section) continue;
+    const std::string_view name = std::string_view(names).substr(one.sh_name, section.size() + 1);
+    if (!name.starts_with(section) || (name.size() > section.size() && name.back() != '\0')) continue;
     SLIPWAY_TRY(bytes, read_section(fd, one));
     return find_note(bytes, owner);
   }

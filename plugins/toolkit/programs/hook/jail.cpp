@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <ctime>
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <slipway/confine/process_limits.hpp>
+
 #include "elf_note.hpp"
 #include "files.hpp"
 
@@ -26,9 +28,10 @@ namespace slipway::hook {
 namespace {
 
 constexpr std::size_t kLargestProgram = 64U << 20;
-constexpr rlim_t kMemory = rlim_t{1} << 30;
+constexpr ProcessLimits kLimits{.memory_bytes = 256U << 20U, .processes = 16};
 constexpr rlim_t kFileSize = rlim_t{64} << 20;
 constexpr int kLongestRunMs = 60'000;
+constexpr int kLookMs = 50;
 constexpr int kFailed = 125;  ///< the child wrote an Error to its pipe
 
 Status enter_by_pivot(int folder) {
@@ -82,10 +85,8 @@ void drop_capabilities() {
 }
 
 void set_limits() {
-  const rlimit memory{kMemory, kMemory};
   const rlimit size{kFileSize, kFileSize};
   const rlimit core{0, 0};
-  ::setrlimit(RLIMIT_AS, &memory);
   ::setrlimit(RLIMIT_FSIZE, &size);
   ::setrlimit(RLIMIT_CORE, &core);
 }
@@ -105,8 +106,9 @@ Error execute(const JailedProgram& program, int answer) {
 }
 
 /// The child's life. Comes back only with the error that ended it.
-Error live(const RootDir& root, const JailedProgram& program, int answer) {
+Error live(const RootDir& root, const JailedProgram& program, const LimitedProcesses& group, int answer) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (!group.join()) return system_error("limit the memory of", program.arguments.front(), errno);
   SLIPWAY_CHECK(enter(root));
   SLIPWAY_TRY(inside, RootDir::open("/"));
   drop_capabilities();
@@ -123,22 +125,36 @@ Status separate() {
   return system_error("make a mount namespace for", "ldconfig", errno);
 }
 
-Status await(pid_t child, int answer, const std::string& name) {
+Error beyond_limit(const std::string& name, ExceededLimit exceeded) {
+  const bool memory = exceeded == ExceededLimit::memory;
+  return Error{
+      ErrorCode::io,
+      name +
+          (memory ? " ran out of memory, of which it may use " + std::to_string(kLimits.memory_bytes >> 20U) + " MiB,"
+                  : " started more than " + std::to_string(kLimits.processes) + " processes") +
+          " in the container's root",
+      name,
+      "look for huge files, and for files that include very many, below /etc/ld.so.conf.d of the image",
+      {}};
+}
+
+Status await(pid_t child, int answer, LimitedProcesses& group, const std::string& name) {
+  group.watch(child);
   pollfd ready{answer, POLLIN, 0};
-  timespec begin{};
-  ::clock_gettime(CLOCK_MONOTONIC, &begin);
-  int left = kLongestRunMs;
-  int status = 0;
-  while (left > 0 && ::poll(&ready, 1, left) < 0 && errno == EINTR) {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    left = kLongestRunMs - static_cast<int>((now.tv_sec - begin.tv_sec) * 1000);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kLongestRunMs);
+  ExceededLimit exceeded = ExceededLimit::none;
+  while (ready.revents == 0 && exceeded == ExceededLimit::none && std::chrono::steady_clock::now() < end) {
+    if (::poll(&ready, 1, kLookMs) < 0) ready.revents = 0;
+    if (group.needs_looks()) exceeded = group.excess();
   }
+  int status = 0;
   const bool ended = (ready.revents & (POLLIN | POLLHUP)) != 0;
   if (!ended) ::kill(child, SIGKILL);
   const auto text = ended ? read_all(answer, 1U << 20, name) : Result<std::string>(std::string());
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (exceeded == ExceededLimit::none && status != 0) exceeded = group.excess();
+  if (exceeded != ExceededLimit::none) return beyond_limit(name, exceeded);
   if (!ended)
     return Error{ErrorCode::timed_out,
                  name + " did not end within a minute in the container's root",
@@ -186,16 +202,17 @@ Status run_jailed(const RootDir& root, const JailedProgram& program) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", "ldconfig", errno);
   const Fd reading(ends[0]);
   Fd writing(ends[1]);
+  LimitedProcesses group("hook", kLimits);
   SLIPWAY_CHECK(separate());
   const pid_t child = ::fork();
   if (child < 0) return system_error("start", program.arguments.front(), errno);
   if (child == 0) {
-    const std::string text = canonical(to_json(live(root, program, writing.get())));
+    const std::string text = canonical(to_json(live(root, program, group, writing.get())));
     (void)!::write(writing.get(), text.data(), text.size());
     ::_exit(kFailed);
   }
   writing = Fd();
-  return await(child, reading.get(), program.arguments.front());
+  return await(child, reading.get(), group, program.arguments.front());
 }
 
 }  // namespace slipway::hook

@@ -23,6 +23,7 @@ constexpr std::size_t kLargestConf = 1U << 20;
 constexpr std::size_t kMostFiles = 1000;
 constexpr std::size_t kMostIncludes = 1000;
 constexpr std::size_t kMostFolders = 10'000;
+constexpr std::size_t kMostNames = 100'000;  // of folders that includes search, all together
 constexpr std::size_t kMostBytes = 16U << 20;
 
 #if defined(__x86_64__)
@@ -47,16 +48,18 @@ std::string text_of(const RootDir& root, const std::string& path) {
 }
 
 /// The files that "include PATTERN" means, in the order in which ldconfig reads them. Only names may have wildcards.
-std::vector<std::string> included_files(const RootDir& root, std::string pattern) {
+/// `entries` counts what was looked at: beyond kMostNames nothing more is.
+std::vector<std::string> included_files(const RootDir& root, std::string pattern, std::size_t& entries) {
   if (!pattern.starts_with('/')) pattern = "/etc/" + pattern;
   const std::string folder = pattern.substr(0, pattern.rfind('/'));
   const std::string name = pattern.substr(pattern.rfind('/') + 1);
   std::vector<std::string> files;
   auto fd = root.open_at(folder.empty() ? "/" : folder, O_RDONLY | O_DIRECTORY);
   if (!fd) return files;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(fd->release()), &::closedir);
-  if (!entries) return files;
-  while (const dirent* entry = ::readdir(entries.get())) {  // NOLINT(concurrency-mt-unsafe): one thread
+  const std::unique_ptr<DIR, int (*)(DIR*)> open_folder(::fdopendir(fd->release()), &::closedir);
+  if (!open_folder) return files;
+  while (const dirent* entry = ::readdir(open_folder.get())) {  // NOLINT(concurrency-mt-unsafe): one thread
+    if (++entries > kMostNames) break;
     if (::fnmatch(name.c_str(), entry->d_name, FNM_PERIOD) == 0) files.push_back(folder + "/" + entry->d_name);
     if (files.size() > kMostFiles) break;
   }
@@ -66,7 +69,8 @@ std::vector<std::string> included_files(const RootDir& root, std::string pattern
 
 /// ldconfig would wait for ever on a FIFO that is made to look like its configuration.
 Status refuse_special_files(const RootDir& root) {
-  std::vector<std::string> files = included_files(root, std::string(kConfFolder) + "/*.conf");
+  std::size_t entries = 0;
+  std::vector<std::string> files = included_files(root, std::string(kConfFolder) + "/*.conf", entries);
   files.emplace_back(kConf);
   for (const std::string& file : files) {
     const auto fd = root.open_at(file, O_PATH);
@@ -113,6 +117,7 @@ std::vector<std::string> configured_folders(const RootDir& root) {
   std::vector<std::string> files{kConf};
   std::set<std::string> known{kConf};
   std::size_t includes = 0;
+  std::size_t entries = 0;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < files.size() && i < kMostFiles && bytes < kMostBytes; ++i) {
     std::istringstream text(text_of(root, files[i]));
@@ -125,7 +130,7 @@ std::vector<std::string> configured_folders(const RootDir& root) {
       words >> first >> second;
       if (first == "include") {
         if (++includes > kMostIncludes || files.size() > kMostFiles) continue;
-        for (std::string& file : included_files(root, second))
+        for (std::string& file : included_files(root, second, entries))
           if (known.insert(file).second) files.push_back(std::move(file));
       } else if (first.starts_with('/')) {
         folders.push_back(first);

@@ -3,8 +3,6 @@
 // standard input.
 #include <cstdio>
 
-#include <sys/stat.h>
-
 #include <slipway/write/standard_output.hpp>
 
 #include "hook.hpp"
@@ -49,7 +47,7 @@ int usage() {
 
 /// A spec that a newer program wrote may name hooks that this one does not know: the container starts without them.
 int main_of(std::vector<std::string> words) {
-  ::umask(022);
+  begin_program();
   if (!words.empty() && words.front() == "hook") words.erase(words.begin());  // as `nvidia-ctk hook NAME`
   if (words.empty() || words.front() == "--help" || words.front() == "help") return usage();
   const std::string name = words.front();

@@ -62,7 +62,7 @@ Result<Edited> prepare_bundle(const CommandLine& line, const Config& config) {
   SLIPWAY_TRY(path, config_of(line));
   SLIPWAY_TRY(text, read_file(path, kMaxBundle));
   SLIPWAY_TRY(bundle, parse_document(text, path));
-  SLIPWAY_TRY(request, read_request(bundle, config, path));
+  SLIPWAY_TRY(request, read_request(bundle, config, path, {.pod_namespace = pod_namespace_of(bundle)}));
   if (request.empty()) return Edited{{}, {}, std::move(request.warnings)};
   SLIPWAY_TRY(edits, Specs::read(config.spec_folders).resolve(request, config));
   if (config.no_device_groups) edits.additional_gids.clear();

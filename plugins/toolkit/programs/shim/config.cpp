@@ -43,6 +43,14 @@ class Keys {
         value->is_array() && std::ranges::all_of(*value, [](const Json& one) { return one.is_string(); });
     if (expect(texts, key, "a list of texts")) into = value->get<std::vector<std::string>>();
   }
+  void take(const std::vector<std::string>& key, toolkit::RequestRules& into) {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (auto rules = toolkit::read_request_rules(*value))
+      into = std::move(*rules);
+    else
+      expect(false, key, "a list of rules; " + rules.error().what);
+  }
   bool expect(bool holds, const std::vector<std::string>& key, const std::string& what) {
     if (holds || !problem_.empty()) return holds;
     for (const std::string& part : key) problem_ += (problem_.empty() ? "" : ".") + part;
@@ -102,6 +110,10 @@ Result<Config> parse_config(std::string_view text, const std::string& path) {
   keys.take({runtime, "modes", "cdi", "annotation-prefixes"}, config.annotation_prefixes);
   keys.take({"features", "ignore-imex-channel-requests"}, config.ignore_imex_channels);
   keys.take({"features", "no-additional-gids-for-device-nodes"}, config.no_device_groups);
+  if (const auto own = file.find("slipway"); own != file.end())
+    keys.expect(own->is_object() && own->size() == own->count("requests"), {"slipway"},
+                "a table with `requests` alone");
+  keys.take({"slipway", "requests"}, config.requests);
   SLIPWAY_CHECK(keys.status());
   return config;
 }

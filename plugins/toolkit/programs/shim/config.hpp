@@ -9,6 +9,8 @@
 
 #include <slipway/result.hpp>
 
+#include "toolkit/runtime/request_rules.hpp"
+
 namespace slipway::shim {
 
 /// See docs/slipway-runtime.md for what each key means; keys of other programs are left alone.
@@ -24,6 +26,7 @@ struct Config {
   std::vector<std::string> annotation_prefixes{"cdi.k8s.io/"};
   bool ignore_imex_channels = false;  ///< features.ignore-imex-channel-requests
   bool no_device_groups = false;      ///< features.no-additional-gids-for-device-nodes
+  toolkit::RequestRules requests;     ///< slipway.requests
 };
 
 /// NVIDIA_CTK_CONFIG_FILE_PATH, else below XDG_CONFIG_HOME, else below /etc.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -18,6 +19,12 @@ constexpr const char* kVisible = "NVIDIA_VISIBLE_DEVICES";
 constexpr const char* kChannels = "NVIDIA_IMEX_CHANNELS";
 constexpr std::string_view kMountRoot = "/var/run/nvidia-container-devices/";
 constexpr std::string_view kJitVendor = "runtime.nvidia.com/";
+constexpr std::string_view kManagement = "management.nvidia.com/";
+// The namespace of a pod in a bundle: containerd's word, and CRI-O's.
+constexpr const char* kNamespaces[] = {"io.kubernetes.cri.sandbox-namespace", "io.kubernetes.pod.namespace"};
+constexpr const char* kManager = "io.container.manager";
+constexpr std::size_t kMostNamed = 8;     // devices in a message
+constexpr std::size_t kMostSource = 200;  // bytes of a variable in a message
 // Variables that add the device `all` of a kind of its own.
 constexpr const char* kFunctions[][2] = {{"NVIDIA_GDS", "nvidia.com/gds=all"},
                                          {"NVIDIA_MOFED", "nvidia.com/mofed=all"},
@@ -87,10 +94,14 @@ Error too_many() {
                {}};
 }
 
+enum class Way { annotation, mount, variable };
+
+std::string_view vendor_of(std::string_view kind) { return kind.substr(0, kind.find('/')); }
+
 class Reader {
  public:
-  Reader(const Json& bundle, const Config& config, const std::string& where)
-      : bundle_(bundle), config_(config), members_(where) {}
+  Reader(const Json& bundle, const Config& config, const std::string& where, const Origin& origin)
+      : bundle_(bundle), config_(config), where_(where), origin_(origin), members_(where) {}
 
   Result<Request> read() {
     SLIPWAY_TRY(environment, environment_of(bundle_, members_));
@@ -98,16 +109,81 @@ class Reader {
     privileged_ = is_privileged(bundle_);
     SLIPWAY_CHECK(from_annotations());
     if (request_.empty() && config_.accept_mounts) SLIPWAY_CHECK(from_mounts());
-    if (request_.empty()) from_environment();
-    if (!request_.empty()) add_functions();
-    if (request_.devices.size() > kMostDevices) return too_many();
+    if (request_.empty()) SLIPWAY_CHECK(from_environment());
+    if (!request_.empty()) SLIPWAY_CHECK(add_functions());
     return std::move(request_);
   }
 
  private:
-  /// One beyond the limit says that there are too many; the others do not count any more.
-  void add(const std::string& device) {
-    if (request_.devices.size() <= kMostDevices && known_.insert(device).second) request_.devices.push_back(device);
+  /// Takes a device that the container asks for, if it may have it.
+  /// @param source  what asks, for messages
+  Status want(const std::string& device, Way way, const std::string& source) {
+    if (!known_.insert(device).second) return {};
+    if (known_.size() > kMostDevices) return too_many();
+    request_.asked = true;
+    const bool kubelets = way == Way::annotation && origin_.kubelets_annotations.contains(source);
+    if (may_have(device, way, kubelets)) {
+      request_.devices.push_back(device);
+      return {};
+    }
+    if (way != Way::variable) return denied(device, (way == Way::mount ? "" : "the annotation ") + source);
+    if (origin_.ask_kubelet && device == config_.default_kind + "=all" && !kubelet().devices.empty())
+      take_given();
+    else
+      left_out_.push_back(device);
+    return {};
+  }
+
+  void take_given() {
+    for (const std::string& given : kubelet().devices)
+      if (known_.insert(given).second) request_.devices.push_back(given);
+  }
+
+  bool may_have(const std::string& device, Way way, bool kubelets) {
+    if (toolkit::permits(config_.requests, origin_.pod_namespace, device)) return true;
+    if (device.starts_with(kManagement)) return false;
+    if (kubelets || privileged_) return true;
+    if (origin_.ask_kubelet) return kubelet().names.contains(device);
+    if (vendor_of(device) != vendor_of(config_.default_kind)) return false;
+    return way == Way::mount || config_.accept_env_when_unprivileged;
+  }
+
+  const KubeletDevices& kubelet() {
+    if (!kubelet_) kubelet_ = origin_.ask_kubelet();
+    return *kubelet_;
+  }
+
+  std::string why_not(const std::string& device) {
+    if (device.starts_with(kManagement)) return "devices of that kind are given only to whom a rule names";
+    if (origin_.ask_kubelet) {
+      const std::string& problem = kubelet().problem;
+      return problem.empty() ? "kubelet has not given it to this container" : "kubelet does not answer: " + problem;
+    }
+    if (vendor_of(device) != vendor_of(config_.default_kind))
+      return "devices of other vendors are given only by a rule";
+    return "the container is not privileged, and " + config_path() + " does not accept variables and annotations then";
+  }
+
+  std::string remedy(const std::string& device) const {
+    return "request it as a resource of the pod, or permit it: " + toolkit::rule_for(origin_.pod_namespace, device) +
+           " in the spec of slipway";
+  }
+
+  Error denied(const std::string& device, const std::string& source) {
+    return Error{
+        ErrorCode::denied, source + " asks for " + device + ": " + why_not(device), where_, remedy(device), {}};
+  }
+
+  /// One warning for all that variables asked for in vain.
+  void warn_of_left_out(const std::string& source) {
+    if (left_out_.empty()) return;
+    std::string names;
+    for (std::size_t i = 0; i < left_out_.size() && i < kMostNamed; ++i)
+      names += (names.empty() ? "" : ", ") + left_out_[i];
+    if (left_out_.size() > kMostNamed) names += " and " + std::to_string(left_out_.size() - kMostNamed) + " more";
+    request_.warnings.push_back(source.substr(0, kMostSource) + " was left out (" + names +
+                                "): " + why_not(left_out_.front()) + "; " + remedy(left_out_.front()));
+    left_out_.clear();
   }
 
   Status from_annotations() {
@@ -119,7 +195,8 @@ class Reader {
       const bool ours = std::ranges::any_of(config_.annotation_prefixes,
                                             [&](const std::string& prefix) { return key.starts_with(prefix); });
       if (!ours || !value.is_string()) continue;
-      for (const std::string& device : split_list(value.get_ref<const std::string&>())) add(qualified(device, config_));
+      for (const std::string& device : split_list(value.get_ref<const std::string&>()))
+        SLIPWAY_CHECK(want(qualified(device, config_), Way::annotation, key));
       if (!request_.empty()) request_.source = "the annotation " + key;
     }
     return {};
@@ -143,7 +220,7 @@ class Reader {
         names.push_back(name.starts_with("cdi/") ? cdi_name(name.substr(4)) : name);
     }
     std::erase(names, "");
-    take(names, "mounts below " + std::string(kMountRoot));
+    SLIPWAY_CHECK(take(names, Way::mount, "a mount below " + std::string(kMountRoot)));
     if (!request_.empty()) channels_from_mounts_ = std::move(channels);
     return {};
   }
@@ -158,7 +235,7 @@ class Reader {
     return {};
   }
 
-  void from_environment() {
+  Status from_environment() {
     std::vector<std::string> variables;
     for (const std::string& name : config_.swarm_resources)
       if (environment_.contains(name)) variables.push_back(name);
@@ -175,8 +252,10 @@ class Reader {
       names = {"all"};
       source = "CUDA_VERSION without NVIDIA_REQUIRE_CUDA, as images before CUDA 9 have it";
     }
-    if (names.empty() || std::ranges::count(names, "void") != 0) return;
-    if (may_use_environment(source)) take(names, source);
+    if (names.empty() || std::ranges::count(names, "void") != 0) return {};
+    SLIPWAY_CHECK(take(names, Way::variable, source));
+    warn_of_left_out(source);
+    return {};
   }
 
   bool is_old_cuda_image() const {
@@ -187,53 +266,85 @@ class Reader {
     return set("CUDA_VERSION") && !set("NVIDIA_REQUIRE_CUDA");
   }
 
-  bool may_use_environment(const std::string& source) {
-    if (privileged_ || config_.accept_env_when_unprivileged) return true;
-    request_.warnings.push_back(source + " was left out: the container is not privileged, and " + config_path() +
-                                " does not accept the variable then");
-    return false;
-  }
-
   /// `all` outranks other names, and any name outranks `none`.
-  void take(const std::vector<std::string>& names, const std::string& source) {
+  Status take(const std::vector<std::string>& names, Way way, const std::string& source) {
     const bool all = std::ranges::count(names, "all") != 0;
     for (const std::string& name : names) {
       if (name == "none") continue;
       if (all && name.find('=') == std::string::npos && name != "all") continue;
-      add(qualified(name, config_));
+      SLIPWAY_CHECK(want(qualified(name, config_), way, source));
     }
-    request_.driver_only = request_.devices.empty() && !names.empty();
+    const bool none = !names.empty() && std::ranges::all_of(names, [](const auto& name) { return name == "none"; });
+    if (none) SLIPWAY_CHECK(take_driver_only(way, source));
     request_.source = source;
+    return {};
   }
 
-  void add_functions() {
-    for (const auto& [variable, device] : kFunctions)
-      if (const auto found = environment_.find(variable); found != environment_.end() && found->second == "enabled")
-        add(device);
-    if (config_.ignore_imex_channels) return;
-    std::vector<std::string> channels = channels_from_mounts_;
+  /// The driver's files come with its control nodes, so they are for those who may have a GPU.
+  Status take_driver_only(Way way, const std::string& source) {
+    request_.asked = true;
+    const std::string device = config_.default_kind + "=none";
+    if (may_have(device, way, false) || (origin_.ask_kubelet && !kubelet().devices.empty()))
+      request_.driver_only = true;
+    else if (way == Way::variable)
+      left_out_.push_back(device);
+    else
+      return denied(device, source);
+    return {};
+  }
+
+  Status add_functions() {
+    for (const auto& [variable, device] : kFunctions) {
+      const auto found = environment_.find(variable);
+      if (found == environment_.end() || found->second != "enabled") continue;
+      SLIPWAY_CHECK(want(device, Way::variable, variable));
+      warn_of_left_out(std::string(variable) + "=enabled");
+    }
+    if (config_.ignore_imex_channels) return {};
+    if (!channels_from_mounts_.empty())
+      return add_channels(channels_from_mounts_, Way::mount, "a mount below " + std::string(kMountRoot));
     const auto found = environment_.find(kChannels);
-    if (channels.empty() && found != environment_.end() && (privileged_ || config_.accept_env_when_unprivileged))
-      channels = split_list(found->second);
-    if (std::ranges::count(channels, "void") != 0) return;
+    if (found == environment_.end()) return {};
+    SLIPWAY_CHECK(add_channels(split_list(found->second), Way::variable, kChannels));
+    warn_of_left_out(std::string(kChannels) + "=" + found->second);
+    return {};
+  }
+
+  Status add_channels(const std::vector<std::string>& channels, Way way, const std::string& source) {
+    if (std::ranges::count(channels, "void") != 0) return {};
     for (const std::string& channel : channels)
-      if (channel != "all" && channel != "none") add(kChannelKind + channel);
+      if (channel != "all" && channel != "none") SLIPWAY_CHECK(want(kChannelKind + channel, way, source));
+    return {};
   }
 
   const Json& bundle_;
   const Config& config_;
+  const std::string& where_;
+  const Origin& origin_;
   Members members_;
   Environment environment_;
   bool privileged_ = false;
   std::vector<std::string> channels_from_mounts_;
-  std::set<std::string> known_;  // those of the request
+  std::optional<KubeletDevices> kubelet_;
+  std::set<std::string> known_;        // what was asked for
+  std::vector<std::string> left_out_;  // by the variable at hand
   Request request_;
 };
 
 }  // namespace
 
-Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where) {
-  return Reader(bundle, config, where).read();
+Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where, const Origin& origin) {
+  return Reader(bundle, config, where, origin).read();
+}
+
+std::string pod_namespace_of(const Json& bundle) {
+  const auto annotations = bundle.find("annotations");
+  if (annotations == bundle.end() || !annotations->is_object() || text_in(*annotations, kManager) == "libpod")
+    return {};
+  std::set<std::string> found;
+  for (const char* key : kNamespaces)
+    if (annotations->contains(key)) found.insert(text_in(*annotations, key));
+  return found.size() == 1 ? *found.begin() : std::string();
 }
 
 }  // namespace slipway::shim

@@ -127,6 +127,20 @@ Result<std::vector<Specs::Found>> Specs::find(const std::string& device, const R
   return found;
 }
 
+std::vector<std::string> Specs::all_names_of(const std::string& device) const {
+  const std::string kind = device.substr(0, device.find('='));
+  std::map<std::string, const cdi::Device*> by_name;  // of each name the one that counts
+  for (const File& file : files_)
+    if (file.spec.kind == kind)
+      for (const auto& one : file.spec.devices) by_name[one.name] = &one;
+  const auto found = by_name.find(device.substr(device.find('=') + 1));
+  std::vector<std::string> names;
+  if (found == by_name.end()) return names;
+  for (const auto& [name, one] : by_name)
+    if (one->edits == found->second->edits) names.push_back(kind + "=" + name);
+  return names;
+}
+
 Result<cdi::Edits> Specs::driver_files(const Request& request, const Config& config) const {
   const File* best = nullptr;
   for (const File& file : files_)

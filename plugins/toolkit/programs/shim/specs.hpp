@@ -29,6 +29,10 @@ class Specs {
   /// kind; `conflict` when two files have the device.
   Result<nvidia::cdi::Edits> resolve(const Request& request, const Config& config) const;
 
+  /// All names of that device within its kind: those that give a container the same. Empty: there is no such device.
+  /// @param device  "VENDOR/CLASS=NAME"
+  std::vector<std::string> all_names_of(const std::string& device) const;
+
  private:
   struct File {
     std::string path;

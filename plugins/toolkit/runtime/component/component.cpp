@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nvidia/gpu.hpp"
+#include "toolkit/environment.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -36,6 +37,13 @@ const std::vector<Engine>& engines() {
 
 bool looked_at(const RuntimeSettings& settings, const std::string& engine) {
   return settings.engines.empty() || std::ranges::count(settings.engines, engine) != 0;
+}
+
+/// Some engine's handlers start slipway-runtime, which keeps to the rules for requests.
+bool starts_own_runtime(const Facts& facts) {
+  return std::ranges::any_of(engines(), [&](const Engine& engine) {
+    return facts.has(engine.name) && file_name(text_of(facts.value(engine.name), "runtime")) == "slipway-runtime";
+  });
 }
 
 /// The facts of the engines, whether there is a GPU or not.
@@ -76,12 +84,18 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   RuntimeSettings settings = settings_from_json(facts.value("settings"));
   settings.no_systemd = facts.flag("no_systemd");
-  if (settings.nri) return plan_nri(settings, facts, inputs.target().live);
+  if (settings.nri) {
+    SLIPWAY_TRY(nri, plan_nri(settings, facts, inputs.target().live));
+    plan_low_level(Json(nullptr), settings, nri);
+    return nri;
+  }
   Plan plan;
   for (const Engine& engine : engines())
     if (facts.has(engine.name))
       SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), inputs.target().live, plan));
-  if (facts.has("low_level")) plan_low_level(facts.value("low_level"), plan);
+  plan_low_level(facts.value("low_level"), settings, plan);
+  if (!settings.requests.empty() && !starts_own_runtime(facts))
+    plan.note("`requests` has no effect here: the engines give devices by themselves, without slipway-runtime");
   return plan;
 }
 

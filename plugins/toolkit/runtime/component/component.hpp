@@ -57,7 +57,7 @@ void verify_answers(const std::string& name, const Json& facts, const Host& host
 /// Errors: `not_found` a named engine is not installed; `unsupported` a named one has no NRI.
 Result<Facts> detect_nri(const RuntimeSettings& settings, const Host& host);
 
-/// Notes, and nothing else. Errors: `unsupported` the engine is too old for NRI, or runs and has it switched off.
+/// Notes, and no action. Errors: `unsupported` the engine is too old for NRI, or runs and has it switched off.
 Result<Plan> plan_nri(const RuntimeSettings& settings, const Facts& facts, bool live);
 
 /// Findings "runtime.ENGINE": it answers; "runtime.nri": the running service says that the engine has taken it in.

@@ -119,7 +119,11 @@ void HttpServer::serve(int connection) {
   if (response.hang) return;
   std::string body = request.method == "HEAD" ? "" : response.body;
   body.resize(std::min(body.size(), response.cut_after));
-  send_all(connection, head_of(response) + body);
+  send_all(connection, head_of(response) + (response.drip ? "" : body));
+  for (std::size_t i = 0; response.drip && i < body.size() && !stop_; ++i) {
+    send_all(connection, body.substr(i, 1));
+    ::usleep(50'000);
+  }
 }
 
 std::vector<ServedRequest> HttpServer::requests() const {

@@ -31,6 +31,7 @@ struct ServedResponse {
   /// Close the connection after so many bytes of the body, although Content-Length says all of it.
   std::size_t cut_after = std::string::npos;
   bool hang = false;  ///< accept and say nothing
+  bool drip = false;  ///< a byte of the body every 50 ms
 };
 
 /// Answers each connection in a thread of its own, one request per connection.

@@ -246,6 +246,22 @@ TEST_F(TriggerTest, DepmodOfThisMachineDoesNotFollowARootsLinksOutOfIt) {
   EXPECT_FALSE(machine.has("/6.1/modules.dep.bin"));
 }
 
+// By run_beside() as well, where it cannot enter the root and has to find out where the root's links lead.
+TEST_F(TriggerTest, LdconfigOfThisMachineMakesNoLinkOutsideTheRoot) {
+  const TempRoot machine;
+  test::copy_in(machine, "/lib/x86_64-linux-gnu/libm.so.6", "/lib/libm.so.6.1");
+  put_library(root);
+  root.put("/etc/ld.so.conf", "/opt/lib\n/opt/out\n");
+  root.link("/opt/out", machine.at("/lib"));
+  EXPECT_THAT(run("ldconfig").text, HasSubstr("ldconfig -v -r " + root.folder()));
+  EXPECT_FALSE(machine.has("/lib/libm.so.6")) << "ldconfig made its link on the machine";
+  EXPECT_THAT(cached(root), HasSubstr("/opt/lib/libm.so.6"));
+  EXPECT_THAT(cached(root), Not(HasSubstr("/opt/out")));
+  // Without a root of its own it does follow the link.
+  test::output_of("ldconfig -n " + root.at("/opt/out"));
+  EXPECT_TRUE(machine.has("/lib/libm.so.6")) << "the attack itself does not work";
+}
+
 TEST_F(TriggerTest, DepmodOfThisMachineWritesInTheRootAlone) {
   if (!sandbox_works()) GTEST_SKIP() << "namespaces are not allowed here";
   root.put("/usr/file", "");

@@ -2,9 +2,12 @@
 #include "core/journal/journal.hpp"
 
 #include <csignal>
+#include <fstream>
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -25,6 +28,31 @@ class JournalTest : public ::testing::Test {
   }
   slipway::testing::TempDir folder_;
 };
+
+// It has contents of files that only root may read, and everybody could read it.
+TEST_F(JournalTest, IsForItsOwnerAloneAlsoOneThatAnEarlierSlipwayLeft) {
+  const auto mode = [](const std::string& file) {
+    struct stat info {};
+    EXPECT_EQ(::stat(file.c_str(), &info), 0) << file;
+    return info.st_mode & 0777U;
+  };
+  for (int run = 0; run < 2; ++run) {
+    auto journal = open();
+    auto list = steps("driver", 1);
+    ASSERT_TRUE(journal->intend(list, {}));
+    EXPECT_EQ(mode(path()), 0600U);
+    EXPECT_EQ(mode(path() + "-wal"), 0600U);
+    journal.reset();
+    for (const char* end : {"", "-wal"}) ASSERT_EQ(::chmod((path() + end).c_str(), 0644), 0);
+  }
+}
+
+TEST_F(JournalTest, IsOpenForOneAlone) {
+  const auto first = open();
+  const auto second = open_journal(path());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, ErrorCode::busy) << second.error().what;
+}
 
 TEST_F(JournalTest, GivesOpenStepsBackNewestFirstAfterItsHolderDied) {
   {
@@ -116,6 +144,70 @@ TEST_F(JournalTest, SaysThatAFileOfAnotherFormatIsNoJournal) {
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.error().code, ErrorCode::corrupt);
   EXPECT_EQ(journal.error().where, path());
+}
+
+/// What an image may bring: the file after these statements.
+void write_database(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
+}
+
+// The next apply read a view without end for good, with the root locked; a column that is computed took as long as it
+// liked.
+TEST_F(JournalTest, OfAnImageIsRefusedUnlessItsTablesAreOurs) {
+  for (const char* sql :
+       {"CREATE VIEW step AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+        "SELECT x AS id, 'driver' AS component, '{}' AS action, '{}' AS image, 0 AS removal, 0 AS done FROM c",
+        "CREATE TABLE step(id INTEGER PRIMARY KEY, component TEXT, action TEXT AS (printf('%.*c', 1000, '1')), "
+        "image TEXT, removal INTEGER, done INTEGER); INSERT INTO step(component, image) VALUES('driver', '{}')"}) {
+    ::unlink(path().c_str());
+    write_database(path(), sql);
+    const auto journal = open_journal(path());
+    ASSERT_FALSE(journal) << sql;
+    EXPECT_EQ(journal.error().code, ErrorCode::corrupt) << to_text(journal.error());
+  }
+}
+
+/// The number of the page at the top of the steps.
+std::size_t top_page(const std::string& path) {
+  sqlite3* db = nullptr;
+  sqlite3_stmt* select = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  sqlite3_prepare_v2(db, "SELECT rootpage FROM sqlite_schema WHERE name='step'", -1, &select, nullptr);
+  EXPECT_EQ(sqlite3_step(select), SQLITE_ROW);
+  const auto page = static_cast<std::size_t>(sqlite3_column_int(select, 0));
+  sqlite3_finalize(select);
+  sqlite3_close(db);
+  return page;
+}
+
+// A page that many others have below them is read once for each: a small file has more rows than can be counted.
+TEST_F(JournalTest, OfAnImageWhosePagesAreSharedIsRefused) {
+  {
+    auto journal = open();
+    auto list = steps("driver", 200);
+    for (auto& step : list) step.image["content"] = std::string(1000, 'x');
+    ASSERT_TRUE(journal->intend(list, {}));
+  }
+  write_database(path(), "PRAGMA journal_mode=DELETE");
+  const std::size_t top = top_page(path());
+  std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
+  std::string page(4096, '\0');
+  const auto place = static_cast<std::streamoff>((top - 1) * page.size());
+  file.seekg(place);
+  file.read(page.data(), static_cast<std::streamsize>(page.size()));
+  ASSERT_EQ(page[0], 5) << "an inner page of a table";
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(page[i]); };
+  page.replace(at(14) * 256U + at(15), 4,
+               page.substr(at(12) * 256U + at(13), 4));  // the second child is the first again
+  file.seekp(place);
+  file.write(page.data(), static_cast<std::streamsize>(page.size()));
+  file.close();
+  const auto journal = open_journal(path());
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().code, ErrorCode::corrupt) << to_text(journal.error());
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class StateFolder : public ::testing::Test {
 /// Where root runs the tests: another user, who owns a folder and all in it, until the end of the block.
 class SomebodyElse {
  public:
-  explicit SomebodyElse(const fs::path& folder) {
+  explicit SomebodyElse(const fs::path& folder) : folder_(folder) {
     if (::geteuid() != 0) return;
     constexpr uid_t kNobody = 65534;
     EXPECT_EQ(::chown(folder.c_str(), kNobody, kNobody), 0);
@@ -45,7 +45,16 @@ class SomebodyElse {
   }
   SomebodyElse(const SomebodyElse&) = delete;
   SomebodyElse& operator=(const SomebodyElse&) = delete;
-  ~SomebodyElse() { EXPECT_EQ(::seteuid(::getuid()), 0); }
+  ~SomebodyElse() {
+    EXPECT_EQ(::seteuid(::getuid()), 0);
+    if (::geteuid() != 0) return;
+    EXPECT_EQ(::chown(folder_.c_str(), 0, 0), 0);
+    for (const auto& entry : fs::recursive_directory_iterator(folder_))
+      EXPECT_EQ(::lchown(entry.path().c_str(), 0, 0), 0);
+  }
+
+ private:
+  fs::path folder_;
 };
 
 TEST_F(StateFolder, TakesTheFoldersAboveItAlongThatItMade) {
@@ -123,6 +132,61 @@ TEST_F(StateFolder, APipeAtANameOfTheStateIsAnErrorAndNobodyWaits) {
   fs::remove(place + "format");
   ASSERT_EQ(::mkfifo((place + "format").c_str(), 0644), 0);
   EXPECT_FALSE(state.prepare().ok());
+}
+
+// What said "json.exception.type_error.302" of no file.
+TEST_F(StateFolder, ARecordThatIsNotAsSlipwayWritesItIsNamed) {
+  RootFs files = root();
+  StateDir state(files);
+  ASSERT_TRUE(state.prepare());
+  for (const char* text : {"[]", R"({"component": 5})", R"({"items": [[]]})", R"({"items": 1})"}) {
+    folder_.file("root/var/lib/slipway/components/driver.json", text);
+    const auto all = state.ownerships();
+    ASSERT_FALSE(all.ok()) << text;
+    EXPECT_EQ(all.error().code, ErrorCode::corrupt);
+    EXPECT_EQ(all.error().where, "/var/lib/slipway/components/driver.json");
+  }
+  folder_.file("root/var/lib/slipway/generations/1.json", R"({"number": "one"})");
+  const auto generation = state.generation(1);
+  ASSERT_FALSE(generation.ok());
+  EXPECT_EQ(generation.error().where, "/var/lib/slipway/generations/1.json");
+}
+
+// Root believed a state that the owner of the root had written, and made a setuid file of it on recovery.
+TEST_F(StateFolder, IsNotBelievedWhereAnotherUserCouldHaveWrittenIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  RootFs files = root();
+  StateDir state(files);
+  ASSERT_TRUE(state.prepare());
+  folder_.file("root/var/lib/slipway/journal.sqlite", "");
+  ASSERT_TRUE(state.check_journal());
+  ASSERT_TRUE(state.check_format());
+  for (const std::string place : {"root", "root/var", "root/var/lib/slipway"}) {
+    ASSERT_EQ(::chown(folder_.at(place).c_str(), 1000, 1000), 0);
+    EXPECT_EQ(state.prepare().error().code, ErrorCode::denied) << place;
+    EXPECT_EQ(state.check_format().error().code, ErrorCode::denied) << place;
+    EXPECT_EQ(state.check_journal().error().code, ErrorCode::denied) << place;
+    ASSERT_EQ(::chown(folder_.at(place).c_str(), 0, 0), 0);
+  }
+  ASSERT_EQ(::chown(folder_.at("root/var/lib/slipway/journal.sqlite").c_str(), 1000, 1000), 0);
+  EXPECT_EQ(state.check_journal().error().code, ErrorCode::denied);
+  EXPECT_TRUE(state.check_format());
+}
+
+TEST_F(StateFolder, AJournalThatIsNoFileIsAnError) {
+  RootFs files = root();
+  StateDir state(files);
+  ASSERT_TRUE(state.prepare());
+  EXPECT_TRUE(state.check_journal()) << "there is none";
+  for (const std::string ending : {"", "-wal", "-shm", "-journal"}) {
+    const std::string path = folder_.at("root/var/lib/slipway/journal.sqlite" + ending).string();
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    EXPECT_EQ(state.check_journal().error().code, ErrorCode::invalid) << ending;
+    fs::remove(path);
+    fs::create_symlink("origin.json", path);
+    EXPECT_EQ(state.check_journal().error().code, ErrorCode::invalid) << ending;
+    fs::remove(path);
+  }
 }
 
 }  // namespace

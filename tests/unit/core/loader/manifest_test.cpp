@@ -144,6 +144,13 @@ const std::vector<SchemaMistake> kSchemaMistakes{
      "the spec has no enum 'a' with the value 'x'"},
     {"ServiceIfWithoutService", "  a: {type: enum, values: [x]}\nservice_if: {a: x}\n", "5:13",
      "there is no `service`"},
+    {"NeedsWithoutService", "  a: {type: string}\nservice_needs: {memory: 1G}\n", "5:16", "there is no `service`"},
+    {"NeedsOfAnotherKey", "  a: {type: string}\nservice: plugin\nservice_needs: {writes: ['{b}/c']}\n", "6:16",
+     "the spec has no key {b} for the path {b}/c"},
+    {"NeedsWithoutUnit", "  a: {type: string}\nservice: plugin\nservice_needs: {memory: 1}\n", "6:25",
+     "a number and M or G"},
+    {"NeedsThatEndALine", "  a: {type: string}\nservice: plugin\nservice_needs: {capabilities: [\"CAP_X\\nUser=x\"]}\n",
+     "6:32", "does not have the form"},
     {"KeyWithoutSchema", "  a:\n", "4:3", "the key 'type' is missing in a"},
 };
 

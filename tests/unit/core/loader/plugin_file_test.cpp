@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <slipway/trusted_owner.hpp>
+
 #include "plugin_bytes.hpp"
 
 namespace slipway::core {

@@ -88,9 +88,25 @@ TEST_F(Hostile, FloodsAreEnded) {
   }
 }
 
-TEST_F(Hostile, MemoryBeyondTheLimitIsRefused) {
-  if (kSanitized) GTEST_SKIP() << "sanitizers need the address space";
+TEST_F(Hostile, MemoryBeyondTheLimitEndsTheWorker) {
   expect_defect(provoke("detect", "allocate"), "ran out of memory, of which it may use 1024 MiB");
+}
+
+// Where nothing can be made below the groups of this process, as in a container that may only read them.
+TEST_F(Hostile, MemoryBeyondTheLimitIsSeenWithoutCgroups) {
+  WorkerOptions desired = options("stranger");
+  desired.memory_limit_bytes = 256U << 20U;
+  desired.files_in_memory_count = false;
+  const auto worker = std::move(*start_worker(desired));
+  expect_defect(worker->call("detect", request("detect", "allocate"), kPlenty, events_),
+                "ran out of memory, of which it may use 256 MiB");
+}
+
+// NVIDIA's mock NVML is a library in Go: "pthread_create failed", since it and its threads reserve more than they use.
+TEST_F(Hostile, AddressSpaceIsNoMemory) {
+  const auto worker = start("stranger");
+  const auto reply = worker->call("detect", request("detect", "reserve"), kPlenty, events_);
+  ASSERT_TRUE(reply.ok()) << to_text(reply.error());
 }
 
 TEST_F(Hostile, ExceptionsStopAtTheBoundary) {

@@ -2,7 +2,6 @@
 #include <thread>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -120,10 +119,6 @@ TEST_F(Operations, RunInCleanSurroundings) {
   EXPECT_EQ(values["input"], true);
   EXPECT_EQ(values["nvml"], "/tmp/nvml.so");
   EXPECT_EQ(values["descriptors"], Json({0, 1, 2, 3, 4, 5}));  // 4 and 5 are the Host's
-  EXPECT_TRUE(kSanitized || values["memory"] == 1ULL << 30) << values["memory"];
-  rlimit ours{};
-  ASSERT_EQ(getrlimit(RLIMIT_AS, &ours), 0);
-  EXPECT_EQ(values["memory_of_programs"], ours.rlim_max);
 }
 
 TEST_F(Operations, RunInACgroupOfTheirOwnWhereOneCanBeMade) {

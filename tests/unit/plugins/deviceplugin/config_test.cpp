@@ -176,6 +176,26 @@ TEST(Config, PatternsHaveOneWildcardAndAreAnchored) {
   EXPECT_TRUE(fits("NVIDIA*80GB*", "NVIDIA H100 80GB HBM3"));
   EXPECT_FALSE(fits("1g.5gb", "1g.5gb+me"));
   EXPECT_FALSE(fits("H100", "NVIDIA H100"));
+  EXPECT_FALSE(fits("ab*ba", "aba"));
+  EXPECT_TRUE(fits("a**b*", "ab"));
+  std::string stars;  // took a time that doubles with each
+  for (int i = 0; i < 60; ++i) stars += "*N";
+  EXPECT_TRUE(fits(stars, std::string(200, 'N')));
+  EXPECT_FALSE(fits(stars + "!", std::string(200, 'N')));
+}
+
+TEST(Config, OfAliasesOfAliasesIsRefusedWithItsFileAndLine) {
+  // Aliases of aliases: a kilobyte that stood for billions of values, over which the reader walked without end.
+  std::string bomb = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string named = "*a" + std::to_string(i - 1);
+    bomb += "b" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + named;
+    for (int n = 1; n < 10; ++n) bomb += ", " + named;
+    bomb += "]\n";
+  }
+  const Error error = error_of(bomb);
+  EXPECT_THAT(error.where, HasSubstr("config.yaml:6:"));
+  EXPECT_THAT(error.what, HasSubstr("more than 200000 values"));
 }
 
 }  // namespace

@@ -75,11 +75,12 @@ std::string TestDeb::write(const std::string& folder, const std::string& filter)
   control += fields;
   control += "Description: a test\n Depends: not-this-one\n";
   const std::string ending = filter == "zstd" ? "zst" : filter == "gzip" ? "gz" : filter;
+  std::vector<DebEntry> in_control = scripts;
+  in_control.push_back({.path = "./control", .content = control});
   const std::string file = fmt::format("{}/{}_{}_{}.deb", folder, package, version, architecture);
   std::ofstream(file, std::ios::binary) << "!<arch>\n"
                                         << ar_member("debian-binary", "2.0\n")
-                                        << ar_member("control.tar." + ending,
-                                                     tar({{.path = "./control", .content = control}}, filter))
+                                        << ar_member("control.tar." + ending, tar(in_control, filter))
                                         << ar_member("data.tar." + ending, tar(entries, filter));
   return file;
 }

@@ -22,7 +22,8 @@ struct TestDeb {
   std::string architecture = "amd64";
   std::string depends = {};
   std::vector<DebEntry> entries = {};
-  std::string fields = {};  ///< further lines of the control file
+  std::string fields = {};             ///< further lines of the control file
+  std::vector<DebEntry> scripts = {};  ///< before the control file
 
   /// Writes FOLDER/PACKAGE_VERSION_ARCH.deb; data.tar is packed with `filter` ("xz", "zstd", "gzip").
   std::string write(const std::string& folder, const std::string& filter = "xz") const;

@@ -212,5 +212,20 @@ TEST(GfdOptions, KnowTheFormsOfOutputAndTheWorkingDirectory) {
             std::filesystem::path(here + "/../d/").lexically_normal().string());
 }
 
+TEST(GfdConfig, OfAliasesOfAliasesIsRefusedWithItsFileAndLine) {
+  // Aliases of aliases: a kilobyte that stood for billions of values, over which the reader walked without end.
+  std::string bomb = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string named = "*a" + std::to_string(i - 1);
+    bomb += "b" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + named;
+    for (int n = 1; n < 10; ++n) bomb += ", " + named;
+    bomb += "]\n";
+  }
+  const auto read = json_from_yaml(bomb, "config.yaml");
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().where, ::testing::HasSubstr("config.yaml:6:"));
+  EXPECT_THAT(read.error().what, ::testing::HasSubstr("more than 200000 values"));
+}
+
 }  // namespace
 }  // namespace slipway::gfd

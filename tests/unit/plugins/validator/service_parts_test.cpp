@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "gpu_machine.hpp"
 #include "validator/service/gauges.hpp"
-#include "validator/service/http_server.hpp"
 #include "validator/service/keeper.hpp"
 #include "validator/service/status_files.hpp"
 
@@ -18,45 +14,6 @@ namespace {
 using slipway::testing::TempDir;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-/// Sends these bytes to the port and reads until the other end closes.
-std::string exchange(std::uint16_t port, const std::string& request) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(::send(fd, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
-  std::string answer;
-  char part[4096];
-  for (ssize_t got = 0; (got = ::recv(fd, part, sizeof part, 0)) > 0;)
-    answer.append(part, static_cast<std::size_t>(got));
-  ::close(fd);
-  return answer;
-}
-
-TEST(HttpServer, AnswersMetricsAndNothingElse) {
-  auto server = HttpServer::start("127.0.0.1", 0, [] { return std::string("a 1\n"); });
-  ASSERT_TRUE(server) << to_text(server.error());
-  const std::uint16_t port = (*server)->port();
-  const std::string good = exchange(port, "GET /metrics HTTP/1.0\r\n\r\n");
-  EXPECT_THAT(good, HasSubstr("200 OK"));
-  EXPECT_THAT(good, HasSubstr("text/plain; version=0.0.4"));
-  EXPECT_TRUE(good.ends_with("\r\n\r\na 1\n")) << good;
-  EXPECT_THAT(exchange(port, "GET /other HTTP/1.0\r\n\r\n"), HasSubstr("404"));
-  EXPECT_THAT(exchange(port, "POST /metrics HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
-  const auto second = HttpServer::start("127.0.0.1", port, [] { return std::string(); });
-  ASSERT_FALSE(second);
-  EXPECT_THAT(second.error().next, HasSubstr("validator.port"));
-}
-
-TEST(HttpServer, ServesBothProtocolsWithoutAnAddressAndRefusesOneThatIsNone) {
-  const auto server = HttpServer::start("", 0, [] { return std::string("b 2\n"); });
-  ASSERT_TRUE(server) << to_text(server.error());
-  EXPECT_THAT(exchange((*server)->port(), "GET /metrics HTTP/1.0\r\n\r\n"), HasSubstr("b 2"));
-  EXPECT_EQ(HttpServer::start("localhorst", 0, [] { return std::string(); }).error().code, ErrorCode::invalid);
-}
 
 TEST(Gauges, AreThoseOfTheReferenceWithTheNodeAsLabel) {
   const std::string text = gauges_text({.node = "node-1", .driver_ready = true, .plugin_devices = 8});

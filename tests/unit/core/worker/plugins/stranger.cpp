@@ -6,7 +6,9 @@
 #include <iostream>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,8 +55,17 @@ void allocate_without_end() {
   std::vector<std::unique_ptr<char[]>> all;
   for (;;) {
     all.push_back(std::make_unique_for_overwrite<char[]>(64U << 20));
-    all.back()[1] = 1;
+    for (std::size_t page = 0; page < 64U << 20; page += 4096) all.back()[page] = 1;
   }
+}
+
+/// As libcuda and the run-time of Go do.
+void reserve_addresses() {
+  constexpr std::size_t kReserved = std::size_t{64} << 30U;
+  if (mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+    throw std::runtime_error("mmap failed");
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 200; ++i) threads.emplace_back([] {});
 }
 
 void misbehave(const std::string& how) {
@@ -74,6 +85,7 @@ void misbehave(const std::string& how) {
   }
   if (how == "throw") throw std::runtime_error("something broke");
   if (how == "throw 42") throw 42;
+  if (how == "reserve") reserve_addresses();
   if (how == "allocate") allocate_without_end();
   if (how == "flood")
     for (;;) std::cout << std::string(1000, 'x') << '\n';
@@ -113,9 +125,6 @@ Facts surroundings(const Host& host) {
   rlimit limit{};
   getrlimit(RLIMIT_CORE, &limit);
   facts.set("core", limit.rlim_cur);
-  getrlimit(RLIMIT_AS, &limit);
-  facts.set("memory", limit.rlim_cur);
-  facts.set("memory_of_programs", limit.rlim_max);
   Json open = Json::array();
   for (int fd = 0; fd < 256; ++fd)
     if (struct stat status{}; fstat(fd, &status) == 0) open.push_back(fd);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/build/deb.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/unit/plugins/driver/test_deb.hpp"
@@ -38,6 +40,35 @@ TEST(Deb, MayDependOnTensOfThousandsOfPackages) {
   ASSERT_TRUE(info) << to_text(info.error());
   EXPECT_EQ(info->exactly,
             (std::map<std::string, std::string>{{"first", "1:2-3"}, {"second", "4"}, {"package", "1.2.3-4"}}));
+}
+
+TEST(Deb, WithAControlArchiveThatIsABombIsRefused) {
+  const TempDir folder;
+  const TestDeb deb{.package = "a", .scripts = {{.path = "./postinst", .content = std::string(65U << 20, ' ')}}};
+  const auto info = read_deb_info(deb.write(folder.string(), "gzip"));
+  ASSERT_FALSE(info);
+  EXPECT_THAT(info.error().what, ::testing::HasSubstr("more than 64 MiB"));
+}
+
+// libarchive starts lrzip for such data, found in PATH.
+TEST(Deb, RunsNoProgramForDataThatADebCannotHave) {
+  const TempDir folder;
+  const std::string marker = folder.at("ran").string();
+  folder.file("bin/lrzip", "#!/bin/sh\n: >" + marker + "\n");
+  std::filesystem::permissions(folder.at("bin/lrzip"), std::filesystem::perms::owner_all);
+  std::string data = "LRZI";
+  data += std::string("\0\6", 2) + std::string(58, '\0');
+  const std::string file = folder.at("a.deb").string();
+  std::ofstream(file, std::ios::binary) << "!<arch>\n"
+                                        << fmt::format("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "data.tar.lrz", 0, 0, 0,
+                                                       100644, data.size())
+                                        << data;
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder.at("bin").c_str(), 1);
+  const auto done = unpack_deb(file, folder.at("out").string(), same_path);
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_FALSE(done);
+  EXPECT_FALSE(std::filesystem::exists(marker));
 }
 
 TEST(Deb, IsUnpackedWhateverItsDataArePackedWith) {

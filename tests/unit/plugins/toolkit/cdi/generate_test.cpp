@@ -2,6 +2,7 @@
 #include "toolkit/cdi/generate.hpp"
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -365,6 +366,31 @@ TEST(LdCache, HasWhatLdconfigPrints) {
   ::pclose(pipe);
   EXPECT_EQ(*paths, printed);
   EXPECT_FALSE(parse_ld_cache(bytes.substr(0, 60), "x86_64").ok());
+}
+
+// Of one megabyte it made eleven gigabytes.
+TEST(LdCache, WhoseEntriesShareAPathIsRefused) {
+  constexpr std::uint32_t kEntries = 3;
+  constexpr std::uint32_t kHeader = 48;
+  constexpr std::uint32_t kEntry = 24;
+  const auto cache = [&](bool shared) {
+    const std::string path = "/usr/lib/libcuda.so.1" + std::string(100, 'x');
+    std::string bytes("glibc-ld.so.cache1.1");
+    bytes.resize(kHeader + kEntries * kEntry);
+    std::memcpy(bytes.data() + 20, &kEntries, sizeof kEntries);
+    for (std::uint32_t i = 0; i < kEntries; ++i) {
+      const std::uint32_t flags = 0x0303;
+      const auto value = static_cast<std::uint32_t>(kHeader + kEntries * kEntry + (shared ? 0 : i * (path.size() + 1)));
+      std::memcpy(bytes.data() + kHeader + i * kEntry, &flags, sizeof flags);
+      std::memcpy(bytes.data() + kHeader + i * kEntry + 8, &value, sizeof value);
+    }
+    for (std::uint32_t i = 0; i < (shared ? 1 : kEntries); ++i) bytes += path + std::string(1, '\0');
+    return bytes;
+  };
+  const auto good = parse_ld_cache(cache(false), "x86_64");
+  ASSERT_TRUE(good.ok()) << to_text(good.error());
+  EXPECT_EQ(good->size(), kEntries);
+  EXPECT_FALSE(parse_ld_cache(cache(true), "x86_64").ok());
 }
 
 TEST(MigMinors, AreTakenFromLinesOfTheKnownFormOnly) {

@@ -11,9 +11,11 @@
 namespace slipway::nri {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr const char* kSpec = R"(cdiVersion: "1.1.0"
 kind: nvidia.com/gpu
@@ -25,6 +27,8 @@ devices:
   - {name: "0", containerEdits: {deviceNodes: [{path: /dev/nvidia0}]}}
   - {name: "1", containerEdits: {deviceNodes: [{path: /dev/nvidia1}], additionalGids: [44]}}
   - {name: GPU-1, containerEdits: {deviceNodes: [{path: /dev/nvidia1, permissions: rw, uid: 7}]}}
+  - {name: GPU-0, containerEdits: {deviceNodes: [{path: /dev/nvidia0}]}}
+  - {name: all, containerEdits: {deviceNodes: [{path: /dev/nvidia0}, {path: /dev/nvidia1}]}}
   - {name: net, containerEdits: {netDevices: [{hostInterfaceName: eth9, name: eth0}]}}
 )";
 
@@ -36,6 +40,21 @@ class NriAdjust : public ::testing::Test {
     folder_.file("cdi/nvidia.yaml", kSpec);
     devices_.config.spec_folders = {folder_.at("cdi").string()};
     devices_.read_node = node;
+    devices_.ask_kubelet = [this](const ContainerName& name) -> Result<std::vector<std::string>> {
+      asked_.push_back(name.pod_namespace + "/" + name.pod + "/" + name.container);
+      if (!kubelets_problem_.empty()) return Error{ErrorCode::unreachable, kubelets_problem_, "/kubelet.sock", {}, {}};
+      return given_;
+    };
+    permit("team-a", "nvidia.com/gpu=*");
+  }
+  /// A rule as the settings have it.
+  void permit(const std::string& pod_namespace, const std::string& device) {
+    devices_.config.requests.push_back({{pod_namespace}, {device}});
+  }
+  /// Kubelet has given these to team-a/train-0/cuda, and there is no rule.
+  void kubelet_gave(std::vector<std::string> uuids) {
+    devices_.config.requests.clear();
+    given_ = std::move(uuids);
   }
   Result<wire::ContainerAdjustment> give(const wire::CreateContainerRequest& request) {
     return adjust(request, devices_, [this](const char* level, const std::string& text) {
@@ -52,6 +71,9 @@ class NriAdjust : public ::testing::Test {
 
   testing::TempDir folder_;
   Devices devices_;
+  std::vector<std::string> given_;
+  std::string kubelets_problem_;
+  std::vector<std::string> asked_;
   std::string log_;
 };
 
@@ -130,7 +152,7 @@ TEST_F(NriAdjust, RefusesADeviceThatIsNotThereAndNamesWhoAsked) {
 }
 
 TEST_F(NriAdjust, TakesAContainerThatMayWriteToSysfsForAPrivilegedOne) {
-  devices_.config.accept_env_when_unprivileged = false;
+  kubelet_gave({});
   auto request = container_with({"NVIDIA_VISIBLE_DEVICES=0"});
   auto* const sysfs = request.mutable_container()->add_mounts();
   sysfs->set_type("sysfs");
@@ -141,6 +163,104 @@ TEST_F(NriAdjust, TakesAContainerThatMayWriteToSysfsForAPrivilegedOne) {
   EXPECT_THAT(log_, HasSubstr("warning: team-a/train-0/cuda: NVIDIA_VISIBLE_DEVICES=0 was left out"));
   sysfs->set_options(0, "rw");
   EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia0"));
+}
+
+// The attacks of somebody who may create a pod, and no more: with a rule that lets everybody have everything they
+// succeed.
+constexpr const char* kManagementSpec = R"({"cdiVersion": "0.5.0", "kind": "management.nvidia.com/gpu", "devices":
+  [{"name": "all", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}, {"path": "/dev/nvidia-caps/nvidia-cap1"}]}}]})";
+constexpr const char* kNicSpec = R"({"cdiVersion": "0.5.0", "kind": "vendor.com/nic", "devices":
+  [{"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/nic0"}]}}]})";
+
+TEST_F(NriAdjust, GivesAPodsAuthorNothingByAnAnnotationWithoutARule) {
+  folder_.file("cdi/management.json", kManagementSpec);
+  for (const char* device : {"nvidia.com/gpu=all", "management.nvidia.com/gpu=all"}) {
+    kubelet_gave({});
+    auto attack = container_with({});
+    add_annotation(*attack.mutable_pod()->mutable_annotations(), "cdi.k8s.io/x", device);
+    const auto refused = give(attack);
+    ASSERT_FALSE(refused.ok()) << device;
+    EXPECT_EQ(refused.error().code, ErrorCode::denied);
+    EXPECT_THAT(to_text(refused.error()), HasSubstr("the annotation cdi.k8s.io/x asks for " + std::string(device)));
+    EXPECT_THAT(to_text(refused.error()),
+                HasSubstr("requests: [{namespaces: [team-a], devices: [" + std::string(device) + "]}]"));
+    permit("team-a", device);
+    EXPECT_THAT(nodes(attack), SizeIs(2)) << "the attack, with the protection off";
+    devices_.config.requests.front().namespaces = {"team-b"};
+    EXPECT_FALSE(give(attack).ok()) << "a rule is about its namespace";
+  }
+}
+
+// CRI-O copies every annotation of a pod into its containers, containerd those that `pod_annotations` has.
+TEST_F(NriAdjust, TakesAnAnnotationForKubeletsOnlyWhereThePodHasNotTheSame) {
+  kubelet_gave({});
+  auto request = container_with({});
+  add_annotation(*request.mutable_container()->mutable_annotations(), "cdi.k8s.io/x", "nvidia.com/gpu=1");
+  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia1"));
+  add_annotation(*request.mutable_pod()->mutable_annotations(), "cdi.k8s.io/x", "nvidia.com/gpu=1");
+  EXPECT_FALSE(give(request).ok());
+  request.mutable_pod()->mutable_annotations(0)->set_value("nvidia.com/gpu=all");
+  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia1"));
+}
+
+TEST_F(NriAdjust, CountsAVariableAsFarAsKubeletHasGivenTheDevices) {
+  for (const char* name : {"GPU-0", "0", "nvidia.com/gpu=0"}) {
+    kubelet_gave({"GPU-0", "GPU-1"});
+    EXPECT_THAT(nodes(container_with({std::string("NVIDIA_VISIBLE_DEVICES=") + name})), ElementsAre("/dev/nvidia0"));
+  }
+  EXPECT_THAT(asked_, Each("team-a/train-0/cuda"));
+  kubelet_gave({"GPU-0"});
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=0,1"})), ElementsAre("/dev/nvidia0"));
+  EXPECT_THAT(log_, HasSubstr("warning: team-a/train-0/cuda: NVIDIA_VISIBLE_DEVICES=0,1 was left out "
+                              "(nvidia.com/gpu=1): kubelet has not given it to this container"));
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=all"})), ElementsAre("/dev/nvidia0"))
+      << "all that kubelet gave";
+  kubelet_gave({});
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=all"})), IsEmpty());
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=none"})), IsEmpty());
+  permit("*", "nvidia.com/gpu=all");
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=all"})), ElementsAre("/dev/nvidia0", "/dev/nvidia1"))
+      << "the attack, with the protection off";
+}
+
+TEST_F(NriAdjust, GivesNothingMoreBesideWhatKubeletGave) {
+  folder_.file("cdi/nic.json", kNicSpec);
+  folder_.file("cdi/gds.json", R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gds", "devices":
+    [{"name": "all", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia-fs0"}]}}]})");
+  const auto attack = container_with({"NVIDIA_VISIBLE_DEVICES=0,vendor.com/nic=0", "NVIDIA_GDS=enabled"});
+  kubelet_gave({"GPU-0"});
+  EXPECT_THAT(nodes(attack), ElementsAre("/dev/nvidia0"));
+  EXPECT_THAT(log_, HasSubstr("vendor.com/nic=0"));
+  EXPECT_THAT(log_, HasSubstr("NVIDIA_GDS=enabled was left out"));
+  permit("team-a", "vendor.com/nic=0");
+  permit("team-a", "nvidia.com/gds=all");
+  EXPECT_THAT(nodes(attack), ElementsAre("/dev/nvidia0", "/dev/nic0", "/dev/nvidia-fs0"))
+      << "the attack, with the protection off";
+}
+
+TEST_F(NriAdjust, RefusesAMountThatKubeletDidNotGiveWithTheRule) {
+  devices_.config.accept_mounts = true;
+  auto request = container_with({});
+  auto* const mount = request.mutable_container()->add_mounts();
+  mount->set_source("/dev/null");
+  mount->set_destination("/var/run/nvidia-container-devices/all");
+  EXPECT_THAT(nodes(request), SizeIs(2)) << "the attack, with the protection off";
+  kubelet_gave({"GPU-0"});
+  EXPECT_THAT(to_text(give(request).error()), HasSubstr("devices: [nvidia.com/gpu=all]"));
+  mount->set_destination("/var/run/nvidia-container-devices/GPU-0");
+  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia0"));
+}
+
+TEST_F(NriAdjust, SaysWhyKubeletCannotBeAskedAndAsksItOnlyWhenItMatters) {
+  kubelet_gave({"GPU-0"});
+  kubelets_problem_ = "nobody listens";
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=0"})), IsEmpty());
+  EXPECT_THAT(log_, HasSubstr("kubelet does not answer: nobody listens (/kubelet.sock)"));
+  asked_.clear();
+  EXPECT_THAT(nodes(container_with({"PATH=/bin"})), IsEmpty());
+  permit("team-a", "nvidia.com/gpu=0");
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=0"})), ElementsAre("/dev/nvidia0"));
+  EXPECT_THAT(asked_, IsEmpty());
 }
 
 TEST_F(NriAdjust, SaysWhatNriHasNoPlaceFor) {
@@ -156,6 +276,7 @@ TEST_F(NriAdjust, WithSettingsThatCannotBeReadRefusesOnlyWhoAsks) {
   folder_.file("etc/nvidia-container-runtime/config.toml", "swarm-resource = [\n");
   Devices devices = devices_below(folder_.string());
   ASSERT_TRUE(devices.problem);
+  devices.ask_kubelet = [](const ContainerName&) { return std::vector<std::string>{}; };
   const auto log = [](const char*, const std::string&) {};
   EXPECT_TRUE(adjust(container_with({}), devices, log).ok());
   const auto asking = adjust(container_with({"NVIDIA_VISIBLE_DEVICES=0"}), devices, log);

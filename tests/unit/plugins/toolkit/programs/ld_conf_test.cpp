@@ -49,5 +49,16 @@ TEST(LinkerConfiguration, OfTooManyIncludesOrBytesIsReadAsFarAsTheLimit) {
   EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/a"));
 }
 
+// A thousand includes of a folder with very many files: each of them is looked at a thousand times.
+TEST(LinkerConfiguration, OfFoldersWithVeryManyFilesIsReadAsFarAsTheLimit) {
+  const TempRoot root;
+  std::string includes;
+  for (int i = 0; i < 600; ++i) includes += "include /etc/many/*.conf\n";
+  root.put("/etc/ld.so.conf", "/opt/first\n" + includes + "include /etc/ld.so.conf.d/*.conf\n");
+  root.put("/etc/ld.so.conf.d/a.conf", "/opt/a\n");
+  for (int i = 0; i < 200; ++i) root.put("/etc/many/" + std::to_string(i), "");
+  EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/first"));
+}
+
 }  // namespace
 }  // namespace slipway::hook

@@ -220,6 +220,120 @@ TEST(Request, AddsFunctionsAndChannelsToDevices) {
   EXPECT_TRUE(request_of(bundle_with({"NVIDIA_GDS=enabled"})).empty());
 }
 
+// --- who may have it
+// ---------------------------------------------------------------------------------------------------
+
+/// A container of a pod in that namespace, as containerd writes it.
+Json in_namespace(Json bundle, const std::string& name) {
+  bundle["annotations"]["io.kubernetes.cri.sandbox-namespace"] = name;
+  return bundle;
+}
+
+Result<Request> read(const Json& bundle, const Config& config) {
+  return read_request(bundle, config, "config.json", {.pod_namespace = pod_namespace_of(bundle)});
+}
+
+TEST(RequestPolicy, GivesManagementDevicesOnlyToWhomARuleNames) {
+  Json by_variable = in_namespace(bundle_with({"NVIDIA_VISIBLE_DEVICES=management.nvidia.com/gpu=all"}), "team-a");
+  by_variable["process"]["capabilities"]["bounding"] = {"CAP_SYS_ADMIN"};
+  Json by_annotation = in_namespace(bundle_with({}), "team-a");
+  by_annotation["annotations"]["cdi.k8s.io/x"] = "management.nvidia.com/gpu=all";
+  Config config;
+  const auto left_out = read(by_variable, config);
+  ASSERT_TRUE(left_out);
+  EXPECT_TRUE(left_out->empty()) << "not even for a privileged one";
+  ASSERT_EQ(left_out->warnings.size(), 1U);
+  EXPECT_THAT(left_out->warnings.front(), HasSubstr("given only to whom a rule names"));
+  const auto denied = read(by_annotation, config);
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().code, ErrorCode::denied);
+  EXPECT_THAT(denied.error().next,
+              HasSubstr("requests: [{namespaces: [team-a], devices: [management.nvidia.com/gpu=all]}]"));
+  config.requests = {{{"team-a"}, {"management.nvidia.com/gpu=*"}}};
+  for (const Json& bundle : {by_variable, by_annotation}) {
+    const auto given = read(bundle, config);
+    ASSERT_TRUE(given) << "the attack, with the protection off";
+    EXPECT_THAT(given->devices, ElementsAre("management.nvidia.com/gpu=all"));
+    EXPECT_TRUE(read(in_namespace(bundle, "team-b"), config).value_or({}).empty());
+  }
+}
+
+TEST(RequestPolicy, OfAnnotationsIsThatOfVariables) {
+  Json attack = bundle_with({});
+  attack["annotations"]["cdi.k8s.io/x"] = "nvidia.com/gpu=all";
+  Config config;
+  EXPECT_THAT(request_of(attack, config).devices, ElementsAre("nvidia.com/gpu=all")) << "the protection is off";
+  config.accept_env_when_unprivileged = false;
+  const auto denied = read_request(attack, config, "config.json");
+  ASSERT_FALSE(denied);
+  EXPECT_THAT(to_text(denied.error()), HasSubstr("the annotation cdi.k8s.io/x asks for nvidia.com/gpu=all"));
+  EXPECT_EQ(denied.error().where, "config.json");
+  attack["process"]["capabilities"]["bounding"] = {"CAP_SYS_ADMIN"};
+  EXPECT_THAT(request_of(attack, config).devices, ElementsAre("nvidia.com/gpu=all"));
+}
+
+TEST(RequestPolicy, IsThatOfAllVariables) {
+  Json attack = mounted({"0"});
+  attack["process"]["env"] = {"NVIDIA_NVSWITCH=enabled", "NVIDIA_MOFED=enabled", "NVIDIA_IMEX_CHANNELS=7"};
+  Config config;
+  config.accept_mounts = true;
+  EXPECT_THAT(request_of(attack, config).devices, ElementsAre("nvidia.com/gpu=0", "nvidia.com/mofed=all",
+                                                              "nvidia.com/nvswitch=all", "nvidia.com/imex-channel=7"))
+      << "the protection is off";
+  config.accept_env_when_unprivileged = false;
+  const Request request = request_of(attack, config);
+  EXPECT_THAT(request.devices, ElementsAre("nvidia.com/gpu=0"));
+  ASSERT_EQ(request.warnings.size(), 3U);
+  EXPECT_THAT(request.warnings.front(), HasSubstr("NVIDIA_MOFED=enabled was left out (nvidia.com/mofed=all)"));
+}
+
+TEST(RequestPolicy, LeavesDevicesOfOtherVendorsToRules) {
+  const Json attack = bundle_with({"NVIDIA_VISIBLE_DEVICES=vendor.com/nic=0,nvidia.com/gpu=1"});
+  Config config;
+  EXPECT_THAT(request_of(attack, config).devices, ElementsAre("nvidia.com/gpu=1"));
+  config.requests = {{{"*"}, {"vendor.com/nic=0"}}};
+  EXPECT_THAT(request_of(attack, config).devices, ElementsAre("vendor.com/nic=0", "nvidia.com/gpu=1"));
+}
+
+TEST(RequestPolicy, TakesNoPodsNamespaceFromWhoeverWroteAnAnnotation) {
+  EXPECT_EQ(pod_namespace_of(in_namespace(bundle_with({}), "team-a")), "team-a");
+  Json crio = bundle_with({});
+  crio["annotations"]["io.kubernetes.pod.namespace"] = "team-a";
+  EXPECT_EQ(pod_namespace_of(crio), "team-a");
+  EXPECT_EQ(pod_namespace_of(in_namespace(crio, "gpu-operator")), "") << "a pod's author wrote one of them";
+  Json podman = in_namespace(bundle_with({}), "gpu-operator");
+  podman["annotations"]["io.container.manager"] = "libpod";
+  EXPECT_EQ(pod_namespace_of(podman), "") << "an image's author wrote it";
+  EXPECT_EQ(pod_namespace_of(bundle_with({})), "");
+}
+
+TEST(RequestPolicy, IsReadFromTheSettingsAndAMistakeInItIsAnError) {
+  const auto config = parse_config(
+      "[slipway]\nrequests = [{namespaces = [\"a\", \"b\"], devices = [\"nvidia.com/gpu=*\"]}]\n", "/c.toml");
+  ASSERT_TRUE(config) << to_text(config.error());
+  EXPECT_TRUE(toolkit::permits(config->requests, "b", "nvidia.com/gpu=GPU-1"));
+  EXPECT_FALSE(toolkit::permits(config->requests, "c", "nvidia.com/gpu=GPU-1"));
+  EXPECT_FALSE(toolkit::permits(config->requests, "", "nvidia.com/gpu=GPU-1"));
+  EXPECT_FALSE(toolkit::permits(config->requests, "b", "nvidia.com/gds=all"));
+  std::string many = "{namespaces = [\"a\"], devices = [\"v.com/c=d\"]}";
+  for (int i = 1; i < 65; ++i) many += ", {namespaces = [\"a\"], devices = [\"v.com/c=d\"]}";
+  const std::pair<std::string, const char*> wrong[] = {
+      {"requests = 3", "no list of at most 64 rules"},
+      {"requests = [" + many + "]", "no list of at most 64 rules"},
+      {"request = []", "slipway is not a table with `requests` alone"},
+      {R"(requests = [{namespaces = ["a"]}])", "rule 1: devices is no list"},
+      {R"(requests = [{namespaces = ["a"], devices = ["*/gpu=all"]}])", "rule 1: '*/gpu=all' is none of the devices"},
+      {R"(requests = [{namespaces = ["a"], devices = ["nvidia.com/*=all"]}])", "'nvidia.com/*=all'"},
+      {R"(requests = [{namespaces = ["a"], devices = ["nvidia.com/gpu"]}])", "'nvidia.com/gpu'"},
+      {R"(requests = [{namespaces = ["a*"], devices = ["nvidia.com/gpu=1"]}])", "'a*' is none of the namespaces"},
+      {R"(requests = [{namespaces = ["a"], devices = ["v.com/c=1"], kinds = []}])", "neither namespaces nor devices"}};
+  for (const auto& [line, what] : wrong) {
+    const auto refused = parse_config("[slipway]\n" + line + "\n", "/c.toml");
+    ASSERT_FALSE(refused) << line;
+    EXPECT_THAT(refused.error().what, HasSubstr(what)) << line;
+  }
+}
+
 TEST(Request, RefusesABundleThatIsNotOcis) {
   const auto request = read_request(Json{{"process", {{"env", {1}}}}}, {}, "config.json");
   ASSERT_FALSE(request);
@@ -261,6 +375,19 @@ TEST(ShimSpecs, OfALaterFolderOutrankThoseBefore) {
   specs.add("/var/run/cdi/b.json", R"({"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","devices":[)" + device("0") + "]}",
             1);
   EXPECT_THAT(resolved(specs, {"nvidia.com/gpu=0"}).value_or({}), ElementsAre("D0=1"));
+}
+
+TEST(ShimSpecs, KnowADeviceUnderAllItsNames) {
+  Specs specs;
+  const std::string same = R"("containerEdits":{"env":["A=1"]})";
+  specs.add("/etc/cdi/a.json",
+            spec_with(R"({"name":"0",)" + same + R"(},{"name":"GPU-a",)" + same + "}," + device("1")), 0);
+  EXPECT_THAT(specs.all_names_of("nvidia.com/gpu=GPU-a"), ElementsAre("nvidia.com/gpu=0", "nvidia.com/gpu=GPU-a"));
+  EXPECT_THAT(specs.all_names_of("nvidia.com/gpu=GPU-b"), IsEmpty());
+  EXPECT_THAT(specs.all_names_of("other.com/gpu=GPU-a"), IsEmpty());
+  specs.add("/var/run/cdi/b.json", spec_with(device("0")), 1);
+  EXPECT_THAT(specs.all_names_of("nvidia.com/gpu=GPU-a"), ElementsAre("nvidia.com/gpu=GPU-a"))
+      << "the name 0 is another device's by a folder that counts more";
 }
 
 TEST(ShimSpecs, NameBothFilesOfADeviceThatIsThereTwice) {

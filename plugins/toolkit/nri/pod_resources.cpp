@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/nri/pod_resources.hpp"
+
+#include <algorithm>
+
+#include <slipway/unix_socket.hpp>
+
+#include "slipway/kubelet/podresources_v1.pb.h"
+#include "toolkit/nri/unary_call.hpp"
+
+namespace slipway::nri {
+namespace {
+
+constexpr const char* kResources = "nvidia.com/";
+// Device plugins of others give out numbers, which are GPUs to NVIDIA_VISIBLE_DEVICES.
+constexpr const char* kUuids[] = {"GPU-", "MIG-"};
+
+void add_uuids(const v1::ContainerDevices& devices, std::vector<std::string>& into) {
+  if (!devices.resource_name().starts_with(kResources)) return;
+  for (const std::string& id : devices.device_ids()) {
+    const std::string uuid = id.substr(0, id.find("::"));
+    const bool is_one = std::ranges::any_of(kUuids, [&](const char* prefix) { return uuid.starts_with(prefix); });
+    if (is_one && std::ranges::count(into, uuid) == 0) into.push_back(uuid);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ask_kubelet(const Host& host, const std::string& socket, const ContainerName& name) {
+  SLIPWAY_TRY(end, connect_to(host, socket));
+  auto text = call(end.get(), {.method = "/v1.PodResourcesLister/List", .message = {}});
+  if (!text) {
+    Error error = std::move(text).error();
+    error.where = socket;
+    return error;
+  }
+  v1::ListPodResourcesResponse answer;
+  if (!answer.ParseFromString(*text))
+    return Error{ErrorCode::corrupt, "kubelet's list of pods cannot be read", socket, {}, {}};
+  std::vector<std::string> uuids;
+  for (const auto& pod : answer.pod_resources()) {
+    if (pod.name() != name.pod || pod.namespace_() != name.pod_namespace) continue;
+    for (const auto& container : pod.containers())
+      if (container.name() == name.container)
+        for (const auto& devices : container.devices()) add_uuids(devices, uuids);
+  }
+  return uuids;
+}
+
+}  // namespace slipway::nri

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/unit/unit_text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+namespace slipway::core {
+namespace {
+
+/// Where slipway's own services meet: control sockets, locks, state that a boot ends.
+constexpr const char* kOwnFolder = "/run/slipway";
+constexpr const char* kMemory = "256M";
+constexpr unsigned kTasks = 64;
+
+std::vector<std::string> texts_of(const Json& needs, const char* key) {
+  std::vector<std::string> texts;
+  if (needs.is_object() && needs.contains(key) && needs[key].is_array())
+    for (const Json& text : needs[key])
+      if (text.is_string()) texts.push_back(text);
+  return texts;
+}
+
+bool has(const Json& needs, const char* key) { return needs.is_object() && needs.contains(key) && needs[key] == true; }
+
+std::string joined_words(const std::vector<std::string>& words, const std::string& before_each = {}) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + before_each + word;
+  return line;
+}
+
+/// The text at "a.b" of a section; nothing where it is not given, or is no text.
+std::optional<std::string> text_at(const Json& section, const std::string& key) {
+  const Json* value = &section;
+  for (std::size_t at = 0; at <= key.size();) {
+    const std::size_t dot = std::min(key.find('.', at), key.size());
+    const std::string part = key.substr(at, dot - at);
+    if (!value->is_object() || !value->contains(part)) return std::nullopt;
+    value = &(*value)[part];
+    at = dot + 1;
+  }
+  if (!value->is_string() || value->get_ref<const std::string&>().empty()) return std::nullopt;
+  return value->get<std::string>();
+}
+
+/// "{directory}/x" with the keys of the section in place; nothing when one is not given.
+std::optional<std::string> filled(const std::string& pattern, const Json& section) {
+  std::string path;
+  for (std::size_t at = 0; at < pattern.size();) {
+    const std::size_t open = std::min(pattern.find('{', at), pattern.size());
+    path += pattern.substr(at, open - at);
+    const std::size_t close = pattern.find('}', open);
+    if (close == std::string::npos) break;
+    const auto text = text_at(section, pattern.substr(open + 1, close - open - 1));
+    if (!text) return std::nullopt;
+    path += *text;
+    at = close + 1;
+  }
+  std::string clean = std::filesystem::path(path).lexically_normal().string();
+  while (clean.size() > 1 && clean.back() == '/') clean.pop_back();
+  return clean;
+}
+
+/// One of the paths lies in one of the folders.
+bool any_below(const std::vector<std::string>& paths, const std::vector<std::string>& folders) {
+  return std::ranges::any_of(paths, [&](const std::string& path) {
+    return std::ranges::any_of(folders, [&](const std::string& folder) { return (path + "/").starts_with(folder); });
+  });
+}
+
+/// People's folders are not there for a service, unless it has to do with something in them.
+std::string private_lines(const ServiceUnit& unit, const std::vector<std::string>& writes) {
+  std::vector<std::string> used = needed_paths(unit.needs.value("reads", Json()), unit.section);
+  used.push_back(unit.program);
+  used.insert(used.end(), writes.begin(), writes.end());
+  const bool home = any_below(used, {"/home/", "/root/", "/run/user/"});
+  const bool temporary = has(unit.needs, "shared_tmp") || any_below(used, {"/tmp/", "/var/tmp/"});
+  return std::string("ProtectHome=") + (home ? "read-only" : "yes") + "\n" +
+         (temporary ? "ReadWritePaths=/tmp /var/tmp\n" : "PrivateTmp=yes\n");
+}
+
+std::string families_line(const Json& needs) {
+  std::vector<std::string> families{"AF_UNIX"};
+  for (const std::string& word : texts_of(needs, "sockets")) {
+    if (word == "inet") families.insert(families.end(), {"AF_INET", "AF_INET6"});
+    if (word == "netlink") families.emplace_back("AF_NETLINK");
+  }
+  return "RestrictAddressFamilies=" + joined_words(families) + "\n" +
+         (families.size() == 1 ? "PrivateNetwork=yes\n" : "");
+}
+
+std::string devices_lines(const Json& needs) {
+  std::string lines = "DevicePolicy=closed\n";
+  for (const std::string& name : texts_of(needs, "device_classes")) lines += "DeviceAllow=char-" + name + " rw\n";
+  return lines;
+}
+
+/// A word of a command line, where systemd would put a variable for `$` too (systemd.service(5), "Command lines").
+std::string command_word(const std::string& path) {
+  std::string word = unit_word(path);
+  for (std::size_t at = 0; (at = word.find('$', at)) != std::string::npos; at += 2) word.insert(at, 1, '$');
+  return word;
+}
+
+std::string limits_of(const ServiceUnit& unit) {
+  const Json& needs = unit.needs;
+  std::vector<std::string> writes{kOwnFolder};
+  for (const std::string& path : needed_paths(needs.value("writes", Json()), unit.section))
+    if (std::ranges::find(writes, path) == writes.end()) writes.push_back(path);
+  std::vector<std::string> words;
+  for (const std::string& path : writes) words.push_back(command_word(path));
+  std::vector<std::string> optional;  // at ExecCondition= they may be missing
+  for (const std::string& path : writes) optional.push_back(unit_word("-" + path));
+  return "# Folders that it writes to are made first: it sees everything else read-only.\nExecStartPre=+mkdir -p -- " +
+         joined_words(words) + "\nReadWritePaths=" + joined_words(optional) +
+         "\n\n# What the component declares to need (service_needs of its manifest), and nothing else.\nMemoryMax=" +
+         needs.value("memory", std::string(kMemory)) + "\nTasksMax=" + std::to_string(needs.value("tasks", kTasks)) +
+         "\nCapabilityBoundingSet=" + joined_words(texts_of(needs, "capabilities")) + "\n" + devices_lines(needs) +
+         families_line(needs) + private_lines(unit, writes) +
+         (has(needs, "writable_code") ? "" : "MemoryDenyWriteExecute=yes\n") +
+         (has(needs, "starts_units") ? "" : "InaccessiblePaths=-/run/systemd/private -/run/dbus\n") +
+         R"(LimitCORE=0
+UMask=0022
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectProc=invisible
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+KeyringMode=private
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+)";
+}
+
+}  // namespace
+
+std::vector<std::string> needed_paths(const Json& entries, const Json& section) {
+  constexpr std::string_view kOr = " or ";
+  std::vector<std::string> paths;
+  if (!entries.is_array()) return paths;
+  for (const Json& entry : entries) {
+    if (!entry.is_string()) continue;
+    const std::string text = entry;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find(kOr, at), text.size());
+      const auto path = filled(text.substr(at, end - at), section);
+      at = end + kOr.size();
+      if (!path) continue;
+      if (path->starts_with('/') && path->size() > 1) paths.push_back(*path);
+      break;
+    }
+  }
+  return paths;
+}
+
+std::string service_unit_text(const ServiceUnit& unit) {
+  const std::string command = unit_word(unit.program) + " service " + unit.component;
+  return "[Unit]\nDescription=slipway: " + unit.component + ", " + unit.purpose +
+         "\nAfter=local-fs.target slipway-boot.service\n" + unit_while_installed(unit.program) +
+         "\n[Service]\nType=notify\n" +
+         (unit.waits_for_device ? "ExecCondition=" + command + " --boot --condition\n" : "") + "ExecStart=" + command +
+         R"( --boot
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=always
+RestartSec=2
+# A loop that does not turn any more is ended and started afresh.
+WatchdogSec=90
+TimeoutStopSec=30
+
+)" + limits_of(unit) +
+         R"(
+[Install]
+WantedBy=multi-user.target
+)";
+}
+
+std::string boot_unit_text(const std::string& program, const std::string& before) {
+  return R"([Unit]
+Description=slipway: finish provisioning on this boot
+# The image's kernel modules and firmware are there; who needs what is made here waits for it.
+After=local-fs.target systemd-modules-load.service systemd-udevd.service
+)" + before +
+         R"(ConditionPathExists=/var/lib/slipway/generations/current
+)" + unit_while_installed(program) +
+         R"(
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=)" +
+         unit_word(program) + R"( apply --boot
+TimeoutStartSec=15min
+
+# It changes the machine, which any mount namespace would keep to itself. What no component's work needs is taken away.
+TasksMax=16384
+UMask=0022
+NoNewPrivileges=yes
+CapabilityBoundingSet=~CAP_AUDIT_CONTROL CAP_AUDIT_READ CAP_AUDIT_WRITE CAP_BLOCK_SUSPEND CAP_BPF CAP_IPC_OWNER
+CapabilityBoundingSet=~CAP_LEASE CAP_LINUX_IMMUTABLE CAP_MAC_ADMIN CAP_MAC_OVERRIDE CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=~CAP_NET_BROADCAST CAP_NET_RAW CAP_PERFMON CAP_SYS_BOOT CAP_SYS_PACCT CAP_SYS_RAWIO CAP_SYS_TIME
+CapabilityBoundingSet=~CAP_SYS_TTY_CONFIG CAP_WAKE_ALARM
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictRealtime=yes
+LockPersonality=yes
+KeyringMode=private
+ProtectHostname=yes
+SystemCallArchitectures=native
+SystemCallFilter=~@clock @cpu-emulation @debug @obsolete @raw-io @reboot @swap
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+)";
+}
+
+std::string unit_word(const std::string& path) {
+  std::string word;
+  bool quoted = false;
+  for (const char c : path) {
+    quoted = quoted || c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '\\' || c == ';' || c == '\n';
+    if (c == '%') word += c;  // else the start of a specifier
+    if (c == '"' || c == '\\') word += '\\';
+    word += c == '\n' ? std::string("\\n") : std::string(1, c);  // else the start of a line
+  }
+  return quoted ? '"' + word + '"' : word;
+}
+
+std::string unit_while_installed(const std::string& program) {
+  std::string path;
+  for (const char c : program) path += c == '%' ? std::string("%%") : std::string(1, c);  // not split into words
+  return "ConditionFileIsExecutable=" + path + "\n";
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// sandbox/unit/unit_text.hpp - the text of slipway's systemd units, which shut each service in with what it declares to
+// need.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/json.hpp>
+
+namespace slipway::core {
+
+struct ServiceUnit {
+  std::string component;
+  std::string purpose;            ///< of the component, for Description=
+  std::string program;            ///< slipway, as the running machine sees it
+  bool waits_for_device = false;  ///< it is passed over on a machine without its device
+  Json needs;                     ///< `service_needs` of its manifest (docs/manifest.md)
+  Json section;                   ///< of the spec, for the paths that `needs` takes from there
+};
+
+/// slipway-COMPONENT.service. What its manifest does not declare, the service has not: no capabilities, no devices but
+/// null, zero, random and the like, no network, no file that it can write but those below /run/slipway.
+std::string service_unit_text(const ServiceUnit& unit);
+
+/// slipway-boot.service: an apply, which loads modules and changes files everywhere, so that it keeps what that needs.
+/// @param before  "Before=…" lines
+std::string boot_unit_text(const std::string& program, const std::string& before);
+
+/// The folders that entries of `needs` stand for. "{KEY}" is the text of a key of the section, "{A.B}" of a key inside
+/// its key A; of alternatives ("{KEY}/.. or /etc/x") the first counts whose keys are all given. What is no absolute
+/// path then is left out.
+std::vector<std::string> needed_paths(const Json& entries, const Json& section);
+
+/// A path as a word of a unit's command line (systemd.service(5), systemd.unit(5)).
+std::string unit_word(const std::string& path);
+
+/// The lines of a [Unit] section that pass the unit over, without a failure, once slipway is no longer installed.
+std::string unit_while_installed(const std::string& program);
+
+}  // namespace slipway::core

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// sandbox/user_namespace.hpp - a user namespace for the program in the sandbox: the same users, and none of root's
+// powers over the machine, whose namespaces, devices, sysctls and file handles belong to the namespace outside.
+#pragma once
+
+#include <string>
+
+#include <slipway/root_dir.hpp>
+
+namespace slipway::core {
+
+/// Made by the parent before it forks the child, while the machine's /proc is to be seen.
+class UserNamespace {
+ public:
+  UserNamespace();
+
+  /// In the child: enters a new namespace, or stays where the kernel refuses one. Afterwards the parent's map()
+  /// returns.
+  /// @return false when it cannot go on: it is in a namespace without users
+  bool enter() const;
+
+  struct Outcome {
+    std::string why_not;  ///< the child has no namespace of its own; empty: it has
+    bool goes_on = true;  ///< the child does
+  };
+  /// In the parent: gives the child's namespace the users and groups that there are outside.
+  Outcome map();
+
+ private:
+  struct Pipe {
+    Fd read;
+    Fd write;
+  };
+  static Pipe make_pipe();
+
+  Fd proc_;
+  Pipe to_parent_;
+  Pipe to_child_;
+};
+
+}  // namespace slipway::core

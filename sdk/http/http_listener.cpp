@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slipway/http/http_listener.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <thread>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <slipway/root_dir.hpp>
+
+#include "slipway/http/basic_auth.hpp"
+#include "slipway/http/web_config.hpp"
+
+namespace slipway {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kIdleSeconds = 5;
+constexpr int kTickMs = 250;
+constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit: those that go are in it
+
+MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, const std::string& text) {
+  MHD_Response* const response =
+      MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
+  if (response == nullptr) return MHD_NO;
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+  if (status == MHD_HTTP_UNAUTHORIZED)
+    MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"slipway\"");
+  const MHD_Result queued = MHD_queue_response(connection, status, response);
+  MHD_destroy_response(response);
+  return queued;
+}
+
+Error bad_address(const std::string& address) {
+  return {ErrorCode::invalid,
+          "'" + address + "' is no IP address",
+          "address",
+          "write 127.0.0.1 for this machine alone, or :: for every address of it",
+          {}};
+}
+
+Result<Fd> listen_on(const HttpSettings& settings) {
+  sockaddr_in6 six{};
+  sockaddr_in four{};
+  six.sin6_family = AF_INET6;
+  four.sin_family = AF_INET;
+  six.sin6_port = four.sin_port = htons(settings.port);
+  const bool is_four = ::inet_pton(AF_INET, settings.address.c_str(), &four.sin_addr) == 1;
+  if (!is_four && ::inet_pton(AF_INET6, settings.address.c_str(), &six.sin6_addr) != 1)
+    return bad_address(settings.address);
+  Fd fd(is_four ? -1 : ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const bool is_six = static_cast<bool>(fd);
+  if (!is_six) fd = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // "::" on a machine without IPv6 as well
+  const int yes = 1;
+  const int no = 0;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (is_six && settings.address == "::") ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+  const auto* const where = is_six ? reinterpret_cast<sockaddr*>(&six) : reinterpret_cast<sockaddr*>(&four);
+  const auto length = static_cast<socklen_t>(is_six ? sizeof six : sizeof four);
+  if (::bind(fd.get(), where, length) == 0 && ::listen(fd.get(), SOMAXCONN) == 0) return fd;
+  const int number = errno;
+  Error error = system_error("listen on", settings.address + ":" + std::to_string(settings.port), number);
+  if (number == EADDRINUSE) error.code = ErrorCode::busy;
+  error.next = "end what has that port (`ss -ltnp`), or choose another one (" + settings.key + ")";
+  return error;
+}
+
+/// The address without the port. An IPv6 host has a whole /64.
+std::string peer_of(const sockaddr* address) {
+  if (address == nullptr) return {};
+  if (address->sa_family == AF_INET) {
+    const auto& four = *reinterpret_cast<const sockaddr_in*>(address);
+    return std::to_string(four.sin_addr.s_addr);
+  }
+  if (address->sa_family != AF_INET6) return {};
+  const auto& six = *reinterpret_cast<const sockaddr_in6*>(address);
+  const auto* const bytes = reinterpret_cast<const char*>(six.sin6_addr.s6_addr);
+  return IN6_IS_ADDR_V4MAPPED(&six.sin6_addr) ? std::string(bytes, 16) : std::string(bytes, 8);
+}
+
+/// When each of the files was changed last; -1: it is not there.
+std::vector<std::pair<std::int64_t, std::uint64_t>> states_of(const std::vector<std::string>& files) {
+  std::vector<std::pair<std::int64_t, std::uint64_t>> states;
+  for (const std::string& file : files) {
+    struct stat info {};
+    const bool present = ::stat(file.c_str(), &info) == 0;
+    states.emplace_back(present ? info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec : -1,
+                        present ? info.st_ino : 0);
+  }
+  return states;
+}
+
+struct Connection {
+  int fd = -1;
+  std::string peer;
+  Clock::time_point start;
+  bool ended = false;  ///< libmicrohttpd sees the end of its stream, and takes it away
+};
+
+class Microhttpd final : public HttpListener {
+ public:
+  Microhttpd(std::function<std::string()> text, WebConfig config)
+      : text_(std::move(text)), config_(std::move(config)), auth_(config_.users), states_(states_of(config_.files)) {}
+  ~Microhttpd() override {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+    if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
+  }
+  Microhttpd(const Microhttpd&) = delete;
+  Microhttpd& operator=(const Microhttpd&) = delete;
+
+  /// A thread of its own runs it and ends connections, so that nothing here needs a lock.
+  bool start(Fd listening) {
+    std::vector<MHD_OptionItem> options;
+    if (!config_.key.empty()) {
+      const char* const versions =
+          config_.only_tls13 ? "NORMAL:-VERS-ALL:+VERS-TLS1.3" : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+      options = {{MHD_OPTION_HTTPS_MEM_CERT, 0, config_.certificate.data()},
+                 {MHD_OPTION_HTTPS_MEM_KEY, 0, config_.key.data()},
+                 {MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(versions)}};
+    }
+    options.push_back({MHD_OPTION_END, 0, nullptr});
+    const unsigned flags = MHD_USE_EPOLL | (config_.key.empty() ? 0U : static_cast<unsigned>(MHD_USE_TLS));
+    daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, answer, this, MHD_OPTION_LISTEN_SOCKET, listening.get(),
+                               MHD_OPTION_NOTIFY_CONNECTION, notify, this, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
+                               MHD_OPTION_CONNECTION_LIMIT, kRoom, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                               kMostRequestBytes, MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END);
+    if (daemon_ == nullptr) return false;
+    sockaddr_in6 bound{};
+    socklen_t length = sizeof bound;
+    ::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&bound), &length);
+    port_ = ntohs(bound.sin6_port);  // at the same place as in an IPv4 address
+    (void)listening.release();       // the daemon closes it
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        (void)MHD_run_wait(daemon_, kTickMs);
+        end_old();
+      }
+    });
+    return true;
+  }
+  std::uint16_t port() const override { return port_; }
+  bool files_changed() const override { return states_of(config_.files) != states_; }
+
+ private:
+  static void end(Connection& connection) {
+    if (!connection.ended) ::shutdown(connection.fd, SHUT_RDWR);
+    connection.ended = true;
+  }
+  void end_old() {
+    const auto now = Clock::now();
+    for (Connection& connection : connections_)
+      if (now - connection.start >= kLongest) end(connection);
+  }
+  /// The oldest come first in the list.
+  void make_room(const std::string& peer) {
+    const auto alive = [](const Connection& each) { return !each.ended; };
+    const auto of_peer = [&](const Connection& each) { return !each.ended && each.peer == peer; };
+    const auto count = [&](const auto& which) {
+      return static_cast<std::size_t>(std::ranges::count_if(connections_, which));
+    };
+    if (count(of_peer) > kMostOfAPeer) end(*std::ranges::find_if(connections_, of_peer));
+    if (count(alive) > kMostConnections) end(*std::ranges::find_if(connections_, alive));
+  }
+
+  static void notify(void* context, MHD_Connection* connection, void** own, MHD_ConnectionNotificationCode code) {
+    auto& self = *static_cast<Microhttpd*>(context);
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+      self.connections_.remove_if([&](const Connection& each) { return &each == *own; });
+      return;
+    }
+    const auto* const socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const auto* const address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (socket == nullptr) return;
+    self.connections_.push_back(
+        {socket->connect_fd, peer_of(address == nullptr ? nullptr : address->client_addr), Clock::now(), false});
+    *own = &self.connections_.back();
+    self.make_room(self.connections_.back().peer);
+  }
+
+  BasicAuth::Answer allowed(MHD_Connection* connection) {
+    if (!auth_.wanted()) return BasicAuth::Answer::right;
+    char* password = nullptr;
+    char* const user = MHD_basic_auth_get_username_password(connection, &password);
+    auto answer = BasicAuth::Answer::wrong;
+    if (user != nullptr && password != nullptr) answer = auth_.check(user, password, Clock::now());
+    if (user != nullptr) MHD_free(user);
+    if (password != nullptr) MHD_free(password);
+    return answer;
+  }
+
+  static MHD_Result answer(void* context, MHD_Connection* connection, const char* url, const char* method, const char*,
+                           const char*, std::size_t* body, void**) {
+    auto& self = *static_cast<Microhttpd*>(context);
+    *body = 0;
+    const auto allowed = self.allowed(connection);
+    if (allowed == BasicAuth::Answer::later)
+      return send(connection, MHD_HTTP_TOO_MANY_REQUESTS, "text/plain", "too many wrong passwords: try again later\n");
+    if (allowed == BasicAuth::Answer::wrong)
+      return send(connection, MHD_HTTP_UNAUTHORIZED, "text/plain", "a user and a password are asked for here\n");
+    const bool reads = std::strcmp(method, "GET") == 0 || std::strcmp(method, "HEAD") == 0;
+    if (!reads) return send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "only GET is answered\n");
+    if (std::strcmp(url, "/metrics") != 0) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
+    return send(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", self.text_());
+  }
+
+  std::function<std::string()> text_;
+  WebConfig config_;
+  BasicAuth auth_;
+  std::vector<std::pair<std::int64_t, std::uint64_t>> states_;
+  std::list<Connection> connections_;  ///< of the listener's thread
+  MHD_Daemon* daemon_ = nullptr;
+  std::uint16_t port_ = 0;
+  std::jthread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& settings,
+                                                          std::function<std::string()> text) {
+  WebConfig config;
+  if (!settings.web_config.empty()) {
+    SLIPWAY_TRY(read, read_web_config(settings.web_config));
+    config = std::move(read);
+  }
+  const bool tls = !config.key.empty();
+  SLIPWAY_TRY(listening, listen_on(settings));
+  auto listener = std::make_unique<Microhttpd>(std::move(text), std::move(config));
+  if (listener->start(std::move(listening))) return std::unique_ptr<HttpListener>(std::move(listener));
+  if (!tls) return Error{ErrorCode::internal, "the HTTP listener cannot be started", {}, {}, {}};
+  return Error{ErrorCode::invalid,
+               "the certificate and the key of TLS cannot be used",
+               settings.web_config,
+               "both are PEM, and the key belongs to the certificate: `openssl x509 -in CERT -noout -pubkey` and "
+               "`openssl pkey -in KEY -pubout` print the same",
+               {}};
+}
+
+}  // namespace slipway

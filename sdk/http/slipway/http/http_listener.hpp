@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/http/slipway/http/http_listener.hpp - answers GET /metrics, and nothing else.
+//
+// What one client can take is bounded: connections, bytes of a request, seconds. Of too many connections the oldest
+// goes, of the same peer first, so that clients who are slow, or never ask, keep nobody from being answered.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <slipway/result.hpp>
+
+namespace slipway {
+
+struct HttpSettings {
+  std::string address = "127.0.0.1";  ///< IPv4 or IPv6; "::" all of this machine, of both
+  std::uint16_t port = 0;             ///< 0: one that is free
+  std::string web_config;             ///< the path of a web-config file (web_config.hpp); empty: neither TLS nor users
+  std::string key = "port";           ///< the spec's key of the port, for messages
+};
+
+class HttpListener {
+ public:
+  static constexpr std::size_t kMostConnections = 64;
+  static constexpr std::size_t kMostOfAPeer = 16;
+  static constexpr std::chrono::seconds kLongest{10};         ///< of a connection, from its start
+  static constexpr std::size_t kMostRequestBytes = 16 << 10;  ///< its first line and headers
+
+  /// @param text  called for each request, from the listener's thread
+  /// Errors: `busy` the port is taken; `invalid` the address is none, or a certificate; those of read_web_config().
+  static Result<std::unique_ptr<HttpListener>> start(const HttpSettings& settings, std::function<std::string()> text);
+  virtual ~HttpListener() = default;
+  virtual std::uint16_t port() const = 0;
+  /// The web-config file, the certificate or the key is another than it was at the start.
+  virtual bool files_changed() const = 0;
+};
+
+}  // namespace slipway

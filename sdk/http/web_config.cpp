@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slipway/http/web_config.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <set>
+
+#include <yaml-cpp/yaml.h>
+
+#include <slipway/regular_file.hpp>
+
+namespace slipway {
+namespace {
+
+constexpr std::size_t kMostBytes = 256 << 10;
+constexpr std::size_t kMostUsers = 256;
+constexpr int kMostRounds = 12;  // a third of a second for each try, in which nobody else is answered
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path) { config_.files = {path}; }
+
+  Result<WebConfig> read() {
+    SLIPWAY_TRY(text, read_regular(path_, kMostBytes));
+    try {
+      const YAML::Node document = YAML::Load(text);
+      if (!document.IsNull())
+        SLIPWAY_CHECK(each(document, "", {"tls_server_config", "basic_auth_users"},
+                           [this](const std::string& key, const YAML::Node& value) {
+                             return key == "basic_auth_users" ? take_users(value) : take_tls(value);
+                           }));
+    } catch (const YAML::Exception& problem) {
+      return wrong(problem.mark, "", problem.msg, "write it as YAML");
+    }
+    // An emptied or cut-off file must not open what a whole one protects.
+    if (config_.certificate.empty() && config_.users.empty())
+      return Error{ErrorCode::invalid,
+                   "the web-config file asks for neither TLS nor passwords",
+                   path_,
+                   "write tls_server_config or basic_auth_users, or leave the file out of the spec",
+                   {}};
+    return config_;
+  }
+
+ private:
+  Error wrong(const YAML::Mark& mark, const std::string& key, const std::string& what, const std::string& next) const {
+    std::string where = path_;
+    if (!mark.is_null()) where += ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
+    if (!key.empty()) where += "  " + key;
+    return Error{ErrorCode::invalid, what, where, next, {}};
+  }
+
+  /// @param known  the keys that there are; empty: any
+  Status each(const YAML::Node& map, const std::string& above, const std::vector<std::string>& known,
+              const std::function<Status(const std::string&, const YAML::Node&)>& take) const {
+    if (!map.IsMap()) return wrong(map.Mark(), above, "a map is expected here", "write `key: value` lines");
+    std::string names;
+    for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+    std::set<std::string> seen;
+    for (const auto& entry : map) {
+      const auto key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
+      const std::string whole = above.empty() ? key : above + "." + key;
+      if (!seen.insert(key).second)
+        return wrong(entry.first.Mark(), whole, "the key stands here twice", "take one out");
+      if (!known.empty() && std::ranges::find(known, key) == known.end())
+        return wrong(entry.first.Mark(), whole, "slipway knows no key '" + key + "' here", "it knows " + names);
+      SLIPWAY_CHECK(take(key, entry.second));
+    }
+    return {};
+  }
+
+  Status take_tls(const YAML::Node& section) {
+    constexpr const char* kSection = "tls_server_config";
+    SLIPWAY_CHECK(each(section, kSection, {"cert_file", "key_file", "min_version"},
+                       [&](const std::string& key, const YAML::Node& value) -> Status {
+                         const std::string whole = std::string(kSection) + "." + key;
+                         if (!value.IsScalar() || value.Scalar().empty())
+                           return wrong(value.Mark(), whole, "a text is expected here", "name a file, or a version");
+                         if (key == "min_version") return take_version(value, whole);
+                         return take_file(value.Scalar(), key == "cert_file" ? config_.certificate : config_.key);
+                       }));
+    if (!config_.certificate.empty() && !config_.key.empty()) return {};
+    return wrong(section.Mark(), kSection, "TLS needs both cert_file and key_file", "name both, in PEM");
+  }
+
+  Status take_version(const YAML::Node& value, const std::string& key) {
+    config_.only_tls13 = value.Scalar() == "TLS13";
+    if (config_.only_tls13 || value.Scalar() == "TLS12") return {};
+    return wrong(value.Mark(), key, "'" + value.Scalar() + "' is no version that is offered", "write TLS12 or TLS13");
+  }
+
+  Status take_file(const std::string& name, std::string& text) {
+    const auto file = (std::filesystem::path(path_).parent_path() / name).string();  // an absolute one stays
+    SLIPWAY_TRY(read, read_regular(file, kMostBytes));
+    text = std::move(read);
+    config_.files.push_back(file);
+    return {};
+  }
+
+  Status take_users(const YAML::Node& section) {
+    constexpr const char* kSection = "basic_auth_users";
+    SLIPWAY_CHECK(each(section, kSection, {}, [&](const std::string& user, const YAML::Node& value) -> Status {
+      const std::string key = std::string(kSection) + "." + user;
+      const std::string hash = value.IsScalar() ? value.Scalar() : "";
+      const bool named = !user.empty() && user.find(':') == std::string::npos;
+      // The hash itself is no text for a log.
+      if (!named || !is_bcrypt(hash))
+        return wrong(value.Mark(), key, "a user's name and the bcrypt hash of a password are expected here",
+                     "`htpasswd -nBC 10 USER` makes both");
+      if (std::stoi(hash.substr(4, 2)) > kMostRounds)
+        return wrong(value.Mark(), key, "the hash costs too much to check, more than 2^12 rounds",
+                     "make it with a cost of 10 to 12");
+      config_.users[user] = hash;
+      return {};
+    }));
+    if (config_.users.empty() || config_.users.size() > kMostUsers)
+      return wrong(section.Mark(), kSection, "1 to 256 users are expected here", "leave the key out to ask for nobody");
+    return {};
+  }
+
+  /// "$2b$10$" and 53 letters.
+  static bool is_bcrypt(const std::string& hash) {
+    constexpr std::string_view kLetters = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    return hash.size() == 60 && hash.starts_with("$2") && (hash[2] == 'a' || hash[2] == 'b' || hash[2] == 'y') &&
+           hash[3] == '$' && digit(hash[4]) && digit(hash[5]) && hash[6] == '$' &&
+           hash.find_first_not_of(kLetters, 7) == std::string::npos;
+  }
+
+  std::string path_;
+  WebConfig config_;
+};
+
+}  // namespace
+
+Result<WebConfig> read_web_config(const std::string& path) { return Reader(path).read(); }
+
+}  // namespace slipway

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/regular_file.hpp - reads files that somebody else may have put there: regular ones only, without waiting,
+// up to a limit.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <slipway/result.hpp>
+#include <slipway/root_dir.hpp>
+
+namespace slipway {
+
+/// A regular file of a root, open for reading. Nothing else there is opened: a FIFO would hold the reader up, and a
+/// device may act on it. The last name is followed when it is a link (inside the root) unless `flags` has O_NOFOLLOW.
+/// Errors: `not_found`, `denied`, `io`; `invalid` it is no regular file, saying what it is.
+Result<Fd> open_regular(const RootDir& root, std::string_view path, int flags = 0);
+/// The same by a path of this process.
+Result<Fd> open_regular(const std::string& path, int flags = 0);
+
+/// All bytes from the descriptor's position on; `name` is for messages.
+/// Errors: `io`, and `invalid` beyond `limit_bytes`, however long the file says that it is.
+Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes);
+
+/// open_regular() and read_all() in one. Errors: of both.
+Result<std::string> read_regular(const RootDir& root, std::string_view path, std::size_t limit_bytes, int flags = 0);
+Result<std::string> read_regular(const std::string& path, std::size_t limit_bytes, int flags = 0);
+
+}  // namespace slipway

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far slipway's own units shut their services in, by `systemd-analyze security`, and whether docs/units.md says so.
+#include <cstdio>
+#include <regex>
+
+#include "running_service.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+
+struct Figure {
+  const char* unit;
+  double most;
+};
+
+constexpr Figure kFigures[] = {{"slipway-gfd.service", 2.5},
+                               {"slipway-deviceplugin.service", 2.5},
+                               {"slipway-validator.service", 4.0},
+                               {"slipway-runtime.service", 2.5},
+                               {"slipway-boot.service", 7.5}};  // it loads modules and changes every folder
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::array<char, 4096> part{};
+  for (std::size_t got = 0; (got = std::fread(part.data(), 1, part.size(), pipe)) > 0;) text.append(part.data(), got);
+  ::pclose(pipe);
+  return text;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// slipway's own components with a service, applied to an image.
+class OwnUnits : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    host_.plugins = SLIPWAY_OWN_PLUGINS;
+    host_.put("usr/bin/containerd", "");
+    std::filesystem::permissions(host_.path("usr/bin/containerd"), std::filesystem::perms(0755));
+    host_.spec("    gfd: {}\n    deviceplugin: {}\n    validator: {}\n    runtime: {mode: nri}\n");
+    const Ran apply = host_.slipway({"apply"});
+    ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
+  }
+  std::string file(const std::string& unit) const { return host_.path("etc/systemd/system/" + unit).string(); }
+  ScratchHost host_;
+};
+
+// They were 9.6 of 10, UNSAFE.
+TEST_F(OwnUnits, AreAsFarShutInAsTheDocumentationSays) {
+  const std::string page = text_of(SLIPWAY_SOURCES "/docs/units.md");
+  for (const Figure& figure : kFigures) {
+    const std::string told = output_of("systemd-analyze security --offline=yes --no-pager '" + file(figure.unit) + "'");
+    std::smatch level;
+    ASSERT_TRUE(std::regex_search(told, level, std::regex("exposure level for [^:]*: ([0-9.]+)"))) << told;
+    EXPECT_LE(std::stod(level[1]), figure.most) << figure.unit << "\n" << told;
+    EXPECT_NE(page.find("| `" + std::string(figure.unit) + "` | " + level[1].str() + " |"), std::string::npos)
+        << "docs/units.md has another figure for " << figure.unit << " than " << level[1];
+  }
+}
+
+// A directive that systemd does not know, or a value that it cannot read, is passed over with a line in the journal.
+TEST_F(OwnUnits, HaveNoLineThatSystemdPassesOver) {
+  for (const Figure& figure : kFigures) {
+    const std::string told = output_of("systemd-analyze verify --man=no '" + file(figure.unit) + "'");
+    EXPECT_EQ(told.find("ignoring"), std::string::npos) << told;
+  }
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one HTTP listener: who is answered, whatever others do; TLS and users; mistakes in a web-config file.
+#include "slipway/http/http_listener.hpp"
+
+#include <cstdio>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <slipway/root_dir.hpp>
+#include <slipway/testing/temp_dir.hpp>
+
+#include "slipway/http/basic_auth.hpp"
+#include "slipway/http/web_config.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::TempDir;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// "secret", with a cost of 4.
+constexpr const char* kHash = "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW";
+
+std::unique_ptr<HttpListener> listener(const HttpSettings& settings = {}) {
+  auto started = HttpListener::start(settings, [] { return std::string("a 1\n"); });
+  EXPECT_TRUE(started) << to_text(started.error());
+  return started ? std::move(*started) : nullptr;
+}
+
+Fd connected(std::uint16_t port) {
+  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return fd;
+}
+
+/// Until the other end closes, for 20 s at most.
+std::string rest_of(const Fd& fd) {
+  std::string answer;
+  char part[4096];
+  pollfd wanted{fd.get(), POLLIN, 0};
+  while (::poll(&wanted, 1, 20'000) == 1) {
+    const ssize_t got = ::recv(fd.get(), part, sizeof part, 0);
+    if (got <= 0) return answer;
+    answer.append(part, static_cast<std::size_t>(got));
+  }
+  return answer + "(still open)";
+}
+
+std::string exchange(std::uint16_t port, const std::string& request) {
+  const Fd fd = connected(port);
+  (void)!::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  return rest_of(fd);
+}
+
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
+  char part[4096];
+  for (std::size_t got = 0; pipe != nullptr && (got = std::fread(part, 1, sizeof part, pipe)) > 0;)
+    text.append(part, got);
+  if (pipe != nullptr) ::pclose(pipe);
+  return text;
+}
+
+constexpr const char* kGet = "GET /metrics HTTP/1.0\r\n\r\n";
+
+TEST(HttpListener, AnswersMetricsAndNothingElse) {
+  const auto server = listener();
+  const std::string good = exchange(server->port(), kGet);
+  EXPECT_THAT(good, HasSubstr("200 OK"));
+  EXPECT_THAT(good, HasSubstr("text/plain; version=0.0.4"));
+  EXPECT_TRUE(good.ends_with("\r\n\r\na 1\n")) << good;
+  EXPECT_THAT(exchange(server->port(), "GET /other HTTP/1.0\r\n\r\n"), HasSubstr("404"));
+  EXPECT_THAT(exchange(server->port(), "POST /metrics HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
+  const auto second = HttpListener::start({.port = server->port(), .key = "acme.port"}, [] { return std::string(); });
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::busy);
+  EXPECT_THAT(second.error().next, HasSubstr("acme.port"));
+}
+
+TEST(HttpListener, IsOnLoopbackUnlessAllAddressesAreAskedFor) {
+  const auto own = listener();
+  char here[16];
+  std::snprintf(here, sizeof here, ":%04X ", own->port());
+  const std::string sockets = output_of("grep -h '" + std::string(here) + "' /proc/net/tcp /proc/net/tcp6");
+  EXPECT_THAT(sockets, HasSubstr(std::string("0100007F") + here));  // proc(5): 127.0.0.1
+  EXPECT_THAT(sockets, Not(HasSubstr(std::string("00000000") + here)));
+  const auto all = listener({.address = "::"});
+  EXPECT_THAT(exchange(all->port(), kGet), HasSubstr("a 1"));
+  for (const char* none : {"", "localhost", "1.2.3"})
+    EXPECT_EQ(HttpListener::start({.address = none}, [] { return std::string(); }).error().code, ErrorCode::invalid);
+}
+
+TEST(HttpListener, EndsWhatIsNoRequestOrIsTooLong) {
+  const auto server = listener();
+  EXPECT_THAT(exchange(server->port(), std::string("\0\x16\x03\x01 nonsense\r\n\r\n", 18)), Not(HasSubstr("a 1")));
+  EXPECT_THAT(exchange(server->port(), "GET /metrics\r\n\r\nGET"), Not(HasSubstr("still open")));
+  const std::string long_one(2 * HttpListener::kMostRequestBytes, 'x');
+  EXPECT_THAT(exchange(server->port(), "GET /metrics HTTP/1.1\r\nHost: a\r\nX: " + long_one + "\r\n\r\n"),
+              Not(HasSubstr("a 1")));
+  EXPECT_THAT(exchange(server->port(), "GET /" + long_one + " HTTP/1.1\r\nHost: a\r\n\r\n"), Not(HasSubstr("a 1")));
+  EXPECT_THAT(exchange(server->port(), kGet), HasSubstr("a 1")) << "and goes on";
+}
+
+// 32 clients that never ended their request took the port for as long as they liked.
+class SlowClients : public ::testing::TestWithParam<int> {};
+
+TEST_P(SlowClients, KeepNobodyFromAnAnswer) {
+  const auto server = listener();
+  std::vector<Fd> slow;
+  for (int i = 0; i < GetParam(); ++i) {
+    slow.push_back(connected(server->port()));
+    (void)!::send(slow.back().get(), "GET /met", 8, MSG_NOSIGNAL);
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(exchange(server->port(), kGet), HasSubstr("a 1"));
+  EXPECT_THAT(rest_of(slow.front()), Not(HasSubstr("still open"))) << "the oldest had to go";
+}
+
+INSTANTIATE_TEST_SUITE_P(Number, SlowClients, ::testing::Values(32, 200));
+
+// Each byte in time kept a connection open for as long as its client liked.
+TEST(HttpListener, EndsAClientThatSendsALetterNowAndThen) {
+  const auto server = listener();
+  const Fd slow = connected(server->port());
+  const auto begin = std::chrono::steady_clock::now();
+  pollfd wanted{slow.get(), POLLIN, 0};
+  bool ended = false;
+  while (!ended && std::chrono::steady_clock::now() - begin < 6 * HttpListener::kLongest) {
+    (void)!::send(slow.get(), "x", 1, MSG_NOSIGNAL);
+    ended = ::poll(&wanted, 1, 500) == 1;
+  }
+  EXPECT_TRUE(ended);
+}
+
+class WithFiles : public ::testing::Test {
+ protected:
+  std::string config(const std::string& text) const {
+    folder_.file("web.yaml", text);
+    return folder_.at("web.yaml").string();
+  }
+  Error mistake(const std::string& text) const {
+    const auto read = read_web_config(config(text));
+    EXPECT_FALSE(read) << text;
+    return read ? Error{} : read.error();
+  }
+  TempDir folder_;
+};
+
+class WebConfigFile : public WithFiles {};
+
+TEST_F(WebConfigFile, NamesEachMistakeByItsLine) {
+  const struct {
+    const char* text;
+    const char* where;
+    const char* what;
+  } mistakes[] = {
+      {"tls_server_config:\n  cert_fil: x\n", "web.yaml:2:3  tls_server_config.cert_fil", "no key 'cert_fil'"},
+      {"tls_server_config: {}\n", "web.yaml:1:20  tls_server_config", "both cert_file and key_file"},
+      {"tls_server_config: {min_version: TLS10}\n", "web.yaml:1:34", "'TLS10' is no version"},
+      {"http_server_config: {http2: true}\n", "web.yaml:1:1  http_server_config", "no key 'http_server_config'"},
+      {"basic_auth_users:\n  a: secret\n", "web.yaml:2:6  basic_auth_users.a", "bcrypt"},
+      {"basic_auth_users: {}\n", "web.yaml:1:19", "1 to 256 users"},
+      {"basic_auth_users: 3\n", "web.yaml:1:19", "a map is expected"},
+      {"a: [\n", "web.yaml:2:1", ""},
+  };
+  for (const auto& [text, where, what] : mistakes) {
+    const Error error = mistake(text);
+    EXPECT_EQ(error.code, ErrorCode::invalid) << text;
+    EXPECT_THAT(error.where, HasSubstr(where)) << text;
+    EXPECT_THAT(error.what, HasSubstr(what)) << text;
+    EXPECT_THAT(to_text(error), Not(HasSubstr("secret"))) << "a password stays out of messages";
+  }
+  const std::string user = std::string("  a: ") + kHash + "\n";
+  EXPECT_THAT(mistake("basic_auth_users:\n" + user + user).what, HasSubstr("twice"));
+  std::string dear = user;
+  dear.replace(dear.find("$04$"), 4, "$15$");
+  EXPECT_THAT(mistake("basic_auth_users:\n" + dear).what, HasSubstr("costs too much"));
+  EXPECT_EQ(mistake("tls_server_config: {cert_file: none.pem, key_file: x}\n").code, ErrorCode::not_found);
+  EXPECT_EQ(read_web_config("/dev/zero").error().code, ErrorCode::invalid);
+}
+
+// An emptied file opened the gauges to everybody.
+TEST_F(WebConfigFile, ThatAsksForNothingIsRefused) {
+  for (const char* text : {"", "{}\n", "# nothing\n"}) {
+    folder_.file("empty.yaml", text);
+    const auto read = read_web_config(folder_.at("empty.yaml").string());
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_THAT(read.error().what, HasSubstr("neither TLS nor passwords"));
+  }
+}
+
+TEST_F(WebConfigFile, AsksForAUserAndAPassword) {
+  const auto server = listener({.web_config = config(std::string("basic_auth_users: {ada: '") + kHash + "'}\n")});
+  const std::string curl = "curl -s -w '%{http_code}' http://127.0.0.1:" + std::to_string(server->port()) + "/metrics ";
+  EXPECT_THAT(output_of(curl), HasSubstr("401"));
+  EXPECT_THAT(output_of(curl + "-u ada:secret"), HasSubstr("a 1\n200"));
+  EXPECT_THAT(output_of(curl + "-u ada:wrong"), Not(HasSubstr("a 1")));
+  EXPECT_THAT(output_of(curl + "-u eve:secret"), Not(HasSubstr("a 1")));
+  EXPECT_THAT(output_of(curl + "-u ada:secret"), HasSubstr("a 1\n200"));
+  EXPECT_FALSE(server->files_changed());
+  (void)config("basic_auth_users: {}  # another\n");
+  EXPECT_TRUE(server->files_changed());
+}
+
+TEST_F(WebConfigFile, GivesTlsToARealClient) {
+  const std::string folder = folder_.at("").string();
+  ASSERT_EQ(std::system(("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=here "
+                         "-addext subjectAltName=IP:127.0.0.1 -keyout " +
+                         folder + "/key.pem -out " + folder + "/cert.pem 2>/dev/null")
+                            .c_str()),
+            0);
+  const std::string tls = "tls_server_config: {cert_file: cert.pem, key_file: key.pem, min_version: TLS13}\n";
+  const auto server = listener({.web_config = config(tls)});
+  const std::string port = std::to_string(server->port());
+  const std::string curl = "curl -s --cacert " + folder + "/cert.pem ";
+  EXPECT_EQ(output_of(curl + "https://127.0.0.1:" + port + "/metrics"), "a 1\n");
+  EXPECT_EQ(output_of(curl + "--tls-max 1.2 https://127.0.0.1:" + port + "/metrics"), "");
+  EXPECT_THAT(exchange(server->port(), kGet), Not(HasSubstr("a 1"))) << "nobody is answered in the clear";
+  folder_.file("key.pem", "no key");
+  const auto broken = HttpListener::start({.web_config = config(tls)}, [] { return std::string(); });
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, ErrorCode::invalid);
+}
+
+TEST(BasicAuth, GivesWhoGuessesFewTriesAndHindersNobodyElse) {
+  BasicAuth auth(std::map<std::string, std::string>{{"ada", kHash}});
+  const auto now = BasicAuth::Clock::now();
+  EXPECT_EQ(auth.check("ada", "secret", now), BasicAuth::Answer::right);
+  for (int i = 1; i < BasicAuth::kTriesPerSecond; ++i)
+    EXPECT_EQ(auth.check("ada", "guess" + std::to_string(i), now), BasicAuth::Answer::wrong);
+  EXPECT_EQ(auth.check("ada", "another", now), BasicAuth::Answer::later);
+  EXPECT_EQ(auth.check("ada", "secret", now), BasicAuth::Answer::right);
+  EXPECT_EQ(auth.check("eve", "secret", now + std::chrono::seconds(1)), BasicAuth::Answer::wrong);
+  EXPECT_EQ(auth.check("ada", std::string(BasicAuth::kMostBytes + 1, 'x'), now), BasicAuth::Answer::wrong);
+}
+
+}  // namespace
+}  // namespace slipway
