@@ -27,9 +27,14 @@ bool is_trusted_owner(uid_t owner, uid_t caller, const std::string& proc);
 /// Errors: `denied`, naming what anybody could change and the command that mends it; system_error().
 Result<std::string> safe_path(const std::string& path);
 
+/// What a variable of the environment names, for programs and libraries that are run from there: the path as it is, but
+/// as root safe_path() of it, since the environment may be another user's (`sudo -E`).
+/// Errors: those of safe_path(), naming the variable.
+Result<std::string> path_of_variable(std::string_view variable, const std::string& path);
+
 /// Nobody else could have written what is at `path` of the root, nor put another thing in its place: that, each folder
 /// above it and each link on the way belong to such an owner, from the root folder itself on, and neither others nor a
-/// group besides 0 and the caller's may write there. Fine as far as the path does not exist.
+/// group besides 0 and the caller's may write there, nor anybody else by an access control list. Fine as far as the path does not exist.
 /// Errors: `denied`, naming who could, and what to do.
 Status check_only_ours(const RootDir& root, std::string_view path);
 

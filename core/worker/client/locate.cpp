@@ -60,9 +60,10 @@ Result<std::string> first_of(const std::vector<std::string>& paths, const std::s
 Result<std::string> own_program(const std::string& name) { return first_of(places(name), name); }
 
 Result<std::string> worker_program(bool trust_environment) {
-  if (const char* named = std::getenv("SLIPWAY_WORKER"); named != nullptr && (trust_environment || geteuid() != 0))
-    return first_of({named}, kWorker);
-  return own_program(kWorker);
+  const char* named = std::getenv("SLIPWAY_WORKER");
+  if (named == nullptr || (!trust_environment && geteuid() == 0)) return own_program(kWorker);
+  SLIPWAY_TRY(path, path_of_variable("SLIPWAY_WORKER", named));
+  return first_of({path}, kWorker);
 }
 
 }  // namespace slipway::core

@@ -33,6 +33,7 @@ Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family)
 Result<std::string> own_program(const std::string& name);
 
 /// slipway-worker: $SLIPWAY_WORKER when the environment is trusted or we are not root, else as own_program().
+/// Errors: also `denied` when as root somebody else could exchange what the variable names.
 Result<std::string> worker_program(bool trust_environment);
 
 /// Runs `work` on that thread and waits for it. PR_SET_PDEATHSIG means the thread, not the process, that forked: what

@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <unistd.h>
 
 #include <slipway/trusted_owner.hpp>
 
@@ -64,13 +63,9 @@ Result<LibraryChoice> choose_library(const Host& host, std::string_view driver_r
   // (looks.hpp).
   const std::string root = host.root_folder();
   if (const char* named = std::getenv("SLIPWAY_NVML"); named != nullptr && *named != '\0') {
-    // The environment may be another user's (`sudo -E`), and a library runs with all rights of who opens it.
-    if (!host.live() || ::geteuid() != 0) return LibraryChoice{.named = named};
-    auto safe = safe_path(named);
-    if (safe) return LibraryChoice{.named = *safe};
-    Error error = std::move(safe).error();
-    error.what = "SLIPWAY_NVML: " + error.what;
-    return error;
+    // A library runs with all rights of who opens it, whichever root is looked at.
+    SLIPWAY_TRY(path, path_of_variable("SLIPWAY_NVML", named));
+    return LibraryChoice{.named = std::move(path)};
   }
   if (!host.live())
     return Error{.code = ErrorCode::offline,

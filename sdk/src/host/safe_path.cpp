@@ -99,4 +99,13 @@ Result<std::string> safe_path(const std::string& path) {
   return at.empty() ? "/" : at;
 }
 
+Result<std::string> path_of_variable(std::string_view variable, const std::string& path) {
+  if (::geteuid() != 0) return path;
+  auto safe = safe_path(path);
+  if (safe) return safe;
+  Error error = std::move(safe).error();
+  error.what = std::string(variable) + "=" + path + ": " + error.what;
+  return error;
+}
+
 }  // namespace slipway

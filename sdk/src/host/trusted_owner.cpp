@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <slipway/trusted_owner.hpp>
@@ -29,22 +30,29 @@ bool is_mapped(uid_t user, const std::string& proc) {
   return !any;  // a kernel without user namespaces
 }
 
+/// Whether it has an access control list, or may have one. The group's bits of its mode are then what anybody named in
+/// the list may do at most, not what the group may (acl(5)).
+bool may_have_acl(int fd) {
+  const std::string file = "/proc/self/fd/" + std::to_string(fd);  // fgetxattr(2) takes no descriptor of O_PATH
+  return ::getxattr(file.c_str(), "system.posix_acl_access", nullptr, 0) >= 0 ||
+         (errno != ENODATA && errno != EOPNOTSUPP);
+}
+
 /// Who besides root and the caller may write there: "user 1000 owns", "group 100 may write to"; empty: nobody.
-std::string other_writer(const struct stat& info) {
+std::string other_writer(int fd, const struct stat& info) {
   if (!is_trusted_owner(info.st_uid)) return "user " + std::to_string(info.st_uid) + " owns";
   if (S_ISLNK(info.st_mode)) return {};                                        // a link's own mode bits mean nothing
   const bool shared = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;  // as /tmp: owners alone replace things
   if ((info.st_mode & S_IWOTH) != 0 && !shared) return "everybody may write to";
-  const bool other_group = info.st_gid != 0 && info.st_gid != ::getegid();
-  if ((info.st_mode & S_IWGRP) != 0 && !shared && other_group)
-    return "group " + std::to_string(info.st_gid) + " may write to";
-  return {};
+  if ((info.st_mode & S_IWGRP) == 0 || shared) return {};
+  if (info.st_gid != 0 && info.st_gid != ::getegid()) return "group " + std::to_string(info.st_gid) + " may write to";
+  return may_have_acl(fd) ? "somebody named in its access control list may write to" : "";
 }
 
 Status check_one(const RootDir& root, std::string_view wanted, const std::string& at, int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return system_error("look at", at, errno);
-  const std::string writer = other_writer(info);
+  const std::string writer = other_writer(fd, info);
   if (writer.empty()) return {};
   const std::string above = root.folder() == "/" ? "" : root.folder();
   const std::string place = at == "/" && !above.empty() ? above : above + at;

@@ -253,6 +253,19 @@ TEST_F(Mps, WithoutAControlDaemonTheReasonIsSaid) {
       << service.log();
 }
 
+TEST_F(Mps, AControlDaemonThatAnotherUserCouldExchangeIsNotStarted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const auto program = node_.host().path("opt/mps/nvidia-cuda-mps-control");
+  std::filesystem::create_directories(program.parent_path());
+  std::filesystem::copy_file(SLIPWAY_MPS_STAND_IN, program);
+  ASSERT_EQ(::chown(program.parent_path().c_str(), 1000, 1000), 0);
+  ::setenv("SLIPWAY_MPS_CONTROL", program.c_str(), 1);
+  RunningService service(node_.host(), node_.words());
+  EXPECT_TRUE(says(service, "SLIPWAY_MPS_CONTROL=" + program.string())) << service.log();
+  EXPECT_TRUE(says(service, "belongs to user 1000")) << service.log();
+  EXPECT_EQ(told(), "");
+}
+
 TEST(MpsSettings, DividesMemoryAndThreadsByReplicasOfEachGpu) {
   deviceplugin::Gpu gpu;
   gpu.index = 3;

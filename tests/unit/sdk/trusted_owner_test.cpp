@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Owners of files in user namespaces, as a folder in the place of /proc shows them.
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
@@ -78,6 +80,35 @@ TEST(OnlyOurs, IsWhatNobodyElseMayWriteFromTheRootFolderOn) {
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);
     EXPECT_EQ(writer(folder), "nobody");
   }
+}
+
+// user::rwx, user:1000:rwx, group::r-x, mask::rwx, other::r-x, as acl(5) has them in an attribute.
+std::string acl_for_the_caller() {
+  std::string list{2, 0, 0, 0};
+  const auto entry = [&](char tag, char rights, std::uint32_t id) {
+    list += {tag, 0, rights, 0};
+    for (int byte = 0; byte < 4; ++byte) list += static_cast<char>(id >> (8U * static_cast<unsigned>(byte)));
+  };
+  constexpr std::uint32_t kNobody = 0xffffffff;
+  entry(0x01, 7, kNobody);
+  entry(0x02, 7, kCaller);
+  entry(0x04, 5, kNobody);
+  entry(0x10, 7, kNobody);
+  entry(0x20, 5, kNobody);
+  return list;
+}
+
+// The group's bits of the mode showed the list's mask, and the group was root's.
+TEST(OnlyOurs, IsNotWhatAnAccessControlListOpensForAnother) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const TempDir folder;
+  folder.file("var/lib/state", "");
+  ASSERT_EQ(::chmod(folder.at("var").c_str(), 0775), 0);
+  EXPECT_EQ(writer(folder), "nobody") << "the group is root's own";
+  const std::string list = acl_for_the_caller();
+  if (::setxattr(folder.at("var").c_str(), "system.posix_acl_access", list.data(), list.size(), 0) != 0)
+    GTEST_SKIP() << "this file system keeps no access control lists";
+  EXPECT_EQ(writer(folder), "somebody named in its access control list may write to " + folder.at("var").string());
 }
 
 TEST(OnlyOurs, LooksAtTheFoldersToWhichLinksLead) {

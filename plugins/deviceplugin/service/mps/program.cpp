@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+#include <slipway/trusted_owner.hpp>
 
 namespace slipway::deviceplugin {
 namespace {
@@ -37,118 +38,6 @@ std::vector<std::string> environment_of(const MpsProgram& program, const std::st
                                "CUDA_MPS_LOG_DIRECTORY=" + program.log_folder(resource)};
   if (!program.libraries.empty()) all.push_back("LD_LIBRARY_PATH=" + program.libraries);
   return all;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  return all;
-}
-
-/// @param input,output  descriptors for the child, or -1: /dev/null
-Result<pid_t> spawn(std::vector<std::string> argv, std::vector<std::string> environment, int input, int output) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  const auto redirect = [&actions](int from, int to, int flags) {
-    if (from >= 0)
-      posix_spawn_file_actions_adddup2(&actions, from, to);
-    else
-      posix_spawn_file_actions_addopen(&actions, to, "/dev/null", flags, 0);
-  };
-  redirect(input, STDIN_FILENO, O_RDONLY);
-  redirect(output, STDOUT_FILENO, O_WRONLY);
-  redirect(output, STDERR_FILENO, O_WRONLY);
-  sigset_t none;
-  sigset_t usual;
-  sigemptyset(&none);
-  sigfillset(&usual);
-  sigdelset(&usual, SIGKILL);
-  sigdelset(&usual, SIGSTOP);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = -1;
-  const int problem =
-      ::posix_spawnp(&pid, argv[0].c_str(), &actions, &attributes, pointers(argv).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (problem != 0) return system_error("start", argv[0], problem);
-  return pid;
-}
-
-/// Reads to the end, or until the limit of time or of bytes.
-bool read_all(int fd, std::string& text, std::chrono::milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  char part[512];
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    pollfd wanted{fd, POLLIN, 0};
-    if (left.count() <= 0 || ::poll(&wanted, 1, static_cast<int>(left.count())) != 1) return false;
-    const ssize_t got = ::read(fd, part, sizeof part);
-    if (got <= 0) return got == 0;
-    text.append(part, static_cast<std::size_t>(got));
-    if (text.size() > kMostAnswerBytes) return false;
-  }
-}
-
-struct ToolOutput {
-  bool ended = false;  ///< in time, and with no more output than is read
-  int status = -1;     ///< 0 to 255; -1: a signal
-  std::string text;
-};
-
-/// Runs a program to its end, or kills it at the limit. The input has to fit into a pipe.
-Result<ToolOutput> run(std::vector<std::string> argv, std::vector<std::string> environment, const std::string& text,
-                       std::chrono::milliseconds limit) {
-  int input[2];
-  int output[2];
-  if (::pipe2(input, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  const Fd child_in(input[0]);
-  Fd to_child(input[1]);
-  if (::pipe2(output, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  const Fd from_child(output[0]);
-  Fd child_out(output[1]);
-  SLIPWAY_TRY(pid, spawn(std::move(argv), std::move(environment), child_in.get(), child_out.get()));
-  child_out = Fd();
-  (void)!::write(to_child.get(), text.data(), text.size());
-  to_child = Fd();
-  ToolOutput result;
-  result.ended = read_all(from_child.get(), result.text, limit);
-  if (!result.ended) ::kill(pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
-  return result;
-}
-
-bool same_file(const std::string& one, const std::string& other) {
-  struct stat first {};
-  struct stat second {};
-  return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
-}
-
-/// The file name of what a process runs; an upgrade of the driver may have replaced that file since.
-std::string program_of(const std::string& process) {
-  constexpr std::string_view kDeleted = " (deleted)";  // proc(5)
-  std::error_code failed;
-  std::string path = std::filesystem::read_symlink(process + "/exe", failed).string();
-  if (path.ends_with(kDeleted)) path.erase(path.size() - kDeleted.size());
-  return std::filesystem::path(path).filename();
-}
-
-/// By what it runs, its user and its namespace of processes: containers may run that program as well, and can give a
-/// process of theirs any command line.
-bool is_daemon(const MpsProgram& program, pid_t pid) {
-  const std::string process = "/proc/" + std::to_string(pid);
-  struct stat owner {};
-  return ::stat(process.c_str(), &owner) == 0 && owner.st_uid == ::geteuid() &&
-         same_file(process + "/ns/pid", "/proc/self/ns/pid") &&
-         (same_file(process + "/exe", program.path) ||
-          program_of(process) == std::filesystem::path(program.path).filename());
 }
 
 /// A transient unit: neither a restart of the service's unit nor the end of its process touches it.
@@ -244,7 +133,8 @@ Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_
   program.live = host.live();
   const char* const named = std::getenv("SLIPWAY_MPS_CONTROL");
   if (named != nullptr && *named != '\0') {
-    program.path = named;
+    SLIPWAY_TRY(path, path_of_variable("SLIPWAY_MPS_CONTROL", named));
+    program.path = std::move(path);
     return program;
   }
   if (!host.live())

@@ -25,7 +25,8 @@ struct MpsProgram {
   std::string shm_folder() const { return root + "/shm"; }
 };
 
-/// $SLIPWAY_MPS_CONTROL, else the driver's own below its root. Errors: `not_found`; `offline` neither live nor named.
+/// $SLIPWAY_MPS_CONTROL, else the driver's own below its root. Errors: `not_found`; `offline` neither live nor named; as root,
+/// `denied` somebody else could exchange what the variable names.
 Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_root, const std::string& mps_root);
 
 /// Makes the folders, with a tmpfs for shared memory where that is possible and none is there, and takes away what has

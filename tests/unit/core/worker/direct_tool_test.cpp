@@ -2,8 +2,13 @@
 // slipway-worker --tool: a plugin's tool without slipway around it.
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/testing/temp_dir.hpp>
 
 #include "core/worker/client/spawn.hpp"
 #include "tests/unit/core/worker/worker_fixture.hpp"
@@ -26,6 +31,24 @@ Ran run_tool(const std::string& words) {
   const int status = pclose(pipe);
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ran;
+}
+
+TEST(WorkerProgram, OfTheEnvironmentIsRefusedWhereAnotherUserCouldExchangeIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const slipway::testing::TempDir folder;
+  folder.link("theirs/worker", worker_program(true).value());
+  ASSERT_EQ(setenv("SLIPWAY_WORKER", folder.at("theirs/worker").c_str(), 1), 0);
+  const auto before = worker_program(true);
+  ASSERT_EQ(::chown(folder.at("theirs").c_str(), 1000, 1000), 0);
+  const auto after = worker_program(true);
+  const auto ignored = worker_program(false);
+  unsetenv("SLIPWAY_WORKER");
+  ASSERT_TRUE(before.ok()) << to_text(before.error());
+  EXPECT_EQ(*before, std::filesystem::canonical(*worker_program(true)).string()) << "what was looked at is what runs";
+  ASSERT_FALSE(after.ok());
+  EXPECT_EQ(after.error().code, ErrorCode::denied);
+  EXPECT_NE(after.error().what.find("SLIPWAY_WORKER="), std::string::npos) << after.error().what;
+  EXPECT_TRUE(ignored.ok());
 }
 
 TEST(DirectTool, PrintsAndEndsAsTheToolSays) {

@@ -6,8 +6,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <slipway/testing/fake_host.hpp>
+#include <slipway/testing/temp_dir.hpp>
 
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/event.hpp"
@@ -92,7 +94,28 @@ TEST(NvmlLibrary, OfTheEnvironmentComesBeforeAllOthers) {
   const auto choice = choose_library(host);
   unsetenv("SLIPWAY_NVML");
   ASSERT_TRUE(choice.ok());
-  EXPECT_EQ(choice->named, MOCK_SMALL);
+  EXPECT_EQ(choice->named, std::filesystem::canonical(MOCK_SMALL).string());
+}
+
+// Only on the live machine was it looked at whose the library is.
+TEST(NvmlLibrary, OfTheEnvironmentIsRefusedWhereAnotherUserCouldExchangeIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const slipway::testing::TempDir folder;
+  std::filesystem::copy_file(MOCK_SMALL, folder.at("nvml.so"));
+  slipway::testing::FakeHost host;
+  for (const bool live : {false, true}) {
+    if (live) host.live("6.1.0-50-amd64");
+    ASSERT_EQ(setenv("SLIPWAY_NVML", folder.at("nvml.so").c_str(), 1), 0);
+    ASSERT_EQ(::chown(folder.path().c_str(), 0, 0), 0);
+    EXPECT_TRUE(choose_library(host).ok()) << "root's own";
+    ASSERT_EQ(::chown(folder.path().c_str(), 1000, 1000), 0);
+    const auto choice = choose_library(host);
+    unsetenv("SLIPWAY_NVML");
+    ASSERT_FALSE(choice.ok()) << "live: " << live;
+    EXPECT_EQ(choice.error().code, ErrorCode::denied);
+    EXPECT_THAT(choice.error().what, HasSubstr("SLIPWAY_NVML=" + folder.at("nvml.so").string()));
+    EXPECT_THAT(choice.error().what, HasSubstr("belongs to user 1000"));
+  }
 }
 
 TEST(NvmlBinding, OfALibraryWithoutAnyFunctionFailsByName) {
