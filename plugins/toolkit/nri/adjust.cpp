@@ -6,23 +6,22 @@
 
 #include "toolkit/nri/session.hpp"
 #include "toolkit/programs/shim/document.hpp"
+#include "toolkit/programs/shim/report.hpp"
 #include "toolkit/programs/shim/request.hpp"
 #include "toolkit/programs/shim/specs.hpp"
 
 namespace slipway::nri {
 namespace {
 
-constexpr std::size_t kMostSource = 200;  // bytes of what asked, in the log
-
 /// "NAMESPACE/POD/CONTAINER"
 std::string name_of(const wire::CreateContainerRequest& request) {
   std::string name = request.pod().pod_namespace() + "/" + request.pod().name() + "/" + request.container().name();
-  return as_utf8(name.substr(0, kMostSource));
+  return as_utf8(shim::shortened(name));
 }
 
-/// The annotations of a container that its pod has not: an engine may copy those of the pod, whose author wrote them,
-/// and only kubelet writes others.
-std::set<std::string> kubelets_annotations(const wire::CreateContainerRequest& request) {
+/// The annotations of a container that its pod had not when it was made. An engine may copy those that the pod has by
+/// now (containerd's `pod_annotations`), so kubelet has written some of these, and perhaps the pod's author others.
+std::set<std::string> fresh_annotations(const wire::CreateContainerRequest& request) {
   std::map<std::string, std::string> of_pod;
   for (const auto& pair : request.pod().annotations()) of_pod[pair.key()] = pair.value();
   std::set<std::string> keys;
@@ -95,7 +94,7 @@ Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& req
   const auto read = shim::read_request(before, devices.config, "the container " + name,
                                        {.pod_namespace = request.pod().pod_namespace(),
                                         .ask_kubelet = [&] { return given_by_kubelet(request, devices, specs()); },
-                                        .kubelets_annotations = kubelets_annotations(request)});
+                                        .fresh_annotations = fresh_annotations(request)});
   if (devices.problem && (!read || read->asked)) return *devices.problem;
   if (!read) return read.error();
   const shim::Request& wanted = *read;
@@ -109,7 +108,7 @@ Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& req
   std::string given;
   for (const std::string& device : wanted.devices) given += " " + device;
   if (wanted.driver_only) given = " the driver's files and no device";
-  log("info", name + ":" + as_utf8((given + ", asked for by " + wanted.source).substr(0, kMostSource)));
+  log("info", name + ":" + as_utf8(shim::shortened(given) + ", asked for by " + wanted.source));
   return adjustment;
 }
 

@@ -82,6 +82,11 @@ bool permits(const RequestRules& rules, const std::string& pod_namespace, const 
 }
 
 std::string rule_for(const std::string& pod_namespace, const std::string& device) {
+  // Somebody pastes it, and whoever asks for a device wrote its name.
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:/=";
+  const bool plain = device.size() <= kMostBytes && device.find_first_not_of(kPlain) == std::string::npos;
+  const bool known = pod_namespace.empty() || (pod_namespace != "*" && is_namespace(pod_namespace));
+  if (!plain || !known || !is_device(device)) return {};
   return "runtime: {requests: [{namespaces: [" + (pod_namespace.empty() ? "\"*\"" : pod_namespace) + "], devices: [" +
          device + "]}]}";
 }

@@ -28,7 +28,8 @@ Result<RequestRules> read_request_rules(const Json& list);
 /// @param device         "VENDOR/CLASS=NAME"
 bool permits(const RequestRules& rules, const std::string& pod_namespace, const std::string& device);
 
-/// The words of the spec that would let that device be requested there.
+/// The words of the spec that would let that device be requested there; empty where its name, or the namespace's, is
+/// none that a rule should have: a "*", or more than letters, digits and "-._:".
 std::string rule_for(const std::string& pod_namespace, const std::string& device);
 
 }  // namespace slipway::toolkit

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "toolkit/programs/shim/document.hpp"
 
@@ -11,21 +16,52 @@ namespace cdi = nvidia::cdi;
 
 constexpr const char* kLegacyHooks[] = {"nvidia-container-runtime-hook", "nvidia-container-toolkit"};
 
-void add_once(Json& list, Json element) {
-  if (std::ranges::count(list, element) == 0) list.push_back(std::move(element));
+// Of a list that is edited: more than a container can use, and few enough to edit in no time.
+constexpr std::size_t kMostElements = 10'000;
+constexpr std::size_t kMostVariables = 100'000;
+
+using Elements = std::vector<Json>;
+
+/// Those that the list does not have yet.
+void add_once(Json& list, Elements elements) {
+  std::set<Json, std::less<>> there(list.begin(), list.end());
+  for (Json& element : elements)
+    if (there.insert(element).second) list.push_back(std::move(element));
 }
 
-/// Puts an element in the place of the one with the same text in `key`, or at the end.
-void replace_by(Json& list, const char* key, Json element) {
-  const std::string name = text_in(element, key);
-  std::erase_if(list.get_ref<Json::array_t&>(), [&](const Json& other) { return text_in(other, key) == name; });
-  list.push_back(std::move(element));
+/// Puts elements in the place of those with the same key, at the end. Of several with one key the last counts.
+void replace_by(Json& list, Elements elements, const std::function<std::string(const Json&)>& key_of) {
+  std::set<std::string> keys;
+  Elements last;
+  for (auto element = elements.rbegin(); element != elements.rend(); ++element)
+    if (keys.insert(key_of(*element)).second) last.push_back(std::move(*element));
+  std::erase_if(list.get_ref<Json::array_t&>(), [&](const Json& other) { return keys.contains(key_of(other)); });
+  std::move(last.rbegin(), last.rend(), std::back_inserter(list.get_ref<Json::array_t&>()));
 }
 
-std::string clean(const std::string& path) {
-  std::string text = std::filesystem::path(path).lexically_normal().string();
-  if (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  return text;
+/// "NAME=" of a variable; the whole of an element that is none.
+std::string variable_of(const Json& element) {
+  const std::string text = element.is_string() ? element.get<std::string>() : std::string();
+  const auto equals = text.find('=');
+  return equals == std::string::npos ? text : text.substr(0, equals + 1);
+}
+
+/// How many folders a mount is below the root.
+std::ptrdiff_t depth_of(const Json& mount) {
+  std::string path = std::filesystem::path(text_in(mount, "destination")).lexically_normal().string();
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return std::ranges::count(path, '/');
+}
+
+/// What is mounted on a folder comes after the mount of the folder itself.
+void put_in_order(Json::array_t& mounts) {
+  std::vector<std::pair<std::ptrdiff_t, Json>> by_depth;
+  for (Json& mount : mounts) {
+    const std::ptrdiff_t depth = depth_of(mount);
+    by_depth.emplace_back(depth, std::move(mount));
+  }
+  std::ranges::stable_sort(by_depth, {}, &std::pair<std::ptrdiff_t, Json>::first);
+  for (std::size_t i = 0; i < mounts.size(); ++i) mounts[i] = std::move(by_depth[i].second);
 }
 
 class Editor {
@@ -36,10 +72,10 @@ class Editor {
   Status apply(const cdi::Edits& edits) {
     SLIPWAY_CHECK(drop_legacy_hooks());
     if (!edits.env.empty()) SLIPWAY_CHECK(environment(edits.env));
-    for (const auto& node : edits.device_nodes) SLIPWAY_CHECK(device_node(node));
+    if (!edits.device_nodes.empty()) SLIPWAY_CHECK(device_nodes(edits.device_nodes));
     for (const auto& device : edits.net_devices) SLIPWAY_CHECK(net_device(device));
     if (!edits.mounts.empty()) SLIPWAY_CHECK(mounts(edits.mounts));
-    for (const auto& hook : edits.hooks) SLIPWAY_CHECK(add_hook(hook));
+    SLIPWAY_CHECK(add_hooks(edits.hooks));
     if (edits.intel_rdt) SLIPWAY_CHECK(intel_rdt(*edits.intel_rdt));
     if (!edits.additional_gids.empty()) SLIPWAY_CHECK(groups(edits.additional_gids));
     return {};
@@ -53,16 +89,18 @@ class Editor {
     return members_.make_object(bundle_, "process");
   }
 
+  /// A list that is edited, and that comes to have `more` elements more.
+  Result<Json*> list_for(Json& parent, const char* name, std::size_t more, std::size_t most = kMostElements) {
+    SLIPWAY_TRY(list, members_.make_list(parent, name));
+    if (list->size() + more > most)
+      return members_.invalid(std::string(name) + " would have more than " + std::to_string(most) + " elements");
+    return list;
+  }
+
   Status environment(const std::vector<std::string>& variables) {
     SLIPWAY_TRY(process, this->process());
-    SLIPWAY_TRY(list, members_.make_list(*process, "env"));
-    for (const std::string& variable : variables) {
-      const std::string start = variable.substr(0, variable.find('=') + 1);
-      std::erase_if(list->get_ref<Json::array_t&>(), [&](const Json& other) {
-        return other.is_string() && other.get_ref<const std::string&>().starts_with(start);
-      });
-      list->push_back(variable);
-    }
+    SLIPWAY_TRY(list, list_for(*process, "env", variables.size(), kMostVariables));
+    replace_by(*list, {variables.begin(), variables.end()}, variable_of);
     return {};
   }
 
@@ -79,16 +117,22 @@ class Editor {
     return {};
   }
 
-  Status device_node(const cdi::DeviceNode& wanted) {
-    SLIPWAY_TRY(node, complete_node(wanted, read_node_));
-    SLIPWAY_CHECK(give_to_user(node));
+  Status device_nodes(const std::vector<cdi::DeviceNode>& wanted) {
+    Elements entries;
+    Elements allowed;
+    for (const cdi::DeviceNode& one : wanted) {
+      SLIPWAY_TRY(node, complete_node(one, read_node_));
+      SLIPWAY_CHECK(give_to_user(node));
+      entries.push_back(device_entry(node));
+      if (node.type != "p") allowed.push_back(cgroup_rule(node));
+    }
     SLIPWAY_TRY(parent, linux_member());
-    SLIPWAY_TRY(devices, members_.make_list(*parent, "devices"));
-    replace_by(*devices, "path", device_entry(node));
-    if (node.type == "p") return {};
+    SLIPWAY_TRY(devices, list_for(*parent, "devices", entries.size()));
+    replace_by(*devices, std::move(entries), [](const Json& entry) { return text_in(entry, "path"); });
+    if (allowed.empty()) return {};
     SLIPWAY_TRY(resources, members_.make_object(*parent, "resources"));
-    SLIPWAY_TRY(rules, members_.make_list(*resources, "devices"));
-    add_once(*rules, cgroup_rule(node));
+    SLIPWAY_TRY(rules, list_for(*resources, "devices", allowed.size()));
+    add_once(*rules, std::move(allowed));
     return {};
   }
 
@@ -100,27 +144,33 @@ class Editor {
   }
 
   Status mounts(const std::vector<cdi::Mount>& wanted) {
-    SLIPWAY_TRY(list, members_.make_list(bundle_, "mounts"));
+    Elements entries;
     for (const auto& mount : wanted) {
       Json entry{{"destination", mount.container_path}, {"source", mount.host_path}};
       if (!mount.type.empty()) entry["type"] = mount.type;
       if (!mount.options.empty()) entry["options"] = mount.options;
-      replace_by(*list, "destination", std::move(entry));
+      entries.push_back(std::move(entry));
     }
-    // What is mounted on a folder comes after the mount of the folder itself.
-    const auto depth = [](const Json& mount) { return std::ranges::count(clean(text_in(mount, "destination")), '/'); };
-    std::ranges::stable_sort(list->get_ref<Json::array_t&>(), {}, depth);
+    SLIPWAY_TRY(list, list_for(bundle_, "mounts", entries.size()));
+    replace_by(*list, std::move(entries), [](const Json& entry) { return text_in(entry, "destination"); });
+    put_in_order(list->get_ref<Json::array_t&>());
     return {};
   }
 
-  Status add_hook(const cdi::Hook& hook) {
-    SLIPWAY_TRY(hooks, members_.make_object(bundle_, "hooks"));
-    SLIPWAY_TRY(list, members_.make_list(*hooks, hook.hook_name.c_str()));
-    Json entry{{"path", hook.path}};
-    if (!hook.args.empty()) entry["args"] = hook.args;
-    if (!hook.env.empty()) entry["env"] = hook.env;
-    if (hook.timeout) entry["timeout"] = *hook.timeout;
-    add_once(*list, std::move(entry));
+  Status add_hooks(const std::vector<cdi::Hook>& wanted) {
+    std::map<std::string, Elements> by_name;
+    for (const cdi::Hook& hook : wanted) {
+      Json entry{{"path", hook.path}};
+      if (!hook.args.empty()) entry["args"] = hook.args;
+      if (!hook.env.empty()) entry["env"] = hook.env;
+      if (hook.timeout) entry["timeout"] = *hook.timeout;
+      by_name[hook.hook_name].push_back(std::move(entry));
+    }
+    for (auto& [name, entries] : by_name) {
+      SLIPWAY_TRY(hooks, members_.make_object(bundle_, "hooks"));
+      SLIPWAY_TRY(list, list_for(*hooks, name.c_str(), entries.size()));
+      add_once(*list, std::move(entries));
+    }
     return {};
   }
 
@@ -141,9 +191,11 @@ class Editor {
   Status groups(const std::vector<std::uint32_t>& gids) {
     SLIPWAY_TRY(process, this->process());
     SLIPWAY_TRY(user, members_.make_object(*process, "user"));
-    SLIPWAY_TRY(list, members_.make_list(*user, "additionalGids"));
+    SLIPWAY_TRY(list, list_for(*user, "additionalGids", gids.size()));
+    Elements groups;
     for (const std::uint32_t gid : gids)
-      if (gid != 0) add_once(*list, gid);
+      if (gid != 0) groups.emplace_back(gid);
+    add_once(*list, std::move(groups));
     return {};
   }
 

@@ -11,6 +11,8 @@
 namespace slipway::shim {
 namespace {
 
+constexpr std::size_t kMostForeign = 200;
+
 const char* name_of(Level level) {
   switch (level) {
     case Level::error:
@@ -32,6 +34,13 @@ std::string utc(std::time_t now) {
 }
 
 }  // namespace
+
+std::string shortened(std::string_view foreign) {
+  if (foreign.size() <= kMostForeign) return std::string(foreign);
+  std::size_t end = kMostForeign;
+  while (end > 0 && (static_cast<unsigned char>(foreign[end]) & 0xC0U) == 0x80U) --end;  // within a letter of UTF-8
+  return std::string(foreign.substr(0, end)) + "…";
+}
 
 std::string one_line(const std::string& program, const Error& error) {
   std::string text = program + ": " + error.what;

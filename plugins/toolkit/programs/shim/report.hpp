@@ -5,12 +5,16 @@
 
 #include <ctime>
 #include <string>
+#include <string_view>
 
 #include <slipway/error.hpp>
 
 namespace slipway::shim {
 
 enum class Level { error, warning, info };
+
+/// A text that somebody else wrote, with as much of it as a message may have: 200 bytes.
+std::string shortened(std::string_view foreign);
 
 /// "PROGRAM: WHAT (WHERE); DO; LABEL: DETAIL": engines show one line.
 std::string one_line(const std::string& program, const Error& error);

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 
 #include "toolkit/programs/shim/document.hpp"
+#include "toolkit/programs/shim/policy.hpp"
+#include "toolkit/programs/shim/report.hpp"
 
 namespace slipway::shim {
 namespace {
@@ -19,12 +20,8 @@ constexpr const char* kVisible = "NVIDIA_VISIBLE_DEVICES";
 constexpr const char* kChannels = "NVIDIA_IMEX_CHANNELS";
 constexpr std::string_view kMountRoot = "/var/run/nvidia-container-devices/";
 constexpr std::string_view kJitVendor = "runtime.nvidia.com/";
-constexpr std::string_view kManagement = "management.nvidia.com/";
-// The namespace of a pod in a bundle: containerd's word, and CRI-O's.
-constexpr const char* kNamespaces[] = {"io.kubernetes.cri.sandbox-namespace", "io.kubernetes.pod.namespace"};
-constexpr const char* kManager = "io.container.manager";
-constexpr std::size_t kMostNamed = 8;     // devices in a message
-constexpr std::size_t kMostSource = 200;  // bytes of a variable in a message
+constexpr std::size_t kMostNamed = 8;      // devices in a message
+constexpr std::size_t kMostWarnings = 16;  // of one container
 // Variables that add the device `all` of a kind of its own.
 constexpr const char* kFunctions[][2] = {{"NVIDIA_GDS", "nvidia.com/gds=all"},
                                          {"NVIDIA_MOFED", "nvidia.com/mofed=all"},
@@ -94,19 +91,18 @@ Error too_many() {
                {}};
 }
 
-enum class Way { annotation, mount, variable };
-
-std::string_view vendor_of(std::string_view kind) { return kind.substr(0, kind.find('/')); }
-
 class Reader {
  public:
   Reader(const Json& bundle, const Config& config, const std::string& where, const Origin& origin)
-      : bundle_(bundle), config_(config), where_(where), origin_(origin), members_(where) {}
+      : bundle_(bundle),
+        config_(config),
+        origin_(origin),
+        members_(where),
+        policy_(config, origin, where, is_privileged(bundle)) {}
 
   Result<Request> read() {
     SLIPWAY_TRY(environment, environment_of(bundle_, members_));
     environment_ = std::move(environment);
-    privileged_ = is_privileged(bundle_);
     SLIPWAY_CHECK(from_annotations());
     if (request_.empty() && config_.accept_mounts) SLIPWAY_CHECK(from_mounts());
     if (request_.empty()) SLIPWAY_CHECK(from_environment());
@@ -121,13 +117,13 @@ class Reader {
     if (!known_.insert(device).second) return {};
     if (known_.size() > kMostDevices) return too_many();
     request_.asked = true;
-    const bool kubelets = way == Way::annotation && origin_.kubelets_annotations.contains(source);
-    if (may_have(device, way, kubelets)) {
+    if (policy_.may_have(device, way)) {
       request_.devices.push_back(device);
       return {};
     }
-    if (way != Way::variable) return denied(device, (way == Way::mount ? "" : "the annotation ") + source);
-    if (origin_.ask_kubelet && device == config_.default_kind + "=all" && !kubelet().devices.empty())
+    if (policy_.is_in_doubt(device)) return policy_.in_doubt(device, source);
+    if (!policy_.is_left_out(device, way)) return policy_.denied(device, source);
+    if (way == Way::variable && device == config_.default_kind + "=all" && !policy_.given().devices.empty())
       take_given();
     else
       left_out_.push_back(device);
@@ -135,54 +131,23 @@ class Reader {
   }
 
   void take_given() {
-    for (const std::string& given : kubelet().devices)
+    for (const std::string& given : policy_.given().devices)
       if (known_.insert(given).second) request_.devices.push_back(given);
   }
 
-  bool may_have(const std::string& device, Way way, bool kubelets) {
-    if (toolkit::permits(config_.requests, origin_.pod_namespace, device)) return true;
-    if (device.starts_with(kManagement)) return false;
-    if (kubelets || privileged_) return true;
-    if (origin_.ask_kubelet) return kubelet().names.contains(device);
-    if (vendor_of(device) != vendor_of(config_.default_kind)) return false;
-    return way == Way::mount || config_.accept_env_when_unprivileged;
+  void warn(std::string text) {
+    if (request_.warnings.size() < kMostWarnings) request_.warnings.push_back(std::move(text));
   }
 
-  const KubeletDevices& kubelet() {
-    if (!kubelet_) kubelet_ = origin_.ask_kubelet();
-    return *kubelet_;
-  }
-
-  std::string why_not(const std::string& device) {
-    if (device.starts_with(kManagement)) return "devices of that kind are given only to whom a rule names";
-    if (origin_.ask_kubelet) {
-      const std::string& problem = kubelet().problem;
-      return problem.empty() ? "kubelet has not given it to this container" : "kubelet does not answer: " + problem;
-    }
-    if (vendor_of(device) != vendor_of(config_.default_kind))
-      return "devices of other vendors are given only by a rule";
-    return "the container is not privileged, and " + config_path() + " does not accept variables and annotations then";
-  }
-
-  std::string remedy(const std::string& device) const {
-    return "request it as a resource of the pod, or permit it: " + toolkit::rule_for(origin_.pod_namespace, device) +
-           " in the spec of slipway";
-  }
-
-  Error denied(const std::string& device, const std::string& source) {
-    return Error{
-        ErrorCode::denied, source + " asks for " + device + ": " + why_not(device), where_, remedy(device), {}};
-  }
-
-  /// One warning for all that variables asked for in vain.
+  /// One warning for all that a source asked for in vain.
   void warn_of_left_out(const std::string& source) {
     if (left_out_.empty()) return;
     std::string names;
     for (std::size_t i = 0; i < left_out_.size() && i < kMostNamed; ++i)
-      names += (names.empty() ? "" : ", ") + left_out_[i];
+      names += (names.empty() ? "" : ", ") + shortened(left_out_[i]);
     if (left_out_.size() > kMostNamed) names += " and " + std::to_string(left_out_.size() - kMostNamed) + " more";
-    request_.warnings.push_back(source.substr(0, kMostSource) + " was left out (" + names +
-                                "): " + why_not(left_out_.front()) + "; " + remedy(left_out_.front()));
+    warn(shortened(source) + " was left out (" + names + "): " + policy_.why_not(left_out_.front()) + "; " +
+         policy_.remedy(left_out_.front()));
     left_out_.clear();
   }
 
@@ -195,9 +160,12 @@ class Reader {
       const bool ours = std::ranges::any_of(config_.annotation_prefixes,
                                             [&](const std::string& prefix) { return key.starts_with(prefix); });
       if (!ours || !value.is_string()) continue;
+      const Way way = origin_.fresh_annotations.contains(key) ? Way::fresh_annotation : Way::annotation;
+      const std::string source = "the annotation " + key;
       for (const std::string& device : split_list(value.get_ref<const std::string&>()))
-        SLIPWAY_CHECK(want(qualified(device, config_), Way::annotation, key));
-      if (!request_.empty()) request_.source = "the annotation " + key;
+        SLIPWAY_CHECK(want(qualified(device, config_), way, source));
+      warn_of_left_out(source);
+      if (!request_.empty()) request_.source = shortened(source);
     }
     return {};
   }
@@ -230,8 +198,8 @@ class Reader {
     const auto device = name.find('/', name.find('/') + 1);
     if (name.find('/') != std::string::npos && device != std::string::npos)
       return name.substr(0, device) + "=" + name.substr(device + 1);
-    request_.warnings.push_back("the mount " + std::string(kMountRoot) + "cdi/" + name +
-                                " is no cdi/VENDOR/CLASS/NAME and was left out");
+    warn("the mount " + std::string(kMountRoot) + "cdi/" + shortened(name) +
+         " is no cdi/VENDOR/CLASS/NAME and was left out");
     return {};
   }
 
@@ -276,7 +244,7 @@ class Reader {
     }
     const bool none = !names.empty() && std::ranges::all_of(names, [](const auto& name) { return name == "none"; });
     if (none) SLIPWAY_CHECK(take_driver_only(way, source));
-    request_.source = source;
+    request_.source = shortened(source);
     return {};
   }
 
@@ -284,12 +252,12 @@ class Reader {
   Status take_driver_only(Way way, const std::string& source) {
     request_.asked = true;
     const std::string device = config_.default_kind + "=none";
-    if (may_have(device, way, false) || (origin_.ask_kubelet && !kubelet().devices.empty()))
+    if (policy_.may_have(device, way) || !policy_.given().devices.empty())
       request_.driver_only = true;
-    else if (way == Way::variable)
+    else if (policy_.is_left_out(device, way))
       left_out_.push_back(device);
     else
-      return denied(device, source);
+      return policy_.denied(device, source);
     return {};
   }
 
@@ -319,15 +287,13 @@ class Reader {
 
   const Json& bundle_;
   const Config& config_;
-  const std::string& where_;
   const Origin& origin_;
   Members members_;
+  Policy policy_;
   Environment environment_;
-  bool privileged_ = false;
   std::vector<std::string> channels_from_mounts_;
-  std::optional<KubeletDevices> kubelet_;
   std::set<std::string> known_;        // what was asked for
-  std::vector<std::string> left_out_;  // by the variable at hand
+  std::vector<std::string> left_out_;  // by the source at hand
   Request request_;
 };
 
@@ -335,16 +301,6 @@ class Reader {
 
 Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where, const Origin& origin) {
   return Reader(bundle, config, where, origin).read();
-}
-
-std::string pod_namespace_of(const Json& bundle) {
-  const auto annotations = bundle.find("annotations");
-  if (annotations == bundle.end() || !annotations->is_object() || text_in(*annotations, kManager) == "libpod")
-    return {};
-  std::set<std::string> found;
-  for (const char* key : kNamespaces)
-    if (annotations->contains(key)) found.insert(text_in(*annotations, key));
-  return found.size() == 1 ? *found.begin() : std::string();
 }
 
 }  // namespace slipway::shim

@@ -31,7 +31,9 @@ struct Origin {
   /// Set where kubelet can be asked what it has given to this container: requests of unprivileged containers then count
   /// only as far as it has. Called at most once, and only when nothing else decides.
   std::function<KubeletDevices()> ask_kubelet;
-  std::set<std::string> kubelets_annotations;  ///< keys that nobody but kubelet can have written
+  /// Keys that the pod had not when it was made: kubelet may have written them for this container, and so may whoever
+  /// annotates a running pod.
+  std::set<std::string> fresh_annotations;
 };
 
 struct Request {
@@ -47,22 +49,26 @@ struct Request {
 /// Annotations count before mounts, mounts before the environment. Each device counts when the first of these that
 /// knows it says so:
 ///   - a rule of the settings (slipway.requests) names it: yes. Without one, devices of management.nvidia.com: no
-///   - an annotation of kubelet's own names it, or kubelet has given it to the container: yes
 ///   - the container is privileged, so that it has all devices of the host anyway: yes
-///   - kubelet can be asked: no
-///   - it is of another vendor than the settings' default kind: no
+///   - kubelet can be asked: whether it has given it to the container. A fresh annotation may name the same UUID by
+///     another kind, and beside a GPU what device plugins give with each: GDS, MOFED, GDRCopy and IMEX channel 0; a
+///     mount, that channel
+///   - it is of another vendor than the settings' default kind, and none of the device plugin's own: no
 ///   - a mount, which the settings accept; anything else, where they accept variables of unprivileged containers: yes
-/// A variable that does not count is left out, with a warning; NVIDIA_VISIBLE_DEVICES=all becomes what kubelet gave.
+/// A variable that does not count is left out, with a warning, and so is an annotation that the engine's own CDI
+/// support may be about: a fresh one, and where kubelet cannot be asked, one of another vendor.
+/// NVIDIA_VISIBLE_DEVICES=all becomes what kubelet gave.
 ///
 /// @param bundle  the OCI configuration of the container
 /// @param where   its file, for errors
 /// Errors: `invalid` when a member that is looked at is of another type than OCI's, or more than 4096 devices are asked
-/// for; `denied` an annotation or mount that does not count, with the rule that would change that.
+/// for; `denied` an annotation or mount that does not count, with the rule that would change that; `unreachable` a UUID
+/// that device plugins write, while kubelet does not answer.
 Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where,
                              const Origin& origin = {});
 
-/// As containerd and CRI-O write it into a bundle; empty where they do not, where two names are there, and for podman,
-/// which copies an image's annotations.
+/// As containerd and CRI-O write it into a bundle; empty where two names are there, and where the container is in no
+/// cgroup of theirs: podman copies an image's annotations.
 std::string pod_namespace_of(const Json& bundle);
 
 }  // namespace slipway::shim

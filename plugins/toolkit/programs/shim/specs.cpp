@@ -7,6 +7,7 @@
 
 #include "nvidia/cdi/text.hpp"
 #include "toolkit/programs/shim/document.hpp"
+#include "toolkit/programs/shim/report.hpp"
 
 namespace slipway::shim {
 
@@ -41,12 +42,16 @@ std::string names_of(const std::vector<std::string>& names) {
          std::to_string(names.size() - kMostNames) + " more";
 }
 
-/// How a spec of that kind is made.
-std::string remedy(const std::string& kind) {
+// Of nvidia.com, that slipway makes specs of.
+constexpr const char* kClasses[] = {"gpu", "gds", "mofed", "gdrcopy", "nvswitch", "imex-channel"};
+
+/// How a spec of that kind is made. A command names no class that a container's author made up.
+std::string how_to_make(const std::string& kind) {
   const std::string name = kind.substr(kind.find('/') + 1);
   if (kind == "management.nvidia.com/gpu")
     return "`slipway toolkit cdi generate --mode management --output /var/run/cdi/management.nvidia.com-gpu.yaml`";
-  if (!kind.starts_with("nvidia.com/")) return "install the CDI spec of that vendor";
+  if (!kind.starts_with("nvidia.com/") || std::ranges::count(kClasses, name) == 0)
+    return "install the CDI spec of that vendor";
   const std::string mode = name == "gpu" ? "" : " --mode " + (name == "imex-channel" ? "imex" : name);
   return "make one: `slipway apply` with the component cdi, or `slipway toolkit cdi generate" + mode +
          " --output /var/run/cdi/nvidia.com-" + name + ".yaml`";
@@ -91,40 +96,59 @@ Error Specs::missing(const std::string& kind, const std::string& name, const Req
   names.erase(std::unique(names.begin(), names.end()), names.end());
   Error error{ErrorCode::not_found, {}, {}, {}, {{"asked for by", request.source}}};
   if (names.empty()) {
-    error.what = "no CDI spec has devices of the kind " + kind;
+    error.what = "no CDI spec has devices of the kind " + shortened(kind);
     error.where = joined(config.spec_folders, ", ");
-    error.next = remedy(kind);
+    error.next = how_to_make(kind);
   } else {
-    error.what = "there is no device " + kind + "=" + name + "; there are: " + names_of(names);
+    error.what = "there is no device " + kind + "=" + shortened(name) + "; there are: " + names_of(names);
     error.where = joined(paths, ", ");
-    error.next = "ask for one of these, or, when the machine's devices have changed, " + remedy(kind);
+    error.next = "ask for one of these, or, when the machine's devices have changed, " + how_to_make(kind);
   }
   for (const Error& problem : problems_) error.details.emplace_back("left out", problem.where + ": " + problem.what);
   return error;
 }
 
-Result<std::vector<Specs::Found>> Specs::find(const std::string& device, const Request& request,
+std::vector<Specs::Found> Specs::all_of(const std::string& kind) const {
+  std::vector<Found> all;
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    if (files_[i].spec.kind == kind)
+      for (const auto& device : files_[i].spec.devices) all.push_back({i, &device});
+  return all;
+}
+
+const Specs::ByName& Specs::named(const std::string& kind, Index& index) const {
+  const auto [place, fresh] = index.try_emplace(kind);
+  if (fresh)
+    for (const Found& one : all_of(kind)) {
+      std::vector<Found>& same = place->second[one.device->name];
+      if (same.empty() || same.back().file != one.file) same.push_back(one);  // of a file the first counts
+    }
+  return place->second;
+}
+
+Result<std::vector<Specs::Found>> Specs::find(const std::string& device, Index& index, const Request& request,
                                               const Config& config) const {
   const std::string kind = device.substr(0, device.find('='));
   const std::string name = device.substr(device.find('=') + 1);
-  std::vector<Found> found;
-  std::vector<Found> all;  // where no spec has the device `all`: every one of the kind
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i].spec.kind != kind) continue;
-    for (const auto& candidate : files_[i].spec.devices) all.push_back({i, &candidate});
-    const cdi::Device* const here = files_[i].spec.find(name);
-    if (here == nullptr) continue;
-    if (!found.empty() && files_[found.back().file].priority == files_[i].priority)
+  const ByName& here = named(kind, index);
+  const auto found = here.find(name);
+  if (found == here.end()) {
+    std::vector<Found> all;  // where no spec has the device `all`: every one of the kind
+    if (name == "all") all = all_of(kind);
+    if (all.empty()) return missing(kind, name, request, config);
+    return all;
+  }
+  for (std::size_t i = 1; i < found->second.size(); ++i) {
+    const File& before = files_[found->second[i - 1].file];
+    const File& file = files_[found->second[i].file];
+    if (before.priority == file.priority)
       return Error{ErrorCode::conflict,
-                   files_[found.back().file].path + " and " + files_[i].path + " both have " + device,
-                   files_[i].path,
+                   before.path + " and " + file.path + " both have " + device,
+                   file.path,
                    "remove one of the files",
                    {{"asked for by", request.source}}};
-    found = {{i, here}};
   }
-  if (found.empty() && name == "all") found = std::move(all);
-  if (found.empty()) return missing(kind, name, request, config);
-  return found;
+  return std::vector<Found>{found->second.back()};
 }
 
 std::vector<std::string> Specs::all_names_of(const std::string& device) const {
@@ -156,8 +180,9 @@ Result<cdi::Edits> Specs::resolve(const Request& request, const Config& config) 
     edits.append(files);
   }
   std::set<std::size_t> used;
+  Index index;
   for (const std::string& device : request.devices) {
-    SLIPWAY_TRY(found, find(device, request, config));
+    SLIPWAY_TRY(found, find(device, index, request, config));
     for (const Found& one : found) {
       if (used.insert(one.file).second) edits.append(files_[one.file].spec.edits);
       edits.append(one.device->edits);

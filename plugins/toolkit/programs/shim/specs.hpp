@@ -44,7 +44,13 @@ class Specs {
     const nvidia::cdi::Device* device = nullptr;
   };
 
-  Result<std::vector<Found>> find(const std::string& device, const Request& request, const Config& config) const;
+  using ByName = std::map<std::string, std::vector<Found>>;  ///< with the files that have it, in rising priority
+  using Index = std::map<std::string, ByName>;               ///< by kind, each made when it is first asked for
+
+  std::vector<Found> all_of(const std::string& kind) const;
+  const ByName& named(const std::string& kind, Index& index) const;
+  Result<std::vector<Found>> find(const std::string& device, Index& index, const Request& request,
+                                  const Config& config) const;
   Result<nvidia::cdi::Edits> driver_files(const Request& request, const Config& config) const;
   Error missing(const std::string& kind, const std::string& name, const Request& request, const Config& config) const;
 

@@ -191,16 +191,70 @@ TEST_F(NriAdjust, GivesAPodsAuthorNothingByAnAnnotationWithoutARule) {
   }
 }
 
-// CRI-O copies every annotation of a pod into its containers, containerd those that `pod_annotations` has.
-TEST_F(NriAdjust, TakesAnAnnotationForKubeletsOnlyWhereThePodHasNotTheSame) {
-  kubelet_gave({});
+constexpr const char* kPluginSpec = R"({"cdiVersion": "0.5.0", "kind": "k8s.device-plugin.nvidia.com/gpu", "devices":
+  [{"name": "GPU-0", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}]}},
+   {"name": "GPU-1", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia1"}]}},
+   {"name": "all", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}, {"path": "/dev/nvidia1"}]}}]})";
+constexpr const char* kGdsSpec = R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gds", "devices":
+  [{"name": "all", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia-fs0"}]}}]})";
+constexpr const char* kChannelSpec = R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/imex-channel", "devices":
+  [{"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/channel0"}]}},
+   {"name": "1", "containerEdits": {"deviceNodes": [{"path": "/dev/channel1"}]}}]})";
+
+/// A container with an annotation that its pod had not when it was made.
+wire::CreateContainerRequest freshly_annotated(const std::string& value) {
   auto request = container_with({});
-  add_annotation(*request.mutable_container()->mutable_annotations(), "cdi.k8s.io/x", "nvidia.com/gpu=1");
-  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia1"));
-  add_annotation(*request.mutable_pod()->mutable_annotations(), "cdi.k8s.io/x", "nvidia.com/gpu=1");
+  add_annotation(*request.mutable_container()->mutable_annotations(), "cdi.k8s.io/x", value);
+  return request;
+}
+
+// The attack: `kubectl annotate pod p cdi.k8s.io/x=nvidia.com/gpu=all` while an init container sleeps. containerd puts
+// `pod_annotations` of the moment into the next container, and shows NRI those with which the pod was made.
+TEST_F(NriAdjust, GivesThePatchOfARunningPodOnlyWhatKubeletGave) {
+  folder_.file("cdi/plugin.json", kPluginSpec);
+  folder_.file("cdi/management.json", kManagementSpec);
+  kubelet_gave({});
+  for (const char* device : {"nvidia.com/gpu=all", "nvidia.com/gpu=GPU-1", "nvidia.com/gpu=1",
+                             "k8s.device-plugin.nvidia.com/gpu=all", "k8s.device-plugin.nvidia.com/gpu=GPU-1"}) {
+    EXPECT_THAT(nodes(freshly_annotated(device)), IsEmpty()) << device;
+    EXPECT_THAT(log_, HasSubstr("the annotation cdi.k8s.io/x was left out (" + std::string(device) + ")"));
+  }
+  kubelet_gave({"GPU-0"});
+  EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gpu=all")), IsEmpty());
+  EXPECT_THAT(nodes(freshly_annotated("k8s.device-plugin.nvidia.com/gpu=GPU-1")), IsEmpty());
+  EXPECT_FALSE(give(freshly_annotated("management.nvidia.com/gpu=GPU-0")).ok());
+  EXPECT_FALSE(give(freshly_annotated("management.nvidia.com/gpu=all")).ok());
+  permit("team-a", "nvidia.com/gpu=all");
+  EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gpu=all")), SizeIs(2)) << "the attack, with the protection off";
+}
+
+TEST_F(NriAdjust, GivesWhatADevicePluginsAnnotationNames) {
+  folder_.file("cdi/plugin.json", kPluginSpec);
+  folder_.file("cdi/nic.json", kNicSpec);
+  folder_.file("cdi/gds.json", kGdsSpec);
+  folder_.file("cdi/channels.json", kChannelSpec);
+  kubelet_gave({"GPU-0"});
+  EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gpu=GPU-0")), ElementsAre("/dev/nvidia0"));
+  EXPECT_THAT(nodes(freshly_annotated("k8s.device-plugin.nvidia.com/gpu=GPU-0")), ElementsAre("/dev/nvidia0"));
+  EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gpu=GPU-0,nvidia.com/imex-channel=0,nvidia.com/gds=all")),
+              ElementsAre("/dev/nvidia0", "/dev/channel0", "/dev/nvidia-fs0"));
+  EXPECT_THAT(nodes(freshly_annotated("nvidia.com/imex-channel=1")), IsEmpty()) << "another job's";
+  // An engine with CDI support gives this one by itself, so that it is no reason to refuse the container.
+  EXPECT_THAT(nodes(freshly_annotated("vendor.com/nic=0")), IsEmpty());
+  kubelet_gave({});
+  EXPECT_THAT(nodes(freshly_annotated("nvidia.com/gds=all")), IsEmpty()) << "it goes with a GPU";
+}
+
+// CRI-O copies every annotation of a pod into its containers, containerd those that `pod_annotations` has.
+TEST_F(NriAdjust, TakesAnAnnotationForAFreshOneOnlyWhereThePodHasNotTheSame) {
+  folder_.file("cdi/gds.json", kGdsSpec);
+  kubelet_gave({"GPU-0"});
+  auto request = freshly_annotated("nvidia.com/gds=all");
+  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia-fs0"));
+  add_annotation(*request.mutable_pod()->mutable_annotations(), "cdi.k8s.io/x", "nvidia.com/gds=all");
   EXPECT_FALSE(give(request).ok());
   request.mutable_pod()->mutable_annotations(0)->set_value("nvidia.com/gpu=all");
-  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia1"));
+  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia-fs0"));
 }
 
 TEST_F(NriAdjust, CountsAVariableAsFarAsKubeletHasGivenTheDevices) {
@@ -225,8 +279,7 @@ TEST_F(NriAdjust, CountsAVariableAsFarAsKubeletHasGivenTheDevices) {
 
 TEST_F(NriAdjust, GivesNothingMoreBesideWhatKubeletGave) {
   folder_.file("cdi/nic.json", kNicSpec);
-  folder_.file("cdi/gds.json", R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gds", "devices":
-    [{"name": "all", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia-fs0"}]}}]})");
+  folder_.file("cdi/gds.json", kGdsSpec);
   const auto attack = container_with({"NVIDIA_VISIBLE_DEVICES=0,vendor.com/nic=0", "NVIDIA_GDS=enabled"});
   kubelet_gave({"GPU-0"});
   EXPECT_THAT(nodes(attack), ElementsAre("/dev/nvidia0"));
@@ -249,6 +302,40 @@ TEST_F(NriAdjust, RefusesAMountThatKubeletDidNotGiveWithTheRule) {
   EXPECT_THAT(to_text(give(request).error()), HasSubstr("devices: [nvidia.com/gpu=all]"));
   mount->set_destination("/var/run/nvidia-container-devices/GPU-0");
   EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia0"));
+}
+
+// The device plugin with volume-mounts gives a GPU's container its IMEX channel by a mount.
+TEST_F(NriAdjust, GivesTheFirstImexChannelByAMountBesideAGpu) {
+  folder_.file("cdi/channels.json", kChannelSpec);
+  devices_.config.accept_mounts = true;
+  kubelet_gave({"GPU-0"});
+  auto request = container_with({});
+  for (const char* name : {"GPU-0", "imex/0"}) {
+    auto* const mount = request.mutable_container()->add_mounts();
+    mount->set_source("/dev/null");
+    mount->set_destination(std::string("/var/run/nvidia-container-devices/") + name);
+  }
+  EXPECT_THAT(nodes(request), ElementsAre("/dev/nvidia0", "/dev/channel0"));
+  request.mutable_container()->mutable_mounts(1)->set_destination("/var/run/nvidia-container-devices/imex/1");
+  EXPECT_THAT(to_text(give(request).error()), HasSubstr("nvidia.com/imex-channel=1"));
+}
+
+// A container that kubelet had given a GPU started without it, and nobody noticed.
+TEST_F(NriAdjust, RefusesWhatADevicePluginWroteWhileKubeletDoesNotAnswer) {
+  kubelet_gave({"GPU-0"});
+  kubelets_problem_ = "nobody listens";
+  for (const auto& request :
+       {container_with({"NVIDIA_VISIBLE_DEVICES=GPU-0"}), freshly_annotated("nvidia.com/gpu=GPU-0"),
+        container_with({"NVIDIA_VISIBLE_DEVICES=MIG-7"})}) {
+    const auto refused = give(request);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::unreachable);
+    EXPECT_THAT(to_text(refused.error()), HasSubstr("nobody listens (/kubelet.sock)"));
+    EXPECT_THAT(to_text(refused.error()), HasSubstr("set kubelet_root of the component runtime"));
+  }
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=all"})), IsEmpty()) << "as CUDA images have it";
+  permit("team-a", "nvidia.com/gpu=GPU-0");
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=GPU-0"})), ElementsAre("/dev/nvidia0"));
 }
 
 TEST_F(NriAdjust, SaysWhyKubeletCannotBeAskedAndAsksItOnlyWhenItMatters) {

@@ -18,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // --- the command line
 // --------------------------------------------------------------------------------------------------
@@ -223,10 +224,15 @@ TEST(Request, AddsFunctionsAndChannelsToDevices) {
 // --- who may have it
 // ---------------------------------------------------------------------------------------------------
 
+Json in_group(Json bundle, const std::string& cgroup) {
+  bundle["linux"]["cgroupsPath"] = cgroup;
+  return bundle;
+}
+
 /// A container of a pod in that namespace, as containerd writes it.
 Json in_namespace(Json bundle, const std::string& name) {
   bundle["annotations"]["io.kubernetes.cri.sandbox-namespace"] = name;
-  return bundle;
+  return in_group(bundle, "kubepods-besteffort-pod1.slice:cri-containerd:8f2a");
 }
 
 Result<Request> read(const Json& bundle, const Config& config) {
@@ -295,16 +301,69 @@ TEST(RequestPolicy, LeavesDevicesOfOtherVendorsToRules) {
   EXPECT_THAT(request_of(attack, config).devices, ElementsAre("vendor.com/nic=0", "nvidia.com/gpu=1"));
 }
 
+// podman copies an image's annotations, and writes its own io.container.manager only where the image has none. What no
+// image writes is the cgroup that the engine puts the container into.
 TEST(RequestPolicy, TakesNoPodsNamespaceFromWhoeverWroteAnAnnotation) {
-  EXPECT_EQ(pod_namespace_of(in_namespace(bundle_with({}), "team-a")), "team-a");
-  Json crio = bundle_with({});
+  const Json pods = in_namespace(bundle_with({}), "team-a");
+  for (const char* cgroup : {"kubepods-besteffort-pod1.slice:cri-containerd:8f2a", "/kubepods/burstable/pod1/8f2a",
+                             "/nodes/kubepods/pod1/8f2a", "kubepods-pod1.slice:crio:8f2a", "/kubepods/pod1/crio-8f2a"})
+    EXPECT_EQ(pod_namespace_of(in_group(pods, cgroup)), "team-a") << cgroup;
+  for (const char* cgroup :
+       {"", "machine.slice:libpod:8f2a", "/libpod_parent/libpod-8f2a", "/kubepods/pod1/libpod-8f2a",
+        "system.slice:docker:cri-containerd", "/docker/8f2a", "/8f2a", "machine.slice"})
+    EXPECT_EQ(pod_namespace_of(in_group(pods, cgroup)), "") << cgroup << ": an image's author wrote the annotation";
+  Json crio = in_group(bundle_with({}), "kubepods-pod1.slice:crio:8f2a");
   crio["annotations"]["io.kubernetes.pod.namespace"] = "team-a";
   EXPECT_EQ(pod_namespace_of(crio), "team-a");
   EXPECT_EQ(pod_namespace_of(in_namespace(crio, "gpu-operator")), "") << "a pod's author wrote one of them";
-  Json podman = in_namespace(bundle_with({}), "gpu-operator");
-  podman["annotations"]["io.container.manager"] = "libpod";
-  EXPECT_EQ(pod_namespace_of(podman), "") << "an image's author wrote it";
+  Json disguised = in_namespace(bundle_with({}), "gpu-operator");
+  disguised["annotations"]["io.container.manager"] = "other";
+  EXPECT_EQ(pod_namespace_of(in_group(disguised, "machine.slice:libpod:8f2a")), "");
+  Json nowhere = pods;
+  nowhere.erase("linux");
+  EXPECT_EQ(pod_namespace_of(nowhere), "");
   EXPECT_EQ(pod_namespace_of(bundle_with({})), "");
+}
+
+// CRI-O writes kubelet's annotations into every bundle, and gives the devices that they name by itself.
+TEST(RequestPolicy, StartsContainersWhoseAnnotationOfADevicePluginTheEngineIsThereFor) {
+  Json bundle = bundle_with({});
+  bundle["annotations"] = {{"cdi.k8s.io/vendor-plugin_1", "vendor.com/nic=0"},
+                           {"cdi.k8s.io/x", "k8s.device-plugin.nvidia.com/gpu=GPU-1"}};
+  const Request request = request_of(bundle);
+  EXPECT_THAT(request.devices, ElementsAre("k8s.device-plugin.nvidia.com/gpu=GPU-1"));
+  ASSERT_EQ(request.warnings.size(), 1U);
+  EXPECT_THAT(request.warnings.front(), HasSubstr("the annotation cdi.k8s.io/vendor-plugin_1 was left out"));
+  EXPECT_THAT(request.warnings.front(), HasSubstr("devices of other vendors are given only by a rule"));
+  bundle["annotations"] = {{"cdi.k8s.io/x", "management.nvidia.com/gpu=all"}};
+  EXPECT_FALSE(read_request(bundle, {}, "config.json")) << "no device plugin writes that";
+}
+
+// A pod's author made 2 MB of a journal out of each container that is made, and a rule that somebody may paste.
+TEST(RequestPolicy, EchoesLittleOfWhatAContainersAuthorWroteAndNoPatterns) {
+  const std::string name(100'000, 'x');
+  Config config;
+  config.accept_mounts = true;
+  Json many = mounted({});
+  for (int i = 0; i < 1000; ++i)
+    many["mounts"].push_back({{"source", "/dev/null"},
+                              {"destination", "/var/run/nvidia-container-devices/cdi/" + std::to_string(i) + name}});
+  many["process"]["env"] = {"NVIDIA_VISIBLE_DEVICES=0,vendor.com/nic=" + name};
+  const Request request = request_of(many, config);
+  ASSERT_FALSE(request.warnings.empty());
+  std::string told = request.source;
+  for (const std::string& warning : request.warnings) told += warning;
+  EXPECT_LT(told.size(), 10'000U);
+  Json denied = bundle_with({});
+  denied["annotations"]["cdi.k8s.io/" + name] = "management.nvidia.com/gpu=" + name;
+  EXPECT_LT(to_text(read_request(denied, config, "config.json").error()).size(), 2'000U);
+  denied["annotations"] = {{"cdi.k8s.io/x", "management.nvidia.com/gpu=*"}};
+  EXPECT_THAT(to_text(read_request(denied, config, "config.json").error()), Not(HasSubstr("devices: [")));
+  for (const char* device : {"nvidia.com/gpu=*", "nvidia.com/gpu=0]}, {x: [y", "nvidia.com/gpu=`id`", "gpu"})
+    EXPECT_EQ(toolkit::rule_for("team-a", device), "") << device;
+  EXPECT_EQ(toolkit::rule_for("*", "nvidia.com/gpu=0"), "");
+  EXPECT_EQ(toolkit::rule_for("team-a", "nvidia.com/gpu=0"),
+            "runtime: {requests: [{namespaces: [team-a], devices: [nvidia.com/gpu=0]}]}");
 }
 
 TEST(RequestPolicy, IsReadFromTheSettingsAndAMistakeInItIsAnError) {
@@ -418,6 +477,24 @@ TEST(ShimSpecs, SayHowOneIsMadeWhereThereIsNone) {
   EXPECT_THAT(one_line("slipway-runtime", edits.error()),
               HasSubstr("cdi generate --mode imex --output /var/run/cdi/nvidia.com-imex-channel.yaml"));
   EXPECT_FALSE(resolved(Specs{}, {}, true));
+  const auto made_up = resolved(Specs{}, {"nvidia.com/`reboot`=0"});
+  EXPECT_THAT(one_line("slipway-runtime", made_up.error()), Not(HasSubstr("cdi generate"))) << "somebody pastes it";
+}
+
+// A pod's whole list of names was looked for in each device of the specs, and collected anew for each name.
+TEST(ShimSpecs, FindEachOfVeryManyDevices) {
+  Specs specs;
+  std::string all;
+  std::vector<std::string> wanted;
+  for (int i = 0; i < 2048; ++i) {
+    all += (i == 0 ? "" : ",") + device(std::to_string(i));
+    wanted.push_back("nvidia.com/imex-channel=" + std::to_string(i));
+  }
+  specs.add("/etc/cdi/a.json", spec_with(all, "nvidia.com/imex-channel"), 0);
+  const auto env = resolved(specs, wanted);
+  ASSERT_TRUE(env) << to_text(env.error());
+  EXPECT_EQ(env->size(), 2049U);
+  EXPECT_EQ(env->back(), "D2047=1");
 }
 
 // --- the edit
@@ -484,6 +561,45 @@ TEST(BundleEdit, MakesTheMembersThatAreMissing) {
   ASSERT_TRUE(apply_edits(bundle, all_edits(), node_195_1, "config.json"));
   EXPECT_EQ(bundle["mounts"].size(), 1U);
   EXPECT_EQ(bundle["process"]["args"], Json({"x"}));
+}
+
+TEST(BundleEdit, KeepsTheLastOfTwoWithOneNameAtItsPlace) {
+  nvidia::cdi::Edits edits;
+  edits.env = {"B=1", "C=1", "B=2"};
+  edits.mounts = {{"/a", "/x", {}, {}}, {"/b", "/y", {}, {}}, {"/c", "/x", {}, {}}};
+  Json bundle = Json::parse(R"({"process":{"env":["B","C=0","A=b"]},"mounts":[{"destination":"/x"}]})");
+  ASSERT_TRUE(apply_edits(bundle, edits, node_195_1, "config.json"));
+  EXPECT_EQ(bundle["process"]["env"], Json({"B", "A=b", "C=1", "B=2"}));
+  EXPECT_EQ(bundle["mounts"],
+            Json::parse(R"([{"destination":"/y","source":"/b"},{"destination":"/x","source":"/c"}])"));
+}
+
+// The paths of a pod's mounts were made normal once for each comparison, and every list searched for every element.
+TEST(BundleEdit, HasListsOfSomeThousandElementsAndNoMore) {
+  constexpr int kMany = 9'000;
+  nvidia::cdi::Edits edits = all_edits();
+  for (int i = 0; i < 900; ++i) {
+    const std::string number = std::to_string(i);
+    edits.env.push_back("V" + number + "=new");
+    edits.mounts.push_back({"/host/" + number, "/m/" + number, {}, {}});
+    edits.device_nodes.push_back({.path = "/dev/" + number, .host_path = {}, .type = "c", .major = 1, .minor = i});
+  }
+  Json bundle = sample_bundle();
+  for (int i = 0; i < kMany; ++i) {
+    const std::string number = std::to_string(i);
+    bundle["process"]["env"].push_back("V" + number + "=old");
+    bundle["mounts"].push_back({{"destination", "/m/" + number + "/./a/../b/" + std::string(100, '/')}});
+    bundle["linux"]["devices"].push_back({{"path", "/dev/" + number}});
+  }
+  Json edited = bundle;
+  ASSERT_TRUE(apply_edits(edited, edits, node_195_1, "config.json"));
+  EXPECT_EQ(edited["process"]["env"].size(), kMany + 2U);
+  EXPECT_EQ(edited["mounts"].size(), kMany + 3U + 900U);
+  EXPECT_EQ(edited["linux"]["devices"].size(), kMany + 2U);
+  for (int i = kMany; i < 20'000; ++i) bundle["mounts"].push_back({{"destination", "/m/" + std::to_string(i)}});
+  const auto refused = apply_edits(bundle, edits, node_195_1, "config.json");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("mounts would have more than 10000 elements"));
 }
 
 TEST(BundleEdit, RefusesMembersOfAnotherTypeAndABundleWithoutProcess) {
