@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "cuda_version.hpp"
 #include "tests/fuzz/scratch_tree.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -16,6 +17,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (note) {
     fuzz::demand(bytes.find(*note) != std::string_view::npos, "a note is a part of the file");
     fuzz::demand(note->find('\0') == std::string::npos, "a note ends at its first NUL");
+  }
+  const hook::HostVersions by_driver{.driver = hook::parse_version("535.261.03"), .cuda = {}};
+  const hook::HostVersions by_cuda{.driver = {}, .cuda = hook::parse_version("12.2")};
+  for (const std::string& text : {note.value_or(""), std::string(bytes)}) {
+    fuzz::demand(!hook::is_better_cuda(by_driver, hook::parse_version("535.261.03"), text), "it is as new");
+    fuzz::demand(!hook::is_better_cuda(by_driver, {}, text), "nobody knows how new it is");
+    (void)hook::is_better_cuda(by_cuda, {}, text);
   }
   fuzz::demand_presentable(hook::has_interpreter(file.fd()));
   if (const auto version = hook::parse_version(bytes)) {

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 
+#include "cuda_version.hpp"
 #include "elf_note.hpp"
 #include "files.hpp"
 #include "hook.hpp"
@@ -15,8 +16,6 @@
 
 namespace slipway::hook {
 namespace {
-
-using Version = std::optional<std::vector<unsigned>>;
 
 constexpr const char* kDefaultFolder = "/usr/local/cuda/compat";
 constexpr const char* kSection = ".note.cuda.fwd_compatibility";
@@ -40,35 +39,11 @@ std::string only_libcuda(const RootDir& root, const std::string& folder) {
   return found;
 }
 
-bool lists_major(const Json& drivers, unsigned major) {
-  if (!drivers.is_array()) return false;
-  for (const Json& item : drivers) {
-    if (item.is_number_unsigned() && item.get<std::uint64_t>() == major) return true;
-    if (item.is_string() && item.get<std::string>() == std::to_string(major)) return true;
-  }
-  return false;
-}
-
-struct Host {
-  Version driver;
-  Version cuda;
-};
-
-bool is_better(const Host& host, const Version& compat, const std::string& note) {
-  const Json says = Json::parse(note, nullptr, false);
-  if (!says.is_object()) return !host.cuda && host.driver && compat && host.driver->front() < compat->front();
-  if (host.driver)
-    return compat && lists_major(says.value("Driver", Json()), host.driver->front()) && *compat > *host.driver;
-  const Json told = says.value("CUDA Version", Json());
-  const Version cuda = told.is_string() ? parse_version(told.get<std::string>()) : Version{};
-  return cuda && host.cuda && *cuda > *host.cuda;
-}
-
 }  // namespace
 
 Status enable_cuda_compat(const Arguments& arguments, const Container& container) {
-  const Host host{parse_version(arguments.last("host-driver-version")),
-                  parse_version(arguments.last("host-cuda-version"))};
+  const HostVersions host{.driver = parse_version(arguments.last("host-driver-version")),
+                          .cuda = parse_version(arguments.last("host-cuda-version"))};
   if (!host.driver && !host.cuda) return {};
   const std::string folder = arguments.last("cuda-compat-container-root", kDefaultFolder);
   if (!folder.starts_with('/') || folder.find('\n') != std::string::npos)
@@ -79,7 +54,7 @@ Status enable_cuda_compat(const Arguments& arguments, const Container& container
   if (!file) return {};
   const auto note = read_note(file->get(), kSection, kOwner);
   const Version compat = parse_version(name.substr(std::string_view("libcuda.so.").size()));
-  if (!note || !is_better(host, compat, *note)) return {};
+  if (!note || !is_better_cuda(host, compat, *note)) return {};
   SLIPWAY_CHECK(make_folders(container.root, kConfFolder));
   return write_file(container.root, std::string(kConfFolder) + "/00-compat-slipway.conf", folder + "\n", 0644);
 }

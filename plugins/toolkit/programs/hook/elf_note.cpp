@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf_note.hpp"
 
-#include <charconv>
 #include <cstring>
 #include <vector>
 
@@ -86,21 +85,6 @@ Result<bool> has_interpreter(int fd) {
     if (segment.p_type == PT_INTERP) return true;
   }
   return false;
-}
-
-std::optional<std::vector<unsigned>> parse_version(std::string_view text) {
-  std::vector<unsigned> numbers;
-  const char* at = text.data();
-  const char* const end = text.data() + text.size();
-  while (true) {
-    unsigned number = 0;
-    const auto [next, problem] = std::from_chars(at, end, number);
-    if (problem != std::errc()) return {};
-    numbers.push_back(number);
-    if (next == end) return numbers;
-    if (*next != '.') return {};
-    at = next + 1;
-  }
 }
 
 }  // namespace slipway::hook

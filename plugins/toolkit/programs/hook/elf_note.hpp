@@ -3,10 +3,8 @@
 // is trusted, and it is read with pread(2), so that a file that shrinks meanwhile is a short read and no signal.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <slipway/result.hpp>
 
@@ -18,8 +16,5 @@ Result<std::string> read_note(int fd, std::string_view section, std::string_view
 
 /// Whether a program asks for an interpreter (is linked dynamically). Errors: as above.
 Result<bool> has_interpreter(int fd);
-
-/// "535.261.03" as {535, 261, 3}, which compares as versions do; nothing for a text that is no version.
-std::optional<std::vector<unsigned>> parse_version(std::string_view text);
 
 }  // namespace slipway::hook

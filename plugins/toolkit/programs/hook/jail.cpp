@@ -86,7 +86,7 @@ void drop_capabilities() {
 
 void set_limits() {
   const rlimit size{kFileSize, kFileSize};
-  const rlimit core{0, 0};
+  const rlimit core{1, 1};  // 0 would not keep a core_pattern that is a program from being started, core(5)
   ::setrlimit(RLIMIT_FSIZE, &size);
   ::setrlimit(RLIMIT_CORE, &core);
 }
@@ -106,14 +106,30 @@ Error execute(const JailedProgram& program, int answer) {
 }
 
 /// The child's life. Comes back only with the error that ended it.
-Error live(const RootDir& root, const JailedProgram& program, const LimitedProcesses& group, int answer) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (!group.join()) return system_error("limit the memory of", program.arguments.front(), errno);
+Error live(const RootDir& root, const JailedProgram& program, int answer) {
   SLIPWAY_CHECK(enter(root));
   SLIPWAY_TRY(inside, RootDir::open("/"));
   drop_capabilities();
   SLIPWAY_CHECK(program.prepare(inside));
   return execute(program, answer);
+}
+
+struct Pipe {
+  Fd reading;
+  Fd writing;
+};
+
+Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", "ldconfig", errno);
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+/// Until the other side has closed it.
+void await_end_of(int pipe) {
+  char byte = 0;
+  while (::read(pipe, &byte, 1) < 0 && errno == EINTR) {
+  }
 }
 
 /// New namespaces for this process; what only its children get begins with the next fork.
@@ -139,7 +155,6 @@ Error beyond_limit(const std::string& name, ExceededLimit exceeded) {
 }
 
 Status await(pid_t child, int answer, LimitedProcesses& group, const std::string& name) {
-  group.watch(child);
   pollfd ready{answer, POLLIN, 0};
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kLongestRunMs);
   ExceededLimit exceeded = ExceededLimit::none;
@@ -198,21 +213,24 @@ Result<Fd> copy_program(const std::string& path) {
 }
 
 Status run_jailed(const RootDir& root, const JailedProgram& program) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", "ldconfig", errno);
-  const Fd reading(ends[0]);
-  Fd writing(ends[1]);
+  SLIPWAY_TRY(answer, make_pipe());
+  SLIPWAY_TRY(start, make_pipe());
   LimitedProcesses group("hook", kLimits);
   SLIPWAY_CHECK(separate());
   const pid_t child = ::fork();
   if (child < 0) return system_error("start", program.arguments.front(), errno);
   if (child == 0) {
-    const std::string text = canonical(to_json(live(root, program, group, writing.get())));
-    (void)!::write(writing.get(), text.data(), text.size());
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    start.writing = Fd();
+    await_end_of(start.reading.get());
+    const std::string text = canonical(to_json(live(root, program, answer.writing.get())));
+    (void)!::write(answer.writing.get(), text.data(), text.size());
     ::_exit(kFailed);
   }
-  writing = Fd();
-  return await(child, reading.get(), group, program.arguments.front());
+  answer.writing = Fd();
+  group.add(child);  // where a group does not take it, it is looked at instead
+  start.writing = Fd();
+  return await(child, answer.reading.get(), group, program.arguments.front());
 }
 
 }  // namespace slipway::hook

@@ -25,6 +25,7 @@ constexpr std::size_t kMostIncludes = 1000;
 constexpr std::size_t kMostFolders = 10'000;
 constexpr std::size_t kMostNames = 100'000;  // of folders that includes search, all together
 constexpr std::size_t kMostBytes = 16U << 20;
+constexpr std::size_t kLongestPattern = 4096;  // of a path
 
 #if defined(__x86_64__)
 constexpr const char* kTriplet = "x86_64-linux-gnu";
@@ -50,6 +51,7 @@ std::string text_of(const RootDir& root, const std::string& path) {
 /// The files that "include PATTERN" means, in the order in which ldconfig reads them. Only names may have wildcards.
 /// `entries` counts what was looked at: beyond kMostNames nothing more is.
 std::vector<std::string> included_files(const RootDir& root, std::string pattern, std::size_t& entries) {
+  if (pattern.size() > kLongestPattern) return {};
   if (!pattern.starts_with('/')) pattern = "/etc/" + pattern;
   const std::string folder = pattern.substr(0, pattern.rfind('/'));
   const std::string name = pattern.substr(pattern.rfind('/') + 1);

@@ -2,10 +2,19 @@
 // What the jail of the host's ldconfig allows, in a container's root that makes it take more.
 #include "jail.hpp"
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,15 +33,34 @@ Status take_memory(std::size_t mebibytes) {
   return {};
 }
 
+/// From now on this process and its children cannot write as little as the number of a process is, so that no group
+/// takes one.
+void refuse_short_writes() {
+  constexpr std::uint32_t kShort = 8;
+  const std::uint32_t number = offsetof(seccomp_data, nr);
+  const std::uint32_t size = offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t);  // its lower half
+  sock_filter lines[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 0, 3),
+                         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, size),
+                         BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, kShort, 1, 0),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EBUSY),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{.len = std::size(lines), .filter = lines};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    ::_exit(1);
+}
+
 /// The end of a program in the jail, whose preparation takes that much. In a process of its own, which enters new
 /// namespaces.
-std::string jailed(std::size_t mebibytes) {
+std::string jailed(
+    std::size_t mebibytes, const std::function<void()>& before = [] {}) {
   const TempRoot root;
   root.make_folder("/etc");
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
   if (child == 0) {
+    before();
     const auto program = copy_program("/sbin/ldconfig");
     const Status end =
         !program ? Status(program.error())
@@ -57,6 +85,13 @@ TEST(Jail, EndsWhatTakesMoreMemoryThanItMayHave) {
   EXPECT_EQ(jailed(16), "went well");
   EXPECT_THAT(jailed(400), ::testing::HasSubstr("ldconfig ran out of memory, of which it may use 256 MiB"));
   EXPECT_TRUE(take_memory(400).ok()) << "the attack itself does not work";
+}
+
+// A host whose groups take no process lets containers start all the same, and the limit holds.
+TEST(Jail, LooksAtWhatNoGroupTakes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the hook runs as root";
+  EXPECT_EQ(jailed(16, refuse_short_writes), "went well");
+  EXPECT_THAT(jailed(400, refuse_short_writes), ::testing::HasSubstr("ldconfig ran out of memory"));
 }
 
 }  // namespace
