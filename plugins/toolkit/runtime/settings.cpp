@@ -130,6 +130,7 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
   RuntimeSettings settings;
   settings.nri = spec.text("mode") == "nri";
   settings.nri_socket = spec.text("nri_socket");
+  settings.kubelet_root = spec.text("kubelet_root");
   SLIPWAY_TRY(engines, read_engines(spec, variables));
   settings.engines = engines;
   SLIPWAY_CHECK(expect_one_engine(engines, variables));

@@ -27,6 +27,7 @@ struct EnginePlace {
 struct RuntimeSettings {
   bool nri = false;  ///< `mode: nri`
   std::string nri_socket;
+  std::string kubelet_root;
   std::vector<std::string> engines;  ///< empty: those that are installed
   std::vector<std::string> names;    ///< at least one
   bool set_as_default = false;

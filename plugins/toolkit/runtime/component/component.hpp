@@ -60,7 +60,8 @@ Result<Facts> detect_nri(const RuntimeSettings& settings, const Host& host);
 /// Notes, and no action. Errors: `unsupported` the engine is too old for NRI, or runs and has it switched off.
 Result<Plan> plan_nri(const RuntimeSettings& settings, const Facts& facts, bool live);
 
-/// Findings "runtime.ENGINE": it answers; "runtime.nri": the running service says that the engine has taken it in.
+/// Findings "runtime.ENGINE": it answers; "runtime.nri": the running service says that the engine has taken it in;
+/// "runtime.kubelet": kubelet.hpp.
 Result<Findings> verify_nri(const RuntimeSettings& settings, const Host& host);
 
 }  // namespace slipway::toolkit

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <sstream>
 #include <thread>
 
 #include <poll.h>
@@ -11,6 +10,7 @@
 #include "toolkit/environment.hpp"
 #include "toolkit/nri/registered.hpp"
 #include "toolkit/runtime/component/component.hpp"
+#include "toolkit/runtime/component/kubelet.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/daemon.hpp"
@@ -23,7 +23,6 @@ constexpr EngineVersion kContainerdWithNri{1, 7};
 constexpr EngineVersion kContainerdWithNriOn{2, 0};
 constexpr const char* kWhere = "spec.components.runtime.mode";
 constexpr const char* kUnit = "slipway-runtime.service";
-constexpr std::size_t kMostSockets = 16U << 20U;
 constexpr std::size_t kMostAnswer = 64U << 10U;
 constexpr std::chrono::milliseconds kAnswerLimit{2000};
 constexpr std::chrono::seconds kRegistrationLimit{5};
@@ -53,19 +52,8 @@ bool is_listened_on(const Host& host, const std::string& socket) {
   const std::string wanted = host.resolve(socket).value_or("");
   if (!host.live() || wanted.empty()) return false;
   const std::string root = host.root_folder() == "/" ? "" : host.root_folder();
-  std::string list;  // process 1 may be in another network namespace than a container that acts for the host
-  for (const char* path : {"/proc/1/net/unix", "/proc/net/unix"}) list += host.read(path, kMostSockets).value_or("");
-  std::istringstream lines(list);
-  for (std::string line; std::getline(lines, line);) {
-    // Num: RefCount Protocol Flags Type St Inode Path; the flag is __SO_ACCEPTCON.
-    std::istringstream words(line);
-    std::string skipped;
-    std::string flags;
-    std::string path;
-    words >> skipped >> skipped >> skipped >> flags >> skipped >> skipped >> skipped >> path;
-    if (flags != "00010000" || file_name(path) != file_name(socket)) continue;
+  for (const std::string& path : listening_sockets(host, file_name(socket)))
     if (path == root + wanted || path == root + socket || host.resolve(path).value_or("") == wanted) return true;
-  }
   return false;
 }
 
@@ -186,6 +174,7 @@ Result<Findings> verify_nri(const RuntimeSettings& settings, const Host& host) {
     verify_service(host, findings);
   else
     findings.not_exercised("runtime.nri", "the root is not running");
+  verify_kubelet(settings, host, findings);
   return findings;
 }
 

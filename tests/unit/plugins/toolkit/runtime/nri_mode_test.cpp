@@ -22,7 +22,7 @@ const std::string kNri = "/var/run/nri/nri.sock";
 const std::string kHead = "Num       RefCount Protocol Flags    Type St Inode Path\n";
 
 Spec nri_spec(const Json& more = Json::object()) {
-  Json section{{"mode", "nri"}, {"nri_socket", kNri}};
+  Json section{{"mode", "nri"}, {"nri_socket", kNri}, {"kubelet_root", "/var/lib/kubelet"}};
   section.update(more);
   return runtime_spec(section);
 }
@@ -150,6 +150,47 @@ TEST(RuntimeNri, IsVerifiedByWhatTheRunningServiceSays) {
   FakeHost image;
   install(image, "containerd", "containerd", "2.1.4-1");
   EXPECT_THAT(verified(image), Not(HasSubstr("fail")));
+}
+
+/// Plays who listens: says that to the first who connects, once that one has said something.
+std::jthread says(int listening, const std::string& words) {
+  return std::jthread([listening, words] {
+    const Fd client(::accept(listening, nullptr, nullptr));
+    char heard[100];
+    if (!client || ::recv(client.get(), heard, sizeof heard, 0) <= 0) return;
+    (void)!::send(client.get(), words.data(), words.size(), MSG_NOSIGNAL);
+    while (::recv(client.get(), heard, sizeof heard, 0) > 0) {
+    }
+  });
+}
+
+std::string kubelet_of(const FakeHost& host) {
+  const auto findings = Runtime().verify(nri_spec(), host);
+  if (!findings) return to_text(findings.error());
+  for (const Finding& one : findings->list())
+    if (one.name == "runtime.kubelet") return std::string(to_string(one.status)) + ": " + one.text + " " + one.remedy;
+  return "not looked at";
+}
+
+// A wrong kubelet_root was seen only by pods that started without their GPUs.
+TEST(RuntimeNri, IsVerifiedByWhetherKubeletIsWhereItIsAsked) {
+  const std::string socket = "/pod-resources/kubelet.sock";
+  FakeHost host = machine("2.1.4", true);
+  EXPECT_THAT(kubelet_of(host), HasSubstr("not-exercised: no kubelet runs"));
+  host.file("/proc/1/net/unix", kHead + "0: 00000002 00000000 00010000 0001 01 17 /data/kubelet" + socket + "\n");
+  EXPECT_THAT(kubelet_of(host), HasSubstr("fail: kubelet is in /data/kubelet"));
+  EXPECT_THAT(kubelet_of(host), HasSubstr("write kubelet_root: /data/kubelet"));
+  host.directory("/var/lib/kubelet/pod-resources");
+  const Fd listening = listen_at(host, "/var/lib/kubelet" + socket);
+  {
+    const std::jthread kubelet = says(listening.get(), std::string("\0\0\0\4\0\0\0\0\0", 9));
+    EXPECT_THAT(kubelet_of(host), HasSubstr("pass: kubelet says at /var/lib/kubelet" + socket));
+  }
+  const std::jthread other = says(listening.get(), "HTTP/1.1 400 Bad Request\r\n");
+  EXPECT_THAT(kubelet_of(host), HasSubstr("fail: what listens at /var/lib/kubelet" + socket + " does not answer"));
+  FakeHost image;
+  install(image, "containerd", "containerd", "2.1.4-1");
+  EXPECT_THAT(kubelet_of(image), HasSubstr("not-exercised"));
 }
 
 }  // namespace
