@@ -1,42 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/nri.cpp - what comes over an engine's NRI socket: chunks, ttrpc messages, containers.
+// tests/fuzz/nri.cpp - what comes over an engine's NRI socket: chunks, ttrpc messages, containers; and what these get
+// where no rule permits them anything.
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include "slipway/nri/ttrpc.pb.h"
-#include "tests/fuzz/fuzz_check.hpp"
+#include "tests/fuzz/scratch_tree.hpp"
 #include "toolkit/nri/adjust.hpp"
 #include "toolkit/nri/session.hpp"
-#include "toolkit/programs/shim/document.hpp"
-#include "toolkit/programs/shim/request.hpp"
-#include "toolkit/programs/shim/specs.hpp"
 
 namespace {
 
 using namespace slipway;
 
-constexpr const char* kSpec =
+constexpr const char* kGpus =
     R"({"cdiVersion":"0.7.0","kind":"nvidia.com/gpu","containerEdits":{"env":["NVIDIA_VISIBLE_DEVICES=void"],)"
     R"("mounts":[{"hostPath":"/h/l","containerPath":"/usr/l","options":["ro"]}],)"
     R"("hooks":[{"hookName":"createContainer","path":"/hook","args":["hook"]}]},)"
-    R"("devices":[{"name":"0","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia0"}]}}]})";
+    R"("devices":[{"name":"0","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia0"}]}},)"
+    R"({"name":"GPU-0","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia0"}]}},)"
+    R"({"name":"1","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia1"}]}},)"
+    R"({"name":"GPU-1","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia1"}]}}]})";
 
-Result<shim::HostNode> node(const std::string&) { return shim::HostNode{"c", 195, 0, 0666}; }
+/// A spec of that kind with one device.
+std::string one_device(const std::string& kind, const std::string& name, const std::string& node) {
+  return R"({"cdiVersion":"0.7.0","kind":")" + kind + R"(","devices":[{"name":")" + name +
+         R"(","containerEdits":{"deviceNodes":[{"path":")" + node + R"("}]}}]})";
+}
+
+/// A host with two GPUs and more, of which kubelet has given nothing to any container, or GPU 0.
+nri::Devices host(bool has_given) {
+  static const fuzz::Scratch scratch;
+  static const bool made = [] {
+    for (const auto& [file, text] : {std::pair{"gpu", std::string(kGpus)},
+                                     {"own", one_device("k8s.device-plugin.nvidia.com/gpu", "GPU-1", "/dev/nvidia1")},
+                                     {"management", one_device("management.nvidia.com/gpu", "all", "/dev/nvidia1")},
+                                     {"nic", one_device("vendor.com/nic", "0", "/dev/nic0")},
+                                     {"gds", one_device("nvidia.com/gds", "all", "/dev/nvidia-fs0")},
+                                     {"imex", one_device("nvidia.com/imex-channel", "0", "/dev/channel0")}})
+      fuzz::write_file(scratch.folder() / (std::string(file) + ".json"), text);
+    return true;
+  }();
+  nri::Devices devices;
+  if (made) devices.config.spec_folders = {scratch.folder().string()};
+  devices.config.accept_mounts = true;
+  devices.read_node = [](const std::string&) { return shim::HostNode{"c", 195, 0, 0666}; };
+  devices.ask_kubelet = [has_given](const nri::ContainerName&) -> Result<std::vector<std::string>> {
+    return has_given ? std::vector<std::string>{"GPU-0"} : std::vector<std::string>();
+  };
+  return devices;
+}
+
+bool may_write_sysfs(const nri::wire::CreateContainerRequest& request) {
+  return nri::bundle_of(request.pod(), request.container())["process"].contains("capabilities");
+}
+
+/// The container as the engine makes it then.
+nri::wire::Container adjusted(nri::wire::Container container, const nri::wire::ContainerAdjustment& given) {
+  const auto drop = [](auto& list, auto&& is_old) {
+    list.erase(std::remove_if(list.begin(), list.end(), is_old), list.end());
+  };
+  for (const auto& pair : given.env()) {
+    const std::string start = pair.key() + "=";
+    drop(*container.mutable_env(), [&](const std::string& other) { return other.starts_with(start); });
+    container.add_env(start + pair.value());
+  }
+  for (const auto& mount : given.mounts()) {
+    drop(*container.mutable_mounts(), [&](const auto& other) { return other.destination() == mount.destination(); });
+    *container.add_mounts() = mount;
+  }
+  for (const auto& device : given.on_linux().devices()) {
+    drop(*container.mutable_on_linux()->mutable_devices(),
+         [&](const auto& other) { return other.path() == device.path(); });
+    *container.mutable_on_linux()->add_devices() = device;
+  }
+  for (const auto& hook : given.hooks().create_container()) *container.mutable_hooks()->add_create_container() = hook;
+  return container;
+}
 
 Result<nri::wire::ContainerAdjustment> give(const nri::wire::CreateContainerRequest& request) {
-  const Json before = nri::bundle_of(request.pod(), request.container());
-  shim::Config config;
-  config.accept_mounts = true;
-  const auto kubelet = [] { return shim::KubeletDevices{{"nvidia.com/gpu=0"}, {"nvidia.com/gpu=0"}, {}}; };
-  SLIPWAY_TRY(wanted, shim::read_request(before, config, "a container", {.ask_kubelet = kubelet}));
-  shim::Specs specs;
-  specs.add("/etc/cdi/a.json", kSpec, 0);
-  SLIPWAY_TRY(edits, specs.resolve(wanted, config));
-  Json after = before;
-  const auto edited = shim::apply_edits(after, edits, node, "a container");
-  fuzz::demand(edited.ok(), "what NRI tells of a container is an OCI configuration");
-  fuzz::demand(nri::difference(after, after).ByteSizeLong() == 0, "nothing is given twice");
-  return nri::difference(before, after);
+  static const nri::Devices generous = host(true);
+  static const nri::Devices strict = host(false);
+  const nri::Log silent = [](const char*, const std::string&) {};
+  const bool privileged = may_write_sysfs(request);
+  const auto nothing = nri::adjust(request, strict, silent);
+  fuzz::demand_presentable(nothing);
+  if (nothing && !privileged)
+    fuzz::demand(nothing->ByteSizeLong() == 0, "who was given nothing gets nothing without a rule");
+  auto given = nri::adjust(request, generous, silent);
+  if (!given) return given;
+  static const std::set<std::string> allowed{"/dev/nvidia0", "/dev/nvidia-fs0", "/dev/channel0"};
+  for (const auto& device : given->on_linux().devices())
+    fuzz::demand(privileged || allowed.contains(device.path()), "what kubelet gave, and what goes with it, is given");
+  nri::wire::CreateContainerRequest again = request;
+  *again.mutable_container() = adjusted(request.container(), *given);
+  const auto more = nri::adjust(again, generous, silent);
+  fuzz::demand(more && more->ByteSizeLong() == 0, "nothing is given twice");
+  return given;
 }
 
 struct Run {

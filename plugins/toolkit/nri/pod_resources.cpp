@@ -28,17 +28,20 @@ void add_uuids(const v1::ContainerDevices& devices, std::vector<std::string>& in
 
 Result<std::vector<std::string>> ask_kubelet(const Host& host, const std::string& socket, const ContainerName& name) {
   SLIPWAY_TRY(end, connect_to(host, socket));
-  auto text = call(end.get(), {.method = "/v1.PodResourcesLister/List", .message = {}});
-  if (!text) {
-    Error error = std::move(text).error();
-    error.where = socket;
-    return error;
-  }
-  v1::ListPodResourcesResponse answer;
-  if (!answer.ParseFromString(*text))
-    return Error{ErrorCode::corrupt, "kubelet's list of pods cannot be read", socket, {}, {}};
+  const auto text = call(end.get(), {.method = "/v1.PodResourcesLister/List", .message = {}});
+  auto uuids = text ? uuids_in(*text, name) : Result<std::vector<std::string>>(text.error());
+  if (uuids) return uuids;
+  Error error = std::move(uuids).error();
+  error.where = socket;
+  return error;
+}
+
+Result<std::vector<std::string>> uuids_in(const std::string& answer, const ContainerName& name) {
+  v1::ListPodResourcesResponse list;
+  if (!list.ParseFromString(answer))
+    return Error{ErrorCode::corrupt, "kubelet's list of pods cannot be read", {}, {}, {}};
   std::vector<std::string> uuids;
-  for (const auto& pod : answer.pod_resources()) {
+  for (const auto& pod : list.pod_resources()) {
     if (pod.name() != name.pod || pod.namespace_() != name.pod_namespace) continue;
     for (const auto& container : pod.containers())
       if (container.name() == name.container)

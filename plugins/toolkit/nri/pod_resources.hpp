@@ -27,4 +27,7 @@ struct ContainerName {
 /// socket, does not answer, or says what is no answer; where: the socket.
 Result<std::vector<std::string>> ask_kubelet(const Host& host, const std::string& socket, const ContainerName& name);
 
+/// The same, out of kubelet's answer. Errors: `corrupt` it is none.
+Result<std::vector<std::string>> uuids_in(const std::string& answer, const ContainerName& name);
+
 }  // namespace slipway::nri

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/fuzz/kubelet_answer.cpp - what comes from kubelet's socket for a question of the NRI plugin: HTTP/2, gRPC, and
+// a list of pods.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/fuzz/fuzz_check.hpp"
+#include "toolkit/nri/pod_resources.hpp"
+#include "toolkit/nri/unary_call.hpp"
+
+namespace {
+
+using namespace slipway;
+
+constexpr std::size_t kLargest = 4096;
+
+/// What a call comes to, where the other side says that and ends.
+Result<std::string> answer_to(std::string_view said) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
+  (void)!::write(ends[1], said.data(), said.size());  // as much as the socket takes
+  ::shutdown(ends[1], SHUT_WR);
+  auto answer = nri::call(ends[0], {.method = "/v1.PodResourcesLister/List",
+                                    .message = {},
+                                    .limit = std::chrono::seconds(5),
+                                    .largest_answer = kLargest});
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return answer;
+}
+
+void demand_uuids(const std::string& list) {
+  const auto uuids = nri::uuids_in(list, {"team-a", "train-0", "cuda"});
+  fuzz::demand_presentable(uuids);
+  if (!uuids) return;
+  for (const std::string& uuid : *uuids)
+    fuzz::demand(uuid.starts_with("GPU-") || uuid.starts_with("MIG-"), "only GPUs and MIG devices are given");
+  fuzz::demand(std::set<std::string>(uuids->begin(), uuids->end()).size() == uuids->size(), "each is given once");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto answer = answer_to(bytes);
+  fuzz::demand_presentable(answer);
+  if (answer) {
+    fuzz::demand(answer->size() <= kLargest, "no answer is larger than allowed");
+    fuzz::demand(answer->empty() || size > answer->size(), "an answer has come over the socket");
+    demand_uuids(*answer);
+  } else {
+    fuzz::demand(answer.error().code != ErrorCode::timed_out, "who has ended is not waited for");
+  }
+  demand_uuids(std::string(bytes));
+  return 0;
+}
