@@ -4,11 +4,14 @@
 #include <cerrno>
 #include <memory>
 
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,8 +21,8 @@
 namespace slipway {
 namespace {
 
-/// By name, since a C library may know fewer than the kernel: those that libseccomp does not know either, no program of
-/// this machine's processor can have asked for.
+/// By name, since a C library may know fewer than the kernel. One that libseccomp does not know either is not refused:
+/// a program that asks for it by its number has no more than the capabilities that are left.
 constexpr const char* kRefused[] = {
     // files by handle: past every mount and root folder
     "open_by_handle_at", "name_to_handle_at",
@@ -40,6 +43,14 @@ constexpr const char* kRefused[] = {
 constexpr const char* kNotThere[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
 
 constexpr const char* kProgramCalls[] = {"execve", "execveat"};
+/// What ends or slows other processes. Whoever starts programs may need it for those.
+constexpr const char* kOnOthers[] = {
+    "tkill",      "rt_sigqueueinfo", "rt_tgsigqueueinfo",  "pidfd_send_signal", "process_mrelease", "setpriority",
+    "ioprio_set", "sched_setparam",  "sched_setscheduler", "sched_setattr",     "sched_setaffinity"};
+
+constexpr const char* kMemoryOfNobody[] = {"memfd_create", "memfd_secret", "shmget", "shmat",      "msgget", "msgsnd",
+                                           "msgrcv",       "semget",       "semop",  "semtimedop", "mq_open"};
+
 constexpr const char* kNetworkCalls[] = {"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4"};
 
 constexpr unsigned kNewNamespaces =
@@ -57,10 +68,22 @@ class Filter {
     if (call != __NR_SCMP_ERROR) add(number, call, {});
   }
 
+  /// The same rules for what the kernel runs of the processor's 32-bit kind.
+  void cover_smaller_programs() {
+    if (error_ == 0 && seccomp_arch_native() == SCMP_ARCH_X86_64)
+      error_ = seccomp_arch_add(context_.get(), SCMP_ARCH_X86);
+  }
+
   /// Where an argument, as far as the mask goes, has that value.
-  void refuse_where(const char* name, unsigned argument, std::uint64_t mask, std::uint64_t value) {
+  void refuse_where(const char* name, unsigned argument, std::uint64_t mask, std::uint64_t value, int number = EPERM) {
     const int call = seccomp_syscall_resolve_name(name);
-    if (call != __NR_SCMP_ERROR) add(EPERM, call, {SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value)});
+    if (call != __NR_SCMP_ERROR) add(number, call, {SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, value)});
+  }
+
+  /// Where an argument has another value.
+  void refuse_unless(const char* name, unsigned argument, std::uint64_t value, int number = EPERM) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call != __NR_SCMP_ERROR) add(number, call, {SCMP_CMP64(argument, SCMP_CMP_NE, value)});
   }
 
   int load() {
@@ -81,12 +104,47 @@ class Filter {
   int error_ = 0;
 };
 
+/// Nobody but this process gets its signals, limits and priorities.
+void leave_others_alone(Filter& filter) {
+  for (const char* name : kOnOthers) filter.refuse(name);
+  const auto own = static_cast<std::uint64_t>(::getpid());
+  for (const char* name : {"kill", "tgkill"}) filter.refuse_unless(name, 0, own);  // abort() and raise() need one
+  filter.refuse_unless("prlimit64", 0, 0);                                         // as getrlimit() says "this one"
+  // The kernel signals, with any number, whom a descriptor is said to belong to.
+  for (const char* name : {"fcntl", "fcntl64"})
+    for (const unsigned command : {unsigned{F_SETOWN}, unsigned{F_SETOWN_EX}, unsigned{F_SETSIG}})
+      filter.refuse_where(name, 1, ~std::uint32_t{0}, command);
+  for (const unsigned command : {unsigned{FIOSETOWN}, unsigned{SIOCSPGRP}})
+    filter.refuse_where("ioctl", 1, ~std::uint32_t{0}, command);
+}
+
+/// Whoever is root may tell many of them what to do.
+void keep_from_local_services(Filter& filter) {
+  const auto refuse = [&](const char* name, unsigned argument, std::uint64_t mask, int value) {
+    filter.refuse_where(name, argument, mask, static_cast<std::uint64_t>(value), EAFNOSUPPORT);
+  };
+  refuse("socket", 0, ~std::uint32_t{0}, AF_UNIX);
+  refuse("socket", 0, ~std::uint32_t{0}, AF_VSOCK);
+  // One of a pair is connected, and stays so: but these kinds can be connected anew.
+  constexpr std::uint64_t kKind = 0xf;
+  refuse("socketpair", 1, kKind, SOCK_DGRAM);
+  refuse("socketpair", 1, kKind, SOCK_RAW);
+}
+
 int load_filter(const Powers& powers) {
   Filter filter;
-  if (!powers.programs)
+  if (powers.smaller_programs) filter.cover_smaller_programs();
+  if (!powers.programs) {
     for (const char* name : kProgramCalls) filter.refuse(name);
+    leave_others_alone(filter);
+  }
   if (!powers.network)
     for (const char* name : kNetworkCalls) filter.refuse(name);
+  else if (!powers.local_sockets)
+    keep_from_local_services(filter);
+  if (powers.network && !powers.other_sockets) filter.refuse_unless("socket", 0, AF_UNIX, EAFNOSUPPORT);
+  if (!powers.memory_of_nobody)
+    for (const char* name : kMemoryOfNobody) filter.refuse(name);
   for (const char* name : kRefused) filter.refuse(name);
   for (const char* name : kNotThere) filter.refuse(name, ENOSYS);
   for (unsigned bit = 1; bit != 0; bit <<= 1U)

@@ -18,11 +18,21 @@ namespace {
 constexpr int kCreateRuleset = 444;
 constexpr int kAddRule = 445;
 constexpr int kRestrictSelf = 446;
-constexpr std::uint64_t kTruncate = 1U << 14U;  // LANDLOCK_ACCESS_FS_TRUNCATE, since version 3
+constexpr std::uint64_t kTruncate = 1U << 14U;        // LANDLOCK_ACCESS_FS_TRUNCATE, since version 3
+constexpr std::uint64_t kAbstractSockets = 1U << 0U;  // LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, since version 6
+constexpr std::uint64_t kSignals = 1U << 1U;          // LANDLOCK_SCOPE_SIGNAL, since version 6
+
+/// landlock_ruleset_attr of version 6. Older kernels take it as well, as long as what they do not know is 0.
+struct Ruleset {
+  std::uint64_t handled_access_fs;
+  std::uint64_t handled_access_net;
+  std::uint64_t scoped;
+};
 
 // Version 1 forbids every rename and link from one folder to another.
 constexpr long kFirstUsefulVersion = 2;
 constexpr long kVersionWithTruncate = 3;
+constexpr long kVersionWithScopes = 6;
 
 constexpr std::uint64_t kOfFiles = LANDLOCK_ACCESS_FS_WRITE_FILE;
 constexpr std::uint64_t kOfFolders = kOfFiles | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
@@ -49,8 +59,8 @@ Result<bool> limit_writes_to(const std::vector<std::string>& places) {
   const long version = ::syscall(kCreateRuleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < kFirstUsefulVersion) return false;
   const std::uint64_t truncate = version >= kVersionWithTruncate ? kTruncate : 0;
-  landlock_ruleset_attr wanted{};
-  wanted.handled_access_fs = kOfFolders | truncate;
+  const std::uint64_t scoped = version >= kVersionWithScopes ? kAbstractSockets | kSignals : 0;
+  const Ruleset wanted{kOfFolders | truncate, 0, scoped};
   const Fd rules(static_cast<int>(::syscall(kCreateRuleset, &wanted, sizeof(wanted), 0)));
   if (!rules) return system_error("make", "rules of Landlock", errno);
   for (const std::string& place : places) SLIPWAY_CHECK(allow(rules.get(), place, truncate));
