@@ -1,63 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "artifact/confine.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 
 #include <linux/capability.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <slipway/confine/powers.hpp>
 
+#include "artifact/artifact.hpp"
 #include "artifact/io/file.hpp"
 #include "artifact/oci/json_field.hpp"
+#include "artifact/registry/login/credentials.hpp"
 
 namespace slipway::artifact {
 namespace {
 
-/// An archive holds files with modes of their own, and a package's folder may be anybody's.
-const std::vector<int>& file_capabilities() {
-  static const std::vector<int> all{CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID};
-  return all;
+/// Takes an archive apart or makes one: a layer's bytes are in the cache or in a layout by then.
+bool works_on_archives(const std::string& op) { return op == "stage" || op == "build"; }
+
+/// The registry that it speaks with; none where it works on files alone.
+std::optional<Source> registry_of(const std::string& op, const Json& request) {
+  if (works_on_archives(op) || !request.contains("source")) return std::nullopt;
+  auto source = source_from_json(request["source"]);
+  if (!source || !source->is_registry()) return std::nullopt;
+  return std::move(*source);
 }
 
-/// Works on files alone: a layer's bytes are in the cache or in a layout by then.
-bool works_on_files(const std::string& op) { return op == "stage" || op == "build"; }
+/// Whether root gets there only by its power over others' files: where it works for somebody, as sudo lets it.
+bool is_others(const std::string& path) {
+  if (path.empty()) return false;
+  bool itself = true;
+  for (std::string part = path; part != "/"; part = parent_of(part)) {
+    struct stat info {};
+    if (::stat(part.c_str(), &info) != 0) continue;
+    const bool own = info.st_uid == ::geteuid();
+    const mode_t wanted = S_ISDIR(info.st_mode) ? S_IRWXU : S_IRUSR;
+    if (itself && (!own || (info.st_mode & wanted) != wanted)) return true;
+    if ((info.st_mode & (own ? S_IXUSR : S_IXOTH)) == 0 && S_ISDIR(info.st_mode)) return true;
+    itself = false;
+  }
+  return false;
+}
 
-std::string nearest(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::path folder(path);
-  while (folder.has_relative_path() && !std::filesystem::exists(folder, ignored)) folder = folder.parent_path();
-  return folder.string();
+std::vector<int> capabilities_for(const std::string& op, const Json& request, const std::optional<Source>& registry) {
+  // An archive holds files with modes of their own, and a package's folder may be anybody's.
+  if (works_on_archives(op)) return {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID};
+  if (!registry) return {CAP_DAC_OVERRIDE};
+  const std::string cache = text_at(request, "cache");
+  const std::string output = text_at(request, "output");
+  const bool others = is_others(cache) || is_others(cache.empty() ? "" : cache + "/blobs/sha256") ||
+                      is_others(output.empty() ? "" : parent_of(output)) || is_others(text_at(request, "layout")) ||
+                      is_others(registry->ca_file);
+  return others ? std::vector<int>{CAP_DAC_OVERRIDE} : std::vector<int>{};
+}
+
+/// They are what may be written to, so they have to be there. Who works in them says what is wrong with them.
+void make_places(const std::vector<std::string>& places) {
+  for (const std::string& place : places) static_cast<void>(make_directories(place));
 }
 
 Result<Json> give_up(const Json& request) {
   const std::string op = text_at(request, "op");
   const Json asked = request.value("request", Json::object());
-  SLIPWAY_TRY(landlock, limit_writes_to(writable_places(op, asked)));
-  const bool registries = !works_on_files(op);
-  const PowersLeft left =
-      take_powers({.capabilities = file_capabilities(), .programs = registries, .network = registries});
+  const std::optional<Source> registry = registry_of(op, asked);
+  if (registry)
+    if (const auto reference = parse_reference(registry->repository))
+      SLIPWAY_CHECK(keep_login(*reference, registry->auth_file));
+  std::vector<std::string> places = writable_places(asked);
+  make_places(places);
+  places.emplace_back("/dev/null");
+  SLIPWAY_TRY(landlock, limit_writes_to(places));
+  const PowersLeft left = take_powers({.capabilities = capabilities_for(op, asked, registry),
+                                       .programs = false,
+                                       .network = registry.has_value(),
+                                       .local_sockets = false});
   if (!left.what.empty()) return system_error(left.what, "the worker that reads archives", left.number);
   return Json{{"landlock", landlock}};
 }
 
 }  // namespace
 
-std::vector<std::string> writable_places(const std::string& op, const Json& request) {
-  std::vector<std::string> places{"/dev/null"};
+std::vector<std::string> writable_places(const Json& request) {
+  std::vector<std::string> places;
   const auto add = [&](const std::string& path) {
-    if (path.starts_with('/')) places.push_back(nearest(path));
+    if (path.starts_with('/')) places.push_back(path);
   };
   add(text_at(request, "cache"));
-  if (const std::string into = text_at(request, "into"); !into.empty()) add(parent_of(into));
-  if (const std::string output = text_at(request, "output"); !output.empty()) add(parent_of(output));
-  if (works_on_files(op)) return places;
-  // Programs that know passwords (docker-credential-…) keep things of their own.
-  places.emplace_back("/dev");
-  for (const char* variable : {"HOME", "TMPDIR"})
-    if (const char* const value = std::getenv(variable)) add(value);
-  add("/tmp");
+  for (const char* made : {"into", "output"})
+    if (const std::string path = text_at(request, made); !path.empty()) add(parent_of(path));
   return places;
 }
 

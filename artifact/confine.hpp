@@ -10,15 +10,17 @@
 
 namespace slipway::artifact {
 
-/// Gives up, for the rest of this process's life, what an operation with this request does not need: all capabilities
-/// but those over files, system calls, writing anywhere but where the result goes; and, for what reads or makes
-/// archives and asks no registry, programs and the network. The first call decides; further ones do nothing.
+/// Gives up, for the rest of this process's life, what an operation with this request does not need: starting programs,
+/// other processes, services of this machine, writing anywhere but where the result goes (folders for it are made); the
+/// network, unless the source is a registry; and capabilities: but those over files for what takes archives apart, the
+/// one to open others' files for what reads them, and none for what speaks with a registry, as long as its cache and
+/// output belong to this user. The first call decides; further ones do nothing.
 /// @param request  {"op": its name, "request": its request}
 /// @return         {"landlock": the kernel keeps it from writing elsewhere}
 /// Errors: system_error() when something cannot be given up.
 Result<Json> confine(const Json& request);
 
-/// The folders below which an operation writes; the nearest one that exists stands for one that does not yet.
-std::vector<std::string> writable_places(const std::string& op, const Json& request);
+/// The folders below which an operation with this request writes.
+std::vector<std::string> writable_places(const Json& request);
 
 }  // namespace slipway::artifact

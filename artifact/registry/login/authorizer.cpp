@@ -110,7 +110,7 @@ Result<HttpResponse> Authorizer::ask_for_token(const Challenge& challenge, const
 
 Status Authorizer::look_up() {
   if (looked_up_) return {};
-  SLIPWAY_TRY(found, find_credentials(reference_, auth_file_));
+  SLIPWAY_TRY(found, login_of(reference_, auth_file_));
   credentials_ = std::move(found);
   looked_up_ = true;
   return {};

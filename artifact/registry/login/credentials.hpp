@@ -35,6 +35,14 @@ Result<std::optional<Credentials>> find_credentials(const Reference& reference, 
 Result<std::optional<Credentials>> ask_helper(const std::string& helper, const std::string& server,
                                               std::chrono::seconds limit = std::chrono::seconds(30));
 
+/// Starts a process beside this one, before this one gives up what it takes to find a login: others' files, programs,
+/// and whatever a helper needs. It looks when it is first asked, and ends with this one. Called while there is one
+/// thread, at most once. Errors: system_error().
+Status keep_login(const Reference& reference, const std::string& auth_file);
+
+/// find_credentials(), by that process where there is one for these two.
+Result<std::optional<Credentials>> login_of(const Reference& reference, const std::string& auth_file);
+
 std::string base64_encode(const std::string& bytes);
 /// Nothing when it is no base64.
 std::optional<std::string> base64_decode(const std::string& text);
