@@ -39,7 +39,7 @@ Result<Fd> BlobCache::lock_partial(const std::string& digest) const {
   SLIPWAY_CHECK(make_directories(blobs()));
   const std::string path = partial_path_of(digest);
   while (true) {
-    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));  // who may open it may lock it
     if (!fd) return system_error("create", path, errno);
     while (::flock(fd.get(), LOCK_EX) != 0)
       if (errno != EINTR) return system_error("lock", path, errno);
@@ -53,7 +53,7 @@ Result<Fd> BlobCache::lock_partial(const std::string& digest) const {
 
 Status BlobCache::complete(int fd, const std::string& digest) const {
   const std::string path = path_of(digest);
-  if (::fsync(fd) != 0) return system_error("write", path, errno);
+  if (::fchmod(fd, 0644) != 0 || ::fsync(fd) != 0) return system_error("write", path, errno);
   if (std::rename(partial_path_of(digest).c_str(), path.c_str()) != 0) return system_error("rename", path, errno);
   return sync_directory(blobs());
 }

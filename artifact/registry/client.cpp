@@ -32,6 +32,8 @@ RegistryClient::RegistryClient(const Source& source, const Reporter& reporter, c
                                Reference reference, std::unique_ptr<HttpClient> http)
     : reporter_(reporter),
       settings_(settings),
+      end_(settings.push ? std::chrono::steady_clock::time_point::max()
+                         : std::chrono::steady_clock::now() + settings.http.longest),
       reference_(std::move(reference)),
       insecure_(source.insecure),
       http_(std::move(http)),
@@ -84,9 +86,11 @@ Status RegistryClient::may_send(const std::string& url) const {
 // Redirects are followed by hand, because the Authorization header must not go to another host.
 Result<HttpResponse> RegistryClient::send_once(HttpRequest request) {
   const std::vector<std::string> own_headers = request.headers;
+  request.deadline = end_;
   const bool may_be_repeated = request.upload == nullptr;  // a body that streamed away is gone: its sender starts over
   bool renewed = false;
   for (int redirects = 0;;) {
+    if (std::chrono::steady_clock::now() >= end_) return out_of_time(request.url, settings_.http.longest);
     const bool ours = origin_of_url(request.url) == origin_of_url(base_);
     const std::string authorization = ours ? authorizer_.header() : std::string();
     request.headers = own_headers;

@@ -5,6 +5,8 @@
 // Source: OCI distribution-spec 1.1.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -30,7 +32,7 @@ struct ClientSettings {
   bool push = false;  ///< ask for the right to write as well
 };
 
-/// Thread-safe.
+/// Thread-safe. Whoever waits for it may hold a lock: what it is asked for later than `http.longest` fails.
 class RegistryClient {
  public:
   /// TLS, except under `insecure: true`; a registry on this machine is asked which of the two it speaks.
@@ -57,7 +59,7 @@ class RegistryClient {
   Retry retry() const { return Retry(settings_.retry); }
   /// When a transfer of so many bytes that begins now is to be over, however often it is taken up again.
   std::chrono::steady_clock::time_point deadline_for(std::uint64_t bytes) const {
-    return std::chrono::steady_clock::now() + time_for(settings_.http, bytes);
+    return std::min(end_, std::chrono::steady_clock::now() + time_for(settings_.http, bytes));
   }
 
   /// Whether something may go to a URL that the registry named. Errors: `denied` no TLS where TLS is due.
@@ -72,6 +74,7 @@ class RegistryClient {
 
   Reporter reporter_;
   ClientSettings settings_;
+  std::chrono::steady_clock::time_point end_;  ///< of everything
   Reference reference_;
   bool insecure_;
   std::unique_ptr<HttpClient> http_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -13,6 +14,8 @@
 
 namespace slipway::artifact {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRehashBytes = 256UL << 10;
 
@@ -67,7 +70,6 @@ class Download {
   }
 
   Status receive() {
-    const auto deadline = client_.deadline_for(blob_.size - have_);
     for (Retry attempts = client_.retry(); have_ < blob_.size;) {
       const std::uint64_t before = have_;
       auto response = client_.send_once(request());
@@ -78,7 +80,7 @@ class Download {
         return refused(*response);
       }
       if (have_ >= blob_.size) break;
-      if (std::chrono::steady_clock::now() >= deadline) return given_up(response, attempts.made());
+      if (std::chrono::steady_clock::now() >= deadline_) return given_up(response, attempts.made());
       if (have_ > before) attempts.reset();
       const auto asked = response ? retry_after(*response) : std::nullopt;
       if (!attempts.again(asked)) return given_up(response, attempts.made());
@@ -137,12 +139,26 @@ class Download {
   }
 
   Error given_up(const Result<HttpResponse>& response, int attempts) const {
-    Error error = response ? (is_temporary(response->status) ? refused(*response) : cut_short()) : response.error();
+    Error error = !response                        ? response.error()
+                  : is_temporary(response->status) ? refused(*response)
+                  : Clock::now() >= deadline_      ? too_slow()
+                                                   : cut_short();
     error.details.emplace_back("blob", describe(blob_) + ": " + std::to_string(have_) + " of " +
                                            std::to_string(blob_.size) + " bytes are here");
     error.details.emplace_back("tried", std::to_string(attempts) + " times without getting further, or for too long");
     error.next += (error.next.empty() ? "" : "; ") + std::string("the next attempt goes on from here");
     return error;
+  }
+
+  Error too_slow() const {
+    const auto seconds = std::max<std::uint64_t>(
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_).count()), 1);
+    return Error{.code = ErrorCode::timed_out,
+                 .what = client_.reference().authority() + " sends blob " + describe(blob_) + " too slowly",
+                 .where = where(),
+                 .next = "check the way there (firewall, proxy), then try again",
+                 .details = {{"rate", std::to_string(received_) + " bytes in " + std::to_string(seconds) + " s (" +
+                                          std::to_string(received_ / seconds) + " bytes/s)"}}};
   }
 
   Error cut_short() const {
@@ -175,6 +191,8 @@ class Download {
   Sha256 hash_;
   std::uint64_t have_ = 0;
   std::uint64_t received_ = 0;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point deadline_ = client_.deadline_for(blob_.size);  ///< starting over included
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 
@@ -109,6 +110,14 @@ Result<std::string> ca_bundle_with(const std::string& ca_file) {
   return known.value_or("") + "\n" + *own;
 }
 
+/// Until the limit or the request's deadline, at least 1: 0 stands for no limit, as more than libcurl counts to would.
+long milliseconds_for(const HttpRequest& request, std::chrono::milliseconds limit) {
+  constexpr std::chrono::milliseconds kMost = std::chrono::hours(24 * 8);
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(request.deadline - std::chrono::steady_clock::now());
+  return static_cast<long>(std::clamp<std::int64_t>(std::min({limit, left, kMost}).count(), 1, kMost.count()));
+}
+
 std::string url_part(const std::string& url, CURLUPart part, unsigned flags) {
   const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
   char* text = nullptr;
@@ -151,7 +160,7 @@ struct HttpClient::Handle {
     set(CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(settings.slowest_bytes));
     set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(settings.stall_timeout.count()));
     const std::uint64_t bytes = request.upload_size + (request.sink ? request.expected_bytes : settings.max_body_bytes);
-    set(CURLOPT_TIMEOUT, static_cast<long>(time_for(settings, bytes).count()));
+    set(CURLOPT_TIMEOUT_MS, milliseconds_for(request, time_for(settings, bytes)));
     set(CURLOPT_HEADERFUNCTION, on_header);
     set(CURLOPT_HEADERDATA, &exchange);
     set(CURLOPT_WRITEFUNCTION, on_body);
@@ -199,7 +208,8 @@ struct HttpClient::Handle {
 };
 
 std::chrono::seconds time_for(const HttpSettings& settings, std::uint64_t bytes) {
-  return settings.grace + std::chrono::seconds(bytes / settings.average_bytes);
+  constexpr std::uint64_t kMost = std::uint64_t{7} * 24 * 3600;  // a size may be any number
+  return settings.grace + std::chrono::seconds(std::min(bytes / settings.average_bytes, kMost));
 }
 
 HttpClient::HttpClient(const HttpSettings& settings, std::string ca_bundle)

@@ -28,6 +28,7 @@ struct HttpSettings {
   std::uint64_t slowest_bytes = 8UL << 10;         ///< in a second, of a transfer that still counts as one
   std::uint64_t average_bytes = 64UL << 10;        ///< in a second, over all of a transfer, beside `grace`
   std::chrono::seconds grace{300};                 ///< for connections, for the registry's own work, for small answers
+  std::chrono::seconds longest{3600};              ///< for all that one client asks of a registry, unless it pushes
   std::uint64_t max_body_bytes = (4UL << 20) + 1;  ///< of an answer that is kept in memory
 };
 
@@ -49,6 +50,7 @@ struct HttpRequest {
   std::string body = {};                  ///< sent with POST and PUT
   ByteSource* upload = nullptr;           ///< instead of `body`: `upload_size` bytes are streamed; borrowed
   std::uint64_t upload_size = 0;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// Takes the body of a 200 or 206 as it comes; the response so far has status and headers. An error ends the
   /// transfer.
   std::function<Status(const HttpResponse&, std::span<const std::byte>)> sink = {};
@@ -94,6 +96,9 @@ std::string percent_encoded(const std::string& text);
 /// The error of an exchange without a whole answer. `code` is a CURLcode, `message` what libcurl says of it.
 /// @param os_error  errno of the connection; 0: none
 Error transport_error(const std::string& url, int code, const std::string& message, int os_error = 0);
+
+/// The error of a registry with which the time for all that is wanted of it went by.
+Error out_of_time(const std::string& url, std::chrono::seconds limit);
 
 /// Whether the same request may work a moment later: not where nobody listens, and not for a name that nobody has.
 bool is_worth_retrying(const Error& error);

@@ -46,6 +46,7 @@ struct Reading {
 // What another attempt a moment later does not change.
 constexpr const char* kNoName = "its name does not resolve (DNS)";
 constexpr const char* kNoProxyName = "the proxy's name does not resolve (DNS)";
+constexpr const char* kOutOfTime = "it is too slow: the time for all that is wanted of it is over";
 constexpr const char* kRefused = "the connection is refused, so nothing listens there";
 
 Reading read_code(int code, int os_error) {
@@ -125,8 +126,16 @@ Error transport_error(const std::string& url, int code, const std::string& messa
   return error;
 }
 
+Error out_of_time(const std::string& url, std::chrono::seconds limit) {
+  return {.code = ErrorCode::timed_out,
+          .what = server_of(url) + " cannot be used: " + kOutOfTime,
+          .where = server_of(url),
+          .next = "run the same command again, which goes on with what is here; and check the way there",
+          .details = {{"limit", std::to_string(limit.count()) + " s"}}};
+}
+
 bool is_worth_retrying(const Error& error) {
-  for (const char* lasting : {kNoName, kNoProxyName, kRefused})
+  for (const char* lasting : {kNoName, kNoProxyName, kRefused, kOutOfTime})
     if (error.what.ends_with(lasting)) return false;
   return error.code == ErrorCode::unreachable || error.code == ErrorCode::timed_out;
 }
