@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/build.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "core/host/digest.hpp"
 #include "core/host/files.hpp"
 #include "sandbox/build_room.hpp"
+#include "sandbox/module_signature.hpp"
 #include "sandbox/tool.hpp"
 
 namespace slipway::core {
@@ -33,25 +35,34 @@ std::vector<std::string> command_of(const Json& build) {
   return argv;
 }
 
-/// Hands a text that comes in pieces on line by line.
+/// Hands a text that comes in pieces on line by line, of each as much as a log's reader looks at.
 class Lines {
  public:
   explicit Lines(const std::function<void(const std::string&)>& take) : take_(take) {}
 
   void add(std::string_view text) {
-    rest_ += text;
-    std::size_t begin = 0;
-    for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n', begin)) {
-      take_(rest_.substr(begin, end - begin));
-      begin = end + 1;
+    while (!text.empty()) {
+      const std::size_t end = text.find('\n');
+      line_ += text.substr(0, std::min(end, kLogLineBytes - line_.size()));
+      if (end == std::string_view::npos) return;
+      take_(line_);
+      line_.clear();
+      text.remove_prefix(end + 1);
     }
-    rest_.erase(0, begin);
   }
 
  private:
   const std::function<void(const std::string&)>& take_;
-  std::string rest_;
+  std::string line_;
 };
+
+/// Before anything is compiled: that takes minutes.
+Status check_keys(const Json& build) {
+  for (const Json& file : build.value("collect", Json::array()))
+    if (const std::string key = file.value("sign_key", ""); !key.empty())
+      SLIPWAY_CHECK(ModuleSigner::open(key, file.value("sign_cert", "")));
+  return {};
+}
 
 Error failed(const BuildRequest& request, int status) {
   std::string log;
@@ -123,6 +134,7 @@ Status run_build(const BuildRequest& request) {
                  {},
                  "this is a defect of the component that planned it; report it to its authors",
                  {}};
+  SLIPWAY_CHECK(check_keys(request.build));
   std::error_code code;
   std::filesystem::create_directories(std::filesystem::path(request.log).parent_path(), code);
   SLIPWAY_TRY(room, BuildRoom::open(request));

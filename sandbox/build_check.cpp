@@ -22,7 +22,6 @@ std::vector<std::string> programs_of(const Json& build) {
                        [&](const Json& file) { return file.value(member, unset) != unset; });
   };
   if (any("strip", false)) programs.emplace_back("strip");
-  if (any("sign_key", "")) programs.emplace_back("sh");
   return programs;
 }
 

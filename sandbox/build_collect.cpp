@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <filesystem>
+#include <sstream>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "core/host/files.hpp"
 #include "core/host/module_info.hpp"
 #include "sandbox/build_room.hpp"
+#include "sandbox/module_signature.hpp"
 #include "sandbox/tool.hpp"
 
 namespace slipway::core {
@@ -18,17 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// strip must come before sign: it would take the signature, which is appended, away.
-constexpr const char* kSignScript = R"sh(
-hash=$(sed -n 's/^CONFIG_MODULE_SIG_HASH="\(.*\)"$/\1/p' "/lib/modules/$1/build/.config" 2>/dev/null)
-for tool in "/lib/modules/$1/build/scripts/sign-file" "/usr/src/linux-headers-$1/scripts/sign-file" \
-            /usr/lib/linux-kbuild-*/scripts/sign-file /usr/src/linux-kbuild-*/scripts/sign-file;
-do
-  [ -x "$tool" ] || continue
-  exec "$tool" "${hash:-sha256}" "$2" "$3" "$4"
-done
-echo "the kernel's sign-file is neither below /lib/modules/$1/build/scripts nor in linux-kbuild"
-exit 126)sh";
+constexpr std::size_t kMostOfConfig = std::size_t{4} << 20U;
 
 struct Wanted {
   std::string from;
@@ -55,10 +47,11 @@ std::string release_of(const Json& build) {
 
 class Collector {
  public:
-  Collector(const BuildRequest& request, const BuildRoom& room, const RootDir& made)
+  Collector(const BuildRequest& request, const BuildRoom& room, const RootDir& source)
       : request_(request),
         room_(room),
-        made_(made),
+        source_(source),
+        directory_(request.build.value("directory", "")),
         name_(request.build.value("name", "the build")),
         release_(release_of(request.build)) {}
 
@@ -74,10 +67,7 @@ class Collector {
     std::error_code code;
     fs::create_directories(request_.into, code);
     if (code) return system_error("make the folder", request_.into, code.value());
-    for (const Wanted& wanted : all) {
-      if (!wanted.sign_key.empty()) SLIPWAY_CHECK(sign(wanted));
-      SLIPWAY_CHECK(take(wanted));
-    }
+    for (const Wanted& wanted : all) SLIPWAY_CHECK(take(wanted));
     return settle();
   }
 
@@ -90,10 +80,13 @@ class Collector {
                  {{"log", request_.log}}};
   }
 
+  /// Foreign sources could have made a FIFO of that name, or of it or of the folder a link that leads out of them.
+  Result<Fd> open_made(const Wanted& wanted) const { return open_regular(source_, directory_ + "/" + wanted.from); }
+
   Status check_file(const Wanted& wanted) const {
     if (wanted.to.empty() || wanted.to.front() == '/' || ("/" + wanted.to + "/").find("/../") != std::string::npos)
       return Error{ErrorCode::invalid, "'" + wanted.to + "' is no path for a file of a layer", {}, {}, {}};
-    const auto file = open_regular(made_, wanted.from);  // foreign sources could make a FIFO of that name
+    const auto file = open_made(wanted);
     if (!file) return bad_result("the compiler reported no error, but there is no " + wanted.from);
     if (release_.empty() || !wanted.from.ends_with(".ko")) return {};
     const auto fields = read_module_info(file->get(), wanted.from);
@@ -105,42 +98,56 @@ class Collector {
                       release_);
   }
 
-  /// Runs a tool of the root where the build ran, its output going to the log.
-  Status run(const std::vector<std::string>& argv, const std::vector<SandboxBind>& binds,
-             const std::string& doing) const {
+  /// By the root's own tool, where the build ran; its output goes to the log. A signature, which is appended, would be
+  /// taken away too: modules are signed after this.
+  Status strip(const std::vector<std::string>& files) const {
     Sandbox sandbox = room_.sandbox();
-    sandbox.argv = argv;
-    sandbox.binds.insert(sandbox.binds.end(), binds.begin(), binds.end());
+    sandbox.argv = {"strip", "--strip-debug", "--"};
+    sandbox.argv.insert(sandbox.argv.end(), files.begin(), files.end());
     std::string output;
     sandbox.on_output = [&](std::string_view text) { output += text; };
     SLIPWAY_TRY(end, run_in_sandbox(sandbox));
     const Fd log(::open(request_.log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
     if (log) SLIPWAY_CHECK(write_all(log.get(), output, request_.log));
     if (end.exit_status == 0) return {};
-    Error error =
-        tool_failed({end.exit_status, output, argv.front(), end.no_user_namespace}, doing, "see " + request_.log);
+    Error error = tool_failed({end.exit_status, output, sandbox.argv.front(), end.no_user_namespace},
+                              "taking the debug information out of " + name_, "see " + request_.log);
     if (end.exit_status == 126 || end.exit_status == 127) error.code = ErrorCode::not_found;
     return error;
   }
 
-  Status strip(const std::vector<std::string>& files) const {
-    std::vector<std::string> argv{"strip", "--strip-debug", "--"};
-    argv.insert(argv.end(), files.begin(), files.end());
-    return run(argv, {}, "taking the debug information out of " + name_);
+  /// CONFIG_MODULE_SIG_HASH of the kernel, whose headers say it.
+  Result<std::string> signing_digest() const {
+    constexpr std::string_view kOption = "CONFIG_MODULE_SIG_HASH=\"";
+    const std::string path = "/lib/modules/" + release_ + "/build/.config";
+    for (const std::string& folder : {request_.headers, request_.root}) {
+      if (folder.empty()) continue;
+      SLIPWAY_TRY(tree, RootDir::open(folder));
+      const auto text = read_regular(tree, path, kMostOfConfig);
+      if (!text && text.error().code != ErrorCode::not_found) return text.error();
+      if (!text) continue;
+      std::istringstream lines(*text);
+      for (std::string line; std::getline(lines, line);)
+        if (line.starts_with(kOption)) return line.substr(kOption.size(), line.rfind('"') - kOption.size());
+    }
+    return std::string("sha256");
   }
 
-  Status sign(const Wanted& wanted) const {
-    if (wanted.sign_key.find(':') != std::string::npos)
-      return Error{ErrorCode::unsupported,
-                   "the signing key " + wanted.sign_key + " is no file; keys in tokens cannot be used",
-                   wanted.sign_key,
-                   "give the path of a PEM file",
-                   {}};
-    for (const std::string& file : {wanted.sign_key, wanted.sign_cert})
-      if (::access(file.c_str(), R_OK) != 0) return system_error("read the signing key or certificate", file, errno);
-    return run({"sh", "-c", kSignScript, "sign", release_, kKeyFile, kCertificateFile, wanted.from},
-               {{wanted.sign_key, kKeyFile, true}, {wanted.sign_cert, kCertificateFile, true}},
-               "signing " + wanted.from + " with " + wanted.sign_key);
+  /// A copy of the module, signed: an open file without a name. slipway signs it itself, since the key is nothing for
+  /// programs of the root.
+  Result<Fd> signed_copy(const Wanted& wanted, int module, const std::string& beside) const {
+    SLIPWAY_TRY(signer, ModuleSigner::open(wanted.sign_key, wanted.sign_cert));
+    SLIPWAY_TRY(digest, signing_digest());
+    const std::string name = beside + ".slipway-new";
+    Fd copy(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!copy) return system_error("create", name, errno);
+    ::unlink(name.c_str());
+    SLIPWAY_CHECK(copy_all(module, copy.get(), name));
+    ::lseek(copy.get(), 0, SEEK_SET);
+    SLIPWAY_TRY(signature, signer.signature_of(copy.get(), digest, wanted.from));
+    SLIPWAY_CHECK(write_all(copy.get(), signature, name));
+    ::lseek(copy.get(), 0, SEEK_SET);
+    return copy;
   }
 
   Status take(const Wanted& wanted) const {
@@ -148,7 +155,11 @@ class Collector {
     std::error_code code;
     fs::create_directories(to.parent_path(), code);
     if (code) return system_error("make the folder", to.parent_path().string(), code.value());
-    SLIPWAY_TRY(from, open_regular(made_, wanted.from));
+    SLIPWAY_TRY(from, open_made(wanted));
+    if (!wanted.sign_key.empty()) {
+      SLIPWAY_TRY(copy, signed_copy(wanted, from.get(), to.string()));
+      from = std::move(copy);
+    }
     const Fd file(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!file) return system_error("create", to.string(), errno);
     ::fchmod(file.get(), 0644);
@@ -173,7 +184,8 @@ class Collector {
 
   const BuildRequest& request_;
   const BuildRoom& room_;
-  const RootDir& made_;
+  const RootDir& source_;
+  std::string directory_;
   std::string name_;
   std::string release_;
 };
@@ -181,8 +193,8 @@ class Collector {
 }  // namespace
 
 Status collect_results(const BuildRequest& request, const BuildRoom& room) {
-  SLIPWAY_TRY(made, RootDir::open(room.work_folder()));
-  return Collector(request, room, made).collect();
+  SLIPWAY_TRY(source, RootDir::open(room.source_folder()));
+  return Collector(request, room, source).collect();
 }
 
 }  // namespace slipway::core

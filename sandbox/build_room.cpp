@@ -3,7 +3,6 @@
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <utility>
 
@@ -84,13 +83,11 @@ struct Layering {
   }
 };
 
-/// Folders with the names that things are shown at: the root may have none of them, and cannot be changed.
+/// The folder that the source is shown at: the root may have none of that name, and cannot be changed.
 Status make_mount_points(const fs::path& folder) {
   std::error_code code;
   fs::create_directories(folder / "src" / fs::path(kBuildFolder).filename(), code);
   if (code) return system_error("make the folder", folder.string(), code.value());
-  for (const char* file : {kKeyFile, kCertificateFile})
-    std::ofstream(folder / "src" / fs::path(file).filename()).flush();
   return {};
 }
 
@@ -120,13 +117,12 @@ Result<BuildRoom> BuildRoom::open(const BuildRequest& request) {
   fs::remove_all(room.folder_, code);  // of a run that was killed
   fs::create_directories(room.folder_, code);
   if (code) return system_error("make the folder", room.folder_, code.value());
-  const std::string source = room.folder_ + "/source";
+  const std::string source = room.source_folder();
   SLIPWAY_CHECK(copy_tree(request.source, source));
   SLIPWAY_CHECK(make_mount_points(room.folder_ + "/mount-points"));
   SLIPWAY_TRY(overlays, overlays_of(request, room.folder_ + "/mount-points"));
 
   const std::string directory = request.build.value("directory", "");
-  room.work_folder_ = directory.empty() ? source : source + "/" + directory;
   Sandbox& sandbox = room.sandbox_;
   sandbox.root = request.root;
   sandbox.read_only = true;
@@ -140,9 +136,7 @@ Result<BuildRoom> BuildRoom::open(const BuildRequest& request) {
 }
 
 BuildRoom::BuildRoom(BuildRoom&& other) noexcept
-    : folder_(std::exchange(other.folder_, {})),
-      work_folder_(std::move(other.work_folder_)),
-      sandbox_(std::move(other.sandbox_)) {}
+    : folder_(std::exchange(other.folder_, {})), sandbox_(std::move(other.sandbox_)) {}
 
 BuildRoom::~BuildRoom() {
   std::error_code ignored;

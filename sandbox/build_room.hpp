@@ -16,9 +16,6 @@ namespace slipway::core {
 
 /// Where the source lies inside, always.
 constexpr const char* kBuildFolder = "/usr/src/slipway-build";
-/// Where the signing key and its certificate are shown, to the signing step alone.
-constexpr const char* kKeyFile = "/usr/src/slipway-sign-key";
-constexpr const char* kCertificateFile = "/usr/src/slipway-sign-certificate";
 
 /// On the disk beside the request's source while it lives.
 class BuildRoom {
@@ -31,18 +28,17 @@ class BuildRoom {
 
   /// A sandbox in which the source is the one thing that can be written. argv, output and needs are left to the caller.
   const Sandbox& sandbox() const { return sandbox_; }
-  /// Host path of the working folder (`directory` of the build).
-  const std::string& work_folder() const { return work_folder_; }
+  /// Host path of the copy of the source. What lies there is the build's: it may be links to anywhere.
+  std::string source_folder() const { return folder_ + "/source"; }
 
  private:
   BuildRoom() = default;
   std::string folder_;
-  std::string work_folder_;
   Sandbox sandbox_;
 };
 
 /// Fills the folder `request.into` with what `collect` of the build names. Errors: `build_failed` when a file is not
-/// there, no module, or for another kernel; `not_found` without strip or the kernel's sign-file; `io`, `no_space`.
+/// there, no module, or for another kernel; `not_found` without strip; `io`, `no_space`; those of ModuleSigner.
 Status collect_results(const BuildRequest& request, const BuildRoom& room);
 
 struct BuildProblem {
@@ -52,8 +48,11 @@ struct BuildProblem {
   ErrorCode code = ErrorCode::build_failed;
 };
 
+/// How much of a line of a build's output is looked at; some tools print no ends of lines.
+constexpr std::size_t kLogLineBytes = 4096;
+
 /// The first error of a compiler; else of a linker or modpost; else of make. Nothing when none is recognised.
-/// @param folder  where the source lay: taken off the front of paths
+/// Lines beyond kLogLineBytes are none. @param folder  where the source lay: taken off the front of paths
 std::optional<BuildProblem> find_problem(const std::string& log, const std::string& folder);
 
 /// The file that a line of make's output is about: "nvidia/nv.o" of "  CC [M]  FOLDER/nvidia/nv.o", "nv.c" of

@@ -104,7 +104,7 @@ struct Build {
     std::string from;       ///< file in the working folder
     std::string to;         ///< its path in the layer
     bool strip = false;     ///< take debug information out (strip --strip-debug)
-    std::string sign_key;   ///< PEM private key for the kernel's sign-file; empty: not signed
+    std::string sign_key;   ///< PEM private key that signs it as the kernel's sign-file does; empty: not signed
     std::string sign_cert;  ///< its certificate, DER or PEM
     std::string compress;   ///< "" or "xz" or "zstd" (the kernel must know it)
   };

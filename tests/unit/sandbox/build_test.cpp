@@ -8,61 +8,16 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include <slipway/action.hpp>
-
+#include "build_fixture.hpp"
 #include "core/host/module_info.hpp"
-#include "real_programs.hpp"
 #include "sandbox/build_room.hpp"
-#include "sandbox/sandbox.hpp"
+#include "sandbox/module_signature.hpp"
 
 namespace slipway::core {
 namespace {
 
-using test::TempRoot;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr std::int64_t kEpoch = 1'700'000'000;
-
-class BuildTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    Sandbox probe;
-    probe.root = "/";
-    probe.read_only = true;
-    probe.argv = {"true"};
-    probe.environment = sandbox_environment();
-    if (!run_in_sandbox(probe)) GTEST_SKIP() << "namespaces are not allowed here";
-    desired.name = "the hello program";
-    desired.argv = {"make", "-j{jobs}"};
-    desired.collect = {{.from = "hello.o", .to = "lib/hello.o"}};
-    work.put("/src/hello.c", "const char* where(void) { return __FILE__ \" \" __DATE__; }\n");
-    work.put("/src/Makefile", "hello.o: hello.c\n\tgcc -g -c -o $@ $(CURDIR)/hello.c\n");
-  }
-
-  BuildRequest request(const std::string& into = "/into") {
-    BuildRequest made;
-    made.build = to_json(desired);
-    made.source = work.at("/src");
-    made.into = work.at(into);
-    made.log = work.at("/log");
-    made.source_date_epoch = kEpoch;
-    return made;
-  }
-  void build(const BuildRequest& wanted) {
-    const Status done = run_build(wanted);
-    ASSERT_TRUE(done.ok()) << to_text(done.error()) << work.content("/log");
-  }
-  Error failure(const BuildRequest& wanted) {
-    const Status done = run_build(wanted);
-    EXPECT_FALSE(done.ok());
-    EXPECT_FALSE(work.has("/into"));
-    return done ? Error{} : done.error();
-  }
-
-  TempRoot work;
-  action::Build desired;
-};
 
 TEST_F(BuildTest, CompilesCollectsAndLeavesTheSourceAsItWas) {
   const std::string before = work.listing(TempRoot::Times::files);
@@ -177,41 +132,6 @@ TEST_F(BuildTest, ResultsThatLeaveTheLayerAreRefused) {
   EXPECT_EQ(failure(request()).code, ErrorCode::build_failed);
 }
 
-/// A kernel's headers as Debian lays them out, absolute paths and all, with a sign-file that leaves a trace.
-class KernelBuild : public BuildTest {
- protected:
-  void SetUp() override {
-    BuildTest::SetUp();
-    headers.put("/usr/src/linux-headers-6.1-common/Makefile", "%.ko: %.c\n\tgcc -g -I$(COMMON)/include -c -o $@ $<\n");
-    headers.put("/usr/src/linux-headers-6.1-common/include/linux/module.h",
-                "#define VERMAGIC \"vermagic=6.1.0-x SMP \"\n");
-    headers.put("/usr/src/linux-headers-6.1.0-x/Makefile",
-                "COMMON := /usr/src/linux-headers-6.1-common\ninclude /usr/src/linux-headers-6.1-common/Makefile\n");
-    headers.put("/usr/src/linux-headers-6.1.0-x/.config", "CONFIG_MODULE_SIG_HASH=\"sha512\"\n");
-    headers.link("/usr/src/linux-headers-6.1.0-x/scripts", "../../lib/linux-kbuild-6.1/scripts");
-    headers.put("/usr/lib/linux-kbuild-6.1/scripts/sign-file",
-                "#!/bin/sh\n{ echo \"signed $1\"; cat \"$2\" \"$3\"; } >> \"$4\"\n", 0755);
-    headers.link("/lib/modules/6.1.0-x/build", "/usr/src/linux-headers-6.1.0-x");
-    work.put("/src/dkms/ours.c",
-             "#include <linux/module.h>\nconst char info[] __attribute__((section(\".modinfo\"), used)) = VERMAGIC;\n");
-    work.put("/src/dkms/Makefile", "include /lib/modules/6.1.0-x/build/Makefile\nall: ours.ko\n");
-    work.put("/key.pem", "the key\n", 0600);
-    work.put("/cert.der", "the certificate\n");
-    desired.name = "ours for 6.1.0-x";
-    desired.directory = "dkms";
-    desired.argv = {"make", "all"};
-    desired.needs = {"/lib/modules/6.1.0-x/build"};
-    desired.identity = {{"kernel", "6.1.0-x"}};
-    desired.collect = {{.from = "ours.ko", .to = "kernel/ours.ko"}};
-  }
-  BuildRequest kernel_request() {
-    BuildRequest made = request();
-    made.headers = headers.folder();
-    return made;
-  }
-  TempRoot headers;
-};
-
 TEST_F(KernelBuild, FindsHeadersAtTheirRealPlaces) {
   build(kernel_request());
   const Fd file(::open(work.at("/into/kernel/ours.ko").c_str(), O_RDONLY));
@@ -222,17 +142,30 @@ TEST_F(KernelBuild, StripsThenSignsThenCompresses) {
   desired.collect = {{.from = "ours.ko",
                       .to = "kernel/ours.ko.xz",
                       .strip = true,
-                      .sign_key = work.at("/key.pem"),
-                      .sign_cert = work.at("/cert.der"),
+                      .sign_key = of_sign_file("key.pem"),
+                      .sign_cert = of_sign_file("certificate.pem"),
                       .compress = "xz"}};
   build(kernel_request());
   const std::string module = test::output_of("xz -dc " + work.at("/into/kernel/ours.ko.xz"));
-  EXPECT_TRUE(module.ends_with("signed sha512\nthe key\nthe certificate\n"));
-  work.put("/module", module);
-  EXPECT_THAT(test::output_of("readelf -SW " + work.at("/module")), Not(HasSubstr(".debug_info")));
+  ASSERT_TRUE(module.ends_with("~Module signature appended~\n"));
+  work.put("/ours.ko", module);
+  EXPECT_THAT(test::output_of("readelf -SW " + work.at("/ours.ko")), Not(HasSubstr(".debug_info")));
   EXPECT_THAT(test::output_of("xz -lvv " + work.at("/into/kernel/ours.ko.xz")), HasSubstr("CRC32"));
   EXPECT_THAT(test::output_of("xz -lvv " + work.at("/into/kernel/ours.ko.xz")), HasSubstr("dict=1MiB"));
-  EXPECT_THAT(work.content("/log"), Not(HasSubstr("the key")));
+  EXPECT_THAT(test::output_of("modinfo " + work.at("/ours.ko")), HasSubstr("sig_hashalgo:   sha512"));
+}
+
+TEST_F(KernelBuild, ASignedModuleIsTheModuleAndItsSignature) {
+  desired.collect = {{.from = "ours.ko", .to = "plain.ko"},
+                     {.from = "ours.ko",
+                      .to = "signed.ko",
+                      .sign_key = of_sign_file("key.pem"),
+                      .sign_cert = of_sign_file("certificate.pem")}};
+  build(kernel_request());
+  const Fd plain(::open(work.at("/into/plain.ko").c_str(), O_RDONLY | O_CLOEXEC));
+  const auto signer = ModuleSigner::open(of_sign_file("key.pem"), of_sign_file("certificate.pem"));
+  EXPECT_EQ(work.content("/into/signed.ko"),
+            work.content("/into/plain.ko") + *signer->signature_of(plain.get(), "sha512", "plain.ko"));
 }
 
 TEST_F(KernelBuild, CompressesWithZstdToo) {
@@ -242,26 +175,24 @@ TEST_F(KernelBuild, CompressesWithZstdToo) {
   EXPECT_EQ(test::output_of("zstd -qdc " + work.at("/into/ours.ko.zst")), work.content("/into/ours.ko"));
 }
 
-TEST_F(KernelBuild, TheCompilerNeverSeesTheKey) {
-  desired.collect[0].sign_key = work.at("/key.pem");
-  desired.collect[0].sign_cert = work.at("/cert.der");
-  work.put("/src/dkms/Makefile",
-           "include /lib/modules/6.1.0-x/build/Makefile\nall: ours.ko\n\ttest ! -s /usr/src/slipway-sign-key\n");
-  build(kernel_request());
-}
-
 TEST_F(KernelBuild, AModuleForAnotherKernelIsNotTaken) {
   desired.identity = {{"kernel_release", "6.1.0"}};  // a prefix of the true one
   EXPECT_THAT(failure(kernel_request()).what, HasSubstr("was built for kernel '6.1.0-x', not for 6.1.0"));
 }
 
-TEST_F(KernelBuild, AKernelWithoutSignFileIsNamed) {
-  std::filesystem::remove_all(headers.at("/usr/lib/linux-kbuild-6.1"));
-  desired.collect[0].sign_key = work.at("/key.pem");
-  desired.collect[0].sign_cert = work.at("/cert.der");
-  const Error error = failure(kernel_request());
-  EXPECT_EQ(error.code, ErrorCode::not_found);
-  EXPECT_THAT(to_text(error), HasSubstr("sign-file"));
+TEST_F(KernelBuild, AKernelWhoseHeadersNameNoDigestGetsSha256) {
+  headers.put("/usr/src/linux-headers-6.1.0-x/.config", "CONFIG_MODULES=y\n");
+  desired.collect[0].sign_key = of_sign_file("key.pem");
+  desired.collect[0].sign_cert = of_sign_file("certificate.pem");
+  build(kernel_request());
+  EXPECT_THAT(test::output_of("modinfo " + work.at("/into/kernel/ours.ko")), HasSubstr("sig_hashalgo:   sha256"));
+}
+
+TEST_F(KernelBuild, AKeyThatCannotSignIsNamedBeforeAnythingIsCompiled) {
+  desired.collect[0].sign_key = of_sign_file("certificate.pem");
+  desired.collect[0].sign_cert = of_sign_file("certificate.pem");
+  EXPECT_THAT(failure(kernel_request()).what, HasSubstr("no private key in PEM form"));
+  EXPECT_FALSE(work.has("/log"));
 }
 
 TEST(BuildKey, IsTheDigestOfTheCanonicalBuild) {
