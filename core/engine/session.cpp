@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/engine/apply/layers.hpp"
+#include "core/engine/plan/sources.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/loader/installation.hpp"
 #include "sandbox/sandbox.hpp"
@@ -49,6 +50,17 @@ Result<std::string> absolute_folder(const std::string& path) {
 
 /// What a hermetic component is asked only once: not `verify`, which tries things, and what acts.
 bool is_kept(const std::string& op) { return op == "detect" || op == "check" || op == "plan"; }
+
+/// A worker gives up, once and for good, all that its place or source does not need: so each of those has its own.
+std::string artifact_worker(const std::string& component, const std::string& op, const Json& request) {
+  if (op == "stage" || op == "build") {
+    const std::string into = request.value(op == "build" ? "output" : "into", "");
+    return op + "/" + component + into.substr(0, into.rfind('/'));
+  }
+  const Json source = request.value("source", Json());
+  const std::string login = source.is_object() ? source.value("auth", "") : "";
+  return "artifact/" + component + " from " + source_address(source) + (login.empty() ? "" : " with " + login);
+}
 
 /// What plugins say while a command is at work is for who asks for it, unless it is a warning: the steps tell the rest.
 Ui::Level level_of(const std::string& word) { return word == "warning" ? Ui::Level::warning : Ui::Level::debug; }
@@ -162,9 +174,11 @@ WorkerEvents Session::events(const std::string& component, const std::string& op
   events.output = [this](const std::string& text) {
     if (tool_output) tool_output(text);
   };
-  events.core = [this, component](const std::string& asked, const Json& request) {
-    return core_call(component, asked, request);
-  };
+  // Whoever answers could write anywhere as this process: so tools alone ask, and never what reads foreign archives.
+  if (op == "tool")
+    events.core = [this, component](const std::string& asked, const Json& request) {
+      return core_call(component, asked, request);
+    };
   return events;
 }
 
@@ -235,15 +249,13 @@ Result<Json> Session::ask_plugin(const std::string& component, const std::string
 }
 
 Result<Json> Session::artifact(const std::string& component, const std::string& op, const Json& request) {
-  // What reads archives has a worker of its own for each place that it writes to: it gives up more than what speaks
-  // with registries, once and for good.
-  const bool reads_archives = op == "stage" || op == "build";
-  const std::string into = request.value(op == "build" ? "output" : "into", "");
-  const std::string name =
-      reads_archives ? op + "/" + component + into.substr(0, into.rfind('/')) : "artifact/" + component;
-  SLIPWAY_TRY(process, worker(name, helper_path("slipway-artifact.so")));
-  SLIPWAY_CHECK(process->call("confine", {{"op", op}, {"request", request}}, kTransferLimit, events(component, op)));
-  return process->call(op, request, kTransferLimit, events(component, op));
+  SLIPWAY_TRY(process, worker(artifact_worker(component, op, request), helper_path("slipway-artifact.so")));
+  const WorkerEvents shown = events(component, op);
+  SLIPWAY_TRY(confined, process->call("confine", {{"op", op}, {"request", request}}, kDetectLimit, shown));
+  if (confined == Json{{"landlock", false}})
+    shown.log("debug", "this kernel has no Landlock that keeps the worker for archives from writing elsewhere");
+  const bool in_apply = op == "catalogue" || op == "fetch" || op == "stage";
+  return process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
 }
 
 Result<Json> Session::core_call(const std::string& component, const std::string& op, const Json& request) {

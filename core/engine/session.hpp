@@ -43,6 +43,8 @@ inline constexpr std::chrono::seconds kPlanLimit{30};
 inline constexpr std::chrono::seconds kVerifyLimit{120};
 inline constexpr std::chrono::minutes kActionLimit{30};
 inline constexpr std::chrono::hours kTransferLimit{6};
+/// What an apply waits for while it holds its lock: an hour for a registry (artifact/registry/http.hpp), and the rest.
+inline constexpr std::chrono::minutes kFetchLimit{75};
 
 class Session {
  public:

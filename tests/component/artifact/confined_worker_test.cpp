@@ -2,8 +2,10 @@
 // What an archive could do that takes over the worker which unpacks it: the same code in the same process, once before
 // and once after slipway-artifact.so was told to confine itself.
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include <dlfcn.h>
@@ -13,6 +15,7 @@
 #include <slipway/abi.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,9 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/artifact/support/layout_maker.hpp"
-#include "tests/unit/artifact/support/tar_maker.hpp"
-#include "tests/unit/artifact/support/temp_dir.hpp"
+#include "tests/component/artifact/support/layout_registry.hpp"
+#include "tests/component/artifact/support/program.hpp"
+#include "tests/component/artifact/support/sample_package.hpp"
 
 namespace slipway::artifact {
 namespace {
@@ -57,13 +60,41 @@ class Module {
   slipway_plugin plugin_{sizeof(slipway_plugin), nullptr, nullptr};
 };
 
+/// Another process of root's, which does nothing.
+class Bystander {
+ public:
+  Bystander() : pid_(::fork()) {
+    while (pid_ == 0) ::pause();
+  }
+  ~Bystander() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Bystander(const Bystander&) = delete;
+  Bystander& operator=(const Bystander&) = delete;
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+bool has_landlock() {
+  constexpr int kCreateRuleset = 444;  // landlock_create_ruleset(2), which answers the version here
+  return ::syscall(kCreateRuleset, nullptr, 0, 1U) >= 2;
+}
+
+std::string effective_capabilities() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("CapEff:")) return line.substr(line.find_last_of("\t ") + 1);
+  return "unknown";
+}
+
 class ConfinedWorker : public testing::Test {
  protected:
   void SetUp() override {
     for (const char* folder : {"store", "cache", "beside"}) std::filesystem::create_directory(dir_ / folder);
     if (::geteuid() != 0) GTEST_SKIP() << "an attack shows something where it is root's";
-    constexpr int kCreateRuleset = 444;  // landlock_create_ruleset(2), which answers the version here
-    if (::syscall(kCreateRuleset, nullptr, 0, 1U) < 2) GTEST_SKIP() << "the kernel has no Landlock to speak of";
     test::LayoutMaker layout(dir_ / "layout");
     const Json layer = layout.layer(test::tar_of({{.name = "f", .content = "hello"}}), "userspace");
     layout.list(layout.manifest({layer}), "1");
@@ -89,9 +120,13 @@ class ConfinedWorker : public testing::Test {
       tell("rename", ::rename((dir_ / "cache").c_str(), (beside + "cache").c_str()) == 0);
       tell("node", ::mknod((beside + "node").c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0);
       tell("socket", ::socket(AF_INET, SOCK_STREAM, 0) >= 0);
+      tell("local", ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+      int pair[2];
+      tell("datagrams", ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0);
       tell("unmount", ::umount2(beside.c_str(), 0) != 0 && errno == EINVAL);  // it is none, as whoever may is told
       tell("namespace", ::unshare(CLONE_NEWNS) == 0);
       tell("memory", ::process_vm_readv(::getpid(), nullptr, 0, nullptr, 0, 0) == 0);
+      attack_bystander(tell);
       tell("user", ::setuid(12345) == 0);
       ::close(ends[0]);
       ::dup2(ends[1], 1);
@@ -106,23 +141,120 @@ class ConfinedWorker : public testing::Test {
     return output;
   }
 
+  void attack_bystander(const std::function<void(const char*, bool)>& tell) const {
+    const pid_t other = bystander_.pid();
+    tell("kill", ::kill(other, 0) == 0);
+    tell("group", ::kill(-::getpgid(other), 0) == 0);
+    tell("tkill", ::syscall(SYS_tkill, other, 0) == 0);
+    tell("tgkill", ::syscall(SYS_tgkill, other, other, 0) == 0);
+    siginfo_t info{};
+    info.si_code = SI_QUEUE;
+    tell("queue", ::syscall(SYS_rt_sigqueueinfo, other, 0, &info) == 0);
+    tell("tgqueue", ::syscall(SYS_rt_tgsigqueueinfo, other, other, 0, &info) == 0);
+    constexpr int kPidfdSendSignal = 424;
+    constexpr int kPidfdOpen = 434;
+    const long handle = ::syscall(kPidfdOpen, other, 0);
+    tell("pidfd", ::syscall(kPidfdSendSignal, handle, 0, nullptr, 0) == 0);
+    int ends[2];
+    (void)!::pipe(ends);
+    tell("owner", ::fcntl(ends[0], F_SETOWN, other) == 0);
+    tell("number", ::fcntl(ends[0], F_SETSIG, SIGKILL) == 0);
+    const rlimit limit{1024, 1024};
+    tell("limit", ::prlimit(other, RLIMIT_NOFILE, &limit, nullptr) == 0);
+    tell("nice", ::setpriority(PRIO_PROCESS, static_cast<id_t>(other), 1) == 0);
+    cpu_set_t all;
+    ::sched_getaffinity(other, sizeof(all), &all);
+    tell("affinity", ::sched_setaffinity(other, sizeof(all), &all) == 0);
+    sched_param none{};
+    tell("scheduler", ::sched_setscheduler(other, SCHED_BATCH, &none) == 0);
+    tell("ioprio", ::syscall(SYS_ioprio_set, 1, other, 0) == 0);
+  }
+
+  /// What `work` writes, in a process that confined itself for this operation.
+  std::string in_worker(const char* op, const Json& request, const std::function<std::string(Module&)>& work) {
+    int ends[2];
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      Module module;
+      const bool confined = module.ask("confine", {{"op", op}, {"request", request}}) == SLIPWAY_OK;
+      const std::string text = confined ? work(module) : "not confined: " + module.answer;
+      (void)!::write(ends[1], text.data(), text.size());
+      ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::string output;
+    for (char byte = 0; ::read(ends[0], &byte, 1) == 1;) output += byte;
+    ::close(ends[0]);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? output + "signal " + std::to_string(WTERMSIG(status)) : output;
+  }
+
+  Json of_registry(const std::string& repository = "oci://127.0.0.1:1/none") const {
+    return {{"source", {{"repository", repository}, {"trust", "unsigned"}}}, {"cache", dir_ / "cache"}};
+  }
+
+  const Bystander bystander_;
   test::TempDir dir_;
   Json stage_;
 };
 
+constexpr const char* kOnBystander =
+    "kill group tkill tgkill queue tgqueue pidfd owner number limit nice affinity scheduler ioprio ";
+
 TEST_F(ConfinedWorker, ReachesNothingBesideTheStoreAndItsCache) {
   std::filesystem::create_directory(dir_ / "cache/kept");
-  EXPECT_EQ(attacks_that_succeed([&] {
-              Module module;
-              if (module.ask("confine", {{"op", "stage"}, {"request", stage_}}) != SLIPWAY_OK) ::_exit(1);
-            }),
-            "");
-  EXPECT_FALSE(std::filesystem::exists(dir_ / "beside/written"));
-  EXPECT_THAT(
-      attacks_that_succeed([] { const Module module; }),
-      testing::AllOf(testing::HasSubstr("write rename "), testing::HasSubstr("socket unmount namespace memory user "),
-                     testing::HasSubstr("program")))
-      << "the attacks themselves do not work";
+  const std::string succeed = attacks_that_succeed([&] {
+    Module module;
+    if (module.ask("confine", {{"op", "stage"}, {"request", stage_}}) != SLIPWAY_OK) ::_exit(1);
+  });
+  EXPECT_EQ(succeed, has_landlock() ? "" : "write rename ");
+  EXPECT_EQ(std::filesystem::exists(dir_ / "beside/written"), !has_landlock());
+}
+
+TEST_F(ConfinedWorker, WouldReachAllThatIfItWereNotConfined) {
+  EXPECT_THAT(attacks_that_succeed([] { const Module module; }),
+              testing::AllOf(testing::HasSubstr("write rename "),
+                             testing::HasSubstr("socket local datagrams unmount namespace memory " +
+                                                std::string(kOnBystander) + "user program")));
+}
+
+// A cache that is not there was taken for its nearest folder: with "--cache /data/x" and no /data, that was all.
+TEST_F(ConfinedWorker, WritesIntoAFolderThatWasNotThereAndNotIntoItsNearest) {
+  if (!has_landlock()) GTEST_SKIP() << "the kernel has no Landlock to speak of";
+  stage_["cache"] = dir_ / "missing/cache";
+  const std::string written = in_worker("stage", stage_, [&](Module&) {
+    const auto can_write = [&](const char* name) {
+      return ::open((dir_ / name).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600) >= 0 ? std::string(name) + " " : "";
+    };
+    return can_write("missing/cache/a") + can_write("missing/b") + can_write("c") + can_write("store/d");
+  });
+  EXPECT_EQ(written, "missing/cache/a store/d ");
+}
+
+TEST_F(ConfinedWorker, HasTheCapabilitiesThatItsWorkNeedsAndNoOthers) {
+  const auto capabilities = [](Module&) { return effective_capabilities(); };
+  EXPECT_EQ(in_worker("stage", stage_, capabilities), "000000000000001b") << "CHOWN, DAC_OVERRIDE, FOWNER, FSETID";
+  EXPECT_EQ(in_worker("build", {{"output", dir_ / "out"}}, capabilities), "000000000000001b");
+  EXPECT_EQ(in_worker("inspect", stage_, capabilities), "0000000000000002") << "DAC_OVERRIDE, for others' layouts";
+  EXPECT_EQ(in_worker("fetch", of_registry(), capabilities), "0000000000000000");
+  std::filesystem::create_directory(dir_ / "mine");
+  ASSERT_EQ(::chown((dir_ / "mine").c_str(), 12345, 12345), 0);
+  Json pull = of_registry();
+  pull["output"] = dir_ / "mine/file.tar";
+  EXPECT_EQ(in_worker("pull", pull, capabilities), "0000000000000002") << "as with sudo, into somebody's own folder";
+}
+
+TEST_F(ConfinedWorker, MayStillAbort) {
+  EXPECT_EQ(in_worker("stage", stage_,
+                      [](Module&) -> std::string {
+                        std::signal(SIGABRT, SIG_DFL);
+                        const rlimit none{0, 0};
+                        ::setrlimit(RLIMIT_CORE, &none);
+                        std::abort();
+                      }),
+            "signal " + std::to_string(SIGABRT));
 }
 
 TEST_F(ConfinedWorker, StillUnpacks) {
@@ -142,15 +274,62 @@ TEST_F(ConfinedWorker, StillUnpacks) {
   EXPECT_EQ(test::file_text(dir_ / "store/out/f"), "hello");
 }
 
-TEST_F(ConfinedWorker, OfARegistryKeepsTheNetworkAndPrograms) {
+TEST_F(ConfinedWorker, OfARegistryKeepsTheNetworkAlone) {
   const std::string output = attacks_that_succeed([&] {
     Module module;
-    if (module.ask("confine", {{"op", "fetch"}, {"request", stage_}}) != SLIPWAY_OK) ::_exit(1);
+    if (module.ask("confine", {{"op", "fetch"}, {"request", of_registry()}}) != SLIPWAY_OK) ::_exit(1);
   });
-  EXPECT_THAT(output, testing::HasSubstr("socket "));
-  EXPECT_THAT(output, testing::HasSubstr("program"));
-  for (const char* never : {"node ", "unmount ", "namespace ", "memory ", "user "})
-    EXPECT_THAT(output, testing::Not(testing::HasSubstr(never)));
+  EXPECT_EQ(output, has_landlock() ? "socket " : "write rename socket ");
+}
+
+TEST_F(ConfinedWorker, OfALayoutOrBundleHasNoNetworkWhateverItIsAskedFor) {
+  for (const char* op : {"catalogue", "fetch", "inspect", "pull"}) {
+    const std::string output = attacks_that_succeed([&] {
+      Module module;
+      if (module.ask("confine", {{"op", op}, {"request", stage_}}) != SLIPWAY_OK) ::_exit(1);
+    });
+    EXPECT_THAT(output, testing::Not(testing::HasSubstr("socket"))) << op;
+    EXPECT_THAT(output, testing::Not(testing::HasSubstr("program"))) << op;
+  }
+}
+
+// The helper is root's own program, and may need anything: files in a home folder, a keyring, an agent's socket.
+TEST_F(ConfinedWorker, OfARegistryLogsInByAHelperThatIsNotConfined) {
+  const test::SamplePackage package;
+  const test::LayoutRegistry registry(
+      package.layout, [](const test::ServedRequest& request) -> std::optional<test::ServedResponse> {
+        if (request.target == "/v2/" || request.header("authorization") == "Basic c2xpcHdheTpnZWhlaW0=") return {};
+        return test::ServedResponse{.status = 401, .headers = {{"WWW-Authenticate", "Basic realm=\"r\""}}};
+      });
+  const std::string helper = dir_ / "docker-credential-own";
+  test::write_file(helper, "#!/bin/sh\necho asked >> " + (dir_ / "beside/helper") +
+                               "\necho '{\"Username\":\"slipway\",\"Secret\":\"geheim\"}'\n");
+  ASSERT_EQ(::chmod(helper.c_str(), 0755), 0);
+  test::write_file(dir_ / "config.json", R"({"credsStore": "own"})");
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", (dir_.path() + ":" + path).c_str(), 1);
+  Json request = of_registry(registry.repository());
+  request["source"]["auth"] = dir_ / "config.json";
+  const std::string answer = in_worker("inspect", request, [&](Module& module) {
+    const bool twice = module.ask("inspect", request) == SLIPWAY_OK && module.ask("inspect", request) == SLIPWAY_OK;
+    return twice ? std::string("read") : module.answer;
+  });
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(answer, "read");
+  EXPECT_EQ(test::file_text(dir_ / "beside/helper"), "asked\n") << "once, since it may ask somebody for a password";
+}
+
+// It reads foreign archives: what it asks slipway itself for would be done as root, and not confined.
+TEST_F(ConfinedWorker, HasNothingDoneForItBySlipwayItself) {
+  const std::string bin = dir_ / "prefix/bin";
+  std::filesystem::create_directories(bin);
+  for (const char* name : {"slipway", "slipway-engine", "slipway-worker"})
+    std::filesystem::copy(std::string(SLIPWAY_BIN) + "/" + name, bin + "/" + name);
+  std::filesystem::copy(SLIPWAY_HOSTILE_ARTIFACT_MODULE, bin + "/slipway-artifact.so");
+  const std::string cache = dir_ / "cache";
+  const test::ProgramOutput ran = test::run(bin + "/slipway pkg inspect --cache " + cache + " " + (dir_ / "layout"));
+  EXPECT_THAT(ran.text, testing::HasSubstr("offers plugins no 'build.run'")) << "it did ask";
+  EXPECT_FALSE(std::filesystem::exists(cache + "/made-by-the-core.log")) << ran.text;
 }
 
 }  // namespace

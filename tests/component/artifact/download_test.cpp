@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Downloads over a line that breaks: what arrives is what was asked for, or a message says why it did not.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/component/artifact/support/layout_registry.hpp"
@@ -223,6 +224,74 @@ TEST(SlowRegistry, IsGivenUpByItsRateAndByTheWholeTimeWithBothNamed) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3)) << "the rate of before did not end it";
   ASSERT_FALSE(by_time);
   EXPECT_EQ(by_time.error().code, ErrorCode::timed_out);
+}
+
+// The limit was one of each blob, with its size, which the registry may choose: all together took as many hours.
+TEST_F(Download, OfAllBlobsTogetherHasOneLimitOfTime) {
+  registry = std::make_unique<LayoutRegistry>(package.layout, [&](const ServedRequest& request) {
+    if (!is_blob(request)) return std::optional<ServedResponse>();
+    return std::optional(ServedResponse{.body = std::string(6, 'x'), .hang = true});
+  });
+  context.cache = package.cache();
+  ClientSettings settings = test::quick_settings();
+  settings.http.stall_timeout = std::chrono::minutes(10);  // no blob is given up by itself
+  settings.http.longest = std::chrono::seconds(3);
+  const Source source{.repository = registry->repository(), .trust_unsigned = true};
+  auto origin = open_registry(source, context, settings);
+  ASSERT_TRUE(origin);
+  const std::vector<Descriptor> all{package.descriptor(package.user), package.descriptor(package.modules_50),
+                                    package.descriptor(package.modules_53)};
+  for (int i = 0; i < 2; ++i) {
+    const auto fetched = (*origin)->fetch(all);
+    ASSERT_FALSE(fetched);
+    EXPECT_EQ(fetched.error().code, ErrorCode::timed_out) << to_text(fetched.error());
+  }
+  const auto again = (*origin)->fetch(all);
+  EXPECT_THAT(to_text(again.error()), testing::HasSubstr("the time for all that is wanted of it is over"));
+  EXPECT_THAT(to_text(again.error()), testing::HasSubstr("run the same command again"));
+  EXPECT_LE(registry->server().count("GET", "/v2/nvidia/driver/blobs/"), 3) << "nothing is begun any more";
+}
+
+TEST_F(Download, ThatComesInPiecesTooSlowlySaysHowFastItWas) {
+  const std::string whole = test::file_text(package.layout.blob_path(package.user["digest"]));
+  registry = std::make_unique<LayoutRegistry>(
+      package.layout, [&](const ServedRequest& request) -> std::optional<ServedResponse> {
+        if (!is_blob(request)) return {};
+        const std::string range = request.header("range");
+        const std::size_t from = range.empty() ? 0 : std::stoul(range.substr(6));
+        return ServedResponse{.status = from == 0 ? 200 : 206,
+                              .headers = {{"Content-Range", "bytes " + std::to_string(from) + "-"}},
+                              .body = whole.substr(from, 1)};
+      });
+  context.cache = package.cache();
+  ClientSettings settings = test::quick_settings();
+  settings.http.grace = std::chrono::seconds(2);
+  const Source source{.repository = registry->repository(), .trust_unsigned = true};
+  auto origin = open_registry(source, context, settings);
+  ASSERT_TRUE(origin);
+  const auto fetched = (*origin)->fetch({package.descriptor(package.user)});
+  ASSERT_FALSE(fetched);
+  EXPECT_EQ(fetched.error().code, ErrorCode::timed_out);
+  const std::string text = to_text(fetched.error());
+  EXPECT_THAT(text, testing::HasSubstr("too slowly"));
+  EXPECT_THAT(text, testing::HasSubstr("bytes/s)"));
+  EXPECT_THAT(text, testing::HasSubstr("check the way there"));
+}
+
+// Who may open a file may lock it, and so keep an apply waiting.
+TEST_F(Download, OnItsWayIsAFileForItsOwnerAlone) {
+  mode_t mode = 0;
+  const std::string partial = package.cached(package.modules_50) + ".partial";
+  const auto fetched = fetch(
+      [&](const ServedRequest& request) -> std::optional<ServedResponse> {
+        struct stat info {};
+        if (is_blob(request) && ::stat(partial.c_str(), &info) == 0) mode = info.st_mode & 0777;
+        return {};
+      },
+      package.modules_50);
+  ASSERT_TRUE(fetched) << to_text(fetched.error());
+  EXPECT_EQ(mode, 0600U);
+  EXPECT_EQ(fs::status(package.cached(package.modules_50)).permissions(), fs::perms(0644)) << "it is no secret";
 }
 
 TEST_F(Download, DoesNotWaitForAnHour) {
