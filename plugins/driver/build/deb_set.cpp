@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/build/confined_deb.hpp"
+
 namespace slipway::driver {
 namespace {
 
@@ -144,7 +146,7 @@ Result<std::vector<DebInfo>> list_debs(const std::string& folder) {
   std::ranges::sort(files);
   std::vector<DebInfo> debs;
   for (const auto& file : files) {
-    SLIPWAY_TRY(info, read_deb_info(file));
+    SLIPWAY_TRY(info, read_deb_info_confined(file));
     debs.push_back(std::move(info));
   }
   return debs;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/build/confined_deb.hpp"
 #include "driver/detect/existing_driver.hpp"
 #include "driver/detect/root_layout.hpp"
 
@@ -103,7 +104,7 @@ Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::stri
   std::vector<std::pair<std::string, std::string>> others;  // path, package
   for (const auto& deb : driver.userspace) {
     std::vector<std::string> paths;
-    SLIPWAY_CHECK(unpack_deb(
+    SLIPWAY_CHECK(unpack_deb_confined(
         deb.file, into, [&](const std::string& path) { return userspace_path(path, files.libdir, driver.version); },
         &paths));
     for (const auto& path : paths)
@@ -122,7 +123,7 @@ Result<PackageFiles> lay_out_userspace(const DriverDebs& driver, const std::stri
 Status lay_out_firmware(const DriverDebs& driver, const std::string& into) {
   const std::string folder = fmt::format("nvidia/{}/", driver.version);
   for (const auto& deb : driver.firmware)
-    SLIPWAY_CHECK(unpack_deb(deb.file, into, [&](const std::string& path) -> std::string {
+    SLIPWAY_CHECK(unpack_deb_confined(deb.file, into, [&](const std::string& path) -> std::string {
       if (is_copyright(path)) return path;
       if (path.find("lib/firmware/" + folder) == std::string::npos || !path.ends_with(".bin")) return {};
       return folder + file_name(path);
@@ -134,7 +135,7 @@ Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& i
   SourceTree source;
   source.directory = "nvidia-" + driver.version;
   const DebInfo& deb = driver.source.front();
-  SLIPWAY_CHECK(unpack_deb(deb.file, into, [&](const std::string& path) -> std::string {
+  SLIPWAY_CHECK(unpack_deb_confined(deb.file, into, [&](const std::string& path) -> std::string {
     if (is_copyright(path)) return path;
     if (!path.starts_with("usr/src/")) return {};
     const auto slash = path.find('/', std::string_view("usr/src/").size());
@@ -151,7 +152,7 @@ Result<SourceTree> lay_out_source(const DriverDebs& driver, const std::string& i
 
 Status lay_out_headers(const std::vector<DebInfo>& debs, const std::string& into) {
   for (const auto& deb : debs)
-    SLIPWAY_CHECK(unpack_deb(
+    SLIPWAY_CHECK(unpack_deb_confined(
         deb.file, into, [](const std::string& path) { return path.starts_with("usr/share") ? std::string{} : path; }));
   return {};
 }

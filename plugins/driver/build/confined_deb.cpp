@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/build/confined_deb.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/confine/powers.hpp>
+#include <slipway/root_dir.hpp>
+
+namespace slipway::driver {
+namespace {
+
+constexpr std::size_t kMostAnswerBytes = 64U << 20;  // a list of the files of a package
+
+Status give_up_powers(const std::string& into) {
+  SLIPWAY_CHECK(limit_writes_to(into.empty() ? std::vector<std::string>{} : std::vector{into}));
+  // The folder with the packages may be somebody's own, and a package's folders may be closed to their owner.
+  const PowersLeft left =
+      take_powers({.capabilities = {CAP_DAC_OVERRIDE, CAP_FOWNER}, .programs = false, .network = false});
+  const bool takes_filters = ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;  // not every kernel does, nor does qemu-user
+  if (!left.what.empty() && takes_filters) return system_error(left.what, "what reads a Debian package", left.number);
+  return {};
+}
+
+Json answer_of(const std::string& into, const std::function<Result<Json>()>& work) {
+  if (const Status given = give_up_powers(into); !given) return {{"error", to_json(given.error())}};
+  const Result<Json> answer = work();
+  return answer ? Json{{"answer", *answer}} : Json{{"error", to_json(answer.error())}};
+}
+
+[[noreturn]] void answer_and_end(int line, const std::string& into, const std::function<Result<Json>()>& work) {
+  const std::string text = canonical(answer_of(into, work));
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t part = ::write(line, text.data() + written, text.size() - written);
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0) break;
+    written += static_cast<std::size_t>(part);
+  }
+  ::_exit(0);
+}
+
+std::string all_from(int line) {
+  std::string text;
+  std::array<char, 65536> part;
+  while (text.size() < kMostAnswerBytes) {
+    const ssize_t got = ::read(line, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(part.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+Json json_of(const DebInfo& info) {
+  return {{"package", info.package}, {"version", info.version}, {"architecture", info.architecture},
+          {"depends", info.depends}, {"exactly", info.exactly}, {"installed_bytes", info.installed_bytes}};
+}
+
+DebInfo info_from(const std::string& file, const Json& value) {
+  return {.file = file,
+          .package = value.value("package", ""),
+          .version = value.value("version", ""),
+          .architecture = value.value("architecture", ""),
+          .depends = value.value("depends", std::vector<std::string>{}),
+          .exactly = value.value("exactly", std::map<std::string, std::string>{}),
+          .installed_bytes = value.value("installed_bytes", std::uint64_t{0})};
+}
+
+Error broken(const std::string& what) {
+  return {ErrorCode::corrupt, "what reads a Debian package " + what, {}, "use the packages of Debian", {}};
+}
+
+}  // namespace
+
+Result<Json> in_confined_process(const std::string& into, const std::function<Result<Json>()>& work) {
+  std::error_code code;
+  if (!into.empty()) std::filesystem::create_directories(into, code);
+  if (code) return system_error("make the folder", into, code.value());
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
+  const Fd reader(ends[0]);
+  Fd writer(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) return system_error("start", "what reads a Debian package", errno);
+  if (child == 0) answer_and_end(writer.get(), into, work);
+  writer = Fd();
+  const std::string text = all_from(reader.get());
+  if (text.size() >= kMostAnswerBytes) ::kill(child, SIGKILL);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFSIGNALED(status)) return broken(fmt::format("was ended by signal {}", WTERMSIG(status)));
+  const Json answer = parse_foreign(text);
+  if (!answer.is_object()) return broken("gave no answer");
+  if (answer.contains("error")) return error_from_json(answer["error"]);
+  return answer.value("answer", Json());
+}
+
+Result<DebInfo> read_deb_info_confined(const std::string& file) {
+  const auto read = [&]() -> Result<Json> {
+    SLIPWAY_TRY(info, read_deb_info(file));
+    return json_of(info);
+  };
+  SLIPWAY_TRY(answer, in_confined_process({}, read));
+  try {
+    return info_from(file, answer);
+  } catch (const Json::exception&) {
+    return broken("gave another answer than was asked for");
+  }
+}
+
+Status unpack_deb_confined(const std::string& file, const std::string& into, const DebPaths& paths,
+                           std::vector<std::string>* left_out) {
+  const auto unpack = [&]() -> Result<Json> {
+    std::vector<std::string> others;
+    SLIPWAY_CHECK(unpack_deb(file, into, paths, &others));
+    return Json(others);
+  };
+  SLIPWAY_TRY(others, in_confined_process(into, unpack));
+  if (left_out == nullptr || !others.is_array()) return {};
+  for (const Json& path : others)
+    if (path.is_string()) left_out->push_back(path);
+  return {};
+}
+
+}  // namespace slipway::driver
