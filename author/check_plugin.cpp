@@ -204,6 +204,11 @@ class PluginCheck {
         pass("service", "the service of " + manifest.component + " is in " + service->path);
       else
         fail("service", service.error().what, service.error().next);
+      if (!manifest.says_needs)
+        report_.findings.add({Finding::Status::warning, "plugin.service-needs",
+                              "the manifest declares no service_needs for " + manifest.component +
+                                  ": its unit gives the service no network, no devices and no folder to write to",
+                              "write what the service needs into the manifest, or `service_needs: {}`"});
     }
     return {};
   }

@@ -24,16 +24,16 @@ Status expect_service(const Manifest& manifest, const Json& section) {
                {}};
 }
 
-/// Of the spec, or with --boot what the apply that made the unit left for it.
-Result<Json> read_section(Session& session, const Options& options, const std::string& component) {
+/// The section and what else an apply leaves: of the spec, or with --boot what the apply that made the unit left.
+Result<Json> read_config(Session& session, const Options& options, const std::string& component) {
   if (options.boot) {
     SLIPWAY_TRY(left, read_service_file(session, component));
     if (left.contains("hardware") && left["hardware"] == "assume") session.set_hardware("assume");
-    return left["spec"];
+    return left;
   }
   SLIPWAY_TRY(loaded, load_spec(session, options));
   const auto found = loaded.spec.components.find(component);
-  if (found != loaded.spec.components.end()) return found->second;
+  if (found != loaded.spec.components.end()) return Json{{"spec", found->second}};
   return Error{ErrorCode::not_found,
                "the spec has no component " + component,
                options.spec,
@@ -65,12 +65,16 @@ Result<int> run_service(const Options& options, TerminalUi& ui) {
                  "`slipway plugin list` shows the components that there are",
                  {}};
   SLIPWAY_TRY(file, service_file(session->plugins().file(component), *manifest));
-  ServiceOptions service{
-      component, options.boot, [&]() -> Result<ServiceConfig> {
-        SLIPWAY_TRY(section, read_section(*session, options, component));
-        SLIPWAY_CHECK(expect_service(*manifest, section));
-        return ServiceConfig{file, section, to_json(session->host_config()), session->worker_environment(), {}};
-      }};
+  ServiceOptions service{component, options.boot, [&]() -> Result<ServiceConfig> {
+                           SLIPWAY_TRY(now, read_config(*session, options, component));
+                           SLIPWAY_CHECK(expect_service(*manifest, now["spec"]));
+                           return ServiceConfig{file,
+                                                now["spec"],
+                                                to_json(session->host_config()),
+                                                session->worker_environment(),
+                                                texts_in(now, "device_classes"),
+                                                texts_in(now, "writes")};
+                         }};
   ServiceUi log(options.log, session->root().root());
   SLIPWAY_CHECK(run_supervised(service, session->root().root(), log));
   return kExitDone;

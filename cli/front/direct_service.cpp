@@ -75,14 +75,6 @@ Json host_of(const std::string& root, const Json& left) {
   return to_json(host);
 }
 
-std::vector<std::string> classes_of(const Json& left) {
-  std::vector<std::string> classes;
-  if (const auto found = left.find("device_classes"); found != left.end() && found->is_array())
-    for (const Json& glob : *found)
-      if (glob.is_string()) classes.push_back(glob);
-  return classes;
-}
-
 }  // namespace
 
 std::optional<int> run_direct_service(const ServiceWords& words) {
@@ -95,11 +87,15 @@ std::optional<int> run_direct_service(const ServiceWords& words) {
   // As in cli/commands/service.cpp: what is wrong is for the service to tell.
   if (words.condition) return !left || has_device(left->all, "/sys") ? kExitDone : kExitError;
   if (!file) return std::nullopt;
-  const ServiceOptions service{
-      words.component, true, [&]() -> Result<ServiceConfig> {
-        SLIPWAY_TRY(now, read_left(*root, words.component));
-        return ServiceConfig{*file, now.section, host_of(folder, now.all), {}, classes_of(now.all)};
-      }};
+  const ServiceOptions service{words.component, true, [&]() -> Result<ServiceConfig> {
+                                 SLIPWAY_TRY(now, read_left(*root, words.component));
+                                 return ServiceConfig{*file,
+                                                      now.section,
+                                                      host_of(folder, now.all),
+                                                      {},
+                                                      texts_in(now.all, "device_classes"),
+                                                      texts_in(now.all, "writes")};
+                               }};
   ServiceUi ui(words.log, *root);
   const Status status = run_supervised(service, *root, ui);
   if (status) return kExitDone;

@@ -12,6 +12,8 @@ namespace {
 
 using Type = SchemaKey::Type;
 
+constexpr int kMostTasks = 4194304;  // the most processes that Linux has
+
 SchemaKey word_key(std::string pattern, std::string expects, std::string example) {
   SchemaKey word;
   word.type = Type::string;
@@ -49,7 +51,13 @@ SchemaKey needs_key() {
   constexpr const char* kKeys = R"(
 memory: {type: string, pattern: '[1-9][0-9]{0,5}[MG]', expects: a number and M or G, example: 256M}
 tasks: {type: integer}
-capabilities: {type: list, items: {type: string, pattern: 'CAP_[A-Z_]{1,40}', example: CAP_SYS_ADMIN}}
+capabilities: {type: list, items: {type: enum, values: [CAP_AUDIT_CONTROL, CAP_AUDIT_READ, CAP_AUDIT_WRITE,
+  CAP_BLOCK_SUSPEND, CAP_BPF, CAP_CHECKPOINT_RESTORE, CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
+  CAP_FSETID, CAP_IPC_LOCK, CAP_IPC_OWNER, CAP_KILL, CAP_LEASE, CAP_LINUX_IMMUTABLE, CAP_MAC_ADMIN, CAP_MAC_OVERRIDE,
+  CAP_MKNOD, CAP_NET_ADMIN, CAP_NET_BIND_SERVICE, CAP_NET_BROADCAST, CAP_NET_RAW, CAP_PERFMON, CAP_SETFCAP, CAP_SETGID,
+  CAP_SETPCAP, CAP_SETUID, CAP_SYSLOG, CAP_SYS_ADMIN, CAP_SYS_BOOT, CAP_SYS_CHROOT, CAP_SYS_MODULE, CAP_SYS_NICE,
+  CAP_SYS_PACCT, CAP_SYS_PTRACE, CAP_SYS_RAWIO, CAP_SYS_RESOURCE, CAP_SYS_TIME, CAP_SYS_TTY_CONFIG, CAP_WAKE_ALARM]}}
+system_calls: {type: list, items: {type: string, pattern: '@?[a-z][a-z0-9_-]{0,40}', example: '@mount'}}
 device_classes: {type: list, items: {type: string, pattern: '[A-Za-z0-9._*?-]{1,60}', example: 'acme*'}}
 sockets: {type: list, items: {type: enum, values: [inet, netlink]}}
 writes: {type: list, items: {type: string, pattern: '[/{].{0,500}', expects: 'an absolute path, or one with {KEY}'}}
@@ -136,19 +144,35 @@ void check_self(const YamlNode& node, const Manifest& manifest, SchemaCheck& che
         check.problems.add(node.position, name, "component '" + name + "' requires, follows or excludes itself");
 }
 
-/// Only paths that stand in keys of the spec.
+/// "a.b" is a key of the spec that can hold a text.
+bool is_text(const SchemaKey& object, const std::string& key) {
+  const auto found = object.keys.find(key.substr(0, key.find('.')));
+  if (found == object.keys.end()) return false;
+  const SchemaKey& schema = found->second;
+  if (schema.type == Type::any) return true;
+  const std::size_t dot = key.find('.');
+  if (dot == std::string::npos)
+    return schema.type == Type::string || schema.type == Type::path || schema.type == Type::enumeration;
+  return schema.type == Type::map || is_text(schema, key.substr(dot + 1));
+}
+
+/// A number of tasks that systemd limits by, and paths that stand in keys of the spec.
 void check_needs(const YamlNode& node, const Manifest& manifest, SchemaCheck& check) {
   const YamlEntry* const entry = node.find("service_needs");
   if (entry == nullptr) return;
   if (manifest.service == Manifest::ServiceIn::none)
     check.problems.add(entry->value.position, "service_needs", "there is no `service` that it could be about");
-  static const std::regex kKey(R"(\{([^{}.]*)[^{}]*\}?)");
+  const Json tasks = manifest.service_needs.value("tasks", Json());
+  if (tasks.is_number() && (tasks < 1 || tasks > kMostTasks))
+    check.problems.add(entry->value.position, "service_needs.tasks",
+                       "expected 1 to " + std::to_string(kMostTasks) + ", found " + tasks.dump());
+  static const std::regex kKey(R"(\{([^{}]*)\}?)");
   for (const char* list : {"writes", "reads"})
     for (const std::string& path : names_in(manifest.service_needs, list))
       for (std::sregex_iterator key(path.begin(), path.end(), kKey), end; key != end; ++key)
-        if (!manifest.spec.keys.contains((*key)[1].str()) || !key->str().ends_with('}'))
+        if (!is_text(manifest.spec, (*key)[1].str()) || !key->str().ends_with('}'))
           check.problems.add(entry->value.position, std::string("service_needs.") + list,
-                             "the spec has no key " + key->str() + " for the path " + path);
+                             "the spec has no key " + key->str() + " with a text for the path " + path);
 }
 
 /// Only values that the spec can have, of keys that it has.
@@ -185,8 +209,8 @@ Manifest parse_document(const YamlNode& node, SchemaCheck& check) {
   manifest.unlimited_memory = text_in(document, "memory") == "unlimited";
   manifest.hermetic = document.contains("hermetic") && document["hermetic"] == true;
   manifest.service_if = texts_in(document, "service_if");
-  if (document.contains("service_needs") && document["service_needs"].is_object())
-    manifest.service_needs = document["service_needs"];
+  manifest.says_needs = document.contains("service_needs") && document["service_needs"].is_object();
+  if (manifest.says_needs) manifest.service_needs = document["service_needs"];
   manifest.service_device = text_in(document, "service_device");
   manifest.boot_before = names_in(document, "boot_before");
   manifest.outputs = texts_in(document, "outputs");

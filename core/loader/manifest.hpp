@@ -44,6 +44,7 @@ struct Manifest {
                                                   ///< NAME.service.so, or NAME-service
   std::map<std::string, std::string> service_if;  ///< values of its spec's keys that all hold where it has the service
   Json service_needs = Json::object();            ///< what its unit lets the service have (docs/manifest.md)
+  bool says_needs = false;                        ///< it is there, if empty
   std::string service_device;  ///< the service has no use without a device of this modalias, a glob; empty: none
   std::vector<std::string> boot_before;  ///< units that wait until slipway-boot.service is through with it
   bool unlimited_memory = false;         ///< `memory: unlimited`: its workers may use any amount

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/service_device.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -20,16 +19,6 @@ bool has_device(const Json& service_file, const std::string& sys) {
     if (::fnmatch(glob.c_str(), alias.c_str(), 0) == 0) return true;
   }
   return false;
-}
-
-std::string device_numbers(const std::vector<std::string>& classes, const std::string& list) {
-  std::string numbers;
-  std::ifstream in(list);
-  std::string number;
-  for (std::string name; in >> number >> name && number != "Block";)  // "Block devices:" ends the characters' list
-    if (std::ranges::any_of(classes, [&](const auto& glob) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; }))
-      numbers += number + " " + name + "\n";
-  return numbers;
 }
 
 }  // namespace slipway::core

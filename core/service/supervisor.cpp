@@ -11,11 +11,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "core/loader/service_device.hpp"
 #include "core/service/control_socket.hpp"
 #include "core/service/notify.hpp"
 #include "core/service/quieting.hpp"
 #include "core/worker/client/worker.hpp"
+#include "sandbox/unit/granted.hpp"
 
 namespace slipway::core {
 namespace {
@@ -26,7 +26,6 @@ using std::chrono::seconds;
 constexpr seconds kStopLimit{20};
 constexpr seconds kQuiesceLimit{30};
 constexpr std::size_t kMostReasonsKept = 64;
-constexpr const char* kDeviceList = "/proc/devices";
 
 Ui::Level level_of(const std::string& word) {
   if (word == "debug") return Ui::Level::debug;
@@ -46,8 +45,8 @@ Result<Fd> open_signals() {
 
 class Supervisor {
  public:
-  Supervisor(const ServiceOptions& options, Ui& ui, ControlSocket control)
-      : options_(options), ui_(ui), control_(std::move(control)) {}
+  Supervisor(const ServiceOptions& options, const RootDir& root, Ui& ui, ControlSocket control)
+      : options_(options), root_(root), ui_(ui), control_(std::move(control)) {}
   Status open();
   Status run();
 
@@ -63,12 +62,13 @@ class Supervisor {
   void stop();
   void reload();
   void begin_reload();
-  void look_at_devices();
+  void look_at_what_it_has();
   void log(Ui::Level level, const std::string& text) { ui_.log(level, {options_.component, "service"}, text); }
   Json state() const;
   Status ended(const Result<Json>& reply);
 
   const ServiceOptions& options_;
+  const RootDir& root_;
   Ui& ui_;
   ControlSocket control_;
   Notify notify_;
@@ -79,7 +79,7 @@ class Supervisor {
   Fd timer_;  ///< the limit of a question that is open
   Fd poll_;
   std::uint64_t open_question_ = 0;
-  std::string device_numbers_;
+  std::optional<Granted> granted_;  ///< what its unit gives; none without one
   std::string status_;
   std::vector<std::string> reasons_;
   bool works_ = false;
@@ -108,7 +108,9 @@ Status Supervisor::open() {
   quieting_.failed = [this](const Error& error) { end_because(error); };
   SLIPWAY_TRY(config, options_.read());
   config_ = std::move(config);
-  device_numbers_ = device_numbers(config_.device_classes, kDeviceList);
+  if (notify_.listened_to())
+    granted_.emplace(config_.device_classes, config_.writes, root_,
+                     std::string(kControlFolder) + "/" + options_.component + ".closed");
   WorkerOptions worker;
   worker.plugin_path = config_.file.path;
   worker.is_program = config_.file.is_program;
@@ -165,7 +167,7 @@ WorkerEvents Supervisor::events() {
   };
   events.alive = [this] {
     notify_.alive();
-    look_at_devices();
+    look_at_what_it_has();
   };
   return events;
 }
@@ -254,11 +256,12 @@ void Supervisor::stop() {
   worker_->end_within(kStopLimit);
 }
 
-/// The rules of the unit's cgroup have the numbers of its start; one that systemd starts afresh gets those of now.
-void Supervisor::look_at_devices() {
-  if (config_.device_classes.empty() || !notify_.listened_to() || stopping_ || !quieting_.idle()) return;
-  if (device_numbers(config_.device_classes, kDeviceList) == device_numbers_) return;
-  log(Ui::Level::info, "the kernel has numbered its devices anew, starting again to be allowed to open them");
+/// What the unit gives is that of its start: systemd, which starts it afresh, gives what there is now.
+void Supervisor::look_at_what_it_has() {
+  if (!granted_ || stopping_ || !quieting_.idle()) return;
+  const std::string lost = granted_->lost();
+  if (lost.empty()) return;
+  log(Ui::Level::info, lost);
   stop();
 }
 
@@ -290,9 +293,17 @@ void Supervisor::begin_reload() {
 
 }  // namespace
 
+std::vector<std::string> texts_in(const Json& left, const char* key) {
+  std::vector<std::string> texts;
+  if (const auto found = left.find(key); found != left.end() && found->is_array())
+    for (const Json& text : *found)
+      if (text.is_string()) texts.push_back(text);
+  return texts;
+}
+
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui) {
   SLIPWAY_TRY(control, ControlSocket::open(root, options.component));
-  Supervisor supervisor(options, ui, std::move(control));
+  Supervisor supervisor(options, root, ui, std::move(control));
   Status status = supervisor.open();
   if (status) status = supervisor.run();
   if (status) return {};

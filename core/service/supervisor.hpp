@@ -21,9 +21,13 @@ struct ServiceConfig {
   Json section;                          ///< of the component, checked
   Json host;                             ///< HostConfig
   std::vector<std::string> environment;  ///< further entries for the worker; that of the start counts
-  std::vector<std::string>
-      device_classes;  ///< globs of the devices that its unit lets it open; that of the start counts
+  // Of the start, what its unit gives it:
+  std::vector<std::string> device_classes;  ///< globs of the devices that it may open
+  std::vector<std::string> writes;          ///< the folders that it may write to
 };
+
+/// The texts of a list in what an apply left for a service ("device_classes", "writes"); none where there is no list.
+std::vector<std::string> texts_in(const Json& left, const char* key);
 
 struct ServiceOptions {
   std::string component;
@@ -33,10 +37,10 @@ struct ServiceOptions {
 };
 
 /// Runs until SIGTERM or SIGINT. SIGHUP: the config is read again and the service run with it. One per process: it
-/// blocks these signals. It ends, to be started afresh, when the kernel numbers the devices anew that its unit lets it
-/// open. The plugin is in a worker of its own, which dies with this process and with which it ends. Errors: `busy` the
-/// service runs already; the service's own; `plugin_defect` it crashed, or ended by itself; `timed_out` it did not stop
-/// within 20 s, or did not stand still within 30 s.
+/// blocks these signals. It ends, to be started afresh, when it has lost what its unit gave it (granted.hpp). The
+/// plugin is in a worker of its own, which dies with this process and with which it ends. Errors: `busy` the service
+/// runs already; the service's own; `plugin_defect` it crashed, or ended by itself; `timed_out` it did not stop within
+/// 20 s, or did not stand still within 30 s.
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui);
 
 }  // namespace slipway::core

@@ -23,9 +23,9 @@ std::vector<std::string> texts_of(const Json& needs, const char* key) {
 
 bool has(const Json& needs, const char* key) { return needs.is_object() && needs.contains(key) && needs[key] == true; }
 
-std::string joined_words(const std::vector<std::string>& words, const std::string& before_each = {}) {
+std::string joined_words(const std::vector<std::string>& words) {
   std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + before_each + word;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
   return line;
 }
 
@@ -41,6 +41,16 @@ std::optional<std::string> text_at(const Json& section, const std::string& key) 
   }
   if (!value->is_string() || value->get_ref<const std::string&>().empty()) return std::nullopt;
   return value->get<std::string>();
+}
+
+/// It ends a line of a unit, or is more than people see of it.
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+/// Of a setting that is one text, to the end of its line: % begins a specifier, and a \ at the end goes on.
+std::string unit_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) line += c == '%' ? "%%" : std::string(1, is_control(c) || c == '\\' ? ' ' : c);
+  return line;
 }
 
 /// "{directory}/x" with the keys of the section in place; nothing when one is not given.
@@ -74,9 +84,10 @@ std::string private_lines(const ServiceUnit& unit, const std::vector<std::string
   used.push_back(unit.program);
   used.insert(used.end(), writes.begin(), writes.end());
   const bool home = any_below(used, {"/home/", "/root/", "/run/user/"});
-  const bool temporary = has(unit.needs, "shared_tmp") || any_below(used, {"/tmp/", "/var/tmp/"});
+  const bool shared = has(unit.needs, "shared_tmp");
+  const bool temporary = shared || any_below(used, {"/tmp/", "/var/tmp/"});
   return std::string("ProtectHome=") + (home ? "read-only" : "yes") + "\n" +
-         (temporary ? "ReadWritePaths=/tmp /var/tmp\n" : "PrivateTmp=yes\n");
+         (shared ? "ReadWritePaths=-/tmp -/var/tmp\n" : "") + (temporary ? "" : "PrivateTmp=yes\n");
 }
 
 std::string families_line(const Json& needs) {
@@ -104,14 +115,14 @@ std::string command_word(const std::string& path) {
 
 std::string limits_of(const ServiceUnit& unit) {
   const Json& needs = unit.needs;
-  std::vector<std::string> writes{kOwnFolder};
-  for (const std::string& path : needed_paths(needs.value("writes", Json()), unit.section))
-    if (std::ranges::find(writes, path) == writes.end()) writes.push_back(path);
+  const std::vector<std::string> writes = written_folders(needs, unit.section);
+  std::vector<std::string> calls = texts_of(needs, "system_calls");
+  calls.insert(calls.begin(), "@system-service");
   std::vector<std::string> words;
   for (const std::string& path : writes) words.push_back(command_word(path));
-  std::vector<std::string> optional;  // at ExecCondition= they may be missing
+  std::vector<std::string> optional;  // at ExecCondition= they may be missing, and who cannot have one says so itself
   for (const std::string& path : writes) optional.push_back(unit_word("-" + path));
-  return "# Folders that it writes to are made first: it sees everything else read-only.\nExecStartPre=+mkdir -p -- " +
+  return "# Folders that it writes to are made first: it sees everything else read-only.\nExecStartPre=-+mkdir -p -- " +
          joined_words(words) + "\nReadWritePaths=" + joined_words(optional) +
          "\n\n# What the component declares to need (service_needs of its manifest), and nothing else.\nMemoryMax=" +
          needs.value("memory", std::string(kMemory)) + "\nTasksMax=" + std::to_string(needs.value("tasks", kTasks)) +
@@ -136,9 +147,9 @@ RestrictSUIDSGID=yes
 LockPersonality=yes
 KeyringMode=private
 SystemCallArchitectures=native
-SystemCallFilter=@system-service
 SystemCallErrorNumber=EPERM
-)";
+SystemCallFilter=)" +
+         joined_words(calls) + "\n";
 }
 
 }  // namespace
@@ -162,9 +173,31 @@ std::vector<std::string> needed_paths(const Json& entries, const Json& section) 
   return paths;
 }
 
+std::vector<std::string> written_folders(const Json& needs, const Json& section) {
+  std::vector<std::string> folders{kOwnFolder};
+  for (const std::string& path : needed_paths(needs.value("writes", Json()), section))
+    if (std::ranges::find(folders, path) == folders.end()) folders.push_back(path);
+  return folders;
+}
+
+Status expect_plain_paths(const std::string& component, const Json& needs, const Json& section) {
+  for (const char* list : {"writes", "reads"})
+    for (const std::string& pattern : texts_of(needs, list))
+      for (std::size_t open = 0; (open = pattern.find('{', open)) != std::string::npos; ++open) {
+        const std::string key = pattern.substr(open + 1, pattern.find('}', open) - open - 1);
+        if (!std::ranges::any_of(text_at(section, key).value_or(""), is_control)) continue;
+        return Error{ErrorCode::invalid,
+                     component + ": the path in " + key + " has a line break or another control character",
+                     "spec.components." + component + "." + key,
+                     "give a path without: the service's unit has to name it",
+                     {}};
+      }
+  return {};
+}
+
 std::string service_unit_text(const ServiceUnit& unit) {
   const std::string command = unit_word(unit.program) + " service " + unit.component;
-  return "[Unit]\nDescription=slipway: " + unit.component + ", " + unit.purpose +
+  return "[Unit]\nDescription=slipway: " + unit_line(unit.component + ", " + unit.purpose) +
          "\nAfter=local-fs.target slipway-boot.service\n" + unit_while_installed(unit.program) +
          "\n[Service]\nType=notify\n" +
          (unit.waits_for_device ? "ExecCondition=" + command + " --boot --condition\n" : "") + "ExecStart=" + command +
@@ -200,6 +233,7 @@ ExecStart=)" +
 TimeoutStartSec=15min
 
 # It changes the machine, which any mount namespace would keep to itself. What no component's work needs is taken away.
+MemoryMax=90%
 TasksMax=16384
 UMask=0022
 NoNewPrivileges=yes
@@ -222,20 +256,26 @@ WantedBy=multi-user.target
 }
 
 std::string unit_word(const std::string& path) {
+  constexpr std::string_view kHex = "0123456789abcdef";
   std::string word;
   bool quoted = false;
   for (const char c : path) {
-    quoted = quoted || c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '\\' || c == ';' || c == '\n';
+    quoted = quoted || c == ' ' || c == '"' || c == '\'' || c == '\\' || c == ';' || is_control(c);
     if (c == '%') word += c;  // else the start of a specifier
     if (c == '"' || c == '\\') word += '\\';
-    word += c == '\n' ? std::string("\\n") : std::string(1, c);  // else the start of a line
+    if (is_control(c)) {  // else the end of the line
+      word += {'\\', 'x', kHex[static_cast<unsigned char>(c) >> 4U], kHex[static_cast<unsigned char>(c) & 15U]};
+    } else {
+      word += c;
+    }
   }
   return quoted ? '"' + word + '"' : word;
 }
 
 std::string unit_while_installed(const std::string& program) {
   std::string path;
-  for (const char c : program) path += c == '%' ? std::string("%%") : std::string(1, c);  // not split into words
+  for (const char c : program)
+    path += c == '%' ? "%%" : std::string(1, is_control(c) ? ' ' : c);  // not split into words
   return "ConditionFileIsExecutable=" + path + "\n";
 }
 

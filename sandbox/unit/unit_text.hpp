@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <slipway/json.hpp>
+#include <slipway/result.hpp>
 
 namespace slipway::core {
 
@@ -31,6 +32,13 @@ std::string boot_unit_text(const std::string& program, const std::string& before
 /// its key A; of alternatives ("{KEY}/.. or /etc/x") the first counts whose keys are all given. What is no absolute
 /// path then is left out.
 std::vector<std::string> needed_paths(const Json& entries, const Json& section);
+
+/// The folders that the service may write to: slipway's own below /run, and those of `writes`.
+std::vector<std::string> written_folders(const Json& needs, const Json& section);
+
+/// Errors: `invalid`, naming the key of the section: a path that `needs` takes from there has a control character,
+/// which no line of a unit can have.
+Status expect_plain_paths(const std::string& component, const Json& needs, const Json& section);
 
 /// A path as a word of a unit's command line (systemd.service(5), systemd.unit(5)).
 std::string unit_word(const std::string& path);

@@ -36,6 +36,8 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
   if (!device.empty()) left["device"] = device;
   if (const Json& needs = manifest.service_needs; needs.contains("device_classes"))
     left["device_classes"] = needs["device_classes"];
+  SLIPWAY_CHECK(expect_plain_paths(manifest.component, manifest.service_needs, section));
+  left["writes"] = written_folders(manifest.service_needs, section);
   if (session.assumes_hardware()) left["hardware"] = "assume";
   plan.add(action::file({.path = section_file(manifest.component), .content = pretty(left)}))
       .because("what the service is run with")
@@ -52,6 +54,9 @@ Status add_service_unit(Session& session, const Manifest& manifest, const Json& 
                                  .enabled = true,
                                  .started = installed}))
       .because("the component has a service");
+  if (!manifest.says_needs)
+    plan.note("the plugin of " + manifest.component + " declares no service_needs (docs/manifest.md): " + unit +
+              " gives it no network, no devices and no folder to write to");
   if (!installed) plan.note("the root has no " + program + ", so " + unit + " is not started: install slipway there");
   return {};
 }

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include <unistd.h>
+
 #include <slipway/error.hpp>
 
 namespace slipway {
@@ -55,6 +57,9 @@ std::string advice_for(ErrorCode code) {
     case ErrorCode::read_only:
       return "remount the filesystem read-write, or name a root that can be written with --root";
     case ErrorCode::denied:
+      if (::geteuid() == 0)
+        return "this root may not pass over modes of files (a service's unit, or a sandbox): give the path to root "
+               "(chown root)";
       return "run it as root (sudo), or as the owner of that path";
     default:
       return {};

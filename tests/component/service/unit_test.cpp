@@ -22,12 +22,22 @@ TEST(ServiceUnit, ComesWithTheComponentAndRunsWhatTheApplyLeftForIt) {
   EXPECT_THAT(host.text("etc/systemd/system/slipway-ticker.service"), HasSubstr("slipway service ticker --boot"));
   EXPECT_TRUE(
       std::filesystem::is_symlink(host.path("etc/systemd/system/multi-user.target.wants/slipway-ticker.service")));
-  EXPECT_EQ(Json::parse(host.text("etc/slipway/services/ticker.json"))["spec"]["text"], "applied");
+  const Json left = Json::parse(host.text("etc/slipway/services/ticker.json"));
+  EXPECT_EQ(left["spec"]["text"], "applied");
+  EXPECT_EQ(left["writes"], Json({"/run/slipway"}));
   EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("Nothing to do"));
 
   ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/systemd/system/slipway-ticker.service")));
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/slipway/services/ticker.json")));
+}
+
+TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsHasNothingWhichThePlanSays) {
+  const ScratchHost host;
+  host.spec("    ticker: {file: " + host.folder().at("ticks").string() + "}\n    loner: {file: /ticks}\n");
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_THAT(plan.out, HasSubstr("the plugin of ticker declares no service_needs"));
+  EXPECT_THAT(plan.out, ::testing::Not(HasSubstr("the plugin of loner"))) << "its manifest says that it needs nothing";
 }
 
 // Each had a line of its own that said the same.
@@ -181,10 +191,21 @@ TEST_F(AppliedService, TakesUpWhatALaterApplyLeavesAtSighup) {
   EXPECT_THAT(service.did(), ::testing::EndsWith("begin again\nagain\n"));
 }
 
+/// A service that has lost what its unit gave it; `true`: found by the program for all commands, as after an upgrade.
+class LosingService : public AppliedService, public ::testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    AppliedService::SetUp();
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    apply("ticker", ", text: applied");
+    if (GetParam()) change("ticker", [](Json& left) { left.erase("library"); });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Way, LosingService, ::testing::Bool(),
+                         [](const auto& way) { return way.param ? "ByTheEngine" : "Direct"; });
+
 // A unit's rules name devices by the numbers that the kernel had given when the service started.
-TEST_F(AppliedService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
-  apply("ticker", ", text: applied");
+TEST_P(LosingService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
   change("ticker", [](Json& left) { left["device_classes"] = {"acme*"}; });
   const std::filesystem::path devices = host_.folder().at("devices");
   std::ofstream(devices) << "Character devices:\n  1 mem\n\nBlock devices:\n";
@@ -201,6 +222,20 @@ TEST_F(AppliedService, EndsToBeStartedAfreshWhenItsDevicesGetOtherNumbers) {
   std::ofstream(devices) << "Character devices:\n  1 mem\n  5 other\n511 acme-uvm\n\nBlock devices:\n";
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_THAT(service.log(), HasSubstr("starting again to be allowed to open them"));
+}
+
+// One bind mount for each folder: what is made anew behind it is on the read-only file system.
+TEST_P(LosingService, EndsToBeStartedAfreshWhenAFolderThatItWritesToIsGone) {
+  const std::filesystem::path folder = host_.folder().at("written");
+  std::filesystem::create_directory(folder);
+  change("ticker", [&](Json& left) { left["writes"] = {folder.string(), "/not/there"}; });
+  RunningService service(host_, {"service", "ticker", "--boot"});
+  ASSERT_TRUE(service.does("applied\n")) << service.log();
+  EXPECT_TRUE(service.hears("WATCHDOG=1"));
+  EXPECT_EQ(service.log().find("starting again"), std::string::npos) << service.log();
+  std::filesystem::remove(folder);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+  EXPECT_THAT(service.log(), HasSubstr(folder.string() + " is gone, starting again to have it made"));
 }
 
 TEST_F(AppliedService, ThatAnEarlierSlipwayLeftStartsAsWell) {

@@ -23,8 +23,8 @@ TEST(UnitText, GivesAServiceThatDeclaresNothingNothing) {
   for (const char* line :
        {"\nMemoryMax=256M\n", "\nTasksMax=64\n", "\nCapabilityBoundingSet=\n", "\nDevicePolicy=closed\n",
         "\nRestrictAddressFamilies=AF_UNIX\n", "\nPrivateNetwork=yes\n", "\nProtectHome=yes\n", "\nPrivateTmp=yes\n",
-        "\nMemoryDenyWriteExecute=yes\n", "\nProtectSystem=strict\n", "\nReadWritePaths=-/run/slipway\n",
-        "\nInaccessiblePaths=-/run/systemd/private -/run/dbus\n"})
+        "\nMemoryDenyWriteExecute=yes\n", "\nProtectSystem=strict\n", "\nSystemCallFilter=@system-service\n",
+        "\nReadWritePaths=-/run/slipway\n", "\nInaccessiblePaths=-/run/systemd/private -/run/dbus\n"})
     EXPECT_THAT(unit, HasSubstr(line));
   EXPECT_THAT(unit, Not(HasSubstr("DeviceAllow")));
 }
@@ -35,17 +35,18 @@ TEST(UnitText, GivesAServiceWhatItDeclares) {
                                       {"capabilities", {"CAP_SYS_ADMIN", "CAP_KILL"}},
                                       {"device_classes", {"acme*", "other"}},
                                       {"sockets", {"inet", "netlink"}},
+                                      {"system_calls", {"@mount", "bpf"}},
                                       {"writes", {"/srv/a$x", "{folder}", "/run/slipway"}},
                                       {"shared_tmp", true},
                                       {"starts_units", true},
                                       {"writable_code", true}},
                                      {{"folder", "/srv/b c"}});
-  for (const char* line :
-       {"\nMemoryMax=1G\n", "\nTasksMax=7\n", "\nCapabilityBoundingSet=CAP_SYS_ADMIN CAP_KILL\n",
-        "\nDeviceAllow=char-acme* rw\nDeviceAllow=char-other rw\n",
-        "\nRestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK\n", "\nReadWritePaths=/tmp /var/tmp\n",
-        "\nExecStartPre=+mkdir -p -- /run/slipway /srv/a$$x \"/srv/b c\"\n",
-        "\nReadWritePaths=-/run/slipway -/srv/a$x \"-/srv/b c\"\n"})
+  for (const char* line : {"\nMemoryMax=1G\n", "\nTasksMax=7\n", "\nCapabilityBoundingSet=CAP_SYS_ADMIN CAP_KILL\n",
+                           "\nDeviceAllow=char-acme* rw\nDeviceAllow=char-other rw\n",
+                           "\nRestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK\n",
+                           "\nReadWritePaths=-/tmp -/var/tmp\n", "\nSystemCallFilter=@system-service @mount bpf\n",
+                           "\nExecStartPre=-+mkdir -p -- /run/slipway /srv/a$$x \"/srv/b c\"\n",
+                           "\nReadWritePaths=-/run/slipway -/srv/a$x \"-/srv/b c\"\n"})
     EXPECT_THAT(unit, HasSubstr(line));
   for (const char* word : {"PrivateNetwork", "PrivateTmp", "MemoryDenyWriteExecute", "InaccessiblePaths"})
     EXPECT_THAT(unit, Not(HasSubstr(word)));
@@ -58,7 +59,24 @@ TEST(UnitText, LeavesAHomeAndTmpThereForWhoHasFilesInThem) {
   EXPECT_THAT(unit_with(Json::object(), Json::object(), "/home/me/slipway/bin/slipway"),
               HasSubstr("\nProtectHome=read-only\n"));
   EXPECT_THAT(unit_with({{"writes", {"/rooted/x"}}}), HasSubstr("\nProtectHome=yes\n"));
-  EXPECT_THAT(unit_with(Json::object(), Json::object(), "/tmp/slipway/bin/slipway"), Not(HasSubstr("PrivateTmp")));
+  const std::string in_tmp =
+      unit_with({{"reads", {"{file}"}}}, {{"file", "/tmp/acme.yaml"}}, "/tmp/slipway/bin/slipway");
+  EXPECT_THAT(in_tmp, Not(HasSubstr("PrivateTmp")));
+  EXPECT_THAT(in_tmp, Not(HasSubstr("ReadWritePaths=-/tmp"))) << "it reads there, and writes nothing";
+}
+
+// With a control socket in /tmp, all of both folders became writable.
+TEST(UnitText, GivesOnlyTheFolderThatIsWrittenInTmp) {
+  const std::string unit = unit_with({{"writes", {"/tmp/acme"}}});
+  EXPECT_THAT(unit, HasSubstr("\nReadWritePaths=-/run/slipway -/tmp/acme\n"));
+  EXPECT_THAT(unit, Not(HasSubstr("/var/tmp")));
+  EXPECT_THAT(unit, Not(HasSubstr("PrivateTmp")));
+}
+
+TEST(UnitText, LimitsAnApplyAtBootAsWell) {
+  const std::string unit = boot_unit_text("/usr/bin/slipway", "");
+  for (const char* line : {"\nMemoryMax=90%\n", "\nTasksMax=16384\n", "\nNoNewPrivileges=yes\n"})
+    EXPECT_THAT(unit, HasSubstr(line));
 }
 
 TEST(NeededPaths, AreTakenFromTheSection) {
@@ -72,11 +90,30 @@ TEST(NeededPaths, AreTakenFromTheSection) {
   EXPECT_THAT(needed_paths(Json(), section), IsEmpty());
 }
 
-// A path of the spec that ends the line would write lines of its own into the unit.
+// A path of the spec that ends the line would write lines of its own into the unit; systemd ends one at \r as well.
 TEST(UnitText, KeepsAPathInItsLine) {
-  const std::string unit = unit_with({{"writes", {"{folder}"}}}, {{"folder", "/srv/x\nExecStartPre=/bin/evil"}});
-  EXPECT_THAT(unit, Not(HasSubstr("\nExecStartPre=/bin/evil")));
-  EXPECT_THAT(unit, HasSubstr("\"/srv/x\\nExecStartPre=/bin/evil\""));
+  for (const std::string end : {"\n", "\r", "\r\n"}) {
+    const std::string unit =
+        unit_with({{"writes", {"{folder}"}}}, {{"folder", "/srv/x" + end + "ExecStartPre=/bin/evil"}});
+    EXPECT_THAT(unit, Not(HasSubstr(end + "ExecStartPre=/bin/evil")));
+    EXPECT_THAT(unit, Not(HasSubstr("\r")));
+  }
+  EXPECT_THAT(unit_with({{"writes", {"{folder}"}}}, {{"folder", "/srv/x\rY=1"}}), HasSubstr("\"/srv/x\\x0dY=1\""));
+}
+
+TEST(UnitText, KeepsThePurposeInItsLine) {
+  const std::string unit =
+      service_unit_text({"acme", "does\nUser=evil\r50% \\", "/usr/bin/slipway", false, Json::object(), Json::object()});
+  EXPECT_THAT(unit, HasSubstr("\nDescription=slipway: acme, does User=evil 50%%  \nAfter="));
+}
+
+TEST(PlainPaths, AreThoseThatAUnitCanName) {
+  const Json needs{{"writes", {"{folder}/x or {config.file}"}}, {"reads", {"{other}"}}};
+  EXPECT_TRUE(expect_plain_paths("acme", needs, {{"folder", "/srv/a b"}, {"third", "/srv/\n"}}));
+  const Status broken = expect_plain_paths("acme", needs, {{"config", {{"file", "/srv/\rX=1"}}}});
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().where, "spec.components.acme.config.file");
+  EXPECT_FALSE(expect_plain_paths("acme", needs, {{"other", "/srv/\x7f"}}));
 }
 
 TEST(UnitWord, KeepsOddPathsTogether) {
@@ -84,6 +121,7 @@ TEST(UnitWord, KeepsOddPathsTogether) {
   EXPECT_EQ(unit_word("/opt/50%/slipway"), "/opt/50%%/slipway");
   EXPECT_EQ(unit_word("/opt/my tools/slipway"), "\"/opt/my tools/slipway\"");
   EXPECT_EQ(unit_word("/opt/a\"b\\c"), "\"/opt/a\\\"b\\\\c\"");
+  EXPECT_EQ(unit_word("/opt/a\tb\x1b"), "\"/opt/a\\x09b\\x1b\"");
 }
 
 TEST(UnitWhileInstalled, NamesTheProgramAsSystemdReadsConditions) {

@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <slipway/result.hpp>
 
@@ -30,6 +31,12 @@ TEST(Error, OfAFullDiskSaysHowToGoOn) {
   const Error error = system_error("write", "/usr/lib/x", ENOSPC);
   EXPECT_EQ(error.code, ErrorCode::no_space);
   EXPECT_NE(error.next.find("free some space"), std::string::npos);
+}
+
+// A service's root has no CAP_DAC_OVERRIDE, and was told to become root.
+TEST(Error, OfADeniedFileSaysWhatHelpsWhoIsRootAlready) {
+  const Error error = system_error("read", "/etc/key.pem", EACCES);
+  EXPECT_NE(error.next.find(::geteuid() == 0 ? "chown root" : "sudo"), std::string::npos) << error.next;
 }
 
 TEST(Error, FromAForeignReplyQuotesIt) {

@@ -29,16 +29,5 @@ TEST(ServiceDevice, IsNotAskedForByEveryService) {
   EXPECT_TRUE(has_device(Json{{"component", "gfd"}}, sys.string()));
 }
 
-// A module that is loaded after the service has started gets a number that the rules of its cgroup do not have.
-TEST(DeviceNumbers, AreThoseOfTheClassesThatTheServiceOpens) {
-  const TempDir proc;
-  EXPECT_EQ(device_numbers({"acme*"}, proc.at("devices").string()), "") << "no such file";
-  proc.file("devices",
-            "Character devices:\n  1 mem\n195 acme\n511 acme-uvm\n 10 misc\n\nBlock devices:\n254 acme-disk\n");
-  EXPECT_EQ(device_numbers({"acme*"}, proc.at("devices").string()), "195 acme\n511 acme-uvm\n");
-  EXPECT_EQ(device_numbers({"acme", "mem"}, proc.at("devices").string()), "1 mem\n195 acme\n");
-  EXPECT_EQ(device_numbers({}, proc.at("devices").string()), "");
-}
-
 }  // namespace
 }  // namespace slipway::core
