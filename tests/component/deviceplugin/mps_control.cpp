@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for nvidia-cuda-mps-control: `-f` is the daemon, else one command on standard input. As the real one, it
-// holds a lock on control_lock, takes a second for itself as a reason to end, exits with 0 whatever the command says,
-// and says nothing of a limit that it does not take. What it was told is in log/commands; who uses it, in pipe/servers
-// and pipe/clients; pipe/no-limits: it has no memory limits, as with old drivers.
+// holds a lock on control_lock, takes a second for itself as a reason to end, listens for commands at
+// control_privileged and for clients at control, opens what has the name of its pipe, exits with 0 whatever the command
+// says, and says nothing of a limit that it does not take. What it was told is in log/commands; who uses it, in
+// pipe/servers and pipe/clients; log/no-limits: it has no memory limits, as with old drivers; log/no-start: it does not
+// start; log/slow: milliseconds that each command takes. log/asked has a line for each command.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +16,11 @@
 #include <string>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace {
@@ -22,14 +29,16 @@ std::string pipe_file(const std::string& name) {
   return std::string(std::getenv("CUDA_MPS_PIPE_DIRECTORY")) + "/" + name;
 }
 
+std::string log_file(const std::string& name) {
+  return std::string(std::getenv("CUDA_MPS_LOG_DIRECTORY")) + "/" + name;
+}
+
 std::string text_of(const std::string& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void note(const std::string& line) {
-  std::ofstream(std::string(std::getenv("CUDA_MPS_LOG_DIRECTORY")) + "/commands", std::ios::app) << line << "\n";
-}
+void note(const std::string& line) { std::ofstream(log_file("commands"), std::ios::app) << line << "\n"; }
 
 struct flock whole() {
   struct flock lock {};
@@ -38,15 +47,52 @@ struct flock whole() {
   return lock;
 }
 
+sockaddr_un address_of(const char* name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (void)std::snprintf(address.sun_path, sizeof address.sun_path, "%s", pipe_file(name).c_str());
+  return address;
+}
+
+int listen_at(const char* name) {
+  const int listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const sockaddr_un address = address_of(name);
+  ::unlink(address.sun_path);
+  constexpr int kBacklog = 128;
+  if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener, kBacklog) != 0)
+    std::perror(address.sun_path);
+  return listener;
+}
+
+/// Who listens for commands.
 pid_t daemon_pid() {
-  const int file = ::open(pipe_file("control_lock").c_str(), O_WRONLY);
-  struct flock lock = whole();
-  if (file < 0 || ::fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
-  return lock.l_pid;
+  const int connection = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const sockaddr_un address = address_of("control_privileged");
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    peer.pid = 0;
+  ::close(connection);
+  return peer.pid;
+}
+
+void serve(const sigset_t& until) {
+  pollfd wanted[] = {{listen_at("control_privileged"), POLLIN, 0},
+                     {listen_at("control"), POLLIN, 0},
+                     {::signalfd(-1, &until, SFD_CLOEXEC), POLLIN, 0}};
+  std::ofstream(pipe_file("daemon.new")) << ::getpid();
+  std::filesystem::rename(pipe_file("daemon.new"), pipe_file("daemon"));
+  while (::poll(wanted, 3, -1) > 0 && wanted[2].revents == 0)
+    for (int i = 0; i < 2; ++i)
+      if (const int connection = wanted[i].revents == 0 ? -1 : ::accept(wanted[i].fd, nullptr, nullptr);
+          connection >= 0)
+        ::close(connection);
 }
 
 int be_daemon() {
-  if (std::filesystem::exists(pipe_file("no-start"))) return 1;
+  if (std::filesystem::exists(log_file("no-start"))) return 1;
   const int file = ::open(pipe_file("control_lock").c_str(), O_WRONLY | O_CREAT, 0666);
   struct flock lock = whole();
   if (file < 0 || ::fcntl(file, F_SETLK, &lock) != 0) {
@@ -62,10 +108,8 @@ int be_daemon() {
   std::puts("Starting control daemon");
   std::fflush(stdout);
   note("started");
-  std::ofstream(pipe_file("daemon.new")) << ::getpid();
-  std::filesystem::rename(pipe_file("daemon.new"), pipe_file("daemon"));
-  int number = 0;
-  ::sigwait(&wanted, &number);
+  ::chmod(pipe_file("log").c_str(), 0777);  // follows a link
+  serve(wanted);
   std::filesystem::remove(pipe_file("daemon"));
   return 0;
 }
@@ -91,7 +135,7 @@ void obey(const std::string& command, pid_t daemon) {
   } else if (command == "quit") {
     quit(daemon);
   } else if (std::sscanf(command.c_str(), "set_default_device_pinned_mem_limit %u %uM", &index, &value) == 2) {
-    if (!std::filesystem::exists(pipe_file("no-limits")))
+    if (!std::filesystem::exists(log_file("no-limits")))
       set(command, "limit-" + std::to_string(index), std::to_string(value / 1024) + "G");
   } else if (std::sscanf(command.c_str(), "get_default_device_pinned_mem_limit %u", &index) == 1) {
     std::cout << text_of(pipe_file("limit-" + std::to_string(index)));
@@ -115,6 +159,8 @@ int main(int count, char** words) {
     std::puts("Cannot find MPS control daemon process");
     return 1;
   }
+  std::ofstream(log_file("asked"), std::ios::app) << "a command\n";
+  ::usleep(static_cast<unsigned>(std::atoi(text_of(log_file("slow")).c_str())) * 1'000U);
   obey({std::istreambuf_iterator<char>(std::cin), {}}, daemon);
   return 0;
 }

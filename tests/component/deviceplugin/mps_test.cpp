@@ -1,50 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control daemon is a stand-in (mps_control.cpp); GPUs are simulated.
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
 #include "deviceplugin/service/mps/settings.hpp"
-#include "tests/component/deviceplugin/node.hpp"
+#include "tests/component/deviceplugin/mps_node.hpp"
 
 namespace slipway {
 namespace {
 
 using slipway::testing::eventually;
-using slipway::testing::Kubelet;
-using slipway::testing::Node;
+using slipway::testing::kGpuResource;
+using slipway::testing::Mps;
 using slipway::testing::RunningService;
 using ::testing::HasSubstr;
-
-constexpr const char* kGpuResource = "nvidia.com/gpu";
-constexpr const char* kShared = "{quiet_seconds: 1, config: {version: v1, sharing: {mps: {replicas: 4}}}}";
-
-class Mps : public ::testing::Test {
- protected:
-  Mps() { ::setenv("SLIPWAY_MPS_CONTROL", SLIPWAY_MPS_STAND_IN, 1); }
-  ~Mps() override {
-    kill_daemon();
-    ::unsetenv("SLIPWAY_MPS_CONTROL");
-  }
-  pid_t daemon() const { return std::atoi(node_.host().text(kFolder + "pipe/daemon").c_str()); }
-  void kill_daemon() const {
-    if (daemon() > 0) ::kill(daemon(), SIGKILL);
-  }
-  /// Lines come through the supervisor, so that they may be there a moment later than what they tell of.
-  static bool says(const RunningService& service, const std::string& words) {
-    return eventually([&] { return service.log().find(words) != std::string::npos; });
-  }
-  /// As it says itself: kubelet may still have the list of a service that was there before.
-  bool ready(const RunningService& service) const {
-    return says(service, "the MPS control daemon is ready") && says(service, "registered with kubelet") &&
-           eventually([&] { return kubelet_.healthy(kGpuResource) == 8; });
-  }
-  std::string told() const { return node_.host().text(kFolder + "log/commands"); }
-
-  const std::string kFolder = "run/nvidia/mps/nvidia.com/gpu/";
-  Node node_{"h100x2", kShared};
-  Kubelet kubelet_{node_.plugins()};
-};
 
 TEST_F(Mps, GpusAreHandedOutOnceTheirDaemonIsReadyAndKnowsItsLimits) {
   RunningService service(node_.host(), node_.words());
@@ -65,12 +31,12 @@ TEST_F(Mps, ADaemonThatDiesIsStartedAgainAndMeanwhileNothingIsHandedOut) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   const pid_t first = daemon();
-  node_.host().put(kFolder + "pipe/no-start", "");
+  node_.host().put(kFolder + "log/no-start", "");
   ASSERT_EQ(::kill(first, SIGKILL), 0);
   ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 0; })) << service.log();
   EXPECT_EQ(kubelet_.capacity(kGpuResource), 8U);
   EXPECT_FALSE(kubelet_.allocate(kGpuResource, 1).status.ok());
-  std::filesystem::remove(node_.host().path(kFolder + "pipe/no-start"));
+  std::filesystem::remove(node_.host().path(kFolder + "log/no-start"));
   ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 8; })) << service.log();
   EXPECT_NE(daemon(), first);
   EXPECT_TRUE(says(service, "the MPS control daemon ended")) << service.log();
@@ -146,7 +112,7 @@ TEST_F(Mps, ADaemonThatIsNotWantedAnyMoreEndsWithItsLastClientAlsoAfterARestart)
 }
 
 TEST_F(Mps, ALimitThatTheDaemonDoesNotTakeIsSaid) {
-  node_.host().put(kFolder + "pipe/no-limits", "");
+  node_.host().put(kFolder + "log/no-limits", "");
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   EXPECT_TRUE(says(service, "clients get no memory limit on GPU 1")) << service.log();
@@ -156,67 +122,6 @@ TEST_F(Mps, WhatTheDaemonSaysIsInItsLog) {
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
   EXPECT_EQ(node_.host().text(kFolder + "log/control.log"), "Starting control daemon\n");
-}
-
-// Pods write in the daemon's folder. Who opened a pipe there waited for good, after a restart as well.
-TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
-  const auto lock = node_.host().path(kFolder + "pipe/control_lock");
-  std::filesystem::create_directories(lock.parent_path());
-  ASSERT_EQ(::mkfifo(lock.c_str(), 0666), 0);
-  RunningService service(node_.host(), node_.words());
-  ASSERT_TRUE(ready(service)) << service.log();
-  const pid_t first = daemon();
-  const auto other = node_.host().path(kFolder + "pipe/other");
-  ASSERT_EQ(::mkfifo(other.c_str(), 0666), 0);
-  std::filesystem::rename(other, lock);
-  EXPECT_TRUE(eventually([&] { return daemon() > 0 && daemon() != first && kubelet_.healthy(kGpuResource) == 8; }))
-      << service.log();
-  service.signal(SIGTERM);
-  EXPECT_EQ(service.exit_code(), 0) << service.log();
-}
-
-/// Another file than the daemon's, with the daemon's command line, that holds the lock: what a pod can run.
-class Impostor {
- public:
-  explicit Impostor(const std::filesystem::path& folder) : note_(folder / "pipe/daemon") {
-    const std::string file = folder / "impostor";
-    const std::string pipe = "CUDA_MPS_PIPE_DIRECTORY=" + (folder / "pipe").string();
-    const std::string log = "CUDA_MPS_LOG_DIRECTORY=" + (folder / "impostor-log").string();
-    for (const char* name : {"pipe", "impostor-log"}) std::filesystem::create_directories(folder / name);
-    std::filesystem::copy_file(SLIPWAY_MPS_STAND_IN, file);
-    std::string name = SLIPWAY_MPS_STAND_IN;
-    std::string option = "-f";
-    char* const argv[] = {name.data(), option.data(), nullptr};
-    char* const environment[] = {const_cast<char*>(pipe.c_str()), const_cast<char*>(log.c_str()), nullptr};
-    EXPECT_EQ(::posix_spawn(&pid_, file.c_str(), nullptr, nullptr, argv, environment), 0);
-    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(note_); }));
-  }
-  ~Impostor() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    std::filesystem::remove(note_);
-  }
-  Impostor(const Impostor&) = delete;
-  Impostor& operator=(const Impostor&) = delete;
-  bool alive() const { return ::waitpid(pid_, nullptr, WNOHANG) == 0; }
-
- private:
-  std::filesystem::path note_;
-  pid_t pid_ = -1;
-};
-
-TEST_F(Mps, AProcessThatOnlyLooksLikeTheDaemonIsNotStoppedForIt) {
-  const Impostor impostor(node_.host().path(kFolder));
-  RunningService service(node_.host(), node_.words());
-  ASSERT_TRUE(ready(service)) << service.log();
-  service.signal(SIGKILL);
-  (void)service.exit_code();
-  node_.spec("{quiet_seconds: 1}");
-  RunningService next(node_.host(), node_.words());
-  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 2; })) << next.log();
-  next.signal(SIGTERM);
-  EXPECT_EQ(next.exit_code(), 0) << next.log();
-  EXPECT_TRUE(impostor.alive());
 }
 
 // An upgrade of the driver replaces the file; clients of the daemon go on.

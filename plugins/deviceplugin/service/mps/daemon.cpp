@@ -6,10 +6,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
-#include <thread>
 
-#include <sys/wait.h>
-#include <unistd.h>
+#include "deviceplugin/service/mps/pipe_folder.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -17,175 +15,233 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAnswerLimit{5'000};  // it takes 50 ms; a machine under load is no reason to end work
-constexpr milliseconds kStartLimit{30'000};
+constexpr milliseconds kSilenceLimit{30'000};
 constexpr milliseconds kStartStep{200};
-constexpr milliseconds kAskEvery{300'000};     // each question is five lines in its log
-constexpr milliseconds kAskOftenEvery{5'000};  // where its process cannot be watched
+constexpr milliseconds kAskEvery{300'000};         // each question is five lines in its log
+constexpr milliseconds kAskSilentOneEvery{5'000};  // once it did not answer
 constexpr milliseconds kFirstDaemonBackOff{1'000};
 constexpr milliseconds kLongestDaemonBackOff{60'000};
-constexpr int kDaemonEndSteps = 50;
-constexpr milliseconds kDaemonEndStep{100};
+constexpr milliseconds kDaemonEndLimit{5'000};
+constexpr std::size_t kMostServers = 64;  // one for each user of its clients, of which there are 60 at most
 
 bool has_digit(const std::string& text) { return text.find_first_of("0123456789") != std::string::npos; }
 
+bool is_process_id(const std::string& word) {
+  constexpr std::size_t kMostDigits = 10;
+  return word.size() <= kMostDigits && word.find_first_not_of("0123456789") == std::string::npos;
+}
+
+Error gone_error(const std::string& what) {
+  return {.code = ErrorCode::not_found,
+          .what = what,
+          .where = {},
+          .next = "see its log: `journalctl -u 'slipway-mps-*'`, or log/control.log beside its pipes",
+          .details = {}};
+}
+
+/// Pods write in that folder, and whoever takes it from the daemon ends MPS for all clients.
+Error taken_error(const std::string& what, const std::string& folder) {
+  return {.code = ErrorCode::denied,
+          .what = what,
+          .where = folder,
+          .next = "look for the pod that writes in " + folder,
+          .details = {}};
+}
+
 }  // namespace
+
+std::string words_of(const Error& error) {
+  return error.what + (error.where.empty() ? "" : ": " + error.where) +
+         (error.next.empty() ? "" : " (" + error.next + ")");
+}
 
 MpsDaemon::MpsDaemon(MpsProgram program, std::string resource, Log log)
     : program_(std::move(program)), resource_(std::move(resource)), log_(std::move(log)) {}
 
-MpsDaemon::~MpsDaemon() { (void)stop_when_idle(); }
-
-void MpsDaemon::tick(const MpsSettings& settings, Clock::time_point now) {
-  if (state_ != State::stopped && gone()) failed("the MPS control daemon ended", now);
+void MpsDaemon::tick(const MpsSettings& settings, const MpsBudget& budget) {
+  const auto now = Clock::now();
+  if (const Status holds = usable(); !holds) return failed(holds.error(), budget);
   if (state_ == State::ready && told_ != settings) next_ = now;
-  if (now < next_) return;
-  switch (state_) {
-    case State::stopped:
-      start(now);
-      break;
-    case State::starting:
-      next_ = now + kStartStep;
-      if (answers())
-        configure(settings, now);
-      else if (now - started_ > kStartLimit)
-        failed("the MPS control daemon does not answer", now);
-      break;
-    case State::ready:
-      next_ = now + kAskOftenEvery;
-      if (answers())
-        configure(settings, now);
-      else if (now - silent_since_.value_or(now) > kStartLimit)
-        failed("the MPS control daemon does not answer any more", now);
-      else if (!silent_since_)
-        silent_since_ = now;
+  if (now < next_ || budget.spent()) return;
+  if (state_ == State::stopped) {
+    if (const Status started = start(now); !started) failed(started.error(), budget);
+    return;
+  }
+  Status told = reachable();
+  if (told) told = tell_settings(settings, budget);
+  if (told) return settled(settings, now);
+  next_ = now;
+  if (!budget.spent()) next_ += state_ == State::starting ? kStartStep : kAskSilentOneEvery;
+  if (lost(told.error(), now)) failed(told.error(), budget);
+}
+
+/// It is not known to have ended, or to be out of its clients' reach.
+Status MpsDaemon::usable() {
+  if (state_ == State::stopped) return {};
+  if (child_ > 0 && child_ended(child_, {})) {
+    child_ = 0;
+    return gone_error("the MPS control daemon ended");
+  }
+  if (!process_) return {};
+  if (!process_.alive()) return gone_error("the MPS control daemon ended");
+  if (lock_holder(program_, resource_).pid() == process_.pid()) return {};
+  return taken_error("somebody took the lock of the MPS control daemon away", program_.pipe_folder(resource_));
+}
+
+/// Its sockets are its own.
+Status MpsDaemon::reachable() {
+  if (!process_) process_ = find_daemon(program_, resource_);
+  const Error silence{.code = ErrorCode::timed_out, .what = "the MPS control daemon does not answer"};
+  if (!process_) return silence;
+  switch (listener(program_, resource_, process_)) {
+    case MpsListener::daemon:
+      return {};
+    case MpsListener::nobody:
+      return silence;
+    case MpsListener::other:
       break;
   }
+  return taken_error("somebody put another socket in the place of the MPS control daemon's",
+                     program_.pipe_folder(resource_));
 }
 
-bool MpsDaemon::answers() const {
-  return tell_mps_daemon(program_, resource_, "get_default_active_thread_percentage", kAnswerLimit).ok();
+Result<std::string> MpsDaemon::tell(const std::string& command, const MpsBudget& budget) const {
+  if (budget.spent())
+    return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon takes long to answer", .where = command};
+  return tell_mps_daemon(program_, resource_, command, std::min(kAnswerLimit, budget.left()));
 }
 
-/// Its process is known to have ended.
-bool MpsDaemon::gone() {
-  if (child_ > 0 && ::waitpid(child_, nullptr, WNOHANG) == child_) {
-    ended();
-    return true;
-  }
-  return pid_ > 0 && running_mps_daemon(program_, resource_) != pid_;
-}
-
-void MpsDaemon::ended() { child_ = pid_ = 0; }
-
-void MpsDaemon::start(Clock::time_point now) {
-  started_ = now;
+Status MpsDaemon::start(Clock::time_point now) {
+  SLIPWAY_CHECK(make_mps_folders(program_, resource_));
+  if (take_over()) return {};
+  end_mps_daemons(program_, resource_);
+  SLIPWAY_CHECK(renew_pipe_folder(program_.pipe_folder(resource_)));
+  SLIPWAY_CHECK(make_mps_folders(program_, resource_));
+  SLIPWAY_TRY(child, start_mps_daemon(program_, resource_));
+  child_ = child;
+  silent_since_ = now;
   next_ = now + kStartStep;
-  if (const Status made = make_mps_folders(program_, resource_); !made)
-    return failed(made.error().what + " " + made.error().where, now);
-  if (!take_over()) {
-    if (const Status cleared = clear_mps_lock(program_, resource_); !cleared)
-      return failed(cleared.error().what + " " + cleared.error().where, now);
-    const auto child = start_mps_daemon(program_, resource_);
-    if (!child) return failed(child.error().what, now);
-    child_ = *child;
-  }
   state_ = State::starting;
+  return {};
 }
 
 bool MpsDaemon::take_over() {
-  if (running_mps_daemon(program_, resource_) == 0 && !answers()) return false;
+  process_ = find_daemon(program_, resource_);
+  if (!process_) return false;
   log_("info", resource_ + ": took over the MPS control daemon that runs");
-  pid_ = running_mps_daemon(program_, resource_);
-  started_ = Clock::now();
+  renew_devices(program_, resource_);
+  silent_since_ = Clock::now();
   state_ = State::starting;
   return true;
 }
 
 /// It says nothing when it does not take a limit, and exits with 0; asked, it then has none. Its answer is in whole
 /// gigabytes, so that one that it has is set again: that counts for the servers to come only.
-bool MpsDaemon::set_memory_limit(const MpsSettings::Limit& limit) const {
+Status MpsDaemon::set_memory_limit(const MpsSettings::Limit& limit, const MpsBudget& budget) const {
   const std::string index = std::to_string(limit.index);
-  const auto set = tell_mps_daemon(program_, resource_, memory_command(limit), kAnswerLimit);
-  const auto now = tell_mps_daemon(program_, resource_, "get_default_device_pinned_mem_limit " + index, kAnswerLimit);
-  return set && now && !now->empty() && has_digit(now->substr(0, 1));
+  const auto set = tell(memory_command(limit), budget);
+  if (!set && set.error().code == ErrorCode::timed_out) return set.error();
+  const auto now = tell("get_default_device_pinned_mem_limit " + index, budget);
+  if (!now && now.error().code == ErrorCode::timed_out) return now.error();
+  // Drivers of the 470 branch have no memory limit; the rest of MPS works there.
+  if (!set || !now || now->empty() || !has_digit(now->substr(0, 1)))
+    log_("warning",
+         resource_ + ": clients get no memory limit on GPU " + index + ": the MPS control daemon does not take it");
+  return {};
 }
 
-Status MpsDaemon::set_threads(unsigned percentage) const {
-  SLIPWAY_CHECK(tell_mps_daemon(program_, resource_, threads_command(percentage), kAnswerLimit));
-  SLIPWAY_TRY(now, tell_mps_daemon(program_, resource_, "get_default_active_thread_percentage", kAnswerLimit));
+Status MpsDaemon::set_threads(unsigned percentage, const MpsBudget& budget) const {
+  SLIPWAY_CHECK(tell(threads_command(percentage), budget));
+  SLIPWAY_TRY(now, tell("get_default_active_thread_percentage", budget));
   if (std::abs(std::atof(now.c_str()) - percentage) < 1) return {};
-  return Error{.code = ErrorCode::io,
+  return Error{.code = ErrorCode::invalid,
                .what = "the MPS control daemon gives its clients " + now + " % of the threads, not " +
                        std::to_string(percentage)};
 }
 
-void MpsDaemon::configure(const MpsSettings& settings, Clock::time_point now) {
-  if (told_ != settings) {
-    for (const MpsSettings::Limit& limit : settings.limits)
-      // Drivers of the 470 branch have no memory limit; the rest of MPS works there.
-      if (limit.memory_mib > 0 && !set_memory_limit(limit))
-        log_("warning", resource_ + ": clients get no memory limit on GPU " + std::to_string(limit.index) +
-                            ": the MPS control daemon does not take it");
-    if (const Status set = set_threads(settings.thread_percentage); !set) return failed(set.error().what, now);
+Status MpsDaemon::answers(const MpsBudget& budget) const {
+  if (tell("get_default_active_thread_percentage", budget)) return {};
+  return Error{.code = ErrorCode::timed_out, .what = "the MPS control daemon does not answer any more"};
+}
+
+/// Goes on where the turn before had no time left.
+Status MpsDaemon::tell_settings(const MpsSettings& settings, const MpsBudget& budget) {
+  if (told_ == settings) return answers(budget);
+  if (telling_ != settings) {
+    telling_ = settings;
+    limits_told_ = 0;
   }
+  for (; limits_told_ < settings.limits.size(); ++limits_told_)
+    if (const MpsSettings::Limit& limit = settings.limits[limits_told_]; limit.memory_mib > 0)
+      SLIPWAY_CHECK(set_memory_limit(limit, budget));
+  return set_threads(settings.thread_percentage, budget);
+}
+
+void MpsDaemon::settled(const MpsSettings& settings, Clock::time_point now) {
   if (state_ != State::ready) log_("info", resource_ + ": the MPS control daemon is ready");
-  pid_ = running_mps_daemon(program_, resource_);
-  next_ = now + (pid_ > 0 ? kAskEvery : kAskOftenEvery);
+  next_ = now + kAskEvery;
   told_ = settings;
+  telling_.reset();
   problem_.clear();
   back_off_ = {};
   silent_since_.reset();
   state_ = State::ready;
 }
 
-void MpsDaemon::failed(const std::string& why, Clock::time_point now) {
-  if (problem_ != why) log_("warning", resource_ + ": " + why + ", starting it again");
-  stop();
-  problem_ = why;
-  told_.reset();
+/// It is of no use to new clients, and that is no passing silence.
+bool MpsDaemon::lost(const Error& why, Clock::time_point now) {
+  if (why.code != ErrorCode::timed_out && why.code != ErrorCode::io) return true;
+  if (!silent_since_) silent_since_ = now;
+  return now - *silent_since_ > kSilenceLimit;
+}
+
+void MpsDaemon::failed(const Error& why, const MpsBudget& budget) {
+  const std::string words = words_of(why);
+  if (problem_ != words) log_("warning", resource_ + ": " + words + "; it is started again");
+  stop(budget);
+  problem_ = words;
   back_off_ = std::min(std::max(2 * back_off_, kFirstDaemonBackOff), kLongestDaemonBackOff);
-  next_ = now + back_off_;
+  next_ = Clock::now() + back_off_;
 }
 
 /// A server outlives its clients; it is they who would lose their work.
-bool MpsDaemon::has_clients(const std::string& servers) const {
-  std::istringstream lines(servers);
+bool MpsDaemon::has_clients(const MpsBudget& budget) const {
+  const auto servers = tell("get_server_list", budget);
+  if (!servers) return true;
+  std::istringstream lines(*servers);
+  std::size_t count = 0;
   for (std::string server; lines >> server;) {
-    const auto clients = tell_mps_daemon(program_, resource_, "get_client_list " + server, kAnswerLimit);
+    if (++count > kMostServers || !is_process_id(server)) return true;
+    const auto clients = tell("get_client_list " + server, budget);
     if (!clients || has_digit(*clients)) return true;
   }
   return false;
 }
 
-bool MpsDaemon::stop_when_idle() {
-  if (state_ == State::stopped || gone()) {
-    state_ = State::stopped;
-    return true;
-  }
-  const auto servers = tell_mps_daemon(program_, resource_, "get_server_list", kAnswerLimit);
-  if (!servers || has_clients(*servers)) return false;
-  stop();
+bool MpsDaemon::stop_when_idle(const MpsBudget& budget) {
+  if (state_ == State::stopped) return true;
+  if (budget.spent()) return false;
+  Status holds = usable();
+  if (holds) holds = reachable();
+  if (holds) silent_since_.reset();
+  if (holds ? has_clients(budget) : !lost(holds.error(), Clock::now())) return false;
+  if (!holds) log_("warning", resource_ + ": " + words_of(holds.error()) + "; it is ended");
+  stop(budget);
   return true;
 }
 
-void MpsDaemon::stop() {
-  const pid_t holder = running_mps_daemon(program_, resource_);
-  const pid_t pid = holder > 0 ? holder : child_;
-  if (pid > 0) {
-    // Without the lock no command finds it.
-    if (holder > 0) (void)tell_mps_daemon(program_, resource_, "quit", kAnswerLimit);
-    for (int i = 0;
-         i < kDaemonEndSteps && holder > 0 && !gone() && (child_ > 0 || running_mps_daemon(program_, resource_) == pid);
-         ++i)
-      std::this_thread::sleep_for(kDaemonEndStep);
-    // A session of its own, with its servers.
-    if (child_ > 0 || running_mps_daemon(program_, resource_) == pid)
-      ::kill(::getsid(pid) == pid ? -pid : pid, SIGKILL);
-    if (child_ > 0) ::waitpid(child_, nullptr, 0);
-  }
-  ended();
+void MpsDaemon::stop(const MpsBudget& budget) {
+  if (process_ && listener(program_, resource_, process_) == MpsListener::daemon && tell("quit", budget))
+    (void)process_.ends(kDaemonEndLimit);
+  process_.kill();
+  if (child_ > 0 && !process_) MpsProcess::of(child_).kill();
+  end_mps_daemons(program_, resource_);
+  if (child_ > 0) (void)child_ended(child_, kDaemonEndLimit);
+  child_ = 0;
+  process_ = {};
   state_ = State::stopped;
   told_.reset();
+  telling_.reset();
   silent_since_.reset();
   next_ = {};
   problem_ = "the MPS control daemon was stopped";

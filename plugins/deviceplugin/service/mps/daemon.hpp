@@ -7,30 +7,34 @@
 #include <optional>
 #include <string>
 
+#include "deviceplugin/service/mps/command.hpp"
+#include "deviceplugin/service/mps/process.hpp"
 #include "deviceplugin/service/mps/program.hpp"
 #include "deviceplugin/service/mps/settings.hpp"
 
 namespace slipway::deviceplugin {
 
-/// Used by one thread. A daemon that an earlier process of this service left running is taken over with its clients.
+/// "what: where (what to do)", on a line.
+std::string words_of(const Error& error);
+
+/// Used by one thread. A daemon that an earlier process of this service left running is taken over with its clients, if
+/// its process is known for one: what merely answers is not.
 class MpsDaemon {
  public:
   using Clock = std::chrono::steady_clock;
   using Log = std::function<void(const char* level, const std::string& text)>;
 
   MpsDaemon(MpsProgram program, std::string resource, Log log);
-  ~MpsDaemon();  ///< ends it when it surely has no clients; else it goes on, to be taken over
   MpsDaemon(const MpsDaemon&) = delete;
   MpsDaemon& operator=(const MpsDaemon&) = delete;
 
-  /// One step: starts it, asks whether it is there, tells it what it should know. Takes seconds when it hangs.
-  void tick(const MpsSettings& settings, Clock::time_point now);
+  /// One step: starts it, asks whether it is there, tells it what it should know; what the budget leaves no time for
+  /// goes on in the next one. Starting and stopping take seconds more when systemd or the daemon hangs.
+  void tick(const MpsSettings& settings, const MpsBudget& budget);
   /// Makes one that runs already this one's. @return false: there is none
   bool take_over();
-  /// Ends it when it says that it has no clients. @return false: it goes on
-  bool stop_when_idle();
-  /// Ends it, with its clients.
-  void stop();
+  /// Ends it when it says that it has no clients, or can be of no use to any. @return false: it goes on
+  bool stop_when_idle(const MpsBudget& budget);
 
   bool runs() const { return state_ != State::stopped; }
   bool ready() const { return state_ == State::ready; }
@@ -38,26 +42,31 @@ class MpsDaemon {
 
  private:
   enum class State { stopped, starting, ready };
-  bool answers() const;
-  bool gone();
-  bool has_clients(const std::string& servers) const;
-  bool set_memory_limit(const MpsSettings::Limit& limit) const;
-  Status set_threads(unsigned percentage) const;
-  void start(Clock::time_point now);
-  void configure(const MpsSettings& settings, Clock::time_point now);
-  void failed(const std::string& why, Clock::time_point now);
-  void ended();
+  Status usable();
+  Status reachable();
+  bool lost(const Error& why, Clock::time_point now);
+  Status answers(const MpsBudget& budget) const;
+  Result<std::string> tell(const std::string& command, const MpsBudget& budget) const;
+  Status tell_settings(const MpsSettings& settings, const MpsBudget& budget);
+  Status set_memory_limit(const MpsSettings::Limit& limit, const MpsBudget& budget) const;
+  Status set_threads(unsigned percentage, const MpsBudget& budget) const;
+  bool has_clients(const MpsBudget& budget) const;
+  Status start(Clock::time_point now);
+  void settled(const MpsSettings& settings, Clock::time_point now);
+  void failed(const Error& why, const MpsBudget& budget);
+  void stop(const MpsBudget& budget);
 
   MpsProgram program_;
   std::string resource_;
   Log log_;
   State state_ = State::stopped;
-  pid_t child_ = 0;  ///< 0: systemd's, or an earlier process's
-  pid_t pid_ = 0;    ///< 0: not known yet, or none can be told
+  pid_t child_ = 0;     ///< to take note of its end; 0: systemd's, or an earlier process's
+  MpsProcess process_;  ///< none: it is not known yet
   std::optional<MpsSettings> told_;
+  std::optional<MpsSettings> telling_;
+  std::size_t limits_told_ = 0;  ///< of telling_
   std::string problem_ = "the MPS control daemon has not been started yet";
   Clock::time_point next_;
-  Clock::time_point started_;
   std::optional<Clock::time_point> silent_since_;
   std::chrono::milliseconds back_off_{0};
 };

@@ -11,6 +11,8 @@ namespace {
 
 constexpr const char* kGpusFile = "/gpus";
 constexpr std::chrono::seconds kLeaveEvery{5};
+// A watchdog ends a service whose turns take 90 s.
+constexpr std::chrono::milliseconds kCommandsOfATurn{10'000};
 
 /// "nvidia.com/gpu" for each such folder.
 std::vector<std::string> resources_below(const Host& host, const std::string& mps_root) {
@@ -38,7 +40,8 @@ MpsDaemons::MpsDaemons(const Host& host, MpsDaemon::Log log, SetExclusive set_ex
 
 std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, MpsSettings>& wanted,
                                                     const std::string& driver_root, const std::string& mps_root) {
-  take_over_unwanted(wanted, driver_root, mps_root);
+  const MpsBudget budget(kCommandsOfATurn);
+  take_over_unwanted(wanted, driver_root, mps_root, budget);
   for (auto& [name, daemon] : daemons_)
     if (daemon && !wanted.contains(name)) leaving_[name] = std::move(daemon);
   for (auto& [name, daemon] : leaving_)
@@ -47,7 +50,7 @@ std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, 
   std::erase_if(leaving_, [](const auto& each) { return !each.second; });
   if (const auto now = MpsDaemon::Clock::now(); !leaving_.empty() && now >= next_leave_) {
     next_leave_ = now + kLeaveEvery;
-    std::erase_if(leaving_, [](const auto& each) { return each.second->stop_when_idle(); });
+    std::erase_if(leaving_, [&budget](const auto& each) { return each.second->stop_when_idle(budget); });
   }
   std::set<std::string> wanted_gpus;
   gpus_.clear();
@@ -58,18 +61,20 @@ std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, 
   std::erase_if(exclusive_,
                 [&](const std::string& gpu) { return !wanted_gpus.contains(gpu) && set_exclusive_(gpu, false).ok(); });
   std::map<std::string, std::string> unready;
-  for (const auto& [name, settings] : wanted) {
+  for (const std::string& name : in_turn(wanted)) {
+    const MpsSettings& settings = wanted.at(name);
     std::unique_ptr<MpsDaemon>& daemon = daemons_[name];
     if (!daemon) {
       auto program = find_mps_program(host_, driver_root, mps_root);
       if (!program) {
-        unready[name] = program.error().what;
+        unready[name] = words_of(program.error());
         continue;
       }
       daemon = std::make_unique<MpsDaemon>(std::move(*program), name, log_);
     }
     make_exclusive(settings);
-    daemon->tick(settings, MpsDaemon::Clock::now());
+    if (budget.spent() && first_.empty()) first_ = name;
+    if (!budget.spent()) daemon->tick(settings, budget);
     if (daemon->ready())
       record_gpus(name, settings, mps_root);
     else
@@ -78,17 +83,31 @@ std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, 
   return unready;
 }
 
+/// First the one that the turn before had no time for.
+std::vector<std::string> MpsDaemons::in_turn(const std::map<std::string, MpsSettings>& wanted) {
+  std::vector<std::string> names;
+  for (const auto& [name, settings] : wanted) names.push_back(name);
+  std::ranges::rotate(names, std::ranges::lower_bound(names, first_));
+  first_.clear();
+  return names;
+}
+
 /// Once: daemons whose resource is not shared by MPS any more since the service ran last.
 void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsSettings>& wanted, const std::string& driver_root,
-                                    const std::string& mps_root) {
+                                    const std::string& mps_root, const MpsBudget& budget) {
   if (std::exchange(looked_for_others_, true)) return;
   const std::vector<std::string> resources = resources_below(host_, mps_root);
   if (resources.empty()) return;
   const auto program = find_mps_program(host_, driver_root, mps_root);
   for (const std::string& name : resources) {
-    if (!program || wanted.contains(name)) continue;
+    if (!program || wanted.contains(name) || leaving_.contains(name)) continue;
+    if (budget.spent()) looked_for_others_ = false;  // the next turn goes on
+    if (budget.spent()) return;
     auto daemon = std::make_unique<MpsDaemon>(*program, name, log_);
-    if (!daemon->take_over()) continue;
+    if (!daemon->take_over()) {
+      end_mps_daemons(*program, name);  // what no client and no command finds any more
+      continue;
+    }
     leaving_[name] = std::move(daemon);
     const std::vector<std::string> gpus = lines_of(host_.read(mps_root + "/" + name + kGpusFile).value_or(""));
     exclusive_.insert(gpus.begin(), gpus.end());
@@ -115,9 +134,17 @@ void MpsDaemons::record_gpus(const std::string& name, const MpsSettings& setting
   for (const std::string& gpu : settings.gpus) out << gpu << "\n";
 }
 
+MpsDaemons::~MpsDaemons() {
+  const MpsBudget budget(kCommandsOfATurn);
+  for (auto* const all : {&daemons_, &leaving_})
+    for (auto& [name, daemon] : *all)
+      if (daemon) (void)daemon->stop_when_idle(budget);
+}
+
 void MpsDaemons::release() {
+  const MpsBudget budget(kCommandsOfATurn);
   for (auto& [name, daemon] : daemons_)
-    if (daemon && !daemon->stop_when_idle())
+    if (daemon && !daemon->stop_when_idle(budget))
       log_("info", name + ": the MPS control daemon goes on with its clients, and their GPUs stay in use");
   std::erase_if(exclusive_, [this](const std::string& gpu) { return !in_use(gpu) && set_exclusive_(gpu, false).ok(); });
 }

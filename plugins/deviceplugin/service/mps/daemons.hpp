@@ -20,6 +20,9 @@ class MpsDaemons {
   using SetExclusive = std::function<Status(const std::string& gpu, bool exclusive)>;
 
   MpsDaemons(const Host& host, MpsDaemon::Log log, SetExclusive set_exclusive);
+  ~MpsDaemons();  ///< ends those that surely have no clients; others go on, to be taken over
+  MpsDaemons(const MpsDaemons&) = delete;
+  MpsDaemons& operator=(const MpsDaemons&) = delete;
 
   /// Starts, keeps and ends daemons, also those that an earlier process of this service left. @return why a resource
   /// cannot be handed out yet, by resource
@@ -30,7 +33,8 @@ class MpsDaemons {
 
  private:
   void take_over_unwanted(const std::map<std::string, MpsSettings>& wanted, const std::string& driver_root,
-                          const std::string& mps_root);
+                          const std::string& mps_root, const MpsBudget& budget);
+  std::vector<std::string> in_turn(const std::map<std::string, MpsSettings>& wanted);
   void make_exclusive(const MpsSettings& settings);
   void record_gpus(const std::string& name, const MpsSettings& settings, const std::string& mps_root);
   bool in_use(const std::string& gpu) const;
@@ -42,6 +46,7 @@ class MpsDaemons {
   std::map<std::string, std::unique_ptr<MpsDaemon>> leaving_;  ///< not wanted any more, with clients
   MpsDaemon::Clock::time_point next_leave_;
   bool looked_for_others_ = false;
+  std::string first_;                                         ///< of the next turn
   std::map<std::string, std::vector<std::string>> recorded_;  ///< GPUs of a resource's daemon, for the next process
   std::set<std::pair<std::string, std::string>> gpus_;        ///< resource and UUID
   std::set<std::string> exclusive_;                           ///< UUIDs

@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/service/mps/program.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
 #include <slipway/trusted_owner.hpp>
 
+#include "deviceplugin/service/mps/command.hpp"
+#include "deviceplugin/service/mps/process.hpp"
+#include "deviceplugin/service/mps/unit.hpp"
+
 namespace slipway::deviceplugin {
 namespace {
 
 constexpr const char* kProgram = "/usr/bin/nvidia-cuda-mps-control";
-constexpr const char* kSlice = "slipway-mps.slice";
-constexpr const char* kLock = "/control_lock";
-constexpr std::chrono::milliseconds kSystemdLimit{10'000};
-constexpr std::size_t kMostAnswerBytes = 256 << 10;  // a list of servers or clients has a number for each
+constexpr std::chrono::milliseconds kSystemdLimit{15'000};  // a unit has 10 s to end
+constexpr std::chrono::milliseconds kEndLimit{5'000};
 // Mounts the shared folder over the daemon's own /dev/shm: its clients see the same one.
 constexpr const char* kWithShm = R"(mount --bind "$1" /dev/shm && shift && exec "$@")";
 
@@ -40,27 +37,32 @@ std::vector<std::string> environment_of(const MpsProgram& program, const std::st
   return all;
 }
 
+MpsUnit unit_of(const MpsProgram& program, const std::string& resource) {
+  return {.resource = resource,
+          .environment = environment_of(program, resource),
+          .argv = {program.path, "-f"},
+          .pipe_folder = program.pipe_folder(resource),
+          .log_folder = program.log_folder(resource),
+          .shm_folder = program.shm_folder()};
+}
+
+Result<CommandOutput> run_systemd_tool(std::vector<std::string> argv) {
+  return run_command(std::move(argv), {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, "", kSystemdLimit);
+}
+
 /// A transient unit: neither a restart of the service's unit nor the end of its process touches it.
-Status start_unit(const MpsProgram& program, const std::string& resource, const std::vector<std::string>& argv) {
-  std::string unit = "slipway-mps-" + resource;
-  std::ranges::replace(unit, '/', '-');
-  std::vector<std::string> words{"systemd-run",
-                                 "--quiet",
-                                 "--collect",
-                                 "--no-ask-password",
-                                 "--unit=" + unit,
-                                 std::string("--slice=") + kSlice,
-                                 "--description=slipway: MPS control daemon of " + resource,
-                                 "--property=TimeoutStopSec=10"};
-  for (const std::string& each : environment_of(program, resource)) words.push_back("--setenv=" + each);
-  words.emplace_back("--");
-  words.insert(words.end(), argv.begin(), argv.end());
-  SLIPWAY_TRY(output, run(std::move(words), {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, "", kSystemdLimit));
-  if (output.ended && output.status == 0) return {};
+Status start_unit(const MpsUnit& unit) {
+  CommandOutput output;
+  for (const bool newest : {true, false}) {
+    SLIPWAY_TRY(ran, run_systemd_tool(systemd_run_words(unit, newest)));
+    if (ran.ended && ran.status == 0) return {};
+    output = std::move(ran);
+    if (!output.ended || output.text.find("nknown") == std::string::npos) break;  // "Unknown assignment: …"
+  }
   return Error{.code = ErrorCode::io,
-               .what = "systemd does not start " + unit + ".service: " + output.text,
-               .where = unit + ".service",
-               .next = "look at `systemctl status " + unit + ".service` and `journalctl -u " + unit + ".service`"};
+               .what = "systemd does not start " + unit.name() + ": " + output.text,
+               .where = unit.name(),
+               .next = "look at `systemctl status " + unit.name() + "` and `journalctl -u " + unit.name() + "`"};
 }
 
 /// Takes off the marks by which the supervisor finds and ends what its worker started: the first to be killed when
@@ -110,9 +112,8 @@ Status mount_shm(const std::string& path) {
   const std::string options = shm_size();
   if (systemd_runs()) {
     // The service's own mounts are seen by nobody else: its unit has a mount namespace.
-    SLIPWAY_TRY(output, run({"systemd-mount", "--quiet", "--no-ask-password", "--collect", "--type=tmpfs",
-                             "--options=nosuid,nodev,noexec,relatime," + options, "shm", path},
-                            {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, "", kSystemdLimit));
+    SLIPWAY_TRY(output, run_systemd_tool({"systemd-mount", "--quiet", "--no-ask-password", "--collect", "--type=tmpfs",
+                                          "--options=nosuid,nodev,noexec,relatime," + options, "shm", path}));
     if (output.ended && output.status == 0) return {};
     return Error{.code = ErrorCode::io,
                  .what = "systemd does not mount a tmpfs at " + path + ": " + output.text,
@@ -154,10 +155,6 @@ Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_
 Status make_mps_folders(const MpsProgram& program, const std::string& resource) {
   for (const std::string& path : {program.pipe_folder(resource), program.log_folder(resource), program.shm_folder()})
     SLIPWAY_CHECK(make_folder(path));
-  // The daemon and its commands would wait for a pipe, and follow a link.
-  struct stat lock {};
-  if (::lstat((program.pipe_folder(resource) + kLock).c_str(), &lock) == 0 && !S_ISREG(lock.st_mode))
-    SLIPWAY_CHECK(clear_mps_lock(program, resource));
   // Containers may use the pipes only when they bear their label.
   constexpr std::string_view kLabel = "system_u:object_r:container_file_t:s0";
   struct stat selinux {};
@@ -167,48 +164,44 @@ Status make_mps_folders(const MpsProgram& program, const std::string& resource) 
   return program.live ? mount_shm(program.shm_folder()) : Status();
 }
 
-pid_t running_mps_daemon(const MpsProgram& program, const std::string& resource) {
-  // Containers write in that folder, so what has the name may be a pipe, which waits for who opens it, or a link.
-  const Fd place(::open((program.pipe_folder(resource) + kLock).c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
-  struct stat info {};
-  if (!place || ::fstat(place.get(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
-  const Fd file(
-      ::open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (!file || ::fcntl(file.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK || lock.l_pid <= 0) return 0;
-  return is_daemon(program, lock.l_pid) ? lock.l_pid : 0;
+void end_mps_daemons(const MpsProgram& program, const std::string& resource) {
+  // With what its cgroup has; nothing to do for systemd where there is no such unit.
+  if (program.live && systemd_runs())
+    (void)run_systemd_tool({"systemctl", "--quiet", "--no-ask-password", "stop", unit_of(program, resource).name()});
+  const std::vector<MpsProcess> left = daemons_of(program, resource);
+  for (const MpsProcess& each : left) each.kill();
+  for (const MpsProcess& each : left) (void)each.ends(kEndLimit);
 }
 
-Status clear_mps_lock(const MpsProgram& program, const std::string& resource) {
-  const std::string path = program.pipe_folder(resource) + kLock;
-  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-  if (errno == EISDIR && ::rmdir(path.c_str()) == 0) return {};
-  return system_error("remove", path, errno);
+void renew_devices(const MpsProgram& program, const std::string& resource) {
+  if (!program.live || !systemd_runs()) return;
+  std::vector<std::string> words{"systemctl", "--quiet",      "--no-ask-password",
+                                 "--runtime", "set-property", unit_of(program, resource).name()};
+  for (const std::string& each : device_properties()) words.push_back(each);
+  (void)run_systemd_tool(std::move(words));
 }
 
 Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& resource) {
+  if (program.live && systemd_runs()) {
+    SLIPWAY_CHECK(start_unit(unit_of(program, resource)));
+    return 0;
+  }
   std::vector<std::string> argv{program.path, "-f"};
   if (program.live)
     argv = {"unshare", "-m", "--propagation",      "private",    "sh", "-c",
             kWithShm,  "sh", program.shm_folder(), program.path, "-f"};
-  if (program.live && systemd_runs()) {
-    SLIPWAY_CHECK(start_unit(program, resource, argv));
-    return 0;
-  }
   const std::string path = program.log_folder(resource) + "/control.log";
   (void)::rename(path.c_str(), (path + ".old").c_str());
   const Fd log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!log) return system_error("make", path, errno);
-  SLIPWAY_TRY(pid, spawn(std::move(argv), environment_of(program, resource), -1, log.get()));
+  SLIPWAY_TRY(pid, start_command(std::move(argv), environment_of(program, resource), -1, log.get()));
   leave_worker(pid);
   return pid;
 }
 
 Result<std::string> tell_mps_daemon(const MpsProgram& program, const std::string& resource, const std::string& command,
                                     std::chrono::milliseconds limit) {
-  SLIPWAY_TRY(output, run({program.path}, environment_of(program, resource), command, limit));
+  SLIPWAY_TRY(output, run_command({program.path}, environment_of(program, resource), command, limit));
   if (output.ended && output.status == 0) return output.text;
   if (!output.ended)
     return Error{.code = ErrorCode::timed_out,

@@ -25,26 +25,24 @@ struct MpsProgram {
   std::string shm_folder() const { return root + "/shm"; }
 };
 
-/// $SLIPWAY_MPS_CONTROL, else the driver's own below its root. Errors: `not_found`; `offline` neither live nor named; as root,
-/// `denied` somebody else could exchange what the variable names.
+/// $SLIPWAY_MPS_CONTROL, else the driver's own below its root. Errors: `not_found`; `offline` neither live nor named;
+/// as root, `denied` somebody else could exchange what the variable names.
 Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_root, const std::string& mps_root);
 
-/// Makes the folders, with a tmpfs for shared memory where that is possible and none is there, and takes away what has
-/// the name of the daemon's lock and is no file. Errors: system errors.
+/// Makes the folders, with a tmpfs for shared memory where that is possible and none is there. Errors: system errors.
 Status make_mps_folders(const MpsProgram& program, const std::string& resource);
 
-/// Starts the daemon so that it outlives this process and its supervisor: as a unit of its own in slipway-mps.slice
-/// where systemd runs, else in a session of its own. @return the child; 0: systemd's Errors: system errors; `io`
-/// systemd refuses, with its words.
+/// Starts the daemon, in an empty folder, so that it outlives this process and its supervisor: as a unit of its own in
+/// slipway-mps.slice where systemd runs, else in a session of its own. @return the child; 0: systemd's Errors: system
+/// errors; `io` systemd refuses, with its words.
 Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& resource);
 
-/// The process that holds the lock of the pipe folder, when it runs the program, as this user and in this
-/// namespace of processes; 0: there is none. Costs the daemon nothing, where each command is several lines in its log.
-pid_t running_mps_daemon(const MpsProgram& program, const std::string& resource);
+/// Ends what was started for that resource, with its servers, however its folder looks now: systemd's unit, and
+/// processes that are the daemon's. Takes seconds when they do not end by themselves.
+void end_mps_daemons(const MpsProgram& program, const std::string& resource);
 
-/// Takes away what has the name of the lock, where no daemon of ours holds it: a container that made it, or that holds
-/// it, would keep the daemon from being started. Errors: system errors; a folder that is not empty is one.
-Status clear_mps_lock(const MpsProgram& program, const std::string& resource);
+/// Has systemd's unit open the devices whose numbers the kernel has given since it started.
+void renew_devices(const MpsProgram& program, const std::string& resource);
 
 /// One command on standard input; @return what it printed.
 /// Errors: `timed_out`; `io` it exited with another status than 0, with its words.

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/service/mps/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace slipway::deviceplugin {
+namespace {
+
+constexpr const char* kLock = "control_lock";
+// Commands of root go to the first where it is there (drivers since 535), else to the second, as do clients.
+constexpr std::array kSockets{"control_privileged", "control"};
+constexpr std::chrono::milliseconds kGoneStep{20};
+
+std::string proc(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+bool same_file(const std::string& one, const std::string& other) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+/// An upgrade of the driver replaced the program since. The file that runs is still of the program's file system, which
+/// those of a container's image are not.
+bool was_program(const std::string& process, const std::string& program) {
+  struct stat running {};
+  struct stat now {};
+  if (::stat((process + "/exe").c_str(), &running) != 0 || ::stat(program.c_str(), &now) != 0 ||
+      running.st_dev != now.st_dev)
+    return false;
+  constexpr std::string_view kDeleted = " (deleted)";  // proc(5)
+  std::error_code failed;
+  std::string path = std::filesystem::read_symlink(process + "/exe", failed).string();
+  if (path.ends_with(kDeleted)) path.erase(path.size() - kDeleted.size());
+  return std::filesystem::path(path).filename() == std::filesystem::path(program).filename();
+}
+
+/// By what it runs, its user and its namespace of processes: containers may run that program as well, and can give a
+/// process of theirs any command line.
+bool is_daemon(const MpsProgram& program, pid_t pid) {
+  const std::string process = proc(pid);
+  struct stat owner {};
+  return ::stat(process.c_str(), &owner) == 0 && owner.st_uid == ::geteuid() &&
+         same_file(process + "/ns/pid", "/proc/self/ns/pid") &&
+         (same_file(process + "/exe", program.path) || was_program(process, program.path));
+}
+
+/// The process first, so that it is that one which is then looked at.
+MpsProcess verified(const MpsProgram& program, pid_t pid) {
+  if (pid <= 0) return {};
+  MpsProcess process = MpsProcess::of(pid);
+  return is_daemon(program, pid) && process.alive() ? std::move(process) : MpsProcess();
+}
+
+struct Stat {
+  char state = 'X';
+  unsigned long long started = 0;
+};
+
+/// /proc/PID/stat, where the name of the program, in parentheses, may hold anything.
+Stat stat_of(pid_t pid) {
+  std::ifstream in(proc(pid) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto close = text.rfind(')');
+  if (close == std::string::npos) return {};
+  std::istringstream fields(text.substr(close + 1));
+  Stat stat;
+  fields >> stat.state;
+  constexpr int kBetween = 18;  // of field 3, the state, and field 22, when it started
+  std::string skipped;
+  for (int i = 0; i < kBetween; ++i) fields >> skipped;
+  fields >> stat.started;
+  return stat;
+}
+
+/// Who listens at that name; 0: nobody, or nobody of this namespace of processes; -1: it is no such socket.
+pid_t listener_at(const std::string& path) {
+  const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+  if (!place) return errno == ENOENT ? 0 : -1;
+  struct stat info {};
+  if (::fstat(place.get(), &info) != 0 || !S_ISSOCK(info.st_mode)) return -1;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (void)std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", place.get());
+  const Fd connection(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!connection) return 0;
+  if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return errno == EPROTOTYPE ? -1 : 0;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -1;
+  return peer.pid > 0 ? peer.pid : -1;
+}
+
+bool has_environment(pid_t pid, const std::string& variable) {
+  std::ifstream in(proc(pid) + "/environ");
+  for (std::string each; std::getline(in, each, '\0');)
+    if (each == variable) return true;
+  return false;
+}
+
+}  // namespace
+
+MpsProcess MpsProcess::of(pid_t pid) {
+  MpsProcess process;
+  process.pid_ = pid;
+  process.handle_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  process.started_ = stat_of(pid).started;
+  return process;
+}
+
+bool MpsProcess::alive() const {
+  if (pid_ <= 0) return false;
+  if (handle_) {
+    pollfd ended{handle_.get(), POLLIN, 0};
+    return ::poll(&ended, 1, 0) == 0;
+  }
+  const Stat now = stat_of(pid_);
+  return now.state != 'Z' && now.state != 'X' && now.started == started_;
+}
+
+bool MpsProcess::ends(std::chrono::milliseconds limit) const {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (alive() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kGoneStep);
+  return !alive();
+}
+
+void MpsProcess::kill() const {
+  if (alive()) ::kill(::getsid(pid_) == pid_ ? -pid_ : pid_, SIGKILL);
+}
+
+MpsProcess lock_holder(const MpsProgram& program, const std::string& resource) {
+  // What has the name may be a pipe, which waits for who opens it, or a link.
+  const Fd place(::open((program.pipe_folder(resource) + "/" + kLock).c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+  struct stat info {};
+  if (!place || ::fstat(place.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  const Fd file(
+      ::open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (!file || ::fcntl(file.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return {};
+  return verified(program, lock.l_pid);
+}
+
+MpsListener listener(const MpsProgram& program, const std::string& resource, const MpsProcess& daemon) {
+  MpsListener found = MpsListener::nobody;
+  for (const char* const name : kSockets) {
+    const pid_t pid = listener_at(program.pipe_folder(resource) + "/" + name);
+    if (pid != 0 && pid != daemon.pid()) return MpsListener::other;
+    if (pid != 0) found = MpsListener::daemon;
+  }
+  return daemon.alive() ? found : MpsListener::nobody;
+}
+
+MpsProcess find_daemon(const MpsProgram& program, const std::string& resource) {
+  if (MpsProcess holder = lock_holder(program, resource)) return holder;
+  for (const char* const name : kSockets)
+    if (MpsProcess peer = verified(program, listener_at(program.pipe_folder(resource) + "/" + name))) return peer;
+  return {};
+}
+
+std::vector<MpsProcess> daemons_of(const MpsProgram& program, const std::string& resource) {
+  std::vector<MpsProcess> found;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", failed)) {
+    const std::string name = entry.path().filename();
+    pid_t pid = 0;
+    if (const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), pid);
+        problem != std::errc() || end != name.data() + name.size())
+      continue;
+    MpsProcess process = verified(program, pid);
+    if (process && has_environment(pid, "CUDA_MPS_PIPE_DIRECTORY=" + program.pipe_folder(resource)))
+      found.push_back(std::move(process));
+  }
+  return found;
+}
+
+}  // namespace slipway::deviceplugin

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pods can do in the folder that they share with the MPS control daemon, and what becomes of it.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "deviceplugin/service/mps/daemon.hpp"
+#include "deviceplugin/service/mps/pipe_folder.hpp"
+#include "tests/component/deviceplugin/mps_node.hpp"
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+using deviceplugin::MpsBudget;
+using deviceplugin::MpsDaemon;
+using deviceplugin::MpsProgram;
+using deviceplugin::MpsSettings;
+using slipway::testing::eventually;
+using slipway::testing::kGpuResource;
+using slipway::testing::Mps;
+using slipway::testing::RunningService;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace std::chrono_literals;
+
+/// Who opens it plainly, as programs do, waits.
+bool holds_up(const fs::path& fifo) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC) < 0 ? 1 : 0);
+  std::this_thread::sleep_for(300ms);
+  const bool waits = ::waitpid(child, nullptr, WNOHANG) == 0;
+  ::kill(child, SIGKILL);
+  if (waits) ::waitpid(child, nullptr, 0);
+  return waits;
+}
+
+/// As a pod does it: made beside, and put over the file that is there.
+void put_fifo(const fs::path& over) {
+  const fs::path fresh = over.string() + ".fresh";
+  ASSERT_EQ(::mkfifo(fresh.c_str(), 0666), 0);
+  fs::rename(fresh, over);
+}
+
+bool runs(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto close = text.rfind(") ");
+  return close != std::string::npos && text[close + 2] != 'Z';
+}
+
+// Who opened a pipe there waited for good, after a restart as well.
+TEST_F(Mps, APipeAtTheNameOfTheLockKeepsNobodyWaiting) {
+  const auto lock = node_.host().path(kFolder + "pipe/control_lock");
+  fs::create_directories(lock.parent_path());
+  put_fifo(lock);
+  ASSERT_TRUE(holds_up(lock));
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  const pid_t first = daemon();
+  put_fifo(lock);
+  EXPECT_TRUE(eventually([&] { return daemon() > 0 && daemon() != first && kubelet_.healthy(kGpuResource) == 8; }))
+      << service.log();
+  EXPECT_FALSE(runs(first));
+  EXPECT_TRUE(says(service, "look for the pod that writes in")) << service.log();
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+}
+
+// The daemon whose lock was gone was not found any more, went on, and kept the next one from starting.
+TEST_F(Mps, ADaemonThatWasTakenOverEndsAsWellWhenItsLockIsTakenAway) {
+  const auto lock = node_.host().path(kFolder + "pipe/control_lock");
+  pid_t first = 0;
+  {
+    RunningService service(node_.host(), node_.words());
+    ASSERT_TRUE(ready(service)) << service.log();
+    first = daemon();
+    node_.host().put(kFolder + "pipe/servers", "4711\n");
+    node_.host().put(kFolder + "pipe/clients", "4712\n");
+    service.signal(SIGKILL);
+    (void)service.exit_code();
+  }
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  ASSERT_EQ(daemon(), first);
+  put_fifo(lock);
+  EXPECT_TRUE(eventually([&] { return daemon() > 0 && daemon() != first && kubelet_.healthy(kGpuResource) == 8; }))
+      << service.log();
+  EXPECT_FALSE(runs(first));
+}
+
+TEST_F(Mps, ADaemonOfWhichNothingIsLeftInTheFolderEndsBeforeTheNextOneStarts) {
+  pid_t first = 0;
+  {
+    RunningService service(node_.host(), node_.words());
+    ASSERT_TRUE(ready(service)) << service.log();
+    first = daemon();
+    node_.host().put(kFolder + "pipe/servers", "4711\n");
+    node_.host().put(kFolder + "pipe/clients", "4712\n");
+    service.signal(SIGKILL);
+    (void)service.exit_code();
+  }
+  for (const auto& entry : fs::directory_iterator(node_.host().path(kFolder + "pipe"))) fs::remove_all(entry);
+  ASSERT_TRUE(runs(first));
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  EXPECT_NE(daemon(), first);
+  EXPECT_FALSE(runs(first));
+}
+
+// A folder that is not empty, in the place of the lock, was never removed; a link was followed by the daemon, as root.
+TEST_F(Mps, WhatPodsLeftInTheFolderIsGoneBeforeTheDaemonStarts) {
+  node_.host().put(kFolder + "pipe/control_lock/deep/file", "");
+  const auto outside = node_.host().path("outside");
+  node_.host().put("outside", "text");
+  fs::permissions(outside, fs::perms(0600));
+  fs::create_symlink(outside, node_.host().path(kFolder + "pipe/log"));
+  fs::create_symlink("/nowhere", node_.host().path(kFolder + "pipe/control"));
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  EXPECT_EQ(fs::status(outside).permissions(), fs::perms(0600)) << "the daemon followed the link";
+  EXPECT_EQ(node_.host().text("outside"), "text");
+}
+
+/// Another program than the daemon's, with the daemon's command line, that holds the lock and listens: what a pod can
+/// run.
+class Impostor {
+ public:
+  Impostor(const fs::path& folder, const std::string& file) : pipe_(folder / "pipe") {
+    const std::string pipe = "CUDA_MPS_PIPE_DIRECTORY=" + pipe_.string();
+    const std::string log = "CUDA_MPS_LOG_DIRECTORY=" + (folder / "impostor-log").string();
+    for (const char* name : {"pipe", "impostor-log"}) fs::create_directories(folder / name);
+    fs::copy_file(SLIPWAY_MPS_STAND_IN, file);
+    std::string name = SLIPWAY_MPS_STAND_IN;
+    std::string option = "-f";
+    char* const argv[] = {name.data(), option.data(), nullptr};
+    char* const environment[] = {const_cast<char*>(pipe.c_str()), const_cast<char*>(log.c_str()), nullptr};
+    if (::posix_spawn(&pid_, file.c_str(), nullptr, nullptr, argv, environment) != 0) pid_ = -1;
+    EXPECT_TRUE(pid_ < 0 || eventually([&] { return fs::exists(pipe_ / "daemon"); }));
+  }
+  ~Impostor() {
+    if (pid_ < 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Impostor(const Impostor&) = delete;
+  Impostor& operator=(const Impostor&) = delete;
+  pid_t pid() const { return pid_; }
+  bool alive() const { return ::waitpid(pid_, nullptr, WNOHANG) == 0; }
+
+ private:
+  fs::path pipe_;
+  pid_t pid_ = -1;
+};
+
+/// The program itself, at its place.
+MpsProgram program_in(const ScratchHost& host) {
+  return {.path = SLIPWAY_MPS_STAND_IN, .libraries = {}, .root = host.path("run/nvidia/mps"), .live = false};
+}
+
+TEST_F(Mps, AProcessThatOnlyLooksLikeTheDaemonIsNeitherUsedNorStopped) {
+  const Impostor impostor(node_.host().path(kFolder), node_.host().path("impostor"));
+  ASSERT_GT(impostor.pid(), 0);
+  ASSERT_TRUE(tell_mps_daemon(program_in(node_.host()), kGpuResource, "get_server_list", 20s).ok())
+      << "commands reach it";
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  EXPECT_NE(daemon(), impostor.pid());
+  EXPECT_THAT(service.log(), Not(HasSubstr("took over")));
+  service.signal(SIGKILL);
+  (void)service.exit_code();
+  node_.spec("{quiet_seconds: 1}");
+  RunningService next(node_.host(), node_.words());
+  ASSERT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 2; })) << next.log();
+  next.signal(SIGTERM);
+  EXPECT_EQ(next.exit_code(), 0) << next.log();
+  EXPECT_TRUE(impostor.alive());
+}
+
+// A pod that sees the processes of its host can run a program with that name as root.
+TEST_F(Mps, AProgramOfTheSameNameFromAnotherFileSystemIsNotTheDaemon) {
+  const fs::path folder = "/dev/shm/slipway-mps-" + std::to_string(::getpid());
+  fs::create_directories(folder);
+  {
+    const Impostor impostor(node_.host().path(kFolder), folder / fs::path(SLIPWAY_MPS_STAND_IN).filename());
+    fs::remove_all(folder);
+    if (impostor.pid() < 0) GTEST_SKIP() << "no program may be run from /dev/shm";
+    RunningService service(node_.host(), node_.words());
+    ASSERT_TRUE(ready(service)) << service.log();
+    EXPECT_NE(daemon(), impostor.pid());
+    EXPECT_TRUE(impostor.alive());
+  }
+}
+
+TEST_F(Mps, ASocketInThePlaceOfTheDaemonsIsNotSpokenTo) {
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(ready(service)) << service.log();
+  const pid_t first = daemon();
+  const auto fresh = node_.host().path(kFolder + "pipe/fresh");
+  const int listening = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const sockaddr_un address = slipway::testing::socket_address(fresh);
+  ASSERT_EQ(::bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listening, 1), 0);
+  fs::rename(fresh, node_.host().path(kFolder + "pipe/control_privileged"));
+  node_.spec("{quiet_seconds: 1, config: {version: v1, sharing: {mps: {replicas: 2}}}}");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(says(service, "somebody put another socket in the place")) << service.log();
+  EXPECT_TRUE(eventually([&] { return daemon() > 0 && daemon() != first && kubelet_.healthy(kGpuResource) == 4; }))
+      << service.log();
+  ::close(listening);
+}
+
+/// The daemon without its service, which is told how long each command takes.
+class MpsCommands : public ::testing::Test {
+ protected:
+  ~MpsCommands() override { end_mps_daemons(program_, kGpuResource); }
+  void SetUp() override {
+    ASSERT_TRUE(eventually([&] {
+      daemon_.tick(settings_, MpsBudget(20s));
+      return daemon_.ready();
+    })) << daemon_.problem();
+    fs::remove(host_.path(kFolder + "log/asked"));
+  }
+  void put(const std::string& name, const std::string& text) const { host_.put(kFolder + name, text); }
+  std::size_t asked() const {
+    const std::string text = host_.text(kFolder + "log/asked");
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  }
+  static std::string numbers(std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += "1\n";
+    return text;
+  }
+
+  const std::string kFolder = "run/nvidia/mps/nvidia.com/gpu/";
+  ScratchHost host_;
+  MpsProgram program_ = program_in(host_);
+  MpsSettings settings_{.gpus = {"GPU-0"}, .limits = {{0, 1024}}, .thread_percentage = 50};
+  MpsDaemon daemon_{program_, kGpuResource, [](const char*, const std::string&) {}};
+};
+
+TEST_F(MpsCommands, OfAVeryLongListOfServersFewAreAskedFor) {
+  put("pipe/servers", numbers(1'000));
+  EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h))) << "so many have clients";
+  EXPECT_LE(asked(), 65U);
+}
+
+TEST_F(MpsCommands, AnAnswerThatIsTooLongIsNone) {
+  put("pipe/servers", numbers(deviceplugin::kMostAnswerBytes / 2));
+  EXPECT_TRUE(tell_mps_daemon(program_, kGpuResource, "get_server_list", 20s).ok());
+  put("pipe/servers", numbers(deviceplugin::kMostAnswerBytes / 2 + 1));
+  const auto answer = tell_mps_daemon(program_, kGpuResource, "get_server_list", 20s);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, ErrorCode::timed_out);
+  EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h)));
+}
+
+TEST_F(MpsCommands, AServerThatIsNoNumberIsNotAskedFor) {
+  put("pipe/servers", std::string(50'000, '1'));
+  EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(1h)));
+  EXPECT_EQ(asked(), 1U);
+}
+
+TEST_F(MpsCommands, OfATurnTakeNoLongerThanItsBudget) {
+  put("pipe/servers", numbers(40));
+  put("log/slow", "500");
+  EXPECT_FALSE(daemon_.stop_when_idle(MpsBudget(2s)));
+  EXPECT_LE(asked(), 5U);
+  put("log/slow", "0");
+  EXPECT_TRUE(daemon_.stop_when_idle(MpsBudget(1h))) << "none of them has a client";
+}
+
+TEST_F(MpsCommands, ThatATurnHasNoTimeForComeInTheNextOne) {
+  settings_.limits.clear();
+  for (unsigned i = 0; i < 6; ++i) settings_.limits.push_back({i, 2048});
+  put("log/slow", "400");
+  EXPECT_TRUE(eventually([&] {
+    daemon_.tick(settings_, MpsBudget(1500ms));
+    const std::string told = host_.text(kFolder + "log/commands");
+    return told.ends_with("percentage 50\n") && told.find("limit 5 2048M") != std::string::npos;
+  })) << host_.text(kFolder + "log/commands");
+  EXPECT_TRUE(daemon_.ready()) << daemon_.problem();
+}
+
+class PipeFolder : public ::testing::Test {
+ protected:
+  ScratchHost host_;
+  const fs::path folder_ = host_.path("pipe");
+};
+
+TEST_F(PipeFolder, IsEmptiedHoweverDeepItIsAndNoLinkIsFollowed) {
+  host_.put("outside/file", "text");
+  fs::create_directories(folder_);
+  fs::create_symlink(host_.path("outside"), folder_ / "link");
+  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0666), 0);
+  Fd inner(::open(folder_.c_str(), O_PATH | O_CLOEXEC));
+  constexpr int kDepth = 500;  // longer than any path
+  for (int i = 0; i < kDepth; ++i) {
+    ASSERT_EQ(::mkdirat(inner.get(), "a-long-name", 0755), 0);
+    ASSERT_EQ(::symlinkat("/nowhere", inner.get(), "link2"), 0);
+    inner = Fd(::openat(inner.get(), "a-long-name", O_PATH | O_CLOEXEC));
+  }
+  ASSERT_TRUE(deviceplugin::renew_pipe_folder(folder_).ok());
+  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_EQ(host_.text("outside/file"), "text");
+}
+
+TEST_F(PipeFolder, ThatCannotBeEmptiedIsMovedAside) {
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int i = 0; i < 50; ++i) host_.put("pipe/" + std::to_string(i), "");
+    ASSERT_TRUE(deviceplugin::renew_pipe_folder(folder_, 10).ok());
+    EXPECT_FALSE(fs::exists(folder_)) << "it is made anew, and empty";
+  }
+  EXPECT_TRUE(fs::exists(folder_.string() + ".aside-1"));
+}
+
+}  // namespace
+}  // namespace slipway
