@@ -183,6 +183,38 @@ spec:
 """
 
 
+def attacked(checks, machine, pid_of, ready):
+    """As a pod does it that has the folder: the lock, then a socket, is replaced. Both times another daemon comes."""
+    pipe = f"{MPS}/{GPU}/pipe"
+    for name, kind in (("control_lock", "a pipe in the place of its lock"), ("control_privileged", "no socket where it listens")):
+        before = pid_of(UNIT)
+        machine.must("mkfifo", f"{pipe}/fresh")
+        waits = machine.run("timeout", "1", "sh", "-c", f": >{pipe}/fresh").returncode
+        checks.that(waits == 124, "systemd: who opens such a pipe plainly, waits", waits)
+        machine.must("mv", "-f", f"{pipe}/fresh", f"{pipe}/{name}")
+        if name != "control_lock":  # the service asks when it starts
+            machine.must("systemctl", "restart", "slipway-deviceplugin.service")
+        checks.that(eventually(lambda: pid_of(UNIT) not in ("", "0", before) and ready()),
+                    f"systemd: {kind} ends the daemon, and another one comes", machine.run("journalctl", "--boot").stdout)
+        checks.that(len(daemons()) == 1, "systemd: alone", daemons())
+        left = machine.run("ls", "-la", pipe).stdout
+        checks.that("control_lock" in left and not any(line.startswith("p") and not line.endswith(" log") for line in left.splitlines()),
+                    "systemd: in a folder without what was put there", left)
+
+
+def shut_in(checks, machine, pid):
+    """What the unit of the daemon takes away, as the kernel has it."""
+    status = dict(line.split(":", 1) for line in machine.must("cat", f"/proc/{pid}/status").splitlines())
+    bounding = int(status["CapBnd"], 16)
+    checks.that(bounding.bit_count() == 10 and not bounding & 1 << 21, "systemd: it has ten capabilities, not CAP_SYS_ADMIN",
+                status["CapBnd"])
+    checks.that(status["NoNewPrivs"].strip() == "1" and status["Seccomp"].strip() == "2", "systemd: and a filter of system calls", status)
+    mounts = [line.split() for line in machine.must("cat", f"/proc/{pid}/mountinfo").splitlines()]
+    places = {words[4]: words for words in mounts}
+    checks.that("ro" in places["/"][5].split(","), "systemd: and sees the machine read-only", places["/"])
+    checks.that(places["/dev/shm"][2] == places[str(MPS / "shm")][2], "systemd: its /dev/shm is the one that clients get", mounts)
+
+
 def in_a_machine(checks, work):
     """As its unit under systemd, where the daemons are units of their own."""
     machine = EngineMachine(work, "bookworm", {"/etc/mps.yaml": SPEC.format(f", sharing: {{mps: {{replicas: {REPLICAS}}}}}"),
@@ -208,6 +240,9 @@ def in_a_machine(checks, work):
         checks.that(first not in ("", "0") and where == "slipway-mps.slice", "systemd: the daemon is a unit in its slice", where)
         log = machine.run("journalctl", "--boot", "--unit", UNIT).stdout
         checks.that("Starting control daemon" in log, "systemd: its log is in the journal", log)
+        shut_in(checks, machine, first)
+        attacked(checks, machine, pid_of, ready)
+        first = pid_of(UNIT)
         service = pid_of("slipway-deviceplugin.service")
         machine.must("systemctl", "kill", "--signal=KILL", "slipway-deviceplugin.service")
         checks.that(eventually(lambda: pid_of("slipway-deviceplugin.service") not in ("0", service) and ready()),
