@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slipway/http/http_listener.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <list>
 #include <thread>
 #include <vector>
 
-#include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
-#include <slipway/root_dir.hpp>
-
+#include "slipway/http/address.hpp"
 #include "slipway/http/basic_auth.hpp"
+#include "slipway/http/connections.hpp"
 #include "slipway/http/web_config.hpp"
 
 namespace slipway {
@@ -41,76 +36,10 @@ MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, c
   return queued;
 }
 
-Error bad_address(const std::string& address) {
-  return {ErrorCode::invalid,
-          "'" + address + "' is no IP address",
-          "address",
-          "write 127.0.0.1 for this machine alone, or :: for every address of it",
-          {}};
-}
-
-Result<Fd> listen_on(const HttpSettings& settings) {
-  sockaddr_in6 six{};
-  sockaddr_in four{};
-  six.sin6_family = AF_INET6;
-  four.sin_family = AF_INET;
-  six.sin6_port = four.sin_port = htons(settings.port);
-  const bool is_four = ::inet_pton(AF_INET, settings.address.c_str(), &four.sin_addr) == 1;
-  if (!is_four && ::inet_pton(AF_INET6, settings.address.c_str(), &six.sin6_addr) != 1)
-    return bad_address(settings.address);
-  Fd fd(is_four ? -1 : ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const bool is_six = static_cast<bool>(fd);
-  if (!is_six) fd = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));  // "::" on a machine without IPv6 as well
-  const int yes = 1;
-  const int no = 0;
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (is_six && settings.address == "::") ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-  const auto* const where = is_six ? reinterpret_cast<sockaddr*>(&six) : reinterpret_cast<sockaddr*>(&four);
-  const auto length = static_cast<socklen_t>(is_six ? sizeof six : sizeof four);
-  if (::bind(fd.get(), where, length) == 0 && ::listen(fd.get(), SOMAXCONN) == 0) return fd;
-  const int number = errno;
-  Error error = system_error("listen on", settings.address + ":" + std::to_string(settings.port), number);
-  if (number == EADDRINUSE) error.code = ErrorCode::busy;
-  error.next = "end what has that port (`ss -ltnp`), or choose another one (" + settings.key + ")";
-  return error;
-}
-
-/// The address without the port. An IPv6 host has a whole /64.
-std::string peer_of(const sockaddr* address) {
-  if (address == nullptr) return {};
-  if (address->sa_family == AF_INET) {
-    const auto& four = *reinterpret_cast<const sockaddr_in*>(address);
-    return std::to_string(four.sin_addr.s_addr);
-  }
-  if (address->sa_family != AF_INET6) return {};
-  const auto& six = *reinterpret_cast<const sockaddr_in6*>(address);
-  const auto* const bytes = reinterpret_cast<const char*>(six.sin6_addr.s6_addr);
-  return IN6_IS_ADDR_V4MAPPED(&six.sin6_addr) ? std::string(bytes, 16) : std::string(bytes, 8);
-}
-
-/// When each of the files was changed last; -1: it is not there.
-std::vector<std::pair<std::int64_t, std::uint64_t>> states_of(const std::vector<std::string>& files) {
-  std::vector<std::pair<std::int64_t, std::uint64_t>> states;
-  for (const std::string& file : files) {
-    struct stat info {};
-    const bool present = ::stat(file.c_str(), &info) == 0;
-    states.emplace_back(present ? info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec : -1,
-                        present ? info.st_ino : 0);
-  }
-  return states;
-}
-
-struct Connection {
-  int fd = -1;
-  std::string peer;
-  Clock::time_point start;
-  bool ended = false;  ///< libmicrohttpd sees the end of its stream, and takes it away
-};
-
 class Microhttpd final : public HttpListener {
  public:
   Microhttpd(std::function<std::string()> text, WebConfig config)
-      : text_(std::move(text)), config_(std::move(config)), auth_(config_.users), states_(states_of(config_.files)) {}
+      : text_(std::move(text)), config_(std::move(config)), auth_(config_.users) {}
   ~Microhttpd() override {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
@@ -144,48 +73,29 @@ class Microhttpd final : public HttpListener {
     thread_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         (void)MHD_run_wait(daemon_, kTickMs);
-        end_old();
+        connections_.end_old(Clock::now());
       }
     });
     return true;
   }
   std::uint16_t port() const override { return port_; }
-  bool files_changed() const override { return states_of(config_.files) != states_; }
+  bool files_changed() const override { return config_.changed(); }
 
  private:
-  static void end(Connection& connection) {
-    if (!connection.ended) ::shutdown(connection.fd, SHUT_RDWR);
-    connection.ended = true;
-  }
-  void end_old() {
-    const auto now = Clock::now();
-    for (Connection& connection : connections_)
-      if (now - connection.start >= kLongest) end(connection);
-  }
-  /// The oldest come first in the list.
-  void make_room(const std::string& peer) {
-    const auto alive = [](const Connection& each) { return !each.ended; };
-    const auto of_peer = [&](const Connection& each) { return !each.ended && each.peer == peer; };
-    const auto count = [&](const auto& which) {
-      return static_cast<std::size_t>(std::ranges::count_if(connections_, which));
-    };
-    if (count(of_peer) > kMostOfAPeer) end(*std::ranges::find_if(connections_, of_peer));
-    if (count(alive) > kMostConnections) end(*std::ranges::find_if(connections_, alive));
-  }
-
   static void notify(void* context, MHD_Connection* connection, void** own, MHD_ConnectionNotificationCode code) {
     auto& self = *static_cast<Microhttpd*>(context);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-      self.connections_.remove_if([&](const Connection& each) { return &each == *own; });
+      self.connections_.remove(static_cast<const Connections::Connection*>(*own));
       return;
     }
     const auto* const socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const auto* const address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (socket == nullptr) return;
-    self.connections_.push_back(
-        {socket->connect_fd, peer_of(address == nullptr ? nullptr : address->client_addr), Clock::now(), false});
-    *own = &self.connections_.back();
-    self.make_room(self.connections_.back().peer);
+    *own = self.connections_.add(socket->connect_fd, peer_at(connection), Clock::now());
+  }
+
+  static std::string peer_at(MHD_Connection* connection) {
+    const auto* const address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return peer_of(address == nullptr ? nullptr : address->client_addr);
   }
 
   BasicAuth::Answer allowed(MHD_Connection* connection) {
@@ -193,7 +103,7 @@ class Microhttpd final : public HttpListener {
     char* password = nullptr;
     char* const user = MHD_basic_auth_get_username_password(connection, &password);
     auto answer = BasicAuth::Answer::wrong;
-    if (user != nullptr && password != nullptr) answer = auth_.check(user, password, Clock::now());
+    if (user != nullptr && password != nullptr) answer = auth_.check(peer_at(connection), user, password, Clock::now());
     if (user != nullptr) MHD_free(user);
     if (password != nullptr) MHD_free(password);
     return answer;
@@ -217,8 +127,7 @@ class Microhttpd final : public HttpListener {
   std::function<std::string()> text_;
   WebConfig config_;
   BasicAuth auth_;
-  std::vector<std::pair<std::int64_t, std::uint64_t>> states_;
-  std::list<Connection> connections_;  ///< of the listener's thread
+  Connections connections_{{kMostConnections, kMostOfAPeer, kLongest}, [](int fd) { ::shutdown(fd, SHUT_RDWR); }};
   MHD_Daemon* daemon_ = nullptr;
   std::uint16_t port_ = 0;
   std::jthread thread_;

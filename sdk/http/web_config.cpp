@@ -6,32 +6,48 @@
 #include <functional>
 #include <set>
 
-#include <yaml-cpp/yaml.h>
+#include <sys/stat.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/yaml/load.hpp>
 
 namespace slipway {
 namespace {
 
 constexpr std::size_t kMostBytes = 256 << 10;
 constexpr std::size_t kMostUsers = 256;
-constexpr int kMostRounds = 12;  // a third of a second for each try, in which nobody else is answered
+constexpr yaml::Limits kLimits{.bytes = kMostBytes, .values = 2048, .scalars = kMostBytes, .depth = 8};
+constexpr int kFewestRounds = 4;  // bcrypt has none with fewer
+constexpr int kMostRounds = 12;   // a quarter of a second for each try, in which nobody else is answered
+
+std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; }
+
+FileState state_of(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return {.path = path};
+  return {.path = path,
+          .present = true,
+          .inode = info.st_ino,
+          .size = info.st_size,
+          .modified_ns = nanoseconds(info.st_mtim),
+          .changed_ns = nanoseconds(info.st_ctim)};
+}
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path) { config_.files = {path}; }
+  explicit Reader(const std::string& path) : path_(path) {}
 
   Result<WebConfig> read() {
-    SLIPWAY_TRY(text, read_regular(path_, kMostBytes));
+    SLIPWAY_TRY(text, read_file(path_));
     try {
-      const YAML::Node document = YAML::Load(text);
+      const YAML::Node document = yaml::load(text, kLimits);
       if (!document.IsNull())
         SLIPWAY_CHECK(each(document, "", {"tls_server_config", "basic_auth_users"},
                            [this](const std::string& key, const YAML::Node& value) {
                              return key == "basic_auth_users" ? take_users(value) : take_tls(value);
                            }));
     } catch (const YAML::Exception& problem) {
-      return wrong(problem.mark, "", problem.msg, "write it as YAML");
+      return wrong(problem.mark, "", "the web-config file " + yaml::problem_text(problem), "write it as YAML");
     }
     // An emptied or cut-off file must not open what a whole one protects.
     if (config_.certificate.empty() && config_.users.empty())
@@ -45,10 +61,7 @@ class Reader {
 
  private:
   Error wrong(const YAML::Mark& mark, const std::string& key, const std::string& what, const std::string& next) const {
-    std::string where = path_;
-    if (!mark.is_null()) where += ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
-    if (!key.empty()) where += "  " + key;
-    return Error{ErrorCode::invalid, what, where, next, {}};
+    return Error{ErrorCode::invalid, what, yaml::place(path_, mark) + (key.empty() ? "" : "  " + key), next, {}};
   }
 
   /// @param known  the keys that there are; empty: any
@@ -92,10 +105,15 @@ class Reader {
 
   Status take_file(const std::string& name, std::string& text) {
     const auto file = (std::filesystem::path(path_).parent_path() / name).string();  // an absolute one stays
-    SLIPWAY_TRY(read, read_regular(file, kMostBytes));
+    SLIPWAY_TRY(read, read_file(file));
     text = std::move(read);
-    config_.files.push_back(file);
     return {};
+  }
+
+  /// Whoever changes the file while it is read changes it after this state of it.
+  Result<std::string> read_file(const std::string& file) {
+    config_.files.push_back(state_of(file));
+    return read_regular(file, kMostBytes);
   }
 
   Status take_users(const YAML::Node& section) {
@@ -108,7 +126,7 @@ class Reader {
       if (!named || !is_bcrypt(hash))
         return wrong(value.Mark(), key, "a user's name and the bcrypt hash of a password are expected here",
                      "`htpasswd -nBC 10 USER` makes both");
-      if (std::stoi(hash.substr(4, 2)) > kMostRounds)
+      if (rounds_of(hash) > kMostRounds)
         return wrong(value.Mark(), key, "the hash costs too much to check, more than 2^12 rounds",
                      "make it with a cost of 10 to 12");
       config_.users[user] = hash;
@@ -125,14 +143,19 @@ class Reader {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     return hash.size() == 60 && hash.starts_with("$2") && (hash[2] == 'a' || hash[2] == 'b' || hash[2] == 'y') &&
            hash[3] == '$' && digit(hash[4]) && digit(hash[5]) && hash[6] == '$' &&
-           hash.find_first_not_of(kLetters, 7) == std::string::npos;
+           hash.find_first_not_of(kLetters, 7) == std::string::npos && rounds_of(hash) >= kFewestRounds;
   }
+  static int rounds_of(const std::string& hash) { return std::stoi(hash.substr(4, 2)); }
 
   std::string path_;
   WebConfig config_;
 };
 
 }  // namespace
+
+bool WebConfig::changed() const {
+  return std::ranges::any_of(files, [](const FileState& read) { return state_of(read.path) != read; });
+}
 
 Result<WebConfig> read_web_config(const std::string& path) { return Reader(path).read(); }
 

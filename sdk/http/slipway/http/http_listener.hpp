@@ -2,7 +2,7 @@
 // sdk/http/slipway/http/http_listener.hpp - answers GET /metrics, and nothing else.
 //
 // What one client can take is bounded: connections, bytes of a request, seconds. Of too many connections the oldest
-// goes, of the same peer first, so that clients who are slow, or never ask, keep nobody from being answered.
+// goes, of the peer that has the most, so that clients who are slow, or never ask, keep nobody from being answered.
 #pragma once
 
 #include <chrono>

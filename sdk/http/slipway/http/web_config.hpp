@@ -2,6 +2,7 @@
 // sdk/http/slipway/http/web_config.hpp - the web-config file of Prometheus' exporters: TLS, and users with passwords.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,17 +11,31 @@
 
 namespace slipway {
 
+/// Which state of a file was read: whoever changes it later changes this.
+struct FileState {
+  std::string path;
+  bool present = false;
+  std::uint64_t inode = 0;
+  std::int64_t size = 0;         ///< bytes
+  std::int64_t modified_ns = 0;  ///< since 1970
+  std::int64_t changed_ns = 0;   ///< the inode, also by who sets the former back
+  bool operator==(const FileState&) const = default;
+};
+
 struct WebConfig {
   std::string certificate;                   ///< PEM; empty: no TLS
   std::string key;                           ///< PEM
   bool only_tls13 = false;                   ///< else TLS 1.2 as well
   std::map<std::string, std::string> users;  ///< name to bcrypt hash; empty: whoever asks is answered
-  std::vector<std::string> files;            ///< that it was read from
+  std::vector<FileState> files;              ///< that it was read from, as they were before they were read
+  /// Any of the files is another one now than the one that was read.
+  bool changed() const;
 };
 
 /// Takes tls_server_config (cert_file, key_file, min_version) and basic_auth_users; relative paths are relative to the
 /// file. Errors: `invalid` with file:line:column and the key: an unknown or doubled key, a hash that is not bcrypt or
-/// costs more than 2^14 rounds; `not_found`, `denied` and the like for a file that cannot be read.
+/// costs more than 2^12 rounds, more values than users can be; `not_found`, `denied` and the like for a file that
+/// cannot be read.
 Result<WebConfig> read_web_config(const std::string& path);
 
 }  // namespace slipway

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/http/slipway/http/address.hpp - the address that a listener listens on, and those of its peers.
+#pragma once
+
+#include <string>
+
+#include <slipway/root_dir.hpp>
+
+#include "slipway/http/http_listener.hpp"
+
+struct sockaddr;
+
+namespace slipway {
+
+/// A socket that listens on the address that was asked for, and on no other. "::" is every address of the machine;
+/// where its kernel has no IPv6, every IPv4 address.
+/// Errors: `invalid` the address is none; `busy` the port is taken; those of socket(2) and bind(2).
+Result<Fd> listen_on(const HttpSettings& settings);
+
+/// Who is at the other end, as far as addresses are dear: an IPv4 address, also where IPv6 carries it; a whole /64 of
+/// IPv6, which a host has for itself, but of a link (fe80::/10) the whole address; all of this machine's loopback, of
+/// which everybody here has 2^24 addresses, as one. No port. Empty: an address of another kind.
+std::string peer_of(const sockaddr* address);
+
+}  // namespace slipway

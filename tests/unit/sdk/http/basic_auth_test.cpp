@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may read, while others guess.
+#include "slipway/http/basic_auth.hpp"
+
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace slipway {
+namespace {
+
+using Answer = BasicAuth::Answer;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// "secret", with a cost of 4.
+constexpr const char* kHashOfSecret = "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW";
+
+/// In place of bcrypt: the hash of "secret" is "dear" and takes as long as one of 2^12 rounds, that of "other" is
+/// "cheap".
+class Guessed : public ::testing::Test {
+ protected:
+  BasicAuth::Try take(const std::string& password, const std::string& hash) {
+    const auto spent = hash == "dear" ? milliseconds(230) : milliseconds(1);
+    hashed_.push_back(hash);
+    busy_ += spent;
+    return {password == (hash == "dear" ? "secret" : "other"), spent};
+  }
+  BasicAuth auth(std::map<std::string, std::string> users = {{"ada", "dear"}}) {
+    return BasicAuth(std::move(users),
+                     [this](const std::string& password, const std::string& hash) { return take(password, hash); });
+  }
+  std::string guess() { return "guess" + std::to_string(guesses_++); }
+
+  BasicAuth::Clock::time_point now_{std::chrono::hours(1)};
+  std::vector<std::string> hashed_;
+  milliseconds busy_{0};
+  int guesses_ = 0;
+};
+
+// One budget for all let whoever asked most use it up: after each restart Prometheus waited for as long as somebody
+// guessed.
+TEST_F(Guessed, AHundredTimesASecondTheRightUserOfAnotherAddressGetsInAtOnce) {
+  BasicAuth users = auth();
+  for (int i = 0; i < 6000; ++i, now_ += milliseconds(10))
+    EXPECT_NE(users.check("attacker", "ada", guess(), now_), Answer::right);
+  EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
+}
+
+// The same of a crowd of addresses that were wrong before, each of them within its own ration.
+TEST_F(Guessed, ByAHundredAddressesTheRightUserOfAnotherOneGetsInAtOnce) {
+  BasicAuth users = auth();
+  const auto wave = [&] {
+    for (int peer = 0; peer < 100; ++peer) (void)users.check("attacker " + std::to_string(peer), "ada", guess(), now_);
+  };
+  for (int i = 0; i < 20 * 60 * 10; ++i, now_ += milliseconds(100)) wave();  // for longer than they are remembered
+  EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
+}
+
+// A second's tries took 0.93 s of it, in which nobody was answered.
+TEST_F(Guessed, ByManyMostOfTheTimeIsLeftForAnswers) {
+  BasicAuth users = auth();
+  for (int i = 0; i < 60'000; ++i, now_ += milliseconds(1))
+    (void)users.check("attacker " + std::to_string(i), "ada", guess(), now_);  // a new address each time
+  EXPECT_LE(busy_, seconds(60) / 2);
+  EXPECT_GE(busy_, seconds(60) / 8) << "it is rationed, not refused";
+}
+
+TEST_F(Guessed, ByOneAnEighthOfTheTimeIsTaken) {
+  BasicAuth users = auth();
+  for (int i = 0; i < 60'000; ++i, now_ += milliseconds(1)) (void)users.check("attacker", "ada", guess(), now_);
+  EXPECT_LE(busy_, seconds(60) / 8 + seconds(1));
+}
+
+TEST_F(Guessed, AUserWhoWasRightOnceIsAnsweredWhoeverGuesses) {
+  BasicAuth users = auth();
+  EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
+  for (int i = 0; i < 100; ++i) (void)users.check("prometheus", "ada", guess(), now_);
+  EXPECT_EQ(users.check("prometheus", "ada", "wrong", now_), Answer::later);
+  EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
+}
+
+// Where hashes are cheap, it is the number that is few.
+TEST_F(Guessed, CheaplyAPeerHasFewTriesASecond) {
+  BasicAuth users = auth({{"eve", "cheap"}});
+  int tries = 0;
+  for (int i = 0; i < 10'000; ++i, now_ += milliseconds(1))
+    if (users.check("attacker", "eve", guess(), now_) == Answer::wrong) ++tries;
+  EXPECT_LE(tries, 11 * BasicAuth::kTriesPerSecond);
+  EXPECT_GE(tries, 9 * BasicAuth::kTriesPerSecond);
+}
+
+// Whoever mistyped a password may try again soon, also from the same address as one that guesses.
+TEST_F(Guessed, APeerThatWasWrongGetsInWithinSeconds) {
+  BasicAuth users = auth();
+  for (int i = 0; i < 100; ++i) (void)users.check("admin", "ada", guess(), now_);
+  EXPECT_EQ(users.check("admin", "ada", "secret", now_ + seconds(5)), Answer::right);
+}
+
+// Unknown names took the first user's time: the time told which names there are.
+TEST_F(Guessed, ANameThatIsNotThereTakesTheTimeOfOneThatIs) {
+  BasicAuth users = auth({{"ada", "dear"}, {"eve", "cheap"}});
+  std::set<std::string> seen;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "nobody" + std::to_string(i);
+    hashed_.clear();
+    for (int again = 0; again < 3; ++again, now_ += seconds(10))
+      EXPECT_EQ(users.check("attacker", name, again == 1 ? "secret" : "other", now_), Answer::wrong);
+    ASSERT_EQ(hashed_.size(), 3U);
+    EXPECT_EQ(std::set<std::string>(hashed_.begin(), hashed_.end()).size(), 1U) << "the same each time";
+    seen.insert(hashed_.front());
+  }
+  EXPECT_EQ(seen.size(), 2U) << "and of some names one, of some another";
+}
+
+TEST_F(Guessed, ByMoreAddressesThanAreRememberedItGoesOn) {
+  BasicAuth users = auth({{"eve", "cheap"}});
+  for (std::size_t i = 0; i < 2 * BasicAuth::kMostPeers; ++i, now_ += milliseconds(10))
+    EXPECT_EQ(users.check("attacker " + std::to_string(i), "eve", guess(), now_), Answer::wrong);
+  EXPECT_EQ(users.check("prometheus", "eve", "other", now_), Answer::right);
+}
+
+TEST(BasicAuth, TakesThePasswordOfItsHashAndNoOther) {
+  BasicAuth users(std::map<std::string, std::string>{{"ada", kHashOfSecret}});
+  auto now = BasicAuth::Clock::time_point{std::chrono::hours(1)};
+  const auto check = [&](const std::string& user, const std::string& password) {
+    now += std::chrono::minutes(1);
+    return users.check("peer", user, password, now);
+  };
+  EXPECT_EQ(check("ada", "Secret"), Answer::wrong);
+  EXPECT_EQ(check("eve", "secret"), Answer::wrong);
+  EXPECT_EQ(check("ada", std::string(BasicAuth::kMostBytes + 1, 'x')), Answer::wrong);
+  EXPECT_EQ(check("ada", "secret"), Answer::right);
+  EXPECT_EQ(check("ada", "secret2"), Answer::wrong);
+  EXPECT_EQ(check("eve", "secret"), Answer::wrong) << "who is right for one is not for another";
+}
+
+}  // namespace
+}  // namespace slipway
