@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,32 @@ FOLLOW_AND_MOUNT = """mkdir -p "$root/mnt/compat"; mount --bind "$root/usr/local
 LOOK_THEN_MOUNT = """[ -d "$root/usr/local/cuda/compat" ] && [ ! -L "$root/usr/local/cuda/compat" ] || exit 0
 {attacker}
 """ + FOLLOW_AND_MOUNT
+# What the image has for ldconfig: notes that it ran, and whether it reaches the host's network (a socket that only its
+# namespace has) and a device of the host's that no container is given.
+OWN_LDCONFIG = """#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+int main(void) {
+  FILE* reached = fopen("/etc/reached", "a");
+  struct sockaddr_un host = {.sun_family = AF_UNIX, .sun_path = "\\0@NAME@"};
+  socklen_t length = offsetof(struct sockaddr_un, sun_path) + 1 + strlen("@NAME@");
+  fputs("ran\\n", reached);
+  if (connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr*)&host, length) == 0) fputs("network\\n", reached);
+  mknod("/etc/device", S_IFCHR | 0600, makedev(@MAJOR@, @MINOR@));
+  if (open("/etc/device", O_RDWR) >= 0) fputs("device\\n", reached);
+  return fclose(reached);
+}
+"""
+RUN_THE_IMAGES_LDCONFIG = 'chroot "$root" /sbin/ldconfig'
+DEVICES = ("/dev/fuse", "/dev/loop-control", "/dev/net/tun", "/dev/kmsg")  # opening them changes nothing
+# What the hooks leave in an image: they did their work.
+TRACES = "busybox ls -l /opt/gpu/lib/libcuda.so && busybox grep -rs /opt/gpu/lib /etc/ld.so.conf.d"
 PRELOAD = """#include <fcntl.h>
 #include <unistd.h>
 __attribute__((constructor)) static void attack(void) { close(open("@MARKER@", O_CREAT | O_WRONLY, 0600)); }
@@ -91,11 +118,12 @@ class Machine:
                     f"attack-{os.getpid()}-{self._count}"], env={**os.environ, "NVIDIA_CTK_CONFIG_FILE_PATH":
                                                                  str(self.work / "config.toml")}, timeout=120)
 
-    def control(self, script, command, environment=()):
-        """With a hook of a shell, whose environment is its own."""
+    def control(self, script, command, environment=(), kind="createContainer"):
+        """With a hook of a shell, whose environment is its own. A createContainer hook has the container's namespaces, and a
+        prestart hook those of the host."""
         text = f'root="{self.image}"; {script}'
         hook = {"path": "/bin/sh", "args": ["sh", "-c", text], "env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]}
-        self._bundle(command, environment, {"createContainer": [hook]})
+        self._bundle(command, environment, {kind: [hook]})
         return self._run("runc")
 
     def control_without_environment(self, environment):
@@ -127,8 +155,13 @@ def check_runs(checks, machine):
                        "an honest image runs through slipway-runtime, and the hooks do their work in it", said(done))
 
 
+def worked(done):
+    """A container that ran, and in which the hooks had done their work."""
+    return done.returncode == 0 and "libcuda.so.1" in done.stdout and "/opt/gpu/lib" in done.stdout
+
+
 def check_written_out(checks, machine):
-    """CVE-2025-23267, CVE-2024-0136: the linker's files of the image are links, and what is written lands on the host."""
+    """CVE-2025-23267: the linker's files of the image are links, and what is written lands on the host."""
     def image():
         machine.new_image()
         os.symlink(machine.host / "etc/ld.so.conf.d", machine.image / "etc/ld.so.conf.d")
@@ -137,15 +170,22 @@ def check_written_out(checks, machine):
     image()
     machine.control(FOLLOW_AND_WRITE, "true")
     checks.that(not machine.untouched() and (machine.host / "etc/ld.so.conf.d/00-weak.conf").exists(),
-                "CVE-2025-23267, CVE-2024-0136: a hook that follows the image's links writes to the host (the control)")
+                "CVE-2025-23267: a hook that follows the image's links writes to the host (the control)")
     machine.restore()
     image()
     done = machine.slipway("true")
-    checks.that(machine.untouched(), "through slipway not a byte of the host changes", said(done))
+    checks.that(machine.untouched() and done.returncode != 0 and "cannot open /etc/ld.so.conf.d" in done.stderr,
+                "through slipway not a byte of the host changes: a link that leads nowhere in the image is an error", said(done))
+    image()
+    inside = machine.image / str(machine.host / "etc/ld.so.conf.d").lstrip("/")
+    inside.mkdir(parents=True)
+    done = machine.slipway(TRACES)
+    checks.that(machine.untouched() and worked(done) and any(inside.iterdir()),
+                "and one that leads somewhere is followed in the image: the container runs, the hooks do their work there", said(done))
 
 
 def check_mounted_in(checks, machine):
-    """CVE-2024-0132, CVE-2024-0137: the image's compatibility folder is a link, and the host's files appear in the container."""
+    """CVE-2024-0132: the image's compatibility folder is a link, and the host's files appear in the container."""
     def image():
         machine.new_image()
         os.symlink(machine.host / "compat", machine.image / "usr/local/cuda/compat")
@@ -153,8 +193,8 @@ def check_mounted_in(checks, machine):
     look = "busybox cat /mnt/compat/secret /usr/local/cuda/compat/secret; busybox grep -r . /etc/ld.so.conf.d"
     image()
     done = machine.control(FOLLOW_AND_MOUNT, look)
-    checks.that(SECRET in done.stdout, "CVE-2024-0132, CVE-2024-0137: a hook that follows the image's link shows the host's "
-                "folder in the container (the control)", said(done))
+    checks.that(SECRET in done.stdout, "CVE-2024-0132: a hook that follows the image's link shows the host's folder in "
+                "the container (the control)", said(done))
     image()
     mode = (machine.host / "compat").stat().st_mode
     done = machine.slipway(look)
@@ -200,13 +240,68 @@ def check_exchanged(checks, machine):
     attacker = threading.Thread(target=attack)
     attacker.start()
     try:
-        outputs = [machine.slipway("busybox cat /mnt/compat/secret /usr/local/cuda/compat/secret") for _ in range(ROUNDS)]
+        look = "busybox cat /mnt/compat/secret /usr/local/cuda/compat/secret; "
+        outputs = [machine.slipway(look + TRACES) for _ in range(ROUNDS)]
     finally:
         stop.set()
         attacker.join()
     checks.that(swaps[0] > ROUNDS and machine.untouched() and all(SECRET not in done.stdout for done in outputs),
                 f"through slipway {ROUNDS} containers are made while the folders are exchanged, and nothing leaves the image",
                 "\n".join(said(done) for done in outputs[-3:]))
+    ran = sum(worked(done) for done in outputs)
+    checks.that(ran > 0, "and they run, with the hooks' work done in them", f"{ran} of {ROUNDS}\n" +
+                "\n".join(said(done) for done in outputs[-3:]))
+
+
+def a_device():
+    """(major, minor) of one that the host may open."""
+    for path in DEVICES:
+        try:
+            os.close(os.open(path, os.O_RDWR))
+        except OSError:
+            continue
+        number = os.stat(path).st_rdev
+        return os.major(number), os.minor(number)
+    raise RuntimeError(f"the tests' own machine can open none of {', '.join(DEVICES)}")
+
+
+def check_own_ldconfig(checks, machine):
+    """CVE-2024-0136 (devices), CVE-2024-0137 (network): the hook runs the image's own ldconfig with what the host has. NVIDIA's
+    bulletin 5599 names the host's ldconfig as the mitigation ("@/sbin/ldconfig")."""
+    name = f"slipway-attacks-{os.getpid()}"
+    major, minor = a_device()
+    source, program = machine.work / "ldconfig.c", machine.work / "ldconfig"
+    source.write_text(OWN_LDCONFIG.replace("@NAME@", name).replace("@MAJOR@", str(major)).replace("@MINOR@", str(minor)))
+    must(["gcc", "-static", "-o", program, source])
+
+    def image():
+        machine.new_image()
+        (machine.image / "usr/sbin").mkdir()
+        for place in ("sbin/ldconfig", "sbin/ldconfig.real", "usr/sbin/ldconfig", "usr/sbin/ldconfig.real"):
+            shutil.copy(program, machine.image / place)
+
+    def reached():
+        path = machine.image / "etc/reached"
+        return path.read_text().split() if path.exists() else []
+
+    with socket.socket(socket.AF_UNIX) as host:
+        host.bind("\0" + name)
+        host.listen(64)
+        image()
+        done = machine.control(RUN_THE_IMAGES_LDCONFIG, "true", kind="prestart")
+        checks.that(reached() == ["ran", "network", "device"], "CVE-2024-0136, CVE-2024-0137: a hook that runs the image's own "
+                    "ldconfig lets it reach the host's network and devices (the control)", f"{reached()} {said(done)}")
+        image()
+        done = machine.slipway("/sbin/ldconfig")
+        checks.that(done.returncode == 0 and reached() == ["ran"], "which the same program does not as a container's own process",
+                    f"{reached()} {said(done)}")
+        for device, traces in (("0", TRACES), ("bare", "busybox grep -rs /opt/gpu/lib /etc/ld.so.conf.d")):
+            image()
+            done = machine.slipway(traces, device=device)
+            made = machine.image / "etc/ld.so.cache"
+            checks.that(reached() == [] and done.returncode == 0 and "/opt/gpu/lib" in done.stdout and made.stat().st_size > 0,
+                        f"through slipway (device {device}) it never runs: the cache is made by the machine's own ldconfig",
+                        f"{reached()} {said(done)}")
 
 
 def check_preload(checks, machine):
@@ -236,6 +331,7 @@ def main():
             check_written_out(checks, machine)
             check_mounted_in(checks, machine)
             check_exchanged(checks, machine)
+            check_own_ldconfig(checks, machine)
             check_preload(checks, machine)
         return checks.close()
     finally:
