@@ -3,13 +3,18 @@
 
 #include <fmt/format.h>
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+
+#include <slipway/regular_file.hpp>
 
 #include "driver/build/description.hpp"
 
 namespace slipway::driver {
 namespace {
+
+constexpr std::size_t kMostOfCertificate = std::size_t{1} << 20U;
 
 struct BioEnd {
   void operator()(BIO* bio) const { BIO_free(bio); }
@@ -30,12 +35,11 @@ std::string subject_text(const X509* certificate) {
 }
 
 Result<std::unique_ptr<X509, CertificateEnd>> read_certificate(const std::string& file) {
-  const std::unique_ptr<BIO, BioEnd> bio(BIO_new_file(file.c_str(), "rb"));
-  if (!bio)
-    return Error{
-        ErrorCode::not_found, "the certificate cannot be read", file, "name another file with --sign-cert", {}};
+  auto text = read_regular(file, kMostOfCertificate);
+  if (!text) return Error{text.error().code, text.error().what, file, "name another file with --sign-cert", {}};
+  const std::unique_ptr<BIO, BioEnd> bio(BIO_new_mem_buf(text->data(), static_cast<int>(text->size())));
   std::unique_ptr<X509, CertificateEnd> certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-  if (!certificate && BIO_reset(bio.get()) == 0) certificate.reset(d2i_X509_bio(bio.get(), nullptr));
+  if (!certificate && BIO_reset(bio.get()) == 1) certificate.reset(d2i_X509_bio(bio.get(), nullptr));
   if (!certificate)
     return Error{ErrorCode::invalid,
                  "this is no X.509 certificate, neither PEM nor DER",
@@ -57,9 +61,12 @@ Result<std::string> certificate_subject(const std::string& file) {
 
 Status check_key_pair(const std::string& key, const std::string& certificate) {
   SLIPWAY_TRY(public_half, read_certificate(certificate));
-  const std::unique_ptr<BIO, BioEnd> bio(BIO_new_file(key.c_str(), "rb"));
+  auto text = read_regular(key, kMostOfCertificate);
+  if (!text) return Error{text.error().code, text.error().what, key, "name another file with --sign-key", {}};
+  const std::unique_ptr<BIO, BioEnd> bio(BIO_new_mem_buf(text->data(), static_cast<int>(text->size())));
   const std::unique_ptr<EVP_PKEY, KeyEnd> private_half(
-      bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr) : nullptr);
+      PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
+  OPENSSL_cleanse(text->data(), text->size());
   if (!private_half)
     return Error{ErrorCode::invalid,
                  "this is no private key in PEM form without a passphrase",

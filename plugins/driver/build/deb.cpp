@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/build/deb.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -20,6 +21,13 @@ constexpr std::size_t kBlock = 256U << 10;
 constexpr std::size_t kLargestControl = 1U << 20;
 constexpr la_int64_t kLargestControlArchive = 64
                                               << 20;  // unpacked; scripts and checksums stand beside the control file
+
+// What the files of one package may take: twice what the package says of itself and 64 MiB, since dpkg counts as `du`
+// does, and never more than 8 GiB. A kernel's headers are some ten thousand files.
+constexpr std::uint64_t kDataSlackBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMostDataBytes = std::uint64_t{8} << 30U;
+constexpr std::size_t kMostDataEntries = 100'000;
+constexpr std::size_t kMostLeftOutNameBytes = std::size_t{16} << 20U;  // of those that are left out
 
 struct ReadEnd {
   void operator()(archive* reader) const { archive_read_free(reader); }
@@ -164,6 +172,46 @@ std::string plain_path(const char* name) {
   return text == "." ? std::string{} : text;
 }
 
+// What a package's data have taken so far.
+class DataCeiling {
+ public:
+  explicit DataCeiling(const std::string& file) : file_(file) {
+    const auto info = read_deb_info(file);
+    const std::uint64_t declared = info ? std::min(info->installed_bytes, kMostDataBytes) : 0;
+    most_bytes_ = std::min(2 * declared + kDataSlackBytes, kMostDataBytes);
+  }
+
+  Status add(archive_entry* entry) {
+    const la_int64_t size = archive_entry_size(entry);
+    bytes_ += size > 0 ? std::min(static_cast<std::uint64_t>(size), kMostDataBytes) : 0;
+    if (bytes_ > most_bytes_)
+      return beyond(fmt::format("its files take more than {} MiB, and it says of itself that they take less",
+                                most_bytes_ >> 20U));
+    if (++entries_ > kMostDataEntries) return beyond(fmt::format("it has more than {} files", kMostDataEntries));
+    return {};
+  }
+  Status add_name(const std::string& path) {
+    name_bytes_ += path.size();
+    if (name_bytes_ > kMostLeftOutNameBytes) return beyond("the names of its files take more than 16 MiB");
+    return {};
+  }
+
+ private:
+  Error beyond(const std::string& what) const {
+    return {ErrorCode::corrupt,
+            "this Debian package is not what it claims to be: " + what,
+            file_,
+            "take it from Debian's own archive",
+            {}};
+  }
+
+  const std::string& file_;
+  std::uint64_t most_bytes_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::size_t entries_ = 0;
+  std::size_t name_bytes_ = 0;
+};
+
 Status copy_data(archive* from, archive* to, const std::string& file) {
   const void* block = nullptr;
   std::size_t size = 0;
@@ -236,13 +284,17 @@ Status unpack_deb(const std::string& file, const std::string& into, const DebPat
   archive_write_disk_set_options(disk.get(), ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME |
                                                  ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT |
                                                  ARCHIVE_EXTRACT_UNLINK);
+  DataCeiling ceiling(file);
   archive_entry* entry = nullptr;
   int status = ARCHIVE_OK;
   while ((status = archive_read_next_header(member->tar(), &entry)) == ARCHIVE_OK) {
+    SLIPWAY_CHECK(ceiling.add(entry));
     const std::string path = plain_path(archive_entry_pathname(entry));
     const std::string target = path.empty() ? std::string{} : paths(path);
     if (target.empty()) {
-      if (left_out != nullptr && !path.empty() && archive_entry_filetype(entry) != AE_IFDIR) left_out->push_back(path);
+      if (left_out == nullptr || path.empty() || archive_entry_filetype(entry) == AE_IFDIR) continue;
+      SLIPWAY_CHECK(ceiling.add_name(path));
+      left_out->push_back(path);
       continue;
     }
     if (const char* link = archive_entry_hardlink(entry)) {

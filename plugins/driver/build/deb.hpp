@@ -34,7 +34,8 @@ Result<DebInfo> read_deb_info(const std::string& file);
 using DebPaths = std::function<std::string(const std::string& path)>;
 
 /// Unpacks files, folders and symlinks; owners are not taken over, times are. Whatever leads out of `into`, devices and
-/// setuid bits are refused. Errors: `corrupt`, `io`, `no_space`.
+/// setuid bits are refused, and so is what takes more than twice what the package says of itself and 64 MiB, or has
+/// very many files. Errors: `corrupt`, `io`, `no_space`.
 /// @param left_out  gets the files and links that `paths` leaves out; may be null
 Status unpack_deb(const std::string& file, const std::string& into, const DebPaths& paths,
                   std::vector<std::string>* left_out = nullptr);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <slipway/local_host.hpp>
+#include <slipway/regular_file.hpp>
 
 #include "driver/build/description.hpp"
 #include "driver/build/inputs.hpp"
@@ -26,13 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return Error{ErrorCode::io, "the file cannot be read", path, {}, {}};
-  return text.str();
-}
+constexpr std::size_t kMostOfFile = std::size_t{2} << 30U;       // a package or a module
+constexpr std::size_t kMostOfProgram = std::size_t{256} << 20U;  // gcc is a driver of 1 MB
 
 Error wrong_module(const std::string& name, const std::string& what) {
   return {ErrorCode::build_failed,
@@ -126,12 +122,16 @@ Json PackageBuild::plan_build(const Host& root) const {
 Result<Json> PackageBuild::identity_of(const Json& build) const {
   const char* const epoch = std::getenv("SOURCE_DATE_EPOCH");
   Json identity{{"build", build}, {"root", options_.root}, {"epoch", epoch == nullptr ? "" : epoch}};
-  std::vector<std::string> files{driver_.source.front().file, options_.root + build["needs"].back().get<std::string>()};
+  // The root is foreign: its compiler may be a pipe, a device, or a link to a file of this machine.
+  SLIPWAY_TRY(root, RootDir::open(options_.root));
+  SLIPWAY_TRY(compiler, read_regular(root, build["needs"].back().get<std::string>(), kMostOfProgram));
+  identity["compiler"] = sha256_hex(compiler);
+  std::vector<std::string> files{driver_.source.front().file};
   for (const auto& deb : header_debs_) files.push_back(deb.file);
   for (const auto& file : {options_.sign_key, options_.sign_cert})
     if (!file.empty()) files.push_back(file);
   for (const auto& file : files) {
-    SLIPWAY_TRY(bytes, read_file(file));
+    SLIPWAY_TRY(bytes, read_regular(file, kMostOfFile));
     identity["files"].push_back(sha256_hex(bytes));
   }
   return identity;
@@ -139,7 +139,7 @@ Result<Json> PackageBuild::identity_of(const Json& build) const {
 
 Status PackageBuild::check_modules(const std::string& folder) {
   for (const auto& name : built_.modules) {
-    SLIPWAY_TRY(bytes, read_file(folder + "/kernel/" + name));
+    SLIPWAY_TRY(bytes, read_regular(folder + "/kernel/" + name, kMostOfFile));
     SLIPWAY_TRY(elf, decompress(bytes));
     SLIPWAY_TRY(info, read_module_info(elf));
     const auto value = [&](const char* key) { return info.contains(key) ? info.find(key)->second : std::string{}; };

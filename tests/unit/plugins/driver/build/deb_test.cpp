@@ -50,6 +50,36 @@ TEST(Deb, WithAControlArchiveThatIsABombIsRefused) {
   EXPECT_THAT(info.error().what, ::testing::HasSubstr("more than 64 MiB"));
 }
 
+TEST(Deb, WithDataThatAreABombIsRefused) {
+  const TempDir folder;
+  TestDeb deb{.package = "a", .entries = {{.path = "./bomb", .content = std::string(65U << 20, ' ')}}};
+  const auto refused = unpack_deb(deb.write(folder.string(), "zstd"), folder.at("/out").string(), same_path);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
+  EXPECT_THAT(refused.error().what, ::testing::HasSubstr("its files take more than 64 MiB"));
+  EXPECT_FALSE(std::filesystem::exists(folder.at("/out/bomb")));
+  deb.fields = "Installed-Size: 66560\n";
+  EXPECT_TRUE(unpack_deb(deb.write(folder.string(), "zstd"), folder.at("/out").string(), same_path))
+      << "a large package that says so is none";
+}
+
+// What is left out has to be read all the same, and its names are kept.
+TEST(Deb, WithVeryManyFilesOrNamesIsRefusedThoughAllAreLeftOut) {
+  const TempDir folder;
+  const auto nowhere = [](const std::string&) { return std::string(); };
+  std::vector<std::string> left_out;
+  const TestDeb many{.package = "a", .entries = std::vector<testing::DebEntry>(100'001, {.path = "./x"})};
+  EXPECT_THAT(
+      unpack_deb(many.write(folder.string(), "zstd"), folder.at("/out").string(), nowhere, &left_out).error().what,
+      ::testing::HasSubstr("more than 100000 files"));
+  left_out.clear();
+  const std::string name = "./" + std::string(2000, 'n');
+  const TestDeb names{.package = "b", .entries = std::vector<testing::DebEntry>(10'000, {.path = name})};
+  EXPECT_THAT(
+      unpack_deb(names.write(folder.string(), "zstd"), folder.at("/out").string(), nowhere, &left_out).error().what,
+      ::testing::HasSubstr("the names of its files"));
+}
+
 // libarchive starts lrzip for such data, found in PATH.
 TEST(Deb, RunsNoProgramForDataThatADebCannotHave) {
   const TempDir folder;

@@ -3,6 +3,8 @@
 #include <fstream>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "driver/build/tools.hpp"
 #include "driver/package/annotations.hpp"
@@ -284,6 +286,9 @@ TEST_F(PackageBuildTest, LooksAtKeyAndCertificateFirst) {
   folder.file("/key.pem", "no key");
   const std::string file = folder.at("/key.pem").string();
   EXPECT_EQ(refusal({"--sign-key", file, "--sign-cert", file}).code, ErrorCode::invalid);
+  ASSERT_EQ(::mkfifo(folder.at("/pipe").c_str(), 0600), 0);
+  const std::string pipe = folder.at("/pipe").string();
+  EXPECT_EQ(refusal({"--sign-key", pipe, "--sign-cert", pipe}).code, ErrorCode::invalid) << "nobody writes to it";
 }
 
 TEST_F(PackageBuildTest, RefusesHeadersForAnotherProcessorFirst) {
@@ -322,6 +327,20 @@ TEST_F(PackageBuildTest, CompilesAgainWhatWasKeptOfAnotherBuild) {
   host.root().file("/usr/bin/gcc-12", "another compiler");
   ASSERT_TRUE(build({}));
   EXPECT_EQ(core.builds.size(), 2U);
+}
+
+// The file was opened by its path on this machine: a pipe was waited for, /dev/zero read without end, a link followed.
+TEST_F(PackageBuildTest, TakesForTheCompilerWhatTheRootHas) {
+  fs::remove(host.root().at("/usr/bin/gcc-12"));
+  host.root().file("/opt/gcc", "the compiler");
+  fs::create_symlink("/opt/gcc", host.root().at("/usr/bin/gcc-12"));
+  EXPECT_TRUE(build({})) << "a link of the root is followed in the root";
+  for (const auto& make : {+[](const char* path) { return ::mkfifo(path, 0755); },
+                           +[](const char* path) { return ::symlink("/dev/zero", path); }}) {
+    fs::remove(host.root().at("/usr/bin/gcc-12"));
+    ASSERT_EQ(make(host.root().at("/usr/bin/gcc-12").c_str()), 0);
+    EXPECT_FALSE(build({}));
+  }
 }
 
 // Somebody else could have put modules of their own where the next run looks for what it kept.

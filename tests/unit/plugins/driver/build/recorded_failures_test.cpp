@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <slipway/testing/temp_dir.hpp>
 
@@ -46,6 +49,18 @@ TEST(RecordedFailures, AreNoneWithoutALayoutOrInOneThatIsBroken) {
     layout.file("/index.json", text);
     EXPECT_THAT(recorded_failures(layout.string(), kBuilt), IsEmpty()) << text;
   }
+}
+
+// The file was opened by its path on this machine.
+TEST(RecordedFailures, AreNoneInAPipeOrBehindALinkOutOfTheLayout) {
+  const TempDir layout;
+  const TempDir other;
+  other.file("/index.json", canonical({{"manifests", {source_descriptor("535.261.03", {{"6.1.0", "not ours"}})}}}));
+  std::filesystem::create_symlink(other.at("/index.json"), layout.at("/index.json"));
+  EXPECT_THAT(recorded_failures(layout.string(), kBuilt), IsEmpty());
+  std::filesystem::remove(layout.at("/index.json"));
+  ASSERT_EQ(::mkfifo(layout.at("/index.json").c_str(), 0600), 0);
+  EXPECT_THAT(recorded_failures(layout.string(), kBuilt), IsEmpty());
 }
 
 // An index that lists itself must not keep the reader going.
