@@ -7,6 +7,7 @@
 #include <slipway/regular_file.hpp>
 
 #include "core/action/store/store.hpp"
+#include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
 namespace {
@@ -43,8 +44,10 @@ Status run_build_shown(BuildRequest request, Ui& ui, const Subject& about) {
     files = before + 1;
     ui.progress(about.component, label + ": " + file, before, 0);
   };
+  request.cancel = &stop_flag();
   Status built = run_build(request);
   if (files > 0) ui.progress(about.component, label, files, files);
+  if (!built && built.error().code == ErrorCode::cancelled) SLIPWAY_CHECK(stop_requested());
   return built;
 }
 

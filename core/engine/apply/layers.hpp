@@ -39,7 +39,8 @@ class ComponentLayers final : public LayerStager {
   std::map<std::string, Json> sources_;
 };
 
-/// run_build(), with the compiler's lines as debug lines of the log, and the file that is compiled as progress.
+/// run_build(), with the compiler's lines as debug lines of the log, and the file that is compiled as progress. A
+/// signal that asks to stop ends it: stop_requested().
 Status run_build_shown(BuildRequest request, Ui& ui, const Subject& about);
 
 }  // namespace slipway::core

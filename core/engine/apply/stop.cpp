@@ -16,9 +16,11 @@ namespace {
 constexpr std::int64_t kSameRequestNs = 200'000'000;
 
 std::atomic<int> received{0};
+std::atomic<bool> stopping{false};
 std::atomic<std::int64_t> received_at_ns{0};
 unsigned stop_limit_s = 0;
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
 
 std::int64_t now_ns() {
   timespec now{};
@@ -31,6 +33,7 @@ void on_signal(int number) {
   int none = 0;
   if (received.compare_exchange_strong(none, number)) {
     received_at_ns.store(now_ns());
+    stopping.store(true);
     ::alarm(stop_limit_s);
   } else if (number == SIGHUP && none == SIGHUP) {
     // A terminal that closes tells its group and its shell, and that tells its jobs: it is the same one.
@@ -63,5 +66,7 @@ Status stop_requested() {
   if (received.load() == 0) return {};
   return Error{ErrorCode::cancelled, "stopped by a signal", {}, "run the same command again", {}};
 }
+
+const std::atomic<bool>& stop_flag() { return stopping; }
 
 }  // namespace slipway::core

@@ -3,6 +3,7 @@
 // second or a deadline ends it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 
 #include <slipway/result.hpp>
@@ -20,5 +21,7 @@ void watch_stop_signals(std::chrono::seconds limit = kStopLimit);
 
 /// A signal came. Errors: `cancelled`, for SLIPWAY_CHECK between two actions.
 Status stop_requested();
+/// Becomes true at that signal; for what is waited for within an action.
+const std::atomic<bool>& stop_flag();
 
 }  // namespace slipway::core
