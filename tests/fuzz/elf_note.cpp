@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "cuda_version.hpp"
 #include "tests/fuzz/scratch_tree.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

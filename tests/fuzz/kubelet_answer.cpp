@@ -19,10 +19,10 @@ using namespace slipway;
 constexpr std::size_t kLargest = 4096;
 
 /// What a call comes to, where the other side says that and ends.
-Result<std::string> answer_to(std::string_view said) {
+Result<std::string> answer_to(std::string_view words) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
-  (void)!::write(ends[1], said.data(), said.size());  // as much as the socket takes
+  (void)!::write(ends[1], words.data(), words.size());  // as much as the socket takes
   ::shutdown(ends[1], SHUT_WR);
   auto answer = nri::call(ends[0], {.method = "/v1.PodResourcesLister/List",
                                     .message = {},

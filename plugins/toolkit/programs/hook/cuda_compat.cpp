@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 
-#include "cuda_version.hpp"
 #include "elf_note.hpp"
 #include "files.hpp"
 #include "hook.hpp"

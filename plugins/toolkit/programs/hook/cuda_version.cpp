@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_version.hpp"
-
 #include <charconv>
 #include <system_error>
 
 #include <slipway/json.hpp>
+
+#include "elf_note.hpp"
 
 namespace slipway::hook {
 namespace {

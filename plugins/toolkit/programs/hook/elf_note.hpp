@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/programs/hook/elf_note.hpp - notes of a shared object that a container's image brought: nothing of it
-// is trusted, and it is read with pread(2), so that a file that shrinks meanwhile is a short read and no signal.
+// is trusted, and it is read with pread(2), so that a file that shrinks meanwhile is a short read and no signal. What
+// such a note of a libcuda says decides whether it is used.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/result.hpp>
 
@@ -16,5 +19,19 @@ Result<std::string> read_note(int fd, std::string_view section, std::string_view
 
 /// Whether a program asks for an interpreter (is linked dynamically). Errors: as above.
 Result<bool> has_interpreter(int fd);
+
+using Version = std::optional<std::vector<unsigned>>;  ///< nothing: it is not known
+
+/// "535.261.03" as {535, 261, 3}, which compares as versions do; nothing for a text that is no version.
+Version parse_version(std::string_view text);
+
+struct HostVersions {
+  Version driver;
+  Version cuda;
+};
+
+/// Whether an image's libcuda of the version `compat` is newer than the host's, and works on the host's driver.
+/// @param note  what read_note() gave of it: JSON, or something else
+bool is_better_cuda(const HostVersions& host, const Version& compat, const std::string& note);
 
 }  // namespace slipway::hook

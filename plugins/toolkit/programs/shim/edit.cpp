@@ -24,9 +24,9 @@ using Elements = std::vector<Json>;
 
 /// Those that the list does not have yet.
 void add_once(Json& list, Elements elements) {
-  std::set<Json, std::less<>> there(list.begin(), list.end());
+  std::set<Json, std::less<>> existing(list.begin(), list.end());
   for (Json& element : elements)
-    if (there.insert(element).second) list.push_back(std::move(element));
+    if (existing.insert(element).second) list.push_back(std::move(element));
 }
 
 /// Puts elements in the place of those with the same key, at the end. Of several with one key the last counts.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <slipway/component.hpp>
 #include <slipway/facts.hpp>
@@ -61,7 +62,14 @@ Result<Facts> detect_nri(const RuntimeSettings& settings, const Host& host);
 Result<Plan> plan_nri(const RuntimeSettings& settings, const Facts& facts, bool live);
 
 /// Findings "runtime.ENGINE": it answers; "runtime.nri": the running service says that the engine has taken it in;
-/// "runtime.kubelet": kubelet.hpp.
+/// "runtime.kubelet": verify_kubelet().
 Result<Findings> verify_nri(const RuntimeSettings& settings, const Host& host);
+
+/// The paths with the file name `wanted` at which somebody listens, as the kernel's list has them; none in an image.
+std::vector<std::string> listening_sockets(const Host& host, const std::string& wanted);
+
+/// Finding "runtime.kubelet": kubelet, whose word counts for unprivileged containers, answers below `kubelet_root`. It
+/// fails where kubelet is somewhere else, or does not answer; a machine without kubelet has nothing to exercise.
+void verify_kubelet(const RuntimeSettings& settings, const Host& host, Findings& findings);
 
 }  // namespace slipway::toolkit

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/runtime/component/kubelet.hpp"
-
 #include <array>
 #include <chrono>
 #include <set>
@@ -14,6 +12,7 @@
 
 #include "toolkit/environment.hpp"
 #include "toolkit/nri/pod_resources.hpp"
+#include "toolkit/runtime/component/component.hpp"
 #include "toolkit/runtime/engine.hpp"
 
 namespace slipway::toolkit {

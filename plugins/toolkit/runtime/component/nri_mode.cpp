@@ -10,7 +10,6 @@
 #include "toolkit/environment.hpp"
 #include "toolkit/nri/registered.hpp"
 #include "toolkit/runtime/component/component.hpp"
-#include "toolkit/runtime/component/kubelet.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/daemon.hpp"

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// Calls who says that, and nothing more.
-Result<std::string> called(const std::string& words, UnaryCall question = {}) {
+Result<std::string> answer_to(const std::string& words, UnaryCall question = {}) {
   int ends[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
   const Fd ours(ends[0]);
@@ -46,17 +46,17 @@ Result<std::string> called(const std::string& words, UnaryCall question = {}) {
 }
 
 std::string problem_of(const std::string& words, const UnaryCall& question = {}) {
-  const auto answer = called(words, question);
+  const auto answer = answer_to(words, question);
   return answer ? "answered: " + *answer : answer.error().what;
 }
 
 const Headers kWell{{"grpc-status", "0"}};
 
 TEST(UnaryCall, GivesTheAnswersMessage) {
-  EXPECT_EQ(called(grpc_head() + data_frames(grpc_message("pods")) + grpc_end(kWell)).value_or("none"), "pods");
-  EXPECT_EQ(called(grpc_head() + data_frames(grpc_message("")) + grpc_end(kWell)).value_or("none"), "");
+  EXPECT_EQ(answer_to(grpc_head() + data_frames(grpc_message("pods")) + grpc_end(kWell)).value_or("none"), "pods");
+  EXPECT_EQ(answer_to(grpc_head() + data_frames(grpc_message("")) + grpc_end(kWell)).value_or("none"), "");
   const std::string large(60'000, 'x');
-  EXPECT_EQ(called(grpc_head() + data_frames(grpc_message(large)) + grpc_end(kWell)).value_or("none"), large);
+  EXPECT_EQ(answer_to(grpc_head() + data_frames(grpc_message(large)) + grpc_end(kWell)).value_or("none"), large);
 }
 
 TEST(UnaryCall, NamesTheErrorThatComesForAnAnswer) {
@@ -79,7 +79,7 @@ TEST(UnaryCall, EndsWithAnAnswerThatIsLargerThanAllowed) {
   small.largest_answer = 1000;
   EXPECT_EQ(problem_of(grpc_head() + data_frames(grpc_message(std::string(1001, 'x'))), small),
             "the answer is larger than 1000 bytes");
-  EXPECT_EQ(called(grpc_head() + data_frames(grpc_message(std::string(1000, 'x'))) + grpc_end(kWell), small)
+  EXPECT_EQ(answer_to(grpc_head() + data_frames(grpc_message(std::string(1000, 'x'))) + grpc_end(kWell), small)
                 .value_or("none")
                 .size(),
             1000U);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether an image's CUDA compatibility libraries are used, by what a note of theirs says.
-#include "cuda_version.hpp"
-
 #include <gtest/gtest.h>
+
+#include "elf_note.hpp"
 
 namespace slipway::hook {
 namespace {
