@@ -16,8 +16,7 @@ namespace slipway::core {
 namespace {
 
 Status copy_file(int from, int to, const std::string& name, const struct stat& info, const std::string& path) {
-  const Fd source(::openat(from, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!source) return system_error("read", path, errno);
+  SLIPWAY_TRY(source, open_regular(from, name, path, O_NOFOLLOW));
   const Fd target(::openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!target) return system_error("create", path, errno);
   if (::ioctl(target.get(), FICLONE, source.get()) != 0) SLIPWAY_CHECK(copy_all(source.get(), target.get(), path));

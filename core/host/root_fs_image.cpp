@@ -66,8 +66,7 @@ Result<Image> regular_image(RootFs& root, int parent, const std::string& name, s
                  std::string(path),
                  "move it away, then run the same command again",
                  {}};
-  const Fd file(::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file) return system_error("read", path, errno);
+  SLIPWAY_TRY(file, open_regular(parent, name, path, O_NOFOLLOW));
   SLIPWAY_TRY(digest, Originals(root).keep(file.get(), path));
   Image image = common_image(info, "regular");
   image["digest"] = digest;

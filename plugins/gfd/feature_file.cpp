@@ -1,77 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <ctime>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <slipway/regular_file.hpp>
+#include <slipway/write/lock_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "gfd/service.hpp"
 
 namespace slipway::gfd {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr mode_t kMode = 0644;
 
-bool holds(const std::string& path, const std::string& text) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream existing;
-  existing << in.rdbuf();
-  return in.good() && existing.str() == text;
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
 }
 
-Status write_all(int file, const std::string& text, const std::string& path) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(file, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return system_error("write", path, errno);
-    done += static_cast<std::size_t>(wrote);
-  }
-  if (fchmod(file, kMode) != 0 || fsync(file) != 0) return system_error("write", path, errno);
-  return {};
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool holds(const RootDir& root, const std::string& path, const std::string& text) {
+  const auto existing = read_regular(root, path, text.size(), O_NOFOLLOW);
+  return existing && *existing == text;
 }
 
-void sync_folder(const fs::path& folder) {
-  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return;
-  (void)fsync(file);
-  close(file);
+std::int64_t now() {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return time.tv_sec * kSecond + time.tv_nsec;
 }
 
-/// Writes a new file in `folder` and gives it the name `path`. @return EXDEV: they lie on two file systems
-Result<int> write_and_rename(const fs::path& folder, const std::string& path, const std::string& text) {
-  std::string temporary = (folder / ("." + fs::path(path).filename().string() + ".XXXXXX")).string();
-  const int file = mkostemp(temporary.data(), O_CLOEXEC);
-  if (file < 0) return system_error("make a file in", folder.string(), errno);
-  const Status written = write_all(file, text, temporary);
-  close(file);
-  const bool renamed = written.ok() && rename(temporary.c_str(), path.c_str()) == 0;
+Status write_synced(int file, const std::string& text, const std::string& path) {
+  SLIPWAY_CHECK(write_all(file, text, path));
+  return ::fsync(file) == 0 ? Status{} : Status(system_error("write", path, errno));
+}
+
+/// Writes a new file in the folder `above` and gives it the name `path`. @return EXDEV: they lie on two file systems
+Result<int> write_and_rename(const RootDir& root, const std::string& above, const std::string& path,
+                             const std::string& text) {
+  SLIPWAY_TRY(from, root.open_at(above, O_PATH | O_DIRECTORY));
+  SLIPWAY_TRY(to, root.parent_of(path));
+  const std::string fresh = "." + to.second + ".slipway-" + std::to_string(::getpid());
+  const NewFile wanted{kMode, ::geteuid(), ::getegid(), now(), {}};
+  SLIPWAY_CHECK(
+      write_new_file(from.get(), fresh, path, wanted, [&](int file) { return write_synced(file, text, path); }));
+  if (::renameat(from.get(), fresh.c_str(), to.first.get(), to.second.c_str()) == 0) return 0;
   const int number = errno;
-  if (!renamed) unlink(temporary.c_str());
-  if (!written) return written.error();
-  if (renamed) return 0;
+  ::unlinkat(from.get(), fresh.c_str(), 0);
   if (number == EXDEV) return EXDEV;
   return system_error("replace", path, number);
 }
 
 }  // namespace
 
-Result<bool> replace_file(const std::string& path, const std::string& text) {
-  if (holds(path, text)) return false;
-  const fs::path folder = fs::absolute(path).parent_path();
-  std::error_code code;
-  fs::create_directories(folder, code);
-  if (code) return system_error("make the folder", folder.string(), code.value());
+Result<bool> write_feature_file(const RootDir& root, const std::string& path, const std::string& text) {
+  if (holds(root, path, text)) return false;
+  const std::string folder = folder_of(path);
+  if (folder != "/") SLIPWAY_CHECK(make_folders(root, folder));
+  // As links lead: what is above the folder itself, not above a link to it.
+  SLIPWAY_TRY(real, root.resolve(folder));
+  const std::string file = (real == "/" ? "" : real) + "/" + name_of(path);
   // features.d may be a mount of its own in a container: then a hidden file in it must do, which readers pass over.
-  auto done = write_and_rename(folder.parent_path(), path, text);
-  if (!done || *done == EXDEV) done = write_and_rename(folder, path, text);
+  auto done = write_and_rename(root, folder_of(real), file, text);
+  if (!done || *done == EXDEV) done = write_and_rename(root, real, file, text);
   if (!done) return done.error();
-  sync_folder(folder);
+  if (const auto changed = root.open_at(real, O_RDONLY | O_DIRECTORY)) (void)::fsync(changed->get());
   return true;
 }
 

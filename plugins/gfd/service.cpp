@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfd/service.hpp"
 
-#include <filesystem>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 namespace slipway::gfd {
 
-Result<bool> FileSink::put(const Labels& labels) { return replace_file(path_, to_lines(labels)); }
+Result<bool> FileSink::put(const Labels& labels) { return write_feature_file(root_, path_, to_lines(labels)); }
 
 bool FileSink::holds_labels() const {
-  std::error_code ignored;
-  return std::filesystem::file_size(path_, ignored) > 0 && !ignored;
+  const auto file = root_.open_at(path_, O_PATH);
+  struct stat info {};
+  return file && ::fstat(file->get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
 Status label_once(Probe& probe, const Config& config, LabelSink& sink,
@@ -29,8 +31,8 @@ Status label_once(Probe& probe, const Config& config, LabelSink& sink,
 // NVML is open during a pass only, so there is nothing to release between two.
 Status LabelService::run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) {
   SLIPWAY_TRY(config, config_of(spec));
-  const auto path = std::filesystem::path(host.root_folder()) / std::filesystem::path(config.output).relative_path();
-  FileSink sink(path.lexically_normal().string());
+  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+  FileSink sink(std::move(root), config.output);
   Probe probe(host, config);
   std::string last;  // what was said of the last failure: the same again is not worth a line
   const auto pass = [&]() -> Status {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <slipway/result.hpp>
+#include <slipway/root_dir.hpp>
 #include <slipway/service.hpp>
 #include <slipway/service_loop.hpp>
 
@@ -28,12 +29,13 @@ class LabelSink {
 /// The features.d file.
 class FileSink final : public LabelSink {
  public:
-  explicit FileSink(std::string path) : path_(std::move(path)) {}
+  FileSink(RootDir root, std::string path) : root_(std::move(root)), path_(std::move(path)) {}
   Result<bool> put(const Labels& labels) override;
   bool holds_labels() const override;
 
  private:
-  std::string path_;
+  RootDir root_;
+  std::string path_;  ///< inside the root
 };
 
 /// One pass: looks, makes labels, hands them on. A pass that fails leaves the labels of the last good one where they
@@ -54,8 +56,10 @@ class LabelService final : public Service {
 
 /// Makes the file hold exactly `text`, mode 0644, with its folders. A reader sees the old content or the new, never a
 /// part. The new file comes into being outside the folder, whose watchers then see one change only.
+/// Others may write in that folder, pods among them: no link leads out of the root, and only a regular file is read.
+/// @param path  absolute, inside the root
 /// @return false when it held that text already and nothing was written
 /// Errors: of the file system; the old content is then still there
-Result<bool> replace_file(const std::string& path, const std::string& text);
+Result<bool> write_feature_file(const RootDir& root, const std::string& path, const std::string& text);
 
 }  // namespace slipway::gfd

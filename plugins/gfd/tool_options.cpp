@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
-#include <sstream>
 
 #include <unistd.h>
+
+#include <slipway/regular_file.hpp>
 
 #include "gfd/config.hpp"
 
@@ -43,13 +43,12 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
+constexpr std::size_t kLongestConfig = 1 << 20;
+
 Status read_config_file(const std::string& path, Config& config) {
   if (path.empty()) return {};
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return system_error("read", path, errno);
-  SLIPWAY_TRY(value, json_from_yaml(text.str(), path));
+  SLIPWAY_TRY(text, read_regular(path, kLongestConfig));
+  SLIPWAY_TRY(value, json_from_yaml(text, path));
   return take_upstream_config(value, path, config);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 
 #include "gfd/gfd.hpp"
 #include "gfd/labels/labels.hpp"
@@ -16,7 +17,11 @@ Status deliver(const std::string& text, const std::string& file, ToolIo& io) {
     io.print(text);
     return {};
   }
-  SLIPWAY_TRY(changed, replace_file(file, text));
+  std::error_code problem;
+  const std::string path = std::filesystem::absolute(file, problem).string();
+  if (problem) return system_error("find", file, problem.value());
+  SLIPWAY_TRY(here, RootDir::open("/"));
+  SLIPWAY_TRY(changed, write_feature_file(here, path, text));
   io.log(changed ? "wrote " + file : file + " is up to date");
   return {};
 }

@@ -19,6 +19,9 @@ Result<Fd> open_regular(const RootDir& root, std::string_view path, int flags = 
 /// The same by a path of this process.
 Result<Fd> open_regular(const std::string& path, int flags = 0);
 
+/// The same by its name in an open folder; `path` is for messages.
+Result<Fd> open_regular(int folder, const std::string& name, std::string_view path, int flags = 0);
+
 /// All bytes from the descriptor's position on; `name` is for messages.
 /// Errors: `io`, and `invalid` beyond `limit_bytes`, however long the file says that it is.
 Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes);

@@ -5,10 +5,12 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
+#include <slipway/regular_file.hpp>
+
 #include "core/loader/schema/check.hpp"
+#include "core/loader/yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {
@@ -220,8 +222,8 @@ void add_groups(const Json& value, sim::Model& model) {
 
 /// The name in a model file's line "model: NAME", without reading the rest.
 std::string model_name(const std::string& file) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);)
+  std::istringstream text(read_regular(file, kYamlMaxBytes).value_or(""));
+  for (std::string line; std::getline(text, line);)
     if (line.starts_with("model: ")) return line.substr(7);
   return {};
 }
@@ -264,12 +266,11 @@ void check_signs(const Json& value, const std::string& key, SchemaCheck& check) 
 }  // namespace
 
 Result<sim::Model> read_sim_model(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return Error{ErrorCode::not_found, "the model of a simulated GPU cannot be read", file, {}, {}};
+  const auto text = read_regular(file, kYamlMaxBytes);
+  if (!text && text.error().code == ErrorCode::invalid) return text.error();
+  if (!text) return Error{ErrorCode::not_found, "the model of a simulated GPU cannot be read", file, {}, {}};
   SLIPWAY_TRY(schema, model_schema());
-  SLIPWAY_TRY(documents, read_yaml(text.str(), file));
+  SLIPWAY_TRY(documents, read_yaml(*text, file));
   SchemaCheck check(file);
   if (documents.size() != 1)
     return Error{ErrorCode::invalid, "the model of a simulated GPU is one YAML document", file, {}, {}};

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
+#include <slipway/regular_file.hpp>
+
 #include "core/loader/installation.hpp"
 #include "core/loader/schema/check.hpp"
+#include "core/loader/yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {
@@ -212,17 +214,16 @@ void check_rest(const Json& value, SchemaCheck& check) {
 }
 
 Result<SimProfile> read_file(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in)
+  const auto text = read_regular(file, kYamlMaxBytes);
+  if (!text && text.error().code == ErrorCode::invalid) return text.error();
+  if (!text)
     return Error{ErrorCode::not_found,
                  "the simulation profile cannot be read",
                  file,
                  "give a profile's name (`slipway plan --sim h100x8 …`), or the path of a readable file",
                  {}};
   SLIPWAY_TRY(schema, profile_schema());
-  SLIPWAY_TRY(documents, read_yaml(text.str(), file));
+  SLIPWAY_TRY(documents, read_yaml(*text, file));
   SchemaCheck check(file);
   if (documents.size() != 1)
     return Error{ErrorCode::invalid, "a simulation profile is one YAML document", file, "see sim/README.md", {}};
@@ -230,7 +231,7 @@ Result<SimProfile> read_file(const std::string& file) {
   if (check.problems.none()) check_rest(written, check);
   if (!check.problems.none()) return check.problems.to_error();
   SimProfile profile = profile_of(complete_value(written, schema, "/"));
-  profile.text = text.str();
+  profile.text = *text;
   return profile;
 }
 

@@ -2,6 +2,7 @@
 // plugins/deviceplugin/service/service.cpp - `slipway service deviceplugin`: what NVML says becomes what kubelet gets.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
@@ -27,17 +28,29 @@ constexpr std::chrono::milliseconds kBetween{1};
 
 const char* environment(const char* name) { return std::getenv(name); }
 
-std::string on_machine(const Host& host, const std::string& path) {
+/// kubelet's folder in that root by its name on this machine, as gRPC wants it. Links are followed here, inside the
+/// root, since gRPC would follow them out of it; a folder that is not there yet is no error.
+Result<std::string> kubelet_folder(const Spec& spec, const Host& host, const std::string& name) {
   const std::string root = host.root_folder();
-  return root == "/" ? path : root + path;
+  const std::string path = spec.text("kubelet_root") + name;
+  if (root == "/") return path;
+  std::string real;
+  for (const auto& part : std::filesystem::path(path).relative_path()) {
+    const std::string next = real + "/" + part.string();
+    const auto followed = host.resolve(next);
+    if (!followed && host.info(next).ok()) return followed.error();  // a link to nothing
+    real = followed.value_or(next);
+  }
+  return root + real;
 }
 
-EndpointPaths paths_of(const Spec& spec, const Host& host) {
-  const std::string folder = on_machine(host, spec.text("kubelet_root")) + "/device-plugins";
+Result<EndpointPaths> paths_of(const Spec& spec, const Host& host) {
+  SLIPWAY_TRY(folder, kubelet_folder(spec, host, "/device-plugins"));
   const char* const named = std::getenv("KUBELET_SOCKET");
   EndpointPaths paths{folder, named == nullptr ? folder + "/kubelet.sock" : named, {}, {}};
   if (spec.text("registration") == "watcher") {
-    paths.registry = on_machine(host, spec.text("kubelet_root")) + "/plugins_registry";
+    SLIPWAY_TRY(registry, kubelet_folder(spec, host, "/plugins_registry"));
+    paths.registry = std::move(registry);
     paths.folder_of_host = spec.text("kubelet_root") + "/device-plugins";
   }
   return paths;
@@ -54,7 +67,8 @@ class Run {
  public:
   using LibraryChoice = nvidia::nvml::LibraryChoice;
 
-  Run(const Spec& spec, const Host& host, ServiceIo& io, Settings first, LibraryChoice choice, Registrar& registrar)
+  Run(const Spec& spec, const Host& host, ServiceIo& io, Settings first, LibraryChoice choice, Registrar& registrar,
+      const RootDir& root, const std::string& pod_resources)
       : spec_(spec),
         host_(host),
         io_(io),
@@ -66,11 +80,10 @@ class Run {
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
         mps_(host, log_,
              [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
-        kubelet_(on_machine(host, spec.text("kubelet_root")) + "/pod-resources/kubelet.sock"),
-        folder_(on_machine(host, kStatusFolder)),
-        file_(folder_) {
+        kubelet_(pod_resources + "/kubelet.sock"),
+        file_(root) {
     for (const std::string& warning : settings().warnings) io_.log("warning", warning);
-    Remembered remembered = read_remembered(folder_);
+    Remembered remembered = read_remembered(root);
     watch_.remember(std::move(remembered.gpus));
     watch_.book().load(remembered.health, std::chrono::steady_clock::now());
   }
@@ -173,7 +186,6 @@ class Run {
   DriverWatch watch_;
   MpsDaemons mps_;
   KubeletView kubelet_;
-  std::string folder_;
   StateFile file_;
   std::string problem_;
   std::string file_problem_;
@@ -190,7 +202,9 @@ class DevicePluginService final : public Service {
     SLIPWAY_TRY(settings, read_settings(spec, host, environment));
     SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host, spec.text("driver_root")));
     std::unique_ptr<Registrar>& registrar = kept_registrar();
-    const EndpointPaths paths = paths_of(spec, host);
+    SLIPWAY_TRY(paths, paths_of(spec, host));
+    SLIPWAY_TRY(pod_resources, kubelet_folder(spec, host, "/pod-resources"));
+    SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     const auto log = [&io](const char* level, const std::string& text) { io.log(level, text); };
     set_grpc_log(log);
     if (!registrar || registrar->paths() != paths) {
@@ -199,7 +213,7 @@ class DevicePluginService final : public Service {
     }
     registrar->set_log(log);
     registrar->board()->quiet = false;
-    Run run(spec, host, io, settings, choice, *registrar);
+    Run run(spec, host, io, settings, choice, *registrar, root, pod_resources);
     const Status status = loop_.run(stop, io,
                                     {.interval = kBetween,
                                      .pass =

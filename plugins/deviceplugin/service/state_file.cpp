@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/service/state_file.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include <fmt/format.h>
+
+#include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 namespace slipway::deviceplugin {
 namespace {
@@ -59,16 +56,9 @@ Json holders_json(const std::vector<Holder>& holders) {
   return list;
 }
 
-/// Whole or not at all: a reader never sees half a file.
-Status replace(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) return system_error("write", fresh, errno);
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) return system_error("rename", path, errno);
-  return {};
-}
+constexpr std::size_t kLongestStatus = std::size_t{16} << 20U;
+
+std::string in_status_folder(const char* name) { return std::string(kStatusFolder) + "/" + name; }
 
 }  // namespace
 
@@ -133,11 +123,8 @@ std::string metrics_text(const Known& known) {
   return text;
 }
 
-Remembered read_remembered(const std::string& folder) {
-  std::ifstream in(folder + "/status.json");
-  std::ostringstream text;
-  text << in.rdbuf();
-  const Json status = Json::parse(text.str(), nullptr, false);
+Remembered read_remembered(const RootDir& root) {
+  const Json status = parse_foreign(read_regular(root, in_status_folder("status.json"), kLongestStatus).value_or(""));
   Remembered remembered;
   if (!status.is_object() || !status.contains("gpus") || !status["gpus"].is_array()) return remembered;
   remembered.health = status.value("sick", Json::object());
@@ -169,11 +156,8 @@ Remembered read_remembered(const std::string& folder) {
 Status StateFile::write(const Json& status, const std::string& metrics) {
   const std::string text = pretty(status);
   if (text == status_ && metrics == metrics_) return {};
-  std::error_code problem;
-  std::filesystem::create_directories(folder_, problem);
-  if (problem) return system_error("make", folder_, problem.value());
-  SLIPWAY_CHECK(replace(folder_ + "/status.json", text));
-  SLIPWAY_CHECK(replace(folder_ + "/metrics.prom", metrics));
+  SLIPWAY_CHECK(replace_file(root_, in_status_folder("status.json"), text));
+  SLIPWAY_CHECK(replace_file(root_, in_status_folder("metrics.prom"), metrics));
   status_ = text;
   metrics_ = metrics;
   return {};

@@ -8,6 +8,7 @@
 
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
+#include <slipway/root_dir.hpp>
 
 #include "deviceplugin/service/board.hpp"
 #include "deviceplugin/service/clients.hpp"
@@ -36,16 +37,16 @@ struct Remembered {
   std::vector<Gpu> gpus;
   Json health = Json::object();
 };
-Remembered read_remembered(const std::string& folder);
+Remembered read_remembered(const RootDir& root);
 
-/// Replaces both files as a whole when they change. Errors: of the file system.
+/// Replaces both files of kStatusFolder in that root as a whole when they change. Errors: of the file system.
 class StateFile {
  public:
-  explicit StateFile(std::string folder) : folder_(std::move(folder)) {}
+  explicit StateFile(RootDir root) : root_(std::move(root)) {}
   Status write(const Json& status, const std::string& metrics);
 
  private:
-  std::string folder_;
+  RootDir root_;
   std::string status_;
   std::string metrics_;
 };

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <elf.h>
-#include <fcntl.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
 
 #include "toolkit/cdi/libraries.hpp"
@@ -78,7 +78,7 @@ class ElfFile {
 std::string read_soname(const Host& host, const std::string& path) {
   const auto root = RootDir::open(host.root_folder());
   if (!root) return {};
-  const auto file = root->open_at(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  const auto file = open_regular(*root, path);
   return file ? ElfFile(file->get()).soname() : std::string();
 }
 

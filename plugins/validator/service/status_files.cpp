@@ -8,19 +8,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
+
 namespace slipway::validator {
 namespace {
 
+/// Pods write in that folder as well, so that by the time of reading something else may have the name.
 bool is_right(int folder, const std::string& name, const StatusFile& wanted) {
   struct stat info {};
   if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
   if (!S_ISREG(info.st_mode) || (info.st_mode & 07777U) != wanted.mode) return false;
   if (static_cast<std::size_t>(info.st_size) != wanted.content.size()) return false;
   if (wanted.content.empty()) return true;
-  const Fd file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  std::string content(wanted.content.size(), '\0');
-  return file && ::read(file.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
-         content == wanted.content;
+  const auto file = open_regular(folder, name, name, O_NOFOLLOW);
+  return file && read_all(file->get(), name, wanted.content.size()).value_or("") == wanted.content;
 }
 
 Status write(int folder, const std::string& name, const StatusFile& wanted) {

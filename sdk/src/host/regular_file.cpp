@@ -67,13 +67,15 @@ Result<Fd> open_regular(const RootDir& root, std::string_view path, int flags) {
   return open_after_a_look(path, flags, [&](int wanted) { return root.open_at(path, wanted); });
 }
 
-Result<Fd> open_regular(const std::string& path, int flags) {
+Result<Fd> open_regular(int folder, const std::string& name, std::string_view path, int flags) {
   return open_after_a_look(path, flags, [&](int wanted) -> Result<Fd> {
-    Fd fd(::open(path.c_str(), wanted));
+    Fd fd(::openat(folder, name.c_str(), wanted));
     if (!fd) return system_error("open", path, errno);
     return fd;
   });
 }
+
+Result<Fd> open_regular(const std::string& path, int flags) { return open_regular(AT_FDCWD, path, path, flags); }
 
 Result<std::string> read_all(int fd, std::string_view name, std::size_t limit_bytes) {
   std::string bytes;

@@ -34,6 +34,23 @@ TEST(DevicePluginService, OffersEightGpusAndHandsThemOutOneByOne) {
   ASSERT_EQ(devices.begin()->second.topology().nodes_size(), 1);
 }
 
+// --root: an image's absolute links are its own, and led the service to files and sockets of the machine.
+TEST(DevicePluginService, FollowsLinksInsideItsRoot) {
+  const Node node("h100x8");
+  const auto& host = node.host();
+  std::filesystem::remove_all(host.path("var/lib/kubelet"));
+  std::filesystem::create_directories(host.path("srv/kubelet/device-plugins"));
+  std::filesystem::create_directories(host.path("run/slipway"));
+  std::filesystem::create_directories(host.path("srv/shown"));
+  std::filesystem::create_symlink("/srv/kubelet", host.path("var/lib/kubelet"));
+  std::filesystem::create_symlink("/srv/shown", host.path("run/slipway/deviceplugin"));
+  Kubelet kubelet(host.path("srv/kubelet/device-plugins").string());
+  RunningService service(host, node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+  EXPECT_TRUE(eventually([&] { return std::filesystem::is_regular_file(host.path("srv/shown/status.json")); }));
+  EXPECT_FALSE(std::filesystem::exists("/srv/shown"));
+}
+
 TEST(DevicePluginService, RegistersAgainWheneverKubeletRestarts) {
   const Node node("h100x8");
   auto kubelet = std::make_unique<Kubelet>(node.plugins());

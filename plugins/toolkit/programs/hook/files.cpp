@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
+
 namespace slipway::hook {
 namespace {
 
@@ -55,11 +57,11 @@ Result<std::string> read_all(int fd, std::size_t limit, const std::string& name)
 }
 
 Result<Fd> open_regular(const RootDir& root, const std::string& path) {
-  SLIPWAY_TRY(file, root.open_at(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  SLIPWAY_TRY(file, slipway::open_regular(root, path, 0));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return system_error("look at", path, errno);
-  if (!S_ISREG(info.st_mode) || static_cast<std::size_t>(info.st_size) > kLargestFile)
-    return Error{ErrorCode::invalid, path + " in the container is no regular file of a sensible size", path, {}, {}};
+  if (static_cast<std::size_t>(info.st_size) > kLargestFile)
+    return Error{ErrorCode::invalid, path + " in the container is no file of a sensible size", path, {}, {}};
   return std::move(file);
 }
 

@@ -104,24 +104,51 @@ TEST(Vgpu, RecordsThatAreBrokenEndTheReading) {
 TEST(FeatureFile, IsWrittenWholeAndOnlyWhenItChanges) {
   const slipway::testing::TempDir root;
   const std::string path = root.at("features.d/gfd").string();
-  EXPECT_TRUE(*replace_file(path, "a=1\n"));
+  const auto replace = [&](const std::string& text) {
+    const auto done = write_feature_file(*RootDir::open(root.string()), "/features.d/gfd", text);
+    EXPECT_TRUE(done.ok()) << to_text(done.error());
+    return done.value_or(false);
+  };
+  EXPECT_TRUE(replace("a=1\n"));
   struct stat first {};
   ASSERT_EQ(stat(path.c_str(), &first), 0);
   EXPECT_EQ(first.st_mode & 0777U, 0644U);
-  EXPECT_FALSE(*replace_file(path, "a=1\n"));
+  EXPECT_FALSE(replace("a=1\n"));
   struct stat second {};
   ASSERT_EQ(stat(path.c_str(), &second), 0);
   EXPECT_EQ(first.st_ino, second.st_ino);
-  EXPECT_TRUE(*replace_file(path, "a=2\n"));
+  EXPECT_TRUE(replace("a=2\n"));
   unsigned files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root.path())) files += entry.is_regular_file();
   EXPECT_EQ(files, 1U);  // no temporary file stays
 }
 
+// Pods have that folder mounted: a pipe of theirs held the service up for ever.
+TEST(FeatureFile, TakesThePlaceOfAPipe) {
+  const slipway::testing::TempDir root;
+  root.directory("features.d");
+  const std::string path = root.at("features.d/gfd").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0644), 0);
+  EXPECT_TRUE(write_feature_file(*RootDir::open(root.string()), "/features.d/gfd", "a=1\n").value_or(false));
+  EXPECT_TRUE(std::filesystem::is_regular_file(path));
+}
+
+TEST(FeatureFile, StaysInsideItsRootWhateverLinksAreThere) {
+  const slipway::testing::TempDir machine;
+  machine.directory("outside");
+  machine.link("root/etc/features.d", machine.at("outside").string());
+  const auto done = write_feature_file(*RootDir::open(machine.at("root")), "/etc/features.d/gfd", "a=1\n");
+  EXPECT_TRUE(std::filesystem::is_empty(machine.at("outside"))) << "written outside of the root";
+  machine.directory("root" + machine.at("outside").string());
+  EXPECT_TRUE(write_feature_file(*RootDir::open(machine.at("root")), "/etc/features.d/gfd", "a=1\n").value_or(false));
+  EXPECT_TRUE(std::filesystem::exists(machine.at("root" + machine.at("outside/gfd").string())));
+  EXPECT_FALSE(done.ok()) << "the link led to nothing in the root";
+}
+
 TEST(FeatureFile, SaysWhereItCannotBeWritten) {
   const slipway::testing::TempDir root;
   root.file("features.d", "not a folder");
-  const auto done = replace_file(root.at("features.d/gfd").string(), "a=1\n");
+  const auto done = write_feature_file(*RootDir::open(root.string()), "/features.d/gfd", "a=1\n");
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(done.error().where, ::testing::HasSubstr("features.d"));
 }

@@ -66,6 +66,16 @@ TEST_F(StatusFilesTest, AreWrittenOnlyWhenTheyAreNotRight) {
   EXPECT_NE(info("driver-ready").st_ino, before.st_ino);
 }
 
+TEST_F(StatusFilesTest, TakeThePlaceOfWhatAPodPutThere) {
+  root.directory("run/nvidia/validations");
+  ASSERT_EQ(::mkfifo(path("driver-ready").c_str(), 0600), 0);
+  root.file("outside", "A=b\n");
+  root.link("run/nvidia/validations/cuda-ready", "/outside");
+  show({{"driver-ready", {"A=b\n", 0600}}, {"cuda-ready", {"A=b\n", 0644}}});
+  EXPECT_TRUE(S_ISREG(info("driver-ready").st_mode));
+  EXPECT_FALSE(std::filesystem::is_symlink(path("cuda-ready")));
+}
+
 TEST_F(StatusFilesTest, LeaveThoseOfOthersAlone) {
   root.file("run/nvidia/validations/workload-type", "container\n");
   show({{"cuda-ready", {}}});

@@ -7,10 +7,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/cdi/text.hpp"
+#include "tests/unit/core/host/open_watch.hpp"
 #include "toolkit/cdi/libraries.hpp"
 #include "toolkit/cdi/nodes.hpp"
 
@@ -350,6 +352,19 @@ TEST(CdiGenerate, MakesOneSpecForEachFunctionThatIsThere) {
   machine.host.without("/dev/gdrdrv");
   machine.options.mode = Mode::gdrcopy;
   EXPECT_THAT(to_text(machine.make().error()), HasSubstr("no device node for gdrcopy"));
+}
+
+// A driver root may be an image, and a device node in it would be opened as root.
+TEST(Soname, OfWhatIsNoFileIsAskedWithoutOpeningIt) {
+  slipway::testing::FakeHost host;
+  std::filesystem::create_directories(host.root().path() / "usr/lib64");
+  std::filesystem::copy_file(CUDA_LIBRARY, host.root().path() / "usr/lib64/libcuda.so");
+  const std::string pipe = host.root().path() / "usr/lib64/libnvcuvid.so";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0644), 0);
+  const test::OpenWatch watch(pipe);
+  EXPECT_EQ(read_soname(host, "/usr/lib64/libcuda.so"), "libcuda.so.1");
+  EXPECT_EQ(read_soname(host, "/usr/lib64/libnvcuvid.so"), "");
+  EXPECT_FALSE(watch.opened());
 }
 
 TEST(LdCache, HasWhatLdconfigPrints) {

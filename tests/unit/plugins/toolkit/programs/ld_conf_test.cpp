@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/unit/core/host/open_watch.hpp"
 #include "tests/unit/core/host/temp_root.hpp"
 
 namespace slipway::hook {
@@ -20,6 +21,18 @@ TEST(LinkerConfiguration, IsReadWithWhatItIncludes) {
   root.put("/etc/ld.so.conf.d/b.conf", "/opt/b\n");
   root.put("/etc/ld.so.conf.d/a.conf", "/opt/a\n");
   EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/first", "/opt/second", "/opt/a", "/opt/b"));
+}
+
+TEST(LinkerConfiguration, ThatIsNoFileIsNotEvenOpened) {
+  const TempRoot root;
+  root.put("/etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n");
+  root.put("/etc/ld.so.conf.d/b.conf", "/opt/b\n");
+  ASSERT_EQ(::mkfifo(root.at("/etc/ld.so.conf.d/a.conf").c_str(), 0644), 0);
+  const test::OpenWatch pipe(root.at("/etc/ld.so.conf.d/a.conf"));
+  const test::OpenWatch file(root.at("/etc/ld.so.conf.d/b.conf"));
+  EXPECT_THAT(configured_folders(root.dir()), ElementsAre("/opt/b"));
+  EXPECT_TRUE(file.opened());
+  EXPECT_FALSE(pipe.opened());
 }
 
 // An image of a few files made the hook take 1.4 GB.
