@@ -5,8 +5,11 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -29,22 +32,59 @@ constexpr int kFirstInherited = 3;
 constexpr rlim_t kLargestFile = rlim_t{16} << 30U;
 constexpr rlim_t kOpenFiles = 65536;
 
-/// A root's files have many owners, and a root's own tools set them.
-const Powers& powers_over_files() {
-  static const Powers kept{{CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID, CAP_SETGID, CAP_SETUID}};
-  return kept;
-}
-
 [[noreturn]] void report_and_exit(int report, SandboxReport::Kind kind, int number, const std::string& text) {
   const std::string line = std::string(1, kind) + std::to_string(number) + " " + text;
   (void)!::write(report, line.data(), line.size());
   ::_exit(kNotStarted);
 }
 
-bool unshare_all() {
-  constexpr int kMust = CLONE_NEWNS | CLONE_NEWPID;
-  if (::unshare(kMust | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) == 0) return true;
-  return errno != EPERM && ::unshare(kMust) == 0;  // a kernel without one of the lesser namespaces
+/// Of the namespaces that a program can do without, the errno of each that the kernel refused.
+struct Shared {
+  int network = 0;   ///< then it gets no sockets
+  int messages = 0;  ///< System V and POSIX: then it gets none
+  int names = 0;     ///< then the machine keeps its own
+};
+
+/// What process 1 inside and the program need to know.
+struct Room {
+  const Sandbox& request;
+  Shared shared;
+  bool counted;  ///< all memory that the program takes, in whatever form
+  int input;
+  int output;
+  int report;
+};
+
+/// @return false, errno set
+bool unshare_all(Shared& shared) {
+  const auto alone = [](int kind) { return ::unshare(kind) == 0 ? 0 : errno; };
+  if (::unshare(CLONE_NEWNS | CLONE_NEWPID) != 0) return false;
+  shared = {alone(CLONE_NEWNET), alone(CLONE_NEWIPC), alone(CLONE_NEWUTS)};
+  return true;
+}
+
+/// A root's files have many owners, and a root's own tools set them.
+Powers powers_of(const Room& room) {
+  Powers kept{{CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_FSETID, CAP_SETGID, CAP_SETUID}};
+  kept.network = room.request.local_sockets && room.shared.network == 0;
+  kept.other_sockets = false;  // kinds that no namespace holds, and for which the kernel would load modules
+  kept.memory_of_nobody = room.counted && room.shared.messages == 0;
+  kept.smaller_programs = true;
+  return kept;
+}
+
+/// Everything from there on, as close_range(2) does it from Linux 5.11 on.
+void close_on_exec(int first) {
+  if (::close_range(static_cast<unsigned>(first), ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
+  const auto mark = [first](int fd) {
+    if (fd >= first) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  };
+  if (DIR* const names = ::opendir("/proc/self/fd"); names != nullptr) {
+    while (const dirent* const entry = ::readdir(names)) mark(std::atoi(entry->d_name));
+    ::closedir(names);
+    return;
+  }
+  for (int fd = first, end = static_cast<int>(::sysconf(_SC_OPEN_MAX)); fd < end; ++fd) mark(fd);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -71,28 +111,36 @@ void limit(int resource, rlim_t most) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &now);
 }
 
+/// 1, which ends a dump to the program of a core_pattern as well; 0 does not.
+void allow_no_core() {
+  const rlimit core{1, 1};
+  if (::setrlimit(RLIMIT_CORE, &core) != 0) limit(RLIMIT_CORE, 1);
+}
+
+void take_streams(const Room& room) {
+  if (::dup2(room.input, STDIN_FILENO) < 0 || ::dup2(room.output, STDOUT_FILENO) < 0 ||
+      ::dup2(room.output, STDERR_FILENO) < 0)
+    report_and_exit(room.report, SandboxReport::setup, errno, "give input and output");
+}
+
 /// @param users  null: without a user namespace
-[[noreturn]] void become_program(const Sandbox& request, const UserNamespace* users, int output, int report) {
+[[noreturn]] void become_program(const Room& room, const UserNamespace* users) {
+  const Sandbox& request = room.request;
   reset_signals();
   if (users != nullptr && !users->enter()) ::_exit(kNotStarted);
-  const int input = ::open("/dev/null", O_RDONLY);
-  ::dup2(input, STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::dup2(output, STDERR_FILENO);
-  if (::close_range(kFirstInherited, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
-    for (int fd = kFirstInherited; fd < 1024; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  take_streams(room);
   if (::chdir(request.directory.c_str()) != 0)
-    report_and_exit(report, SandboxReport::setup, errno, "enter " + request.directory);
+    report_and_exit(room.report, SandboxReport::setup, errno, "enter " + request.directory);
   const auto arguments = pointers(request.argv);
   auto environment = pointers(request.environment);
   ::environ = environment.data();  // execvp() searches in its PATH
-  limit(RLIMIT_CORE, 0);
+  allow_no_core();
   limit(RLIMIT_FSIZE, kLargestFile);
   limit(RLIMIT_NOFILE, kOpenFiles);
-  if (const PowersLeft left = take_powers(powers_over_files()); !left.what.empty())
-    report_and_exit(report, SandboxReport::refused, left.number, left.what);
+  if (const PowersLeft left = take_powers(powers_of(room)); !left.what.empty())
+    report_and_exit(room.report, SandboxReport::refused, left.number, left.what);
   ::execvp(arguments.front(), arguments.data());
-  report_and_exit(report, SandboxReport::program, errno, request.argv.front());
+  report_and_exit(room.report, SandboxReport::program, errno, request.argv.front());
 }
 
 /// The exit status of `child`; orphans that come to us as process 1 are reaped on the way.
@@ -106,39 +154,47 @@ int wait_for(pid_t child) {
   }
 }
 
-/// @return its pid, -1 when no process can be started. It tells in the report why it has no user namespace of its own.
-pid_t start_program(const Sandbox& request, UserNamespace& users, int output, int report) {
+void note(int report, SandboxReport::Kind kind, const std::string& why) {
+  const std::string line = std::string(1, kind) + why + "\n";
+  (void)!::write(report, line.data(), line.size());
+}
+
+/// @return its pid, -1 when no process can be started. It tells in the report which namespaces it has not, and why.
+pid_t start_program(const Room& room, UserNamespace& users) {
+  if (const int number = room.shared.network; number != 0)
+    note(room.report, SandboxReport::without_network,
+         std::string("to make a network namespace is refused (") + std::strerror(number) + ")" +
+             (number == ENOSPC ? "; see user.max_net_namespaces" : ""));
   const pid_t program = ::fork();
-  if (program == 0) become_program(request, &users, output, report);
+  if (program == 0) become_program(room, &users);
   if (program < 0) return program;
   const UserNamespace::Outcome outcome = users.map();
   if (outcome.why_not.empty()) return program;
-  const std::string line = std::string(1, SandboxReport::without_users) + outcome.why_not + "\n";
-  (void)!::write(report, line.data(), line.size());
+  note(room.report, SandboxReport::without_users, outcome.why_not);
   if (outcome.goes_on) return program;
   (void)wait_for(program);
   const pid_t again = ::fork();
-  if (again == 0) become_program(request, nullptr, output, report);
+  if (again == 0) become_program(room, nullptr);
   return again;
 }
 
 /// Process 1 of the new namespace: when it ends, the kernel kills all that is left in there.
-[[noreturn]] void be_first(const Sandbox& request, int output, int report) {
+[[noreturn]] void be_first(const Room& room) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  UserNamespace users;
-  if (auto failed = make_sandbox_mounts(request); !failed.text.empty())
-    report_and_exit(report, failed.kind, failed.number, failed.text);
-  (void)!::sethostname(kHostName, std::string_view(kHostName).size());
   ::umask(022);
-  for (const std::string& path : request.needs) {
+  UserNamespace users;
+  if (auto failed = make_sandbox_mounts(room.request); !failed.text.empty())
+    report_and_exit(room.report, failed.kind, failed.number, failed.text);
+  if (room.shared.names == 0) (void)!::sethostname(kHostName, std::string_view(kHostName).size());
+  for (const std::string& path : room.request.needs) {
     struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) report_and_exit(report, SandboxReport::need, errno, path);
+    if (::stat(path.c_str(), &info) != 0) report_and_exit(room.report, SandboxReport::need, errno, path);
   }
-  if (request.prepare_only) ::_exit(0);
-  const pid_t program = start_program(request, users, output, report);
-  if (program < 0) report_and_exit(report, SandboxReport::setup, errno, "start a process");
-  ::close(report);
-  ::close(output);
+  if (room.request.prepare_only) ::_exit(0);
+  const pid_t program = start_program(room, users);
+  if (program < 0) report_and_exit(room.report, SandboxReport::setup, errno, "start a process");
+  ::close(room.report);
+  ::close(room.output);
   ::_exit(wait_for(program));
 }
 
@@ -149,9 +205,13 @@ void enter_sandbox(const Sandbox& request, const LimitedProcesses& group, int ou
   if (::getppid() != parent) ::_exit(kNotStarted);  // the caller died before that took effect
   if (!group.join()) report_and_exit(report, SandboxReport::setup, errno, "join the group " + group.name());
   ::setsid();  // Ctrl-C is for slipway to act on
-  if (!unshare_all()) report_and_exit(report, SandboxReport::refused, errno, "make private namespaces (unshare)");
+  close_on_exec(kFirstInherited);
+  Room room{request, {}, !group.needs_looks(), ::open("/dev/null", O_RDONLY | O_CLOEXEC), output, report};
+  if (room.input < 0) report_and_exit(report, SandboxReport::setup, errno, "open /dev/null");
+  if (!unshare_all(room.shared))
+    report_and_exit(report, SandboxReport::refused, errno, "make private namespaces (unshare)");
   const pid_t first = ::fork();
-  if (first == 0) be_first(request, output, report);
+  if (first == 0) be_first(room);
   if (first < 0) report_and_exit(report, SandboxReport::setup, errno, "start a process");
   ::close(report);
   ::close(output);

@@ -8,10 +8,17 @@
 
 namespace slipway::core {
 
-/// What kept the program from being run, on its way through the report pipe: one letter, errno, text. The line of
-/// `without_users` comes first, and keeps nothing from being run.
+/// What kept the program from being run, on its way through the report pipe: one letter, errno, text. Lines of
+/// `without_users` and `without_network` (a letter and why) come first, and keep nothing from being run.
 struct SandboxReport {
-  enum Kind : char { refused = 'r', setup = 's', need = 'n', program = 'p', without_users = 'u' };
+  enum Kind : char {
+    refused = 'r',
+    setup = 's',
+    need = 'n',
+    program = 'p',
+    without_users = 'u',
+    without_network = 'w'
+  };
   Kind kind = setup;
   int number = 0;    ///< errno
   std::string text;  ///< what was tried

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
@@ -15,12 +16,16 @@
 #include <slipway/root_dir.hpp>
 
 #include "sandbox/inside.hpp"
+#include "sandbox/restrict_mount.hpp"
+#include "sandbox/surround.hpp"
 
 namespace slipway::core {
 namespace {
 
 constexpr std::array kStagingFolders{"/tmp", "/run", "/var/tmp", "/mnt"};
 constexpr std::array kEmptyFolders{"/tmp", "/var/tmp", "/run"};
+constexpr mode_t kEmptyFolderMode = 01777;
+constexpr std::uint64_t kBytesForAFile = 16384;  // on average: a file has a price of its own
 
 struct Device {
   const char* name;
@@ -44,9 +49,7 @@ class Mounts {
     // Read-only: sysctls and sysrq-trigger are files that belong to root, whatever its capabilities.
     mount_at("/proc", "proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
     mount_at("/sys", "tmpfs", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "mode=0555");
-    // Where the limit of memory is kept by looking, files in memory are not seen.
-    const std::string options = "mode=1777,size=" + std::to_string(request_.limits.memory_bytes / 2);
-    for (const char* folder : kEmptyFolders) mount_at(folder, "tmpfs", "tmpfs", MS_NOSUID | MS_NODEV, options.c_str());
+    mount_empty_folders();
     for (std::size_t i = 0; i < request_.binds.size(); ++i) mount_bind(request_.binds[i], bind_sources_[i]);
     enter();
     return report_;
@@ -91,6 +94,14 @@ class Mounts {
     for (const SandboxOverlay& overlay : request_.overlays)
       for (const std::string& layer : overlay.layers) layer_sources_.push_back(source(layer));
     for (const SandboxBind& bind : request_.binds) bind_sources_.push_back(source(bind.source));
+    for (const SandboxBind& tool : request_.tools) tool_sources_.push_back(source(tool.source));
+  }
+
+  std::vector<OpenTool> open_tools() const {
+    std::vector<OpenTool> tools;
+    for (std::size_t i = 0; i < request_.tools.size(); ++i)
+      tools.push_back({request_.tools[i].target, name_of(tool_sources_[i])});
+    return tools;
   }
 
   void mount_root() {
@@ -100,29 +111,23 @@ class Mounts {
       if (staging_.empty() && ::stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) staging_ = folder;
     step("mount memory on " + staging_, ::mount("tmpfs", staging_.c_str(), "tmpfs", 0, "mode=0700"));
     const std::string top = staging_ + "/root";
-    step("make " + top, ::mkdir(top.c_str(), 0700));
+    step("make " + top, ::mkdir(top.c_str(), 0755));
+    const std::string image = request_.tools.empty() ? top : staging_ + "/image";
+    if (image != top) step("make " + image, ::mkdir(image.c_str(), 0755));
     step("show " + request_.root,
-         ::mount(name_of(root_source_).c_str(), top.c_str(), nullptr, MS_BIND | MS_REC, nullptr));
-    restrict_mount(top, request_.root, MOUNT_ATTR_NODEV | (request_.read_only ? MOUNT_ATTR_RDONLY : 0));
+         ::mount(name_of(root_source_).c_str(), image.c_str(), nullptr, MS_BIND | MS_REC, nullptr));
+    restrict_shown(image, request_.root, request_.read_only);
+    if (!failed() && image != top) report_ = surround_root(image, top, open_tools());
     if (failed()) return;
     auto opened = RootDir::open(top);
     step("open " + request_.root, opened.ok() ? 0 : -1);
     if (opened.ok()) root_.emplace(std::move(*opened));
   }
 
-  /// Adds MOUNT_ATTR_RDONLY and MOUNT_ATTR_NODEV to what is mounted there, with all that is mounted below (Linux 5.12);
-  /// to the top alone on older kernels. A device node in the root is then a file like others: no device is behind it.
-  void restrict_mount(const std::string& place, const std::string& shown, std::uint64_t attributes) {
+  void restrict_shown(const std::string& place, const std::string& shown, bool read_only) {
     if (failed()) return;
-    mount_attr wanted{};
-    wanted.attr_set = attributes | MOUNT_ATTR_NOSUID;
-    constexpr int kSetAttributes = 442;  // mount_setattr(2); newer than some C libraries
-    const unsigned recursive = kAtRecursive;
-    if (::syscall(kSetAttributes, AT_FDCWD, place.c_str(), recursive, &wanted, sizeof(wanted)) == 0) return;
-    const unsigned long flags = MS_REMOUNT | MS_BIND | MS_NOSUID |
-                                ((attributes & MOUNT_ATTR_NODEV) != 0 ? MS_NODEV : 0) |
-                                ((attributes & MOUNT_ATTR_RDONLY) != 0 ? MS_RDONLY : 0);
-    step("limit what can be done in " + shown, ::mount("", place.c_str(), nullptr, flags, nullptr));
+    errno = restrict_mount(place, MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0));
+    step("limit what can be done in " + shown, errno == 0 ? 0 : -1);
   }
 
   /// The place inside, links followed inside; none when it is not there.
@@ -136,6 +141,25 @@ class Mounts {
     if (failed()) return;
     const auto target = place(path);
     if (target) step("mount " + path, ::mount(from, name_of(*target).c_str(), type, flags, options));
+  }
+
+  /// One file system, so that they have one limit: where that of memory is kept by looking, files in memory are not
+  /// seen.
+  void mount_empty_folders() {
+    if (failed()) return;
+    const std::string all = staging_ + "/empty";
+    const std::string options = "mode=0755,size=" + std::to_string(request_.limits.memory_bytes / 2) +
+                                ",nr_inodes=" + std::to_string(request_.limits.memory_bytes / kBytesForAFile);
+    step("make " + all, ::mkdir(all.c_str(), 0700));
+    step("mount memory for files", ::mount("tmpfs", all.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()));
+    for (const char* folder : kEmptyFolders) {
+      std::string part = folder;
+      std::ranges::replace(part, '/', '-');
+      part.insert(0, all + "/");
+      step("make " + part, ::mkdir(part.c_str(), 0700));
+      step("make " + part, ::chmod(part.c_str(), kEmptyFolderMode));
+      mount_at(folder, part.c_str(), nullptr, MS_BIND, nullptr);
+    }
   }
 
   void mount_overlay(std::size_t index) {
@@ -162,7 +186,7 @@ class Mounts {
          target ? ::mount(name_of(from).c_str(), name_of(*target).c_str(), nullptr, MS_BIND | MS_REC, nullptr) : -1);
     if (failed()) return;
     const auto made = place(bind.target);
-    if (made) restrict_mount(name_of(*made), bind.target, MOUNT_ATTR_NODEV | (bind.read_only ? MOUNT_ATTR_RDONLY : 0));
+    if (made) restrict_shown(name_of(*made), bind.target, bind.read_only);
   }
 
   void mount_dev() {
@@ -170,7 +194,7 @@ class Mounts {
     std::vector<std::pair<const Device*, Fd>> nodes;
     for (const Device& device : kDevices)
       nodes.emplace_back(&device, Fd(::open(("/dev/" + std::string(device.name)).c_str(), O_PATH | O_CLOEXEC)));
-    mount_at("/dev", "tmpfs", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755");
+    mount_at("/dev", "tmpfs", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=1m,nr_inodes=256");
     const auto folder = place("/dev");
     if (failed() || !folder) return;
     for (const auto& [device, node] : nodes) add_device(*folder, *device, node);
@@ -206,13 +230,12 @@ class Mounts {
     step("enter " + request_.root, ::chdir("/"));
   }
 
-  static constexpr unsigned kAtRecursive = 0x8000;  // AT_RECURSIVE
-
   const Sandbox& request_;
   SandboxReport report_;
   Fd root_source_;
   std::vector<Fd> layer_sources_;
   std::vector<Fd> bind_sources_;
+  std::vector<Fd> tool_sources_;
   std::string staging_;
   std::optional<RootDir> root_;
 };

@@ -36,33 +36,55 @@ Result<Pipe> make_pipe() {
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
+const std::string& name_of(const Sandbox& request) {
+  return request.name.empty() ? request.argv.front() : request.name;
+}
+
+/// What whoever is asking lacks for namespaces and mounts.
+std::string remedy_for_refusal() {
+  const std::string container =
+      "in a container, run slipway with CAP_SYS_ADMIN and without a seccomp or AppArmor profile that forbids mounts "
+      "(for "
+      "example `podman run --privileged`)";
+  return ::geteuid() == 0 ? container : "run slipway as root; " + container;
+}
+
+Error cannot_run(int number, const Sandbox& request) {
+  Error error{ErrorCode::denied, "cannot run " + name_of(request) + " in " + request.root + ": ", request.root, {}, {}};
+  error.what += std::strerror(number);
+  error.next =
+      "look at the modes of the program and of its interpreter, and whether their file system is mounted noexec";
+  if (number == ENOENT) {
+    error.code = ErrorCode::not_found;
+    error.next = "install " + name_of(request) + " in that root, with the interpreter or linker that it names";
+  }
+  if (number == ENOEXEC) {
+    error.code = ErrorCode::unsupported;
+    error.what =
+        "cannot run " + name_of(request) + " in " + request.root + ": it is no program for this machine's processor";
+    error.next = "do this on a machine with the root's processor, or let the kernel run its programs by qemu-user";
+  }
+  return error;
+}
+
 Error explain(const std::string& line, const Sandbox& request) {
   const auto kind = line.front();
   const int number = std::atoi(line.c_str() + 1);
   const std::string text = line.substr(std::min(line.find(' ') + 1, line.size()));
   const std::string why = std::strerror(number);
-  if (kind == SandboxReport::program && number == ENOEXEC)
-    return Error{ErrorCode::unsupported,
-                 "cannot run " + text + " in " + request.root + ": it is no program for this machine's processor",
-                 request.root,
-                 "do this on a machine with the root's processor, or let the kernel run its programs by qemu-user",
-                 {}};
-  if (kind == SandboxReport::program)
-    return Error{number == ENOENT ? ErrorCode::not_found : ErrorCode::denied,
-                 "cannot run " + text + " in " + request.root + ": " + why,
-                 request.root,
-                 {},
-                 {}};
+  if (kind == SandboxReport::program) return cannot_run(number, request);
   if (kind == SandboxReport::refused)
     return Error{ErrorCode::unsupported,
-                 "programs of " + request.root + " cannot be run in a private environment here: to " + text +
-                     " is refused (" + why + ")",
+                 name_of(request) + " cannot be run for " + request.root + " in a private environment here: to " +
+                     text + " is refused (" + why + ")",
                  request.root,
-                 "run slipway as root, and in a container with CAP_SYS_ADMIN and without a seccomp or AppArmor profile "
-                 "that forbids mounts (for example `podman run --privileged`)",
+                 remedy_for_refusal(),
                  {}};
-  return Error{
-      ErrorCode::io, "cannot " + text + " for a program of " + request.root + ": " + why, request.root, {}, {}};
+  return Error{ErrorCode::io,
+               "cannot " + text + " for " + name_of(request) + " of " + request.root + ": " + why,
+               request.root,
+               "look at this machine's memory, mounts and limits of processes, then run the same command again",
+               {}};
 }
 
 /// The forked child, seen from outside.
@@ -122,7 +144,7 @@ class Running {
   }
 
   Error beyond_limit() const {
-    const std::string name = request_.argv.front();
+    const std::string& name = name_of(request_);
     Error error{ErrorCode::io, {}, request_.root, {}, {}};
     if (exceeded_ == ExceededLimit::memory) {
       error.what = name + " ran out of memory, of which programs of a root may use " +
@@ -139,32 +161,42 @@ class Running {
     return error;
   }
 
-  /// What came before the report proper.
-  std::string take_without_users() {
-    if (!problem_.starts_with(SandboxReport::without_users)) return {};
-    const std::size_t end = problem_.find('\n');
-    std::string why = problem_.substr(1, end - 1);
-    problem_.erase(0, end == std::string::npos ? end : end + 1);
-    return why;
+  /// The lines that came before the report proper, and kept nothing from being run.
+  void take_notes(SandboxEnd& end) {
+    while (problem_.starts_with(SandboxReport::without_users) || problem_.starts_with(SandboxReport::without_network)) {
+      const std::size_t line = std::min(problem_.find('\n'), problem_.size());
+      std::string& why =
+          problem_.front() == SandboxReport::without_users ? end.no_user_namespace : end.no_network_namespace;
+      why = problem_.substr(1, line - 1);
+      problem_.erase(0, line + 1);
+    }
+  }
+
+  Error stopped() const {
+    const std::string& name = name_of(request_);
+    if (stop_ == ErrorCode::cancelled)
+      return Error{stop_, name + " was stopped before it was done", request_.root, "run the same command again", {}};
+    return Error{
+        stop_,
+        name + " was not done after " + std::to_string(request_.limit.count()) + " s and was stopped",
+        request_.root,
+        "look at what keeps it busy (" + request_.root + ", this machine's disks), then run the same command again",
+        {}};
   }
 
   Result<SandboxEnd> conclude(int status) {
-    const std::string name = request_.argv.front();
-    const std::string no_users = take_without_users();
-    if (stop_ == ErrorCode::cancelled) return Error{stop_, name + " was stopped before it was done", {}, {}, {}};
-    if (stop_ == ErrorCode::timed_out)
-      return Error{stop_,
-                   name + " was not done after " + std::to_string(request_.limit.count()) + " s and was stopped",
-                   {},
-                   {},
-                   {}};
+    SandboxEnd end{.exit_status = status};
+    take_notes(end);
+    if (stop_ == ErrorCode::cancelled || stop_ == ErrorCode::timed_out) return stopped();
     if (stop_ == ErrorCode::io) return beyond_limit();
-    if (problem_.starts_with(SandboxReport::need))
-      return SandboxEnd{status, problem_.substr(std::min(problem_.find(' ') + 1, problem_.size())), no_users};
+    if (problem_.starts_with(SandboxReport::need)) {
+      end.missing = problem_.substr(std::min(problem_.find(' ') + 1, problem_.size()));
+      return end;
+    }
     if (!problem_.empty()) return explain(problem_, request_);
     if (status != 0) exceeded_ = group_.excess();  // a program that got along with less has not failed
     if (exceeded_ != ExceededLimit::none) return beyond_limit();
-    return SandboxEnd{status, {}, no_users};
+    return end;
   }
 
   const Sandbox& request_;

@@ -12,6 +12,7 @@
 
 #include <slipway/local_host.hpp>
 
+#include "sandbox/host_program.hpp"
 #include "sandbox/sandbox.hpp"
 
 namespace slipway::core {
@@ -63,6 +64,16 @@ Result<ToolEnd> run_as_it_is(const Sandbox& request) {
   argv.insert(argv.end(), request.environment.begin(), request.environment.end());
   argv.insert(argv.end(), request.argv.begin(), request.argv.end());
   return run_here(argv, request.limit);
+}
+
+/// @param end  what is known of it before
+Result<ToolEnd> run_tool(Sandbox& request, ToolEnd end) {
+  request.on_output = [&](std::string_view text) { keep_newest(end.output, text); };
+  SLIPWAY_TRY(ended, run_in_sandbox(request));
+  end.status = ended.exit_status;
+  end.no_user_namespace = ended.no_user_namespace;
+  end.no_network_namespace = ended.no_network_namespace;
+  return end;
 }
 
 }  // namespace
@@ -119,40 +130,37 @@ Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& 
   if (const auto epoch = root.source_date_epoch())
     request.environment.push_back("SOURCE_DATE_EPOCH=" + std::to_string(*epoch));
   request.limit = limit;
-  request.on_output = [&](std::string_view text) { keep_newest(end.output, text); };
-  const auto ended = run_in_sandbox(request);
+  request.local_sockets = true;
+  auto ended = run_tool(request, std::move(end));
   if (!ended && ended.error().code == ErrorCode::unsupported && is_where_we_are(request.root))
     return run_as_it_is(request);
-  if (!ended) return ended.error();
-  end.status = ended->exit_status;
-  end.no_user_namespace = ended->no_user_namespace;
-  return end;
+  return ended;
 }
 
-Result<ToolEnd> run_beside(const RootFs& root, std::vector<std::string> argv, std::chrono::seconds limit) {
+Result<ToolEnd> run_beside(const RootFs& root, const std::vector<std::string>& argv, const std::string& root_option,
+                           std::chrono::seconds limit) {
   const std::string folder = root.root().folder();
   std::vector<std::string> plain = argv;
-  std::ranges::replace(plain, std::string(kRootBeside), folder);
-  if (is_where_we_are(folder)) return run_here(plain, limit);
-  ToolEnd end;
+  plain.insert(plain.begin() + 1, {root_option, folder});
+  if (is_where_we_are(folder) || ::geteuid() != 0) return run_here(plain, limit);
+  SLIPWAY_TRY(program, find_host_program(argv.front()));
   Sandbox request;
-  request.root = "/";
-  request.read_only = true;
-  request.binds = {{folder, kRootBeside, false}};
-  request.argv = std::move(argv);
+  request.root = folder;
+  request.tools = std::move(program.files);
+  request.name = "this machine's " + argv.front();
+  request.argv = std::move(program.start);
+  request.argv.insert(request.argv.end(), argv.begin() + 1, argv.end());
   request.environment = sandbox_environment();
   request.limit = limit;
-  request.on_output = [&](std::string_view text) { keep_newest(end.output, text); };
-  const auto ended = run_in_sandbox(request);
-  if (!ended && ended.error().code == ErrorCode::unsupported && ::geteuid() != 0) return run_here(plain, limit);
-  if (!ended) return ended.error();
-  end.status = ended->exit_status;
+  ToolEnd end;
   end.command = command_line(plain);
-  end.no_user_namespace = ended->no_user_namespace;
-  const std::string beside = std::string(kRootBeside) + "/";
-  for (std::size_t at = 0; (at = end.output.find(beside, at)) != std::string::npos; at += folder.size() + 1)
-    end.output.replace(at, beside.size(), folder + "/");
-  return end;
+  return run_tool(request, std::move(end));
+}
+
+Status check_beside(const Host& host, const std::string& program) {
+  if (::geteuid() != 0 || is_where_we_are(host.root_folder())) return {};
+  if (const auto found = find_host_program(program); !found) return found.error();
+  return check_in_root(host);
 }
 
 Status check_in_root(const Host& host) {
@@ -228,6 +236,13 @@ Error tool_missing(const Host& host, const std::string& tool, const std::string&
   return error;
 }
 
+std::string as_it_ran(const ToolEnd& end) {
+  std::string text = end.command;
+  if (!end.no_user_namespace.empty()) text += "; without a user namespace: " + end.no_user_namespace;
+  if (!end.no_network_namespace.empty()) text += "; without sockets: " + end.no_network_namespace;
+  return text;
+}
+
 Error tool_failed(const ToolEnd& end, const std::string& doing, const std::string& next) {
   Error error{ErrorCode::io,
               doing + " failed: `" + end.command + "` ended with status " + std::to_string(end.status),
@@ -237,6 +252,8 @@ Error tool_failed(const ToolEnd& end, const std::string& doing, const std::strin
   if (end.output.find("No space left on device") != std::string::npos) error.code = ErrorCode::no_space;
   if (!end.no_user_namespace.empty())
     error.details.emplace_back("sandbox", "without a user namespace: " + end.no_user_namespace);
+  if (!end.no_network_namespace.empty())
+    error.details.emplace_back("sandbox", "without sockets: " + end.no_network_namespace);
   if (std::string tail = last_lines(end.output, kToolLines); !tail.empty()) error.details.emplace_back("output", tail);
   return error;
 }

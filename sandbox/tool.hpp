@@ -16,9 +16,10 @@ namespace slipway::core {
 
 struct ToolEnd {
   int status = 0;
-  std::string output;             ///< both streams, the newest 256 KiB
-  std::string command;            ///< as a person would type it
-  std::string no_user_namespace;  ///< why a program in the sandbox had none; empty: it had, or was not there
+  std::string output;                  ///< both streams, the newest 256 KiB
+  std::string command;                 ///< as a person would type it
+  std::string no_user_namespace;       ///< why a program in the sandbox had none; empty: it had, or was not there
+  std::string no_network_namespace{};  ///< why not, and so no sockets; empty: it had one, or was not there
 };
 
 /// The root has a program of this name in one of its usual folders.
@@ -37,17 +38,24 @@ Result<ToolEnd> run_live(const Host& host, const std::vector<std::string>& argv,
 /// root is "/", an image that slipway itself runs in. SOURCE_DATE_EPOCH is handed on where there is one.
 /// Errors: those of run_in_sandbox().
 Result<ToolEnd> run_in_root(const RootFs& root, const std::vector<std::string>& argv, std::chrono::seconds limit);
-/// Where run_beside() shows the root.
-inline constexpr const char* kRootBeside = "/tmp";
-/// A program of this machine that serves a root, which it is told to be at kRootBeside: nothing else of this machine
-/// can be written. Where the kernel refuses such an environment, an ordinary user's is run without one, and root's is
-/// not run. What it prints names the root's own folder. Errors: those of run_in_sandbox(); `io`.
-Result<ToolEnd> run_beside(const RootFs& root, std::vector<std::string> argv, std::chrono::seconds limit);
+/// A program of this machine that serves a root which has none, in a sandbox whose "/" is that root: links of the root
+/// lead to places of the root, and of this machine nothing is to be seen but the program and its libraries, read-only.
+/// An ordinary user's is run without, as `argv[0] ROOT_OPTION ROOT …`: it can do there what they can. So is one for an
+/// image that is "/". Errors: those of find_host_program() and run_in_sandbox(); `io`.
+/// @param argv         as the root's own would be run inside
+/// @param root_option  by which the program is told a root: "-b"
+Result<ToolEnd> run_beside(const RootFs& root, const std::vector<std::string>& argv, const std::string& root_option,
+                           std::chrono::seconds limit);
+/// Whether run_beside() works here, found out without running it. Errors: as there, `unsupported` and `not_found`.
+Status check_beside(const Host& host, const std::string& program);
 /// Whether run_in_root() works here, found out without running anything of the root. Who may not write to the root only
 /// looks, and is not told what they could not do. Errors: `unsupported`, as run_in_sandbox() gives it.
 Status check_in_root(const Host& host);
 /// A program of this machine, which is told the root by an argument. Errors: `not_found`, `timed_out`, `io`.
 Result<ToolEnd> run_here(const std::vector<std::string>& argv, std::chrono::seconds limit);
+
+/// The command, with what the sandbox lacked: for logs.
+std::string as_it_ran(const ToolEnd& end);
 
 /// The error of a root for another processor whose own tool would have to run.
 Error needs_the_processor(const Host& host, const std::string& tool);

@@ -3,7 +3,10 @@
 #include <array>
 #include <filesystem>
 
+#include <unistd.h>
+
 #include "core/action/trigger/triggers.hpp"
+#include "core/host/files.hpp"
 #include "sandbox/tool.hpp"
 
 namespace slipway::core {
@@ -19,32 +22,43 @@ std::string folder_of(const std::string& release) { return "/lib/modules/" + rel
 /// The root's own can be run here.
 bool has_own(const Host& host) { return root_has_tool(host, kDepmod) && root_runs_here(host); }
 
-/// This machine's depmod takes absolute links for its own: of a root's folder of modules that is one, or is reached by
-/// one, it would write the lists of another folder, and of whose that is the root decides. Errors: `invalid`.
+/// An ordinary user's depmod runs without a sandbox and takes absolute links for its own: where a root's folder of
+/// modules is one, has one, or is reached by one, it would read and write what the root decides of the user's files.
+/// `build` and `source` it does not follow. Errors: `invalid`.
 Status check_links(const std::string& release, const RootDir& root) {
   const auto inside = root.resolve(folder_of(release));
-  if (root.folder() == "/" || !inside) return {};
+  if (::geteuid() == 0 || root.folder() == "/" || !inside) return {};
+  const std::string folder = root.folder() + folder_of(release);
   std::error_code failed;
-  const auto top = std::filesystem::canonical(root.folder(), failed);
-  const auto followed = std::filesystem::canonical(root.folder() + folder_of(release), failed);
-  if (!failed && followed == std::filesystem::path(top.string() + *inside)) return {};
+  const std::string top = std::filesystem::canonical(root.folder(), failed);
+  std::string leads_out;
+  if (std::filesystem::canonical(folder, failed) != std::filesystem::path(top + *inside)) leads_out = folder;
+  SLIPWAY_TRY(links, links_below(root, *inside));
+  for (const auto& [name, to] : links) {
+    const std::string link = std::string(*inside).append("/").append(name);
+    const auto end = root.resolve(link);
+    const auto followed = std::filesystem::canonical(top + link, failed);
+    if (name == "build" || name == "source" || failed) continue;
+    if (!end || followed != std::filesystem::path(top + *end)) leads_out = top + link;
+  }
+  if (leads_out.empty()) return {};
   return Error{ErrorCode::invalid,
-               "cannot list the modules of kernel " + release + " for modprobe: in " + root.folder() + ", " +
-                   folder_of(release) + " is, or is reached by, an absolute link, which this machine's depmod would " +
-                   "follow out of that root",
-               root.folder() + folder_of(release),
-               "make the link a relative one, or install kmod in the root, so that its own depmod is run there",
+               "cannot list the modules of kernel " + release + " for modprobe: " + leads_out +
+                   " is, or is reached by, an absolute link, which this machine's depmod would follow out of that root",
+               leads_out,
+               "make the link a relative one, install kmod in the root, so that its own depmod is run there, or run "
+               "slipway as root",
                {}};
 }
 
 Result<ToolEnd> run_offline(const std::string& release, ActionContext& context) {
-  // The root's own sees links as the booted system will; this machine's follows absolute ones out of the root.
+  // The root's own may know more of its kernel.
   if (has_own(context.host)) {
     auto end = run_in_root(context.root, {kDepmod, "-a", release}, kDepmodLimit);
     if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool(kDepmod)) return end;
   }
   SLIPWAY_CHECK(check_links(release, context.root.root()));
-  return run_beside(context.root, {kDepmod, "-a", "-b", kRootBeside, release}, kDepmodLimit);
+  return run_beside(context.root, {kDepmod, "-a", release}, "-b", kDepmodLimit);
 }
 
 /// depmod ends with status 0 even when it could not read a folder of modules.
@@ -71,7 +85,7 @@ Result<Prospect> foresee_depmod(const std::string& release, const Host& host) {
   if (!has_own(host)) {
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     if (here) SLIPWAY_CHECK(check_links(release, root));
-    if (here) SLIPWAY_CHECK(check_in_root(host));
+    if (here) SLIPWAY_CHECK(check_beside(host, kDepmod));
     return here ? Result(Prospect{"depmod of this machine", {}}) : tool_missing(host, kDepmod, doing, "kmod");
   }
   const Status runs = here ? Status{} : check_in_root(host);
@@ -97,7 +111,7 @@ Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context
     for (const std::string& file : depmod_products(release))
       if (context.host.exists(file)) SLIPWAY_CHECK(context.root.settle_time(file));
   }
-  return TriggerRun{true, {}, end->command};
+  return TriggerRun{true, {}, as_it_ran(*end)};
 }
 
 }  // namespace slipway::core

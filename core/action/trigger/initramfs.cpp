@@ -94,7 +94,7 @@ Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& cont
       SLIPWAY_CHECK(context.root.settle_time(folder + "/" + release));
     }
   }
-  return TriggerRun{true, {}, end->command};
+  return TriggerRun{true, {}, as_it_ran(*end)};
 }
 
 }  // namespace slipway::core

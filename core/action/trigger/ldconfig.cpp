@@ -39,9 +39,7 @@ Result<ToolEnd> run_offline(ActionContext& context) {
     auto end = run_in_root(context.root, {"ldconfig", "-v"}, kLdconfigLimit);
     if (end || end.error().code != ErrorCode::unsupported || !machine_has_tool("ldconfig")) return end;
   }
-  auto end = run_beside(context.root, {"ldconfig", "-v", "-r", kRootBeside}, kLdconfigLimit);
-  if (end || end.error().code != ErrorCode::unsupported) return end;
-  return run_here({"ldconfig", "-v", "-r", context.root.root().folder()}, kLdconfigLimit);  // it enters that root
+  return run_beside(context.root, {"ldconfig", "-v"}, "-r", kLdconfigLimit);
 }
 
 /// Links that ldconfig made ("\tlibx.so.1 -> libx.so.1.2 (changed)" below "/folder: (from …)") get the epoch too.
@@ -72,7 +70,10 @@ Result<Prospect> foresee_ldconfig(const Host& host) {
     return Prospect{{}, "the root has no /etc to put ld.so.cache into"};
   }
   const bool here = machine_has_tool("ldconfig");
-  if (!has_own_ldconfig(host)) return here ? Result(Prospect{"ldconfig of this machine", {}}) : missing();
+  if (!has_own_ldconfig(host)) {
+    if (here) SLIPWAY_CHECK(check_beside(host, "ldconfig"));
+    return here ? Result(Prospect{"ldconfig of this machine", {}}) : missing();
+  }
   if (const Status runs = here ? Status{} : check_in_root(host); !runs) {
     Error error = runs.error();
     error.what = "this machine has no ldconfig, and " + error.what;
@@ -88,7 +89,7 @@ Result<TriggerRun> run_ldconfig(ActionContext& context) {
     SLIPWAY_TRY(end, run_live(context.host, {"ldconfig"}, kLdconfigLimit));
     if (end.status != 0) return tool_failed(end, "updating the linker's cache", failure);
     context.root.note_changed("/etc");
-    return TriggerRun{true, {}, end.command};
+    return TriggerRun{true, {}, as_it_ran(end)};
   }
   if (!context.host.exists("/etc")) return skipped("the root has no /etc to put ld.so.cache into");
   if (!root_runs_here(context.host))
@@ -104,7 +105,7 @@ Result<TriggerRun> run_ldconfig(ActionContext& context) {
   context.root.note_changed("/etc");
   SLIPWAY_CHECK(context.root.settle_time(kCache));
   SLIPWAY_CHECK(settle_links(end->output, context.root));
-  return TriggerRun{true, {}, end->command};
+  return TriggerRun{true, {}, as_it_ran(*end)};
 }
 
 }  // namespace slipway::core

@@ -3,12 +3,15 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +76,7 @@ class Attack : public ::testing::Test {
 
 constexpr const char* kReached = "reached";
 constexpr const char* kRefused = "Operation not permitted";
+constexpr const char* kNotThere = "Function not implemented";
 
 // A root's ldconfig wrote into the host's root folder.
 TEST_F(Attack, ByAFileHandleReachesNothingBesideTheRoot) {
@@ -114,6 +118,52 @@ TEST_F(Attack, GetsNoNamespacesTracesKeysNorAnotherRootFolder) {
   for (const std::string name : {"trace", "chroot"}) EXPECT_EQ(outside(name), kReached) << name;
 }
 
+TEST_F(Attack, MountsNothingAndUnmountsNothing) {
+  EXPECT_EQ(inside("mount", "/etc"), kRefused);
+  EXPECT_EQ(inside("umount", "/usr"), kRefused);
+  EXPECT_EQ(outside("mount " + files_.at("/beside") + " private"), kReached);
+  EXPECT_EQ(outside("umount " + files_.at("/beside") + " private"), kReached);
+}
+
+TEST_F(Attack, DoesNotReachTheKernelByModulesProgramsEventsAndRings) {
+  for (const std::string name : {"module", "kexec", "bpf", "events", "faults"})
+    EXPECT_EQ(inside(name), kRefused) << name;
+  EXPECT_EQ(inside("ring"), kNotThere);
+  for (const std::string name : {"bpf", "events", "faults", "ring"}) {
+    const std::string here = outside(name);  // a container's own filter may refuse it as well
+    if (here == kRefused || here == kNotThere) continue;
+    EXPECT_EQ(here, kReached) << name;
+  }
+}
+
+// As root, it could tell services of the machine what to do whose sockets it sees.
+TEST_F(Attack, ReachesNoServiceOfTheMachineByItsSocket) {
+  const Fd service(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  files_.at("/root/etc/service").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(::bind(service.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(::listen(service.get(), 8), 0);
+  for (const std::string name : {"internet", "netlink"}) {
+    EXPECT_EQ(inside(name), kRefused);
+    EXPECT_EQ(outside(name), kReached);
+  }
+  EXPECT_EQ(inside("connect", "/etc/service"), kRefused);
+  EXPECT_EQ(outside("connect " + files_.at("/root/etc/service")), kReached);
+  request_.local_sockets = true;  // as for a root's own tools, which see nothing but the root
+  EXPECT_EQ(inside("connect", "/etc/service"), kReached);
+  for (const std::string name : {"internet", "netlink"})
+    EXPECT_EQ(inside(name), "Address family not supported by protocol") << name;
+}
+
+// They were refused every system call, and so roots for i686 accepted whose tools then could not run.
+TEST_F(Attack, OfAProgramForTheSmallerProcessorMeetsTheSameRules) {
+  if (outside("i686") != kReached) GTEST_SKIP() << "this kernel runs none";
+  EXPECT_EQ(inside("i686"), kReached);
+  EXPECT_EQ(inside("i686-chroot"), kRefused);
+  EXPECT_EQ(outside("i686-chroot"), kReached);
+}
+
 TEST_F(Attack, HasNoCapabilitiesButThoseForFilesOfOthers) {
   request_.argv = {"sh", "-c", "grep -E 'Cap(Eff|Bnd|Prm|Inh|Amb)|NoNewPrivs|Seccomp:' /proc/self/status"};
   output_.clear();
@@ -146,11 +196,26 @@ TEST_F(Attack, BySheerNumberOrSizeEndsAtALimitWithoutCgroups) {
     const LimitedProcesses probe("probe", {.memory_bytes = 1, .processes = 1});
     const bool forks = refused("forks", "300").what.find("started more than the 60 processes") != std::string::npos;
     const bool memory = refused("memory", "400").what.find("ran out of memory") != std::string::npos;
-    ::_exit((probe.needs_looks() ? 0 : 1) + (forks ? 0 : 2) + (memory ? 0 : 4));
+    // What no process is charged for cannot be seen: it is refused, and /dev holds little.
+    const bool unseen = inside("memory-file", "600") == kRefused && inside("shared-memory", "400") == kRefused;
+    const bool devices = inside("device-folder", "600") == "No space left on device";
+    ::_exit((probe.needs_looks() ? 0 : 1) + (forks ? 0 : 2) + (memory ? 0 : 4) + (unseen ? 0 : 8) + (devices ? 0 : 16));
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+  for (const std::string attack : {"memory-file 600", "shared-memory 400"}) EXPECT_EQ(outside(attack), kReached);
+}
+
+// Each had a limit of its own.
+TEST_F(Attack, FillsTheEmptyFoldersUpToOneLimitTogether) {
+  for (const std::string folder : {"/root/run", "/root/var/tmp"}) files_.make_folder(folder);
+  request_.limits.memory_bytes = 64U << 20U;
+  request_.argv = {"sh", "-c",
+                   "for f in /tmp /run /var/tmp; do head -c 20000000 /dev/zero 2>/dev/null > $f/x || echo full; done"};
+  output_.clear();
+  (void)run_in_sandbox(request_);
+  EXPECT_THAT(output_, ::testing::StrEq("full\nfull\n"));
 }
 
 std::vector<std::string> groups_of_this_process() {
@@ -200,27 +265,24 @@ TEST_F(Attack, IsRootOfItsOwnUserNamespaceAlone) {
   EXPECT_EQ(output_.substr(output_.find('\n') + 1), of_this_process("uid_map") + of_this_process("gid_map"));
 }
 
-TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
+/// In a user namespace of its own, where its owner allows none of a kind ("max_net_namespaces"). The users are those of
+/// here, which is for the parent to say.
+/// @return what `act` gives; 10 and more: the namespace cannot be made
+int where_none_is_allowed(const std::string& kind, const std::function<int()>& act) {
   int ready[2];
-  ASSERT_EQ(::pipe(ready), 0);
+  if (::pipe(ready) != 0) return 10;
   const pid_t child = ::fork();
-  if (child == 0) {  // a namespace whose own limit is zero; the maps come from outside
+  if (child == 0) {
     char byte = 0;
-    if (::unshare(CLONE_NEWUSER) != 0 || ::raise(SIGSTOP) != 0) ::_exit(10);
+    if (::unshare(CLONE_NEWUSER) != 0 || ::raise(SIGSTOP) != 0) ::_exit(11);
     (void)!::read(ready[0], &byte, 1);
-    std::ofstream("/proc/sys/user/max_user_namespaces") << "0" << std::flush;
-    request_.argv = {"/opt/attacker", "chroot"};
-    const auto end = run_in_sandbox(request_);
-    if (!end) {
-      std::fputs(to_text(end.error()).c_str(), stderr);
-      ::_exit(11);
-    }
-    const bool named = end->no_user_namespace.find("user.max_user_namespaces") != std::string::npos;
-    ::_exit((named ? 0 : 1) + (output_.starts_with(kRefused) ? 0 : 2));
+    (void)::unshare(CLONE_NEWUTS);  // a name of its own, which nobody else would miss
+    std::ofstream("/proc/sys/user/" + kind) << "0" << std::flush;
+    ::_exit(act());
   }
   int status = 0;
   ::waitpid(child, &status, WUNTRACED);
-  ASSERT_TRUE(WIFSTOPPED(status));
+  if (!WIFSTOPPED(status)) return 12;
   for (const std::string map : {"uid_map", "gid_map"})
     std::ofstream("/proc/" + std::to_string(child) + "/" + map) << "0 0 4294967295" << std::flush;
   ::kill(child, SIGCONT);
@@ -228,7 +290,50 @@ TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
   ::waitpid(child, &status, 0);
   ::close(ready[0]);
   ::close(ready[1]);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  return WEXITSTATUS(status);
+}
+
+TEST_F(Attack, StaysInTheRoomAndTheReasonIsNamedWhereNoUserNamespaceIsGranted) {
+  request_.argv = {"/opt/attacker", "chroot"};
+  EXPECT_EQ(where_none_is_allowed("max_user_namespaces",
+                                  [this] {
+                                    const auto end = run_in_sandbox(request_);
+                                    if (!end) return 3;
+                                    const std::string& why = end->no_user_namespace;
+                                    return (why.find("user.max_user_namespaces") == std::string::npos ? 1 : 0) +
+                                           (output_.starts_with(kRefused) ? 0 : 2);
+                                  }),
+            0);
+}
+
+// The program ran in the machine's own network, and nobody was told.
+TEST_F(Attack, GetsNoSocketsWhereNoNetworkNamespaceIsGrantedAndTheReasonIsNamed) {
+  request_.argv = {"/opt/attacker", "connect", "/etc/service"};
+  request_.local_sockets = true;
+  EXPECT_EQ(where_none_is_allowed("max_net_namespaces",
+                                  [this] {
+                                    const auto end = run_in_sandbox(request_);
+                                    if (!end) return 3;
+                                    const std::string& why = end->no_network_namespace;
+                                    return (why.find("user.max_net_namespaces") == std::string::npos ? 1 : 0) +
+                                           (output_.starts_with(kRefused) ? 0 : 2);
+                                  }),
+            0);
+}
+
+// The machine itself was called "slipway" then.
+TEST_F(Attack, LeavesTheMachineItsNameWhereNoNamespaceForNamesIsGranted) {
+  request_.argv = {"/opt/attacker", "keys"};
+  EXPECT_EQ(where_none_is_allowed("max_uts_namespaces",
+                                  [this] {
+                                    constexpr std::string_view kName = "machine";
+                                    if (::sethostname(kName.data(), kName.size()) != 0) return 3;
+                                    if (!run_in_sandbox(request_)) return 1;
+                                    char name[256] = {};
+                                    ::gethostname(name, sizeof(name) - 1);
+                                    return name == kName ? 0 : 2;
+                                  }),
+            0);
 }
 
 TEST_F(Attack, StillLetsARootsToolsSetOwnersAndModes) {

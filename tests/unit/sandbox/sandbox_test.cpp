@@ -5,13 +5,18 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -251,6 +256,104 @@ TEST_F(SandboxTest, ItDiesWithItsCaller) {
   EXPECT_NE(beats, "");
   ::usleep(300'000);
   EXPECT_EQ(files.content("/beats"), beats);
+}
+
+/// From now on, this system call fails with that errno in this process and what it starts.
+bool fail_call(unsigned call, unsigned number) {
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | number), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{std::size(steps), steps};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// The exit status of a child that does this.
+int in_child(const std::function<int()>& act) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(act());
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+constexpr unsigned kSetMountAttributes = 442;
+constexpr unsigned kCloseRange = 436;
+
+// Only what was mounted at the top was read-only.
+TEST_F(SandboxTest, EveryMountOfAReadOnlyRootIsReadOnlyOnAKernelBeforeLinux512) {
+  TempRoot root;
+  for (const std::string folder : {"/usr", "/tmp", "/proc", "/dev", "/opt/a disk"}) root.make_folder(folder);
+  for (const std::string name : {"bin", "lib", "lib64"}) root.link("/" + name, "usr/" + name);
+  request.root = root.folder();
+  request.binds = {{"/usr", "/usr", true}};
+  const auto tries = [&](bool old) {
+    return in_child([&] {
+      if (::unshare(CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 20;
+      if (::mount("tmpfs", root.at("/opt/a disk").c_str(), "tmpfs", MS_NOEXEC, nullptr) != 0) return 21;
+      if (old && !fail_call(kSetMountAttributes, ENOSYS)) return 22;
+      const int status = shell("touch '/opt/a disk/x' || touch /x || touch /usr/x || exit 7; exit 8");
+      return status == 7 && output.find("Operation not permitted") != std::string::npos ? 23 : status;
+    });
+  };
+  EXPECT_EQ(tries(true), 7);
+  EXPECT_EQ(tries(false), 7);
+  EXPECT_FALSE(root.has("/x"));
+}
+
+TEST_F(SandboxTest, InheritsNoDescriptorOnAKernelBeforeLinux511) {
+  constexpr int kHigh = 3000;  // beyond the usual limit of a shell
+  EXPECT_EQ(
+      in_child([&] {
+        rlimit many{kHigh + 1, kHigh + 1};
+        if (::setrlimit(RLIMIT_NOFILE, &many) != 0 || ::dup2(STDERR_FILENO, kHigh) != kHigh) return 20;
+        if (!fail_call(kCloseRange, EINVAL)) return 21;
+        return shell("test -e /proc/self/fd/2 && ! test -e /proc/self/fd/" + std::to_string(kHigh) + " && exit 7");
+      }),
+      7);
+}
+
+// It had the input of whoever runs slipway.
+TEST_F(SandboxTest, HasAnEmptyInputInARootWithoutDevices) {
+  TempRoot root;
+  root.put("/secret", "for slipway alone\n");
+  root.make_folder("/inner/usr");
+  for (const std::string name : {"bin", "lib", "lib64"}) root.link("/inner/" + name, "usr/" + name);
+  request.root = root.at("/inner");
+  request.binds = {{"/usr", "/usr", true}};
+  EXPECT_EQ(in_child([&] {
+              const int secret = ::open(root.at("/secret").c_str(), O_RDONLY | O_CLOEXEC);
+              if (::dup2(secret, STDIN_FILENO) != STDIN_FILENO) return 20;
+              const int status = shell("cat; exit 7");
+              return output.empty() ? status : 21;
+            }),
+            7);
+}
+
+// A limit of 0 does not keep the kernel from handing a dump to the program that core_pattern names.
+TEST_F(SandboxTest, NoDumpOfItsMemoryIsWrittenOrHandedOn) {
+  EXPECT_EQ(shell("grep 'Max core' /proc/self/limits"), 0);
+  EXPECT_THAT(output, ::testing::ContainsRegex("size +1 +1 "));
+}
+
+TEST_F(SandboxTest, EveryErrorSaysWhereAndWhatToDo) {
+  std::atomic<bool> stop{true};
+  const auto check = [&](const std::string& name) {
+    const auto end = run_in_sandbox(request);
+    ASSERT_FALSE(end.ok()) << name;
+    EXPECT_EQ(end.error().where, "/") << name;
+    EXPECT_NE(end.error().next, "") << name;
+  };
+  request.argv = {"no-such-program"};
+  check("no program");
+  request.argv = {"true"};
+  request.directory = "/no/such/folder";
+  check("no folder");
+  request.directory = "/";
+  request.argv = {"sleep", "100"};
+  request.limit = std::chrono::seconds(1);
+  check("too slow");
+  request.cancel = &stop;
+  check("cancelled");
 }
 
 TEST(SandboxWithoutRights, SaysWhatIsMissing) {

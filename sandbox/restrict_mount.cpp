@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/restrict_mount.hpp"
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace slipway::core {
+namespace {
+
+constexpr int kSetAttributes = 442;      // mount_setattr(2); newer than some C libraries
+constexpr unsigned kRecursive = 0x8000;  // AT_RECURSIVE
+
+/// One of /proc/self/mountinfo.
+struct Mounted {
+  std::string place;
+  unsigned long flags = 0;
+};
+
+/// "\040" is a blank.
+std::string without_escapes(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 3 >= text.size()) {
+      plain += text[i];
+      continue;
+    }
+    plain += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
+    i += 3;
+  }
+  return plain;
+}
+
+struct Flag {
+  std::string_view name;
+  unsigned long bit;
+};
+constexpr std::array kMountFlags{Flag{"ro", MS_RDONLY},         Flag{"nosuid", MS_NOSUID},
+                                 Flag{"nodev", MS_NODEV},       Flag{"noexec", MS_NOEXEC},
+                                 Flag{"noatime", MS_NOATIME},   Flag{"nodiratime", MS_NODIRATIME},
+                                 Flag{"relatime", MS_RELATIME}, Flag{"nosymfollow", 0x100}};
+
+/// "ro,nosuid,relatime"
+unsigned long flags_of(const std::string& options) {
+  unsigned long flags = 0;
+  std::istringstream words(options);
+  for (std::string word; std::getline(words, word, ',');)
+    for (const Flag& flag : kMountFlags)
+      if (word == flag.name) flags |= flag.bit;
+  return flags;
+}
+
+/// As the kernel names a place that may be given by a descriptor ("/proc/self/fd/7"). Empty: it has no name.
+std::string real_name(const std::string& place) {
+  if (!place.starts_with("/proc/self/fd/")) return place;
+  std::array<char, PATH_MAX> name{};
+  const ssize_t length = ::readlink(place.c_str(), name.data(), name.size());
+  return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+/// At the place and below. Two mounts at one place are there twice.
+std::vector<Mounted> mounts_below(const std::string& place) {
+  std::vector<Mounted> found;
+  std::ifstream lines("/proc/self/mountinfo");
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string skipped;
+    std::string name;
+    std::string options;
+    words >> skipped >> skipped >> skipped >> skipped >> name >> options;
+    name = without_escapes(name);
+    if (name == place || name.starts_with(place + "/")) found.push_back({name, flags_of(options)});
+  }
+  return found;
+}
+
+}  // namespace
+
+int restrict_mount(const std::string& place, std::uint64_t attributes) {
+  mount_attr wanted{};
+  wanted.attr_set = attributes | MOUNT_ATTR_NOSUID;
+  if (::syscall(kSetAttributes, AT_FDCWD, place.c_str(), kRecursive, &wanted, sizeof(wanted)) == 0) return 0;
+  const unsigned long added = MS_NOSUID | ((attributes & MOUNT_ATTR_NODEV) != 0 ? MS_NODEV : 0) |
+                              ((attributes & MOUNT_ATTR_RDONLY) != 0 ? MS_RDONLY : 0);
+  const std::vector<Mounted> mounts = mounts_below(real_name(place));
+  if (mounts.empty()) return EPERM;  // what there is cannot be told
+  for (const Mounted& each : mounts)
+    if (::mount("", each.place.c_str(), nullptr, MS_REMOUNT | MS_BIND | each.flags | added, nullptr) != 0) return errno;
+  return 0;
+}
+
+}  // namespace slipway::core
