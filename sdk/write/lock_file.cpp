@@ -125,8 +125,12 @@ Result<LockFile> LockFile::take(const RootDir& root, const std::string& folder, 
     lock.remove_made();
     return taken.error();
   }
-  return Error{
-      ErrorCode::busy, joined_path(folder, name) + " is locked again and again", joined_path(folder, name), {}, {}};
+  const std::string path = joined_path(folder, name);
+  return Error{ErrorCode::busy,
+               path + " is made and removed by others again and again",
+               path,
+               "wait until nothing else runs slipway here, then run the same command again",
+               {}};
 }
 
 void LockFile::remove_made() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker/serve/serve.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -40,7 +41,8 @@ bool settle(pid_t parent) {
   fcntl(kDescriptor, F_SETFD, FD_CLOEXEC);
   syscall(SYS_close_range, kDescriptor + 1U, ~0U, 0U);
   rlimit core{};
-  if (getrlimit(RLIMIT_CORE, &core) == 0) core.rlim_cur = 0;
+  // 1 ends a dump to the program of a core_pattern as well, which 0 does not.
+  if (getrlimit(RLIMIT_CORE, &core) == 0) core.rlim_cur = std::min<rlim_t>(1, core.rlim_max);
   (void)setrlimit(RLIMIT_CORE, &core);
   set_oom_score();
   return true;
