@@ -40,6 +40,14 @@ TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsHasNothingWhichThePlanSays) {
   EXPECT_THAT(plan.out, ::testing::Not(HasSubstr("the plugin of loner"))) << "its manifest says that it needs nothing";
 }
 
+TEST(ServiceUnit, OfAComponentThatDeclaresNoNeedsIsWhatACheckOfThePluginWarnsOf) {
+  const ScratchHost host;
+  host.spec("    ticker: {file: " + host.folder().at("ticks").string() + "}\n");
+  const Ran check = host.slipway({"plugin", "check", SLIPWAY_TICKER, "-f", host.folder().at("host.yaml").string()});
+  EXPECT_EQ(check.code, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, HasSubstr("warning  plugin.service-needs: the manifest declares no service_needs for ticker"));
+}
+
 // Each had a line of its own that said the same.
 TEST(ServiceUnit, OfAnImageWaitsForTheBootWhichOneLineSaysOfAllThatDo) {
   const ScratchHost host;

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/units.py - slipway's services on a booted machine with simulated GPUs, each under the unit that an apply writes.
+"""cdi, deviceplugin, gfd and validator, as in examples/h100x8.yaml; a user space of Debian's with the simulator in it stands in for the
+driver, and the demo's stand-in for kubelet is kubelet. The machine's PCI bus has no GPU, so the validator validates toolkit and plugin.
+Needs root."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from cdi_podman import GPUS
+from checks import Checks
+from engine_machine import EngineMachine
+from slipway_host import BUILD, TREE, must
+
+LABELS = "/etc/kubernetes/node-feature-discovery/features.d/gfd"
+PLUGINS = "/var/lib/kubelet/device-plugins"
+STATUS = "/run/node-status"
+WEB = "/etc/slipway/web-config.yaml"
+SPEC = """apiVersion: slipway.dev/v1
+kind: Host
+metadata: {name: units}
+spec:
+  hardware: assume
+  components:
+    cdi: {driver_root: /driver}
+    deviceplugin: {driver_root: /driver, quiet_seconds: 1}
+    gfd: {driver_root: /driver, timestamp: false, interval: 1h}
+    validator: {driver_root: /driver, port: 8000, web_config_file: /etc/slipway/web-config.yaml}
+"""
+KUBELET = f"""[Service]
+ExecStart=/usr/local/bin/demo-kubelet /var/lib/kubelet {STATUS}
+"""
+SERVICES = ("deviceplugin", "gfd", "validator")
+WAIT = 90
+
+
+def wait_for(holds):
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.2)
+    return bool(holds())
+
+
+def prepare(machine, work):
+    """The stand-in for kubelet with its libraries, and a certificate and a user for the gauges."""
+    program = machine.root / "usr/local/bin/demo-kubelet"
+    shutil.copy(BUILD / "bin/demo-kubelet", program)
+    for line in must(["ldd", program]).splitlines():
+        words = line.split()
+        if len(words) > 2 and words[2].startswith("/") and not (machine.root / words[2].lstrip("/")).exists():
+            shutil.copy(words[2], machine.root / "usr/local/lib" / words[0])
+    must(["ldconfig", "-r", machine.root])
+    folder = machine.root / "etc/slipway"
+    must(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+          "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"])
+    (folder / "key.pem").chmod(0o600)
+    hashed = must(["htpasswd", "-nbB", "-C", "5", "prometheus", "secret"]).strip().split(":", 1)[1]
+    (machine.root / WEB.lstrip("/")).write_text(
+        "tls_server_config: {cert_file: /etc/slipway/cert.pem, key_file: /etc/slipway/key.pem}\n"
+        f"basic_auth_users: {{prometheus: '{hashed}'}}\n")
+    (machine.root / WEB.lstrip("/")).chmod(0o600)
+    shutil.copy(folder / "cert.pem", work / "cert.pem")
+
+
+def unit(name):
+    return f"slipway-{name}.service"
+
+
+def log_of(machine, name):
+    return machine.run("journalctl", "--boot", "--output=cat", "--unit", unit(name)).stdout
+
+
+def logs(machine):
+    return "".join(f"--- {name}\n{log_of(machine, name)[-1500:]}" for name in SERVICES)
+
+
+def active(machine, name):
+    return machine.run("systemctl", "is-active", unit(name)).stdout.strip() == "active"
+
+
+def pid_of(machine, name):
+    return machine.must("systemctl", "show", "--property=MainPID", "--value", unit(name)).strip()
+
+
+def node_has(machine, healthy):
+    text = machine.run("cat", STATUS).stdout
+    return re.search(rf"Allocatable:\n  nvidia.com/gpu: {healthy}\n", text) is not None
+
+
+def gauges(machine, work, *words):
+    """curl of the machine's network, by this machine's program."""
+    return subprocess.run(["nsenter", f"--target={machine.leader}", "--net", "curl", "--silent", "--show-error", "--max-time", "20",
+                           "--cacert", str(work / "cert.pem"), "--output", "-", "--write-out", "\n%{http_code}", *words,
+                           "https://127.0.0.1:8000/metrics"], text=True, capture_output=True, check=False)
+
+
+def check_start(checks, machine):
+    done = machine.slipway("apply", "--yes", "-f", "/etc/slipway/host.yaml")
+    checks.that(done.returncode == 0, "the components are applied", done.stdout + done.stderr + logs(machine))
+    for name in SERVICES:
+        checks.that(wait_for(lambda name=name: active(machine, name)), f"{unit(name)} is active", log_of(machine, name))
+    rated = {line.split()[1].strip("`"): float(line.split()[3]) for line in (TREE / "docs/units.md").read_text().splitlines()
+             if line.startswith("| `slipway-")}
+    for name in SERVICES:
+        told = machine.run("systemd-analyze", "security", "--no-pager", unit(name)).stdout
+        level = re.search(r"exposure level for [^:]*: ([0-9.]+)", told)
+        # A drop-in lets the simulator's library write; that counts for nothing in the figure.
+        checks.that(level and float(level[1]) <= rated[unit(name)], f"systemd rates the running {unit(name)} as the table does",
+                    told[-400:])
+
+
+def check_work(checks, machine, work):
+    checks.that(wait_for(lambda: f"nvidia.com/gpu.count={GPUS}\n" in machine.run("cat", LABELS).stdout), "gfd: the labels are there",
+                log_of(machine, "gfd"))
+    checks.that(wait_for(lambda: node_has(machine, GPUS)), "deviceplugin: kubelet has eight GPUs", log_of(machine, "deviceplugin"))
+    ready = [f"/run/nvidia/validations/{name}-ready" for name in ("toolkit", "plugin")]
+    checks.that(wait_for(lambda: machine.run("ls", *ready).returncode == 0), "validator: toolkit and plugin are ready",
+                log_of(machine, "validator"))
+    done = gauges(machine, work, "--user", "prometheus:secret")
+    checks.that(done.stdout.endswith("\n200") and "gpu_operator_node" in done.stdout, "validator: gauges over TLS for who has the "
+                "password", done.stdout[-500:] + done.stderr + log_of(machine, "validator"))
+    for words in ((), ("--user", "prometheus:wrong")):
+        done = gauges(machine, work, *words)
+        checks.that(done.stdout.endswith("\n401") and "gpu_operator_node" not in done.stdout, f"validator: and for nobody else {words}",
+                    done.stdout[-500:] + done.stderr)
+
+
+def check_shut_in(checks, machine):
+    """What the units take away is really away: for gfd, as its own process sees the machine."""
+    main_pid = pid_of(machine, "gfd")
+    seen = machine.run("nsenter", f"--target={main_pid}", "--mount", "--net", "sh", "-c",
+                       "touch /etc/x && echo wrote; touch /run/slipway/x && rm /run/slipway/x && echo own; cat /proc/net/route /proc/net/tcp").stdout
+    checks.that("wrote" not in seen and "own" in seen and len(seen.splitlines()) == 3,
+                "gfd: it writes to its own folders alone, and has no network", seen)
+
+
+def check_folder_made_again(checks, machine):
+    """`kubeadm reset` and `kubeadm join`: kubelet's folder is emptied while the services run."""
+    before = {name: pid_of(machine, name) for name in SERVICES}
+    machine.must("systemctl", "stop", "kubelet.service")
+    machine.must("sh", "-c", f"rm -rf {PLUGINS} && mkdir {PLUGINS}")
+    checks.that(wait_for(lambda: pid_of(machine, "deviceplugin") not in ("0", before["deviceplugin"])),
+                "deviceplugin: it starts again when kubelet's folder was made again", log_of(machine, "deviceplugin"))
+    machine.must("systemctl", "start", "kubelet.service")
+    checks.that(wait_for(lambda: node_has(machine, GPUS)), "deviceplugin: and kubelet has eight GPUs again",
+                log_of(machine, "deviceplugin"))
+    said = log_of(machine, "deviceplugin")
+    checks.that("starting again to" in said and PLUGINS in said, "deviceplugin: its log says why", said)
+    folder = LABELS.rpartition("/")[0]
+    machine.must("rm", "-rf", folder)
+    checks.that(wait_for(lambda: machine.run("test", "-s", LABELS).returncode == 0), "gfd: a label folder that is removed comes back "
+                "with its labels", log_of(machine, "gfd"))
+    time.sleep(5)
+    now = {name: pid_of(machine, name) for name in SERVICES}
+    time.sleep(10)
+    checks.that(now == {name: pid_of(machine, name) for name in SERVICES} and now["validator"] == before["validator"],
+                "each goes on then, and the validator was left alone", f"{before} {now}")
+
+
+def check_closed_device(checks, machine):
+    """A class that the unit does not open stands in for one whose driver came while the service started."""
+    machine.must("sed", "-i", 's/"nvidia\\*"/"nvidia*", "misc"/', "/etc/slipway/services/gfd.json")
+    machine.must("mknod", "-m", "666", "/dev/late", "c", "10", "183")
+    machine.must("systemctl", "restart", unit("gfd"))
+    said = "got its number while the service started"
+    checks.that(wait_for(lambda: said in log_of(machine, "gfd")), "gfd: it starts again for a device that its unit was too early for",
+                log_of(machine, "gfd"))
+    checks.that(wait_for(lambda: active(machine, "gfd")), "gfd: and is active again")
+    first = pid_of(machine, "gfd")
+    time.sleep(20)
+    checks.that(pid_of(machine, "gfd") == first and log_of(machine, "gfd").count(said) == 1, "gfd: once, since that did not open it",
+                log_of(machine, "gfd"))
+
+
+def main():
+    checks = Checks()
+    if "--no-boot" in sys.argv:
+        print("left out: it boots a machine")
+        return 0
+    work = pathlib.Path(tempfile.mkdtemp(prefix="slipway-e2e.", dir="/var/tmp"))
+    try:
+        files = {"/etc/slipway/host.yaml": SPEC, "/etc/systemd/system/kubelet.service": KUBELET,
+                 f"{PLUGINS}/.keep": ""}
+        machine = EngineMachine(work, "bookworm", files)
+        prepare(machine, work)
+        with machine:
+            machine.must("systemctl", "start", "kubelet.service")
+            check_start(checks, machine)
+            check_work(checks, machine, work)
+            check_shut_in(checks, machine)
+            check_folder_made_again(checks, machine)
+            check_closed_device(checks, machine)
+            for name in SERVICES:
+                checks.that(active(machine, name), f"{unit(name)} is active at the end", log_of(machine, name))
+        return checks.close()
+    finally:
+        subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
