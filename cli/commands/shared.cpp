@@ -88,22 +88,10 @@ Status check_machine(const Options& options) {
   return signs.empty() ? Status{} : Status(asks_for_image_or_live(signs));
 }
 
-/// Whether SLIPWAY_PLUGIN_PATH, SLIPWAY_NVML and their like choose what runs. Whoever starts slipway decides that, but
-/// root on the live machine may have got the environment of an ordinary user (`sudo -E`): there they count only for a
-/// look and for what is started to try something out, and under the shipped units never.
-bool environment_counts(const Options& options) {
-  constexpr std::array<std::string_view, 2> kTried{"plan", "service"};
-  std::error_code problem;
-  if (options.boot) return false;
-  return ::geteuid() != 0 || !options.session.sim.empty() || !options.session.live.value_or(true) ||
-         std::filesystem::canonical(options.session.root, problem) != "/" ||
-         std::ranges::count(kTried, options.command) != 0;
-}
-
-/// Those that slipway would go by otherwise; what is said about its output and log counts all the same.
+/// Those that slipway would go by otherwise; what is said about its output counts all the same.
 void warn_of_ignored_variables(TerminalUi& ui) {
   constexpr std::string_view kOurs = "SLIPWAY_";
-  constexpr std::array<std::string_view, 3> kHarmless{"SLIPWAY_LOG", "SLIPWAY_LOG_DIR", "SLIPWAY_COLUMNS"};
+  constexpr std::array<std::string_view, 2> kHarmless{"SLIPWAY_LOG", "SLIPWAY_COLUMNS"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
     if (name.starts_with(kOurs) && std::ranges::count(kHarmless, name) == 0)
@@ -142,7 +130,37 @@ void report_failed(const Options& options, const PlannedRun& run, TerminalUi& ui
   ui.failed({}, *stop, to_text(*stop));
 }
 
+/// The key of the first secret that a spec reads from a file ("spec.components.driver.source.password"); empty: none.
+std::string key_of_secret(const Json& value, const std::string& key) {
+  if (value.is_object() && value.size() == 1 && value.contains("file")) return key;
+  std::string found;
+  for (auto each = value.begin(); value.is_structured() && found.empty() && each != value.end(); ++each)
+    found = key_of_secret(*each, value.is_object() ? key + "." + each.key() : key);
+  return found;
+}
+
+/// A root that is provisioned may be somebody else's image, whose spec would have files of this machine sent to a
+/// registry, or modules signed.
+Status has_no_secrets(const HostSpec& spec) {
+  const std::string key = key_of_secret(spec.document.value("spec", Json::object()), "spec");
+  if (key.empty()) return {};
+  return Error{ErrorCode::denied,
+               "the root's own spec names a file of this machine that holds a secret",
+               spec.position(key) + "  " + key,
+               "read that spec, and name it if it is yours: `-f " + spec.file + "`",
+               {}};
+}
+
 }  // namespace
+
+bool environment_counts(const Options& options) {
+  constexpr std::array<std::string_view, 3> kTried{"plan", "service", "log"};
+  std::error_code problem;
+  if (options.boot) return false;
+  return ::geteuid() != 0 || !options.session.sim.empty() || !options.session.live.value_or(true) ||
+         std::filesystem::canonical(options.session.root, problem) != "/" ||
+         std::ranges::count(kTried, options.command) != 0;
+}
 
 Status take_kernels(Session& session, const Generation& generation) {
   // A running machine goes on with the kernel that it runs; an image has none that runs.
@@ -164,6 +182,7 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   } else {
     SLIPWAY_TRY(spec, text ? host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec, session.plugins())
                            : read_host_spec(options.spec, session.plugins()));
+    if (text && root != "/" && !session.host_config().live) SLIPWAY_CHECK(has_no_secrets(spec));
     SLIPWAY_TRY(lock, load_lock(session, options));
     loaded.spec = std::move(spec);
     loaded.lock = std::move(lock);

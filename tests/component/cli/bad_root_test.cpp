@@ -18,6 +18,7 @@ namespace {
 using slipway::testing::DriverRoot;
 using slipway::testing::Ran;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Mounts of this process only; false where that is not allowed.
 bool own_mounts() {
@@ -120,6 +121,29 @@ TEST(Root, OfALaterSlipwayIsRefused) {
   root.put("var/lib/slipway/format", "99\n");
   const auto before = root.tree();
   expect_refused(root, root.run({"apply"}), 1, {"99"}, before);
+}
+
+TEST(Root, WhoseOwnSpecNamesASecretOfThisMachineIsNotBelieved) {
+  const DriverRoot root;
+  root.put("etc/slipway/host.yaml", R"(apiVersion: slipway.dev/v1
+kind: Host
+metadata: {name: image}
+spec:
+  components:
+    driver:
+      version: "535.261.03"
+      source: {repository: "oci://127.0.0.1:1/driver", trust: unsigned, username: me, password: {file: /etc/shadow}}
+)");
+  const auto before = root.tree();
+  const std::string folder = root.folder().at("root").string();
+  const Ran own = root.bare({"plan", "--root", folder, "--sim", "h100x8"});
+  EXPECT_EQ(own.code, 1) << own.out;
+  EXPECT_THAT(own.err, HasSubstr("host.yaml:8:"));
+  EXPECT_THAT(own.err, HasSubstr("components.driver.source.password"));
+  EXPECT_THAT(own.err, HasSubstr("-f " + folder + "/etc/slipway/host.yaml"));
+  EXPECT_EQ(root.tree(), before);
+  const Ran named = root.bare({"plan", "--root", folder, "--sim", "h100x8", "-f", folder + "/etc/slipway/host.yaml"});
+  EXPECT_THAT(named.err, Not(HasSubstr("holds a secret"))) << "its caller answers for it";
 }
 
 TEST(Root, ThatIsNotThereIsNamed) {
