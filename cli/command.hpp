@@ -73,6 +73,12 @@ Result<PlanOptions> plan_options(const Session& session, const Options& options,
 /// Prints what an apply came to, writes the lock, and gives the exit code.
 Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui);
 
+/// Whether SLIPWAY_PLUGIN_PATH, SLIPWAY_NVML and their like choose what runs, and SLIPWAY_LOG_DIR where the log is.
+/// Whoever starts slipway decides that, but root on the live machine may have got the environment of an ordinary user
+/// (`sudo -E`): there they count only for a look and for what is started to try something out, and under the shipped
+/// units never.
+bool environment_counts(const Options& options);
+
 /// To standard output. Whether all of it got there is what main() asks at the end.
 void print(const std::string& text);
 /// For people: fits the terminal, if standard output is one.

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "cli/command.hpp"
 #include "cli/report/blotter.hpp"
 
 namespace slipway::core {
@@ -97,7 +98,7 @@ void add_result(const Result<ApplyResult>& result, Json& event) {
 }  // namespace
 
 History machine_history(const Options& options) {
-  const char* const given = options.boot ? nullptr : ::secure_getenv("SLIPWAY_LOG_DIR");
+  const char* const given = environment_counts(options) ? ::secure_getenv("SLIPWAY_LOG_DIR") : nullptr;
   return History(given == nullptr || *given == '\0' ? kFolder : given);
 }
 

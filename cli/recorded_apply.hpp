@@ -9,7 +9,7 @@
 
 namespace slipway::core {
 
-/// The log of the machine that acts: /var/log/slipway, or $SLIPWAY_LOG_DIR where the environment is trusted.
+/// The log of the machine that acts: /var/log/slipway, or $SLIPWAY_LOG_DIR where environment_counts().
 History machine_history(const Options& options);
 
 /// apply_run() with a line in the log before and after, when the root is this machine's or live. A log that cannot be

@@ -99,7 +99,9 @@ shows all
 no colour on a terminal
 .TP
 .B SLIPWAY_LOG_DIR
-folder of the log, in the place of /var/log/slipway, for commands that are started by hand
+folder of the log, in the place of /var/log/slipway; as root on the machine itself for
+.B slipway log
+alone
 .TP
 .B SOURCE_DATE_EPOCH
 the time of everything that is written, for reproducible images

@@ -108,8 +108,24 @@ TEST(Environment, ChoosesNoPluginsForRootOnTheMachineItselfAndThatIsSaid) {
   const ScratchHost host;
   const std::string ignored = "SLIPWAY_PLUGIN_PATH of the environment is ignored";
   EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr(ignored));
+  EXPECT_THAT(host.bare({"status", "--root", "/"}).err, HasSubstr("SLIPWAY_LOG_DIR of the environment is ignored"));
   EXPECT_THAT(host.bare({"status", "--root", host.folder().at("root").string()}).err, Not(HasSubstr(ignored)));
   EXPECT_THAT(host.bare({"status", "--root", "/", "--image"}).err, Not(HasSubstr(ignored)));
+}
+
+// Said is not done: the plugin that only the environment names is a component for plan, and unknown to verify.
+TEST(Environment, ChoosesNoPluginsForRootWhereThatCountsButForALook) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const ScratchHost host;
+  host.spec("    bystander: {}\n");
+  const auto on = [&](const std::string& command, const std::string& root) {
+    const Ran ran = host.bare(
+        {command, "-f", host.folder().at("host.yaml").string(), "--root", root, root == "/" ? "--live" : "--image"});
+    return ran.err + ran.out;
+  };
+  EXPECT_THAT(on("verify", "/"), HasSubstr("unknown component 'bystander'"));
+  EXPECT_THAT(on("plan", "/"), HasSubstr("bystander: 1 change"));
+  EXPECT_THAT(on("verify", host.folder().at("root").string()), HasSubstr("bystander.owned: it is not installed"));
 }
 
 // Issue 6: ldconfig was left out with a note, and the libraries of the booted machine were not found.

@@ -7,8 +7,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <slipway/testing/temp_dir.hpp>
+#include <slipway/write/lock_file.hpp>
 
 namespace slipway::core {
 namespace {
@@ -65,6 +68,40 @@ TEST(History, GoesOnBehindALineThatAPowerCutLeftHalf) {
   std::ofstream(folder.at("log/history.jsonl"), std::ios::app) << "{\"n\": 2, \"te";
   ASSERT_TRUE(history.append({{"n", 3}}).ok());
   EXPECT_THAT(numbers(history), ::testing::ElementsAre(1, 3));
+}
+
+// flock(2) on the folder needed no more than to open it, and the apply waited without end.
+TEST(History, IsWrittenWhileSomebodyElseHoldsALockOnTheFolder) {
+  const TempDir folder;
+  folder.directory("log");
+  const Fd held(::open(folder.at("log").c_str(), O_RDONLY | O_DIRECTORY));
+  ASSERT_EQ(::flock(held.get(), LOCK_EX), 0);
+  const History history(folder.at("log").string());
+  EXPECT_TRUE(history.append({{"n", 1}}).ok());
+  EXPECT_THAT(numbers(history), ::testing::ElementsAre(1));
+}
+
+TEST(History, WaitsForAnotherWriterNoLongerThanItsLimit) {
+  const TempDir folder;
+  folder.directory("log");
+  const auto lock = LockFile::take(*RootDir::open("/"), folder.at("log").string(), "history.lock");
+  ASSERT_TRUE(lock.ok());
+  struct stat info {};
+  ASSERT_EQ(::stat(folder.at("log/history.lock").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0600U);
+  const History history(folder.at("log").string(), {.wait = std::chrono::milliseconds(30)});
+  const Status written = history.append({{"n", 1}});
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, ErrorCode::busy);
+}
+
+TEST(History, IsNotWrittenWhereOthersMayWrite) {
+  const TempDir folder;
+  folder.directory("log");
+  ASSERT_EQ(::chmod(folder.at("log").c_str(), 0777), 0);
+  const Status written = History(folder.at("log").string()).append({{"n", 1}});
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, ErrorCode::conflict);
 }
 
 TEST(History, LosesNoLineWhenSeveralWriteAtOnce) {
