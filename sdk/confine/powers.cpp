@@ -48,8 +48,9 @@ constexpr const char* kOnOthers[] = {
     "tkill",      "rt_sigqueueinfo", "rt_tgsigqueueinfo",  "pidfd_send_signal", "process_mrelease", "setpriority",
     "ioprio_set", "sched_setparam",  "sched_setscheduler", "sched_setattr",     "sched_setaffinity"};
 
-constexpr const char* kMemoryOfNobody[] = {"memfd_create", "memfd_secret", "shmget", "shmat",      "msgget", "msgsnd",
-                                           "msgrcv",       "semget",       "semop",  "semtimedop", "mq_open"};
+/// `ipc` is the way of some processors to all of System V: which part is asked for can be said in more than one way.
+constexpr const char* kMemoryOfNobody[] = {"memfd_create", "memfd_secret", "ipc",    "shmget", "shmat",      "msgget",
+                                           "msgsnd",       "msgrcv",       "semget", "semop",  "semtimedop", "mq_open"};
 
 constexpr const char* kNetworkCalls[] = {"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4"};
 
