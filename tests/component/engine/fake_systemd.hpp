@@ -63,7 +63,10 @@ case $verb in
     if [ -p /run/hang ]; then read -r never < /run/hang; fi ;;
 esac
 case $verb in
-  start | restart) echo active > "$file" ;;
+  start | restart)
+    # What is active stays so at every moment: its caller may be killed between a shell's truncation and its writing.
+    [ -s "$file" ] && read -r known < "$file"
+    [ "$known" = active ] || echo active > "$file" ;;
   stop) : > "$file" ;;
 esac
 exit 0
