@@ -130,22 +130,23 @@ void report_failed(const Options& options, const PlannedRun& run, TerminalUi& ui
   ui.failed({}, *stop, to_text(*stop));
 }
 
-/// The key of the first secret that a spec reads from a file ("spec.components.driver.source.password"); empty: none.
+/// The key of the first secret of a spec ("spec.components.driver.signing.key"), which it reads from a file or the
+/// environment; empty: none.
 std::string key_of_secret(const Json& value, const std::string& key) {
-  if (value.is_object() && value.size() == 1 && value.contains("file")) return key;
+  if (value.is_object() && value.size() == 1 && (value.contains("file") || value.contains("env"))) return key;
   std::string found;
   for (auto each = value.begin(); value.is_structured() && found.empty() && each != value.end(); ++each)
     found = key_of_secret(*each, value.is_object() ? key + "." + each.key() : key);
   return found;
 }
 
-/// A root that is provisioned may be somebody else's image, whose spec would have files of this machine sent to a
-/// registry, or modules signed.
+/// A root that is provisioned may be somebody else's image, whose spec would have modules signed with this machine's
+/// key.
 Status has_no_secrets(const HostSpec& spec) {
   const std::string key = key_of_secret(spec.document.value("spec", Json::object()), "spec");
   if (key.empty()) return {};
   return Error{ErrorCode::denied,
-               "the root's own spec names a file of this machine that holds a secret",
+               "the root's own spec names a secret of this machine",
                spec.position(key) + "  " + key,
                "read that spec, and name it if it is yours: `-f " + spec.file + "`",
                {}};

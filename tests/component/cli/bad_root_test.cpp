@@ -85,6 +85,20 @@ TEST(Root, ThatAnotherSlipwayWorksOnIsLeftAlone) {
 
 // flock(2) needs no right to write: any user who could open the root folder kept each apply, the boot's included,
 // waiting.
+// Two containers that have one root mounted each have a /run of their own.
+TEST(Root, IsLockedForWhoHasAnotherRunAsWell) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const std::string state = root.folder().at("root/var/lib/slipway").string();
+  const int elsewhere = ::open(state.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(elsewhere, LOCK_EX | LOCK_NB), 0);
+  const Ran busy = root.run({"apply"});
+  EXPECT_NE(busy.code, 0);
+  EXPECT_THAT(busy.err, HasSubstr("another slipway is changing this root"));
+  ::close(elsewhere);
+  EXPECT_EQ(root.run({"apply"}).code, 0);
+}
+
 TEST(Root, IsNotToBeLockedByAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   const DriverRoot root;
@@ -132,18 +146,19 @@ spec:
   components:
     driver:
       version: "535.261.03"
-      source: {repository: "oci://127.0.0.1:1/driver", trust: unsigned, username: me, password: {file: /etc/shadow}}
+      source: {repository: "oci://127.0.0.1:1/driver", trust: unsigned}
+      signing: {key: {file: /etc/shadow}, certificate: /etc/slipway/mok.der}
 )");
   const auto before = root.tree();
   const std::string folder = root.folder().at("root").string();
   const Ran own = root.bare({"plan", "--root", folder, "--sim", "h100x8"});
   EXPECT_EQ(own.code, 1) << own.out;
-  EXPECT_THAT(own.err, HasSubstr("host.yaml:8:"));
-  EXPECT_THAT(own.err, HasSubstr("components.driver.source.password"));
+  EXPECT_THAT(own.err, HasSubstr("host.yaml:9:"));
+  EXPECT_THAT(own.err, HasSubstr("components.driver.signing.key"));
   EXPECT_THAT(own.err, HasSubstr("-f " + folder + "/etc/slipway/host.yaml"));
   EXPECT_EQ(root.tree(), before);
   const Ran named = root.bare({"plan", "--root", folder, "--sim", "h100x8", "-f", folder + "/etc/slipway/host.yaml"});
-  EXPECT_THAT(named.err, Not(HasSubstr("holds a secret"))) << "its caller answers for it";
+  EXPECT_THAT(named.err, Not(HasSubstr("secret of this machine"))) << "its caller answers for it";
 }
 
 TEST(Root, ThatIsNotThereIsNamed) {
