@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/journal/state_dir.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -40,11 +42,31 @@ Error busy(const std::string& root, std::vector<std::pair<std::string, std::stri
                "wait until it has ended, then run the same command again", std::move(details)};
 }
 
+Status lock_folder(const Fd& folder, const std::string& root) {
+  if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return {};
+  if (errno != EWOULDBLOCK) return system_error("lock", root, errno);
+  const std::string holder = flock_holder(folder.get());
+  return busy(root, holder.empty() ? decltype(Error::details){} : decltype(Error::details){{"held", holder}});
+}
+
+/// The root's state folder, locked; none where there is none, or others may open it and so lock it.
+Result<Fd> lock_state(const std::string& root) {
+  SLIPWAY_TRY(inside, RootDir::open(root));
+  auto folder = inside.open_at(kStateDir, O_RDONLY | O_DIRECTORY);
+  struct stat info {};
+  if (!folder || ::fstat(folder->get(), &info) != 0) return Fd();
+  if (info.st_uid != ::geteuid() || (info.st_mode & 0077U) != 0) return Fd();
+  SLIPWAY_CHECK(lock_folder(*folder, root));
+  return folder;
+}
+
 }  // namespace
 
 Result<RootLock> RootLock::take(const std::string& root, bool live) {
   SLIPWAY_TRY(folder, open_folder(root));
   RootLock lock;
+  SLIPWAY_TRY(state, lock_state(root));
+  lock.state_ = std::move(state);
   if (!is_image_of_slash(root, live)) {
     SLIPWAY_TRY(place, place_of(root, live));
     auto file = LockFile::take(place, kLockFolder, lock_name(folder.get()));
@@ -55,11 +77,7 @@ Result<RootLock> RootLock::take(const std::string& root, bool live) {
     if (file.error().code == ErrorCode::busy) return busy(root, file.error().details);
     if (!cannot_be(file.error())) return std::move(file).error();
   }
-  if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return system_error("lock", root, errno);
-    const std::string holder = flock_holder(folder.get());
-    return busy(root, holder.empty() ? decltype(Error::details){} : decltype(Error::details){{"held", holder}});
-  }
+  SLIPWAY_CHECK(lock_folder(folder, root));
   lock.folder_ = std::move(folder);
   return lock;
 }

@@ -16,6 +16,9 @@ namespace slipway::core {
 /// The root folder itself is locked where no such file can be: for ordinary users, on a read-only /run, and for an
 /// image that is "/", in which nothing may be left behind. Two of different kinds end at the journal, which one alone
 /// can open.
+///
+/// The state folder, which nobody else may open, is locked as well where there is one: two containers with one root
+/// have a /run each.
 class RootLock {
  public:
   /// Errors: `busy`, naming the process that holds it; `conflict` others may write to /run/slipway/lock.
@@ -27,6 +30,7 @@ class RootLock {
   RootLock() = default;
   std::optional<LockFile> file_;
   Fd folder_;
+  Fd state_;
 };
 
 }  // namespace slipway::core

@@ -17,12 +17,18 @@ namespace slipway::core {
 Status copy_all(int from, int to, std::string_view name) {
   constexpr std::size_t kChunkBytes = 1 << 18;
   std::vector<char> buffer(kChunkBytes);
+  bool hole = false;
   for (;;) {
     const ssize_t got = ::read(from, buffer.data(), buffer.size());
-    if (got == 0) return {};
-    if (got > 0) SLIPWAY_CHECK(write_all(to, {buffer.data(), static_cast<std::size_t>(got)}, name));
-    if (got < 0 && errno != EINTR) return system_error("read", name, errno);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read", name, errno);
+    if (got == 0) break;
+    const std::string_view part(buffer.data(), static_cast<std::size_t>(got));
+    hole = part.find_first_not_of('\0') == std::string_view::npos && ::lseek(to, got, SEEK_CUR) >= 0;
+    if (!hole) SLIPWAY_CHECK(write_all(to, part, name));
   }
+  if (hole && ::ftruncate(to, ::lseek(to, 0, SEEK_CUR)) != 0) return system_error("write", name, errno);
+  return {};
 }
 
 Result<std::vector<std::string>> folder_names(int folder, std::string_view path) {

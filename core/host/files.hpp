@@ -20,7 +20,8 @@ inline constexpr unsigned kPermissionBits = 07777;           ///< of a file's mo
 inline constexpr std::int64_t kNanoseconds = 1'000'000'000;  ///< in a second
 
 using slipway::write_all;
-/// From one descriptor's position to its end, into the other. Errors: `no_space`, `io`.
+/// From one descriptor's position to its end, into the other, a new file: long runs of zeros become holes there, so
+/// that what is large by its holes alone takes no room. Errors: `no_space`, `io`.
 Status copy_all(int from, int to, std::string_view name);
 
 /// Sorted, without "." and "..". The descriptor was opened for reading and stays open. Errors: `io`.

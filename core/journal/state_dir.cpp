@@ -79,6 +79,19 @@ Result<std::vector<std::string>> names_in(const RootDir& root, const std::string
   return names;
 }
 
+/// An image's author may have left any number of records: all of them are in memory at once.
+Status check_size(const RootDir& root, const std::string& folder, const std::vector<std::string>& names) {
+  constexpr std::size_t kMostRecords = 1000;
+  std::uint64_t bytes = 0;
+  for (const std::string& name : names) {
+    const auto file = root.open_at(folder + "/" + name + ".json", O_PATH);
+    struct stat info {};
+    if (file && ::fstat(file->get(), &info) == 0) bytes += static_cast<std::uint64_t>(info.st_size);
+  }
+  if (names.size() <= kMostRecords && bytes <= kMaxStateBytes) return {};
+  return damaged(folder, std::to_string(names.size()) + " records of " + std::to_string(bytes) + " bytes, too many");
+}
+
 std::optional<int> to_number(const std::string& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -181,6 +194,7 @@ Status StateDir::check_format() const {
 Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
   std::map<std::string, Ownership> all;
   SLIPWAY_TRY(names, names_in(root_.root(), state_path("components")));
+  SLIPWAY_CHECK(check_size(root_.root(), state_path("components"), names));
   for (const std::string& name : names) {
     const std::string path = state_path("components/" + name + ".json");
     SLIPWAY_TRY(ownership, read_record(root_.root(), path, ownership_from_json));

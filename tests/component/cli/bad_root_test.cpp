@@ -83,8 +83,6 @@ TEST(Root, ThatAnotherSlipwayWorksOnIsLeftAlone) {
   EXPECT_TRUE(::geteuid() != 0 || !std::filesystem::exists(lock_of(root))) << "nothing is left";
 }
 
-// flock(2) needs no right to write: any user who could open the root folder kept each apply, the boot's included,
-// waiting.
 // Two containers that have one root mounted each have a /run of their own.
 TEST(Root, IsLockedForWhoHasAnotherRunAsWell) {
   const DriverRoot root;
@@ -99,6 +97,8 @@ TEST(Root, IsLockedForWhoHasAnotherRunAsWell) {
   EXPECT_EQ(root.run({"apply"}).code, 0);
 }
 
+// flock(2) needs no right to write: any user who could open the root folder kept each apply, the boot's included,
+// waiting.
 TEST(Root, IsNotToBeLockedByAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   const DriverRoot root;

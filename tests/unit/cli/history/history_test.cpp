@@ -74,8 +74,8 @@ TEST(History, GoesOnBehindALineThatAPowerCutLeftHalf) {
 TEST(History, IsWrittenWhileSomebodyElseHoldsALockOnTheFolder) {
   const TempDir folder;
   folder.directory("log");
-  const Fd held(::open(folder.at("log").c_str(), O_RDONLY | O_DIRECTORY));
-  ASSERT_EQ(::flock(held.get(), LOCK_EX), 0);
+  const Fd folder_lock(::open(folder.at("log").c_str(), O_RDONLY | O_DIRECTORY));
+  ASSERT_EQ(::flock(folder_lock.get(), LOCK_EX), 0);
   const History history(folder.at("log").string());
   EXPECT_TRUE(history.append({{"n", 1}}).ok());
   EXPECT_THAT(numbers(history), ::testing::ElementsAre(1));

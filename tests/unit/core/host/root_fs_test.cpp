@@ -206,6 +206,28 @@ TEST_F(RootFsTest, OriginalsAreSharedPrivateAndCollected) {
   EXPECT_FALSE(root.has(folder));
 }
 
+// A file of 4 GiB that takes no room at each path of a plan filled the disk.
+TEST_F(RootFsTest, OriginalsKeepHoles) {
+  constexpr std::uintmax_t kSize = (3U << 20U) + 5;
+  constexpr std::uintmax_t kMiddle = 2U << 20U;
+  const auto room_of = [&](const std::string& path) { return root.info(path).st_blocks * 512; };
+  for (const bool text_at_the_end : {false, true}) {
+    root.put("/a", "begin");
+    std::filesystem::resize_file(root.at("/a"), kMiddle);
+    std::ofstream(root.at("/a"), std::ios::app) << "middle";
+    std::filesystem::resize_file(root.at("/a"), kSize);
+    if (text_at_the_end) std::ofstream(root.at("/a"), std::ios::app) << "end";
+    const std::string before = root.content("/a");
+    const Image image = image_of("/a");
+    const std::string original = std::string(Originals::kFolder) + "/" + digest_hex(std::string(image["digest"]));
+    EXPECT_LT(room_of(original), 1 << 20);
+    ASSERT_TRUE(fs.remove_tree("/a").ok());
+    ASSERT_TRUE(fs.restore("/a", image).ok());
+    EXPECT_TRUE(root.content("/a") == before);
+    EXPECT_LT(room_of("/a"), 1 << 20);
+  }
+}
+
 TEST_F(RootFsTest, ALostOriginalIsAnErrorAndNotAnEmptyFile) {
   root.put("/a", "content");
   const Image image = image_of("/a");

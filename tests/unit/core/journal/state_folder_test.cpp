@@ -152,6 +152,21 @@ TEST_F(StateFolder, ARecordThatIsNotAsSlipwayWritesItIsNamed) {
   EXPECT_EQ(generation.error().where, "/var/lib/slipway/generations/1.json");
 }
 
+TEST_F(StateFolder, RecordsAreReadUpToALimitOfAllTogether) {
+  RootFs fs = root();
+  StateDir state(fs);
+  ASSERT_TRUE(state.prepare());
+  const std::string components = "root/var/lib/slipway/components/";
+  for (int i = 0; i < 3; ++i) folder_.file(components + std::to_string(i) + ".json", "{}");
+  EXPECT_TRUE(state.ownerships().ok());
+  for (int i = 0; i < 3; ++i)
+    std::filesystem::resize_file(folder_.at(components + std::to_string(i) + ".json"), 30U << 20U);
+  EXPECT_EQ(state.ownerships().error().code, ErrorCode::corrupt);
+  EXPECT_NE(state.ownerships().error().what.find("3 records of 94371840 bytes"), std::string::npos);
+  for (int i = 0; i < 1001; ++i) folder_.file(components + std::to_string(i) + ".json", "{}");
+  EXPECT_NE(state.ownerships().error().what.find("1001 records"), std::string::npos);
+}
+
 // Root believed a state that the owner of the root had written, and made a setuid file of it on recovery.
 TEST_F(StateFolder, IsNotBelievedWhereAnotherUserCouldHaveWrittenIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
