@@ -34,8 +34,8 @@ Result<std::string> path_of_variable(std::string_view variable, const std::strin
 
 /// Nobody else could have written what is at `path` of the root, nor put another thing in its place: that, each folder
 /// above it and each link on the way belong to such an owner, from the root folder itself on, and neither others nor a
-/// group besides 0 and the caller's may write there, nor anybody else by an access control list. Fine as far as the path does not exist.
-/// Errors: `denied`, naming who could, and what to do.
+/// group besides 0 and the caller's may write there, nor anybody else by an access control list. Fine as far as the
+/// path does not exist. Errors: `denied`, naming who could, and what to do.
 Status check_only_ours(const RootDir& root, std::string_view path);
 
 }  // namespace slipway

@@ -4,20 +4,22 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include <unistd.h>
+
+#include <slipway/regular_file.hpp>
 
 namespace slipway::core {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// Empty for a process that has ended meanwhile.
 std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  constexpr std::size_t kLongest = 1U << 20U;
+  return read_regular(path.string(), kLongest).value_or("");
 }
 
 std::vector<pid_t> children_by_search() {

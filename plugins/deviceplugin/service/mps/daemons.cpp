@@ -2,9 +2,11 @@
 #include "deviceplugin/service/mps/daemons.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 #include <utility>
+
+#include <slipway/root_dir.hpp>
+#include <slipway/write/new_file.hpp>
 
 namespace slipway::deviceplugin {
 namespace {
@@ -129,9 +131,10 @@ void MpsDaemons::record_gpus(const std::string& name, const MpsSettings& setting
   std::vector<std::string>& recorded = recorded_[name];
   if (recorded == settings.gpus) return;
   recorded = settings.gpus;
-  const std::string root = host_.root_folder() == "/" ? "" : host_.root_folder();
-  std::ofstream out(root + mps_root + "/" + name + kGpusFile);
-  for (const std::string& gpu : settings.gpus) out << gpu << "\n";
+  std::string text;
+  for (const std::string& gpu : settings.gpus) text += gpu + "\n";
+  const auto root = RootDir::open(host_.root_folder());
+  if (root) (void)replace_file(*root, mps_root + "/" + name + kGpusFile, text);
 }
 
 MpsDaemons::~MpsDaemons() {

@@ -21,6 +21,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
+
 namespace slipway::deviceplugin {
 namespace {
 
@@ -77,8 +79,8 @@ struct Stat {
 
 /// /proc/PID/stat, where the name of the program, in parentheses, may hold anything.
 Stat stat_of(pid_t pid) {
-  std::ifstream in(proc(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  constexpr std::size_t kLongest = 4096;
+  const std::string text = read_regular(proc(pid) + "/stat", kLongest).value_or("");  // it may end meanwhile
   const auto close = text.rfind(')');
   if (close == std::string::npos) return {};
   std::istringstream fields(text.substr(close + 1));

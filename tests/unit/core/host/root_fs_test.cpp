@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/root_fs.hpp"
 
+#include <csignal>
 #include <functional>
 #include <thread>
 
@@ -382,6 +383,20 @@ TEST(FoldersAbove, AreNamedOutermostFirst) {
   EXPECT_EQ(folders_above("/a/b/c"), (std::vector<std::string>{"/a", "/a/b"}));
   EXPECT_EQ(folders_above("/a//b/"), (std::vector<std::string>{"/a"}));
   EXPECT_TRUE(folders_above("/a").empty());
+}
+
+// Files of a process in /proc cannot be read any more then; a stream buffer throws for that.
+TEST(OpenRegular, OfAProcessThatEndsMeanwhileIsAnError) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const auto file = open_regular("/proc/" + std::to_string(child) + "/stat");
+  ASSERT_TRUE(file.ok()) << to_text(file.error());
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(read_all(file->get(), "stat", 4096).ok());
 }
 
 // A FIFO hangs whoever opens it, and a device may act on that.
