@@ -89,7 +89,7 @@ std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, 
 std::vector<std::string> MpsDaemons::in_turn(const std::map<std::string, MpsSettings>& wanted) {
   std::vector<std::string> names;
   for (const auto& [name, settings] : wanted) names.push_back(name);
-  std::ranges::rotate(names, std::ranges::lower_bound(names, first_));
+  std::rotate(names.begin(), std::ranges::lower_bound(names, first_), names.end());
   first_.clear();
   return names;
 }
