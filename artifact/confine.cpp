@@ -75,7 +75,8 @@ Result<Json> give_up(const Json& request) {
   const PowersLeft left = take_powers({.capabilities = capabilities_for(op, asked, registry),
                                        .programs = false,
                                        .network = registry.has_value(),
-                                       .local_sockets = false});
+                                       .local_sockets = false,
+                                       .memory_of_nobody = false});
   if (!left.what.empty()) return system_error(left.what, "the worker that reads archives", left.number);
   return Json{{"landlock", landlock}};
 }

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/build_room.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
+
+#include <fcntl.h>
 
 #include <slipway/root_dir.hpp>
 
@@ -14,6 +21,9 @@ namespace slipway::core {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Folders that the room has empty, or of its own.
+constexpr std::array<std::string_view, 6> kNeverShown{"/tmp/", "/var/tmp/", "/run/", "/dev/", "/proc/", "/sys/"};
 
 bool is_folder(const std::string& path) {
   std::error_code ignored;
@@ -60,9 +70,13 @@ struct Layering {
     return root.folder() + *real;
   }
 
-  /// Folders of the headers tree; a link there (lib -> usr/lib) repeats what its target holds.
+  /// Folders of the headers tree; a link there (lib -> usr/lib) repeats what its target holds, and one of a package may
+  /// lead anywhere on this machine.
   void add_headers(std::vector<std::string>& layers, const std::string& path) const {
-    if (!request.headers.empty() && is_folder(request.headers + path)) layers.push_back(request.headers + path);
+    if (request.headers.empty()) return;
+    const auto headers = RootDir::open(request.headers);
+    const auto real = headers ? headers->resolve(path) : Result<std::string>(headers.error());
+    if (real && *real == path && is_folder(request.headers + path)) layers.push_back(request.headers + path);
   }
 
   /// Modules and kernel tools: lib and usr/lib, which are one folder in a merged-/usr root.
@@ -108,6 +122,25 @@ Result<std::vector<SandboxOverlay>> overlays_of(const BuildRequest& request, con
   return overlays;
 }
 
+/// The keys that modules are signed with afterwards may lie in the root that compiles: an empty file is in their place.
+Status hide_keys(const BuildRequest& request, const std::string& empty, std::vector<SandboxBind>& binds) {
+  const Fd file(::open(empty.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400));
+  if (!file) return system_error("create", empty, errno);
+  std::error_code code;
+  const fs::path top = fs::canonical(request.root, code);
+  std::set<std::string> hidden;
+  for (const Json& each : request.build.value("collect", Json::array())) {
+    const fs::path key = fs::canonical(each.value("sign_key", ""), code);
+    if (code) continue;
+    const std::string inside = "/" + key.lexically_relative(top).string();
+    const bool elsewhere = inside.starts_with("/..") || std::ranges::any_of(kNeverShown, [&](std::string_view folder) {
+                             return inside.starts_with(folder);
+                           });
+    if (!elsewhere && hidden.insert(inside).second) binds.push_back({empty, inside, true});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<BuildRoom> BuildRoom::open(const BuildRequest& request) {
@@ -128,6 +161,7 @@ Result<BuildRoom> BuildRoom::open(const BuildRequest& request) {
   sandbox.read_only = true;
   sandbox.overlays = std::move(overlays);
   sandbox.binds = {{source, kBuildFolder, false}};
+  SLIPWAY_CHECK(hide_keys(request, room.folder_ + "/no-key", sandbox.binds));
   sandbox.directory = std::string(kBuildFolder) + (directory.empty() ? "" : "/" + directory);
   sandbox.environment = environment_of(request);
   sandbox.limit = request.limit;

@@ -147,6 +147,9 @@ Result<ToolEnd> run_beside(const RootFs& root, const std::vector<std::string>& a
   Sandbox request;
   request.root = folder;
   request.tools = std::move(program.files);
+  // What the root preloads is for its own programs; an empty file, or none, to this machine's linker.
+  constexpr const char* kPreload = "/etc/ld.so.preload";
+  if (root.root().resolve(kPreload)) request.binds.push_back({"/dev/null", kPreload, true});
   request.name = "this machine's " + argv.front();
   request.argv = std::move(program.start);
   request.argv.insert(request.argv.end(), argv.begin() + 1, argv.end());

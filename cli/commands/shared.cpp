@@ -183,11 +183,13 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   } else {
     SLIPWAY_TRY(spec, text ? host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec, session.plugins())
                            : read_host_spec(options.spec, session.plugins()));
-    if (text && root != "/" && !session.host_config().live) SLIPWAY_CHECK(has_no_secrets(spec));
     SLIPWAY_TRY(lock, load_lock(session, options));
     loaded.spec = std::move(spec);
     loaded.lock = std::move(lock);
   }
+  const bool acts = options.command == "plan" || options.command == "apply";
+  if (acts && options.spec.empty() && !options.boot && root != "/" && !session.host_config().live)
+    SLIPWAY_CHECK(has_no_secrets(loaded.spec));
   if (options.update) loaded.lock = Lock{};
   session.set_hardware(loaded.spec.hardware);
   return loaded;

@@ -2,6 +2,7 @@
 #include "core/journal/state_dir.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <set>
@@ -347,12 +348,32 @@ Status StateDir::leave() {
   return origin.is_object() ? root_.restore(kStateDir, origin) : Status{};
 }
 
+namespace {
+
+/// A rollback journal that ends so names another one, which SQLite would open and remove wherever it is (SQLite's file
+/// format, "The Rollback Journal"; its pager's readSuperJournal()). Slipway attaches no database, so its own never
+/// does.
+Status names_no_other(const Fd& file, const std::string& path) {
+  constexpr std::string_view kEnd("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  struct stat info {};
+  std::array<char, kEnd.size()> end{};
+  const auto size = static_cast<off_t>(end.size());
+  if (::fstat(file.get(), &info) != 0 || info.st_size < size) return {};
+  if (::pread(file.get(), end.data(), end.size(), info.st_size - size) != size)
+    return system_error("read", path, errno);
+  if (std::string_view(end.data(), end.size()) != kEnd) return {};
+  return damaged(path, "a journal that names a file elsewhere");
+}
+
+}  // namespace
+
 Status StateDir::check_journal() const {
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) {  // SQLite reads each of them
     const std::string path = state_path(std::string(kJournal) + ending);
     SLIPWAY_CHECK(check_only_ours(root_.root(), path));
-    if (auto file = open_regular(root_.root(), path, O_NOFOLLOW); !file && file.error().code != ErrorCode::not_found)
-      return file.error();
+    const auto file = open_regular(root_.root(), path, O_NOFOLLOW);
+    if (!file && file.error().code != ErrorCode::not_found) return file.error();
+    if (file) SLIPWAY_CHECK(names_no_other(*file, path));
   }
   return {};
 }

@@ -181,11 +181,20 @@ std::vector<std::string> written_folders(const Json& needs, const Json& section)
 }
 
 Status expect_plain_paths(const std::string& component, const Json& needs, const Json& section) {
-  for (const char* list : {"writes", "reads"})
+  constexpr const char* kWrites = "writes";
+  for (const char* list : {kWrites, "reads"})
     for (const std::string& pattern : texts_of(needs, list))
       for (std::size_t open = 0; (open = pattern.find('{', open)) != std::string::npos; ++open) {
         const std::string key = pattern.substr(open + 1, pattern.find('}', open) - open - 1);
-        if (!std::ranges::any_of(text_at(section, key).value_or(""), is_control)) continue;
+        const std::string path = text_at(section, key).value_or("");
+        const bool begins = open == 0 || pattern[open - 1] == ' ';
+        if (list == kWrites && begins && !path.empty() && path.front() != '/')
+          return Error{ErrorCode::invalid,
+                       component + ": the path in " + key + " is not absolute",
+                       "spec.components." + component + "." + key,
+                       "write it from / on: a service has no folder that it could be relative to",
+                       {}};
+        if (!std::ranges::any_of(path, is_control)) continue;
         return Error{ErrorCode::invalid,
                      component + ": the path in " + key + " has a line break or another control character",
                      "spec.components." + component + "." + key,

@@ -49,8 +49,9 @@ constexpr const char* kOnOthers[] = {
     "ioprio_set", "sched_setparam",  "sched_setscheduler", "sched_setattr",     "sched_setaffinity"};
 
 /// `ipc` is the way of some processors to all of System V: which part is asked for can be said in more than one way.
-constexpr const char* kMemoryOfNobody[] = {"memfd_create", "memfd_secret", "ipc",    "shmget", "shmat",      "msgget",
-                                           "msgsnd",       "msgrcv",       "semget", "semop",  "semtimedop", "mq_open"};
+constexpr const char* kMemoryOfNobody[] = {
+    "memfd_create", "memfd_secret", "ipc",        "shmget",  "shmat",  "msgget", "msgsnd", "msgrcv",
+    "semget",       "semop",        "semtimedop", "mq_open", "shmctl", "semctl", "msgctl", "mq_unlink"};
 
 constexpr const char* kNetworkCalls[] = {"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4"};
 
@@ -124,8 +125,9 @@ void keep_from_local_services(Filter& filter) {
   const auto refuse = [&](const char* name, unsigned argument, std::uint64_t mask, int value) {
     filter.refuse_where(name, argument, mask, static_cast<std::uint64_t>(value), EAFNOSUPPORT);
   };
-  refuse("socket", 0, ~std::uint32_t{0}, AF_UNIX);
-  refuse("socket", 0, ~std::uint32_t{0}, AF_VSOCK);
+  constexpr int kFamilies = 64;  // more than there are; of all of them, these three are the network's
+  for (int family = 0; family < kFamilies; ++family)
+    if (family != AF_INET && family != AF_INET6 && family != AF_NETLINK) refuse("socket", 0, ~std::uint32_t{0}, family);
   // One of a pair is connected, and stays so: but these kinds can be connected anew.
   constexpr std::uint64_t kKind = 0xf;
   refuse("socketpair", 1, kKind, SOCK_DGRAM);

@@ -14,7 +14,7 @@ namespace {
 
 // A round costs a few file look-ups and one question per GPU, so that a file is right within a second.
 constexpr std::chrono::milliseconds kInterval{500};
-constexpr std::chrono::seconds kPortAgain{30};
+constexpr std::chrono::seconds kPortAgain{5};
 
 class ValidatorService final : public Service {
  public:
@@ -49,16 +49,19 @@ class ValidatorService final : public Service {
   Status resume() override { return loop_.resume(); }
 
  private:
-  static void report(const std::vector<Finding>& changed, const Keeper& keeper, ServiceIo& io) {
+  void report(const std::vector<Finding>& changed, const Keeper& keeper, ServiceIo& io) {
     for (const Finding& finding : changed) {
       const bool bad = finding.status == Verdict::fail;
       const std::string remedy = finding.remedy.empty() ? "" : " (do: " + finding.remedy + ")";
       io.log(bad ? "warning" : "info",
              finding.name + ": " + std::string(to_string(finding.status)) + ": " + finding.text + remedy);
     }
-    if (changed.empty()) return;
-    io.status(keeper.summary());
-    io.reasons(keeper.failures());
+    if (changed.empty() && told_port_problem_ == port_problem_) return;
+    told_port_problem_ = port_problem_;
+    io.status(keeper.summary() + (port_problem_.empty() ? "" : "; no gauges"));
+    std::vector<std::string> reasons = keeper.failures();
+    if (!port_problem_.empty()) reasons.push_back("no gauges: " + port_problem_);
+    io.reasons(reasons);
   }
 
   /// A folder that cannot be written is said once, and tried again with every round.
@@ -92,6 +95,7 @@ class ValidatorService final : public Service {
   std::chrono::steady_clock::time_point serve_after_;
   std::string file_problem_;
   std::string port_problem_;
+  std::string told_port_problem_;  ///< in the service's status
 };
 
 class Served final : public ServiceOnly {

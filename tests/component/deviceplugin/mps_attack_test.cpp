@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What pods can do in the folder that they share with the MPS control daemon, and what becomes of it.
+#include <array>
+
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <spawn.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "deviceplugin/service/mps/daemon.hpp"
@@ -305,6 +309,32 @@ TEST_F(PipeFolder, IsEmptiedHoweverDeepItIsAndNoLinkIsFollowed) {
   ASSERT_TRUE(deviceplugin::renew_pipe_folder(folder_).ok());
   EXPECT_TRUE(fs::is_empty(folder_));
   EXPECT_EQ(host_.text("outside/file"), "text");
+}
+
+/// As in the device plugin's unit, which has no power over files of others. @return that it worked
+bool renewed_without_powers(const fs::path& folder) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    const std::array<__user_cap_data_struct, 2> none{};
+    const bool given_up = ::syscall(SYS_capset, &header, none.data()) == 0;
+    ::_exit(given_up && deviceplugin::renew_pipe_folder(folder).ok() ? 0 : 1);
+  }
+  int status = 1;
+  return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+// A pod is root in its container, and the folder's owner: what cannot be read was taken for empty.
+TEST_F(PipeFolder, ThatAPodClosedIsEmptiedAllTheSame) {
+  host_.put("pipe/closed/file", "");
+  ASSERT_EQ(::mkfifo((folder_ / "control_lock").c_str(), 0666), 0);
+  ASSERT_EQ(::chmod(folder_.c_str(), 0400), 0);
+  ASSERT_TRUE(renewed_without_powers(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_));
+  host_.put("pipe/closed/file", "");
+  ASSERT_EQ(::chmod((folder_ / "closed").c_str(), 0), 0);
+  ASSERT_TRUE(renewed_without_powers(folder_));
+  EXPECT_FALSE(fs::exists(folder_)) << "it is moved aside";
 }
 
 TEST_F(PipeFolder, ThatCannotBeEmptiedIsMovedAside) {

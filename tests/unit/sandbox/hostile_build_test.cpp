@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <slipway/regular_file.hpp>
+
 #include "build_fixture.hpp"
 #include "sandbox/build_room.hpp"
 
@@ -18,7 +20,7 @@ constexpr std::size_t kLineBytes = 4096;
 /// A program that looks for the key in its arguments and wherever else it may lie, and puts what it finds into the
 /// module.
 constexpr const char* kThief = R"(#!/usr/bin/dash
-for file in "$@" /usr/src/slipway-sign-key /usr/src/* /usr/src/slipway-build/* /tmp/* /var/tmp/* /run/* /dev/shm/*; do
+for file in "$@" /usr/src/slipway-sign-key /usr/src/* /usr/src/slipway-build/* /tmp/* /var/tmp/* /run/* /dev/shm/* /etc/keys/*; do
   if grep -q PRIVATE "$file" 2>/dev/null; then cat "$file" >> /usr/src/slipway-build/dkms/ours.ko; fi
 done
 )";
@@ -39,6 +41,7 @@ class ThievingRoot {
     root_.put("/usr/lib/modules/6.1.0-x/build/scripts/sign-file", thief, 0755);
   }
   const std::string& folder() const { return root_.folder(); }
+  void put(const std::string& path, const std::string& text) { root_.put(path, text); }
 
  private:
   TempRoot root_;
@@ -58,6 +61,34 @@ TEST_F(KernelBuild, NoProgramOfTheRootEverSeesTheKey) {
   const std::string module = work.content("/into/kernel/ours.ko");
   EXPECT_THAT(module, Not(HasSubstr("PRIVATE KEY")));
   EXPECT_TRUE(module.ends_with("~Module signature appended~\n"));
+}
+
+// The machine that builds for itself has its key where its own programs are.
+TEST_F(KernelBuild, AKeyInTheRootThatCompilesIsNotSeenThereEither) {
+  ThievingRoot root;
+  root.put("/etc/keys/mok.pem", *read_regular(of_sign_file("key.pem"), 1 << 20));
+  test::make_module(work, "/src/dkms/made.ko", "\"vermagic=6.1.0-x SMP \"");
+  desired.needs = {};
+  desired.collect[0].sign_key = root.folder() + "/etc/keys/mok.pem";
+  desired.collect[0].sign_cert = of_sign_file("certificate.pem");
+  BuildRequest wanted = request();
+  wanted.root = root.folder();
+  build(wanted);
+  const std::string module = work.content("/into/kernel/ours.ko");
+  EXPECT_THAT(module, Not(HasSubstr("PRIVATE KEY")));
+  EXPECT_TRUE(module.ends_with("~Module signature appended~\n"));
+}
+
+// A Debian package with `usr -> /var` had folders of this machine laid over those of the room.
+TEST_F(BuildTest, LinksOfTheHeadersLeadNowhere) {
+  work.put("/beside/lib/secret", "of this machine");
+  work.put("/headers/lib/given", "of the headers");
+  work.link("/headers/usr", work.at("/beside"));
+  work.put("/src/Makefile", "hello.o:\n\tcat /lib/given >hello.o\n\t-cat /usr/lib/secret >>hello.o\n");
+  BuildRequest wanted = request();
+  wanted.headers = work.at("/headers");
+  build(wanted);
+  EXPECT_EQ(work.content("/into/lib/hello.o"), "of the headers");
 }
 
 // The collector followed the link, and the host's own file came into the layer.

@@ -114,6 +114,10 @@ TEST(PlainPaths, AreThoseThatAUnitCanName) {
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().where, "spec.components.acme.config.file");
   EXPECT_FALSE(expect_plain_paths("acme", needs, {{"other", "/srv/\x7f"}}));
+  EXPECT_TRUE(expect_plain_paths("acme", needs, {{"other", "auto"}}));
+  const Status relative = expect_plain_paths("acme", needs, {{"config", {{"file", "srv/x"}}}});
+  ASSERT_FALSE(relative) << "the service could not write there";
+  EXPECT_EQ(relative.error().where, "spec.components.acme.config.file");
 }
 
 TEST(UnitWord, KeepsOddPathsTogether) {

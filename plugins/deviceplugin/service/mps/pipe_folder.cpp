@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <vector>
 
 #include <dirent.h>
@@ -20,14 +21,14 @@ namespace {
 constexpr std::size_t kNamesAtOnce = 1'024;
 constexpr int kMostAside = 64;  // each takes a pod that has the folder which came after the last one
 
-/// Some of the names in a folder.
-std::vector<std::string> names_in(int folder) {
+/// Some of the names in a folder; nothing when they cannot be read.
+std::optional<std::vector<std::string>> names_in(int folder) {
   std::vector<std::string> names;
   const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const open = own < 0 ? nullptr : ::fdopendir(own);
   if (open == nullptr) {
     if (own >= 0) ::close(own);
-    return names;
+    return std::nullopt;
   }
   while (const dirent* const entry = names.size() < kNamesAtOnce ? ::readdir(open) : nullptr)
     if (const std::string name = entry->d_name; name != "." && name != "..") names.push_back(name);
@@ -61,11 +62,15 @@ class Emptying {
   /// @return false: something is in the way, or there is too much
   bool run() {
     struct stat info {};
-    if (::fstat(folder_.get(), &info) != 0 || info.st_uid != ::geteuid()) return false;  // a pod gave it away
-    for (auto names = names_in(folder_.get()); !names.empty(); names = names_in(folder_.get()))
-      for (const std::string& name : names)
+    // A pod may have given it away, or closed it: the service has no power over files but its own.
+    if (::fstat(folder_.get(), &info) != 0 || info.st_uid != ::geteuid()) return false;
+    if ((info.st_mode & S_IRWXU) != S_IRWXU && ::fchmod(folder_.get(), (info.st_mode & 07777U) | S_IRWXU) != 0)
+      return false;
+    auto names = names_in(folder_.get());
+    for (; names && !names->empty(); names = names_in(folder_.get()))
+      for (const std::string& name : *names)
         if (!remove(name)) return false;
-    return true;
+    return names.has_value();
   }
 
  private:
@@ -82,10 +87,11 @@ class Emptying {
     if (!is_race(errno)) return false;
     const Fd inner = folder_in(folder_.get(), name);
     if (!inner) return is_race(errno);
-    for (auto names = names_in(inner.get()); !names.empty(); names = names_in(inner.get()))
-      for (const std::string& each : names)
+    auto names = names_in(inner.get());
+    for (; names && !names->empty(); names = names_in(inner.get()))
+      for (const std::string& each : *names)
         if (!remove_inner(inner.get(), each)) return false;
-    return true;
+    return names.has_value();
   }
 
   bool remove_inner(int folder, const std::string& name) {

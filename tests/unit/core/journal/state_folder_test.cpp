@@ -4,11 +4,13 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/testing/temp_dir.hpp>
 
+#include "core/journal/journal.hpp"
 #include "core/journal/state_dir.hpp"
 
 namespace slipway::core {
@@ -202,6 +204,49 @@ TEST_F(StateFolder, AJournalThatIsNoFileIsAnError) {
     EXPECT_EQ(state.check_journal().error().code, ErrorCode::invalid) << ending;
     fs::remove(path);
   }
+}
+
+/// A rollback journal that SQLite takes for one of an apply that was cut off, and which names another file as the one
+/// that says so (SQLite's file format; readSuperJournal() of its pager).
+std::string journal_that_names(const std::string& file) {
+  const auto word = [](std::uint32_t value) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> static_cast<unsigned>(shift));
+    return bytes;
+  };
+  const std::string magic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  std::string journal = magic + word(0) + word(0) + word(2) + word(512) + word(4096);
+  journal.resize(512, '\0');
+  std::uint32_t sum = 0;
+  for (const char c : file) sum += static_cast<std::uint32_t>(c);
+  return journal + word(0x40000000 / 4096 + 1) + file + word(static_cast<std::uint32_t>(file.size())) + word(sum) +
+         magic;
+}
+
+// SQLite removed that file before anything else of the journal was looked at: any file of the building machine.
+TEST_F(StateFolder, AJournalThatNamesAFileElsewhereIsNotOpened) {
+  RootFs files = root();
+  StateDir state(files);
+  ASSERT_TRUE(state.prepare());
+  const std::string victim = folder_.at("victim").string();
+  const auto attack = [&] {
+    folder_.file("victim", "of this machine");
+    const std::string journal = folder_.at("root/var/lib/slipway/journal.sqlite").string();
+    for (const char* ending : {"", "-wal", "-shm"}) fs::remove(journal + ending);
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(journal.c_str(), &database), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(database, "CREATE TABLE step(id)", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+    folder_.file("root/var/lib/slipway/journal.sqlite-journal", journal_that_names(victim));
+  };
+  attack();
+  (void)open_journal(state.journal_path());
+  EXPECT_FALSE(fs::exists(victim)) << "the attack by itself";
+  attack();
+  const Status checked = state.check_journal();
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, ErrorCode::corrupt);
+  EXPECT_TRUE(fs::exists(victim));
 }
 
 }  // namespace
