@@ -171,9 +171,12 @@ Status MpsDaemon::tell_settings(const MpsSettings& settings, const MpsBudget& bu
     telling_ = settings;
     limits_told_ = 0;
   }
-  for (; limits_told_ < settings.limits.size(); ++limits_told_)
-    if (const MpsSettings::Limit& limit = settings.limits[limits_told_]; limit.memory_mib > 0)
-      SLIPWAY_CHECK(set_memory_limit(limit, budget));
+  for (; limits_told_ < settings.limits.size(); ++limits_told_) {
+    const MpsSettings::Limit& limit = settings.limits[limits_told_];
+    if (limit.memory_mib == 0) continue;
+    SLIPWAY_CHECK(set_memory_limit(limit, budget));
+    silent_since_.reset();  // it answers, if slowly
+  }
   return set_threads(settings.thread_percentage, budget);
 }
 
