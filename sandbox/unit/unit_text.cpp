@@ -216,6 +216,8 @@ Restart=always
 RestartSec=2
 # A loop that does not turn any more is ended and started afresh.
 WatchdogSec=90
+# The service ends its plugin's process itself; one that got the signal as well would look like a crash.
+KillMode=mixed
 TimeoutStopSec=30
 
 )" + limits_of(unit) +
