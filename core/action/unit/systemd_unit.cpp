@@ -210,7 +210,7 @@ class SystemdUnitKind final : public ActionKind {
       SLIPWAY_CHECK(context.root.restore(std::string(kUnitFolder) + "/" + unit_file_name(unit.name), file));
     if (!unit.live) return {};
     SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));
-    if (!image.value("active", false)) return {};
+    if (!image.value("active", false)) return had_file ? Status{} : forget_failure(unit.name, context.host);
     return systemctl(context.host, unit.writes ? "restart" : "start", unit.name);
   }
 
@@ -255,6 +255,12 @@ class SystemdUnitKind final : public ActionKind {
     SLIPWAY_CHECK(systemctl(host, restart ? "restart" : "start", unit.name));
     SLIPWAY_TRY(state, unit_state(host, unit.name));
     return state.has_run ? Status{} : expect_active(host, unit.name);
+  }
+
+  /// systemd keeps a unit that failed in its lists, even when its file is gone.
+  static Status forget_failure(const std::string& name, const Host& host) {
+    SLIPWAY_TRY(state, unit_state(host, name));
+    return state.active == "failed" ? systemctl(host, "reset-failed", name) : Status{};
   }
 
   /// It was not running before, as far as is known: seen, or from its not having been there or enabled.

@@ -28,7 +28,8 @@ ProcessOutput FakeMachine::systemctl(const std::vector<std::string>& argv) {
   const std::string name = argv.at(2);
   if (!units.contains(name) && !has_file(name)) return {5, {}, "Unit " + name + " not found.\n", false};
   Unit& unit = units[name];
-  if (verb == "stop") unit = Unit{.type = unit.type};
+  if (verb == "stop") unit = Unit{.active = dies_stopping.contains(name) ? "failed" : "inactive", .type = unit.type};
+  if (verb == "reset-failed" && unit.active == "failed") unit.active = "inactive";
   if (verb == "start" && unit.active == "active") return {};
   if (verb == "start" || verb == "restart") {
     unit.active = dies.contains(name) ? "failed" : "active";

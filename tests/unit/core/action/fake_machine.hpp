@@ -37,7 +37,8 @@ class FakeMachine final : public Host {
   }
 
   std::map<std::string, Unit> units;
-  std::set<std::string> dies;  ///< units that crash when they are started
+  std::set<std::string> dies;           ///< units that crash when they are started
+  std::set<std::string> dies_stopping;  ///< units that crash when they are stopped
   std::map<std::string, Program> programs;
   std::vector<std::string> calls;  ///< "systemctl restart x.service", without show
 

@@ -190,6 +190,22 @@ TEST_F(LiveUnitAction, AUnitThatDiesIsAnErrorWithItsLastWords) {
   EXPECT_EQ(standing(desired), Standing::change);
 }
 
+TEST_F(LiveUnitAction, AUnitThatFailedIsForgottenWithItsFile) {
+  const Image image = live_apply(desired);
+  machine.units["slipway-boot.service"].active = "failed";
+  machine.calls.clear();
+  ASSERT_TRUE(kind(desired).restore(desired, image, live).ok());
+  EXPECT_THAT(machine.calls, ElementsAre("systemctl daemon-reload", "systemctl reset-failed slipway-boot.service"));
+}
+
+TEST_F(LiveUnitAction, AUnitThatFailsWhileItStopsIsForgottenToo) {
+  const Image image = live_apply(desired);
+  machine.dies_stopping = {"slipway-boot.service"};
+  ASSERT_TRUE(kind(desired).restore(desired, image, live).ok());
+  EXPECT_EQ(machine.calls.back(), "systemctl reset-failed slipway-boot.service");
+  EXPECT_EQ(machine.units["slipway-boot.service"].active, "inactive");
+}
+
 TEST_F(LiveUnitAction, AOneshotThatRanThroughCountsAsStarted) {
   machine.units["slipway-boot.service"].type = "oneshot";
   live_apply(desired);
