@@ -3,8 +3,9 @@
 # tests/e2e/units.py - slipway's services on a booted machine with simulated GPUs, each under the unit that an apply writes.
 """cdi, deviceplugin, gfd and validator, as in examples/h100x8.yaml; a user space of Debian's with the simulator in it stands in for the
 driver, and the demo's stand-in for kubelet is kubelet. The machine's PCI bus has no GPU, so the validator validates toolkit and plugin.
-Needs root."""
+What a pod would be given becomes a container of the machine's containerd. Needs root."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -40,8 +41,8 @@ SERVICES = ("deviceplugin", "gfd", "validator")
 WAIT = 90
 
 
-def wait_for(holds):
-    end = time.monotonic() + WAIT
+def wait_for(holds, limit=WAIT):
+    end = time.monotonic() + limit
     while time.monotonic() < end:
         if holds():
             return True
@@ -49,15 +50,21 @@ def wait_for(holds):
     return bool(holds())
 
 
-def prepare(machine, work):
-    """The stand-in for kubelet with its libraries, and a certificate and a user for the gauges."""
-    program = machine.root / "usr/local/bin/demo-kubelet"
-    shutil.copy(BUILD / "bin/demo-kubelet", program)
-    for line in must(["ldd", program]).splitlines():
+def add_program(machine, program):
+    """With the libraries that the machine has not."""
+    target = machine.root / "usr/local/bin" / program.name
+    shutil.copy(program, target)
+    for line in must(["ldd", target]).splitlines():
         words = line.split()
         if len(words) > 2 and words[2].startswith("/") and not (machine.root / words[2].lstrip("/")).exists():
             shutil.copy(words[2], machine.root / "usr/local/lib" / words[0])
     must(["ldconfig", "-r", machine.root])
+
+
+def prepare(machine, work):
+    """Stand-ins for kubelet, and a certificate and a user for the gauges."""
+    for program in ("bin/demo-kubelet", "tests/kubelet-allocate"):
+        add_program(machine, BUILD / program)
     folder = machine.root / "etc/slipway"
     must(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
           "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"])
@@ -133,6 +140,16 @@ def check_work(checks, machine, work):
                     done.stdout[-500:] + done.stderr)
 
 
+def check_stop(checks, machine):
+    """What systemd and the journal have of services that are told to stop."""
+    for name in SERVICES:
+        done = machine.run("systemctl", "stop", unit(name))
+        result = machine.run("systemctl", "show", "--property=ActiveState,Result", unit(name)).stdout
+        said = log_of(machine, name)
+        checks.that(done.returncode == 0 and "ActiveState=inactive\n" in result and "Result=success\n" in result
+                    and "crashed" not in said, f"{unit(name)} stops without a failure", result + said[-3000:])
+
+
 def check_shut_in(checks, machine):
     """What the units take away is really away: for gfd, as its own process sees the machine."""
     main_pid = pid_of(machine, "gfd")
@@ -140,6 +157,26 @@ def check_shut_in(checks, machine):
                        "touch /etc/x && echo wrote; touch /run/slipway/x && rm /run/slipway/x && echo own; cat /proc/net/route /proc/net/tcp").stdout
     checks.that("wrote" not in seen and "own" in seen and len(seen.splitlines()) == 3,
                 "gfd: it writes to its own folders alone, and has no network", seen)
+
+
+def check_containers(checks, machine):
+    """The device plugin's answers to kubelet, as containers: the real nvidia-smi in them sees the GPUs of its answer and no other."""
+    machine.import_image()
+    machine.must("systemctl", "stop", "kubelet.service")
+    for count in (1, 3):
+        done = machine.run("kubelet-allocate", PLUGINS, "nvidia.com/gpu", str(count))
+        if not checks.that(done.returncode == 0, f"deviceplugin: kubelet is given {count} GPUs", done.stderr + log_of(machine, "deviceplugin")):
+            continue
+        answer = json.loads(done.stdout)
+        options = ["--runc-binary", "/usr/bin/slipway-runtime"]
+        for name, value in answer["envs"].items():
+            options += ["--env", f"{name}={value}"]
+        done = machine.ctr_run(f"pod-{count}", "nvidia-smi -L", *options)
+        seen = [line for line in done.stdout.splitlines() if line.startswith("GPU ")]
+        checks.that(len(seen) == count == len(answer["ids"]) and all(any(each in line for line in seen) for each in answer["ids"]),
+                    "and a container with that answer sees exactly those", f"{answer}\n{done.stdout}{done.stderr}")
+    machine.must("systemctl", "start", "kubelet.service")
+    checks.that(wait_for(lambda: node_has(machine, GPUS)), "deviceplugin: the next kubelet has eight GPUs", log_of(machine, "deviceplugin"))
 
 
 def check_folder_made_again(checks, machine):
@@ -195,7 +232,11 @@ def main():
             machine.must("systemctl", "start", "kubelet.service")
             check_start(checks, machine)
             check_work(checks, machine, work)
+            check_stop(checks, machine)
+            machine.must("systemctl", "start", *map(unit, SERVICES))
+            checks.that(wait_for(lambda: node_has(machine, GPUS)), "and they start again", logs(machine))
             check_shut_in(checks, machine)
+            check_containers(checks, machine)
             check_folder_made_again(checks, machine)
             check_closed_device(checks, machine)
             for name in SERVICES:
