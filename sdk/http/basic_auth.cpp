@@ -25,6 +25,12 @@ constexpr int kShareOfAPeer = 8;
 // No try counts for more, so that a process that was stopped in the midst of one does not refuse all for hours.
 constexpr std::chrono::seconds kLongestTry{2};
 
+/// Whoever is on a link has as many addresses there as they like.
+std::string guesser_of(const std::string& peer) {
+  const bool of_link = peer.starts_with("fe") && !peer.ends_with("/64");
+  return of_link ? "the link" : peer;
+}
+
 }  // namespace
 
 BasicAuth::BasicAuth(std::map<std::string, std::string> users, Hasher hasher)
@@ -68,7 +74,8 @@ BasicAuth::Answer BasicAuth::check(const std::string& peer, const std::string& u
   if (user.size() > kMostBytes || password.size() > kMostBytes) return Answer::wrong;
   if (const auto known = right_.find(user); known != right_.end() && equal(known->second, password))
     return Answer::right;
-  const auto found = peers_.find(peer);
+  const std::string guesser = guesser_of(peer);
+  const auto found = peers_.find(guesser);
   const bool known = found != peers_.end() && now - found->second.guessed < kRemembered;
   if (known) found->second.guessed = now;  // while it goes on, it does not become one of the others
   Ration& shared = known ? for_known_ : for_others_;
@@ -77,7 +84,7 @@ BasicAuth::Answer BasicAuth::check(const std::string& peer, const std::string& u
   const auto spent = std::min<Clock::duration>(tried.spent, kLongestTry);
   shared.use(now, kShareOfMany * spent);
   if (!tried.right || !users_.contains(user)) {
-    remember(peer, spent, now);
+    remember(guesser, spent, now);
     return Answer::wrong;
   }
   right_[user] = password;

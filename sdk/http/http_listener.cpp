@@ -103,10 +103,7 @@ class Microhttpd final : public HttpListener {
     char* password = nullptr;
     char* const user = MHD_basic_auth_get_username_password(connection, &password);
     auto answer = BasicAuth::Answer::wrong;
-    std::string peer = peer_at(connection);
-    // Whoever is on a link has as many addresses there as they like.
-    if (peer.starts_with("fe") && !peer.ends_with("/64")) peer = "the link";
-    if (user != nullptr && password != nullptr) answer = auth_.check(peer, user, password, Clock::now());
+    if (user != nullptr && password != nullptr) answer = auth_.check(peer_at(connection), user, password, Clock::now());
     if (user != nullptr) MHD_free(user);
     if (password != nullptr) MHD_free(password);
     return answer;

@@ -13,9 +13,13 @@
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <slipway/abi.h>
+#include <sys/ipc.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,6 +27,8 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <slipway/root_dir.hpp>
 
 #include "tests/component/artifact/support/layout_registry.hpp"
 #include "tests/component/artifact/support/program.hpp"
@@ -90,6 +96,15 @@ std::string effective_capabilities() {
   return "unknown";
 }
 
+/// Of these families of sockets, by number, those that are not said to be missing here.
+std::string families_of(const std::vector<long>& asked) {
+  std::string answered;
+  for (const long family : asked)
+    if (Fd(static_cast<int>(::syscall(SYS_socket, family, SOCK_DGRAM | SOCK_CLOEXEC, 0))) || errno != EAFNOSUPPORT)
+      answered += std::to_string(family) + " ";
+  return answered;
+}
+
 class ConfinedWorker : public testing::Test {
  protected:
   void SetUp() override {
@@ -126,6 +141,7 @@ class ConfinedWorker : public testing::Test {
       tell("unmount", ::umount2(beside.c_str(), 0) != 0 && errno == EINVAL);  // it is none, as whoever may is told
       tell("namespace", ::unshare(CLONE_NEWNS) == 0);
       tell("memory", ::process_vm_readv(::getpid(), nullptr, 0, nullptr, 0, 0) == 0);
+      take_memory_of_nobody(tell);
       attack_bystander(tell);
       tell("user", ::setuid(12345) == 0);
       ::close(ends[0]);
@@ -139,6 +155,17 @@ class ConfinedWorker : public testing::Test {
     ::close(ends[0]);
     ::waitpid(child, nullptr, 0);
     return output;
+  }
+
+  /// Memory and queues that stay when their maker ends, charged to no process.
+  static void take_memory_of_nobody(const std::function<void(const char*, bool)>& tell) {
+    const int memory = ::shmget(IPC_PRIVATE, 4096, 0600);
+    tell("shmget", memory >= 0 && ::shmctl(memory, IPC_RMID, nullptr) == 0);
+    const int semaphores = ::semget(IPC_PRIVATE, 1, 0600);
+    tell("semget", semaphores >= 0 && ::semctl(semaphores, 0, IPC_RMID) == 0);
+    const int messages = ::msgget(IPC_PRIVATE, 0600);
+    tell("msgget", messages >= 0 && ::msgctl(messages, IPC_RMID, nullptr) == 0);
+    tell("memfd", ::syscall(SYS_memfd_create, "memory", 0) >= 0);
   }
 
   void attack_bystander(const std::function<void(const char*, bool)>& tell) const {
@@ -200,6 +227,7 @@ class ConfinedWorker : public testing::Test {
   Json stage_;
 };
 
+constexpr const char* kOfNobody = "shmget semget msgget memfd ";
 constexpr const char* kOnBystander =
     "kill group tkill tgkill queue tgqueue pidfd owner number limit nice affinity scheduler ioprio ";
 
@@ -217,7 +245,7 @@ TEST_F(ConfinedWorker, WouldReachAllThatIfItWereNotConfined) {
   EXPECT_THAT(attacks_that_succeed([] { const Module module; }),
               testing::AllOf(testing::HasSubstr("write rename "),
                              testing::HasSubstr("socket local datagrams unmount namespace memory " +
-                                                std::string(kOnBystander) + "user program")));
+                                                std::string(kOfNobody) + kOnBystander + "user program")));
 }
 
 // A cache that is not there was taken for its nearest folder: with "--cache /data/x" and no /data, that was all.
@@ -280,6 +308,20 @@ TEST_F(ConfinedWorker, OfARegistryKeepsTheNetworkAlone) {
     if (module.ask("confine", {{"op", "fetch"}, {"request", of_registry()}}) != SLIPWAY_OK) ::_exit(1);
   });
   EXPECT_EQ(output, has_landlock() ? "socket " : "write rename socket ");
+}
+
+// It could speak with virtual machines, and reach parts of the kernel that seldom anybody uses.
+TEST_F(ConfinedWorker, OfARegistryMakesSocketsOfTheNetworkAndOfNoOtherFamily) {
+  constexpr long kUnseen = 1L << 32;  // the kernel looks at an int
+  std::vector<long> all;
+  for (long family = 0; family < 64; ++family) all.push_back(family);
+  all.push_back(kUnseen + AF_UNIX);
+  const std::string confined = in_worker("fetch", of_registry(), [&](Module&) { return families_of(all); });
+  const std::string with_ipv6 = families_of({AF_INET, AF_INET6, AF_NETLINK});  // of which a kernel may have none
+  EXPECT_EQ(confined, with_ipv6);
+  EXPECT_THAT(confined, testing::StartsWith("2 ")) << "AF_INET";
+  // Others may be loaded into the kernel by whoever asks for them.
+  EXPECT_EQ(families_of({AF_UNIX, AF_PACKET, kUnseen + AF_UNIX}), "1 17 4294967297 ") << "where it is not confined";
 }
 
 TEST_F(ConfinedWorker, OfALayoutOrBundleHasNoNetworkWhateverItIsAskedFor) {

@@ -180,6 +180,29 @@ TEST_F(ValidatorService, GoesOnWithoutItsPortWhenThatIsTaken) {
   ::close(fd);
 }
 
+// The service was "working" and nobody was told that Prometheus gets nothing.
+TEST_F(ValidatorService, SaysThatItHasNoGaugesForAsLongAsItsPortIsTaken) {
+  const auto [fd, port] = take_port();
+  ASSERT_EQ(::listen(fd, 1), 0);
+  spec(port);
+  RunningService service(host_, words("service"));
+  ASSERT_TRUE(service.hears("; no gauges\n")) << service.told() << service.log();
+  const auto reasons = [this] {
+    const Control control(host_.path("run/slipway/service/validator.sock").string());
+    return control.ask(R"({"op":"status"})")["reasons"].dump();
+  };
+  const auto has_reason = [&] { return reasons().find("no gauges: ") != std::string::npos; };
+  EXPECT_TRUE(eventually(has_reason)) << reasons();
+  EXPECT_THAT(reasons(), HasSubstr(":" + std::to_string(port)));
+  ::close(fd);
+  const auto end = Clock::now() + std::chrono::minutes(2);
+  while (has_reason() && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(has_reason()) << reasons();
+  const std::string told = service.told();
+  EXPECT_THAT(told.substr(told.rfind("STATUS=")), ::testing::Not(HasSubstr("no gauges")));
+  EXPECT_THAT(get_metrics(port), HasSubstr("gpu_operator_node_driver_ready{node=\"node-1\"} 1\n"));
+}
+
 // Its NVML answers all the same, and verify said that the driver works where no apply had installed one.
 TEST_F(ValidatorService, FindsNoDriverThatWorksOnABareMachine) {
   machine_ = "h100x2";

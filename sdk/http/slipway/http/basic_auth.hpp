@@ -33,7 +33,7 @@ class BasicAuth {
 
   explicit BasicAuth(std::map<std::string, std::string> users, Hasher hasher = bcrypt);
   bool wanted() const { return !users_.empty(); }
-  /// @param peer  whose tries count together, as of peer_of()
+  /// @param peer  whose tries count together, as of peer_of(); so do those of all peers of a link (fe80::/10)
   Answer check(const std::string& peer, const std::string& user, const std::string& password, Clock::time_point now);
 
  private:

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "action_fixture.hpp"
+#include "sandbox/host_program.hpp"
 #include "sandbox/sandbox.hpp"
 #include "sandbox/tool.hpp"
 #include "tests/unit/sandbox/real_programs.hpp"
@@ -342,6 +343,44 @@ TEST_F(TriggerTest, ProgramsOfThisMachineSeeTheRootAlone) {
   EXPECT_THAT(written->output, HasSubstr("'/.slipway/touch': Read-only file system"));
   EXPECT_THAT(written->output, HasSubstr("'/new': Read-only file system"));
   EXPECT_EQ(root.listing().find(".slipway"), std::string::npos);
+}
+
+/// A root with modules whose linker is to load a library first that leaves a file behind.
+void preload_library(const TempRoot& root, const std::string& loaded) {
+  root.make_folder("/lib/modules/6.1");
+  root.put("/opt/library.c", "#include <fcntl.h>\n__attribute__((constructor)) static void run(void) { creat(\"" +
+                                 loaded + "\", 0600); }\n");
+  const std::string make = "gcc -shared -fPIC -o " + root.at("/opt/library.so") + " " + root.at("/opt/library.c");
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  root.put("/opt/preload", "/opt/library.so\n");
+}
+
+/// This machine's depmod where all that the root has is to be seen, as it is.
+Result<SandboxEnd> run_depmod_with_all_of(const TempRoot& root) {
+  SLIPWAY_TRY(program, find_host_program("depmod"));
+  Sandbox request;
+  request.root = root.folder();
+  request.tools = std::move(program.files);
+  request.argv = std::move(program.start);
+  request.argv.insert(request.argv.end(), {"-a", "6.1"});
+  request.environment = sandbox_environment();
+  return run_in_sandbox(request);
+}
+
+TEST_F(TriggerTest, DepmodOfThisMachineLoadsNoLibraryThatARootPreloads) {
+  if (::geteuid() != 0 || !sandbox_works()) GTEST_SKIP() << "this machine's runs as the user can";
+  preload_library(root, "/opt/loaded");
+  const std::function<void()> kinds[] = {[this] { root.put("/etc/ld.so.preload", "/opt/library.so\n"); },
+                                         [this] { root.link("/etc/ld.so.preload", "/opt/preload"); }};
+  for (const auto& put : kinds) {
+    std::filesystem::remove(root.at("/etc/ld.so.preload"));
+    put();
+    EXPECT_TRUE(run_depmod_with_all_of(root).ok());
+    EXPECT_TRUE(std::filesystem::remove(root.at("/opt/loaded"))) << "the attack itself does not work";
+    EXPECT_TRUE(run("depmod:6.1").done);
+    EXPECT_FALSE(root.has("/opt/loaded"));
+  }
+  EXPECT_EQ(root.content("/opt/preload"), "/opt/library.so\n") << "only this machine's programs do not see it";
 }
 
 // depmod says "ERROR: fstatat" for a link that leads nowhere, leaves the modules out, and ends with status 0.

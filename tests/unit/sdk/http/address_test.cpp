@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -16,6 +15,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "peer.hpp"
 
 namespace slipway {
 namespace {
@@ -78,17 +79,6 @@ TEST(Listening, SaysWhatToDoAboutAnAddressThatThisMachineLacks) {
   const auto listening = listen_on({.address = "192.0.2.1", .port = 8000});  // RFC 5737: nobody's
   ASSERT_FALSE(listening);
   EXPECT_NE(listening.error().next.find("ip address"), std::string::npos) << to_text(listening.error());
-}
-
-std::string peer(const std::string& address) {
-  sockaddr_in four{};
-  sockaddr_in6 six{};
-  four.sin_family = AF_INET;
-  six.sin6_family = AF_INET6;
-  four.sin_port = six.sin6_port = htons(1234);
-  if (::inet_pton(AF_INET, address.c_str(), &four.sin_addr) == 1) return peer_of(reinterpret_cast<sockaddr*>(&four));
-  EXPECT_EQ(::inet_pton(AF_INET6, address.c_str(), &six.sin6_addr), 1) << address;
-  return peer_of(reinterpret_cast<sockaddr*>(&six));
 }
 
 // Each of 127.0.0.0/8 was a peer of its own, so that a local user had 2^24 of them.

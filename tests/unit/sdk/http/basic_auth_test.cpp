@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "peer.hpp"
+
 namespace slipway {
 namespace {
 
@@ -56,6 +58,23 @@ TEST_F(Guessed, ByAHundredAddressesTheRightUserOfAnotherOneGetsInAtOnce) {
   };
   for (int i = 0; i < 20 * 60 * 10; ++i, now_ += milliseconds(100)) wave();  // for longer than they are remembered
   EXPECT_EQ(users.check("prometheus", "ada", "secret", now_), Answer::right);
+}
+
+// Whoever is on a link made an address for each guess, and had a peer's ration with each.
+TEST_F(Guessed, ByAllAddressesOfALinkAsOftenAsByOne) {
+  const auto tries_by = [this](const std::string& network) {
+    BasicAuth users = auth({{"eve", "cheap"}});
+    int tries = 0;
+    for (int i = 0; i < 10'000; ++i, now_ += milliseconds(1))
+      if (users.check(peer(network + std::to_string(i % 100) + "::1"), "eve", guess(), now_) == Answer::wrong) ++tries;
+    return tries;
+  };
+  for (const char* link : {"fe80:0:0:", "febf:0:0:"}) {
+    EXPECT_LE(tries_by(link), 11 * BasicAuth::kTriesPerSecond) << link;
+    EXPECT_GE(tries_by(link), 9 * BasicAuth::kTriesPerSecond) << link;
+  }
+  for (const char* networks : {"2001:db8:0:", "fec0:0:0:", "fe7f:0:0:"})
+    EXPECT_GT(tries_by(networks), 50 * BasicAuth::kTriesPerSecond) << "a ration each: " << networks;
 }
 
 // A second's tries took 0.93 s of it, in which nobody was answered.

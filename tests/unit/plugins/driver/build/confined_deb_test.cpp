@@ -7,7 +7,9 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/ipc.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,23 +28,31 @@ using testing::TestDeb;
 
 bool can_write(const std::string& path) { return ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600) >= 0; }
 
+/// Memory that stays when its maker ends, charged to no process.
+bool can_take_memory_of_nobody() {
+  const int memory = ::shmget(IPC_PRIVATE, 4096, 0600);
+  return memory >= 0 && ::shmctl(memory, IPC_RMID, nullptr) == 0;
+}
+
 bool has_useful_landlock() {
   constexpr int kCreateRuleset = 444;  // landlock_create_ruleset(2), which answers the version here
   return ::syscall(kCreateRuleset, nullptr, 0, 1U) >= 2;
 }
 
-TEST(ConfinedDeb, HasNoNetworkNoProgramsAndNoOtherProcesses) {
+TEST(ConfinedDeb, HasNoNetworkNoProgramsNoMemoryOfNobodyAndNoOtherProcesses) {
   if (::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0) GTEST_SKIP() << "the kernel takes no filter of system calls";
   const auto tried = in_confined_process({}, []() -> Result<Json> {
     Json succeeded = Json::array();
     if (::socket(AF_INET, SOCK_STREAM, 0) >= 0) succeeded.push_back("socket");
     if (::kill(::getppid(), 0) == 0) succeeded.push_back("kill");
+    if (can_take_memory_of_nobody()) succeeded.push_back("memory");
     ::execl("/bin/true", "true", nullptr);
     if (errno != EPERM) succeeded.push_back("program");
     return succeeded;
   });
   ASSERT_TRUE(tried) << to_text(tried.error());
   EXPECT_EQ(*tried, Json::array());
+  EXPECT_TRUE(can_take_memory_of_nobody()) << "where it is not confined";
 }
 
 TEST(ConfinedDeb, WritesIntoItsFolderAlone) {

@@ -110,6 +110,26 @@ TEST(RuntimeChecks, LeaveAnEngineAloneThatNobodyRuns) {
   EXPECT_FALSE(check_engine(answers, host).value());
 }
 
+/// What verify() says of a containerd that has the runtime class and does not answer.
+std::string verified(FakeHost& host, const std::string& state) {
+  config_check(host);
+  const std::string dump = "[plugins.x.containerd.runtimes.nvidia]\nruntime_type = \"x\"\n";
+  host.answers({"/usr/bin/containerd", "--config", kConfig, "config", "dump"}, {0, dump, "", false});
+  host.answers({"systemctl", "show", "--property=ActiveState,Job", "containerd.service"}, {0, state, "", false});
+  const auto findings = Runtime().verify(runtime_spec(), host);
+  return findings ? canonical(to_json(*findings)) : to_text(findings.error());
+}
+
+// At a boot slipway-boot.service comes before the engines: it failed whenever it had changed containerd's
+// configuration.
+TEST(RuntimeVerify, AsksNothingOfAnEngineThatSystemdIsAboutToStart) {
+  FakeHost host;
+  EXPECT_THAT(verified(host, "ActiveState=inactive\nJob=71\n"), HasSubstr("systemd starts it later in this boot"));
+  for (const char* state : {"ActiveState=inactive\nJob=0\n", "ActiveState=inactive\nJob=\n", "ActiveState=inactive\n",
+                            "ActiveState=active\nJob=71\n", "ActiveState=failed\nJob=71\n"})
+    EXPECT_THAT(verified(host, state), HasSubstr("does not answer")) << state;
+}
+
 /// What a plan says and what its change triggers.
 std::string planned(const FakeHost& host) {
   const auto plan = plan_of(host, runtime_spec());

@@ -152,6 +152,15 @@ TEST(RuntimeNri, IsVerifiedByWhatTheRunningServiceSays) {
   EXPECT_THAT(verified(image), Not(HasSubstr("fail")));
 }
 
+TEST(RuntimeNri, IsNotYetVerifiedWhereSystemdIsAboutToStartEngineAndService) {
+  FakeHost host = machine("2.1.4", true);
+  for (const char* unit : {"containerd.service", "slipway-runtime.service"})
+    host.answers({"systemctl", "show", "--property=ActiveState,Job", unit},
+                 {0, "ActiveState=inactive\nJob=7\n", "", false});
+  EXPECT_THAT(verified(host), Not(HasSubstr("\"fail\"")));
+  EXPECT_THAT(verified(host), HasSubstr("systemd starts the service later"));
+}
+
 /// Plays who listens: says that to the first who connects, once that one has said something.
 std::jthread says(int listening, const std::string& words) {
   return std::jthread([listening, words] {
