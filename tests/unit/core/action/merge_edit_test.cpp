@@ -186,7 +186,11 @@ TEST(MergeUndo, WorksAroundEditsNextToIt) {
   EXPECT_EQ(*undo_keys(touched, "toml", edited.records, "f"), "[a]\nx = 9 # mine\n\n[n]\nmine = 3\n");
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr int kRounds = 100;  // each takes ten times as long there
+#else
 constexpr int kRounds = 400;
+#endif
 
 class MergeProperties : public ::testing::TestWithParam<std::string> {};
 
