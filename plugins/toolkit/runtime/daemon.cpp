@@ -2,6 +2,7 @@
 #include "toolkit/runtime/daemon.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include <sys/socket.h>
 
@@ -12,6 +13,7 @@
 namespace slipway::toolkit {
 namespace {
 
+constexpr std::chrono::seconds kAskLimit{30};
 constexpr std::string_view kDeleted = " (deleted)";  // proc(5): the program was replaced while it runs
 
 /// A connection to a socket of this machine.
@@ -118,6 +120,17 @@ std::optional<Daemon> read_unit(const Host& host, const std::string& unit) {
       if (line.starts_with("ExecStart=")) daemon = parse_command(line.substr(line.find('=') + 1), unit);
   }
   return daemon;
+}
+
+bool starts_later(const Host& host, const std::string& unit) {
+  if (unit.empty()) return false;
+  const auto state = host.run({"systemctl", "show", "--property=ActiveState,Job", unit}, kAskLimit);
+  if (!state || state->exit_status != 0) return false;
+  const auto lines = split(state->output, '\n');
+  const bool inactive = std::count(lines.begin(), lines.end(), "ActiveState=inactive") != 0;
+  return inactive && std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+           return line.starts_with("Job=") && line != "Job=" && line != "Job=0";
+         });
 }
 
 std::string first_unit(const Host& host, const std::vector<std::string>& units) {

@@ -34,6 +34,9 @@ std::optional<Daemon> find_peer(const Host& host, const std::string& socket, con
 /// Nothing when there is no such unit.
 std::optional<Daemon> read_unit(const Host& host, const std::string& unit);
 
+/// systemd is about to start the unit: at a boot, behind slipway-boot.service. False where there is no systemd to ask.
+bool starts_later(const Host& host, const std::string& unit);
+
 /// The first of the units that there is; the first of all when there is none.
 std::string first_unit(const Host& host, const std::vector<std::string>& units);
 

@@ -42,7 +42,10 @@ void verify_containerd(const std::string& name, const RuntimeSettings& settings,
       return findings.fail(name, title + " does not see the runtime class " + handler, "run `slipway apply`");
   }
   const std::string socket = facts.value("socket", "");
-  if (!socket_answers(host, socket))
+  const bool answers = socket_answers(host, socket);
+  if (!answers && starts_later(host, facts.value("unit", "")))
+    return findings.not_exercised(name, title + " has the runtime classes, and systemd starts it later in this boot");
+  if (!answers)
     return findings.fail(name, title + " has the runtime classes, but does not answer at " + socket,
                          where_to_look(facts));
   findings.pass(name, title + " has the runtime classes that were asked for" +
@@ -53,6 +56,8 @@ void verify_answers(const std::string& name, const Json& facts, const Host& host
   const std::string socket = facts.value("socket", "");
   if (socket.empty()) return findings.not_exercised(name, "it has no daemon that could be asked");
   if (socket_answers(host, socket)) return findings.pass(name, "it answers at " + socket);
+  if (starts_later(host, facts.value("unit", "")))
+    return findings.not_exercised(name, "systemd starts it later in this boot");
   findings.fail(name, "it does not answer at " + socket, where_to_look(facts));
 }
 
