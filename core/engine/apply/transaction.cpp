@@ -45,12 +45,14 @@ Transaction::Transaction(Session& session, Journal& journal, PlannedComponent& p
       planned_(planned),
       order_(order),
       layers_(session, planned.name, std::move(sources)) {
-  for (PlannedItem& item : planned_.items)
+  for (PlannedItem& item : planned_.items) {
+    item.former = item.original;
     if (item.changes()) changing_.push_back(&item);
+  }
 }
 
 ActionContext Transaction::context(const PlannedItem& item) {
-  return make_context(session_, planned_.name, layers_, item.record, item.original);
+  return make_context(session_, planned_.name, layers_, item.record, item.former);
 }
 
 std::vector<std::string> Transaction::pending_triggers() const {

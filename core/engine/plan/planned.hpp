@@ -26,6 +26,7 @@ struct PlannedItem {
   Check check;
   Json record;     ///< what was remembered of it, null when it is new
   Image original;  ///< null when it is new: it is then captured before the change
+  Image former;    ///< the original as the plan met it, with what this change no longer lists
 
   std::string key() const { return action.kind() + " " + action.target(); }
   bool changes() const { return check.standing == Check::Standing::change; }

@@ -79,6 +79,20 @@ TEST_F(MergeTest, TwoComponentsShareAFileAndGoInEitherOrder) {
   }
 }
 
+// The plan named the key, the apply left it where it was, and from then on nobody knew whose it was.
+TEST_F(MergeTest, GivesBackAKeyThatItsComponentNoLongerSets) {
+  spec(R"({"root": "/data", "plugins": {"io.containerd.grpc.v1.cri": {"enable_cdi": true}}})");
+  ASSERT_EQ(apply().code, 0);
+  spec(R"({"root": "/data"})");
+  const Ran fewer = apply();
+  EXPECT_EQ(fewer.code, 0) << fewer.err;
+  EXPECT_THAT(config(), Not(HasSubstr("enable_cdi")));
+  EXPECT_THAT(config(), HasSubstr("/data"));
+  EXPECT_THAT(apply().out, HasSubstr("Nothing to do"));
+  ASSERT_EQ(host_.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(config(), kText);
+}
+
 TEST_F(MergeTest, RefusesTwoComponentsThatWantTheSameKey) {
   const auto before = host_.tree();
   spec(R"({"root": "/data"})", R"({"root": "/other"})");
