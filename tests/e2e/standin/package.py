@@ -21,7 +21,7 @@ def _run(*argv, **options):
         raise RuntimeError(f"{argv[0]} exited with {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
 
 
-def _userspace(top, version):
+def _userspace(top, version, nvml):
     folder = top / LIBDIR
     folder.mkdir(parents=True)
     (top / "usr/bin").mkdir(parents=True)
@@ -29,7 +29,9 @@ def _userspace(top, version):
         real = soname.removesuffix(".1") + "." + version
         _run("gcc", "-shared", "-fPIC", f"-Wl,-soname,{soname}", DEMO / "library.c", "-o", folder / real)
         (folder / soname).symlink_to(real)
-    _run("gcc", DEMO / "tool.c", folder / f"libnvidia-ml.so.{version}", "-Wl,-rpath,$ORIGIN/../lib/x86_64-linux-gnu",
+    if nvml:
+        shutil.copy(nvml, folder / f"libnvidia-ml.so.{version}")
+    _run("gcc", DEMO / "tool.c", folder / f"libcuda.so.{version}", "-Wl,-rpath,$ORIGIN/../lib/x86_64-linux-gnu",
          "-o", top / "usr/bin/nvidia-smi")
 
 
@@ -86,14 +88,14 @@ def _describe(version, kernel, source):
             "annotations": {"dev.slipway.driver.version": version}, "manifests": manifests}
 
 
-def make_package(slipway, layout, version, *, source=False, kernel=None, headers_root=None, refuses=None):
+def make_package(slipway, layout, version, *, source=False, kernel=None, headers_root=None, refuses=None, nvml=None):
     """Adds a package to an OCI layout: its modules compiled for `kernel` inside `headers_root`, its source, or both.
 
-    `refuses` names a module whose init function returns an error.
+    `refuses` names a module whose init function returns an error; `nvml` is a file that becomes its libnvidia-ml.so.1.
     """
     with tempfile.TemporaryDirectory(prefix="standin.") as name:
         top = pathlib.Path(name)
-        _userspace(top / "userspace", version)
+        _userspace(top / "userspace", version, nvml)
         _firmware(top / "firmware", version)
         tree = _source(top / "source", version, refuses)
         if kernel:
