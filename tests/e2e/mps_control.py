@@ -202,6 +202,57 @@ def attacked(checks, machine, pid_of, ready):
                     "systemd: in a folder without what was put there", left)
 
 
+ASIDE = "slipway-mps-aside.service"
+# What the unit that empties folders may do, told by a shell that runs before its program.
+TELL = f"""[Service]
+ExecStartPre=/bin/sh -c 'grep CapBnd /proc/self/status; for each in /etc /run/slipway {MPS}/{GPU}/log {MPS}/{GPU}/pipe; do \\
+  touch $$each/x && echo wrote $$each; done; true'
+"""
+
+
+def fill(pipe):
+    """As a pod, which is root there and has the folder: closed, given away, with a link, and deeper than a path is long."""
+    for name in ("closed", "sticky"):
+        (pipe / name).mkdir()
+        (pipe / name / "file").write_text("")
+        (pipe / name / "link").symlink_to("/srv/outside")
+        os.chown(pipe / name, 1000, 1000)
+    (pipe / "sticky").chmod(0o1777)
+    (pipe / "closed").chmod(0)
+    above = os.open(pipe, os.O_RDONLY)
+    for _ in range(500):
+        os.mkdir("a-long-name", dir_fd=above)
+        inner = os.open("a-long-name", os.O_RDONLY, dir_fd=above)
+        os.fchown(inner, 1001, 1001)
+        os.fchmod(inner, 0)
+        os.close(above)
+        above = inner
+    os.close(above)
+    os.chown(pipe, 1000, 1000)
+    pipe.chmod(0o1000)
+
+
+def filled(checks, machine, pid_of, ready):
+    """What the service cannot remove goes aside, and is gone soon, without anybody's help and without a restart."""
+    folder = pathlib.Path(f"/proc/{machine.leader}/root{MPS}/{GPU}")
+    machine.must("sh", "-c", "mkdir /srv/outside && echo text >/srv/outside/file")
+    machine.must("mkdir", f"/run/systemd/system/{ASIDE}.d")
+    (folder.parents[4] / f"run/systemd/system/{ASIDE}.d/tell.conf").write_text(TELL)
+    before, service = pid_of(UNIT), pid_of("slipway-deviceplugin.service")
+    fill(folder / "pipe")
+    (folder / "pipe/control_lock").unlink()
+    checks.that(eventually(lambda: pid_of(UNIT) not in ("", "0", before) and ready()),
+                "systemd: a folder that a pod gave away is replaced, and another daemon comes", machine.run("journalctl", "--boot").stdout)
+    checks.that(eventually(lambda: "which pods had left" in machine.run("journalctl", "--boot", "--unit", "slipway-deviceplugin").stdout),
+                "systemd: the service says that the other one is removed", machine.run("journalctl", "--boot").stdout)
+    left = machine.run("ls", "-la", f"{MPS}/{GPU}").stdout
+    checks.that("aside" not in left and pid_of("slipway-deviceplugin.service") == service, "systemd: it is, and nothing started anew", left)
+    checks.that(machine.run("cat", "/srv/outside/file").stdout == "text\n", "systemd: what its links lead to is there")
+    said = machine.run("journalctl", "--boot", "--output=cat", "--unit", ASIDE).stdout
+    checks.that("CapBnd:\t000000000000000a\n" in said and said.count("Read-only file system") >= 4 and "wrote" not in said,
+                "systemd: who removed it has two capabilities, and could write to that folder alone", said)
+
+
 def shut_in(checks, machine, pid):
     """What the unit of the daemon takes away, as the kernel has it."""
     status = dict(line.split(":", 1) for line in machine.must("cat", f"/proc/{pid}/status").splitlines())
@@ -210,7 +261,7 @@ def shut_in(checks, machine, pid):
     checks.that(status["NoNewPrivs"].strip() == "1" and status["Seccomp"].strip() == "2", "systemd: and a filter of system calls", status)
     mounts = [line.split() for line in machine.must("cat", f"/proc/{pid}/mountinfo").splitlines()]
     places = {words[4]: words for words in mounts}
-    checks.that("ro" in places["/"][5].split(","), "systemd: and sees the machine read-only", places["/"])
+    checks.that(all("ro" in places[each][5].split(",") for each in ("/", "/run")), "systemd: and sees the machine read-only", mounts)
     checks.that(places["/dev/shm"][2] == places[str(MPS / "shm")][2], "systemd: its /dev/shm is the one that clients get", mounts)
 
 
@@ -241,6 +292,7 @@ def in_a_machine(checks, work):
         checks.that("Starting control daemon" in log, "systemd: its log is in the journal", log)
         shut_in(checks, machine, first)
         attacked(checks, machine, pid_of, ready)
+        filled(checks, machine, pid_of, ready)
         first = pid_of(UNIT)
         service = pid_of("slipway-deviceplugin.service")
         machine.must("systemctl", "kill", "--signal=KILL", "slipway-deviceplugin.service")

@@ -351,6 +351,16 @@ TEST_F(PipeFolder, ThatAPodClosedIsEmptiedAllTheSame) {
   EXPECT_FALSE(fs::exists(folder_)) << "it is moved aside";
 }
 
+// To be moved into another folder it would have to be the service's own.
+TEST_F(PipeFolder, ThatAPodGaveAwayIsMovedAside) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  fs::create_directories(folder_);
+  ASSERT_EQ(::chown(folder_.c_str(), 1000, 1000), 0);
+  ASSERT_TRUE(renewed_without_powers(folder_));
+  EXPECT_FALSE(fs::exists(folder_));
+  EXPECT_TRUE(fs::exists(folder_.string() + ".aside-0"));
+}
+
 TEST_F(PipeFolder, ThatCannotBeEmptiedIsMovedAside) {
   for (int turn = 0; turn < 2; ++turn) {
     for (int i = 0; i < 50; ++i) host_.put("pipe/" + std::to_string(i), "");

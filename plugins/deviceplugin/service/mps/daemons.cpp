@@ -16,18 +16,6 @@ constexpr std::chrono::seconds kLeaveEvery{5};
 // A watchdog ends a service whose turns take 90 s.
 constexpr std::chrono::milliseconds kCommandsOfATurn{10'000};
 
-/// "nvidia.com/gpu" for each such folder.
-std::vector<std::string> resources_below(const Host& host, const std::string& mps_root) {
-  std::vector<std::string> resources;
-  const auto domains = host.list(mps_root).value_or({});
-  for (const std::string& domain : domains) {
-    const auto names = host.list(mps_root + "/" + domain).value_or({});
-    for (const std::string& name : names)
-      if (host.exists(mps_root + "/" + domain + "/" + name + "/pipe")) resources.push_back(domain + "/" + name);
-  }
-  return resources;
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
@@ -38,11 +26,12 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 MpsDaemons::MpsDaemons(const Host& host, MpsDaemon::Log log, SetExclusive set_exclusive)
-    : host_(host), log_(std::move(log)), set_exclusive_(std::move(set_exclusive)) {}
+    : host_(host), log_(std::move(log)), set_exclusive_(std::move(set_exclusive)), aside_(host, log_) {}
 
 std::map<std::string, std::string> MpsDaemons::tick(const std::map<std::string, MpsSettings>& wanted,
                                                     const std::string& driver_root, const std::string& mps_root) {
   const MpsBudget budget(kCommandsOfATurn);
+  aside_.tick(mps_root);
   take_over_unwanted(wanted, driver_root, mps_root, budget);
   for (auto& [name, daemon] : daemons_)
     if (daemon && !wanted.contains(name)) leaving_[name] = std::move(daemon);
@@ -103,6 +92,7 @@ void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsSettings>& wa
   const auto program = find_mps_program(host_, driver_root, mps_root);
   for (const std::string& name : resources) {
     if (!program || wanted.contains(name) || leaving_.contains(name)) continue;
+    if (!host_.exists(mps_root + "/" + name + "/pipe")) continue;
     if (budget.spent()) looked_for_others_ = false;  // the next turn goes on
     if (budget.spent()) return;
     auto daemon = std::make_unique<MpsDaemon>(*program, name, log_);

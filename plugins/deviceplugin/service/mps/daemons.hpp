@@ -10,6 +10,7 @@
 #include <string>
 
 #include "deviceplugin/config/settings.hpp"
+#include "deviceplugin/service/mps/aside_folders.hpp"
 #include "deviceplugin/service/mps/daemon.hpp"
 
 namespace slipway::deviceplugin {
@@ -42,6 +43,7 @@ class MpsDaemons {
   const Host& host_;
   MpsDaemon::Log log_;
   SetExclusive set_exclusive_;
+  AsideFolders aside_;
   std::map<std::string, std::unique_ptr<MpsDaemon>> daemons_;
   std::map<std::string, std::unique_ptr<MpsDaemon>> leaving_;  ///< not wanted any more, with clients
   MpsDaemon::Clock::time_point next_leave_;

@@ -9,11 +9,15 @@
 
 namespace slipway::deviceplugin {
 
+/// What stands in front of the number of a pipe folder that was moved aside. It stays in its folder: to have another
+/// one above it, it would have to be ours.
+inline constexpr const char* kAside = ".aside-";
+
 /// Leaves an empty folder, or none, at the path: what containers left there would be opened, followed or waited for by
-/// a daemon that starts. No link is followed, no mount entered, however deep folders go. A folder that cannot be
-/// emptied is moved aside: pods that have it reach no daemon any more, and those that come later do.
+/// a daemon that starts. A folder that cannot be emptied is moved aside, for AsideFolders to remove: pods that have it
+/// reach no daemon any more, and those that come later do.
 /// @param most  steps until it counts as one that cannot be emptied
-/// Errors: system errors.
+/// Errors: system errors, also for as long as too many are aside.
 Status renew_pipe_folder(const std::string& path, std::size_t most = 100'000);
 
 }  // namespace slipway::deviceplugin

@@ -17,13 +17,12 @@
 
 #include "deviceplugin/service/mps/command.hpp"
 #include "deviceplugin/service/mps/process.hpp"
-#include "deviceplugin/service/mps/unit.hpp"
+#include "deviceplugin/service/mps/systemd.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
 constexpr const char* kProgram = "/usr/bin/nvidia-cuda-mps-control";
-constexpr std::chrono::milliseconds kSystemdLimit{15'000};  // a unit has 10 s to end
 constexpr std::chrono::milliseconds kEndLimit{5'000};
 // Mounts the shared folder over the daemon's own /dev/shm: its clients see the same one.
 constexpr const char* kWithShm = R"(mount --bind "$1" /dev/shm && shift && exec "$@")";
@@ -44,25 +43,6 @@ MpsUnit unit_of(const MpsProgram& program, const std::string& resource) {
           .pipe_folder = program.pipe_folder(resource),
           .log_folder = program.log_folder(resource),
           .shm_folder = program.shm_folder()};
-}
-
-Result<CommandOutput> run_systemd_tool(std::vector<std::string> argv) {
-  return run_command(std::move(argv), {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, "", kSystemdLimit);
-}
-
-/// A transient unit: neither a restart of the service's unit nor the end of its process touches it.
-Status start_unit(const MpsUnit& unit) {
-  CommandOutput output;
-  for (const bool newest : {true, false}) {
-    SLIPWAY_TRY(ran, run_systemd_tool(systemd_run_words(unit, newest)));
-    if (ran.ended && ran.status == 0) return {};
-    output = std::move(ran);
-    if (!output.ended || output.text.find("nknown") == std::string::npos) break;  // "Unknown assignment: …"
-  }
-  return Error{.code = ErrorCode::io,
-               .what = "systemd does not start " + unit.name() + ": " + output.text,
-               .where = unit.name(),
-               .next = "look at `systemctl status " + unit.name() + "` and `journalctl -u " + unit.name() + "`"};
 }
 
 /// Takes off the marks by which the supervisor finds and ends what its worker started: the first to be killed when
@@ -91,8 +71,6 @@ Status make_folder(const std::string& path) {
   return {};
 }
 
-bool systemd_runs() { return ::access("/run/systemd/system", F_OK) == 0; }
-
 /// Half of the memory, as upstream; 64 MiB where that cannot be read.
 std::string shm_size() {
   std::ifstream in("/proc/meminfo");
@@ -110,16 +88,7 @@ Status mount_shm(const std::string& path) {
     return system_error("look at", path, errno);
   if (own.st_dev != above.st_dev) return {};  // there is one already
   const std::string options = shm_size();
-  if (systemd_runs()) {
-    // The service's own mounts are seen by nobody else: its unit has a mount namespace.
-    SLIPWAY_TRY(output, run_systemd_tool({"systemd-mount", "--quiet", "--no-ask-password", "--collect", "--type=tmpfs",
-                                          "--options=nosuid,nodev,noexec,relatime," + options, "shm", path}));
-    if (output.ended && output.status == 0) return {};
-    return Error{.code = ErrorCode::io,
-                 .what = "systemd does not mount a tmpfs at " + path + ": " + output.text,
-                 .where = path,
-                 .next = "look at `journalctl --boot`"};
-  }
+  if (systemd_runs()) return mount_tmpfs(path, "nosuid,nodev,noexec,relatime," + options);
   if (::mount("shm", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RELATIME, options.c_str()) != 0)
     return system_error("mount a tmpfs at", path, errno);
   return {};
@@ -165,25 +134,19 @@ Status make_mps_folders(const MpsProgram& program, const std::string& resource) 
 }
 
 void end_mps_daemons(const MpsProgram& program, const std::string& resource) {
-  // With what its cgroup has; nothing to do for systemd where there is no such unit.
-  if (program.live && systemd_runs())
-    (void)run_systemd_tool({"systemctl", "--quiet", "--no-ask-password", "stop", unit_of(program, resource).name()});
+  if (program.live && systemd_runs()) stop_unit(unit_of(program, resource).name());
   const std::vector<MpsProcess> left = daemons_of(program, resource);
   for (const MpsProcess& each : left) each.kill();
   for (const MpsProcess& each : left) (void)each.ends(kEndLimit);
 }
 
 void renew_devices(const MpsProgram& program, const std::string& resource) {
-  if (!program.live || !systemd_runs()) return;
-  std::vector<std::string> words{"systemctl", "--quiet",      "--no-ask-password",
-                                 "--runtime", "set-property", unit_of(program, resource).name()};
-  for (const std::string& each : device_properties()) words.push_back(each);
-  (void)run_systemd_tool(std::move(words));
+  if (program.live && systemd_runs()) set_properties(unit_of(program, resource).name(), device_properties());
 }
 
 Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& resource) {
   if (program.live && systemd_runs()) {
-    SLIPWAY_CHECK(start_unit(unit_of(program, resource)));
+    SLIPWAY_CHECK(start_unit(daemon_unit(unit_of(program, resource))));
     return 0;
   }
   std::vector<std::string> argv{program.path, "-f"};

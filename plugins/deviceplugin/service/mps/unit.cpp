@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 namespace slipway::deviceplugin {
 namespace {
@@ -16,13 +17,13 @@ constexpr const char* kCapabilities =
     "CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_KILL CAP_SETUID CAP_SETGID CAP_SYS_PTRACE CAP_SYS_NICE CAP_IPC_LOCK "
     "CAP_SYS_RESOURCE";
 
-// Its program runs code that it writes (CUDA), and its clients' /tmp and sockets without a file may be in use.
-constexpr std::array kAlways{"TimeoutStopSec=10",
-                             "TasksMax=4096",  // servers have threads for each client, 48 at most
-                             "MemoryMax=8G",   // servers map much more than they use
-                             "LimitCORE=0",
+// Power over files of others, and in sticky folders as well.
+constexpr const char* kEmptyingCapabilities = "CAP_DAC_OVERRIDE CAP_FOWNER";
+
+constexpr std::array kShutIn{"LimitCORE=0",
                              "NoNewPrivileges=yes",
                              "ProtectSystem=strict",
+                             "ReadOnlyPaths=/run",  // strict leaves it writable in systemd 252
                              "ProtectKernelModules=yes",
                              "ProtectKernelTunables=yes",
                              "ProtectControlGroups=yes",
@@ -36,8 +37,31 @@ constexpr std::array kAlways{"TimeoutStopSec=10",
                              "SystemCallArchitectures=native",
                              "SystemCallFilter=@system-service",
                              "SystemCallErrorNumber=EPERM"};
-constexpr std::array kNewest{"ProtectClock=yes", "ProtectHostname=yes", "ProtectKernelLogs=yes",
-                             "RestrictSUIDSGID=yes"};
+constexpr std::array kShutInNewest{"ProtectClock=yes", "ProtectHostname=yes", "ProtectKernelLogs=yes",
+                                   "RestrictSUIDSGID=yes"};
+
+// Its program runs code that it writes (CUDA), and its clients' /tmp and sockets without a file may be in use.
+constexpr std::array kOfDaemon{"TimeoutStopSec=10",
+                               "TasksMax=4096",  // servers have threads for each client, 48 at most
+                               "MemoryMax=8G"};  // servers map much more than they use
+
+// A pod that goes on filling its folder keeps it from coming to an end by itself.
+constexpr std::array kOfEmptying{"RuntimeMaxSec=300",
+                                 "TimeoutStopSec=10",
+                                 "TasksMax=4",
+                                 "MemoryMax=64M",
+                                 "Nice=19",
+                                 "IOSchedulingClass=idle",
+                                 "PrivateNetwork=yes",
+                                 "PrivateDevices=yes",
+                                 "MemoryDenyWriteExecute=yes",
+                                 "SystemCallFilter=~@network-io @privileged @resources"};
+constexpr std::array kOfEmptyingNewest{"ProtectProc=invisible", "ProcSubset=pid"};
+
+template <std::size_t count>
+void append(std::vector<std::string>& list, const std::array<const char*, count>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+}
 
 /// A path as one word of a list of paths.
 std::string quoted(const std::string& path) {
@@ -49,8 +73,15 @@ std::string quoted(const std::string& path) {
   return "\"" + text + "\"";
 }
 
-bool is_below_home(const std::string& path) {
-  return path.starts_with("/home/") || path.starts_with("/root/") || path.starts_with("/run/user/");
+bool any_below(const std::vector<std::string>& paths, std::initializer_list<const char*> folders) {
+  return std::ranges::any_of(paths, [&](const std::string& path) {
+    return std::ranges::any_of(folders, [&](const char* folder) { return path.starts_with(folder); });
+  });
+}
+
+/// @param paths  of programs and folders that it needs: a driver or an mpsRoot may be in somebody's home
+std::string home_line(const std::vector<std::string>& paths) {
+  return std::string("ProtectHome=") + (any_below(paths, {"/home/", "/root/", "/run/user/"}) ? "read-only" : "yes");
 }
 
 }  // namespace
@@ -63,44 +94,76 @@ std::string MpsUnit::name() const {
 
 std::vector<std::string> device_properties() { return {"DeviceAllow=char-nvidia* rw"}; }
 
-std::vector<std::string> properties_of(const MpsUnit& unit, bool newest) {
-  std::vector<std::string> all(kAlways.begin(), kAlways.end());
-  if (newest) all.insert(all.end(), kNewest.begin(), kNewest.end());
+TransientUnit daemon_unit(const MpsUnit& unit) {
+  TransientUnit made{.name = unit.name(),
+                     .description = "slipway: MPS control daemon of " + unit.resource,
+                     .environment = unit.environment,
+                     .argv = unit.argv,
+                     .properties = {},
+                     .newest = {}};
+  append(made.properties, kOfDaemon);
+  append(made.properties, kShutIn);
+  append(made.newest, kShutInNewest);
+  std::vector<std::string>& all = made.properties;
   all.push_back(std::string("CapabilityBoundingSet=") + kCapabilities);
   all.emplace_back("DevicePolicy=closed");
   for (const std::string& each : device_properties()) all.push_back(each);
-  const bool home =
-      is_below_home(unit.pipe_folder) || std::ranges::any_of(unit.argv, is_below_home);  // a driver's or mpsRoot
-  all.push_back(std::string("ProtectHome=") + (home ? "read-only" : "yes"));
+  std::vector<std::string> used = unit.argv;
+  used.push_back(unit.pipe_folder);
+  all.push_back(home_line(used));
   // Its clients get the same /dev/shm.
   all.push_back("BindPaths=" + quoted(unit.shm_folder) + ":/dev/shm");
   all.push_back("ReadWritePaths=" + quoted(unit.pipe_folder) + " " + quoted(unit.log_folder) + " " +
                 quoted(unit.shm_folder));
-  return all;
+  return made;
 }
 
-std::vector<std::string> systemd_run_words(const MpsUnit& unit, bool newest) {
+TransientUnit emptying_unit(const std::string& program, const std::vector<std::string>& folders) {
+  TransientUnit made{.name = "slipway-mps-aside.service",
+                     .description = "slipway: empties folders that pods left to MPS",
+                     .environment = {},
+                     .argv = {program},
+                     .properties = {},
+                     .newest = {}};
+  append(made.properties, kShutIn);
+  append(made.properties, kOfEmptying);
+  append(made.newest, kShutInNewest);
+  append(made.newest, kOfEmptyingNewest);
+  made.argv.insert(made.argv.end(), folders.begin(), folders.end());
+  made.properties.push_back(std::string("CapabilityBoundingSet=") + kEmptyingCapabilities);
+  made.properties.push_back(home_line(made.argv));
+  if (!any_below(made.argv, {"/tmp/", "/var/tmp/"})) made.properties.emplace_back("PrivateTmp=yes");
+  std::string writes;
+  for (const std::string& folder : folders) writes += (writes.empty() ? "" : " ") + quoted("-" + folder);
+  made.properties.push_back("ReadWritePaths=" + writes);
+  return made;
+}
+
+std::vector<std::string> systemd_run_words(const TransientUnit& unit, bool newest) {
   std::vector<std::string> words{"systemd-run",
                                  "--quiet",
                                  "--collect",
                                  "--no-ask-password",
-                                 "--unit=" + unit.name(),
+                                 "--unit=" + unit.name,
                                  std::string("--slice=") + kSlice,
-                                 "--description=slipway: MPS control daemon of " + unit.resource};
-  for (const std::string& each : properties_of(unit, newest)) words.push_back("--property=" + each);
+                                 "--description=" + unit.description};
+  for (const std::string& each : unit.properties) words.push_back("--property=" + each);
+  if (newest)
+    for (const std::string& each : unit.newest) words.push_back("--property=" + each);
   for (const std::string& each : unit.environment) words.push_back("--setenv=" + each);
   words.emplace_back("--");
   words.insert(words.end(), unit.argv.begin(), unit.argv.end());
   return words;
 }
 
-std::string unit_file_text(const MpsUnit& unit) {
-  std::string text = "[Unit]\nDescription=slipway: MPS control daemon of " + unit.resource + "\n\n[Service]\n";
+std::string unit_file_text(const TransientUnit& unit) {
+  std::string text = "[Unit]\nDescription=" + unit.description + "\n\n[Service]\n";
   for (const std::string& each : unit.environment) text += "Environment=" + quoted(each) + "\n";
   text += "ExecStart=";
   for (std::size_t i = 0; i < unit.argv.size(); ++i) text += (i == 0 ? "" : " ") + unit.argv[i];
   text += std::string("\nSlice=") + kSlice + "\n";
-  for (const std::string& each : properties_of(unit)) text += each + "\n";
+  for (const auto* list : {&unit.properties, &unit.newest})
+    for (const std::string& each : *list) text += each + "\n";
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/unit.hpp - the systemd unit of an MPS control daemon: what it may do, and no more.
+// plugins/deviceplugin/service/mps/unit.hpp - the systemd units that MPS needs, and what each may do, and no more.
 #pragma once
 
 #include <string>
@@ -7,6 +7,20 @@
 
 namespace slipway::deviceplugin {
 
+/// A unit that there is from when the device plugin asks systemd for it until its process ends. Neither a restart of
+/// the service's unit nor the end of its process touches it.
+struct TransientUnit {
+  std::string name;
+  std::string description;
+  std::vector<std::string> environment;  ///< "NAME=value"
+  std::vector<std::string> argv;
+  std::vector<std::string> properties;  ///< "MemoryMax=8G" and so on, each for systemd-run's --property=
+  /// Those that systemd 239 does not know: systemd-run, unlike a unit file, is refused for one that systemd does not
+  /// know.
+  std::vector<std::string> newest;
+};
+
+/// The MPS control daemon of a resource.
 struct MpsUnit {
   std::string resource;                  ///< "nvidia.com/gpu"
   std::vector<std::string> environment;  ///< "NAME=value"
@@ -18,18 +32,19 @@ struct MpsUnit {
   /// "slipway-mps-nvidia.com-gpu.service"
   std::string name() const;
 };
+TransientUnit daemon_unit(const MpsUnit& unit);
 
-/// "MemoryMax=8G" and so on, each for systemd-run's --property=. @param newest  also those that systemd 239 does not
-/// know: systemd-run, unlike a unit file, is refused for one that systemd does not know
-std::vector<std::string> properties_of(const MpsUnit& unit, bool newest = true);
+/// Empties folders that pods left, which takes power over files of others: it may write to those folders and nowhere
+/// else, and has a limit of time. @param program  deviceplugin-empty
+TransientUnit emptying_unit(const std::string& program, const std::vector<std::string>& folders);
 
-/// What lets it open the devices whose numbers the kernel has given by now.
+/// What lets a daemon open the devices whose numbers the kernel has given by now.
 std::vector<std::string> device_properties();
 
 /// The words that have systemd run it.
-std::vector<std::string> systemd_run_words(const MpsUnit& unit, bool newest = true);
+std::vector<std::string> systemd_run_words(const TransientUnit& unit, bool newest = true);
 
 /// The same as the text of a unit file: for `systemd-analyze security`.
-std::string unit_file_text(const MpsUnit& unit);
+std::string unit_file_text(const TransientUnit& unit);
 
 }  // namespace slipway::deviceplugin
