@@ -56,7 +56,7 @@ Result<std::string> plugin_text(const PluginFile& file, bool long_form) {
   return text.str();
 }
 
-Result<int> list(const Options& options) {
+Result<int> list(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
   Json files = Json::array();
   std::string text;
@@ -71,7 +71,7 @@ Result<int> list(const Options& options) {
   }
   Json problems = Json::array();
   for (const Error& problem : plugins.problems) {
-    text += to_text(problem);
+    if (options.output == "text") ui.failed({}, problem, to_text(problem));
     problems.push_back(to_json(problem));
   }
   print(options.output == "text"
@@ -143,9 +143,9 @@ Result<int> check(const Options& options, const std::string& path) {
 
 }  // namespace
 
-Result<int> run_plugin(const Options& options, TerminalUi&) {
+Result<int> run_plugin(const Options& options, TerminalUi& ui) {
   const std::string verb = options.arguments.empty() ? "" : options.arguments.front();
-  if (verb == "list") return list(options);
+  if (verb == "list") return list(options, ui);
   if (options.arguments.size() == 2) {
     const std::string& what = options.arguments[1];
     if (verb == "info") return info(options, what);

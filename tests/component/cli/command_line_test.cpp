@@ -56,6 +56,21 @@ TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {
   EXPECT_THAT(help, ::testing::Not(HasSubstr("--tag")));
 }
 
+// What was wrong with a plugin stood on standard output, among the plugins.
+TEST(CommandLine, PluginsThatAreNotTakenAreErrorsAndNoLinesOfTheList) {
+  DriverRoot root;
+  const std::string folder = root.folder().at("plugins").string();
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(root.plugins + "/driver.so", folder + "/driver.so");
+  std::ofstream(folder + "/broken.so") << "no plugin";
+  root.plugins = folder;
+  const Ran ran = root.slipway({"plugin", "list"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, ::testing::StartsWith("driver "));
+  EXPECT_THAT(ran.out, ::testing::Not(HasSubstr("broken.so")));
+  EXPECT_THAT(ran.err, HasSubstr(folder + "/broken.so"));
+}
+
 TEST(Verify, LooksAtTheComponentsThatItNames) {
   const DriverRoot root;
   ASSERT_EQ(root.run({"apply"}).code, 0);
