@@ -61,12 +61,22 @@ void Endpoint::register_at_socket(Clock::time_point now) {
 }
 
 void Endpoint::serve(const DeviceList& list, Clock::time_point now) {
+  if (!file_id(paths_.folder)) return wait_for(paths_.folder);
   auto server = PluginServer::start(socket_path(), calls_, list);
   if (!server) return failed(server.error(), now);
   server_ = std::move(*server);
   shown_ = list;
   socket_id_ = file_id(socket_path());
   registered_with_.reset();
+}
+
+/// A node whose kubelet has not run yet: it is looked for with each tick.
+void Endpoint::wait_for(const std::string& folder) {
+  const std::string problem = "kubelet's folder " + folder + " is not there";
+  if (problem_ != problem)
+    log_("warning", problem + ": " + resource_ + " is offered as soon as kubelet has started and made it");
+  problem_ = problem;
+  back_off_ = {};
 }
 
 void Endpoint::stop(const std::string& why) {

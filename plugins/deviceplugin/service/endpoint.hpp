@@ -44,6 +44,7 @@ class Endpoint {
 
  private:
   void serve(const DeviceList& list, Clock::time_point now);
+  void wait_for(const std::string& folder);
   void stop(const std::string& why);
   void register_at_socket(Clock::time_point now);
   void watch_stream(Clock::time_point now);

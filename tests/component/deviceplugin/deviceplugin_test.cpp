@@ -63,6 +63,21 @@ TEST(DevicePluginService, RegistersAgainWheneverKubeletRestarts) {
   EXPECT_TRUE(eventually([&] { return kubelet->healthy(kGpu) == 8; })) << service.log();
 }
 
+// What gRPC says of a bind(2) that fails filled the log, and the next try was up to half a minute later.
+TEST(DevicePluginService, SaysThatKubeletHasNotRunYetAndRegistersOnceItHas) {
+  const Node node("h100x8");
+  std::filesystem::remove_all(node.host().path("var/lib/kubelet"));
+  RunningService service(node.host(), node.words());
+  const std::string folder = "var/lib/kubelet/device-plugins is not there";
+  ASSERT_TRUE(eventually([&] { return service.log().find(folder) != std::string::npos; })) << service.log();
+  EXPECT_TRUE(eventually(
+      [&] { return node.host().text("run/slipway/deviceplugin/status.json").find(folder) != std::string::npos; }));
+  EXPECT_THAT(service.log(), ::testing::Not(HasSubstr("gRPC")));
+  std::filesystem::create_directories(node.plugins());
+  Kubelet kubelet(node.plugins());
+  EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+}
+
 TEST(DevicePluginService, ComesBackWhenItsSocketIsRemoved) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());
