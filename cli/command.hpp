@@ -70,6 +70,14 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
 /// What a plan or an apply is to be made of. Errors: `invalid` an option that has no effect on this root.
 Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock);
 
+/// Prints a plan, and gives the exit code of one.
+int show_plan(const PlannedRun& run, const Options& options);
+
+/// What apply, rollback and remove end in. With --dry-run only the plan is shown; on a terminal, without --yes, it is
+/// shown and asked about; then it is applied, this machine's log keeps it, and what it came to is printed.
+Result<int> change_host(Session& session, const Options& options, const HostSpec& spec, const ApplyOptions& apply,
+                        TerminalUi& ui);
+
 /// Prints what an apply came to, writes the lock, and gives the exit code.
 Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui);
 

@@ -103,7 +103,7 @@ Status check_words(const Command& command, const Options& options) {
   const std::string help = "`slipway " + command.name + " --help` lists what it takes";
   for (const std::string& name : options.given) {
     if (name == "help" || name == "verbose" || std::ranges::count(command.options, name) != 0) continue;
-    return refuse("--" + name, name == "dry-run" ? "`slipway plan` shows what an apply would change" : help);
+    return refuse("--" + name, help);
   }
   if (options.arguments.size() > command.most_arguments)
     return refuse((command.most_arguments == 0 ? "word '" : "further word '") +
@@ -196,16 +196,16 @@ const std::vector<Command>& commands() {
       {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan,
        on_host({"file", "only", "output", "lock", "locked", "update", "without-slipway"})},
       {"apply", "apply [-f SPEC | PLAN]", "makes it so; exit 1 as long as something does not work", run_apply,
-       on_host({"file", "only", "output", "lock", "locked", "update", "boot", "without-slipway", "yes"}), 1},
+       on_host({"file", "only", "output", "lock", "locked", "update", "boot", "without-slipway", "yes", "dry-run"}), 1},
       {"verify", "verify [COMPONENT…] [--deep]", "is it really working; exit 1 when not", run_verify,
        on_host({"file", "only", "output", "deep"}), kAnyNumber},
       {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor,
        on_host({"file", "only", "output", "lock"}), kAnyNumber},
       {"status", "status", "what slipway owns here", run_status, on_host({"output"})},
       {"rollback", "rollback [GENERATION]", "applies an earlier generation anew", run_rollback,
-       on_host({"only", "output", "lock", "locked", "yes"}), 1},
+       on_host({"only", "output", "lock", "locked", "yes", "dry-run"}), 1},
       {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove,
-       on_host({"all", "output", "lock", "locked", "yes"}), kAnyNumber},
+       on_host({"all", "output", "lock", "locked", "yes", "dry-run"}), kAnyNumber},
       {"graph", "graph [-f SPEC]", "the components' order, as Graphviz", run_graph, on_host({"file", "output"})},
       {"gc", "gc [--dry-run]", "drops old generations and layers that nobody needs", run_gc,
        on_host({"dry-run", "output"})},

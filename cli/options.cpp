@@ -35,7 +35,7 @@ po::options_description visible_options(Options& options) {
       "service, with --boot: only says whether its device is there, by 0 or 1 (ExecCondition= of its unit)");
   add("deep", "verify: hash every file");
   add("all", "remove: everything that slipway owns");
-  add("dry-run", "gc, install: only says what would be done");
+  add("dry-run", "only says what would be done; apply, remove and rollback then exit as `slipway plan` does");
   add("schema", "explain: the JSON Schema of host.yaml; `explain --schema output`: of what -o json and jsonl print");
   add("yes,y", "do not ask");
   add("to", po::value(&options.destination)->value_name("TARGET"),
@@ -76,6 +76,9 @@ Status check(const Options& options) {
     return Error{ErrorCode::invalid, "--trust takes only the word 'unsigned'", "command line", "", {}};
   if (options.condition && !options.boot)
     return Error{ErrorCode::invalid, "--condition is about a service with --boot", "command line", "add --boot", {}};
+  if (options.dry_run && options.yes)
+    return Error{
+        ErrorCode::invalid, "--dry-run asks nothing that --yes could answer", "command line", "leave one out", {}};
   if (options.locked && options.update)
     return Error{ErrorCode::invalid, "--locked and --update exclude each other", "command line", "leave one out", {}};
   if (options.image && (options.session.live.value_or(false) || !options.session.sim.empty()))

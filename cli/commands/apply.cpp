@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <iostream>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,8 +9,6 @@
 #include <slipway/regular_file.hpp>
 
 #include "cli/command.hpp"
-#include "cli/recorded_apply.hpp"
-#include "cli/render/text.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -86,18 +83,6 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
   return plan.value("identity", Json::object());
 }
 
-/// On a terminal, and without --yes: shows the plan and asks.
-Result<bool> agreed(Session& session, const SpecAndLock& loaded, const Options& options, const PlanOptions& wanted) {
-  if (options.yes || options.boot || ::isatty(STDIN_FILENO) != 1) return true;
-  SLIPWAY_TRY(run, plan_run(session, loaded.spec, wanted));
-  if (!run.changes()) return true;
-  std::cerr << wrapped(plan_text(run, options.session.root, options.verbose), columns_of(STDERR_FILENO))
-            << "Apply this? [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "yes";
-}
-
 /// Said before anything is changed, and not when all is done.
 Status check_lock_file(const Options& options) {
   if (options.lock.empty() || options.locked) return {};
@@ -123,16 +108,7 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
   apply.plan = wanted;
-  SLIPWAY_TRY(yes, agreed(*session, loaded, options, wanted));
-  SLIPWAY_CHECK(stop_requested());
-  if (!yes) {
-    ApplyResult untouched;
-    untouched.report.emplace_back("it was not agreed to");
-    print(options.output == "text" ? "Nothing was changed.\n" : json_text(apply_json(untouched), options.output));
-    return kExitDone;
-  }
-  SLIPWAY_TRY(result, recorded_apply(*session, options, loaded.spec, apply));
-  return finish_apply(options, result, ui);
+  return change_host(*session, options, loaded.spec, apply, ui);
 }
 
 }  // namespace slipway::core

@@ -12,12 +12,7 @@ Result<int> run_plan(const Options& options, TerminalUi& ui) {
   if (!options.lock.empty() && !options.locked && ::access(options.lock.c_str(), F_OK) != 0)
     ui.log(Ui::Level::warning, "", options.lock + " is not there yet: a plan reads it, and the apply writes it");
   SLIPWAY_TRY(run, plan_run(*session, loaded.spec, wanted));
-  if (options.output == "text")
-    print_wrapped(plan_text(run, options.session.root, options.verbose));
-  else
-    print(json_text(plan_json(run, options), options.output));
-  if (run.failed()) return kExitError;
-  return run.changes() ? kExitChanges : kExitDone;
+  return show_plan(run, options);
 }
 
 }  // namespace slipway::core

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
-#include "cli/recorded_apply.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -61,8 +60,7 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
     }
   }
   session->set_hardware(spec.hardware);
-  SLIPWAY_TRY(result, recorded_apply(*session, options, spec, {{{}, lock, options.locked}, {}, false}));
-  return finish_apply(options, result, ui);
+  return change_host(*session, options, spec, {{{}, lock, options.locked}, {}, false}, ui);
 }
 
 }  // namespace slipway::core

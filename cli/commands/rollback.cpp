@@ -3,7 +3,6 @@
 #include <charconv>
 
 #include "cli/command.hpp"
-#include "cli/recorded_apply.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -46,8 +45,7 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
   SLIPWAY_CHECK(take_kernels(*session, generation));
-  SLIPWAY_TRY(result, recorded_apply(*session, options, spec, {{options.only, lock, options.locked}, {}}));
-  return finish_apply(options, result, ui);
+  return change_host(*session, options, spec, {{options.only, lock, options.locked}, {}}, ui);
 }
 
 }  // namespace slipway::core

@@ -56,7 +56,7 @@ class Apply {
     SLIPWAY_TRY(planned, plan_run(session_, spec, options_.plan));
     result_.run = std::move(planned);
     SLIPWAY_CHECK(recover(spec));
-    SLIPWAY_CHECK(compare_with_saved());
+    SLIPWAY_CHECK(check_saved_plan(options_.expected, result_.run));
     failing_ = result_.run.failing;
     if (!journal_ && !result_.run.changes() && !generation_is_new(session_, result_.run)) {
       SLIPWAY_CHECK(session_.state().leave());  // where a crash kept the last removal from doing that
@@ -97,15 +97,6 @@ class Apply {
     SLIPWAY_TRY(again, plan_run(session_, spec, options_.plan, journal_.get()));
     result_.run = std::move(again);
     return {};
-  }
-
-  Status compare_with_saved() const {
-    if (options_.expected.is_null() || options_.expected == plan_identity(result_.run)) return {};
-    return Error{ErrorCode::conflict,
-                 "the saved plan is out of date: this host or its sources have changed since",
-                 result_.run.spec.file,
-                 "make a new one with `slipway plan -o json`, look at it, and apply that",
-                 {}};
   }
 
   /// Nothing is changed. What did not work before is looked at again all the same.

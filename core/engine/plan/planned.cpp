@@ -50,4 +50,13 @@ Json plan_identity(const PlannedRun& run) {
   return {{"components", components}, {"kernel", run.kernel}, {"pending", run.pending}, {"spec", run.spec.document}};
 }
 
+Status check_saved_plan(const Json& saved, const PlannedRun& run) {
+  if (saved.is_null() || saved == plan_identity(run)) return {};
+  return Error{ErrorCode::conflict,
+               "the saved plan is out of date: this host or its sources have changed since",
+               run.spec.file,
+               "make a new one with `slipway plan -o json`, look at it, and apply that",
+               {}};
+}
+
 }  // namespace slipway::core

@@ -72,4 +72,8 @@ struct PlannedRun {
 /// The canonical value that two plans are compared by: components, actions, standings, triggers.
 Json plan_identity(const PlannedRun& run);
 
+/// @param saved  plan_identity() of a saved plan; null: there is none. Errors: `conflict` the run would do anything
+/// else.
+Status check_saved_plan(const Json& saved, const PlannedRun& run);
+
 }  // namespace slipway::core
