@@ -211,7 +211,8 @@ std::string service_unit_text(const ServiceUnit& unit) {
          "\n[Service]\nType=notify\n" +
          (unit.waits_for_device ? "ExecCondition=" + command + " --boot --condition\n" : "") + "ExecStart=" + command +
          R"( --boot
-ExecReload=/bin/kill -HUP $MAINPID
+# By the shell's own kill: a small root has no /bin/kill.
+ExecReload=/bin/sh -c 'kill -HUP $$MAINPID'
 Restart=always
 RestartSec=2
 # A loop that does not turn any more is ended and started afresh.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/demo_booted.py - the demonstration as a machine that boots: its services run under the units that the apply wrote.
 """examples/h100x8.yaml is applied to an image, as examples/demo/run does it. Then the image boots in qemu: slipway-boot.service
-finishes it, and the services start by themselves, after a reboot as well. A GPU is lost and comes back, and everything is taken away
-again. The kernel modules are stand-ins that really load. The simulator is the package's libnvidia-ml, and its PCI devices lie over
+finishes it, and the services start by themselves, after a reboot as well. A GPU is lost and comes back, a plugin without end meets
+its limit of memory, and everything is taken away again. The kernel modules are stand-ins that really load. The simulator is the package's libnvidia-ml, and its PCI devices lie over
 those of the virtual machine; kubelet is the demonstration's. Needs root, and Debian's packages containerd and runc."""
 
 import functools
@@ -24,6 +24,20 @@ from units import KUBELET, LABELS, PLUGINS, SERVICES, STATUS, active, add_progra
 
 LIMIT = 900  # seconds: the machine is emulated
 SIM = "/run/slipway/sim"
+BAD_PLUGINS = "/usr/local/lib/bad-plugins"
+# For an empty root, so that nothing of the machine changes, in a folder that FILES leaves out.
+BAD_SPEC = """apiVersion: slipway.dev/v1
+kind: Host
+metadata: {name: bad}
+spec:
+  components:
+    bad: {when: plan, how: allocate}
+"""
+PLAN_BAD = f"""
+mkdir -p /var/tmp/bad/root/etc
+printf %s {shlex.quote(BAD_SPEC)} >/var/tmp/bad/host.yaml
+SLIPWAY_PLUGIN_PATH={BAD_PLUGINS} slipway plan --without-slipway --root /var/tmp/bad/root --cache /var/tmp/bad/cache -f /var/tmp/bad/host.yaml
+"""
 HARDWARE = f"h100x8,driver={VERSION}"
 # What a kernel would show; nothing of it is slipway's. A device is a folder here: the real /sys/devices has none for a link.
 SIMULATE = f"""#!/bin/sh
@@ -94,6 +108,8 @@ def make_root(root):
     install_into(root)
     add_libraries(root)
     add_containerd(root)
+    (root / BAD_PLUGINS.lstrip("/")).mkdir()
+    shutil.copy(BUILD / "tests/component/bad_plugins/plugins/bad.so", root / BAD_PLUGINS.lstrip("/"))
     for program in ("slipway-sim", "demo-kubelet"):
         add_program(types.SimpleNamespace(root=root), BUILD / "bin" / program)
     files = {"/usr/local/sbin/simulate": SIMULATE, "/etc/systemd/system/simulate.service": SIMULATE_UNIT,
@@ -169,6 +185,21 @@ def check_lost_gpu(checks, node):
     checks.that(wait(lambda: node_is(node, 8, 8)), "it comes back, and kubelet gets it again", logs(node))
 
 
+def killed_in_a_worker_group(node):
+    """How often the kernel has ended a process since boot because the cgroup of a plugin's worker was full."""
+    return node.must("dmesg").count("oom_memcg=/slipway-worker-")
+
+
+def check_memory_limit(checks, node):
+    """Of a plugin's worker, by cgroup version 2: in the topmost group, as any other that slipway is in hands no memory down."""
+    before = killed_in_a_worker_group(node)
+    done = node.vm.run("echo $$ >/sys/fs/cgroup/cgroup.procs\n" + PLAN_BAD, LIMIT)
+    checks.that(done.status != 0 and "ran out of memory, of which it may use 1024 MiB" in done.stderr + done.stdout,
+                "a plugin that takes memory without end is ended at its limit", done.stdout + done.stderr)
+    checks.that(killed_in_a_worker_group(node) > before, "by the kernel, which holds the limit of the worker's cgroup",
+                node.run("dmesg").stdout[-4000:])
+
+
 def check_reboot(checks, node):
     node.vm.reboot(LIMIT)
     check_boot(checks, node)
@@ -206,6 +237,7 @@ def main():
                 check_boot(checks, node)
                 check_services(checks, node)
                 check_lost_gpu(checks, node)
+                check_memory_limit(checks, node)
                 check_reboot(checks, node)
                 check_stop(checks, node)
                 check_removal(checks, node, before)

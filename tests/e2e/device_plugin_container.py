@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/device_plugin_container.py - the device plugin's service before a stand-in for kubelet that asks it for GPUs over
 # gRPC; its answer becomes a real podman container, in which the real nvidia-smi sees those GPUs and no other.
-"""What device_plugin_kubelet shows with a real kubelet, without the ten minutes that building one takes. Needs root, podman
-and crun."""
+"""What device_plugin_kubelet shows with a real kubelet, without the ten minutes that building one takes, and with the service run
+by hand. Needs root, podman and crun."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,10 +14,38 @@ import tempfile
 
 from cdi_podman import GPUS, Podman, generate, make_container_root, make_driver_root, make_machine
 from checks import Checks
-from device_plugin_kubelet import GPU, Plugin
-from slipway_host import BUILD, run
+from slipway_host import BUILD, VERSION, run
 
+GPU = "nvidia.com/gpu"
 CDI = {"version": "v1", "flags": {"plugin": {"deviceListStrategy": ["envvar", "cdi-cri"]}}}
+
+
+class Plugin:
+    """The service `deviceplugin` by hand, on a root whose GPUs are simulated."""
+
+    def __init__(self, work, root, **section):
+        spec, self.log_file, self.root = work / "host.yaml", work / "plugin.log", root
+        spec.write_text(json.dumps({"apiVersion": "slipway.dev/v1", "kind": "Host", "metadata": {"name": "e2e"},
+                                    "spec": {"components": {"deviceplugin": section}}}))
+        words = [BUILD / "bin/slipway", "service", "deviceplugin", "-f", spec, "--root", root,
+                 "--sim", f"h100x{GPUS},driver={VERSION}"]
+        with open(self.log_file, "wb") as log:
+            self.process = subprocess.Popen([str(word) for word in words], stdout=log, stderr=log,
+                                            env=os.environ | {"SLIPWAY_PLUGIN_PATH": str(BUILD / "lib/slipway/plugins")})
+
+    def end(self):
+        self.process.terminate()
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+    def log(self):
+        return self.log_file.read_text()
+
+    def uuids(self):
+        status = json.loads((self.root / "run/slipway/deviceplugin/status.json").read_text())
+        return [gpu["uuid"] for gpu in status["gpus"]]
 
 
 def ask(root, count):
@@ -67,7 +96,7 @@ def main():
         if not checks.that(done.returncode == 0, "cdi generate works on the driver root", done.stdout + done.stderr):
             return checks.close()
         (root / "var/lib/kubelet/device-plugins").mkdir(parents=True)
-        plugin = Plugin(work, root, f"h100x{GPUS}").spec(config=CDI).start()
+        plugin = Plugin(work, root, config=CDI)
         podman = Podman(work, specs, work / "sim")
         for count in (1, 3):
             check_container(checks, root, podman, image, plugin, count)

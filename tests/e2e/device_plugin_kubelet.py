@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/device_plugin_kubelet.py - the component deviceplugin before a real kubelet 1.20.2; pods run the real nvidia-smi.
-"""Simulated GPUs, everything else is real: API server, etcd, kubelet, containerd, slipway-runtime, CDI specs, Debian's
-nvidia-smi. Needs root. --long: kubelet is restarted 100 times instead of 20."""
+"""kubelet, API server, etcd and containerd are real, and run on this machine; so are slipway-runtime, CDI specs and Debian's
+nvidia-smi. The service runs beside them in a booted machine, under the unit that an apply writes there, and has kubelet's folder as its
+own. The GPUs are simulated. Needs root. --long: kubelet is restarted 100 times instead of 20."""
 
 import itertools
 import json
@@ -15,64 +16,80 @@ import sys
 import tempfile
 import time
 
-from cdi_podman import copy_program, generate, make_driver_root, make_machine
+from cdi_podman import copy_program, generate, make_machine
 from checks import Checks
-from kube_node import Node
+from engine_machine import EngineMachine
+from kube_node import LIMIT, Node
 from slipway_host import BUILD, VERSION, must
 
 GPU = "nvidia.com/gpu"
+UNIT = "slipway-deviceplugin.service"
+CONFIG = "/etc/slipway/device-plugin.yaml"
+STATUS = "/run/slipway/deviceplugin/status.json"
 
 
 class Plugin:
-    """The service `deviceplugin` on a root whose GPUs are simulated."""
+    """The service `deviceplugin` of a booted machine, under its unit."""
 
-    def __init__(self, work, root, profile):
-        self.work, self.root = work, root
-        self.profile = f"{profile},driver={VERSION}"
-        self.process = None
+    def __init__(self, machine):
+        self.machine = machine
+        self.restarts = 0  # that systemd has made by itself since somebody started the unit
 
-    def spec(self, **section):
-        (self.work / "host.yaml").write_text(json.dumps({
-            "apiVersion": "slipway.dev/v1", "kind": "Host", "metadata": {"name": "e2e"},
-            "spec": {"components": {"deviceplugin": section}}}))
-        return self
+    def apply(self, **section):
+        """The unit is written with the first one; a changed section restarts the service."""
+        spec = {"hardware": "assume", "components": {"deviceplugin": {"driver_root": "/driver", **section}}}
+        self.write("/etc/slipway/host.yaml", {"apiVersion": "slipway.dev/v1", "kind": "Host", "metadata": {"name": "e2e"},
+                                              "spec": spec})
+        self.restarts = 0
+        return self.machine.slipway("apply", "--yes", "-f", "/etc/slipway/host.yaml")
 
-    def start(self):
-        log = open(self.work / "plugin.log", "ab")
-        words = ["service", "deviceplugin", "-f", self.work / "host.yaml", "--root", self.root, "--sim", self.profile]
-        self.process = subprocess.Popen([str(BUILD / "bin/slipway"), *map(str, words)], stdout=log, stderr=log,
-                                        env=os.environ | {"SLIPWAY_PLUGIN_PATH": str(BUILD / "lib/slipway/plugins")})
-        return self
+    def reload(self, **config):
+        """What CONFIG says is another; the process stays."""
+        self.write(CONFIG, {"version": "v1", **config})
+        self.machine.must("systemctl", "reload", UNIT)
 
-    def end(self, number=signal.SIGTERM):
-        if self.process is None:
-            return
-        self.process.send_signal(number)
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-        self.process = None
+    def stop(self):
+        self.machine.must("systemctl", "stop", UNIT)
 
-    def reload(self, **section):
-        self.spec(**section)
-        self.process.send_signal(signal.SIGHUP)
+    def kill(self):
+        """The service's own process, by SIGKILL; systemd starts the unit again."""
+        self.machine.must("systemctl", "kill", "--kill-who=main", "--signal=SIGKILL", UNIT)
+        self.restarts += 1
+
+    def write(self, path, value):
+        file = self.machine.root / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(value))
+
+    def simulate(self, more):
+        make_machine(self.machine.root / "driver/run/slipway/sim", more)
 
     def sim(self, *words):
-        must([BUILD / "bin/slipway-sim", self.root / "run/slipway/sim", *words])
+        must([BUILD / "bin/slipway-sim", self.machine.root / "driver/run/slipway/sim", *words])
 
     def log(self):
-        return (self.work / "plugin.log").read_text()
-
-    def status(self):
-        return json.loads((self.root / "run/slipway/deviceplugin/status.json").read_text())
-
-    def uuids(self):
-        return [gpu["uuid"] for gpu in self.status()["gpus"]]
+        return self.machine.run("journalctl", "--boot", "--output=cat", "--unit", UNIT).stdout
 
     def registrations(self):
         """How often this process has registered its first resource."""
-        return next((each["registrations"] for each in self.status()["resources"]), 0)
+        status = json.loads(self.machine.must("cat", STATUS))
+        return next((each["registrations"] for each in status["resources"]), 0)
+
+    def shown(self):
+        """What systemd says of the unit."""
+        names = "ActiveState,MainPID,NRestarts,ControlGroup"
+        lines = self.machine.must("systemctl", "show", f"--property={names}", UNIT).splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+    def runs_since(self, before):
+        shown = self.shown()
+        return shown["ActiveState"] == "active" and shown["MainPID"] not in ("0", before)
+
+    def processes(self):
+        """The number and /proc/PID/status of each process in the unit's cgroup."""
+        numbers = self.machine.run("cat", f"/sys/fs/cgroup/system.slice/{UNIT}/cgroup.procs").stdout.split()
+        found = {number: self.machine.run("cat", f"/proc/{number}/status").stdout for number in numbers}
+        return {number: status for number, status in found.items() if status}  # without what has just ended
 
 
 def make_image_root(root):
@@ -90,9 +107,9 @@ def make_image_root(root):
 class Test:
     def __init__(self, checks, work, long):
         self.checks, self.work, self.long = checks, work, long
-        self.root = work / "driver"
-        self.root.mkdir()
-        make_driver_root(self.root)
+        kubelet = work / "node/kubelet"
+        self.machine = EngineMachine(work, "bookworm", binds=[f"{kubelet}:/var/lib/kubelet"])
+        self.root = self.machine.root / "driver"
         make_image_root(work / "image")
         make_machine(work / "sim", ",visible=nodes")  # as containers see it: what is in their /dev
         self.config = work / "runtime.toml"
@@ -100,7 +117,7 @@ class Test:
                                f'[nvidia-container-runtime.modes.cdi]\nspec-dirs = ["{work}/cdi"]\n')
         self.node = Node(work / "node", work / "image", BUILD / "bin/slipway-runtime",
                          {"NVIDIA_CTK_CONFIG_FILE_PATH": str(self.config)})
-        self.plugin = Plugin(work, self.root, "h100x8")
+        self.plugin = Plugin(self.machine)
         self.pods = 0
 
     def that(self, *words):
@@ -110,26 +127,39 @@ class Test:
         done = generate(self.work / "cdi/nvidia.json", self.root)
         self.that(done.returncode == 0, "the CDI spec of the GPUs is there", done.stderr)
         self.node.start()
-        inside = self.root / "var/lib/kubelet"
-        inside.mkdir(parents=True)
-        must(["mount", "--bind", "/var/lib/kubelet", inside])
-        self.plugin.spec(quiet_seconds=1).start()
 
-    def stop(self):
-        self.plugin.end()
-        self.node.stop()
-        subprocess.run(["umount", "-l", self.root / "var/lib/kubelet"], check=False, capture_output=True)
+    def apply(self, sentence, **section):
+        done = self.plugin.apply(**section)
+        self.that(done.returncode == 0, sentence, done.stdout + done.stderr + self.plugin.log()[-1500:])
 
-    def amounts(self, wanted, capacity=None, seconds=60):
+    def under_its_unit(self, when):
+        """Of each process of the unit, since the worker is one of its own."""
+        shown, processes = self.plugin.shown(), self.plugin.processes()
+        self.that(shown["ActiveState"] == "active" and shown["ControlGroup"] == f"/system.slice/{UNIT}"
+                  and shown["MainPID"] in processes and len(processes) > 1
+                  and all("\nNoNewPrivs:\t1\n" in status for status in processes.values())
+                  and shown["NRestarts"] == str(self.plugin.restarts),
+                  f"{when}: the service runs under its unit, without new privileges; systemd restarted it "
+                  f"{self.plugin.restarts} times", f"{shown}\n{processes}\n{self.plugin.log()[-1500:]}")
+
+    def amounts(self, wanted, capacity=None):
         """Whether the node comes to offer exactly that."""
         def holds():
             both = self.node.amounts("allocatable"), self.node.amounts("capacity")
             return both == (wanted, wanted if capacity is None else capacity)
-        return self.node.wait(holds, "", seconds)
+        return self.node.wait(holds, "")
 
     def seen(self):
         return (f"allocatable {self.node.amounts('allocatable')}, capacity {self.node.amounts('capacity')}\n"
                 + self.plugin.log()[-1500:])
+
+    @staticmethod
+    def held(word):
+        """What a pod waits with until release() of that word: it stays for as long as the test wants to look at it."""
+        return f"until [ -e /run/slipway/sim/{word} ]; do sleep 0.2; done"
+
+    def release(self, word):
+        (self.work / "sim" / word).touch()
 
     def pod(self, command, limits, name=None):
         self.pods += 1
@@ -149,9 +179,10 @@ class Test:
 
     def whole_gpus(self):
         self.that(self.amounts({GPU: 8}), "capacity and allocatable are 8 nvidia.com/gpu", self.seen())
-        name = self.pod("nvidia-smi -L; sleep 3", {GPU: 1})
-        self.node.wait(lambda: "GPU 0" in self.node.log_of(name), "", 60)
+        name = self.pod("nvidia-smi -L; " + self.held("one-gpu"), {GPU: 1})
+        self.node.wait(lambda: "GPU 0" in self.node.log_of(name), "")
         held = self.node.devices_of(name)
+        self.release("one-gpu")
         phase, log = self.node.finished(name), self.node.log_of(name)
         lines = [line for line in log.splitlines() if line.startswith("GPU ")]
         self.that(phase == "Succeeded" and len(lines) == len(held) == 1 and held[0] in lines[0],
@@ -166,7 +197,7 @@ class Test:
         command = "read begin rest </proc/uptime; nvidia-smi -L; sleep 0.5; read end rest </proc/uptime; echo held $begin $end"
         running, times, ended, bad = set(), {}, 0, []
         started = 0
-        deadline = time.monotonic() + 400
+        deadline = time.monotonic() + 10 * LIMIT
         while ended < 50 and time.monotonic() < deadline:
             while started < 50 and len(running) < 8:
                 running.add(self.pod(command, {GPU: 1}, f"crowd-{started}"))
@@ -196,9 +227,9 @@ class Test:
             before = self.plugin.registrations()
             self.node.end("kubelet", signal.SIGKILL if i % 2 else signal.SIGTERM)
             self.node.start_kubelet()
-            if not self.node.wait(lambda: self.plugin.registrations() > before, "", 40):
+            if not self.node.wait(lambda: self.plugin.registrations() > before, ""):
                 slow.append(f"{i}: not registered again")
-            if not self.amounts({GPU: 8}, seconds=40):
+            if not self.amounts({GPU: 8}):
                 slow.append(f"{i}: {self.node.amounts('allocatable')}")
         self.that(not slow, f"after each of {rounds} restarts of kubelet there are 8 again", slow)
         phase, log, _ = self.run_once("nvidia-smi -L", {GPU: 1})
@@ -206,8 +237,9 @@ class Test:
 
     def killed_plugin(self):
         names = [self.pod("nvidia-smi -L", {GPU: 1}) for _ in range(4)]
-        self.plugin.end(signal.SIGKILL)  # while kubelet asks it to allocate
-        self.plugin.start()
+        before = self.plugin.shown()["MainPID"]
+        self.plugin.kill()  # while kubelet asks it to allocate
+        self.node.wait(lambda: self.plugin.runs_since(before), "")
         self.that(self.amounts({GPU: 8}), "after kill -9 under allocations the plugin is back with 8", self.seen())
         phases = [self.node.finished(name) for name in names]
         for name in names:
@@ -226,18 +258,21 @@ class Test:
         self.that(self.amounts({GPU: 8}), "it comes back without any restart", self.seen())
 
     def replicas(self):
-        sharing = {"version": "v1", "sharing": {"timeSlicing": {"replicas": 128}}}
-        self.plugin.reload(quiet_seconds=1, config=sharing)
+        def sharing(replicas):
+            return {"sharing": {"timeSlicing": {"replicas": replicas}}}
+        self.plugin.write(CONFIG, {"version": "v1", **sharing(128)})
+        self.apply("another config is applied", quiet_seconds=1, config_file=CONFIG)
         self.that(self.amounts({GPU: 1024}), "128 replicas of 8 GPUs are 1024 nvidia.com/gpu", self.seen())
-        sharing["sharing"]["timeSlicing"]["replicas"] = 4
-        self.plugin.reload(quiet_seconds=1, config=sharing)
+        before = self.plugin.shown()["MainPID"]
+        self.plugin.reload(**sharing(4))
         self.that(self.amounts({GPU: 32}), "4 replicas are 32", self.seen())
-        names = [self.pod("nvidia-smi -L; sleep 20; echo done", {GPU: 1}) for _ in range(12)]
-        self.node.wait(lambda: all(self.node.phase(name) == "Running" for name in names), "", 90)
+        names = [self.pod(f"nvidia-smi -L; {self.held('replicas')}; echo done", {GPU: 1}) for _ in range(12)]
+        self.node.wait(lambda: all(self.node.phase(name) == "Running" for name in names), "")
         running = [self.node.phase(name) for name in names]
-        sharing["sharing"]["timeSlicing"]["replicas"] = 2
-        self.plugin.reload(quiet_seconds=1, config=sharing)
+        self.plugin.reload(**sharing(2))
         self.that(self.amounts({GPU: 16}), "from 4 to 2 replicas under running pods there are 16", self.seen())
+        self.that(self.plugin.shown()["MainPID"] == before, "each by a reload that the process outlives", self.plugin.shown())
+        self.release("replicas")
         phases = [self.node.finished(name) for name in names]
         logs = [self.node.log_of(name) for name in names]
         for name in names:
@@ -246,14 +281,13 @@ class Test:
                   "and the pods that had replicas run on to their end", f"{running} {phases}")
 
     def mixed_mig(self):
-        self.plugin.end()
-        self.plugin = Plugin(self.work, self.root, "h100x8,mig=1g.10gb")
-        mixed = {"version": "v1", "mig": {"strategy": "mixed"}}
-        self.plugin.spec(quiet_seconds=1, config=mixed).start()
+        self.plugin.stop()
+        self.plugin.simulate(",mig=1g.10gb")
+        self.apply("mixed MIG is applied", quiet_seconds=1, config={"version": "v1", "mig": {"strategy": "mixed"}})
         wanted = {"nvidia.com/mig-1g.10gb": 56}
-        self.that(self.node.wait(lambda: self.node.amounts("allocatable").get("nvidia.com/mig-1g.10gb") == 56, "", 60),
+        self.that(self.node.wait(lambda: self.node.amounts("allocatable").get("nvidia.com/mig-1g.10gb") == 56, ""),
                   f"mixed MIG offers {wanted}", self.seen())
-        self.that(self.node.wait(lambda: self.node.amounts("allocatable").get(GPU, 0) == 0, "", 30),
+        self.that(self.node.wait(lambda: self.node.amounts("allocatable").get(GPU, 0) == 0, ""),
                   "and no whole GPUs any more", self.seen())
         self.pod_in_a_mig_device()
 
@@ -272,9 +306,10 @@ class Test:
         done = generate(self.work / "cdi/nvidia.json", self.root, "--sim", profile)
         self.that(done.returncode == 0 and "MIG-" in (self.work / "cdi/nvidia.json").read_text(),
                   "the CDI spec has the MIG devices", done.stderr)
-        name = self.pod("nvidia-smi -L; sleep 3", {"nvidia.com/mig-1g.10gb": 1})
-        self.node.wait(lambda: "MIG-" in self.node.log_of(name), "", 60)
+        name = self.pod("nvidia-smi -L; " + self.held("one-mig"), {"nvidia.com/mig-1g.10gb": 1})
+        self.node.wait(lambda: "MIG-" in self.node.log_of(name), "")
         held = self.node.devices_of(name)
+        self.release("one-mig")
         phase, log = self.node.finished(name), self.node.log_of(name)
         self.that(phase == "Succeeded" and log.count("MIG-") == len(held) == 1 and held[0] in log and log.count("GPU ") == 1,
                   "a pod with a MIG device runs the real nvidia-smi -L and sees exactly its MIG device",
@@ -283,20 +318,26 @@ class Test:
 
 
 def main():
+    if "--no-boot" in sys.argv:
+        print("left out: it boots a machine")
+        return 0
     if "--inside" not in sys.argv:
         os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, __file__, "--inside",
                               *sys.argv[1:]])
     checks = Checks()
-    work = pathlib.Path(tempfile.mkdtemp(prefix="sw-e2e."))
+    work = pathlib.Path(tempfile.mkdtemp(prefix="sw-e2e.", dir="/var/tmp"))
     test = Test(checks, work, "--long" in sys.argv)
     try:
         test.start()
-        for part in (test.whole_gpus, test.many_pods, test.kubelet_restarts, test.killed_plugin, test.lost_gpu,
-                     test.replicas, test.mixed_mig):
-            part()
+        with test.machine:  # kubelet's folder is there to be bound
+            test.apply("the service is applied", quiet_seconds=1)
+            for part in (test.whole_gpus, test.many_pods, test.kubelet_restarts, test.killed_plugin, test.lost_gpu,
+                         test.replicas, test.mixed_mig):
+                part()
+                test.under_its_unit(part.__name__)
         return checks.close()
     finally:
-        test.stop()
+        test.node.stop()
         if "--keep" not in sys.argv:
             subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)
 

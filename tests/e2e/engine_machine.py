@@ -68,9 +68,11 @@ def let_services_simulate(root):
 
 
 class EngineMachine:
-    def __init__(self, work, suite, files=None):
-        """`files`: paths inside and their text, there before the machine boots."""
+    def __init__(self, work, suite, files=None, binds=()):
+        """`files`: paths inside and their text, there before the machine boots. `binds`: "OUTSIDE:INSIDE" of folders of this
+        machine that the other one sees as its own."""
         self._prepare(work, suite)
+        self._binds = binds
         install_into(self.root)
         add_libraries(self.root)
         self._make_gpus(work)
@@ -85,6 +87,7 @@ class EngineMachine:
         self.root = work / f"machine-{suite}"
         self.leader = 0
         self._process = None
+        self._binds = ()
         # nspawn makes the machine's cgroups inside the one that it is started in: each machine has one to itself.
         self._cgroup = CGROUP2 / f"slipway-e2e-{os.getpid()}-{suite}"
         if make_root:
@@ -114,7 +117,8 @@ class EngineMachine:
     def __enter__(self):
         self._take_groups()
         words = ["systemd-nspawn", "--quiet", "--directory", self.root, "--boot", "--register=no", "--keep-unit",
-                 "--capability=all", "--system-call-filter=@keyring bpf", "--console=pipe"]
+                 "--capability=all", "--system-call-filter=@keyring bpf", "--console=pipe",
+                 *(f"--bind={bind}" for bind in self._binds)]
         log = open(self.root.with_suffix(".log"), "wb")
         self._cgroup.mkdir()
         self._process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,

@@ -140,6 +140,14 @@ def check_work(checks, machine, work):
                     done.stdout[-500:] + done.stderr)
 
 
+def check_reload(checks, machine):
+    for name in SERVICES:
+        before = pid_of(machine, name)
+        done = machine.run("systemctl", "reload", unit(name))
+        checks.that(done.returncode == 0 and pid_of(machine, name) == before and active(machine, name),
+                    f"{unit(name)} is reloaded, by the same process", done.stderr + log_of(machine, name)[-1500:])
+
+
 def check_stop(checks, machine):
     """What systemd and the journal have of services that are told to stop."""
     for name in SERVICES:
@@ -232,6 +240,7 @@ def main():
             machine.must("systemctl", "start", "kubelet.service")
             check_start(checks, machine)
             check_work(checks, machine, work)
+            check_reload(checks, machine)
             check_stop(checks, machine)
             machine.must("systemctl", "start", *map(unit, SERVICES))
             checks.that(wait_for(lambda: node_has(machine, GPUS)), "and they start again", logs(machine))
