@@ -20,9 +20,10 @@ struct Command {
   std::string usage;    ///< what follows "slipway "
   std::string purpose;  ///< one line
   CommandRun run;
-  std::vector<std::string> options = {};  ///< those that it takes, by long name, beside --help and --verbose
-  std::size_t most_arguments = 0;         ///< how many words that are no options may follow
-  std::vector<std::string> words = {};    ///< of which the first may be one of these
+  std::vector<std::string> examples;
+  std::vector<std::string> options;     ///< those that it takes, by long name, beside --help and --verbose
+  std::size_t most_arguments = 0;       ///< how many words that are no options may follow
+  std::vector<std::string> words = {};  ///< of which the first may be one of these
 };
 
 const std::vector<Command>& commands();

@@ -20,13 +20,6 @@ namespace slipway::core {
 namespace {
 
 constexpr const char* kLogFormat = "log-format";
-constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
-
-/// These, and those that say which host it is about, where downloads are, and how it is logged.
-std::vector<std::string> on_host(std::vector<std::string> options) {
-  options.insert(options.end(), {"root", "live", "image", "kernel", "sim", "cache", kLogFormat});
-  return options;
-}
 
 std::string help() {
   std::string text = "slipway " SLIPWAY_VERSION
@@ -112,13 +105,19 @@ Status check_words(const Command& command, const Options& options) {
   return {};
 }
 
+std::string help_of(const Command& command) {
+  std::string text = "Usage: slipway " + command.usage + "\n  " + command.purpose + "\n\nExamples:\n";
+  for (const std::string& example : command.examples) text += "  " + example + "\n";
+  return text + "\n";
+}
+
 Result<int> run_command(const Command& command, const std::vector<std::string>& words) {
   SLIPWAY_TRY(options, read_options(words, false));
   options.command = command.name;
   if (options.help) {
     std::vector<std::string> taken = command.options;
     taken.insert(taken.end(), {"verbose", "help"});
-    print("Usage: slipway " + command.usage + "\n  " + command.purpose + "\n\n" + options_help(taken));
+    print(help_of(command) + options_help(taken));
     return kExitDone;
   }
   SLIPWAY_CHECK(check_words(command, options));
@@ -182,67 +181,6 @@ int with_output_checked(int status, const std::vector<std::string>& words) {
 }
 
 }  // namespace
-
-const std::vector<Command>& commands() {
-  static const std::vector<Command> table{
-      {"init", "init > host.yaml", "writes a first host.yaml from what it detects", run_init, on_host({"output"})},
-      {"explain",
-       "explain [COMPONENT[.KEY]] | --schema",
-       "a component's spec keys; the JSON Schema for editors",
-       run_explain,
-       {"output", "schema"},
-       1},
-      {"detect", "detect [-f SPEC]", "what is there now", run_detect, on_host({"file", "only", "output"})},
-      {"plan", "plan [-f SPEC]", "what would change; exit 2 when something would", run_plan,
-       on_host({"file", "only", "output", "lock", "locked", "update", "without-slipway"})},
-      {"apply", "apply [-f SPEC | PLAN]", "makes it so; exit 1 as long as something does not work", run_apply,
-       on_host({"file", "only", "output", "lock", "locked", "update", "boot", "without-slipway", "yes", "dry-run"}), 1},
-      {"verify", "verify [COMPONENT…] [--deep]", "is it really working; exit 1 when not", run_verify,
-       on_host({"file", "only", "output", "deep"}), kAnyNumber},
-      {"doctor", "doctor [COMPONENT…]", "what is wrong and what helps; exit 1 when something is", run_doctor,
-       on_host({"file", "only", "output", "lock"}), kAnyNumber},
-      {"status", "status", "what slipway owns here", run_status, on_host({"output"})},
-      {"rollback", "rollback [GENERATION]", "applies an earlier generation anew", run_rollback,
-       on_host({"only", "output", "lock", "locked", "yes", "dry-run"}), 1},
-      {"remove", "remove COMPONENT… | --all", "takes components away and brings back what was there", run_remove,
-       on_host({"all", "output", "lock", "locked", "yes", "dry-run"}), kAnyNumber},
-      {"graph", "graph [-f SPEC]", "the components' order, as Graphviz", run_graph, on_host({"file", "output"})},
-      {"gc", "gc [--dry-run]", "drops old generations and layers that nobody needs", run_gc,
-       on_host({"dry-run", "output"})},
-      {"install",
-       "install --root DIR [--dry-run]",
-       "puts slipway itself into a root, with the libraries it lacks",
-       run_install,
-       {"dry-run", "file", "only", "output", "root"}},
-      {"log", "log [COUNT]", "what was done on this machine, the newest last", run_log, {"output"}, 1},
-      {"bugreport", "bugreport [--to FILE]", "one tar file about this host, without secrets", run_bugreport,
-       on_host({"file", "lock", "output", "to"})},
-      {"service", "service NAME [-f SPEC]", "runs a component's service until SIGTERM; SIGHUP reads the spec again",
-       run_service, on_host({"file", "boot", "condition"}), 1},
-      {"plugin",
-       "plugin list | info FILE | new NAME | check FILE",
-       "the plugins; writing one, and trying it out",
-       run_plugin,
-       {"file", "output", "root", "sim", "to"},
-       2,
-       {"list", "info", "new", "check"}},
-      {"pkg",
-       "pkg build|push|pull|inspect …",
-       "packages as OCI artifacts",
-       run_pkg,
-       {"ca", "cache", "insecure", kLogFormat, "output", "tag", "to", "trust"},
-       2,
-       {"build", "push", "pull", "inspect"}},
-      {"completion",
-       "completion bash | zsh | fish | man",
-       "a shell's completion script, or the manual page",
-       run_completion,
-       {},
-       1,
-       {"bash", "zsh", "fish", "man"}},
-  };
-  return table;
-}
 
 }  // namespace slipway::core
 

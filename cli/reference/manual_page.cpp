@@ -105,7 +105,9 @@ alone
 .TP
 .B SOURCE_DATE_EPOCH
 the time of everything that is written, for reproducible images
-.SH SEE ALSO
+)";
+
+constexpr const char* kSeeAlso = R"(.SH SEE ALSO
 .BR slipway\-runtime (1),
 .BR slipway\-cdi\-hook (1),
 .BR slipway\-sim (1)
@@ -129,7 +131,10 @@ std::string manual_page() {
     if (!option.value.empty()) text << " \" \\fI" << troff_plain(option.value) << "\\fR\"";
     text << '\n' << troff_plain(option.text) << '\n';
   }
-  text << kTail;
+  text << kTail << ".SH EXAMPLES\n";
+  for (const Command& command : commands())
+    for (const std::string& example : command.examples) text << ".TP\n.B " << troff_plain(example) << '\n';
+  text << kSeeAlso;
   return text.str();
 }
 

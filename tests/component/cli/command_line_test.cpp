@@ -47,6 +47,44 @@ TEST(Lock, ThatCannotBeWrittenIsSaidBeforeAnythingIsChanged) {
   expect_refused(root, root.run({"apply", "--lock", lock}), 1, {"nowhere/slipway.lock"}, before);
 }
 
+/// The words of "  slipway plan -f host.yaml -o json > plan.json" up to the shell's.
+std::vector<std::string> words_of(const std::string& example) {
+  std::istringstream in(example);
+  std::vector<std::string> words;
+  for (std::string word; in >> word && word != ">" && word != "|";) words.push_back(word);
+  return {words.begin() + 1, words.end()};
+}
+
+std::vector<std::string> with_help(std::vector<std::string> words) {
+  words.emplace_back("--help");
+  return words;
+}
+
+TEST(CommandLine, HelpOfACommandHasTwoExamplesOfWhatItTakes) {
+  const DriverRoot root;
+  for (const std::string command :
+       {"init", "explain", "detect", "plan", "apply", "verify", "doctor", "status", "rollback", "remove", "graph", "gc",
+        "install", "log", "bugreport", "service", "plugin", "pkg", "completion"}) {
+    const std::string help = root.bare({command, "--help"}).out;
+    const std::string options = help.substr(std::min(help.find("\nOptions:"), help.size()));
+    std::istringstream in(help);
+    int examples = 0;
+    for (std::string line; std::getline(in, line);) {
+      if (!line.starts_with("  slipway ")) continue;
+      ++examples;
+      const std::vector<std::string> words = words_of(line);
+      EXPECT_EQ(words.at(0), command) << line;
+      for (const std::string& word : words) {
+        if (word.starts_with('-')) {
+          EXPECT_THAT(options, HasSubstr(word + " ")) << line;
+        }
+      }
+      EXPECT_EQ(root.bare(with_help(words)).code, 0) << line;
+    }
+    EXPECT_GE(examples, 2) << command;
+  }
+}
+
 TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {
   const DriverRoot root;
   const std::string help = root.slipway({"gc", "--help"}).out;
