@@ -12,6 +12,8 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kContext = 80;
 constexpr std::size_t kMostTries = 64;    ///< each costs a parse
 constexpr std::size_t kLeastContext = 8;  ///< fewer bytes say nothing about a place
+constexpr std::size_t kMostRecords = 1000;
+constexpr std::size_t kMostParsed = std::size_t{128} << 20U;  ///< bytes, seconds of work
 
 using Change = std::function<Result<std::vector<Splice>>(const Document&)>;
 
@@ -19,8 +21,16 @@ using Change = std::function<Result<std::vector<Splice>>(const Document&)>;
 struct File {
   std::string format;
   std::string path;
+  mutable std::size_t left = kMostParsed;  ///< that read() may parse
 
   Result<std::unique_ptr<Document>> read(const std::string& bytes) const {
+    if (bytes.size() > left)
+      return Error{ErrorCode::corrupt,
+                   path + ": what was recorded of it takes too long to undo",
+                   path,
+                   "take slipway's keys out of it by hand",
+                   {}};
+    left -= bytes.size();
     return parse(format, without_mark(bytes), path);
   }
   static std::size_t mark_size(const std::string& bytes) {
@@ -247,13 +257,27 @@ Result<std::string> take_out(const File& file, const std::string& bytes, const K
   return spliced(bytes, {splice});
 }
 
-Result<std::string> undo_one(const File& file, const std::string& bytes, const KeyRecord& record) {
-  SLIPWAY_TRY(document, file.read(bytes));
-  const Key key = record["key"];
-  if (!record.contains("edit") || !holds(document->value(), key, record["ours"])) return bytes;
-  const Json wanted = undone_value(document->value(), record);
+/// @param document  what the bytes say, and where the record's key holds ours
+Result<std::string> undo_one(const File& file, const std::string& bytes, const Json& document,
+                             const KeyRecord& record) {
+  const Json wanted = undone_value(document, record);
   if (auto exact = reversed(file, bytes, record, wanted)) return *exact;
   return record.contains("was") ? set_back(file, bytes, record, wanted) : take_out(file, bytes, record, wanted);
+}
+
+bool is_text_in(const Json& object, const char* name) { return object.contains(name) && object[name].is_string(); }
+
+bool is_record(const Json& record) {
+  if (!record.is_object() || !record.contains("key")) return false;
+  const Json& key = record["key"];
+  if (!key.is_array() || key.empty() || !std::ranges::all_of(key, [](const Json& name) { return name.is_string(); }))
+    return false;
+  if (record.contains("made") && (!record["made"].is_number_unsigned() || record["made"] > key.size())) return false;
+  if (record.contains("fills") && !record["fills"].is_boolean()) return false;
+  if (!record.contains("edit")) return true;
+  const Json& edit = record["edit"];
+  return edit.is_object() && is_text_in(edit, "before") && is_text_in(edit, "old") && is_text_in(edit, "new") &&
+         is_text_in(edit, "behind");
 }
 
 void collect(const Json& set, Key& key, std::vector<DesiredKey>& desired_keys) {
@@ -287,13 +311,30 @@ Result<Edited> set_keys(const std::string& bytes, const std::string& format,
 
 Result<std::string> undo_keys(const std::string& bytes, const std::string& format,
                               const std::vector<KeyRecord>& records, const std::string& path) {
+  SLIPWAY_CHECK(check_records(records, "ours", path));
   const File file{format, path};
   std::string result = bytes;
+  SLIPWAY_TRY(first, file.read(result));
+  Json document = first->value();
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
-    SLIPWAY_TRY(next, undo_one(file, result, *record));
+    if (!record->contains("edit") || !holds(document, (*record)["key"], (*record)["ours"])) continue;
+    SLIPWAY_TRY(next, undo_one(file, result, document, *record));
+    SLIPWAY_TRY(read, file.read(next));
     result = next;
+    document = read->value();
   }
   return result;
+}
+
+Status check_records(const Json& records, const char* value, const std::string& path) {
+  const auto whole = [&](const KeyRecord& record) { return is_record(record) && record.contains(value); };
+  if (records.is_array() && records.size() <= kMostRecords && std::ranges::all_of(records, whole)) return {};
+  return Error{
+      ErrorCode::corrupt,
+      "what slipway recorded of its keys in " + path + " is damaged",
+      path,
+      "take slipway's keys out of " + path + " by hand; provision a root anew whose state others may have written",
+      {}};
 }
 
 Result<Json> read_value(const std::string& bytes, const std::string& format, const std::string& path) {

@@ -79,6 +79,8 @@ Result<Work> plan_work(const Action& action, const ActionContext& context) {
   work.bytes = now.content;
   SLIPWAY_TRY(document, merge::read_value(work.bytes, work.format, work.path));
   const Json record = keys_of(context.record);
+  SLIPWAY_CHECK(merge::check_records(record, "value", work.path));
+  SLIPWAY_CHECK(merge::check_records(keys_of(context.original), "ours", work.path));
   const bool replace = action.text("on_drift") == "replace";
   std::vector<DesiredKey> ours;
   for (const DesiredKey& desired : work.desired_keys) {

@@ -139,5 +139,25 @@ TEST_F(MergeTest, RefusesAFileThatDoesNotParseAndNamesThePlace) {
   EXPECT_EQ(host_.tree(), before);
 }
 
+// The records of an image are its author's words: one without a key ended slipway.
+TEST_F(MergeTest, ADamagedRecordIsAnErrorThatNamesTheFile) {
+  spec(R"({"root": "/data"})");
+  ASSERT_EQ(apply().code, 0);
+  const std::string state = "var/lib/slipway/components/probe.json";
+  for (const char* const part : {"original", "record"}) {
+    const std::string whole = host_.text(state);
+    Json damaged = Json::parse(whole);
+    for (Json& item : damaged["items"])
+      if (item["action"]["kind"] == "merge")
+        item[part]["keys"].push_back({{"key", Json::array()}, {"edit", Json::object()}});
+    host_.put(state, damaged.dump());
+    spec(R"({"root": "/other"})");
+    const Ran plan = host_.slipway({"plan"});
+    EXPECT_EQ(plan.code, 1) << plan.out;
+    EXPECT_THAT(plan.err + plan.out, HasSubstr("recorded of its keys in /etc/engine/config.toml is damaged"));
+    host_.put(state, whole);
+  }
+}
+
 }  // namespace
 }  // namespace slipway

@@ -37,12 +37,17 @@ Result<Edited> set_keys(const std::string& bytes, const std::string& format,
                         const std::vector<DesiredKey>& desired_keys, const std::string& path);
 
 /// Brings back what was there, for every record whose key still holds `ours`; others are left alone. Byte for byte
-/// where the surroundings are as they were. Errors: as above.
+/// where the surroundings are as they were. Errors: as above; `corrupt` records that check_records() refuses, or with
+/// which more than 128 MiB would have to be parsed.
 Result<std::string> undo_keys(const std::string& bytes, const std::string& format,
                               const std::vector<KeyRecord>& records, const std::string& path);
 
 /// The document, {} for nothing but white space.
 Result<Json> read_value(const std::string& bytes, const std::string& format, const std::string& path);
+
+/// Records that come from a file: as set_keys() makes them, where `value` is "ours", or as who keeps them makes them of
+/// these. Errors: `corrupt` one is not, or there are more than 1000.
+Status check_records(const Json& records, const char* value, const std::string& path);
 
 /// A key holds a value; null: it is not there.
 bool holds(const Json& document, const Key& key, const Json& value);

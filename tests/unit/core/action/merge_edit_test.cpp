@@ -177,6 +177,43 @@ TEST(MergeUndo, LeavesAKeyThatNoLongerHoldsOurs) {
   EXPECT_EQ(*undo_keys(touched, "toml", edited.records, "f"), "a = 7\nb = 2\n");
 }
 
+// An image's state with an empty key ended slipway, and one without a key was read past its end.
+TEST(MergeUndo, RefusesRecordsThatItNeverMade) {
+  const Json whole = edit("json", "{}", {{"a", {{"b", 1}}}}).records.at(0);
+  ASSERT_TRUE(check_records(Json::array({whole}), "ours", "/etc/file").ok());
+  const auto with = [&](const char* name, const Json& value) {
+    Json record = whole;
+    record[name] = value;
+    return record;
+  };
+  Json without_ours = whole;
+  without_ours.erase("ours");
+  for (const Json& bad :
+       std::vector<Json>{Json::object(), "text", nullptr, with("key", Json::array()), with("key", "a"),
+                         with("key", {"a", 1}), with("edit", Json::object()), with("edit", {"old"}), with("made", 3),
+                         with("made", -1), with("fills", 1), without_ours}) {
+    const auto undone = undo_keys("{\"a\": {\"b\": 1}}", "json", {bad}, "/etc/file");
+    ASSERT_FALSE(undone.ok()) << bad;
+    EXPECT_EQ(undone.error().code, ErrorCode::corrupt) << bad;
+    EXPECT_EQ(undone.error().where, "/etc/file");
+  }
+  EXPECT_FALSE(check_records(Json(1001, whole), "ours", "/etc/file").ok());
+  EXPECT_FALSE(check_records({{"a", 1}}, "ours", "/etc/file").ok());
+}
+
+// Each record had the file parsed anew: hours for a file of a megabyte.
+TEST(MergeUndo, ParsesTheFileOnceForAllKeysThatNoLongerHoldOurs) {
+  Json document;
+  for (int i = 0; i < 1000; ++i) document["name-" + std::to_string(i)] = std::string(2000, 'x');
+  const std::string bytes = document.dump(1);
+  std::vector<KeyRecord> records;
+  for (int i = 0; i < 1000; ++i) {
+    Json record = edit("json", "{}", {{"name-" + std::to_string(i), "ours"}}).records.at(0);
+    records.push_back(std::move(record));
+  }
+  EXPECT_EQ(*undo_keys(bytes, "json", records, "f"), bytes);
+}
+
 TEST(MergeUndo, WorksAroundEditsNextToIt) {
   const Edited edited = edit("toml", "[a]\nx = 1\n", {{"n", {{"k", 1}, {"l", 2}}}});
   std::string touched = edited.bytes;
