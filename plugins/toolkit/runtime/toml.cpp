@@ -3,14 +3,7 @@
 
 #include <sstream>
 
-// toml++ 3.3 asserts, or with NDEBUG lets the compiler assume, that "[" is followed by a key, and then looks and
-// reports what else is there. Neither is wanted for files of others: only the report.
-#undef NDEBUG
-#define TOML_ASSERT(expression) static_cast<void>(0)
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
+#include <slipway/merge/tomlplusplus.hpp>
 
 namespace slipway::toolkit {
 namespace {

@@ -100,6 +100,13 @@ TEST(MergeToml, AddsToInlineAndDottedTablesInTheirOwnWay) {
   EXPECT_EQ(set_in("toml", "[a.b]\nx = 1\n", {{"a", {{"y", 2}}}}), "[a.b]\nx = 1\n\n[a]\ny = 2\n");
 }
 
+// toml++ let the compiler assume that no such letter stands where white space may.
+TEST(MergeToml, TakesLettersOfAllLanguagesWhereWhiteSpaceMayStand) {
+  const std::string text = "a = \"\"\"one\\\n  \u00fc\u042d\"\"\"\n";
+  EXPECT_EQ(set_in("toml", text, {{"b", 1}}), text + "b = 1\n");
+  EXPECT_THAT(refused("toml", "a = 0\u042d\n", {{"b", 1}}).what, HasSubstr("/etc/file"));
+}
+
 TEST(MergeToml, RemovesLinesAndWholeSections) {
   EXPECT_EQ(set_in("toml", "a = 1\nb = [\n 1,\n] # c\nc = 3\n", {{"b", nullptr}}), "a = 1\nc = 3\n");
   EXPECT_EQ(set_in("toml", "a = { x = 1, y = 2 }\n", {{"a", {{"x", nullptr}}}}), "a = { y = 2 }\n");
