@@ -202,8 +202,8 @@ def attacked(checks, machine, pid_of, ready):
                     "systemd: in a folder without what was put there", left)
 
 
-ASIDE = "slipway-mps-aside.service"
-# What the unit that empties folders may do, told by a shell that runs before its program.
+ASIDE = "slipway-mps-aside-"  # the beginning of the names of units, one for each folder
+# What a unit that empties a folder may do, told by a shell that runs before its program.
 TELL = f"""[Service]
 ExecStartPre=/bin/sh -c 'grep CapBnd /proc/self/status; for each in /etc /run/slipway {MPS}/{GPU}/log {MPS}/{GPU}/pipe; do \\
   touch $$each/x && echo wrote $$each; done; true'
@@ -236,19 +236,18 @@ def filled(checks, machine, pid_of, ready):
     """What the service cannot remove goes aside, and is gone soon, without anybody's help and without a restart."""
     folder = pathlib.Path(f"/proc/{machine.leader}/root{MPS}/{GPU}")
     machine.must("sh", "-c", "mkdir /srv/outside && echo text >/srv/outside/file")
-    machine.must("mkdir", f"/run/systemd/system/{ASIDE}.d")
-    (folder.parents[4] / f"run/systemd/system/{ASIDE}.d/tell.conf").write_text(TELL)
+    machine.must("mkdir", f"/run/systemd/system/{ASIDE}.service.d")
+    (folder.parents[4] / f"run/systemd/system/{ASIDE}.service.d/tell.conf").write_text(TELL)
     before, service = pid_of(UNIT), pid_of("slipway-deviceplugin.service")
     fill(folder / "pipe")
     (folder / "pipe/control_lock").unlink()
     checks.that(eventually(lambda: pid_of(UNIT) not in ("", "0", before) and ready()),
                 "systemd: a folder that a pod gave away is replaced, and another daemon comes", machine.run("journalctl", "--boot").stdout)
-    checks.that(eventually(lambda: "which pods had left" in machine.run("journalctl", "--boot", "--unit", "slipway-deviceplugin").stdout),
-                "systemd: the service says that the other one is removed", machine.run("journalctl", "--boot").stdout)
-    left = machine.run("ls", "-la", f"{MPS}/{GPU}").stdout
-    checks.that("aside" not in left and pid_of("slipway-deviceplugin.service") == service, "systemd: it is, and nothing started anew", left)
+    checks.that(eventually(lambda: "aside" not in machine.run("ls", "-A", MPS / "nvidia.com").stdout),
+                "systemd: the other one is removed", machine.run("journalctl", "--boot").stdout)
+    checks.that(pid_of("slipway-deviceplugin.service") == service, "systemd: and nothing started anew")
     checks.that(machine.run("cat", "/srv/outside/file").stdout == "text\n", "systemd: what its links lead to is there")
-    said = machine.run("journalctl", "--boot", "--output=cat", "--unit", ASIDE).stdout
+    said = machine.run("journalctl", "--boot", "--output=cat", "--unit", f"{ASIDE}*").stdout
     checks.that("CapBnd:\t000000000000000a\n" in said and said.count("Read-only file system") >= 4 and "wrote" not in said,
                 "systemd: who removed it has two capabilities, and could write to that folder alone", said)
 

@@ -58,7 +58,7 @@ constexpr Key kPlugin[] = {
 constexpr Key kFlags[] = {
     {"migStrategy", set_mig_strategy},
     {"failOnInitError", ignore},  // a driver that is not there yet is waited for
-    {"mpsRoot", [](const Node& node, Settings& s) { return set_text(node, s.mps_root); }},
+    {"mpsRoot", set_mps_root},
     {"nvidiaDriverRoot", [](const Node& node, Settings& s) { return set_text(node, s.driver_root); }},
     {"nvidiaDevRoot", [](const Node& node, Settings& s) { return set_text(node, s.dev_root); }},
     {"gdrcopyEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.gdrcopy); }},

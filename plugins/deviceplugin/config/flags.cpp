@@ -55,7 +55,7 @@ constexpr Variable kVariables[] = {
     {"NVIDIA_DRIVER_ROOT", [](const Node& node, Settings& s) { return set_text(node, s.driver_root); }},
     {"NVIDIA_DEV_ROOT", [](const Node& node, Settings& s) { return set_text(node, s.dev_root); }},
     {"CDI_ANNOTATION_PREFIX", [](const Node& node, Settings& s) { return set_text(node, s.cdi_annotation_prefix); }},
-    {"MPS_ROOT", [](const Node& node, Settings& s) { return set_text(node, s.mps_root); }},
+    {"MPS_ROOT", set_mps_root},
     {"IMEX_CHANNEL_IDS",
      [](const Node& node, Settings& s) { return node.text.empty() ? Status() : set_imex_channels(node, s); }},
     {"DP_DISABLE_HEALTHCHECKS", [](const Node& node, Settings& s) { return set_text(node, s.health_checks_off); }},
@@ -131,6 +131,20 @@ Status set_flag(const Node& node, bool& flag) {
 Status set_text(const Node& node, std::string& text) {
   SLIPWAY_TRY(value, node.string());
   text = value;
+  return {};
+}
+
+Status set_mps_root(const Node& node, Settings& settings) {
+  constexpr const char* kNext = "give an absolute path like /run/nvidia/mps, without .. and control characters";
+  const auto controls = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  SLIPWAY_TRY(path, node.string());
+  if (!path.starts_with('/')) return node.wrong("'" + path + "' is no absolute path", kNext);
+  if (std::ranges::any_of(path, controls))
+    return node.wrong("the path has a line break or another control character, and a systemd unit has to name it",
+                      kNext);
+  if ((path + "/").find("/../") != std::string::npos)
+    return node.wrong("'" + path + "' has a .., and a systemd unit has to name it", kNext);
+  settings.mps_root = path;
   return {};
 }
 

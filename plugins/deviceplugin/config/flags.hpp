@@ -17,6 +17,8 @@ Status set_policy(const Node& node, Settings& settings);
 Status set_imex_channels(const Node& node, Settings& settings);
 Status set_flag(const Node& node, bool& flag);
 Status set_text(const Node& node, std::string& text);
+/// An absolute path that systemd's units can name.
+Status set_mps_root(const Node& node, Settings& settings);
 
 /// timeSlicing or mps, with a list of resources, or the short form `replicas: N` right below. Errors: `invalid`.
 Status take_sharing(const Node& node, Settings& settings);

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of the folders of MPS that pods filled, gave away or closed, so that the service cannot empty them.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <thread>
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "deviceplugin/service/mps/emptying.hpp"
+#include <slipway/local_host.hpp>
+
+#include "deviceplugin/service/mps/pipe/aside_folders.hpp"
+#include "deviceplugin/service/mps/pipe/emptying.hpp"
+#include "deviceplugin/service/mps/pipe/pipe_folder.hpp"
 #include "deviceplugin/service/mps/unit.hpp"
+#include "tests/component/deviceplugin/held.hpp"
 #include "tests/component/deviceplugin/mps_node.hpp"
 
 namespace slipway {
@@ -22,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using deviceplugin::Emptied;
 using slipway::testing::eventually;
+using slipway::testing::Held;
 using slipway::testing::kGpuResource;
 using slipway::testing::Mps;
 using slipway::testing::RunningService;
@@ -161,62 +165,59 @@ TEST_F(Emptying, FollowsNoLinkThatIsPutInAFoldersPlaceMeanwhile) {
   EXPECT_EQ(host_.text("outside/file"), "text");
 }
 
-/// From which of the folders files were removed, in that order, as the kernel tells it.
-class Deletions {
- public:
-  int watch(const fs::path& folder) const { return ::inotify_add_watch(told_.get(), folder.c_str(), IN_DELETE); }
-  /// The numbers that watch() gave, one for each file.
-  std::vector<int> read() const {
-    std::vector<int> folders;
-    alignas(inotify_event) std::array<char, 4096> bytes{};
-    for (ssize_t count = 0; (count = ::read(told_.get(), bytes.data(), bytes.size())) > 0;)
-      for (ssize_t at = 0; at < count;) {
-        const auto* const event = reinterpret_cast<const inotify_event*>(bytes.data() + at);
-        folders.push_back(event->wd);
-        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
-      }
-    return folders;
-  }
-
- private:
-  Fd told_{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
-};
-
-// A pod that goes on filling its folder would keep those after it full.
-TEST_F(Emptying, OfAFolderThatTakesLongKeepsNoOtherOneFull) {
-  const fs::path large = host_.path("large");
-  fill(large, 100);
+// Who removes a folder that somebody is still at work in waits, with the lock of the folder above.
+TEST_F(Emptying, MarksAFolderOfWhichNothingIsLeft) {
   fill(folder_, 1);
-  const Deletions deletions;
-  const int first = deletions.watch(large);
-  const int second = deletions.watch(folder_);
-  deviceplugin::empty_folders({large, folder_}, 50);
-  EXPECT_TRUE(fs::is_empty(large));
-  const std::vector<int> order = deletions.read();
-  EXPECT_THAT(order, Contains(second));
-  ASSERT_EQ(order.size(), 101U);
-  EXPECT_EQ(order.back(), first) << "the large one was emptied before the other one's turn came";
+  EXPECT_FALSE(deviceplugin::emptied_aside(folder_));
+  ASSERT_EQ(run_empty({folder_}, {}), 0);
+  EXPECT_TRUE(deviceplugin::emptied_aside(folder_));
 }
 
-TEST(EmptyingUnit, MayWriteToThoseFoldersAlone) {
-  const auto words = systemd_run_words(
-      deviceplugin::emptying_unit("/usr/lib/slipway/plugins/deviceplugin-empty", {"/srv/a b/x.aside-0", "/srv/y"}));
+TEST(EmptyingUnit, MayWriteToThatFolderAlone) {
+  const auto unit =
+      deviceplugin::emptying_unit("/usr/lib/slipway/plugins/deviceplugin-empty", "/srv/a $b/nvidia.com/.gpu.aside-0");
+  EXPECT_EQ(unit.name, "slipway-mps-aside-nvidia.com-gpu.aside-0.service");
+  const auto words = systemd_run_words(unit);
   for (const char* word :
-       {"--property=ProtectSystem=strict", "--property=ReadWritePaths=\"-/srv/a b/x.aside-0\" \"-/srv/y\"",
+       {"--property=ProtectSystem=strict", "--property=ReadWritePaths=\"/srv/a $b/nvidia.com/.gpu.aside-0\"",
         "--property=CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_FOWNER", "--property=RuntimeMaxSec=300"})
     EXPECT_THAT(words, Contains(word));
   EXPECT_EQ(std::ranges::count_if(words, [](const auto& word) { return word.starts_with("--property=ReadWrite"); }), 1);
   EXPECT_THAT(words, Not(Contains(HasSubstr("BindPaths"))));
 }
 
+// systemd put a variable of its own there.
+TEST(TransientUnit, HasNoVariablesInTheWordsOfItsCommand) {
+  const auto words = deviceplugin::systemd_run_words({.name = "x.service",
+                                                      .description = {},
+                                                      .environment = {},
+                                                      .argv = {"/srv/$a/program", "/srv/$b/${c}"},
+                                                      .properties = {},
+                                                      .newest = {}});
+  const std::vector<std::string> command(words.end() - 3, words.end());
+  EXPECT_THAT(command, ::testing::ElementsAre("--", "/srv/$a/program", "/srv/$$b/$${c}"));
+}
+
+TEST(DaemonUnit, SpeaksWithNeitherSystemdNorAnEngine) {
+  const auto words = systemd_run_words(deviceplugin::daemon_unit({.resource = kGpuResource,
+                                                                  .environment = {},
+                                                                  .argv = {"/usr/bin/nvidia-cuda-mps-control", "-f"},
+                                                                  .pipe_folder = "/run/nvidia/mps/nvidia.com/gpu/pipe",
+                                                                  .log_folder = "/run/nvidia/mps/nvidia.com/gpu/log",
+                                                                  .shm_folder = "/run/nvidia/mps/shm"}));
+  for (const char* path : {"/run/systemd/private", "/run/dbus", "/run/containerd/containerd.sock", "/run/slipway"})
+    EXPECT_THAT(words, Contains(::testing::AllOf(StartsWith("--property=InaccessiblePaths="),
+                                                 HasSubstr("-" + std::string(path)))));
+}
+
 class AsideFolders : public Mps {
  protected:
   fs::path place(const std::string& name) const { return node_.host().path(kFolder + name); }
-  std::vector<std::string> aside() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(place("")))
-      if (const std::string name = entry.path().filename(); name.starts_with("pipe.aside-")) names.push_back(name);
-    return names;
+  fs::path aside(int number) const { return deviceplugin::aside_name(place("").parent_path(), number); }
+  bool any_aside() const {
+    const fs::directory_iterator all(place("").parent_path().parent_path());
+    return std::any_of(begin(all), end(all),
+                       [](const auto& each) { return deviceplugin::is_aside(each.path().filename()); });
   }
   /// So that the service cannot have it back.
   static void give_away(const fs::path& folder) { ASSERT_EQ(::chown(folder.c_str(), kSomebody, kSomebody), 0); }
@@ -233,21 +234,73 @@ TEST_F(AsideFolders, AreRemovedWhileTheServiceRuns) {
   fs::remove(place("pipe/control_lock"));
   EXPECT_TRUE(eventually([&] { return daemon() > 0 && daemon() != first && kubelet_.healthy(kGpuResource) == 8; }))
       << service.log();
-  EXPECT_TRUE(says(service, "it was moved aside")) << service.log();
-  EXPECT_TRUE(says(service, "pipe.aside-0, which pods had left")) << service.log();
-  EXPECT_TRUE(aside().empty());
+  EXPECT_TRUE(eventually([&] { return !any_aside(); })) << service.log();
   EXPECT_LT(::mkdirat(kept.get(), "more", 0755), 0) << "the pod can go on filling it";
 }
 
 // An administrator had to remove them before MPS went on.
 TEST_F(AsideFolders, OfPodsThatAreGoneStandInNobodysWay) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
-  for (int i = 0; i < 100; ++i) node_.host().put(kFolder + "pipe.aside-" + std::to_string(i) + "/deep/file", "");
+  for (int i = 0; i < 10; ++i) fill(aside(i) / "pipe/deep", 1);
+  for (int i = 0; i < 100; ++i)  // as they were called before
+    node_.host().put(kFolder + "pipe.aside-" + std::to_string(i) + "/deep/file", "");
   node_.host().put(kFolder + "pipe/deep/file", "");
   give_away(place("pipe"));
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
-  EXPECT_TRUE(eventually([&] { return aside().empty(); })) << aside().size() << service.log();
+  EXPECT_TRUE(eventually([&] { return !any_aside(); })) << service.log();
+  EXPECT_FALSE(fs::exists(place("pipe.aside-0")));
+}
+
+// One process took them in turns, so that a tenant could keep what others had left.
+TEST_F(AsideFolders, ThatATenantKeepsLockedStandInNoOtherOnesWay) {
+  const fs::path others = aside(0).parent_path() / ".other.aside-0";
+  fill(others / "pipe/deep", 1);
+  fill(aside(0) / "pipe", 1);
+  {
+    const Held folder(aside(0) / "pipe");
+    const Held file(aside(0) / "pipe/0");
+    if (!folder || !file) GTEST_SKIP() << "the kernel gives nobody such memory";
+    RunningService service(node_.host(), node_.words());
+    ASSERT_TRUE(ready(service)) << service.log();
+    EXPECT_TRUE(eventually([&] { return !fs::exists(others); })) << service.log();
+    EXPECT_TRUE(fs::exists(aside(0)));
+    service.signal(SIGTERM);
+    EXPECT_EQ(service.exit_code(), 0) << service.log();
+  }
+  RunningService service(node_.host(), node_.words());
+  EXPECT_TRUE(eventually([&] { return !any_aside(); })) << "with the pod ended: " << service.log();
+}
+
+/// The folders without the service, and with a clock of the test's.
+class LastingAside : public ::testing::Test {
+ protected:
+  void tick() {
+    folders_.tick("/mps", now_);
+    now_ += 6s;
+  }
+  ScratchHost scratch_;
+  const std::unique_ptr<Host> host_ = *open_host({.root = scratch_.folder().at("root").string()});
+  std::string log_;
+  deviceplugin::AsideFolders::Clock::time_point now_{};
+  deviceplugin::AsideFolders folders_{
+      *host_, [this](const char* level, const std::string& text) { log_ += level + (": " + text + "\n"); },
+      "/bin/true"};
+};
+
+// systemd said "already loaded" of the one that was at it, for ever, and nothing told of it.
+TEST_F(LastingAside, IsNamedInTheLogOnceAndWhenItIsRemoved) {
+  scratch_.put("mps/nvidia.com/.gpu.aside-0/pipe/file", "");
+  const fs::path folder = scratch_.path("mps/nvidia.com/.gpu.aside-0");
+  for (int i = 0; i < 50; ++i) tick();
+  EXPECT_EQ(log_, "") << "it may still be emptied";
+  for (int i = 0; i < 50; ++i) tick();
+  EXPECT_THAT(log_, StartsWith("warning: " + folder.string() + " cannot be removed"));
+  EXPECT_EQ(std::ranges::count(log_, '\n'), 1) << log_;
+  deviceplugin::empty_aside(folder);
+  tick();
+  EXPECT_THAT(log_, HasSubstr("info: removed " + folder.string()));
+  EXPECT_FALSE(fs::exists(folder));
 }
 
 // Its daemon was taken over twice, and ended by the one that nobody wanted; folders outside could be emptied.
@@ -262,14 +315,14 @@ TEST_F(AsideFolders, AndDaemonsAreNotLookedForInSharedMemory) {
   const auto shm = node_.host().path("run/nvidia/mps/shm");
   fs::create_directories(shm / "pod");
   fs::create_symlink("../../nvidia.com/gpu/pipe", shm / "pod/pipe");
-  node_.host().put("outside/pipe.aside-0/file", "text");
+  node_.host().put("outside/.pipe.aside-0/file", "text");
   fs::create_symlink("../../../../outside", shm / "link");
-  fs::create_directories(place("pipe.aside-0"));
+  fs::create_directories(aside(0));
   RunningService service(node_.host(), node_.words());
   ASSERT_TRUE(ready(service)) << service.log();
-  EXPECT_TRUE(eventually([&] { return aside().empty(); })) << service.log();
+  EXPECT_TRUE(eventually([&] { return !any_aside(); })) << service.log();
   EXPECT_EQ(daemon(), first) << service.log();
-  EXPECT_EQ(node_.host().text("outside/pipe.aside-0/file"), "text");
+  EXPECT_EQ(node_.host().text("outside/.pipe.aside-0/file"), "text");
 }
 
 }  // namespace

@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 
 #include "deviceplugin/service/mps/daemon.hpp"
-#include "deviceplugin/service/mps/pipe_folder.hpp"
+#include "deviceplugin/service/mps/pipe/pipe_folder.hpp"
+#include "tests/component/deviceplugin/held.hpp"
 #include "tests/component/deviceplugin/mps_node.hpp"
 
 namespace slipway {
@@ -23,6 +24,7 @@ using deviceplugin::MpsDaemon;
 using deviceplugin::MpsProgram;
 using deviceplugin::MpsSettings;
 using slipway::testing::eventually;
+using slipway::testing::Held;
 using slipway::testing::kGpuResource;
 using slipway::testing::Mps;
 using slipway::testing::RunningService;
@@ -162,7 +164,11 @@ class Impostor {
 
 /// The program itself, at its place.
 MpsProgram program_in(const ScratchHost& host) {
-  return {.path = SLIPWAY_MPS_STAND_IN, .libraries = {}, .root = host.path("run/nvidia/mps"), .live = false};
+  return {.path = SLIPWAY_MPS_STAND_IN,
+          .libraries = {},
+          .root = host.path("run/nvidia/mps"),
+          .look = SLIPWAY_TEST_PLUGINS "/deviceplugin-empty",
+          .live = false};
 }
 
 TEST_F(Mps, AProcessThatOnlyLooksLikeTheDaemonIsNeitherUsedNorStopped) {
@@ -304,26 +310,11 @@ TEST_F(MpsCommands, ThatATurnHasNoTimeForComeInTheNextOne) {
 
 class PipeFolder : public ::testing::Test {
  protected:
-  ScratchHost host_;
-  const fs::path folder_ = host_.path("pipe");
-};
+  fs::path aside(int number) const { return deviceplugin::aside_name(folder_, number); }
 
-TEST_F(PipeFolder, IsEmptiedHoweverDeepItIsAndNoLinkIsFollowed) {
-  host_.put("outside/file", "text");
-  fs::create_directories(folder_);
-  fs::create_symlink(host_.path("outside"), folder_ / "link");
-  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0666), 0);
-  Fd inner(::open(folder_.c_str(), O_PATH | O_CLOEXEC));
-  constexpr int kDepth = 500;  // longer than any path
-  for (int i = 0; i < kDepth; ++i) {
-    ASSERT_EQ(::mkdirat(inner.get(), "a-long-name", 0755), 0);
-    ASSERT_EQ(::symlinkat("/nowhere", inner.get(), "link2"), 0);
-    inner = Fd(::openat(inner.get(), "a-long-name", O_PATH | O_CLOEXEC));
-  }
-  ASSERT_TRUE(deviceplugin::renew_pipe_folder(folder_).ok());
-  EXPECT_TRUE(fs::is_empty(folder_));
-  EXPECT_EQ(host_.text("outside/file"), "text");
-}
+  ScratchHost host_;
+  const fs::path folder_ = host_.path("nvidia.com/gpu");
+};
 
 /// As in the device plugin's unit, which has no power over files of others. @return that it worked
 bool renewed_without_powers(const fs::path& folder) {
@@ -332,42 +323,113 @@ bool renewed_without_powers(const fs::path& folder) {
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     const std::array<__user_cap_data_struct, 2> none{};
     const bool given_up = ::syscall(SYS_capset, &header, none.data()) == 0;
-    ::_exit(given_up && deviceplugin::renew_pipe_folder(folder).ok() ? 0 : 1);
+    ::_exit(given_up && deviceplugin::renew_resource_folder(folder).ok() ? 0 : 1);
   }
   int status = 1;
-  return ::waitpid(child, &status, 0) == child && status == 0;
+  return eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }) && status == 0;
 }
 
 // A pod is root in its container, and the folder's owner: what cannot be read was taken for empty.
-TEST_F(PipeFolder, ThatAPodClosedIsEmptiedAllTheSame) {
-  host_.put("pipe/closed/file", "");
-  ASSERT_EQ(::mkfifo((folder_ / "control_lock").c_str(), 0666), 0);
-  ASSERT_EQ(::chmod(folder_.c_str(), 0400), 0);
+TEST_F(PipeFolder, ThatAPodClosedGoesAside) {
+  host_.put("nvidia.com/gpu/pipe/closed/file", "");
+  ASSERT_EQ(::chmod((folder_ / "pipe/closed").c_str(), 0), 0);
+  ASSERT_EQ(::chmod((folder_ / "pipe").c_str(), 0), 0);
   ASSERT_TRUE(renewed_without_powers(folder_));
-  EXPECT_TRUE(fs::is_empty(folder_));
-  host_.put("pipe/closed/file", "");
-  ASSERT_EQ(::chmod((folder_ / "closed").c_str(), 0), 0);
-  ASSERT_TRUE(renewed_without_powers(folder_));
-  EXPECT_FALSE(fs::exists(folder_)) << "it is moved aside";
+  EXPECT_FALSE(fs::exists(folder_ / "pipe"));
+  EXPECT_TRUE(fs::exists(aside(0) / "pipe/closed/file"));
 }
 
-// To be moved into another folder it would have to be the service's own.
-TEST_F(PipeFolder, ThatAPodGaveAwayIsMovedAside) {
+TEST_F(PipeFolder, ThatAPodGaveAwayGoesAside) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
-  fs::create_directories(folder_);
-  ASSERT_EQ(::chown(folder_.c_str(), 1000, 1000), 0);
+  fs::create_directories(folder_ / "pipe");
+  ASSERT_EQ(::chown((folder_ / "pipe").c_str(), 1000, 1000), 0);
   ASSERT_TRUE(renewed_without_powers(folder_));
-  EXPECT_FALSE(fs::exists(folder_));
-  EXPECT_TRUE(fs::exists(folder_.string() + ".aside-0"));
+  EXPECT_FALSE(fs::exists(folder_ / "pipe"));
+  EXPECT_TRUE(fs::exists(aside(0) / "pipe"));
 }
 
-TEST_F(PipeFolder, ThatCannotBeEmptiedIsMovedAside) {
-  for (int turn = 0; turn < 2; ++turn) {
-    for (int i = 0; i < 50; ++i) host_.put("pipe/" + std::to_string(i), "");
-    ASSERT_TRUE(deviceplugin::renew_pipe_folder(folder_, 10).ok());
-    EXPECT_FALSE(fs::exists(folder_)) << "it is made anew, and empty";
+TEST_F(PipeFolder, LeavesTheFilesBesideItWhereTheyWere) {
+  host_.put("nvidia.com/gpu/pipe/file", "");
+  host_.put("nvidia.com/gpu/gpus", "GPU-0\n");
+  host_.put("nvidia.com/gpu/log/control.log", "Starting control daemon\n");
+  ASSERT_TRUE(deviceplugin::renew_resource_folder(folder_).ok());
+  EXPECT_EQ(host_.text("nvidia.com/gpu/gpus"), "GPU-0\n");
+  EXPECT_EQ(host_.text("nvidia.com/gpu/log/control.log"), "Starting control daemon\n");
+}
+
+// The service's thread removed what was in it, waited for the pod, and could not even be killed.
+TEST_F(PipeFolder, ThatAPodKeepsLockedHoldsNobodyUp) {
+  host_.put("nvidia.com/gpu/pipe/file", "");
+  const Held folder(folder_ / "pipe");
+  const Held file(folder_ / "pipe/file");
+  if (!folder || !file) GTEST_SKIP() << "the kernel gives nobody such memory";
+  EXPECT_TRUE(renewed_without_powers(folder_));
+  EXPECT_FALSE(fs::exists(folder_ / "pipe"));
+}
+
+TEST_F(PipeFolder, GoesAsideNoMoreOftenThanThereIsRoomForIt) {
+  constexpr int kMost = 64;
+  for (int i = 0; i < kMost; ++i) {
+    host_.put("nvidia.com/gpu/pipe/file", "");
+    ASSERT_TRUE(deviceplugin::renew_resource_folder(folder_).ok());
   }
-  EXPECT_TRUE(fs::exists(folder_.string() + ".aside-1"));
+  host_.put("nvidia.com/gpu/pipe/file", "");
+  const Status full = deviceplugin::renew_resource_folder(folder_);
+  ASSERT_FALSE(full.ok());
+  EXPECT_THAT(full.error().next, HasSubstr("end the pods"));
+  fs::remove_all(aside(kMost / 2));
+  EXPECT_TRUE(deviceplugin::renew_resource_folder(folder_).ok());
+}
+
+constexpr const char* kOneShared =
+    "{quiet_seconds: 1, config: {version: v1, sharing: {mps: {resources: "
+    "[{name: nvidia.com/gpu, devices: [0], replicas: 4, rename: nvidia.com/gpu.shared}]}}}}";
+
+class HeldPipe : public Mps {
+ protected:
+  HeldPipe() { node_.spec(kOneShared); }
+  ~HeldPipe() override {
+    if (const pid_t daemon = daemon_of_shared(); daemon > 0) ::kill(daemon, SIGKILL);
+  }
+  /// The service waits half a minute for a look before it gives a folder up.
+  bool shared(std::size_t replicas) const {
+    const auto holds = [&] { return kubelet_.healthy("nvidia.com/gpu.shared") == replicas; };
+    return eventually(holds) || eventually(holds) || eventually(holds) || eventually(holds);
+  }
+  fs::path pipe() const { return node_.host().path("run/nvidia/mps/nvidia.com/gpu.shared/pipe"); }
+  pid_t daemon_of_shared() const {
+    return std::atoi(node_.host().text("run/nvidia/mps/nvidia.com/gpu.shared/pipe/daemon").c_str());
+  }
+};
+
+// Its watchdog could not even end it, since the kernel held its thread.
+TEST_F(HeldPipe, OfOneResourceKeepsTheServiceFromNoOtherOne) {
+  fs::create_directories(pipe());
+  Held pod(pipe());
+  if (!pod) GTEST_SKIP() << "the kernel gives nobody such memory";
+  ASSERT_TRUE(pod.queue(pipe() / "queued"));
+  RunningService service(node_.host(), node_.words());
+  EXPECT_TRUE(eventually([&] { return kubelet_.healthy(kGpuResource) == 1; })) << service.log();
+  EXPECT_TRUE(shared(4)) << "in a new folder: " << service.log();
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+}
+
+// So it was when a pod began later, and a name that is looked for was not there.
+TEST_F(HeldPipe, OfARunningDaemonIsReplacedAtTheNextLook) {
+  RunningService service(node_.host(), node_.words());
+  ASSERT_TRUE(shared(4)) << service.log();
+  const pid_t first = daemon_of_shared();
+  fs::remove(pipe() / "control_privileged");
+  Held pod(pipe());
+  if (!pod) GTEST_SKIP() << "the kernel gives nobody such memory";
+  ASSERT_TRUE(pod.queue(pipe() / "queued"));
+  std::string other = kOneShared;
+  node_.spec(other.replace(other.find("replicas: 4"), 11, "replicas: 2"));
+  service.signal(SIGHUP);
+  EXPECT_TRUE(shared(2)) << service.log();
+  EXPECT_NE(daemon_of_shared(), first);
+  EXPECT_FALSE(runs(first));
 }
 
 }  // namespace

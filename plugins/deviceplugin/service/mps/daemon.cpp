@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "deviceplugin/service/mps/pipe_folder.hpp"
+#include "deviceplugin/service/mps/pipe/pipe_folder.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -16,6 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAnswerLimit{5'000};  // it takes 50 ms; a machine under load is no reason to end work
 constexpr milliseconds kSilenceLimit{30'000};
+constexpr milliseconds kLookLimit{1'000};  // what takes longer is answered in a later turn
 constexpr milliseconds kStartStep{200};
 constexpr milliseconds kAskEvery{300'000};         // each question is five lines in its log
 constexpr milliseconds kAskSilentOneEvery{5'000};  // once it did not answer
@@ -60,7 +61,11 @@ MpsDaemon::MpsDaemon(MpsProgram program, std::string resource, Log log)
 
 void MpsDaemon::tick(const MpsSettings& settings, const MpsBudget& budget) {
   const auto now = Clock::now();
-  if (const Status holds = usable(); !holds) return failed(holds.error(), budget);
+  if (const Status holds = usable(); !holds) {
+    if (lost(holds.error(), now, unseen_since_)) failed(holds.error(), budget);
+    return;
+  }
+  if (state_ != State::stopped) unseen_since_.reset();
   if (state_ == State::ready && told_ != settings) next_ = now;
   if (now < next_ || budget.spent()) return;
   if (state_ == State::stopped) {
@@ -72,7 +77,7 @@ void MpsDaemon::tick(const MpsSettings& settings, const MpsBudget& budget) {
   if (told) return settled(settings, now);
   next_ = now;
   if (!budget.spent()) next_ += state_ == State::starting ? kStartStep : kAskSilentOneEvery;
-  if (lost(told.error(), now)) failed(told.error(), budget);
+  if (lost(told.error(), now, silent_since_)) failed(told.error(), budget);
 }
 
 /// It is not known to have ended, or to be out of its clients' reach.
@@ -84,16 +89,18 @@ Status MpsDaemon::usable() {
   }
   if (!process_) return {};
   if (!process_.alive()) return gone_error("the MPS control daemon ended");
-  if (lock_holder(program_, resource_).pid() == process_.pid()) return {};
+  SLIPWAY_TRY(holder, look_.lock_user(kLookLimit));
+  if (holder == process_.pid()) return {};
   return taken_error("somebody took the lock of the MPS control daemon away", program_.pipe_folder(resource_));
 }
 
 /// Its sockets are its own.
 Status MpsDaemon::reachable() {
-  if (!process_) process_ = find_daemon(program_, resource_);
+  SLIPWAY_TRY(users, look_.users(kLookLimit));
+  if (!process_) process_ = find_daemon(program_, users);
   const Error silence{.code = ErrorCode::timed_out, .what = "the MPS control daemon does not answer"};
   if (!process_) return silence;
-  switch (listener(program_, resource_, process_)) {
+  switch (listener(users, process_)) {
     case MpsListener::daemon:
       return {};
     case MpsListener::nobody:
@@ -112,10 +119,13 @@ Result<std::string> MpsDaemon::tell(const std::string& command, const MpsBudget&
 }
 
 Status MpsDaemon::start(Clock::time_point now) {
-  SLIPWAY_CHECK(make_mps_folders(program_, resource_));
-  if (take_over()) return {};
+  const auto taken_over = take_over();
+  if (!taken_over) problem_ = words_of(taken_over.error());
+  if (!taken_over) next_ = now + kStartStep;
+  if (!taken_over || *taken_over) return {};
   end_mps_daemons(program_, resource_);
-  SLIPWAY_CHECK(renew_pipe_folder(program_.pipe_folder(resource_)));
+  SLIPWAY_CHECK(renew_resource_folder(program_.folder(resource_)));
+  look_.forget();
   SLIPWAY_CHECK(make_mps_folders(program_, resource_));
   SLIPWAY_TRY(child, start_mps_daemon(program_, resource_));
   child_ = child;
@@ -125,8 +135,11 @@ Status MpsDaemon::start(Clock::time_point now) {
   return {};
 }
 
-bool MpsDaemon::take_over() {
-  process_ = find_daemon(program_, resource_);
+Result<bool> MpsDaemon::take_over() {
+  const auto users = look_.users(kLookLimit);
+  if (!users && !lost(users.error(), Clock::now(), unseen_since_)) return users.error();
+  unseen_since_.reset();
+  if (users) process_ = find_daemon(program_, *users);
   if (!process_) return false;
   log_("info", resource_ + ": took over the MPS control daemon that runs");
   renew_devices(program_, resource_);
@@ -192,10 +205,10 @@ void MpsDaemon::settled(const MpsSettings& settings, Clock::time_point now) {
 }
 
 /// It is of no use to new clients, and that is no passing silence.
-bool MpsDaemon::lost(const Error& why, Clock::time_point now) {
+bool MpsDaemon::lost(const Error& why, Clock::time_point now, std::optional<Clock::time_point>& since) {
   if (why.code != ErrorCode::timed_out && why.code != ErrorCode::io) return true;
-  if (!silent_since_) silent_since_ = now;
-  return now - *silent_since_ > kSilenceLimit;
+  if (!since) since = now;
+  return now - *since > kSilenceLimit;
 }
 
 void MpsDaemon::failed(const Error& why, const MpsBudget& budget) {
@@ -227,15 +240,17 @@ bool MpsDaemon::stop_when_idle(const MpsBudget& budget) {
   Status holds = usable();
   if (holds) holds = reachable();
   if (holds) silent_since_.reset();
-  if (holds ? has_clients(budget) : !lost(holds.error(), Clock::now())) return false;
+  if (holds ? has_clients(budget) : !lost(holds.error(), Clock::now(), silent_since_)) return false;
   if (!holds) log_("warning", resource_ + ": " + words_of(holds.error()) + "; it is ended");
   stop(budget);
   return true;
 }
 
 void MpsDaemon::stop(const MpsBudget& budget) {
-  if (process_ && listener(program_, resource_, process_) == MpsListener::daemon && tell("quit", budget))
-    (void)process_.ends(kDaemonEndLimit);
+  if (process_)
+    if (const auto users = look_.users(kLookLimit);
+        users && listener(*users, process_) == MpsListener::daemon && tell("quit", budget))
+      (void)process_.ends(kDaemonEndLimit);
   process_.kill();
   if (child_ > 0 && !process_) MpsProcess::of(child_).kill();
   end_mps_daemons(program_, resource_);
@@ -246,6 +261,7 @@ void MpsDaemon::stop(const MpsBudget& budget) {
   told_.reset();
   telling_.reset();
   silent_since_.reset();
+  unseen_since_.reset();
   next_ = {};
   problem_ = "the MPS control daemon was stopped";
 }

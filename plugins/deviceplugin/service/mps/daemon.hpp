@@ -8,6 +8,7 @@
 #include <string>
 
 #include "deviceplugin/service/mps/command.hpp"
+#include "deviceplugin/service/mps/pipe/pipe_look.hpp"
 #include "deviceplugin/service/mps/process.hpp"
 #include "deviceplugin/service/mps/program.hpp"
 #include "deviceplugin/service/mps/settings.hpp"
@@ -31,8 +32,8 @@ class MpsDaemon {
   /// One step: starts it, asks whether it is there, tells it what it should know; what the budget leaves no time for
   /// goes on in the next one. Starting and stopping take seconds more when systemd or the daemon hangs.
   void tick(const MpsSettings& settings, const MpsBudget& budget);
-  /// Makes one that runs already this one's. @return false: there is none
-  bool take_over();
+  /// Makes one that runs already this one's. @return false: there is none. Errors: `timed_out`: a later call can tell
+  Result<bool> take_over();
   /// Ends it when it says that it has no clients, or can be of no use to any. @return false: it goes on
   bool stop_when_idle(const MpsBudget& budget);
 
@@ -44,7 +45,7 @@ class MpsDaemon {
   enum class State { stopped, starting, ready };
   Status usable();
   Status reachable();
-  bool lost(const Error& why, Clock::time_point now);
+  static bool lost(const Error& why, Clock::time_point now, std::optional<Clock::time_point>& since);
   Status answers(const MpsBudget& budget) const;
   Result<std::string> tell(const std::string& command, const MpsBudget& budget) const;
   Status tell_settings(const MpsSettings& settings, const MpsBudget& budget);
@@ -59,6 +60,7 @@ class MpsDaemon {
   MpsProgram program_;
   std::string resource_;
   Log log_;
+  PipeLook look_{program_.look, program_.pipe_folder(resource_)};
   State state_ = State::stopped;
   pid_t child_ = 0;     ///< to take note of its end; 0: systemd's, or an earlier process's
   MpsProcess process_;  ///< none: it is not known yet
@@ -68,6 +70,7 @@ class MpsDaemon {
   std::string problem_ = "the MPS control daemon has not been started yet";
   Clock::time_point next_;
   std::optional<Clock::time_point> silent_since_;
+  std::optional<Clock::time_point> unseen_since_;  ///< its folder could not be looked at
   std::chrono::milliseconds back_off_{0};
 };
 

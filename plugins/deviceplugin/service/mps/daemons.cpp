@@ -95,15 +95,26 @@ void MpsDaemons::take_over_unwanted(const std::map<std::string, MpsSettings>& wa
     if (!host_.exists(mps_root + "/" + name + "/pipe")) continue;
     if (budget.spent()) looked_for_others_ = false;  // the next turn goes on
     if (budget.spent()) return;
-    auto daemon = std::make_unique<MpsDaemon>(*program, name, log_);
-    if (!daemon->take_over()) {
-      end_mps_daemons(*program, name);  // what no client and no command finds any more
-      continue;
-    }
-    leaving_[name] = std::move(daemon);
+    if (!take_over_other(*program, name)) looked_for_others_ = false;
+    if (!leaving_.contains(name)) continue;
     const std::vector<std::string> gpus = lines_of(host_.read(mps_root + "/" + name + kGpusFile).value_or(""));
     exclusive_.insert(gpus.begin(), gpus.end());
   }
+}
+
+/// @return false: it cannot be told yet whether there is one
+bool MpsDaemons::take_over_other(const MpsProgram& program, const std::string& name) {
+  const auto [other, fresh] = others_.try_emplace(name);
+  if (fresh) other->second = std::make_unique<MpsDaemon>(program, name, log_);
+  if (!other->second) return true;
+  const auto taken_over = other->second->take_over();
+  if (!taken_over) return false;
+  std::unique_ptr<MpsDaemon> daemon = std::move(other->second);
+  if (*taken_over)
+    leaving_[name] = std::move(daemon);
+  else
+    end_mps_daemons(program, name);  // what no client and no command finds any more
+  return true;
 }
 
 void MpsDaemons::make_exclusive(const MpsSettings& settings) {

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "deviceplugin/config/settings.hpp"
-#include "deviceplugin/service/mps/aside_folders.hpp"
 #include "deviceplugin/service/mps/daemon.hpp"
+#include "deviceplugin/service/mps/pipe/aside_folders.hpp"
 
 namespace slipway::deviceplugin {
 
@@ -35,6 +35,7 @@ class MpsDaemons {
  private:
   void take_over_unwanted(const std::map<std::string, MpsSettings>& wanted, const std::string& driver_root,
                           const std::string& mps_root, const MpsBudget& budget);
+  bool take_over_other(const MpsProgram& program, const std::string& name);
   std::vector<std::string> in_turn(const std::map<std::string, MpsSettings>& wanted);
   void make_exclusive(const MpsSettings& settings);
   void record_gpus(const std::string& name, const MpsSettings& settings, const std::string& mps_root);
@@ -48,6 +49,7 @@ class MpsDaemons {
   std::map<std::string, std::unique_ptr<MpsDaemon>> leaving_;  ///< not wanted any more, with clients
   MpsDaemon::Clock::time_point next_leave_;
   bool looked_for_others_ = false;
+  std::map<std::string, std::unique_ptr<MpsDaemon>> others_;  ///< that it looks for; none: it is done with that one
   std::string first_;                                         ///< of the next turn
   std::map<std::string, std::vector<std::string>> recorded_;  ///< GPUs of a resource's daemon, for the next process
   std::set<std::pair<std::string, std::string>> gpus_;        ///< resource and UUID

@@ -2,23 +2,16 @@
 #include "deviceplugin/service/mps/process.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <thread>
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
@@ -26,9 +19,6 @@
 namespace slipway::deviceplugin {
 namespace {
 
-constexpr const char* kLock = "control_lock";
-// Commands of root go to the first where it is there (drivers since 535), else to the second, as do clients.
-constexpr std::array kSockets{"control_privileged", "control"};
 constexpr std::chrono::milliseconds kGoneStep{20};
 
 std::string proc(pid_t pid) { return "/proc/" + std::to_string(pid); }
@@ -93,25 +83,6 @@ Stat stat_of(pid_t pid) {
   return stat;
 }
 
-/// Who listens at that name; 0: nobody, or nobody of this namespace of processes; -1: it is no such socket.
-pid_t listener_at(const std::string& path) {
-  const Fd place(::open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
-  if (!place) return errno == ENOENT ? 0 : -1;
-  struct stat info {};
-  if (::fstat(place.get(), &info) != 0 || !S_ISSOCK(info.st_mode)) return -1;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  (void)std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", place.get());
-  const Fd connection(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!connection) return 0;
-  if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return errno == EPROTOTYPE ? -1 : 0;
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -1;
-  return peer.pid > 0 ? peer.pid : -1;
-}
-
 bool has_environment(pid_t pid, const std::string& variable) {
   std::ifstream in(proc(pid) + "/environ");
   for (std::string each; std::getline(in, each, '\0');)
@@ -149,34 +120,19 @@ void MpsProcess::kill() const {
   if (alive()) ::kill(::getsid(pid_) == pid_ ? -pid_ : pid_, SIGKILL);
 }
 
-MpsProcess lock_holder(const MpsProgram& program, const std::string& resource) {
-  // What has the name may be a pipe, which waits for who opens it, or a link.
-  const Fd place(::open((program.pipe_folder(resource) + "/" + kLock).c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
-  struct stat info {};
-  if (!place || ::fstat(place.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  const Fd file(
-      ::open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (!file || ::fcntl(file.get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return {};
-  return verified(program, lock.l_pid);
-}
-
-MpsListener listener(const MpsProgram& program, const std::string& resource, const MpsProcess& daemon) {
+MpsListener listener(const PipeUsers& users, const MpsProcess& daemon) {
   MpsListener found = MpsListener::nobody;
-  for (const char* const name : kSockets) {
-    const pid_t pid = listener_at(program.pipe_folder(resource) + "/" + name);
+  for (const pid_t pid : users.listeners) {
     if (pid != 0 && pid != daemon.pid()) return MpsListener::other;
     if (pid != 0) found = MpsListener::daemon;
   }
   return daemon.alive() ? found : MpsListener::nobody;
 }
 
-MpsProcess find_daemon(const MpsProgram& program, const std::string& resource) {
-  if (MpsProcess holder = lock_holder(program, resource)) return holder;
-  for (const char* const name : kSockets)
-    if (MpsProcess peer = verified(program, listener_at(program.pipe_folder(resource) + "/" + name))) return peer;
+MpsProcess find_daemon(const MpsProgram& program, const PipeUsers& users) {
+  if (MpsProcess holder = verified(program, users.lock)) return holder;
+  for (const pid_t pid : users.listeners)
+    if (MpsProcess peer = verified(program, pid)) return peer;
   return {};
 }
 

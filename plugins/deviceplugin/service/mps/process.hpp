@@ -12,6 +12,7 @@
 
 #include <slipway/root_dir.hpp>
 
+#include "deviceplugin/service/mps/pipe/pipe_users.hpp"
 #include "deviceplugin/service/mps/program.hpp"
 
 namespace slipway::deviceplugin {
@@ -35,16 +36,13 @@ class MpsProcess {
   Fd handle_;                       ///< none before Linux 5.3
 };
 
-/// The one that holds the lock of the pipe folder.
-MpsProcess lock_holder(const MpsProgram& program, const std::string& resource);
-
 enum class MpsListener { nobody, daemon, other };
 /// Who listens at the sockets of the pipe folder, where clients and commands connect. other: at one of them at least
 /// it is not that process, or what has the name is no such socket.
-MpsListener listener(const MpsProgram& program, const std::string& resource, const MpsProcess& daemon);
+MpsListener listener(const PipeUsers& users, const MpsProcess& daemon);
 
 /// The one that holds the lock, else the one that listens at a socket.
-MpsProcess find_daemon(const MpsProgram& program, const std::string& resource);
+MpsProcess find_daemon(const MpsProgram& program, const PipeUsers& users);
 
 /// All that were started for that pipe folder, whatever is left in it: by their environment.
 std::vector<MpsProcess> daemons_of(const MpsProgram& program, const std::string& resource);

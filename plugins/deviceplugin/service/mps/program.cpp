@@ -16,6 +16,7 @@
 #include <slipway/trusted_owner.hpp>
 
 #include "deviceplugin/service/mps/command.hpp"
+#include "deviceplugin/service/mps/pipe/aside_folders.hpp"
 #include "deviceplugin/service/mps/process.hpp"
 #include "deviceplugin/service/mps/systemd.hpp"
 
@@ -100,6 +101,7 @@ Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_
   MpsProgram program;
   const std::string root = host.root_folder() == "/" ? "" : host.root_folder();
   program.root = root + mps_root;
+  program.look = emptying_program();
   program.live = host.live();
   const char* const named = std::getenv("SLIPWAY_MPS_CONTROL");
   if (named != nullptr && *named != '\0') {

@@ -18,10 +18,12 @@ struct MpsProgram {
   std::string path;       ///< nvidia-cuda-mps-control
   std::string libraries;  ///< LD_LIBRARY_PATH for a driver that is not at /; else empty
   std::string root;       ///< mpsRoot, as this process sees it
+  std::string look;       ///< deviceplugin-empty, which looks into pipe folders
   bool live = true;       ///< the daemon gets a /dev/shm of its own; false: it is told nothing of that (simulated)
 
-  std::string pipe_folder(const std::string& resource) const { return root + "/" + resource + "/pipe"; }
-  std::string log_folder(const std::string& resource) const { return root + "/" + resource + "/log"; }
+  std::string folder(const std::string& resource) const { return root + "/" + resource; }
+  std::string pipe_folder(const std::string& resource) const { return folder(resource) + "/pipe"; }
+  std::string log_folder(const std::string& resource) const { return folder(resource) + "/log"; }
   std::string shm_folder() const { return root + "/shm"; }
 };
 
@@ -29,7 +31,8 @@ struct MpsProgram {
 /// as root, `denied` somebody else could exchange what the variable names.
 Result<MpsProgram> find_mps_program(const Host& host, const std::string& driver_root, const std::string& mps_root);
 
-/// Makes the folders, with a tmpfs for shared memory where that is possible and none is there. Errors: system errors.
+/// Makes the folders, with a tmpfs for shared memory where that is possible and none is there. Not where pods may have
+/// the pipe folder already: they could hold up who labels it. Errors: system errors.
 Status make_mps_folders(const MpsProgram& program, const std::string& resource);
 
 /// Starts the daemon, in an empty folder, so that it outlives this process and its supervisor: as a unit of its own in

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <initializer_list>
 
 namespace slipway::deviceplugin {
@@ -41,14 +42,16 @@ constexpr std::array kShutInNewest{"ProtectClock=yes", "ProtectHostname=yes", "P
                                    "RestrictSUIDSGID=yes"};
 
 // Its program runs code that it writes (CUDA), and its clients' /tmp and sockets without a file may be in use.
-constexpr std::array kOfDaemon{"TimeoutStopSec=10",
+// Whoever may speak with systemd, an engine or slipway's services needs no other power.
+constexpr std::array kOfDaemon{"InaccessiblePaths=-/run/systemd/private -/run/dbus -/run/slipway",
+                               "InaccessiblePaths=-/run/containerd/containerd.sock -/run/docker.sock "
+                               "-/run/crio/crio.sock -/run/podman/podman.sock -/run/k3s/containerd/containerd.sock",
+                               "TimeoutStopSec=10",
                                "TasksMax=4096",  // servers have threads for each client, 48 at most
                                "MemoryMax=8G"};  // servers map much more than they use
 
 // A pod that goes on filling its folder keeps it from coming to an end by itself.
-constexpr std::array kOfEmptying{"RuntimeMaxSec=300",
-                                 "TimeoutStopSec=10",
-                                 "TasksMax=4",
+constexpr std::array kOfEmptying{"TasksMax=4",
                                  "MemoryMax=64M",
                                  "Nice=19",
                                  "IOSchedulingClass=idle",
@@ -71,6 +74,12 @@ std::string quoted(const std::string& path) {
     text += each;
   }
   return "\"" + text + "\"";
+}
+
+/// systemd puts a variable for `$X` in all words of a command but the program's own.
+std::string argument_word(std::string text) {
+  for (std::size_t at = 0; (at = text.find('$', at)) != std::string::npos; at += 2) text.insert(at, 1, '$');
+  return text;
 }
 
 bool any_below(const std::vector<std::string>& paths, std::initializer_list<const char*> folders) {
@@ -118,24 +127,25 @@ TransientUnit daemon_unit(const MpsUnit& unit) {
   return made;
 }
 
-TransientUnit emptying_unit(const std::string& program, const std::vector<std::string>& folders) {
-  TransientUnit made{.name = "slipway-mps-aside.service",
-                     .description = "slipway: empties folders that pods left to MPS",
+TransientUnit emptying_unit(const std::string& program, const std::string& folder) {
+  const std::filesystem::path path(folder);
+  TransientUnit made{.name = "slipway-mps-aside-" + path.parent_path().filename().string() + "-" +
+                             path.filename().string().substr(1) + ".service",
+                     .description = "slipway: empties a folder that pods left to MPS",
                      .environment = {},
-                     .argv = {program},
+                     .argv = {program, folder},
                      .properties = {},
                      .newest = {}};
   append(made.properties, kShutIn);
   append(made.properties, kOfEmptying);
   append(made.newest, kShutInNewest);
   append(made.newest, kOfEmptyingNewest);
-  made.argv.insert(made.argv.end(), folders.begin(), folders.end());
+  made.properties.push_back("RuntimeMaxSec=" + std::to_string(kEmptyingLimit.count()));
+  made.properties.push_back("TimeoutStopSec=" + std::to_string(kEmptyingStopLimit.count()));
   made.properties.push_back(std::string("CapabilityBoundingSet=") + kEmptyingCapabilities);
   made.properties.push_back(home_line(made.argv));
   if (!any_below(made.argv, {"/tmp/", "/var/tmp/"})) made.properties.emplace_back("PrivateTmp=yes");
-  std::string writes;
-  for (const std::string& folder : folders) writes += (writes.empty() ? "" : " ") + quoted("-" + folder);
-  made.properties.push_back("ReadWritePaths=" + writes);
+  made.properties.push_back("ReadWritePaths=" + quoted(folder));
   return made;
 }
 
@@ -152,7 +162,7 @@ std::vector<std::string> systemd_run_words(const TransientUnit& unit, bool newes
     for (const std::string& each : unit.newest) words.push_back("--property=" + each);
   for (const std::string& each : unit.environment) words.push_back("--setenv=" + each);
   words.emplace_back("--");
-  words.insert(words.end(), unit.argv.begin(), unit.argv.end());
+  for (const std::string& each : unit.argv) words.push_back(words.back() == "--" ? each : argument_word(each));
   return words;
 }
 

@@ -2,6 +2,7 @@
 // plugins/deviceplugin/service/mps/unit.hpp - the systemd units that MPS needs, and what each may do, and no more.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,16 @@ struct MpsUnit {
 };
 TransientUnit daemon_unit(const MpsUnit& unit);
 
-/// Empties folders that pods left, which takes power over files of others: it may write to those folders and nowhere
-/// else, and has a limit of time. @param program  deviceplugin-empty
-TransientUnit emptying_unit(const std::string& program, const std::vector<std::string>& folders);
+/// Empties a folder that was moved aside with what pods left in it, which takes power over files of others: it may
+/// write to that folder and nowhere else, and has a limit of time. Each folder has a unit of its own: a process that
+/// the kernel holds in one of them keeps its unit, and no other one.
+/// @param program  deviceplugin-empty
+/// @param folder   MPSROOT/nvidia.com/.gpu.aside-0: of slipway-mps-aside-nvidia.com-gpu.aside-0.service
+TransientUnit emptying_unit(const std::string& program, const std::string& folder);
+
+/// The longest that such a unit goes on, unless the kernel holds its process.
+inline constexpr std::chrono::seconds kEmptyingLimit{300};
+inline constexpr std::chrono::seconds kEmptyingStopLimit{10};
 
 /// What lets a daemon open the devices whose numbers the kernel has given by now.
 std::vector<std::string> device_properties();

@@ -124,6 +124,21 @@ TEST(Config, TheEnvironmentOfNvidiasFlagsWinsOverTheFile) {
   EXPECT_THAT(wrong.error().where, HasSubstr("GDS_ENABLED"));
 }
 
+// A relative one made folders wherever the service ran, and a line break ended the line of a unit.
+TEST(Config, MpsRootIsAPathThatAUnitCanName) {
+  EXPECT_EQ(settings_of("flags: {mpsRoot: /srv/m p$s}")->mps_root, "/srv/m p$s");
+  for (const char* wrong : {"mps", "\"\"", "\"/srv/\\nX=1\"", "\"/srv/\\x7f\"", "/srv/../etc", "/srv/.."}) {
+    const Error error = error_of(std::string("flags:\n  mpsRoot: ") + wrong + "\n");
+    EXPECT_EQ(error.where, "config.yaml:2:12") << wrong;
+    EXPECT_THAT(error.next, HasSubstr("/run/nvidia/mps")) << wrong;
+  }
+  Settings settings;
+  const auto relative = take_environment(
+      [](const char* name) { return std::string_view(name) == "MPS_ROOT" ? "run/mps" : nullptr; }, settings);
+  ASSERT_FALSE(relative);
+  EXPECT_THAT(relative.error().where, HasSubstr("MPS_ROOT"));
+}
+
 constexpr const char* kConfigMap = R"(apiVersion: v1
 kind: ConfigMap
 metadata: {name: device-plugin-config}

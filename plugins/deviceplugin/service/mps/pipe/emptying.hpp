@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/service/mps/emptying.hpp - empties folders that pods write to, while they may still do so.
+// plugins/deviceplugin/service/mps/pipe/emptying.hpp - empties folders that pods write to, while they may still do so.
 //
 // No link is followed and no mount entered. However deep folders go, and however much is in them, the memory and the
 // descriptors that are used stay the same: folders in folders are moved up, so that nothing nests deeper than two.
@@ -24,8 +24,12 @@ enum class Emptied {
 /// @param most  steps, each of which removes, moves or passes over one name
 Emptied empty_folder(const Fd& folder, std::size_t most);
 
-/// Empties all of them in turns, so that a pod that goes on filling one keeps no other one full. What is stuck is left.
-/// Ends when none is left to be emptied: in such a folder, not before the pod does.
-void empty_folders(std::vector<std::string> paths, std::size_t steps_of_a_turn = 10'000);
+/// Empties a folder that was moved aside (pipe_folder.hpp), and marks it when nothing is left. Ends when there is
+/// nothing more to do: with a pod that goes on filling the folder, not before the pod does, and while a pod has the
+/// kernel hold what is in it, not at all.
+void empty_aside(const std::string& path);
+
+/// Marked: it can be removed without waiting for anybody, since nobody is at work in it any more.
+bool emptied_aside(const std::string& path);
 
 }  // namespace slipway::deviceplugin

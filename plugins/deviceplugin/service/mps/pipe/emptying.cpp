@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/service/mps/emptying.hpp"
+#include "deviceplugin/service/mps/pipe/emptying.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -17,6 +17,9 @@
 namespace slipway::deviceplugin {
 namespace {
 
+constexpr std::size_t kStepsOfATurn = 100'000;
+// The mode of a folder aside that is empty. Who looks whether it is takes its lock, which a removal that waits has.
+constexpr mode_t kMarked = 0;
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 struct CloseFolder {
@@ -117,12 +120,16 @@ Fd open_folder(const std::string& path) { return Fd(::open(path.c_str(), kFolder
 
 Emptied empty_folder(const Fd& folder, std::size_t most) { return Emptying(folder.get(), most).run(); }
 
-void empty_folders(std::vector<std::string> paths, std::size_t steps_of_a_turn) {
-  while (!paths.empty())
-    std::erase_if(paths, [steps_of_a_turn](const std::string& path) {
-      const Fd folder = open_folder(path);
-      return !folder || empty_folder(folder, steps_of_a_turn) != Emptied::some;
-    });
+void empty_aside(const std::string& path) {
+  const Fd folder = open_folder(path);
+  Emptied done = folder ? Emptied::some : Emptied::stuck;
+  while (done == Emptied::some) done = empty_folder(folder, kStepsOfATurn);
+  if (done == Emptied::all) (void)::fchmod(folder.get(), kMarked);
+}
+
+bool emptied_aside(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && (info.st_mode & 07777U) == kMarked;
 }
 
 }  // namespace slipway::deviceplugin

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/service/mps/pipe/aside_folders.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include <unistd.h>
+
+#include "deviceplugin/service/mps/command.hpp"
+#include "deviceplugin/service/mps/pipe/emptying.hpp"
+#include "deviceplugin/service/mps/pipe/pipe_folder.hpp"
+#include "deviceplugin/service/mps/systemd.hpp"
+
+namespace slipway::deviceplugin {
+namespace {
+
+constexpr std::chrono::seconds kLookAsideEvery{5};
+constexpr std::chrono::seconds kEmptyEvery{60};
+constexpr int kMostStartsAtOnce = 16;
+// Until then the one process that empties it has its time.
+constexpr std::chrono::seconds kLasting = kEmptyingLimit + kEmptyingStopLimit + kLookAsideEvery;
+
+}  // namespace
+
+/// By the name that the service was started with: in a portable folder the program that runs is the loader's.
+std::string emptying_program() {
+  const std::string own = program_invocation_name;
+  return own.substr(0, own.rfind('/') + 1) + "deviceplugin-empty";
+}
+
+std::vector<std::string> resources_below(const Host& host, const std::string& mps_root) {
+  std::vector<std::string> resources;
+  const auto domains = host.list(mps_root).value_or({});
+  for (const std::string& domain : domains) {
+    if (domain == "shm") continue;
+    const auto names = host.list(mps_root + "/" + domain).value_or({});
+    for (const std::string& name : names)
+      if (!is_aside(name)) resources.push_back(domain + "/" + name);
+  }
+  return resources;
+}
+
+AsideFolders::~AsideFolders() {
+  for (const auto& [path, folder] : folders_) {
+    if (folder.child == 0) continue;
+    ::kill(folder.child, SIGKILL);
+    (void)child_ended(folder.child, {});  // the kernel may hold it
+  }
+}
+
+void AsideFolders::tick(const std::string& mps_root, Clock::time_point now) {
+  if (now < next_look_) return;
+  next_look_ = now + kLookAsideEvery;
+  const std::vector<std::string> present = found(mps_root);
+  forget_gone(present);
+  int starts = 0;
+  bool starting = true;
+  for (const std::string& path : present) {
+    Folder& folder = folders_.try_emplace(path, Folder{.since = now, .next_try = now}).first->second;
+    if (removed(path, folder)) {
+      folders_.erase(path);
+      continue;
+    }
+    if (folder.child > 0 && child_ended(folder.child, {})) folder.child = 0;
+    if (folder.child > 0 || now < folder.next_try || !starting || starts == kMostStartsAtOnce) continue;
+    ++starts;
+    starting = start_emptying(path, folder, now);
+  }
+  tell_lasting(now);
+}
+
+std::vector<std::string> AsideFolders::found(const std::string& mps_root) const {
+  const std::string root = host_.root_folder() == "/" ? "" : host_.root_folder();
+  std::vector<std::string> folders;
+  const auto domains = host_.list(mps_root).value_or({});
+  for (const std::string& domain : domains) {
+    if (domain == "shm") continue;
+    const auto names = host_.list(mps_root + "/" + domain).value_or({});
+    for (const std::string& name : names)
+      if (is_aside(name)) folders.push_back(root + mps_root + "/" + domain + "/" + name);
+  }
+  return folders;
+}
+
+/// Another mpsRoot is in force, or an administrator removed them.
+void AsideFolders::forget_gone(const std::vector<std::string>& present) {
+  std::erase_if(folders_, [&](auto& each) {
+    return std::ranges::find(present, each.first) == present.end() &&
+           (each.second.child == 0 || child_ended(each.second.child, {}));
+  });
+}
+
+/// A process that waits while it removes something in the folder has the folder's lock, and whoever removes the folder
+/// then waits with the lock of the folder above. Where there is the mark, none does.
+bool AsideFolders::removed(const std::string& path, const Folder& folder) {
+  if (!emptied_aside(path) || ::rmdir(path.c_str()) != 0) return false;
+  if (folder.child > 0) (void)child_ended(folder.child, std::chrono::seconds(1));  // the mark is the last that it does
+  if (folder.told) log_("info", "removed " + path + ", which pods had left");
+  return true;
+}
+
+bool AsideFolders::start_emptying(const std::string& path, Folder& folder, Clock::time_point now) {
+  folder.next_try = now + kEmptyEvery;
+  const Status started = start(path, folder);
+  const std::string problem = started.ok() ? "" : started.error().what;
+  if (problem != problem_ && !started.ok()) log_("warning", problem);
+  problem_ = problem;
+  return started.ok();
+}
+
+Status AsideFolders::start(const std::string& path, Folder& folder) {
+  if (host_.live() && systemd_runs()) {
+    const Status started = start_unit(emptying_unit(program_, path));
+    // "Unit … was already loaded": the one that was started before goes on. tell_lasting() says so when it lasts.
+    if (!started && started.error().what.find("already") == std::string::npos) return started;
+    return {};
+  }
+  SLIPWAY_TRY(pid, start_command({program_, path}, {}, -1, -1));
+  folder.child = pid;
+  return {};
+}
+
+void AsideFolders::tell_lasting(Clock::time_point now) {
+  for (auto& [path, folder] : folders_) {
+    if (folder.told || now - folder.since <= kLasting) continue;
+    folder.told = true;
+    log_("warning", path +
+                        " cannot be removed: pods go on writing to what they left there, or have the kernel hold it "
+                        "(end the pods that used MPS before its daemon was last started: it is removed then, as by a "
+                        "reboot)");
+  }
+}
+
+}  // namespace slipway::deviceplugin

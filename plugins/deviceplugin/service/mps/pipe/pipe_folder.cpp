@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviceplugin/service/mps/pipe/pipe_folder.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace slipway::deviceplugin {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kAside = ".aside-";
+// A folder stays aside until the pods end that go on filling it, or lock what is in it. They may be one pod: it gets at
+// the folders that came later when other pods hand it theirs.
+constexpr int kMostAside = 64;
+
+/// Files only, and by another name for each: to move them would wait for other moves in that file system, and pods make
+/// some.
+void take_files_along(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  fs::create_directories(to, failed);
+  for (fs::directory_iterator each(from, failed), end; !failed && each != end; each.increment(failed)) {
+    std::error_code ignored;
+    if (each->symlink_status(ignored).type() == fs::file_type::regular)
+      fs::create_hard_link(each->path(), to / each->path().filename(), ignored);
+  }
+}
+
+}  // namespace
+
+std::string aside_name(const std::string& folder, int number) {
+  const fs::path path(folder);
+  return (path.parent_path() / ("." + path.filename().string() + kAside + std::to_string(number))).string();
+}
+
+bool is_aside(const std::string& name) { return name.starts_with('.') && name.find(kAside) != std::string::npos; }
+
+Status renew_resource_folder(const std::string& folder) {
+  for (int i = 0; i < kMostAside; ++i) {
+    const std::string aside = aside_name(folder, i);
+    struct stat info {};
+    if (::lstat(aside.c_str(), &info) == 0) continue;  // rename(2) would wait for who works in it
+    if (::rename(folder.c_str(), aside.c_str()) != 0) {
+      if (errno == ENOENT) return {};
+      return system_error("move aside", folder, errno);
+    }
+    take_files_along(aside, folder);
+    take_files_along(aside + "/log", folder + "/log");
+    return {};
+  }
+  Error error = system_error("move aside", folder, EEXIST);
+  error.next = "end the pods that used MPS: what they left is removed then, and MPS goes on";
+  return error;
+}
+
+}  // namespace slipway::deviceplugin
