@@ -12,8 +12,8 @@ namespace slipway {
 /// For one thread. To try a password that was not right before costs up to a quarter of a second, in which nobody else
 /// is answered. So tries are rationed by the time that they took: a quarter of it for peers that were wrong lately,
 /// however many they are, a quarter for all others, an eighth for one peer. Whoever guesses keeps nobody out who comes
-/// from another address (those of a link, fe80::/10, are one here), and nobody whose password was right once. There is no
-/// ration of a name: with it, whoever knows a name would keep its owner out.
+/// from another address (those of a link, fe80::/10, are one here), and nobody whose password was right once. There is
+/// no ration of a name: with it, whoever knows a name would keep its owner out.
 class BasicAuth {
  public:
   using Clock = std::chrono::steady_clock;
