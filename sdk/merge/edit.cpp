@@ -316,9 +316,10 @@ Result<std::string> undo_keys(const std::string& bytes, const std::string& forma
   std::string result = bytes;
   SLIPWAY_TRY(first, file.read(result));
   Json document = first->value();
-  for (auto record = records.rbegin(); record != records.rend(); ++record) {
-    if (!record->contains("edit") || !holds(document, (*record)["key"], (*record)["ours"])) continue;
-    SLIPWAY_TRY(next, undo_one(file, result, document, *record));
+  for (std::size_t left = records.size(); left > 0; --left) {
+    const KeyRecord& record = records[left - 1];
+    if (!record.contains("edit") || !holds(document, record["key"], record["ours"])) continue;
+    SLIPWAY_TRY(next, undo_one(file, result, document, record));
     SLIPWAY_TRY(read, file.read(next));
     result = next;
     document = read->value();
