@@ -80,12 +80,12 @@ TEST(LogFormat, AsJsonHasErrorsOfComponentsWhole) {
 
 TEST(LogFormat, AsJsonHasMistakesOfTheCommandLine) {
   const ScratchHost host;
-  const Ran ran = host.slipway({"apply", "--log-format", "json", "--dry-run"});
+  const Ran ran = host.slipway({"apply", "--log-format", "json", "--deep"});
   EXPECT_EQ(ran.code, 64);
   const auto all = events(ran.err);
   ASSERT_EQ(all.size(), 1U) << ran.err;
   EXPECT_EQ(all[0]["level"], "error");
-  EXPECT_THAT(all[0].value("message", ""), HasSubstr("--dry-run"));
+  EXPECT_THAT(all[0].value("message", ""), HasSubstr("--deep"));
 }
 
 TEST(LogFormat, ThatIsUnknownOrHasNoEffectIsRefused) {
