@@ -40,6 +40,16 @@ std::string text_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// What systemd makes of a unit that it is asked for, as a file.
+std::string unit_file_text(const deviceplugin::TransientUnit& unit) {
+  std::string text = "[Service]\nExecStart=";
+  for (const std::string& word : unit.argv) text += word + " ";
+  text += "\n";
+  for (const auto* lines : {&unit.properties, &unit.newest})
+    for (const std::string& line : *lines) text += line + "\n";
+  return text;
+}
+
 /// slipway's own components with a service, applied to an image.
 class OwnUnits : public ::testing::Test {
  protected:

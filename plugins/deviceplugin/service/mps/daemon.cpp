@@ -213,7 +213,9 @@ bool MpsDaemon::lost(const Error& why, Clock::time_point now, std::optional<Cloc
 
 void MpsDaemon::failed(const Error& why, const MpsBudget& budget) {
   const std::string words = words_of(why);
-  if (problem_ != words) log_("warning", resource_ + ": " + words + "; it is started again");
+  if (problem_ != words)
+    log_("warning", resource_ + ": " + words +
+                        "; it is started again, and containers that run now reach it once they are started anew");
   stop(budget);
   problem_ = words;
   back_off_ = std::min(std::max(2 * back_off_, kFirstDaemonBackOff), kLongestDaemonBackOff);

@@ -166,15 +166,4 @@ std::vector<std::string> systemd_run_words(const TransientUnit& unit, bool newes
   return words;
 }
 
-std::string unit_file_text(const TransientUnit& unit) {
-  std::string text = "[Unit]\nDescription=" + unit.description + "\n\n[Service]\n";
-  for (const std::string& each : unit.environment) text += "Environment=" + quoted(each) + "\n";
-  text += "ExecStart=";
-  for (std::size_t i = 0; i < unit.argv.size(); ++i) text += (i == 0 ? "" : " ") + unit.argv[i];
-  text += std::string("\nSlice=") + kSlice + "\n";
-  for (const auto* list : {&unit.properties, &unit.newest})
-    for (const std::string& each : *list) text += each + "\n";
-  return text;
-}
-
 }  // namespace slipway::deviceplugin

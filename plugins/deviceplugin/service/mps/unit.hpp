@@ -52,7 +52,4 @@ std::vector<std::string> device_properties();
 /// The words that have systemd run it.
 std::vector<std::string> systemd_run_words(const TransientUnit& unit, bool newest = true);
 
-/// The same as the text of a unit file: for `systemd-analyze security`.
-std::string unit_file_text(const TransientUnit& unit);
-
 }  // namespace slipway::deviceplugin

@@ -21,6 +21,20 @@ constexpr int kMostStartsAtOnce = 16;
 // Until then the one process that empties it has its time.
 constexpr std::chrono::seconds kLasting = kEmptyingLimit + kEmptyingStopLimit + kLookAsideEvery;
 
+/// "nvidia.com/gpu" and "nvidia.com/.gpu.aside-0". What pods make in the shared memory is none.
+std::vector<std::string> names_below(const Host& host, const std::string& mps_root) {
+  std::vector<std::string> all;
+  const auto domains = host.list(mps_root).value_or({});
+  for (const std::string& domain : domains) {
+    if (domain == "shm") continue;
+    const auto names = host.list(mps_root + "/" + domain).value_or({});
+    for (const std::string& name : names) all.push_back(domain + "/" + name);
+  }
+  return all;
+}
+
+bool is_aside_path(const std::string& path) { return is_aside(path.substr(path.rfind('/') + 1)); }
+
 }  // namespace
 
 /// By the name that the service was started with: in a portable folder the program that runs is the loader's.
@@ -30,14 +44,8 @@ std::string emptying_program() {
 }
 
 std::vector<std::string> resources_below(const Host& host, const std::string& mps_root) {
-  std::vector<std::string> resources;
-  const auto domains = host.list(mps_root).value_or({});
-  for (const std::string& domain : domains) {
-    if (domain == "shm") continue;
-    const auto names = host.list(mps_root + "/" + domain).value_or({});
-    for (const std::string& name : names)
-      if (!is_aside(name)) resources.push_back(domain + "/" + name);
-  }
+  std::vector<std::string> resources = names_below(host, mps_root);
+  std::erase_if(resources, is_aside_path);
   return resources;
 }
 
@@ -73,13 +81,9 @@ void AsideFolders::tick(const std::string& mps_root, Clock::time_point now) {
 std::vector<std::string> AsideFolders::found(const std::string& mps_root) const {
   const std::string root = host_.root_folder() == "/" ? "" : host_.root_folder();
   std::vector<std::string> folders;
-  const auto domains = host_.list(mps_root).value_or({});
-  for (const std::string& domain : domains) {
-    if (domain == "shm") continue;
-    const auto names = host_.list(mps_root + "/" + domain).value_or({});
-    for (const std::string& name : names)
-      if (is_aside(name)) folders.push_back(root + mps_root + "/" + domain + "/" + name);
-  }
+  const auto names = names_below(host_, mps_root);
+  for (const std::string& name : names)
+    if (is_aside_path(name)) folders.push_back(root + mps_root + "/" + name);
   return folders;
 }
 

@@ -13,7 +13,7 @@
 
 namespace slipway::deviceplugin {
 
-/// "nvidia.com/gpu" for each folder of a resource below mpsRoot. What pods make in the shared memory there is none.
+/// "nvidia.com/gpu" for each folder of a resource below mpsRoot.
 std::vector<std::string> resources_below(const Host& host, const std::string& mps_root);
 
 /// deviceplugin-empty, beside the service's program.
