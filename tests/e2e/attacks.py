@@ -57,8 +57,8 @@ class Nobody:
     @contextlib.contextmanager
     def holding_a_lock(self, path):
         """flock(2) on whatever may be opened."""
-        process = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "flock", "-x", path,
-                                    "sh", "-c", "echo held; exec sleep 600"], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "flock", "--no-fork", "-x",
+                                    path, "sh", "-c", "echo held; exec sleep 600"], stdout=subprocess.PIPE, text=True)
         try:
             yield process.stdout.readline().strip() == "held"
         finally:
