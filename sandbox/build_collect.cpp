@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <filesystem>
-#include <sstream>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <slipway/root_dir.hpp>
+#include <slipway/text.hpp>
 
 #include "core/host/files.hpp"
 #include "core/host/module_info.hpp"
@@ -126,8 +126,7 @@ class Collector {
       const auto text = read_regular(tree, path, kMostOfConfig);
       if (!text && text.error().code != ErrorCode::not_found) return text.error();
       if (!text) continue;
-      std::istringstream lines(*text);
-      for (std::string line; std::getline(lines, line);)
+      for (const std::string& line : lines_of(*text))
         if (line.starts_with(kOption)) return line.substr(kOption.size(), line.rfind('"') - kOption.size());
     }
     return std::string("sha256");

@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <slipway/local_host.hpp>
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 
 #include "driver/build/description.hpp"
 #include "driver/build/inputs.hpp"
@@ -48,8 +48,7 @@ std::string on_one_line(std::string text) {
 // The compiler's own line, out of the lines around it that build.run shows; else the whole sentence.
 std::string first_error(const Error& error) {
   for (const auto& [label, text] : error.details) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string& line : lines_of(text))
       if (line.find("error: ") != std::string::npos) return line;
   }
   return error.what;

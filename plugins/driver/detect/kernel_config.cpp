@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <openssl/sha.h>
 
+#include <slipway/text.hpp>
+
 #include "driver/detect/module_info.hpp"
 
 namespace slipway::driver {
@@ -98,11 +100,7 @@ std::string kernel_vermagic(const Host& host, const std::string& release) {
   const auto bytes = path.empty() ? Result<std::string>(std::string()) : host.read(path, kKernelModuleLimit);
   const auto info = bytes ? read_module_info(*bytes) : Result<ModuleInfo>(bytes.error());
   if (!info || !info->contains("vermagic")) return {};
-  return trimmed(info->find("vermagic")->second);
-}
-
-std::string trimmed(std::string_view vermagic) {
-  return std::string{vermagic.substr(0, vermagic.find_last_not_of(' ') + 1)};
+  return std::string(trimmed(info->find("vermagic")->second));
 }
 
 bool has_nouveau_module(const Host& host, const std::string& release) {
