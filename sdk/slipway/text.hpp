@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/slipway/text.hpp - short texts: trimmed, taken apart and joined, and the known word that a mistyped one was
-// probably meant to be.
+// sdk/slipway/text.hpp - short texts: trimmed, taken apart and joined, as base64, and the known word that a mistyped
+// one was probably meant to be.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,12 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 
 /// "a, b and 3 more": at most so many by name.
 std::string first_few(const std::vector<std::string>& words, std::size_t most);
+
+/// RFC 4648, section 4, with padding.
+std::string base64_encoded(std::string_view bytes);
+
+/// The bytes, with or without padding in the text; nothing when it is no base64. Bits that fill no byte are left out.
+std::optional<std::string> base64_decoded(std::string_view text);
 
 /// How many insertions, deletions, changes of a character and swaps of neighbours lead from one word to the other,
 /// letter case aside. Words of more than 100 bytes that differ count as different in all of them.

@@ -95,6 +95,28 @@ TEST(FirstFew, CountsTheOthers) {
   EXPECT_EQ(first_few({}, 2), "");
 }
 
+TEST(Base64, IsReadWithAndWithoutPadding) {
+  EXPECT_EQ(base64_encoded("slipway:geheim"), "c2xpcHdheTpnZWhlaW0=");
+  EXPECT_EQ(base64_decoded("c2xpcHdheTpnZWhlaW0="), "slipway:geheim");
+  EXPECT_EQ(base64_decoded("c2xpcHdheTpnZWhlaW0"), "slipway:geheim");
+  EXPECT_EQ(base64_decoded(""), "");
+}
+
+TEST(Base64, TakesNothingElse) {
+  for (const char* text : {"!!!!", "c2x=pcHd", "A===", " c2xp", "c2xp\n", "c2-_"})
+    EXPECT_FALSE(base64_decoded(text)) << text;
+}
+
+TEST(Base64, GoesBothWays) {
+  std::mt19937 random(5);
+  for (std::size_t size = 0; size < 300; ++size) {
+    std::string bytes(size, '\0');
+    for (char& c : bytes) c = static_cast<char>(random() & 0xffU);
+    EXPECT_EQ(base64_encoded(bytes).size(), (size + 2) / 3 * 4);
+    EXPECT_EQ(base64_decoded(base64_encoded(bytes)), bytes);
+  }
+}
+
 TEST(EditDistance, CountsASwapOfNeighboursOnceAndLetterCaseNotAtAll) {
   EXPECT_EQ(edit_distance("version", "versoin"), 1U);
   EXPECT_EQ(edit_distance("version", "VERSION"), 0U);
