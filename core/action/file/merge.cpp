@@ -8,12 +8,12 @@
 
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
 #include <slipway/merge/edit.hpp>
 #include <slipway/text.hpp>
 
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/host/digest.hpp"
 
 namespace slipway::core {
 namespace {

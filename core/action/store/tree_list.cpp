@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
 #include <slipway/json.hpp>
 #include <slipway/text.hpp>
 
 #include "core/action/store/store.hpp"
-#include "core/host/digest.hpp"
 #include "core/host/files.hpp"
 
 namespace slipway::core {

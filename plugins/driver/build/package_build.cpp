@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
 #include <slipway/local_host.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
@@ -124,14 +125,14 @@ Result<Json> PackageBuild::identity_of(const Json& build) const {
   // The root is foreign: its compiler may be a pipe, a device, or a link to a file of this machine.
   SLIPWAY_TRY(root, RootDir::open(options_.root));
   SLIPWAY_TRY(compiler, read_regular(root, build["needs"].back().get<std::string>(), kMostOfProgram));
-  identity["compiler"] = sha256_hex(compiler);
+  identity["compiler"] = digest_hex(digest_of(compiler));
   std::vector<std::string> files{driver_.source.front().file};
   for (const auto& deb : header_debs_) files.push_back(deb.file);
   for (const auto& file : {options_.sign_key, options_.sign_cert})
     if (!file.empty()) files.push_back(file);
   for (const auto& file : files) {
     SLIPWAY_TRY(bytes, read_regular(file, kMostOfFile));
-    identity["files"].push_back(sha256_hex(bytes));
+    identity["files"].push_back(digest_hex(digest_of(bytes)));
   }
   return identity;
 }

@@ -47,9 +47,6 @@ bool enforces_signatures(const Host& host);
 /// The EFI variable SecureBoot; nothing without EFI or a kernel's view.
 std::optional<bool> secure_boot(const Host& host);
 
-/// 64 lower-case hexadecimal digits.
-std::string sha256_hex(std::string_view bytes);
-
 struct Initramfs {
   std::string tool;               ///< "initramfs-tools", "dracut", "mkinitcpio"; empty: none
   bool may_hold_nouveau = false;  ///< then the blacklist must be in it too
