@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/modinfo/module_info.hpp>
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 
 #include "core/host/files.hpp"
-#include "core/host/module_info.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/module_signature.hpp"
 #include "sandbox/tool.hpp"
@@ -89,8 +89,8 @@ class Collector {
     const auto file = open_made(wanted);
     if (!file) return bad_result("the compiler reported no error, but there is no " + wanted.from);
     if (release_.empty() || !wanted.from.ends_with(".ko")) return {};
-    const auto fields = read_module_info(file->get(), wanted.from);
-    if (!fields) return bad_result(fields.error().what);
+    const auto fields = module_info_of_file(file->get());
+    if (!fields) return bad_result(wanted.from + " is no kernel module: " + fields.error().what);
     const auto found = fields->find("vermagic");
     const std::string vermagic = found == fields->end() ? "" : found->second;
     if (vermagic == release_ || vermagic.starts_with(release_ + " ")) return {};
