@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include <slipway/text.hpp>
 #include <slipway/write/standard_output.hpp>
 
 #include "cli/command.hpp"
@@ -43,7 +44,7 @@ const Command* find_command(const std::string& name) {
 Error unknown_command(const std::string& name) {
   std::vector<std::string> known{"version"};
   for (const Command& command : commands()) known.push_back(command.name);
-  const std::string near = nearest(name, known);
+  const std::string near = nearest_word(name, known);
   return Error{ErrorCode::invalid,
                "there is no command '" + name + "'",
                "command line",
@@ -84,7 +85,7 @@ Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, c
                words.empty() ? "which component of " + name + "?"
                              : "the plugin " + name + " has no component '" + words.front() + "' with tools",
                "command line",
-               known.empty() ? name + " has no tools" : "its components with tools are " + joined(known, "and"),
+               known.empty() ? name + " has no tools" : "its components with tools are " + listed(known, "and"),
                {}};
 }
 

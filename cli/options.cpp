@@ -7,6 +7,8 @@
 
 #include <boost/program_options.hpp>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -49,14 +51,6 @@ po::options_description visible_options(Options& options) {
   add("verbose,v", "say more, and log down to debug");
   add("help,h", "this text");
   return table;
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
 }
 
 bool is_release(const std::string& text) {
@@ -122,7 +116,7 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
     po::store(po::command_line_parser(words).options(all).positional(positions).style(style).run(), values);
     po::notify(values);
     std::erase(options.session.kernels, "");
-    if (values.count("only") != 0) options.only = split(values["only"].as<std::string>());
+    if (values.count("only") != 0) options.only = split_list(values["only"].as<std::string>());
     options.locked = values.count("locked") != 0;
     options.update = values.count("update") != 0;
     options.without_slipway = values.count("without-slipway") != 0;

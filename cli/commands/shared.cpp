@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
 #include <slipway/write/standard_output.hpp>
 
@@ -125,7 +126,7 @@ void report_failed(const Options& options, const PlannedRun& run, TerminalUi& ui
     }
   }
   if (!stop) return;
-  stop->what += "; not applied: " + joined(stopped, "and");
+  stop->what += "; not applied: " + listed(stopped, "and");
   stop->next = after_stop(options, stop->next);
   ui.failed({}, *stop, to_text(*stop));
 }

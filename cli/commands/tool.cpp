@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
 #include "core/worker/client/spawn.hpp"
@@ -56,7 +58,7 @@ Result<int> list_programs(const Manifest& component, const std::vector<std::stri
                "command line",
                names.empty()
                    ? "`slipway --help` shows the commands, `slipway explain " + component.component + "` its spec"
-                   : "its tools are " + joined(names, "and"),
+                   : "its tools are " + listed(names, "and"),
                {}};
 }
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <initializer_list>
 
+#include <slipway/text.hpp>
+
 namespace slipway::deviceplugin {
 namespace {
 
@@ -133,9 +135,8 @@ TransientUnit emptying_unit(const std::string& program, const std::vector<std::s
   made.properties.push_back(std::string("CapabilityBoundingSet=") + kEmptyingCapabilities);
   made.properties.push_back(home_line(made.argv));
   if (!any_below(made.argv, {"/tmp/", "/var/tmp/"})) made.properties.emplace_back("PrivateTmp=yes");
-  std::string writes;
-  for (const std::string& folder : folders) writes += (writes.empty() ? "" : " ") + quoted("-" + folder);
-  made.properties.push_back("ReadWritePaths=" + writes);
+  made.properties.push_back("ReadWritePaths=" +
+                            joined(folders, " ", [](const std::string& folder) { return quoted("-" + folder); }));
   return made;
 }
 
@@ -159,8 +160,7 @@ std::vector<std::string> systemd_run_words(const TransientUnit& unit, bool newes
 std::string unit_file_text(const TransientUnit& unit) {
   std::string text = "[Unit]\nDescription=" + unit.description + "\n\n[Service]\n";
   for (const std::string& each : unit.environment) text += "Environment=" + quoted(each) + "\n";
-  text += "ExecStart=";
-  for (std::size_t i = 0; i < unit.argv.size(); ++i) text += (i == 0 ? "" : " ") + unit.argv[i];
+  text += "ExecStart=" + joined(unit.argv, " ");
   text += std::string("\nSlice=") + kSlice + "\n";
   for (const auto* list : {&unit.properties, &unit.newest})
     for (const std::string& each : *list) text += each + "\n";
