@@ -32,7 +32,7 @@ std::vector<std::string> saved_kernels(const Json& made_for) {
 Status check_saved_options(const Options& given, const Json& made_for) {
   const auto is_given = [&](const char* name) { return std::ranges::count(given.given, name) != 0; };
   const auto refuse = [](const std::string& option, const std::string& saved) {
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "the saved plan was made " + (saved.empty() ? "without " + option : "for " + option + " " + saved),
                  "command line",
                  "leave " + option + " out, or make another plan with it",

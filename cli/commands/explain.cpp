@@ -24,7 +24,7 @@ Result<const Manifest*> find_component(const Plugins& plugins, const std::string
 /// `slipway explain --schema [output]`
 Result<int> print_schema(const Options& options) {
   if (!options.arguments.empty() && options.arguments.front() != kOutputSchema)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "there is no schema of '" + options.arguments.front() + "'",
                  "command line",
                  "`slipway explain --schema` is that of host.yaml, `slipway explain --schema output` that of what "

@@ -154,7 +154,7 @@ Result<int> run_plugin(const Options& options, TerminalUi& ui) {
     if (verb == "new") return write_new(options, what);
     if (verb == "check") return check(options, what);
   }
-  return Error{ErrorCode::invalid,
+  return Error{ErrorCode::usage,
                "plugin does not know this",
                "command line",
                "`slipway plugin list`, `info FILE`, `new NAME [--to FOLDER]`, or `check FILE [-f SPEC]`",

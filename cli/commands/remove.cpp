@@ -27,13 +27,13 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
 Result<int> run_remove(const Options& options, TerminalUi& ui) {
   watch_stop_signals();
   if (options.arguments.empty() && !options.all)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "remove what?",
                  "command line",
                  "name components (`slipway remove driver`), or everything with --all",
                  {}};
   if (!options.arguments.empty() && options.all)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "--all removes everything, and " + options.arguments.front() + " is named besides",
                  "command line",
                  "leave one of them out",

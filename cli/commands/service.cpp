@@ -11,7 +11,7 @@ namespace slipway::core {
 namespace {
 
 Error usage() {
-  return {ErrorCode::invalid, "service needs the name of one component", "command line", "slipway service gfd", {}};
+  return {ErrorCode::usage, "service needs the name of one component", "command line", "slipway service gfd", {}};
 }
 
 /// A component may have a service only with some values of its keys.

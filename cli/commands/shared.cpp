@@ -210,7 +210,7 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
 Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock) {
   const bool is_image = !session.host_config().live && options.session.sim.empty();
   if (options.without_slipway && !is_image)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "--without-slipway is about an image: it has no effect on a running or simulated machine",
                  "command line",
                  "leave it out",

@@ -50,7 +50,7 @@ Result<LockFile> lock_file(const std::string& folder, std::chrono::milliseconds 
   const auto end = std::chrono::steady_clock::now() + wait;
   for (;;) {
     auto lock = LockFile::take(root, path, "history.lock");
-    if (lock || lock.error().code != ErrorCode::busy || std::chrono::steady_clock::now() >= end) return lock;
+    if (lock || lock.error().code != ErrorCode::locked || std::chrono::steady_clock::now() >= end) return lock;
     std::this_thread::sleep_for(kBetween);
   }
 }

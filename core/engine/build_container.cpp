@@ -58,7 +58,7 @@ std::vector<std::string> signs_of_a_build(const std::string& machine) {
 
 Error asks_for_image_or_live(const std::vector<std::string>& signs) {
   return Error{
-      ErrorCode::invalid,
+      ErrorCode::usage,
       "is / an image that is being built, or a machine that runs? It looks like a build: " + joined(signs),
       "command line",
       "say `--image` in a container build (and `--kernel RELEASE`, unless the image has exactly one kernel), or "

@@ -48,7 +48,7 @@ Option flag_option(const std::string& name, bool& into, const std::string& tool)
 }
 
 Error usage_error(const std::string& tool, const std::string& what) {
-  return {ErrorCode::invalid, what, "command line", "`" + tool + " --help` lists the options", {}};
+  return {ErrorCode::usage, what, "command line", "`" + tool + " --help` lists the options", {}};
 }
 
 Result<std::set<std::string>> take_options(const std::vector<std::string>& words, const Options& known,

@@ -358,7 +358,7 @@ Status check_names(const std::vector<std::string>& names, const HostSpec& spec,
     if (spec.components.contains(name) || owned.contains(name)) continue;
     std::vector<std::string> known;
     for (const auto& [component, section] : spec.components) known.push_back(component);
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "the component '" + name + "' is neither in the spec nor installed here",
                  "command line",
                  suggestion(name, known, "name components of the spec (" + spec.file + ")"),

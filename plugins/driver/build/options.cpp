@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kHelpCommand = "`slipway driver build --help` lists the options";
 
-Error usage_error(std::string what) { return {ErrorCode::invalid, std::move(what), "command line", kHelpCommand, {}}; }
+Error usage_error(std::string what) { return {ErrorCode::usage, std::move(what), "command line", kHelpCommand, {}}; }
 
 /// An option: what it does with its value. A flag has no value.
 struct Option {

@@ -25,7 +25,7 @@ struct KernelsOptions {
 };
 
 Error kernels_usage_error(std::string what) {
-  return {ErrorCode::invalid, std::move(what), "command line", "`slipway driver kernels --help` lists the options", {}};
+  return {ErrorCode::usage, std::move(what), "command line", "`slipway driver kernels --help` lists the options", {}};
 }
 
 Result<KernelsOptions> parse_kernels_options(const std::vector<std::string>& arguments) {

@@ -92,7 +92,7 @@ Result<Json> tools(Component& component, const Json&, const slipway_services&) {
 }
 
 Error no_such_tool(const std::string& component, const std::string& name, const std::vector<ToolInfo>& tools) {
-  return Error{.code = ErrorCode::invalid,
+  return Error{.code = ErrorCode::usage,
                .what = component + " has no tool '" + name + "'",
                .where = "command line",
                .next = "its tools are " + joined(tools, ", ", &ToolInfo::name)};

@@ -126,7 +126,7 @@ Result<int> run_validate(std::vector<std::string> words, const Host& host, ToolI
   for (const std::string& word : words)
     if (word.starts_with('-')) return usage_error("slipway toolkit cdi validate", "unknown option '" + word + "'");
   if (words.empty())
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "no file is named",
                  "command line",
                  "`slipway toolkit cdi validate /var/run/cdi/nvidia.com-gpu.yaml`",
