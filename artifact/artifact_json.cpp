@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include <slipway/text.hpp>
+
 #include "artifact/artifact.hpp"
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
@@ -14,17 +16,11 @@ Error wrong(const std::string& key, const std::string& problem, const std::strin
   return Error{.code = ErrorCode::invalid, .what = key + ": " + problem, .where = key, .next = next};
 }
 
-std::string list_of_keys() {
-  std::string text;
-  for (const char* key : kSourceKeys) text += (text.empty() ? "" : ", ") + std::string(key);
-  return text;
-}
-
 Status check_keys(const Json& value) {
   for (const auto& [key, item] : value.items()) {
     bool known = false;
     for (const char* name : kSourceKeys) known = known || key == name;
-    if (!known) return wrong(key, "unknown key of an artifact source", "the keys are " + list_of_keys());
+    if (!known) return wrong(key, "unknown key of an artifact source", "the keys are " + joined(kSourceKeys));
     if (key == "insecure" ? !item.is_boolean() : !item.is_string())
       return wrong(key, std::string("expected ") + (key == "insecure" ? "true or false" : "a text"), {});
   }

@@ -12,6 +12,7 @@
 
 #include <unistd.h>
 
+#include <slipway/text.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
 #include "author/trial_root.hpp"
@@ -455,12 +456,12 @@ class PluginCheck {
 
   /// What only a running machine shows.
   void live_only() {
-    std::string kinds;
+    std::vector<std::string> kinds;
     for (const char* kind : {"kernel-module", "device-node", "exec", "custom", "systemd-unit"})
-      if (items_.kinds.contains(kind)) kinds += (kinds.empty() ? "" : ", ") + std::string(kind);
+      if (items_.kinds.contains(kind)) kinds.emplace_back(kind);
     if (!kinds.empty())
       report_.findings.not_exercised("plugin.running-machine",
-                                     "what these actions do to a running machine is not tried here: " + kinds);
+                                     "what these actions do to a running machine is not tried here: " + joined(kinds));
   }
 
   const PluginTrial& trial_;

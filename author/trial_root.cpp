@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+#include <slipway/text.hpp>
+
 #include "author/trial_run.hpp"
 
 namespace slipway::core {
@@ -37,9 +39,7 @@ bool is_left_out(const std::string& inside) { return inside == "run" || inside =
 
 void append(std::string& text, const char* word, const std::vector<std::string>& paths) {
   if (paths.empty()) return;
-  text += std::string(text.empty() ? "" : "; ") + word + ": ";
-  for (std::size_t i = 0; i < paths.size() && i < kNamed; ++i) text += (i == 0 ? "" : ", ") + paths[i];
-  if (paths.size() > kNamed) text += " and " + std::to_string(paths.size() - kNamed) + " more";
+  text += std::string(text.empty() ? "" : "; ") + word + ": " + first_few(paths, kNamed);
 }
 
 }  // namespace

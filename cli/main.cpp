@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include <slipway/text.hpp>
 #include <slipway/write/standard_output.hpp>
 
 #include "cli/command.hpp"
@@ -43,8 +44,8 @@ const Command* find_command(const std::string& name) {
 Error unknown_command(const std::string& name) {
   std::vector<std::string> known{"version"};
   for (const Command& command : commands()) known.push_back(command.name);
-  const std::string near = nearest(name, known);
-  return Error{ErrorCode::invalid,
+  const std::string near = nearest_word(name, known);
+  return Error{ErrorCode::usage,
                "there is no command '" + name + "'",
                "command line",
                near.empty() ? "`slipway --help` lists the commands" : "did you mean `slipway " + near + "`?",
@@ -80,18 +81,18 @@ Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, c
       if (!words.empty() && words.front() == manifest.component)
         return run_tool_for_programs(manifest, {words.begin() + 1, words.end()});
     }
-  return Error{ErrorCode::invalid,
+  return Error{ErrorCode::usage,
                words.empty() ? "which component of " + name + "?"
                              : "the plugin " + name + " has no component '" + words.front() + "' with tools",
                "command line",
-               known.empty() ? name + " has no tools" : "its components with tools are " + joined(known, "and"),
+               known.empty() ? name + " has no tools" : "its components with tools are " + listed(known, "and"),
                {}};
 }
 
 /// An option or a word that has no effect is a mistake: who wrote it meant something by it.
 Status check_words(const Command& command, const Options& options) {
   const auto refuse = [&](const std::string& what, const std::string& next) {
-    return Error{ErrorCode::invalid, "`slipway " + command.name + "` takes no " + what, "command line", next, {}};
+    return Error{ErrorCode::usage, "`slipway " + command.name + "` takes no " + what, "command line", next, {}};
   };
   const std::string help = "`slipway " + command.name + " --help` lists what it takes";
   for (const std::string& name : options.given) {

@@ -7,6 +7,8 @@
 
 #include <boost/program_options.hpp>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -51,14 +53,6 @@ po::options_description visible_options(Options& options) {
   return table;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
 bool is_release(const std::string& text) {
   return !text.empty() && text.front() != '.' && text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '+' || c == '~';
@@ -67,22 +61,22 @@ bool is_release(const std::string& text) {
 
 Status check(const Options& options) {
   if (options.output != "text" && options.output != "json" && options.output != "jsonl")
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "-o " + options.output + " is no form of output",
                  "command line",
                  "use text, json or jsonl",
                  {}};
   if (!options.trust.empty() && options.trust != "unsigned")
-    return Error{ErrorCode::invalid, "--trust takes only the word 'unsigned'", "command line", "", {}};
+    return Error{ErrorCode::usage, "--trust takes only the word 'unsigned'", "command line", "", {}};
   if (options.condition && !options.boot)
-    return Error{ErrorCode::invalid, "--condition is about a service with --boot", "command line", "add --boot", {}};
+    return Error{ErrorCode::usage, "--condition is about a service with --boot", "command line", "add --boot", {}};
   if (options.dry_run && options.yes)
     return Error{
-        ErrorCode::invalid, "--dry-run asks nothing that --yes could answer", "command line", "leave one out", {}};
+        ErrorCode::usage, "--dry-run asks nothing that --yes could answer", "command line", "leave one out", {}};
   if (options.locked && options.update)
-    return Error{ErrorCode::invalid, "--locked and --update exclude each other", "command line", "leave one out", {}};
+    return Error{ErrorCode::usage, "--locked and --update exclude each other", "command line", "leave one out", {}};
   if (options.image && (options.session.live.value_or(false) || !options.session.sim.empty()))
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  std::string("--image and ") + (options.session.sim.empty() ? "--live" : "--sim") +
                      " exclude each other: an image does not run, and has no devices",
                  "command line",
@@ -91,16 +85,16 @@ Status check(const Options& options) {
   const auto& kernels = options.session.kernels;
   for (const std::string& kernel : kernels)
     if (!kernel.empty() && !is_release(kernel))
-      return Error{ErrorCode::invalid,
+      return Error{ErrorCode::usage,
                    "--kernel '" + kernel + "' is no kernel release",
                    "command line",
                    "write it as `uname -r` prints it, for example 6.1.0-50-amd64",
                    {}};
   for (auto kernel = kernels.begin(); kernel != kernels.end(); ++kernel)
     if (std::count(kernels.begin(), kernel, *kernel) != 0)
-      return Error{ErrorCode::invalid, "--kernel names " + *kernel + " twice", "command line", "leave one out", {}};
+      return Error{ErrorCode::usage, "--kernel names " + *kernel + " twice", "command line", "leave one out", {}};
   if (options.session.root.empty())
-    return Error{ErrorCode::invalid, "--root is empty", "command line", "name a folder; --root / is this machine", {}};
+    return Error{ErrorCode::usage, "--root is empty", "command line", "name a folder; --root / is this machine", {}};
   return {};
 }
 
@@ -122,7 +116,7 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
     po::store(po::command_line_parser(words).options(all).positional(positions).style(style).run(), values);
     po::notify(values);
     std::erase(options.session.kernels, "");
-    if (values.count("only") != 0) options.only = split(values["only"].as<std::string>());
+    if (values.count("only") != 0) options.only = split_list(values["only"].as<std::string>());
     options.locked = values.count("locked") != 0;
     options.update = values.count("update") != 0;
     options.without_slipway = values.count("without-slipway") != 0;
@@ -142,7 +136,7 @@ Result<Options> read_options(const std::vector<std::string>& words, bool is_tool
     for (const auto& [name, value] : values)
       if (name != "arguments") options.given.push_back(name);
   } catch (const po::error& problem) {
-    return Error{ErrorCode::invalid, problem.what(), "command line", "`slipway --help` shows commands and options", {}};
+    return Error{ErrorCode::usage, problem.what(), "command line", "`slipway --help` shows commands and options", {}};
   }
   SLIPWAY_CHECK(check(options));
   return options;

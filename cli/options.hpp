@@ -47,7 +47,7 @@ struct Options {
 };
 
 /// Reads the options of a command; for components' tools everything after the tool's name is left in `arguments`.
-/// Errors: `invalid`, for exit code 64.
+/// Errors: `usage`.
 Result<Options> read_options(const std::vector<std::string>& words, bool is_tool);
 
 /// The form of output that these words ask for, before anybody has found them right: "json", "jsonl", else "text".

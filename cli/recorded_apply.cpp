@@ -84,7 +84,7 @@ Json changed_components(const PlannedRun& run) {
 
 void add_result(const Result<ApplyResult>& result, Json& event) {
   if (!result) {
-    event["result"] = result.error().code == ErrorCode::busy ? "another was at work" : "failed";
+    event["result"] = result.error().code == ErrorCode::locked ? "another was at work" : "failed";
     event["error"] = result.error().what;
     return;
   }

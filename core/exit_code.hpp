@@ -18,8 +18,8 @@ enum ExitCode : int {
 };
 
 inline int exit_code(const Error& error) {
-  if (error.code == ErrorCode::busy) return kExitLocked;
-  return error.where == "command line" || error.where == "environment" ? kExitUsage : kExitError;
+  if (error.code == ErrorCode::locked) return kExitLocked;
+  return error.code == ErrorCode::usage ? kExitUsage : kExitError;
 }
 
 }  // namespace slipway::core

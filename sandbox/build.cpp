@@ -8,9 +8,9 @@
 
 #include <fcntl.h>
 
+#include <slipway/digest/digest.hpp>
 #include <slipway/root_dir.hpp>
 
-#include "core/host/digest.hpp"
 #include "core/host/files.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/module_signature.hpp"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <filesystem>
-#include <sstream>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/modinfo/module_info.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/text.hpp>
 
 #include "core/host/files.hpp"
-#include "core/host/module_info.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/module_signature.hpp"
 #include "sandbox/tool.hpp"
@@ -89,8 +89,8 @@ class Collector {
     const auto file = open_made(wanted);
     if (!file) return bad_result("the compiler reported no error, but there is no " + wanted.from);
     if (release_.empty() || !wanted.from.ends_with(".ko")) return {};
-    const auto fields = read_module_info(file->get(), wanted.from);
-    if (!fields) return bad_result(fields.error().what);
+    const auto fields = module_info_of_file(file->get());
+    if (!fields) return bad_result(wanted.from + " is no kernel module: " + fields.error().what);
     const auto found = fields->find("vermagic");
     const std::string vermagic = found == fields->end() ? "" : found->second;
     if (vermagic == release_ || vermagic.starts_with(release_ + " ")) return {};
@@ -126,8 +126,7 @@ class Collector {
       const auto text = read_regular(tree, path, kMostOfConfig);
       if (!text && text.error().code != ErrorCode::not_found) return text.error();
       if (!text) continue;
-      std::istringstream lines(*text);
-      for (std::string line; std::getline(lines, line);)
+      for (const std::string& line : lines_of(*text))
         if (line.starts_with(kOption)) return line.substr(kOption.size(), line.rfind('"') - kOption.size());
     }
     return std::string("sha256");

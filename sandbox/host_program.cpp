@@ -11,6 +11,8 @@
 #include <elf.h>
 #include <link.h>
 
+#include <slipway/text.hpp>
+
 #include "sandbox/tool.hpp"
 
 namespace slipway::core {
@@ -84,8 +86,7 @@ class Libraries {
   Status add_needed(const std::string& file) {
     SLIPWAY_TRY(end, run_here({linker_, "--list", file}, kListLimit));
     if (end.status != 0) return cannot_take(file, last_lines(end.output, 3));
-    std::istringstream lines(end.output);
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string& line : lines_of(end.output)) {
       const std::size_t arrow = line.find(" => ");
       if (arrow == std::string::npos) continue;
       std::string name;

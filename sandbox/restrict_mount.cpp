@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -53,8 +55,7 @@ constexpr std::array kMountFlags{Flag{"ro", MS_RDONLY},         Flag{"nosuid", M
 /// "ro,nosuid,relatime"
 unsigned long flags_of(const std::string& options) {
   unsigned long flags = 0;
-  std::istringstream words(options);
-  for (std::string word; std::getline(words, word, ',');)
+  for (const std::string_view word : split<std::string_view>(options, ','))
     for (const Flag& flag : kMountFlags)
       if (word == flag.name) flags |= flag.bit;
   return flags;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <slipway/local_host.hpp>
+#include <slipway/text.hpp>
 
 #include "sandbox/host_program.hpp"
 #include "sandbox/sandbox.hpp"
@@ -24,11 +25,7 @@ constexpr std::chrono::seconds kProbeLimit{30};
 constexpr std::size_t kKeptBytes = 256 << 10;
 constexpr std::size_t kToolLines = 20;
 
-std::string command_line(const std::vector<std::string>& argv) {
-  std::string line;
-  for (const std::string& word : argv) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
+std::string command_line(const std::vector<std::string>& argv) { return joined(argv, " "); }
 
 bool has_in(const Host& host, const auto& folders, const std::string& name) {
   return std::any_of(folders.begin(), folders.end(),

@@ -7,9 +7,8 @@
 #include <span>
 #include <string>
 
+#include <slipway/fd.hpp>
 #include <slipway/result.hpp>
-
-#include "artifact/io/fd.hpp"
 
 namespace slipway::artifact {
 

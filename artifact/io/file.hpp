@@ -7,9 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <slipway/fd.hpp>
 #include <slipway/result.hpp>
-
-#include "artifact/io/fd.hpp"
 
 namespace slipway::artifact {
 

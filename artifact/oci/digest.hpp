@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/oci/digest.hpp - the grammar of content digests, and the names that somebody who mistyped a tag may have
-// meant.
+// artifact/oci/digest.hpp - the grammar of content digests, and the error for a tag that is not there.
 //
 // Source: OCI image-spec 1.1, descriptor.md. Only sha256 is taken: it is the one that every registry must know.
 #pragma once
@@ -21,9 +20,6 @@ std::string_view hex_of(std::string_view digest);
 
 /// "sha256:0123456789ab", for lines where the whole digest is too long.
 std::string short_digest(std::string_view digest);
-
-/// The `count` names that differ least from `wanted` (edit distance, then order of names).
-std::vector<std::string> nearest_names(const std::string& wanted, std::vector<std::string> names, std::size_t count);
 
 /// The error for a tag that a source does not have: names the nearest ones, or says that there are none at all.
 Error no_such_tag(const std::string& source, const std::string& tag, const std::vector<std::string>& tags);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "artifact/oci/manifest.hpp"
 
-#include "artifact/io/sha256.hpp"
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
 

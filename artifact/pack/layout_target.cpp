@@ -4,8 +4,9 @@
 
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/io/file.hpp"
-#include "artifact/io/sha256.hpp"
 #include "artifact/pack/copy.hpp"
 #include "artifact/pack/layout_writer.hpp"
 #include "artifact/pack/tar_layer.hpp"
@@ -40,7 +41,7 @@ class LayoutTarget final : public Target {
       SLIPWAY_CHECK(write_all(out.get(), bytes, file));
       progress.add(count);
     }
-    if (const std::string digest = hash.finish(); digest != blob.digest)
+    if (const std::string digest = hash.digest(); digest != blob.digest)
       return damaged(blob, "has the digest " + digest, from);
     return layout_.adopt(file, blob.digest);
   }

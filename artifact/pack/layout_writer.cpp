@@ -8,8 +8,9 @@
 
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/io/file.hpp"
-#include "artifact/io/sha256.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/oci/layout.hpp"
 

@@ -13,8 +13,9 @@
 #include <archive_entry.h>
 #include <sys/stat.h>
 
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/io/file.hpp"
-#include "artifact/io/sha256.hpp"
 #include "artifact/unpack/entry_rules.hpp"
 
 namespace slipway::artifact {
@@ -164,7 +165,7 @@ Result<TarLayer> write_tar_layer(const std::string& folder, const std::string& o
     SLIPWAY_CHECK(append(writer.get(), path, path.lexically_relative(folder).string(), options.mtime, progress));
   if (archive_write_close(writer.get()) != ARCHIVE_OK)
     return sink.status ? archive_error(writer.get(), output) : std::move(sink.status).error();
-  TarLayer layer{sink.hash.finish(), sink.size, 0};
+  TarLayer layer{sink.hash.digest(), sink.size, 0};
   layer.unpacked_size = static_cast<std::uint64_t>(archive_filter_bytes(writer.get(), 0));
   return layer;
 }

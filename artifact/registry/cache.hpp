@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include <slipway/fd.hpp>
 #include <slipway/result.hpp>
 
-#include "artifact/io/fd.hpp"
 #include "artifact/oci/descriptor.hpp"
 
 namespace slipway::artifact {

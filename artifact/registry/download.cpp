@@ -7,8 +7,9 @@
 
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/io/file.hpp"
-#include "artifact/io/sha256.hpp"
 #include "artifact/registry/client.hpp"
 #include "artifact/registry/http.hpp"
 
@@ -34,11 +35,11 @@ class Download {
     SLIPWAY_CHECK(take_up());
     const bool resumed = have_ > 0;
     SLIPWAY_CHECK(receive());
-    std::string digest = hash_.finish();
+    std::string digest = hash_.digest();
     if (digest != blob_.digest && resumed) {  // the part from before may be the damaged one
       SLIPWAY_CHECK(start_over());
       SLIPWAY_CHECK(receive());
-      digest = hash_.finish();
+      digest = hash_.digest();
     }
     if (digest != blob_.digest) return wrong_digest(digest);
     SLIPWAY_CHECK(cache_.complete(file_.get(), blob_.digest));

@@ -10,6 +10,8 @@
 
 #include <curl/curl.h>
 
+#include <slipway/text.hpp>
+
 #include "artifact/io/file.hpp"
 #include "artifact/registry/reference.hpp"
 
@@ -37,13 +39,6 @@ struct Exchange {
   bool streams() const { return request.sink && (response.status == 200 || response.status == 206); }
 };
 
-std::string trimmed(std::string_view text) {
-  const auto is_space = [](char letter) { return std::isspace(static_cast<unsigned char>(letter)) != 0; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return std::string(text);
-}
-
 std::size_t on_header(char* data, std::size_t, std::size_t size, void* context) {
   auto& exchange = *static_cast<Exchange*>(context);
   const std::string_view line(data, size);
@@ -58,7 +53,7 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* context) 
   }
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return size;
-  std::string name = trimmed(line.substr(0, colon));
+  std::string name(trimmed(line.substr(0, colon)));
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
   exchange.response.headers.emplace(std::move(name), trimmed(line.substr(colon + 1)));
   return size;

@@ -4,6 +4,8 @@
 
 #include <curl/curl.h>
 
+#include <slipway/text.hpp>
+
 #include "artifact/oci/json_field.hpp"
 #include "artifact/registry/http.hpp"
 #include "artifact/registry/reference.hpp"
@@ -106,11 +108,8 @@ std::string advice_for_status(int status) {
 /// What the registry says itself: "CODE: message" of each error it lists.
 std::string own_words(const HttpResponse& response) {
   const auto body = parse_json(response.body, "the answer");
-  std::string words;
-  if (body)
-    for (const Json& item : array_at(*body, "errors"))
-      words += (words.empty() ? "" : "\n") + text_at(item, "code") + ": " + text_at(item, "message");
-  return printable(words);
+  const auto shown = [](const Json& item) { return text_at(item, "code") + ": " + text_at(item, "message"); };
+  return body ? printable(joined(array_at(*body, "errors"), "\n", shown)) : std::string();
 }
 
 }  // namespace

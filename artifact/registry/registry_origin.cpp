@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/io/file.hpp"
-#include "artifact/io/sha256.hpp"
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/manifest.hpp"
 #include "artifact/registry/client.hpp"

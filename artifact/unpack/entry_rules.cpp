@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "artifact/unpack/entry_rules.hpp"
 
-#include <algorithm>
-
 #include <sys/stat.h>
+
+#include <slipway/text.hpp>
 
 namespace slipway::artifact {
 namespace {
@@ -12,21 +12,11 @@ constexpr std::size_t kMaxPart = 255;   // NAME_MAX
 constexpr std::size_t kMaxPath = 4000;  // PATH_MAX, less what the store's own path needs
 constexpr std::ptrdiff_t kMaxDepth = 64;
 
-std::vector<std::string_view> split(std::string_view path) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('/', begin), path.size());
-    const std::string_view part = path.substr(begin, end - begin);
-    if (!part.empty() && part != ".") parts.push_back(part);
-    begin = end + 1;
-  }
-  return parts;
-}
-
-std::string join(const std::vector<std::string_view>& parts) {
-  std::string path;
-  for (const std::string_view part : parts) path.append(path.empty() ? "" : "/").append(part);
-  return path;
+/// The names that a path consists of.
+std::vector<std::string_view> names_in(std::string_view path) {
+  std::vector<std::string_view> names = split<std::string_view>(path, '/');
+  std::erase_if(names, [](std::string_view name) { return name.empty() || name == "."; });
+  return names;
 }
 
 }  // namespace
@@ -37,14 +27,14 @@ Result<std::string> clean_entry_name(std::string_view name) {
   if (name.empty()) return refuse("its name is empty");
   if (name.starts_with('/')) return refuse("its name is an absolute path");
   if (name.size() > kMaxPath) return refuse("its name is longer than " + std::to_string(kMaxPath) + " bytes");
-  const std::vector<std::string_view> parts = split(name);
+  const std::vector<std::string_view> parts = names_in(name);
   if (std::ssize(parts) > kMaxDepth) return refuse("it lies more than " + std::to_string(kMaxDepth) + " folders deep");
   for (const std::string_view part : parts) {
     if (part == "..") return refuse("its name has '..' in it");
     if (part.size() > kMaxPart) return refuse("a part of its name is longer than 255 bytes");
     if (part.starts_with(".wh.")) return refuse("it deletes a file of another layer, as in a container image");
   }
-  return join(parts);
+  return joined(parts, "/");
 }
 
 Result<std::vector<std::string>> check_link_target(std::string_view link, std::string_view target) {
@@ -52,17 +42,17 @@ Result<std::vector<std::string>> check_link_target(std::string_view link, std::s
   if (target.starts_with('/')) return refuse("the link is absolute (to " + printable(target) + ")");
   if (target.size() > kMaxPath)
     return refuse("the link's target is longer than " + std::to_string(kMaxPath) + " bytes");
-  std::vector<std::string_view> at = split(link);
+  std::vector<std::string_view> at = names_in(link);
   at.pop_back();
   std::vector<std::string> must_be_folders;
   bool below_a_name = false;
-  for (const std::string_view part : split(target)) {
+  for (const std::string_view part : names_in(target)) {
     if (part != "..") {
       at.push_back(part);
       below_a_name = true;
       continue;
     }
-    if (below_a_name) must_be_folders.push_back(join(at));
+    if (below_a_name) must_be_folders.push_back(joined(at, "/"));
     if (at.empty()) return refuse("the link leads out of the layer (to " + printable(target) + ")");
     at.pop_back();
   }

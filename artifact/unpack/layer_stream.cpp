@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "artifact/io/sha256.hpp"
+#include <slipway/digest/digest.hpp>
 
 namespace slipway::artifact {
 namespace {
@@ -97,7 +97,7 @@ std::optional<Error> LayerStream::read_and_hash() {
   }
   if (total != layer_.size)
     return wrong_blob(layer_, "it is cut short: " + std::to_string(total) + " bytes of " + std::to_string(layer_.size));
-  const std::string digest = hash.finish();
+  const std::string digest = hash.digest();
   if (digest != layer_.digest) return wrong_blob(layer_, "its content is damaged: it has the digest " + digest);
   return {};
 }

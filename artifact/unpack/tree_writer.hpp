@@ -14,9 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include <slipway/fd.hpp>
 #include <slipway/result.hpp>
-
-#include "artifact/io/fd.hpp"
 
 namespace slipway::artifact {
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 
 #include "cli/command.hpp"
 #include "core/engine/apply/stop.hpp"
@@ -31,7 +32,7 @@ std::vector<std::string> saved_kernels(const Json& made_for) {
 Status check_saved_options(const Options& given, const Json& made_for) {
   const auto is_given = [&](const char* name) { return std::ranges::count(given.given, name) != 0; };
   const auto refuse = [](const std::string& option, const std::string& saved) {
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "the saved plan was made " + (saved.empty() ? "without " + option : "for " + option + " " + saved),
                  "command line",
                  "leave " + option + " out, or make another plan with it",
@@ -42,12 +43,12 @@ Status check_saved_options(const Options& given, const Json& made_for) {
   const std::string spec = made_for.value("spec", "");
   if (is_given("file") && real_path(given.spec) != real_path(spec)) return refuse("--file", spec);
   const std::vector<std::string> kernels = saved_kernels(made_for);
-  if (is_given("kernel") && given.session.kernels != kernels) return refuse("--kernel", joined(kernels, "and"));
+  if (is_given("kernel") && given.session.kernels != kernels) return refuse("--kernel", listed(kernels, "and"));
   const std::string sim = made_for.value("sim", "");
   if (is_given("sim") && given.session.sim != sim && real_path(given.session.sim) != real_path(sim))
     return refuse("--sim", sim);
   const auto only = made_for.value("only", std::vector<std::string>{});
-  if (is_given("only") && given.only != only) return refuse("--only", joined(only, "and"));
+  if (is_given("only") && given.only != only) return refuse("--only", listed(only, "and"));
   if (is_given("live") && made_for.contains("live") && made_for["live"] != true) return refuse("--live", "");
   if (is_given("image") && !made_for.value("image", false)) return refuse("--image", "");
   if (is_given("update") && !made_for.value("update", false)) return refuse("--update", "");

@@ -10,7 +10,7 @@ Result<int> run_completion(const Options& options, TerminalUi&) {
   if (wanted == "zsh") return print(zsh_completion()), kExitDone;
   if (wanted == "fish") return print(fish_completion()), kExitDone;
   if (wanted == "man") return print(manual_page()), kExitDone;
-  return Error{ErrorCode::invalid,
+  return Error{ErrorCode::usage,
                "completion of which shell?",
                "command line",
                "`slipway completion bash`, `zsh` or `fish`; `slipway completion man` prints the manual page",

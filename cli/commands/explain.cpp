@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
 #include "cli/render/render.hpp"
 #include "core/spec/yaml_value.hpp"
@@ -12,19 +14,17 @@ Result<const Manifest*> find_component(const Plugins& plugins, const std::string
   if (const Manifest* const manifest = plugins.manifest(component)) return manifest;
   std::vector<std::string> known;
   for (const auto& [name, path] : plugins.component_to_path) known.push_back(name);
-  const std::string near = nearest(component, known);
-  return Error{
-      ErrorCode::not_found,
-      "there is no component '" + component + "'",
-      {},
-      near.empty() ? "`slipway plugin list` shows the components that there are" : "did you mean '" + near + "'?",
-      {}};
+  return Error{ErrorCode::not_found,
+               "there is no component '" + component + "'",
+               {},
+               suggestion(component, known, "`slipway plugin list` shows the components that there are"),
+               {}};
 }
 
 /// `slipway explain --schema [output]`
 Result<int> print_schema(const Options& options) {
   if (!options.arguments.empty() && options.arguments.front() != kOutputSchema)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "there is no schema of '" + options.arguments.front() + "'",
                  "command line",
                  "`slipway explain --schema` is that of host.yaml, `slipway explain --schema output` that of what "

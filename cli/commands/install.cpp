@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/root_lock.hpp"
@@ -35,7 +37,7 @@ std::string result_text(const std::string& root, const InstalledFiles& files, co
   if (dry_run)
     for (const FileContents* each : {&files.programs, &files.data})
       for (const auto& [path, content] : *each) text += "  " + path + "  " + std::to_string(content.size()) + "\n";
-  if (!files.libraries.empty()) text += "Libraries that the root lacks: " + joined(files.libraries, "and") + ".\n";
+  if (!files.libraries.empty()) text += "Libraries that the root lacks: " + listed(files.libraries, "and") + ".\n";
   const std::string size =
       std::to_string(files.programs.size() + files.data.size()) + " files, " + mebibytes(files.bytes);
   if (!done.changed) return text + "slipway is installed in " + place + " already: " + size + ".\n";
@@ -46,7 +48,7 @@ std::string result_text(const std::string& root, const InstalledFiles& files, co
 
 Result<int> run_install(const Options& options, TerminalUi&) {
   if (std::ranges::count(options.given, "root") == 0)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "`slipway install` does not say where to",
                  "command line",
                  "name the root filesystem with --root; --root / is this machine",

@@ -94,8 +94,7 @@ Result<std::size_t> wanted(const Options& options, std::size_t all) {
   std::size_t count = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (problem == std::errc{} && end == text.data() + text.size()) return std::min(count, all);
-  return Error{
-      ErrorCode::invalid, "'" + text + "' is no count", "command line", "`slipway log 5`: the newest five", {}};
+  return Error{ErrorCode::usage, "'" + text + "' is no count", "command line", "`slipway log 5`: the newest five", {}};
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ Result<std::pair<std::string, Json>> push_request(const std::string& layout, con
 /// The operation and its request. Errors: `invalid` for a wrong command line.
 Result<std::pair<std::string, Json>> request_of(const Options& options, const std::string& cache) {
   const auto& words = options.arguments;
-  const Error usage{ErrorCode::invalid, "pkg needs a verb and what it works on", "command line", kUsage, {}};
+  const Error usage{ErrorCode::usage, "pkg needs a verb and what it works on", "command line", kUsage, {}};
   if (words.size() != 2) return usage;
   const std::string& verb = words[0];
   if (verb == "inspect") {

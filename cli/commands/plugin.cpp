@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
 #include "cli/subcommand.hpp"
 
@@ -132,7 +134,7 @@ Result<int> check(const Options& options, const std::string& path) {
   const bool passed = report.at("passed");
   if (options.output == "text") {
     SLIPWAY_TRY(findings, findings_from_json(report.at("findings")));
-    print(joined(report.at("components").get<std::vector<std::string>>(), "and") + " on scratch roots:\n" +
+    print(listed(report.at("components").get<std::vector<std::string>>(), "and") + " on scratch roots:\n" +
           findings_text({{path, findings}}) +
           (passed ? "Nothing is wrong with it.\n" : "It is not fit for use yet.\n"));
   } else {
@@ -152,7 +154,7 @@ Result<int> run_plugin(const Options& options, TerminalUi& ui) {
     if (verb == "new") return write_new(options, what);
     if (verb == "check") return check(options, what);
   }
-  return Error{ErrorCode::invalid,
+  return Error{ErrorCode::usage,
                "plugin does not know this",
                "command line",
                "`slipway plugin list`, `info FILE`, `new NAME [--to FOLDER]`, or `check FILE [-f SPEC]`",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+
+#include <slipway/text.hpp>
 
 #include "cli/command.hpp"
 #include "core/engine/apply/stop.hpp"
@@ -12,11 +13,10 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
   for (const auto& [name, ownership] : owned) known.push_back(name);
   for (const std::string& name : names) {
     if (owned.contains(name)) continue;
-    const std::string near = nearest(name, known);
     return Error{ErrorCode::not_found,
                  "slipway owns no component '" + name + "' in this root",
                  {},
-                 near.empty() ? "`slipway status` lists what it owns" : "did you mean '" + near + "'?",
+                 suggestion(name, known, "`slipway status` lists what it owns"),
                  {}};
   }
   return {};
@@ -27,13 +27,13 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
 Result<int> run_remove(const Options& options, TerminalUi& ui) {
   watch_stop_signals();
   if (options.arguments.empty() && !options.all)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "remove what?",
                  "command line",
                  "name components (`slipway remove driver`), or everything with --all",
                  {}};
   if (!options.arguments.empty() && options.all)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "--all removes everything, and " + options.arguments.front() + " is named besides",
                  "command line",
                  "leave one of them out",

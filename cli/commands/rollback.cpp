@@ -17,7 +17,7 @@ Result<int> wanted_generation(const Options& options, const StateDir& state) {
     int number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (problem == std::errc{} && end == text.data() + text.size()) return number;
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "'" + text + "' is no generation",
                  "command line",
                  "`slipway status -o json` lists the generations",

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/loader/service_device.hpp"
@@ -9,16 +11,15 @@ namespace slipway::core {
 namespace {
 
 Error usage() {
-  return {ErrorCode::invalid, "service needs the name of one component", "command line", "slipway service gfd", {}};
+  return {ErrorCode::usage, "service needs the name of one component", "command line", "slipway service gfd", {}};
 }
 
 /// A component may have a service only with some values of its keys.
 Status expect_service(const Manifest& manifest, const Json& section) {
   if (has_service(manifest, section)) return {};
-  std::string wanted;
-  for (const auto& [key, value] : manifest.service_if) wanted += (wanted.empty() ? "" : ", ") + key + ": " + value;
+  const auto shown = [](const auto& entry) { return entry.first + ": " + entry.second; };
   return Error{ErrorCode::unsupported,
-               manifest.component + " has a service only with " + wanted,
+               manifest.component + " has a service only with " + joined(manifest.service_if, ", ", shown),
                "spec.components." + manifest.component,
                "write that into the spec, or do not start its service",
                {}};

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>
 #include <slipway/write/standard_output.hpp>
 
@@ -125,7 +126,7 @@ void report_failed(const Options& options, const PlannedRun& run, TerminalUi& ui
     }
   }
   if (!stop) return;
-  stop->what += "; not applied: " + joined(stopped, "and");
+  stop->what += "; not applied: " + listed(stopped, "and");
   stop->next = after_stop(options, stop->next);
   ui.failed({}, *stop, to_text(*stop));
 }
@@ -209,7 +210,7 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
 Result<PlanOptions> plan_options(const Session& session, const Options& options, const Lock& lock) {
   const bool is_image = !session.host_config().live && options.session.sim.empty();
   if (options.without_slipway && !is_image)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "--without-slipway is about an image: it has no effect on a running or simulated machine",
                  "command line",
                  "leave it out",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
 #include "core/worker/client/spawn.hpp"
@@ -19,7 +21,7 @@ Result<std::string> take_option(const std::string& name, std::vector<std::string
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
     } else if (words[i] == name) {
       if (i + 1 == words.size())
-        return Error{ErrorCode::invalid, name + " needs a value", "command line", "`slipway --help`", {}};
+        return Error{ErrorCode::usage, name + " needs a value", "command line", "`slipway --help`", {}};
       value = words[i + 1];
       const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
       words.erase(at, at + 2);
@@ -40,7 +42,7 @@ Error become_tool(const std::string& name, std::vector<std::string> words) {
 
 /// A tool that is a program of its own has a log of its own.
 Error no_log_format(const std::string& program) {
-  return {ErrorCode::invalid, program + " takes no --log-format", "command line", "leave --log-format out", {}};
+  return {ErrorCode::usage, program + " takes no --log-format", "command line", "leave --log-format out", {}};
 }
 
 /// For a component whose tools are all programs of their own.
@@ -51,12 +53,12 @@ Result<int> list_programs(const Manifest& component, const std::vector<std::stri
     for (const std::string& tool : names) print("slipway " + component.component + " " + tool + " --help\n");
     return words.empty() ? kExitUsage : kExitDone;
   }
-  return Error{ErrorCode::invalid,
+  return Error{ErrorCode::usage,
                component.component + " has no tool '" + words.front() + "'",
                "command line",
                names.empty()
                    ? "`slipway --help` shows the commands, `slipway explain " + component.component + "` its spec"
-                   : "its tools are " + joined(names, "and"),
+                   : "its tools are " + listed(names, "and"),
                {}};
 }
 

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -14,6 +13,7 @@
 #include <slipway/json.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/text.hpp>
 #include <slipway/write/lock_file.hpp>
 
 namespace fs = std::filesystem;
@@ -50,7 +50,7 @@ Result<LockFile> lock_file(const std::string& folder, std::chrono::milliseconds 
   const auto end = std::chrono::steady_clock::now() + wait;
   for (;;) {
     auto lock = LockFile::take(root, path, "history.lock");
-    if (lock || lock.error().code != ErrorCode::busy || std::chrono::steady_clock::now() >= end) return lock;
+    if (lock || lock.error().code != ErrorCode::locked || std::chrono::steady_clock::now() >= end) return lock;
     std::this_thread::sleep_for(kBetween);
   }
 }
@@ -117,8 +117,7 @@ Result<std::vector<Json>> History::read_once() const {
     const auto text = read_regular(file(age), kLongestFile, O_NOFOLLOW);
     if (!text && text.error().code == ErrorCode::not_found) continue;
     if (!text) return text.error();
-    std::istringstream lines(*text);
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string_view line : lines_of<std::string_view>(*text))
       if (Json event = parse_foreign(line); event.is_object()) events.push_back(std::move(event));
   }
   return events;

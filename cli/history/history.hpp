@@ -24,7 +24,7 @@ class History {
   explicit History(std::string folder, HistoryLimits limits = {}) : folder_(std::move(folder)), limits_(limits) {}
 
   /// Adds an event; makes the folder, for its owner and group alone. Several processes may do so at once.
-  /// Errors: `busy`; `conflict` others may write to the folder; those of the file system.
+  /// Errors: `locked`; `conflict` others may write to the folder; those of the file system.
   Status append(const Json& event) const;
 
   /// All events, oldest first. A line that was cut off is left out. Errors: `denied`, `io`; no file is no error.

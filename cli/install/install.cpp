@@ -5,8 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
+
 #include "core/engine/session.hpp"
-#include "core/host/digest.hpp"
 #include "core/host/files.hpp"
 #include "core/host/root_fs.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include <slipway/text.hpp>
+
 #include "cli/reference/reference.hpp"
 
 namespace slipway::core {
@@ -55,8 +57,7 @@ _slipway() {
   local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
   COMPREPLY=()
 )X";
-  std::string names;
-  for (const auto& [name, purpose] : command_names()) names += (names.empty() ? "" : " ") + name;
+  const std::string names = joined(command_names(), " ", [](const auto& command) { return command.first; });
   text << "  if ((COMP_CWORD == 1)); then\n    _slipway_words \"" << names
        << " $(_slipway_names tools)\"\n    return\n  fi\n";
   text << "  case \"$before\" in\n";

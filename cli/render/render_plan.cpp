@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include <slipway/text.hpp>
+
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/apply/failing.hpp"
@@ -55,8 +57,7 @@ std::string headline(const PlannedComponent& component) {
 }
 
 void append_indented(std::ostringstream& text, const std::string& block, const char* indent) {
-  std::istringstream lines(block);
-  for (std::string line; std::getline(lines, line);) text << indent << line << '\n';
+  for (const std::string_view line : lines_of<std::string_view>(block)) text << indent << line << '\n';
 }
 
 /// It needs no change and did not work after the last apply.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -27,25 +29,6 @@ std::string percent_decoded(std::string_view text) {
   return plain;
 }
 
-/// What base64 stands for; empty when it is none.
-std::string base64_decoded(std::string_view text) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string plain;
-  unsigned bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    const std::size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) return {};
-    bits = (bits << 6U | static_cast<unsigned>(digit)) & 0xffffffU;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    plain += static_cast<char>(bits >> static_cast<unsigned>(count) & 0xffU);
-  }
-  return plain;
-}
-
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
 }
@@ -62,7 +45,8 @@ void Blotter::learn_secret(std::string_view secret) {
   };
   keep_with_password(secret);
   keep_with_password(percent_decoded(secret));
-  if (const std::string plain = base64_decoded(secret); is_printable(plain)) keep_with_password(plain);
+  const auto plain = base64_decoded(secret.substr(0, secret.find('=')));
+  if (plain && is_printable(*plain)) keep_with_password(*plain);
 }
 
 void Blotter::learn_json(const Json& value) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -28,13 +30,10 @@ constexpr std::array kKinds{
 }  // namespace
 
 Result<const ActionKind*> action_kind(const std::string& kind) {
-  std::string known;
-  for (const auto& [name, object] : kKinds) {
+  for (const auto& [name, object] : kKinds)
     if (name == kind) return &object();
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  }
   return Error{ErrorCode::unsupported,
-               "this slipway has no kind of action named '" + kind + "'; it has " + known,
+               "this slipway has no kind of action named '" + kind + "'; it has " + joined(kKinds, ", ", &Entry::first),
                {},
                "update slipway, or use a plugin that was made for this version",
                {}};

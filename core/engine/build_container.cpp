@@ -8,6 +8,8 @@
 
 #include <linux/capability.h>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -55,11 +57,9 @@ std::vector<std::string> signs_of_a_build(const std::string& machine) {
 }
 
 Error asks_for_image_or_live(const std::vector<std::string>& signs) {
-  std::string text;
-  for (const std::string& sign : signs) text += (text.empty() ? "" : ", ") + sign;
   return Error{
-      ErrorCode::invalid,
-      "is / an image that is being built, or a machine that runs? It looks like a build: " + text,
+      ErrorCode::usage,
+      "is / an image that is being built, or a machine that runs? It looks like a build: " + joined(signs),
       "command line",
       "say `--image` in a container build (and `--kernel RELEASE`, unless the image has exactly one kernel), or "
       "`--live` on a machine that runs",

@@ -38,7 +38,7 @@ bool cannot_be(const Error& error) {
 }
 
 Error busy(const std::string& root, std::vector<std::pair<std::string, std::string>> details) {
-  return Error{ErrorCode::busy, "another slipway is changing this root", root,
+  return Error{ErrorCode::locked, "another slipway is changing this root", root,
                "wait until it has ended, then run the same command again", std::move(details)};
 }
 
@@ -74,7 +74,7 @@ Result<RootLock> RootLock::take(const std::string& root, bool live) {
       lock.file_.emplace(std::move(*file));
       return lock;
     }
-    if (file.error().code == ErrorCode::busy) return busy(root, file.error().details);
+    if (file.error().code == ErrorCode::locked) return busy(root, file.error().details);
     if (!cannot_be(file.error())) return std::move(file).error();
   }
   SLIPWAY_CHECK(lock_folder(folder, root));

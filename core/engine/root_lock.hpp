@@ -21,7 +21,7 @@ namespace slipway::core {
 /// have a /run each.
 class RootLock {
  public:
-  /// Errors: `busy`, naming the process that holds it; `conflict` others may write to /run/slipway/lock.
+  /// Errors: `locked`, naming the process that holds it; `conflict` others may write to /run/slipway/lock.
   static Result<RootLock> take(const std::string& root, bool live);
   /// "slipway-engine (pid 12)", another process that holds it now; empty: none, or it cannot be told.
   static std::string other_holder(const std::string& root, bool live);

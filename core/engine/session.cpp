@@ -80,7 +80,7 @@ Result<std::optional<std::int64_t>> source_date_epoch() {
   std::int64_t seconds = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (problem != std::errc{} || end != text.data() + text.size() || seconds < 0)
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "SOURCE_DATE_EPOCH is '" + text + "', not a number of seconds since 1970",
                  "environment",
                  "unset it, or set it to a whole number",

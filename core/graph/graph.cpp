@@ -5,9 +5,10 @@
 #include <set>
 #include <sstream>
 
+#include <slipway/text.hpp>
+
 #include "core/graph/names.hpp"
 #include "core/graph/order.hpp"
-#include "core/loader/nearest.hpp"
 
 namespace slipway::core {
 namespace {
@@ -20,7 +21,7 @@ Error unmet(const Manifest& manifest, const std::string& name, const std::vector
   const std::vector<std::string> could(providers.begin(), providers.end());
   std::string next = "install a plugin that provides '" + name + "', or drop " + manifest.component + " from the spec";
   if (!could.empty())
-    next = "add " + joined(could, "or") + " to spec.components, or drop " + manifest.component + " from the spec";
+    next = "add " + listed(could, "or") + " to spec.components, or drop " + manifest.component + " from the spec";
   return Error{ErrorCode::invalid,
                manifest.component + " requires '" + name + "', which no component of the spec provides" +
                    (could.empty() ? did_you_mean(name, names.all()) : ""),

@@ -172,7 +172,7 @@ class SqliteJournal final : public Journal {
   Error error(std::string_view doing) const {
     const int code = sqlite3_errcode(db_);
     if (code == SQLITE_BUSY)
-      return Error{ErrorCode::busy,
+      return Error{ErrorCode::locked,
                    "another slipway is changing this root",
                    path_,
                    "wait until it has ended, then run the same command again",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/installation.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include <unistd.h>
+
+#include <slipway/text.hpp>
 
 namespace slipway::core {
 
@@ -33,16 +34,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "SLIPWAY_PLUGIN_PATH";
 
-std::vector<std::string> split_folders(std::string_view list) {
-  std::vector<std::string> folders;
-  while (!list.empty()) {
-    const std::size_t colon = std::min(list.find(':'), list.size());
-    if (colon > 0) folders.emplace_back(list.substr(0, colon));
-    list.remove_prefix(std::min(colon + 1, list.size()));
-  }
-  return folders;
-}
-
 /// ../lib/slipway/plugins beside the running program, so that an unpacked archive or a build tree works as it is.
 std::string folder_beside_program() {
   std::error_code problem;
@@ -54,7 +45,9 @@ std::string folder_beside_program() {
 
 std::vector<std::string> plugin_folders(bool trust_environment) {
   const char* variable = trust_environment || ::geteuid() != 0 ? ::secure_getenv(kVariable) : nullptr;
-  if (variable != nullptr && !split_folders(variable).empty()) return split_folders(variable);
+  std::vector<std::string> named = split(variable != nullptr ? variable : "", ':');
+  std::erase(named, "");
+  if (!named.empty()) return named;
   if (const std::string beside = folder_beside_program(); !beside.empty()) return {beside};
   return {SLIPWAY_PLUGIN_DIR};
 }

@@ -10,10 +10,10 @@
 
 #include <slipway/result.hpp>
 
+#include "core/loader/file_digest.hpp"
 #include "core/loader/installation.hpp"
 #include "core/loader/manifest.hpp"
 #include "core/loader/plugin_note.hpp"
-#include "core/loader/sha256.hpp"
 
 namespace slipway::core {
 

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxLine = 4096;
 constexpr int kClients = 64;
 
 Error runs_already(const std::string& name) {
-  return Error{ErrorCode::busy,
+  return Error{ErrorCode::locked,
                "the service of " + name + " runs already",
                std::string(kControlFolder) + "/" + name + ".lock",
                "look at `systemctl status slipway-" + name + "`, or at who holds the lock with `fuser`",
@@ -53,7 +53,7 @@ void watch(int poll, int fd) {
 Result<ControlSocket> ControlSocket::open(const RootDir& root, const std::string& name) {
   ControlSocket control;
   auto lock = LockFile::take(root, kControlFolder, name + ".lock");
-  if (!lock) return lock.error().code == ErrorCode::busy ? runs_already(name) : std::move(lock).error();
+  if (!lock) return lock.error().code == ErrorCode::locked ? runs_already(name) : std::move(lock).error();
   control.lock_.emplace(std::move(*lock));
   SLIPWAY_TRY(folder, root.open_at(kControlFolder, O_RDONLY | O_DIRECTORY));
   control.folder_ = std::move(folder);

@@ -26,7 +26,7 @@ class ControlSocket {
   std::function<void(int client)> on_gone;
 
   /// Takes the service's name in this root, and listens. Only root (or the same user) may connect.
-  /// Errors: `busy` the service runs already; system errors.
+  /// Errors: `locked` the service runs already; system errors.
   static Result<ControlSocket> open(const RootDir& root, const std::string& name);
   ControlSocket(ControlSocket&&) = default;
   ControlSocket& operator=(ControlSocket&&) = delete;

@@ -10,7 +10,6 @@
 #include <slipway/result.hpp>
 
 #include "core/loader/manifest.hpp"
-#include "core/loader/nearest.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/loader/yaml/tree.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include <slipway/text.hpp>
+
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
 #include "core/spec/document.hpp"
@@ -30,7 +32,7 @@ void wrapped(std::ostream& out, const std::string& text) {
 
 std::string type_in_words(const SchemaKey& schema) {
   std::string text =
-      schema.type == Type::enumeration ? joined(schema.values, "or") : std::string(type_name(schema.type));
+      schema.type == Type::enumeration ? listed(schema.values, "or") : std::string(type_name(schema.type));
   if ((schema.type == Type::list || schema.type == Type::map) && !schema.items.empty())
     text += " of " + type_in_words(schema.items.front());
   return text;
@@ -63,7 +65,7 @@ void print_key(std::ostream& out, const std::string& name, const SchemaKey& sche
 }
 
 void print_list(std::ostream& out, const char* label, const std::vector<std::string>& names) {
-  if (!names.empty()) out << "  " << label << ": " << joined(names, "and") << '\n';
+  if (!names.empty()) out << "  " << label << ": " << listed(names, "and") << '\n';
 }
 
 /// The schema's keys: an object's own, those of the elements of a list or map, an artifact source's.
@@ -82,7 +84,7 @@ Error no_such_key(const std::string& component, const std::string& path, const s
   return Error{ErrorCode::not_found,
                owner + " has no key '" + name + "'" + did_you_mean(name, known),
                owner,
-               known.empty() ? "" : "its keys are " + joined(known, "and"),
+               known.empty() ? "" : "its keys are " + listed(known, "and"),
                {}};
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <slipway/text.hpp>
+
 #include "core/loader/schema/check.hpp"
 #include "core/spec/document.hpp"
 
@@ -21,7 +23,7 @@ const YamlNode* components_of(const YamlNode& document) {
 void unknown_component(const YamlEntry& entry, const Plugins& plugins, SchemaCheck& check) {
   std::vector<std::string> known;
   for (const auto& [name, path] : plugins.component_to_path) known.push_back(name);
-  std::string next = "the installed plugins have " + joined(known, "and");
+  std::string next = "the installed plugins have " + listed(known, "and");
   if (known.empty()) next = "install its plugin: none was found";
   check.problems.add(entry.position, below(kComponentsKey, entry.key),
                      "unknown component '" + entry.key + "'" + did_you_mean(entry.key, known), next);

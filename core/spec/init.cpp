@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
-#include "core/loader/nearest.hpp"
+#include <slipway/text.hpp>
+
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/type_names.hpp"
 #include "core/spec/document.hpp"
@@ -43,7 +44,7 @@ bool fits(const Json& value, const SchemaKey& schema, const std::string& name) {
 /// A sentence or two about a key: its help, and the values of an enumeration.
 std::string about(const SchemaKey& schema) {
   if (schema.type != Type::enumeration) return schema.help;
-  return schema.help + (schema.help.empty() ? "" : " ") + "Values: " + joined(schema.values, "or") + ".";
+  return schema.help + (schema.help.empty() ? "" : " ") + "Values: " + listed(schema.values, "or") + ".";
 }
 
 void print_key(std::ostream& out, const std::string& indent, const std::string& name, const SchemaKey& schema,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/nearest.hpp"
+#include <slipway/text.hpp>
+
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
 #include "core/spec/document.hpp"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include <slipway/text.hpp>
+
 #include "core/loader/schema/types.hpp"
 
 namespace slipway::core {
@@ -46,13 +48,10 @@ Json required_keys(const SchemaKey& schema) {
 std::string flow_yaml(const Json& value) {
   if (value.is_string()) return text_yaml(value);
   if (!value.is_structured()) return canonical(value);
-  std::string text;
-  for (const auto& [key, item] : value.items()) {
-    text += text.empty() ? "" : ", ";
-    if (value.is_object()) text += text_yaml(key) + ": ";
-    text += flow_yaml(item);
-  }
-  return value.is_object() ? "{" + text + "}" : "[" + text + "]";
+  std::vector<std::string> texts;
+  for (const auto& [key, item] : value.items())
+    texts.push_back((value.is_object() ? text_yaml(key) + ": " : "") + flow_yaml(item));
+  return value.is_object() ? "{" + joined(texts) + "}" : "[" + joined(texts) + "]";
 }
 
 Json example_value(const SchemaKey& schema) {

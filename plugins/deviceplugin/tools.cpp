@@ -40,7 +40,7 @@ struct Arguments {
 const char* variable(const char* name) { return std::getenv(name); }
 
 Error usage_error(std::string_view tool, std::string what) {
-  return Error{.code = ErrorCode::invalid,
+  return Error{.code = ErrorCode::usage,
                .what = std::move(what),
                .where = "command line",
                .next = fmt::format("`slipway deviceplugin {} --help`", tool)};

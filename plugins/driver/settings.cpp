@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <slipway/text.hpp>
+
 #include "nvidia/loaded_driver.hpp"
-#include "nvidia/nearest.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -22,10 +23,9 @@ Result<std::vector<nvidia::Gpu>> read_gpus(const std::vector<std::string>& texts
   for (const auto& text : texts) {
     auto gpu = nvidia::gpu_from_text(text);
     if (!gpu) {
-      const auto nearest = nvidia::nearest(text, nvidia::known_gpu_names());
       return invalid(fmt::format("'{}' is no GPU that slipway knows", text), "gpus",
-                     nearest.empty() ? "write a product (H100), a PCI id (10de:2330) or an architecture (hopper)"
-                                     : fmt::format("did you mean '{}'?", nearest));
+                     suggestion(text, nvidia::known_gpu_names(),
+                                "write a product (H100), a PCI id (10de:2330) or an architecture (hopper)"));
     }
     gpus.push_back(std::move(*gpu));
   }
@@ -65,10 +65,8 @@ Status read_parameters(const Json& section, Settings& settings) {
   for (const auto& [module, values] : section.items()) {
     if (std::ranges::find(nvidia::kModules, module) == std::end(nvidia::kModules)) {
       const std::vector<std::string> known(std::begin(nvidia::kModules), std::end(nvidia::kModules));
-      const auto nearest = nvidia::nearest(module, known);
       return invalid(fmt::format("'{}' is no module of the NVIDIA driver", module), "parameters." + module,
-                     nearest.empty() ? "write nvidia, nvidia-uvm, nvidia-modeset, nvidia-drm or nvidia-peermem"
-                                     : fmt::format("did you mean '{}'?", nearest));
+                     suggestion(module, known, "write " + listed(known, "or")));
     }
     SLIPWAY_TRY(parameters, read_module_parameters(module, values));
     settings.parameters[module] = parameters;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <slipway/text.hpp>
+
 #include "gfd/labels/labels.hpp"
 #include "gfd/probe.hpp"
 #include "nvidia/gpu.hpp"
@@ -13,12 +15,8 @@ namespace {
 /// What the file holds, without the label that only says when the service started.
 std::string without_timestamp(const std::string& lines) {
   std::string kept;
-  for (std::size_t at = 0; at < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', at), lines.size() - 1);
-    const std::string line = lines.substr(at, end + 1 - at);
+  for (const std::string_view line : lines_with_ends(lines))
     if (!line.starts_with("nvidia.com/gfd.timestamp=")) kept += line;
-    at = end + 1;
-  }
   return kept;
 }
 

@@ -17,7 +17,7 @@ namespace slipway::gfd {
 namespace {
 
 Error usage_error(std::string_view tool, const std::string& what) {
-  return Error{.code = ErrorCode::invalid,
+  return Error{.code = ErrorCode::usage,
                .what = what,
                .where = "command line",
                .next = "`slipway gfd " + std::string(tool) + " --help` shows the options"};
@@ -127,8 +127,13 @@ Status take_words(const Given& given, ToolOptions& options) {
     if (const auto found = given.switches.find(name); found != given.switches.end()) place = found->second;
   };
   if (const auto strategy = given.values.find("--mig-strategy"); strategy != given.values.end()) {
-    SLIPWAY_TRY(parsed, parse_mig_strategy(strategy->second, "command line"));
-    options.config.mig_strategy = parsed;
+    auto parsed = parse_mig_strategy(strategy->second, "command line");
+    if (!parsed) {
+      Error wrong = std::move(parsed).error();
+      wrong.code = ErrorCode::usage;
+      return wrong;
+    }
+    options.config.mig_strategy = *parsed;
   }
   text("--output-file", options.output);
   text("--output", options.output);

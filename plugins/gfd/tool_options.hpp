@@ -22,7 +22,7 @@ struct ToolOptions {
 
 /// Command line over environment over config file over defaults. Relative paths are those of the working directory.
 /// @param tool  "labels" or "devices"
-/// Errors: `invalid`, with where "command line" for wrong options, and for those that the tool has no use for.
+/// Errors: `usage` for wrong options, and for those that the tool has no use for.
 Result<ToolOptions> read_tool_options(std::string_view tool, const std::vector<std::string>& arguments);
 
 inline constexpr const char* kLabelsUsage =

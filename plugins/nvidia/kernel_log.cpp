@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <chrono>
+
+#include <slipway/text.hpp>
 
 #include "nvidia/xid.hpp"
 
@@ -9,14 +10,11 @@ namespace {
 
 constexpr std::chrono::seconds kLimit{10};
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) lines.emplace_back(without_time(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
+std::vector<std::string> messages_in(std::string_view text) {
+  std::vector<std::string> messages;
+  for (const std::string_view line : lines_of<std::string_view>(text))
+    if (!line.empty()) messages.emplace_back(without_time(line));
+  return messages;
 }
 
 }  // namespace
@@ -33,7 +31,7 @@ std::optional<std::vector<std::string>> read_kernel_log(const Host& host) {
   const std::vector<std::vector<std::string>> ways{{"dmesg"}, {"journalctl", "-k", "-b", "--no-pager", "-o", "cat"}};
   for (const auto& way : ways) {
     const auto output = host.run(way, kLimit);
-    if (output && output->exit_status == 0) return lines_of(output->output);
+    if (output && output->exit_status == 0) return messages_in(output->output);
   }
   return std::nullopt;
 }

@@ -4,34 +4,25 @@
 #include <algorithm>
 #include <charconv>
 
+#include <slipway/text.hpp>
+
 #include "nvidia/driver_version.hpp"
 
 namespace slipway::nvidia {
 
 namespace {
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 // The rest of the first line that begins with `key`.
 std::optional<std::string_view> line_after(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    if (line.starts_with(key)) return trim(line.substr(key.size()));
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
+  for (const std::string_view line : lines_of<std::string_view>(text))
+    if (line.starts_with(key)) return trimmed(line.substr(key.size()));
   return std::nullopt;
 }
 
 // The first word that is a version; the words before it differ between flavours and machines.
 std::string first_version(std::string_view line) {
   while (!line.empty()) {
-    line = trim(line);
+    line = trimmed(line);
     const auto word = line.substr(0, line.find_first_of(" \t"));
     if (DriverVersion::parse(word)) return std::string{word};
     line.remove_prefix(word.size());

@@ -5,17 +5,13 @@
 #include <charconv>
 #include <utility>
 
+#include <slipway/text.hpp>
+
 namespace slipway::nvidia {
 namespace {
 
 constexpr std::size_t kMostFields = 3;
 constexpr std::size_t kMostDigits = 4;
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<std::vector<unsigned>> parse_fields(std::string_view text) {
   std::vector<unsigned> fields;

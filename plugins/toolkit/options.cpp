@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/options.hpp"
 
-#include <sstream>
-
-#include "nvidia/nearest.hpp"
+#include <slipway/text.hpp>
 
 namespace slipway::toolkit {
 namespace {
 
-std::vector<std::string> split(const std::string& value) {
-  std::vector<std::string> parts;
-  std::istringstream in(value);
-  for (std::string part; std::getline(in, part, ',');)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
 Error unknown_option(const std::string& name, const Options& known, const std::string& tool) {
   std::vector<std::string> names;
   for (const auto& [option, unused] : known) names.push_back(option);
-  const std::string near = nvidia::nearest(name, names);
+  const std::string near = nearest_word(name, names);
   Error error = usage_error(tool, "unknown option '" + name + "'");
   if (!near.empty()) error.next = "did you mean " + near + "?";
   return error;
@@ -36,14 +26,14 @@ Option text_option(std::string& into) {
 
 Option list_option(std::vector<std::string>& into) {
   return {false, [&into](const std::string& value) -> Status {
-            for (std::string& part : split(value)) into.push_back(std::move(part));
+            for (std::string& part : split_list(value)) into.push_back(std::move(part));
             return {};
           }};
 }
 
 Option set_option(std::set<std::string>& into) {
   return {false, [&into](const std::string& value) -> Status {
-            for (std::string& part : split(value)) into.insert(std::move(part));
+            for (std::string& part : split_list(value)) into.insert(std::move(part));
             return {};
           }};
 }
@@ -58,7 +48,7 @@ Option flag_option(const std::string& name, bool& into, const std::string& tool)
 }
 
 Error usage_error(const std::string& tool, const std::string& what) {
-  return {ErrorCode::invalid, what, "command line", "`" + tool + " --help` lists the options", {}};
+  return {ErrorCode::usage, what, "command line", "`" + tool + " --help` lists the options", {}};
 }
 
 Result<std::set<std::string>> take_options(const std::vector<std::string>& words, const Options& known,

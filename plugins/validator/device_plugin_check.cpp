@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <slipway/json.hpp>
+#include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
 namespace slipway::validator {
@@ -65,16 +66,16 @@ Finding check_device_plugin(const Host& host) {
     return fails(kPluginCheck, "kubelet knows NVIDIA's devices and no device plugin runs any more",
                  "start the device plugin again; its log says why it ended");
   if (!resources) return not_tried(kPluginCheck, "no kubelet has run on this host yet");
-  std::string counts;
+  std::vector<std::string> counts;
   std::int64_t total = 0;
   for (const auto& [resource, count] : *resources) {
     total += count;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, resource);
+    counts.push_back(fmt::format("{} {}", count, resource));
   }
   if (total == 0)
     return fails(kPluginCheck, fmt::format("the device plugin runs ({}) and kubelet has no device of it", listening),
                  "look at the plugin's log for devices that it calls unhealthy, and restart it after kubelet was");
-  return passes(kPluginCheck, "kubelet has " + counts);
+  return passes(kPluginCheck, "kubelet has " + joined(counts));
 }
 
 }  // namespace slipway::validator

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -23,21 +25,12 @@ std::vector<std::string> texts_of(const Json& needs, const char* key) {
 
 bool has(const Json& needs, const char* key) { return needs.is_object() && needs.contains(key) && needs[key] == true; }
 
-std::string joined_words(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
-
 /// The text at "a.b" of a section; nothing where it is not given, or is no text.
 std::optional<std::string> text_at(const Json& section, const std::string& key) {
   const Json* value = &section;
-  for (std::size_t at = 0; at <= key.size();) {
-    const std::size_t dot = std::min(key.find('.', at), key.size());
-    const std::string part = key.substr(at, dot - at);
+  for (const std::string& part : split(key, '.')) {
     if (!value->is_object() || !value->contains(part)) return std::nullopt;
     value = &(*value)[part];
-    at = dot + 1;
   }
   if (!value->is_string() || value->get_ref<const std::string&>().empty()) return std::nullopt;
   return value->get<std::string>();
@@ -96,7 +89,7 @@ std::string families_line(const Json& needs) {
     if (word == "inet") families.insert(families.end(), {"AF_INET", "AF_INET6"});
     if (word == "netlink") families.emplace_back("AF_NETLINK");
   }
-  return "RestrictAddressFamilies=" + joined_words(families) + "\n" +
+  return "RestrictAddressFamilies=" + joined(families, " ") + "\n" +
          (families.size() == 1 ? "PrivateNetwork=yes\n" : "");
 }
 
@@ -123,10 +116,10 @@ std::string limits_of(const ServiceUnit& unit) {
   std::vector<std::string> optional;  // at ExecCondition= they may be missing, and who cannot have one says so itself
   for (const std::string& path : writes) optional.push_back(unit_word("-" + path));
   return "# Folders that it writes to are made first: it sees everything else read-only.\nExecStartPre=-+mkdir -p -- " +
-         joined_words(words) + "\nReadWritePaths=" + joined_words(optional) +
+         joined(words, " ") + "\nReadWritePaths=" + joined(optional, " ") +
          "\n\n# What the component declares to need (service_needs of its manifest), and nothing else.\nMemoryMax=" +
          needs.value("memory", std::string(kMemory)) + "\nTasksMax=" + std::to_string(needs.value("tasks", kTasks)) +
-         "\nCapabilityBoundingSet=" + joined_words(texts_of(needs, "capabilities")) + "\n" + devices_lines(needs) +
+         "\nCapabilityBoundingSet=" + joined(texts_of(needs, "capabilities"), " ") + "\n" + devices_lines(needs) +
          families_line(needs) + private_lines(unit, writes) +
          (has(needs, "writable_code") ? "" : "MemoryDenyWriteExecute=yes\n") +
          (has(needs, "starts_units") ? "" : "InaccessiblePaths=-/run/systemd/private -/run/dbus\n") +
@@ -149,7 +142,7 @@ KeyringMode=private
 SystemCallArchitectures=native
 SystemCallErrorNumber=EPERM
 SystemCallFilter=)" +
-         joined_words(calls) + "\n";
+         joined(calls, " ") + "\n";
 }
 
 }  // namespace

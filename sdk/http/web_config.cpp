@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 #include <slipway/yaml/load.hpp>
 
 namespace slipway {
@@ -68,8 +69,6 @@ class Reader {
   Status each(const YAML::Node& map, const std::string& above, const std::vector<std::string>& known,
               const std::function<Status(const std::string&, const YAML::Node&)>& take) const {
     if (!map.IsMap()) return wrong(map.Mark(), above, "a map is expected here", "write `key: value` lines");
-    std::string names;
-    for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
     std::set<std::string> seen;
     for (const auto& entry : map) {
       const auto key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
@@ -77,7 +76,7 @@ class Reader {
       if (!seen.insert(key).second)
         return wrong(entry.first.Mark(), whole, "the key stands here twice", "take one out");
       if (!known.empty() && std::ranges::find(known, key) == known.end())
-        return wrong(entry.first.Mark(), whole, "slipway knows no key '" + key + "' here", "it knows " + names);
+        return wrong(entry.first.Mark(), whole, "slipway knows no key '" + key + "' here", "it knows " + joined(known));
       SLIPWAY_CHECK(take(key, entry.second));
     }
     return {};

@@ -48,4 +48,18 @@ class Component {
   virtual Service* service() { return nullptr; }
 };
 
+/// The component of a service's own library (`service: beside`): it has a service and nothing else.
+class ServiceOnly : public Component {
+ public:
+  Result<Facts> detect(const Spec&, const Host&) const override { return elsewhere(); }
+  Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override { return elsewhere(); }
+  Result<Findings> verify(const Spec&, const Host&) const override { return elsewhere(); }
+
+ private:
+  static Error elsewhere() {
+    return Error{.code = ErrorCode::unsupported,
+                 .what = "this library holds only the service; the rest is in the plugin"};
+  }
+};
+
 }  // namespace slipway

@@ -14,6 +14,7 @@ namespace slipway {
 /// Why something failed, coarse enough to branch on. The wire name is the enumerator's.
 enum class ErrorCode {
   invalid,          ///< the input is wrong: spec, option, package, file format
+  usage,            ///< the command line is wrong, or a variable of slipway's in the environment
   not_found,        ///< a file, device, package, kernel or tool is not there
   unsupported,      ///< this host, root or plugin cannot do that
   denied,           ///< permission or policy refuses it
@@ -22,6 +23,7 @@ enum class ErrorCode {
   read_only,        ///< EROFS
   timed_out,        ///< a deadline passed
   busy,             ///< somebody else holds it
+  locked,           ///< another slipway is at work there
   offline,          ///< needs the live machine, and this root is not live
   conflict,         ///< two desired states exclude each other; a user's edit is in the way
   corrupt,          ///< a digest, signature or stored state does not match

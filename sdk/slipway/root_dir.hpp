@@ -9,25 +9,10 @@
 
 #include <sys/types.h>
 
+#include <slipway/fd.hpp>
 #include <slipway/result.hpp>
 
 namespace slipway {
-
-/// An owned file descriptor; closed at the end of its life. -1 is "none".
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int number) : number_(number) {}
-  Fd(Fd&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept;
-  ~Fd();
-  int get() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-  int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_ = -1;
-};
 
 /// A folder taken as "/". Paths are absolute or relative to it; links are followed inside it, absolute ones from it
 /// (openat2 with RESOLVE_IN_ROOT, Linux 5.6; an O_PATH walk of our own where that is missing). Thread-safe.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <slipway/testing/fake_host.hpp>
+#include <slipway/text.hpp>
 
 namespace slipway::testing {
 namespace {
@@ -21,12 +22,6 @@ std::string hex(unsigned number, int digits) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), "0x%0*x\n", digits, number);
   return text.data();
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 }  // namespace
@@ -199,7 +194,7 @@ Result<ProcessOutput> FakeHost::run(const std::vector<std::string>& argv, std::c
   const auto found = programs_.find(argv);
   if (found != programs_.end()) return found->second;
   return Error{.code = ErrorCode::not_found,
-               .what = "this FakeHost has no answer for: " + joined(argv),
+               .what = "this FakeHost has no answer for: " + joined(argv, " "),
                .next = "record one with answers()"};
 }
 

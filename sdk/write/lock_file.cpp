@@ -85,7 +85,7 @@ Result<bool> LockFile::try_once() {
   if (!file) return system_error("open", joined_path(folder_, name_), errno);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return system_error("lock", joined_path(folder_, name_), errno);
-    Error error{ErrorCode::busy, joined_path(folder_, name_) + " is locked", joined_path(folder_, name_), {}, {}};
+    Error error{ErrorCode::locked, joined_path(folder_, name_) + " is locked", joined_path(folder_, name_), {}, {}};
     if (const std::string holder = flock_holder(file.get()); !holder.empty())
       error.details.emplace_back("held", holder);
     return error;
@@ -126,7 +126,7 @@ Result<LockFile> LockFile::take(const RootDir& root, const std::string& folder, 
     return taken.error();
   }
   const std::string path = joined_path(folder, name);
-  return Error{ErrorCode::busy,
+  return Error{ErrorCode::locked,
                path + " is made and removed by others again and again",
                path,
                "wait until nothing else runs slipway here, then run the same command again",

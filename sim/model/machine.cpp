@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/model/machine.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 
 #include "core/loader/installation.hpp"
 #include "sim/model/model.hpp"
@@ -102,12 +101,12 @@ bool add_instance(sim::Gpu& gpu, unsigned profile) {
 }
 
 Result<unsigned> profile_named(const sim::Gpu& gpu, const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (unsigned i = 0; i < gpu.model.mig.profile_count; ++i) {
     if (gpu.model.mig.profiles[i].name == name) return i;
-    known += (known.empty() ? "" : ", ") + std::string(gpu.model.mig.profiles[i].name);
+    known.emplace_back(gpu.model.mig.profiles[i].name);
   }
-  return bad_setting("mig", name, "its profiles are " + known);
+  return bad_setting("mig", name, "its profiles are " + joined(known));
 }
 
 /// MIG on: "on" without instances, "1g.10gb" with as many as fit, "3g.40gb/2g.20gb" with one of each.
@@ -115,8 +114,7 @@ Status set_mig(const std::string& value, sim::Gpu& gpu) {
   if (gpu.model.mig.capable == 0) return bad_setting("mig", value, std::string(gpu.model.name) + " has no MIG");
   gpu.mig_current = gpu.mig_pending = 1;
   if (value == "on") return {};
-  std::istringstream names(value);
-  for (std::string name; std::getline(names, name, '/');) {
+  for (const std::string& name : split_list(value, '/')) {
     SLIPWAY_TRY(profile, profile_named(gpu, name));
     if (!add_instance(gpu, profile)) return bad_setting("mig", value, name + " does not fit any more");
     while (name == value && add_instance(gpu, profile)) continue;

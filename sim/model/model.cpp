@@ -5,9 +5,9 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 
 #include "core/loader/schema/check.hpp"
 #include "core/loader/yaml/tree.hpp"
@@ -222,8 +222,7 @@ void add_groups(const Json& value, sim::Model& model) {
 
 /// The name in a model file's line "model: NAME", without reading the rest.
 std::string model_name(const std::string& file) {
-  std::istringstream text(read_regular(file, kYamlMaxBytes).value_or(""));
-  for (std::string line; std::getline(text, line);)
+  for (const std::string& line : lines_of(read_regular(file, kYamlMaxBytes).value_or("")))
     if (line.starts_with("model: ")) return line.substr(7);
   return {};
 }
@@ -285,7 +284,7 @@ Result<sim::Model> read_sim_model(const std::string& file) {
 }
 
 Result<sim::Model> find_sim_model(const std::string& name, const std::vector<std::string>& folders) {
-  std::string known;
+  std::vector<std::string> known;
   for (const std::string& folder : folders) {
     std::error_code ignored;
     std::vector<std::string> files;
@@ -295,14 +294,14 @@ Result<sim::Model> find_sim_model(const std::string& name, const std::vector<std
     for (const std::string& file : files) {
       const std::string existing = model_name(file);
       if (existing == name) return read_sim_model(file);
-      known += (known.empty() ? "" : ", ") + existing;
+      known.push_back(existing);
     }
   }
   return Error{ErrorCode::not_found,
                "the GPU simulator has no model '" + name + "'",
                {},
                known.empty() ? "slipway's models are missing from this installation"
-                             : "describe it in a file of the folder models/, or use one of: " + known,
+                             : "describe it in a file of the folder models/, or use one of: " + joined(known),
                {}};
 }
 

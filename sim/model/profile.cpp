@@ -5,9 +5,9 @@
 #include <charconv>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 
 #include "core/loader/installation.hpp"
 #include "core/loader/schema/check.hpp"
@@ -270,8 +270,7 @@ SimProfile first_gpus(SimProfile profile, const std::string& name, std::size_t c
 }
 
 Error unknown_profile(const std::string& name, const std::vector<std::string>& folders) {
-  std::string known;
-  for (const auto& other : sim_profile_names(folders)) known += (known.empty() ? "" : ", ") + other;
+  const std::string known = joined(sim_profile_names(folders));
   Error error{.code = ErrorCode::not_found,
               .what = "there is no simulation profile '" + name + "'",
               .where = "--sim " + name,
@@ -291,9 +290,9 @@ std::vector<std::pair<std::string, std::string>> take_settings(std::string& name
   std::vector<std::pair<std::string, std::string>> settings;
   const auto comma = name.find(',');
   if (comma == std::string::npos) return settings;
-  std::istringstream parts(name.substr(comma + 1));
+  const std::vector<std::string> parts = split_list(std::string_view(name).substr(comma + 1));
   name.resize(comma);
-  for (std::string part; std::getline(parts, part, ',');) {
+  for (const std::string& part : parts) {
     const auto equals = std::min(part.find('='), part.size());
     settings.emplace_back(part.substr(0, equals), part.substr(std::min(equals + 1, part.size())));
   }

@@ -8,7 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "artifact/io/sha256.hpp"
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/unpack/unpack.hpp"
 #include "tests/fuzz/scratch_tree.hpp"
 
@@ -39,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   slipway::artifact::Descriptor layer;
   layer.size = size;
   layer.annotations[slipway::artifact::annotation::kLayerSize] = "1048576";  // keeps bombs small
-  layer.digest = slipway::artifact::digest_of(bytes);
+  layer.digest = slipway::digest_of(bytes);
   slipway::artifact::UnpackOptions options;
   options.into = (scratch.folder() / "layer").string();
   options.source = "fuzz";

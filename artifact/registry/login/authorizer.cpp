@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 #include "artifact/oci/json_field.hpp"
 #include "artifact/registry/http.hpp"
 
@@ -27,7 +29,7 @@ std::optional<Challenge> best_challenge(const HttpResponse& response) {
 }
 
 std::string basic_header(const Credentials& credentials) {
-  return "Authorization: Basic " + base64_encode(credentials.user + ":" + credentials.password);
+  return "Authorization: Basic " + base64_encoded(credentials.user + ":" + credentials.password);
 }
 
 /// What a token is made of; anything else could smuggle in another header.

@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "artifact/io/fd.hpp"
+#include <slipway/fd.hpp>
+
 #include "artifact/oci/json_field.hpp"
 #include "artifact/registry/login/credentials.hpp"
 

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <slipway/text.hpp>
+
 #include "artifact/io/file.hpp"
 #include "artifact/oci/json_field.hpp"
 
@@ -64,7 +66,7 @@ Result<std::optional<Credentials>> from_entry(const Json& entry, const std::stri
                           .identity_token = text_at(entry, "identitytoken"),
                           .found_in = file};
   if (const std::string encoded = text_at(entry, "auth"); !encoded.empty()) {
-    const auto pair = base64_decode(encoded);
+    const auto pair = base64_decoded(trimmed(encoded));
     const std::size_t colon = pair ? pair->find(':') : std::string::npos;
     if (colon == std::string::npos) return malformed(file, "an `auth` is not the base64 of USER:PASSWORD");
     credentials.user = pair->substr(0, colon);

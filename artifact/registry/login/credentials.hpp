@@ -43,8 +43,4 @@ Status keep_login(const Reference& reference, const std::string& auth_file);
 /// find_credentials(), by that process where there is one for these two.
 Result<std::optional<Credentials>> login_of(const Reference& reference, const std::string& auth_file);
 
-std::string base64_encode(const std::string& bytes);
-/// Nothing when it is no base64.
-std::optional<std::string> base64_decode(const std::string& text);
-
 }  // namespace slipway::artifact

@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <slipway/fd.hpp>
 #include <slipway/json.hpp>
 
-#include "artifact/io/fd.hpp"
 #include "artifact/io/file.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/registry/login/credentials.hpp"

@@ -8,11 +8,12 @@
 
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
 #include <slipway/merge/edit.hpp>
+#include <slipway/text.hpp>
 
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
-#include "core/host/digest.hpp"
 
 namespace slipway::core {
 namespace {
@@ -102,11 +103,9 @@ Result<Work> plan_work(const Action& action, const ActionContext& context) {
 }
 
 std::string names(const std::vector<Key>& keys) {
-  std::string text;
-  for (std::size_t i = 0; i < keys.size() && i < kNamedKeys; ++i)
-    text += (i == 0 ? "" : ", ") + merge::to_text(keys[i]);
-  if (keys.size() > kNamedKeys) text += " and " + std::to_string(keys.size() - kNamedKeys) + " more";
-  return text;
+  std::vector<std::string> texts;
+  for (const Key& key : keys) texts.push_back(merge::to_text(key));
+  return first_few(texts, kNamedKeys);
 }
 
 Json image_of(const Work& work, const Image& file) {

@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <slipway/text.hpp>
+
 #include "core/action/file/plain_file.hpp"
 
 namespace slipway::core {
@@ -21,16 +23,9 @@ std::optional<std::uint32_t> number(std::string_view text) {
 
 /// The third field of the line whose first is `name` (passwd(5), group(5)).
 std::optional<std::uint32_t> id_in(std::string_view database, std::string_view name) {
-  while (!database.empty()) {
-    const std::size_t end = std::min(database.find('\n'), database.size());
-    std::string_view line = database.substr(0, end);
-    database.remove_prefix(std::min(end + 1, database.size()));
+  for (const std::string_view line : lines_of<std::string_view>(database)) {
     if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
-    line.remove_prefix(name.size() + 1);
-    const std::size_t password_end = line.find(':');
-    if (password_end == std::string_view::npos) continue;
-    line.remove_prefix(password_end + 1);
-    return number(line.substr(0, line.find(':')));
+    if (const auto fields = split<std::string_view>(line, ':'); fields.size() > 2) return number(fields[2]);
   }
   return std::nullopt;
 }

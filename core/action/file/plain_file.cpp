@@ -4,8 +4,9 @@
 #include <array>
 #include <cstdio>
 
+#include <slipway/digest/digest.hpp>
+
 #include "core/action/file/text_diff.hpp"
-#include "core/host/digest.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -19,17 +21,6 @@ struct Step {
   std::size_t before;  ///< index in the old text (for '+': where it goes)
   std::size_t after;   ///< index in the new text (for '-': where it was)
 };
-
-Lines split_lines(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::size_t size = end == std::string_view::npos ? text.size() : end + 1;
-    lines.push_back(text.substr(0, size));
-    text.remove_prefix(size);
-  }
-  return lines;
-}
 
 std::vector<Step> replace_all(std::size_t before, std::size_t after) {
   std::vector<Step> steps;
@@ -137,8 +128,8 @@ std::string unified_diff(std::string_view path, std::string_view before, std::st
                          std::size_t max_lines) {
   const bool text = before.find('\0') == std::string_view::npos && after.find('\0') == std::string_view::npos;
   if (before == after || !text) return {};
-  const Lines olds = split_lines(before);
-  const Lines news = split_lines(after);
+  const Lines olds = lines_with_ends(before);
+  const Lines news = lines_with_ends(after);
   const std::vector<Step> steps = edit_script(olds, news);
   std::vector<std::string> lines{"--- " + std::string(path) + "\n", "+++ " + std::string(path) + " (planned)\n"};
   for (std::size_t i = 0; i < steps.size();) {

@@ -4,6 +4,8 @@
 // Where the action names a version and another one is loaded, the module and those on top of it are replaced, provided
 // that nobody uses them; else the new one has to wait for a reboot.
 
+#include <slipway/text.hpp>
+
 #include "core/action/action_kind.hpp"
 #include "core/action/module/module_loader.hpp"
 #include "core/action/module/module_users.hpp"
@@ -12,10 +14,7 @@ namespace slipway::core {
 namespace {
 
 std::string options_of(const Action& action) {
-  std::string options;
-  for (const Json& parameter : action.value("parameters"))
-    options += (options.empty() ? "" : " ") + parameter.get<std::string>();
-  return options;
+  return joined(action.value("parameters"), " ", [](const Json& parameter) { return parameter.get<std::string>(); });
 }
 
 /// What is loaded under this name, and what stands on it.

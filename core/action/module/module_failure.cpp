@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include <slipway/text.hpp>
+
 #include "core/action/module/module_users.hpp"
 
 namespace slipway::core {
@@ -59,12 +61,6 @@ Reason reason_of(const std::string& release, int number, const std::vector<std::
 
 }  // namespace
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 Error load_failure(const std::string& module, const std::string& kernel_release, int number,
                    const std::vector<std::string>& messages) {
   const Reason reason = reason_of(kernel_release, number, messages);
@@ -73,9 +69,7 @@ Error load_failure(const std::string& module, const std::string& kernel_release,
               module,
               reason.next,
               {}};
-  std::string log;
-  for (const std::string& line : messages) log += (log.empty() ? "" : "\n") + line;
-  if (!log.empty()) error.details.emplace_back("kernel", log);
+  if (!messages.empty()) error.details.emplace_back("kernel", joined(messages, "\n"));
   return error;
 }
 

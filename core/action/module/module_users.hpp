@@ -21,9 +21,6 @@ std::vector<std::string> modules_on_top(const Host& host, const std::string& nam
 /// as the kernel counts: one open device may count twice.
 std::vector<std::string> used_from_outside(const Host& host, const std::vector<std::string>& names);
 
-/// "acme, acme-uvm"
-std::string joined(const std::vector<std::string>& names);
-
 /// @param number    errno of finit_module(2)
 /// @param messages  what the kernel said meanwhile
 Error load_failure(const std::string& module, const std::string& kernel_release, int number,

@@ -5,7 +5,8 @@
 
 #include <fcntl.h>
 
-#include "core/host/digest.hpp"
+#include <slipway/digest/digest.hpp>
+
 #include "core/host/files.hpp"
 #include "sandbox/build.hpp"
 

@@ -5,17 +5,17 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
 #include <slipway/json.hpp>
+#include <slipway/text.hpp>
 
 #include "core/action/store/store.hpp"
-#include "core/host/digest.hpp"
 #include "core/host/files.hpp"
 
 namespace slipway::core {
@@ -92,8 +92,7 @@ Status hash_files(const RootDir& folder, Entries& entries) {
 
 std::map<std::string, Json> by_path(const std::string& list) {
   std::map<std::string, Json> entries;
-  std::istringstream lines(list);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : lines_of<std::string_view>(list)) {
     Json entry = parse_foreign(line);
     if (!entry.is_object()) continue;
     std::string path = entry.value("path", "");

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <slipway/text.hpp>
+
 #include "core/action/action_kind.hpp"
 #include "core/action/store/store.hpp"
 #include "core/host/files.hpp"
@@ -62,13 +64,11 @@ Result<Store> store_of(const Action& action) {
 
 std::string summary_of(const Store& store, const std::vector<Json>& missing) {
   if (missing.empty()) return "switch " + store.current() + " to layers that are there already";
-  std::string text;
-  for (const Json& layer : missing) {
-    text += text.empty() ? "" : ", ";
-    text += is_build(layer) ? "compile " + layer["build"].value("name", layer.value("as", ""))
-                            : "unpack " + layer.value("as", "") + size_text(layer);
-  }
-  return text + " into " + store.folder;
+  const auto shown = [](const Json& layer) {
+    return is_build(layer) ? "compile " + layer["build"].value("name", layer.value("as", ""))
+                           : "unpack " + layer.value("as", "") + size_text(layer);
+  };
+  return joined(missing, ", ", shown) + " into " + store.folder;
 }
 
 class UnpackKind final : public ActionKind {

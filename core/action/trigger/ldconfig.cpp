@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/trigger/ldconfig.cpp - trigger `ldconfig`: the run-time linker's cache of libraries.
 #include <algorithm>
-#include <sstream>
+
+#include <slipway/text.hpp>
 
 #include "core/action/trigger/triggers.hpp"
 #include "sandbox/tool.hpp"
@@ -44,9 +45,8 @@ Result<ToolEnd> run_offline(ActionContext& context) {
 
 /// Links that ldconfig made ("\tlibx.so.1 -> libx.so.1.2 (changed)" below "/folder: (from …)") get the epoch too.
 Status settle_links(const std::string& output, RootFs& root) {
-  std::istringstream lines(output);
   std::string folder;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(output)) {
     if (line.starts_with('/')) folder = line.substr(0, line.find(':'));
     const std::size_t arrow = line.find(" -> ");
     if (!line.starts_with('\t') || arrow == std::string::npos || !line.ends_with("(changed)")) continue;

@@ -13,7 +13,7 @@ constexpr std::array kPlain{"ldconfig", "daemon-reload"};
 constexpr std::array kWithArgument{"depmod", "initramfs", "restart", "reload"};
 
 /// "depmod:6.1.0" in its two parts.
-std::pair<std::string, std::string> split(const std::string& trigger) {
+std::pair<std::string, std::string> name_and_argument(const std::string& trigger) {
   const std::size_t colon = trigger.find(':');
   if (colon == std::string::npos) return {trigger, {}};
   return {trigger.substr(0, colon), trigger.substr(colon + 1)};
@@ -29,7 +29,7 @@ bool is_plain_name(const std::string& argument) {
 
 Result<Prospect> foresee_trigger(const std::string& trigger, const Host& host) {
   SLIPWAY_CHECK(check_trigger_name(trigger));
-  const auto [name, argument] = split(trigger);
+  const auto [name, argument] = name_and_argument(trigger);
   if (name == "ldconfig") return foresee_ldconfig(host);
   if (name == "depmod") return foresee_depmod(argument, host);
   if (name == "initramfs") return foresee_initramfs(argument, host);
@@ -37,7 +37,7 @@ Result<Prospect> foresee_trigger(const std::string& trigger, const Host& host) {
 }
 
 Status check_trigger_name(const std::string& trigger) {
-  const auto [name, argument] = split(trigger);
+  const auto [name, argument] = name_and_argument(trigger);
   for (const char* plain : kPlain)
     if (trigger == plain) return {};
   for (const char* known : kWithArgument)
@@ -54,7 +54,7 @@ Status check_trigger_name(const std::string& trigger) {
 
 Result<TriggerRun> run_trigger(const std::string& trigger, ActionContext& context) {
   SLIPWAY_CHECK(check_trigger_name(trigger));
-  const auto [name, argument] = split(trigger);
+  const auto [name, argument] = name_and_argument(trigger);
   if (name == "ldconfig") return run_ldconfig(context);
   if (name == "depmod") return run_depmod(argument, context);
   if (name == "initramfs") return run_initramfs(argument, context);
@@ -64,7 +64,7 @@ Result<TriggerRun> run_trigger(const std::string& trigger, ActionContext& contex
 }
 
 std::vector<std::string> trigger_products(const std::string& trigger, const Host& host) {
-  const auto [name, argument] = split(trigger);
+  const auto [name, argument] = name_and_argument(trigger);
   if (name == "depmod") return depmod_products(argument);
   if (name != "ldconfig") return {};
   std::vector<std::string> files{"/etc/ld.so.cache"};

@@ -2,8 +2,9 @@
 #include "core/action/unit/systemd.hpp"
 
 #include <map>
-#include <sstream>
 #include <thread>
+
+#include <slipway/text.hpp>
 
 namespace slipway::core {
 namespace {
@@ -51,8 +52,7 @@ Result<UnitState> unit_state(const Host& host, const std::string& unit) {
   SLIPWAY_TRY(end, run_live(host, {"systemctl", "show", "--no-pager", kProperties, unit}, kLookLimit));
   if (end.status != 0) return tool_failed(end, "asking systemd about " + unit, "check `systemctl status " + unit + "`");
   std::map<std::string, std::string> values;
-  std::istringstream lines(end.output);
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string& line : lines_of(end.output))
     if (const std::size_t equals = line.find('='); equals != std::string::npos)
       values[line.substr(0, equals)] = line.substr(equals + 1);
   const std::string ended = values["ExecMainExitTimestampMonotonic"];

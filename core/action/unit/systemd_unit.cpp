@@ -4,6 +4,8 @@
 // The links that enabling means are made by us, the same in every root; systemd is only told to reload, start and stop.
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
 #include "core/action/unit/systemd.hpp"
@@ -86,9 +88,7 @@ std::string summary_of(const Unit& unit) {
   if (!unit.surplus.empty()) parts.push_back(unit.enabled ? "remove links of " + unit.name : "disable " + unit.name);
   if (unit.started && !(unit.live && runs(unit.state))) parts.push_back("start " + unit.name);
   if (unit.live && unit.state.needs_daemon_reload) parts.emplace_back("reload systemd");
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text.empty() ? unit.name : text;
+  return parts.empty() ? unit.name : joined(parts);
 }
 
 Error masked(const std::string& unit) {

@@ -5,6 +5,8 @@
 #include <set>
 #include <sstream>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -13,29 +15,22 @@ using Links = std::map<std::string, std::string>;
 constexpr std::array kSearched{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
                                "/usr/lib/systemd/system", "/lib/systemd/system"};
 
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
 /// The lines of a unit file, continued ones joined, comments and empty ones left out.
 std::vector<std::string> logical_lines(const std::string& text) {
   std::vector<std::string> lines;
-  std::istringstream in(text);
-  std::string joined;
-  for (std::string line; std::getline(in, line);) {
-    const std::string bare = trimmed(line);
+  std::string whole;
+  for (const std::string_view line : lines_of<std::string_view>(text)) {
+    const std::string bare(trimmed(line));
     if (bare.starts_with('#') || bare.starts_with(';')) continue;  // also between continued lines
     if (bare.ends_with('\\')) {
-      joined += bare.substr(0, bare.size() - 1) + " ";
+      whole += bare.substr(0, bare.size() - 1) + " ";
       continue;
     }
-    joined += bare;
-    if (!joined.empty()) lines.push_back(joined);
-    joined.clear();
+    whole += bare;
+    if (!whole.empty()) lines.push_back(whole);
+    whole.clear();
   }
-  if (!joined.empty()) lines.push_back(joined);
+  if (!whole.empty()) lines.push_back(whole);
   return lines;
 }
 
@@ -137,8 +132,8 @@ InstallSection parse_install(const std::string& unit_file) {
     }
     const std::size_t equals = line.find('=');
     if (!inside || equals == std::string::npos) continue;
-    const std::string key = trimmed(line.substr(0, equals));
-    const std::string value = trimmed(line.substr(equals + 1));
+    const std::string key(trimmed(std::string_view(line).substr(0, equals)));
+    const std::string value(trimmed(std::string_view(line).substr(equals + 1)));
     if (key == "DefaultInstance") install.default_instance = value;
     if (const auto list = lists.find(key); list != lists.end()) add_words(*list->second, value);
   }

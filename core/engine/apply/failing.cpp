@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/failing.hpp"
 
+#include <slipway/text.hpp>
+
 #include "core/engine/unit/units.hpp"
 
 namespace slipway::core {
@@ -41,18 +43,17 @@ Json failing_record(const PlannedComponent& component, const Findings* findings)
 }
 
 std::string failing_text(const Json& record) {
-  std::string text;
-  for (const Json& finding : record.value("findings", Json::array()))
-    text += (text.empty() ? "" : "; ") + finding.value("name", "") + ": " + finding.value("text", "");
-  if (text.empty()) text = record.value("error", record.value("reason", ""));
-  return text;
+  const std::string text = joined(record.value("findings", Json::array()), "; ", [](const Json& finding) {
+    return finding.value("name", "") + ": " + finding.value("text", "");
+  });
+  return text.empty() ? record.value("error", record.value("reason", "")) : text;
 }
 
 std::string failed_names(const Findings& findings) {
-  std::string names;
+  std::vector<std::string> names;
   for (const Finding& finding : findings.list())
-    if (finding.status == Finding::Status::fail) names += (names.empty() ? "" : ", ") + finding.name;
-  return names;
+    if (finding.status == Finding::Status::fail) names.push_back(finding.name);
+  return joined(names);
 }
 
 Json failing_after(const Json& before, const PlannedRun& run, const std::map<std::string, Findings>& findings) {

@@ -3,11 +3,12 @@
 
 #include <set>
 
+#include <slipway/text.hpp>
+
 #include "core/action/store/store.hpp"
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/loader/nearest.hpp"
 
 namespace slipway::core {
 namespace {
@@ -70,7 +71,7 @@ Status run_pending(Session& session, Journal& journal, std::vector<std::string>&
     done.push_back(trigger);
   }
   for (const auto& [why, triggers] : skipped)
-    report.push_back(joined(triggers, "and") + (triggers.size() == 1 ? " was" : " were") + " skipped: " + why);
+    report.push_back(listed(triggers, "and") + (triggers.size() == 1 ? " was" : " were") + " skipped: " + why);
   // Tools write without a sync. What they wrote is on the disk before anything says that they need not run again.
   if (!done.empty()) SLIPWAY_CHECK(session.root().sync());
   for (const std::string& trigger : done) SLIPWAY_CHECK(journal.done(trigger));

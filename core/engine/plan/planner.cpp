@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <future>
 
+#include <slipway/text.hpp>
+
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/recovery.hpp"
@@ -356,11 +358,10 @@ Status check_names(const std::vector<std::string>& names, const HostSpec& spec,
     if (spec.components.contains(name) || owned.contains(name)) continue;
     std::vector<std::string> known;
     for (const auto& [component, section] : spec.components) known.push_back(component);
-    const std::string near = nearest(name, known);
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "the component '" + name + "' is neither in the spec nor installed here",
                  "command line",
-                 near.empty() ? "name components of the spec (" + spec.file + ")" : "did you mean '" + near + "'?",
+                 suggestion(name, known, "name components of the spec (" + spec.file + ")"),
                  {}};
   }
   return {};

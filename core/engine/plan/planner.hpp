@@ -25,7 +25,7 @@ struct PlanOptions {
 /// @param journal  the root's journal where it is open already (an apply that recovers); else it is looked at
 Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& options, Journal* journal = nullptr);
 
-/// Errors: `invalid`, of the command line, for a name that is neither in the spec nor owned.
+/// Errors: `usage` for a name that is neither in the spec nor owned.
 Status check_names(const std::vector<std::string>& names, const HostSpec& spec,
                    const std::map<std::string, Ownership>& owned);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/plan/user_edits.hpp"
 
+#include <slipway/digest/digest.hpp>
+
 #include "core/action/file/plain_file.hpp"
-#include "core/host/digest.hpp"
 
 namespace slipway::core {
 namespace {

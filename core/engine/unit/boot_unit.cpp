@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <set>
 
+#include <slipway/text.hpp>
+
 #include "core/action/unit/systemd.hpp"
 #include "core/engine/unit/units.hpp"
-#include "core/loader/nearest.hpp"
 #include "sandbox/unit/unit_text.hpp"
 
 namespace slipway::core {
@@ -45,7 +46,7 @@ Status check_plugins(const Session& session, const HostSpec& spec) {
   const std::string& root = session.host_config().root;
   return Error{
       ErrorCode::not_found,
-      "the slipway in this root has no plugin for " + joined(without, "and") + ", which its boot and its services need",
+      "the slipway in this root has no plugin for " + listed(without, "and") + ", which its boot and its services need",
       root,
       "put it there with `slipway install --root " + root + " -f " + spec.file +
           "`, or the package slipway-plugins; --without-slipway when it comes into the image in another way",

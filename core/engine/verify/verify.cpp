@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include <slipway/text.hpp>
+
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/recovery.hpp"
@@ -11,7 +13,6 @@
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/engine/verify/services.hpp"
-#include "core/loader/nearest.hpp"
 
 namespace slipway::core {
 namespace {
@@ -118,7 +119,7 @@ Status add_unfinished(Session& session, std::map<std::string, Findings>& all) {
     all["slipway"].fail("slipway.apply", "an apply was cut off, and its changes are half done",
                         advised("`slipway apply` undoes its open changes first", options));
   if (!unfinished.pending.empty())
-    all["slipway"].fail("slipway.pending", "still pending from an earlier apply: " + joined(unfinished.pending, "and"),
+    all["slipway"].fail("slipway.pending", "still pending from an earlier apply: " + listed(unfinished.pending, "and"),
                         advised("run `slipway apply` again", options));
   return {};
 }

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "core/loader/nearest.hpp"
+#include <slipway/text.hpp>
+
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
 
@@ -125,7 +126,7 @@ Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string&
 /// A key that is there under a mistyped name is reported once, as that.
 bool is_mistyped(const YamlNode& node, const std::string& name) {
   return std::any_of(node.entries.begin(), node.entries.end(),
-                     [&](const YamlEntry& entry) { return nearest(entry.key, {name}) == name; });
+                     [&](const YamlEntry& entry) { return nearest_word(entry.key, {name}) == name; });
 }
 
 void check_required(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
@@ -180,8 +181,8 @@ void unknown_key(const YamlEntry& entry, const std::string& key, const std::vect
   std::string next;
   if (colon != std::string::npos && entry.value.kind == Kind::null)
     next = "write a space after the colon: '" + entry.key.substr(0, colon) + ": …'";
-  else if (nearest(entry.key, known).empty())
-    next = known.empty() ? "no key may stand there" : "known there: " + joined(known, "and");
+  else if (nearest_word(entry.key, known).empty())
+    next = known.empty() ? "no key may stand there" : "known there: " + listed(known, "and");
   check.problems.add(entry.position, below(key, entry.key),
                      "unknown key '" + entry.key + "' in " + shown_key(key) + did_you_mean(entry.key, known), next);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/schema/type_names.hpp"
 
-#include "core/loader/nearest.hpp"
+#include <slipway/text.hpp>
 
 namespace slipway::core {
 namespace {
@@ -38,7 +38,7 @@ std::string expected(const SchemaKey& schema) {
     case SchemaKey::Type::boolean:
       return "true or false";
     case SchemaKey::Type::enumeration:
-      return (schema.values.size() > 1 ? "one of " : "the word ") + joined(schema.values, "or");
+      return (schema.values.size() > 1 ? "one of " : "the word ") + listed(schema.values, "or");
     case SchemaKey::Type::list:
       return "a list";
     case SchemaKey::Type::map:

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <slipway/text.hpp>
+
 #include "core/loader/yaml/text.hpp"
 
 namespace slipway::core {

@@ -43,8 +43,6 @@ std::optional<BadByte> find_bad_byte(std::string_view text);
 
 /// The spaces and tabs that a line begins with.
 std::string_view indentation(std::string_view line);
-/// Without spaces, tabs and carriage returns at both ends.
-std::string_view trimmed(std::string_view line);
 
 struct YamlComplaint {
   Position position;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <slipway/text.hpp>
+
 namespace slipway::core {
 
 void ToolOutput::printed(std::string_view bytes, const Listener& listener) {
@@ -34,10 +36,6 @@ void ToolOutput::line(const std::string& level, std::string text, const Listener
   if (last_.size() > kKeptLines) last_.pop_front();
 }
 
-std::string ToolOutput::last_lines() const {
-  std::string text;
-  for (const std::string& line : last_) text += (text.empty() ? "" : "\n") + line;
-  return text;
-}
+std::string ToolOutput::last_lines() const { return joined(last_, "\n"); }
 
 }  // namespace slipway::core

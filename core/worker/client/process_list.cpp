@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 
 namespace slipway::core {
 namespace {
@@ -76,8 +77,7 @@ int oom_score_of(const std::string& process) {
 }
 
 std::string cgroup2_path(const std::string& process) {
-  std::istringstream lines(content("/proc/" + process + "/cgroup"));
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string& line : lines_of(content("/proc/" + process + "/cgroup")))
     if (line.starts_with("0::")) return line.substr(3);
   return {};
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include <slipway/text.hpp>
+
 namespace slipway::deviceplugin {
 namespace {
 
@@ -76,7 +78,7 @@ class Answer {
     if (settings_.list_strategies.contains(ListStrategy::cdi_cri)) grant_.cdi_devices = all;
     if (!settings_.list_strategies.contains(ListStrategy::cdi_annotations)) return;
     std::string& list = grant_.annotations[settings_.cdi_annotation_prefix + "nvidia-device-plugin_" + key];
-    for (const std::string& name : all) list += (list.empty() ? "" : ",") + name;
+    list += (list.empty() ? "" : ",") + joined(all, ",");
   }
 
   void add_mps() {
@@ -93,9 +95,7 @@ class Answer {
   }
 
   void add_variables(const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
-    grant_.env[kVisible] = list;
+    grant_.env[kVisible] = joined(names, ",");
     if (!extras_.imex_channels.empty()) grant_.env["NVIDIA_IMEX_CHANNELS"] = std::to_string(extras_.imex_channels[0]);
   }
 

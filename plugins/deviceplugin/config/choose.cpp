@@ -3,6 +3,8 @@
 
 #include <sstream>
 
+#include <slipway/text.hpp>
+
 namespace slipway::deviceplugin {
 namespace {
 
@@ -73,8 +75,7 @@ Result<Configs> split_configs(const Node& document, const std::string& raw_text)
 }
 
 Result<const Node*> choose_config(const Configs& configs, const std::string& wanted, const std::string& fallback) {
-  std::string names;
-  for (const auto& [name, node] : configs) names += (names.empty() ? "" : ", ") + name;
+  const std::string names = joined(configs, ", ", [](const auto& config) { return config.first; });
   if (configs.size() == 1 && configs.begin()->first.empty()) return &configs.begin()->second;
   for (const std::string& name : {wanted, fallback})
     if (!name.empty()) {

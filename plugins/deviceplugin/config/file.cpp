@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include <slipway/text.hpp>
+
 #include "deviceplugin/config/flags.hpp"
-#include "nvidia/nearest.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -37,9 +38,7 @@ Status take(const Node& map, const Key (&keys)[Count], Settings& settings) {
     }
     std::vector<std::string> known;
     for (const Key& each : keys) known.emplace_back(each.name);
-    const std::string near = nvidia::nearest(name, known);
-    settings.warnings.push_back(node.where + ": unknown key '" + name + "', ignored" +
-                                (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    settings.warnings.push_back(node.where + ": unknown key '" + name + "', ignored" + did_you_mean(name, known));
   }
   return {};
 }

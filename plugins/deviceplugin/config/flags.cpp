@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/config/flags.hpp"
 
-#include <algorithm>
 #include <initializer_list>
+
+#include <slipway/text.hpp>
 
 namespace slipway::deviceplugin {
 namespace {
@@ -11,29 +12,17 @@ namespace {
 template <class Value>
 Result<Value> choose(const Node& node, const std::string& text,
                      std::initializer_list<std::pair<const char*, Value>> all) {
-  std::string words;
-  for (const auto& [word, value] : all) {
+  for (const auto& [word, value] : all)
     if (text == word) return value;
-    words += (words.empty() ? "" : ", ") + std::string(word);
-  }
+  const std::string words = joined(all, ", ", [](const auto& each) { return each.first; });
   return node.wrong("'" + text + "' is not known here", "use one of " + words);
 }
 
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
 /// Lists in the environment are separated by commas; in a file a text may be as well.
-std::vector<std::string> split(const std::vector<std::string>& texts) {
+std::vector<std::string> words_in(const std::vector<std::string>& texts) {
   std::vector<std::string> words;
   for (const std::string& text : texts)
-    for (std::size_t from = 0; from <= text.size();) {
-      const std::size_t comma = std::min(text.find(',', from), text.size());
-      words.push_back(trimmed(text.substr(from, comma - from)));
-      from = comma + 1;
-    }
+    for (const std::string_view word : split<std::string_view>(text, ',')) words.emplace_back(trimmed(word));
   return words;
 }
 
@@ -76,7 +65,7 @@ Status set_mig_strategy(const Node& node, Settings& settings) {
 Status set_list_strategies(const Node& node, Settings& settings) {
   SLIPWAY_TRY(texts, node.strings());
   std::set<ListStrategy> strategies;
-  for (const std::string& word : split(texts)) {
+  for (const std::string& word : words_in(texts)) {
     SLIPWAY_TRY(value, choose<ListStrategy>(node, word,
                                             {{"envvar", ListStrategy::envvar},
                                              {"volume-mounts", ListStrategy::volume_mounts},
@@ -105,7 +94,7 @@ Status set_policy(const Node& node, Settings& settings) {
 Status set_imex_channels(const Node& node, Settings& settings) {
   SLIPWAY_TRY(texts, node.strings());
   std::vector<unsigned> channels;
-  for (const std::string& word : split(texts)) {
+  for (const std::string& word : words_in(texts)) {
     Node item = node;
     item.kind = Node::Kind::scalar;
     item.text = word;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <slipway/text.hpp>
+
 #include "deviceplugin/devices/inventory.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
@@ -43,10 +45,9 @@ MigMinors read_mig_minors(const Host& host) {
 
 MigMinors parse_mig_minors(std::string_view text) {
   MigMinors minors;
-  std::istringstream lines{std::string(text)};
   std::string name;
   unsigned minor = 0;
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string& line : lines_of(text))
     if (std::istringstream words(line); words >> name >> minor) minors[name] = minor;
   return minors;
 }

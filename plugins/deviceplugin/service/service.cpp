@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <slipway/component.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
-#include <slipway/service_only.hpp>
 
 #include "deviceplugin/config/choose.hpp"
 #include "deviceplugin/config/watch.hpp"

@@ -12,6 +12,8 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 
+#include <slipway/text.hpp>
+
 namespace slipway::driver {
 namespace {
 
@@ -104,10 +106,7 @@ Result<std::string> read_entry(archive* tar, const std::string& file) {
 
 std::map<std::string, std::string> parse_control(const std::string& text) {
   std::map<std::string, std::string> fields;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = text.substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string& line : lines_of(text)) {
     const auto colon = line.find(": ");
     if (colon != std::string::npos && line[0] != ' ') fields[line.substr(0, colon)] = line.substr(colon + 2);
   }
@@ -117,12 +116,7 @@ std::map<std::string, std::string> parse_control(const std::string& text) {
 // "a (= 1) | b, c:any" -> a, c
 std::vector<std::string> parse_depends(const std::string& text) {
   std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find(',', begin), text.size());
-    const auto first = text.find_first_not_of(' ', begin);
-    if (first < end) names.push_back(text.substr(first, std::min(text.find_first_of(" :|,", first), end) - first));
-    begin = end + 1;
-  }
+  for (const std::string& word : split_list(text)) names.push_back(word.substr(0, word.find_first_of(" :|")));
   return names;
 }
 
@@ -131,27 +125,18 @@ void add_exact(std::string_view one, std::map<std::string, std::string>& version
   const auto opens = one.find('(');
   const auto closes = one.find(')');
   if (opens == std::string_view::npos || closes == std::string_view::npos || closes < opens) return;
-  const auto words = [](std::string_view text) {
-    const auto first = text.find_first_not_of(' ');
-    return first == std::string_view::npos ? text.substr(0, 0)
-                                           : text.substr(first, text.find_last_not_of(' ') - first + 1);
-  };
-  std::string_view name = words(one.substr(0, opens));
+  std::string_view name = trimmed(one.substr(0, opens));
   name = name.substr(0, name.find(':'));
-  const std::string_view relation = words(one.substr(opens + 1, closes - opens - 1));
+  const std::string_view relation = trimmed(one.substr(opens + 1, closes - opens - 1));
   if (!relation.starts_with('=') || name.empty() || name.find_first_of(" |") != std::string_view::npos) return;
-  const std::string_view version = words(relation.substr(1));
+  const std::string_view version = trimmed(relation.substr(1));
   if (!version.empty() && version.find(' ') == std::string_view::npos) versions[std::string(name)] = version;
 }
 
 // "a (= 1) | b, c:any (= 2)" -> a: 1, c: 2
 std::map<std::string, std::string> parse_exact(std::string_view text) {
   std::map<std::string, std::string> versions;
-  while (!text.empty()) {
-    const auto end = text.find(',');
-    add_exact(text.substr(0, end), versions);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
+  for (const std::string_view one : split<std::string_view>(text, ',')) add_exact(one, versions);
   return versions;
 }
 

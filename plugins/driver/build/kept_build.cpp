@@ -33,7 +33,7 @@ Result<KeptBuild> KeptBuild::open(const std::string& parent, const std::string& 
                  "remove it, or name another folder for temporary files: --scratch DIR",
                  {}};
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
-    return Error{ErrorCode::busy,
+    return Error{ErrorCode::locked,
                  "another build of the same modules is under way",
                  folder,
                  "wait for its end, or name another folder for temporary files: --scratch DIR",

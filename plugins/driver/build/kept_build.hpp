@@ -15,7 +15,7 @@ namespace slipway::driver {
 class KeptBuild {
  public:
   /// Makes the folder PARENT/NAME, or opens the one of an earlier run. Errors: `denied` it is somebody else's, who
-  /// could have put modules of their own there; `busy` another run works in it; `io`.
+  /// could have put modules of their own there; `locked` another run works in it; `io`.
   static Result<KeptBuild> open(const std::string& parent, const std::string& name);
 
   KeptBuild(KeptBuild&&) noexcept = default;

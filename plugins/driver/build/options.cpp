@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "nvidia/nearest.hpp"
+#include <slipway/text.hpp>
 
 namespace slipway::driver {
 namespace {
 
 constexpr const char* kHelpCommand = "`slipway driver build --help` lists the options";
 
-Error usage_error(std::string what) { return {ErrorCode::invalid, std::move(what), "command line", kHelpCommand, {}}; }
+Error usage_error(std::string what) { return {ErrorCode::usage, std::move(what), "command line", kHelpCommand, {}}; }
 
 /// An option: what it does with its value. A flag has no value.
 struct Option {
@@ -76,7 +76,7 @@ std::map<std::string, Option> known_options(BuildOptions& options) {
 Error unknown_option(const std::string& name, const std::map<std::string, Option>& known) {
   std::vector<std::string> names;
   for (const auto& [option, unused] : known) names.push_back(option);
-  const auto near = nvidia::nearest(name, names);
+  const auto near = nearest_word(name, names);
   Error error = usage_error(fmt::format("unknown option '{}'", name));
   if (!near.empty()) error.next = fmt::format("did you mean {}?", near);
   return error;

@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <slipway/digest/digest.hpp>
 #include <slipway/local_host.hpp>
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 
 #include "driver/build/description.hpp"
 #include "driver/build/inputs.hpp"
@@ -48,8 +49,7 @@ std::string on_one_line(std::string text) {
 // The compiler's own line, out of the lines around it that build.run shows; else the whole sentence.
 std::string first_error(const Error& error) {
   for (const auto& [label, text] : error.details) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string& line : lines_of(text))
       if (line.find("error: ") != std::string::npos) return line;
   }
   return error.what;
@@ -125,14 +125,14 @@ Result<Json> PackageBuild::identity_of(const Json& build) const {
   // The root is foreign: its compiler may be a pipe, a device, or a link to a file of this machine.
   SLIPWAY_TRY(root, RootDir::open(options_.root));
   SLIPWAY_TRY(compiler, read_regular(root, build["needs"].back().get<std::string>(), kMostOfProgram));
-  identity["compiler"] = sha256_hex(compiler);
+  identity["compiler"] = digest_hex(digest_of(compiler));
   std::vector<std::string> files{driver_.source.front().file};
   for (const auto& deb : header_debs_) files.push_back(deb.file);
   for (const auto& file : {options_.sign_key, options_.sign_cert})
     if (!file.empty()) files.push_back(file);
   for (const auto& file : files) {
     SLIPWAY_TRY(bytes, read_regular(file, kMostOfFile));
-    identity["files"].push_back(sha256_hex(bytes));
+    identity["files"].push_back(digest_hex(digest_of(bytes)));
   }
   return identity;
 }

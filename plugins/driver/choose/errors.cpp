@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <slipway/text.hpp>
+
 #include "driver/detect/kernel_release.hpp"
 
 namespace slipway::driver {
@@ -47,13 +49,6 @@ std::vector<std::string> kernels_that_fit(const std::vector<Package>& packages, 
   return nearest_first({kernels.begin(), kernels.end()}, wanted.kernel_release);
 }
 
-std::string first_few(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kShownNames);
-  auto text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
-
 std::vector<Package> of_versions(const std::vector<Package>& packages, const std::vector<std::string>& versions) {
   std::vector<Package> same;
   std::ranges::copy_if(packages, std::back_inserter(same),
@@ -84,13 +79,13 @@ void add_what_is_there(const std::vector<Package>& packages, const Wanted& wante
   }
   for (auto& [what, list] : kernels) {
     const std::string text =
-        list.empty() ? "source only" : "kernels " + first_few(nearest_first(list, wanted.kernel_release));
+        list.empty() ? "source only" : "kernels " + first_few(nearest_first(list, wanted.kernel_release), kShownNames);
     error.details.emplace_back("found", what + ": " + text);
   }
 }
 
 std::string nearest_kernels(const std::vector<Package>& packages, const Wanted& wanted) {
-  return first_few(kernels_that_fit(packages, wanted));
+  return first_few(kernels_that_fit(packages, wanted), kShownNames);
 }
 
 Error nothing_there(const Wanted& wanted) {
@@ -122,7 +117,7 @@ Error no_such_version(const std::vector<Package>& packages, const Wanted& wanted
               fmt::format("write version: \"{}\", the nearest that is there, or build a package of {} with "
                           "`slipway driver build`",
                           versions.front(), wanted.version),
-              {{"versions", first_few(versions)}}};
+              {{"versions", first_few(versions, kShownNames)}}};
   add_what_is_there(of_versions(packages, told), wanted, error);
   return error;
 }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <slipway/text.hpp>
+
 #include "driver/package/package.hpp"
 #include "nvidia/driver_version.hpp"
 
@@ -81,10 +83,7 @@ std::string library_version(std::string_view file_name) {
 
 std::vector<std::string> driver_modules_in(std::string_view modules_dep) {
   std::vector<std::string> modules;
-  for (std::size_t begin = 0; begin < modules_dep.size();) {
-    const auto end = std::min(modules_dep.find('\n', begin), modules_dep.size());
-    const auto line = modules_dep.substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string_view line : lines_of<std::string_view>(modules_dep)) {
     const auto path = line.substr(0, line.find(':'));
     if (path.size() == line.size() || path.starts_with("updates/slipway/")) continue;
     auto name = path.substr(path.rfind('/') + 1);

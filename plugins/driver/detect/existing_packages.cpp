@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <slipway/text.hpp>
+
 #include "driver/detect/existing_driver.hpp"
 #include "nvidia/driver_version.hpp"
 
@@ -37,16 +39,9 @@ constexpr std::array<std::string_view, 12> kFamilies{
     "nvidia-kernel-common-", "nvidia-kernel-source-", "nvidia-legacy-",        "nvidia-tesla-"};
 
 std::string_view field(std::string_view paragraph, std::string_view name) {
-  std::size_t begin = 0;
-  while (begin < paragraph.size()) {
-    const auto end = std::min(paragraph.find('\n', begin), paragraph.size());
-    auto line = paragraph.substr(begin, end - begin);
-    if (line.starts_with(name) && line.size() > name.size() && line[name.size()] == ':') {
-      line.remove_prefix(name.size() + 1);
-      return line.substr(std::min(line.find_first_not_of(' '), line.size()));
-    }
-    begin = end + 1;
-  }
+  for (const std::string_view line : lines_of<std::string_view>(paragraph))
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(':'))
+      return trimmed(line.substr(name.size() + 1));
   return {};
 }
 

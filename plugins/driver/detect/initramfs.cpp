@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <slipway/text.hpp>
+
 #include "driver/detect/kernel_config.hpp"
 
 namespace slipway::driver {
@@ -7,13 +11,9 @@ namespace {
 bool any_line_has(const Host& host, const std::string& file, std::string_view word) {
   const auto text = host.read(file);
   if (!text) return false;
-  for (std::size_t begin = 0; begin < text->size();) {
-    const auto end = std::min(text->find('\n', begin), text->size());
-    const auto line = std::string_view(*text).substr(begin, end - begin);
-    if (!line.starts_with('#') && line.find(word) != std::string_view::npos) return true;
-    begin = end + 1;
-  }
-  return false;
+  return std::ranges::any_of(lines_of<std::string_view>(*text), [word](std::string_view line) {
+    return !line.starts_with('#') && line.find(word) != std::string_view::npos;
+  });
 }
 
 bool any_file_has(const Host& host, const std::string& folder, std::string_view word) {

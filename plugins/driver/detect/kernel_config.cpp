@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/detect/kernel_config.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
-#include <openssl/sha.h>
+
+#include <slipway/digest/digest.hpp>
+#include <slipway/text.hpp>
 
 #include "driver/detect/module_info.hpp"
 
@@ -77,9 +77,9 @@ std::optional<KernelHeaders> read_kernel_headers(const Host& host, const std::st
   headers.path = *path;
   headers.compiler = config_value(*config, "CONFIG_CC_VERSION_TEXT");
   headers.preempt_rt = config_value(*config, "CONFIG_PREEMPT_RT") == "y";
-  headers.identity = {{"compiler", headers.compiler}, {"config", sha256_hex(*config)}};
+  headers.identity = {{"compiler", headers.compiler}, {"config", digest_hex(digest_of(*config))}};
   if (const auto symvers = host.read(build + "/Module.symvers", kSymversLimit))
-    headers.identity["symvers"] = sha256_hex(*symvers);
+    headers.identity["symvers"] = digest_hex(digest_of(*symvers));
   return headers;
 }
 
@@ -98,11 +98,7 @@ std::string kernel_vermagic(const Host& host, const std::string& release) {
   const auto bytes = path.empty() ? Result<std::string>(std::string()) : host.read(path, kKernelModuleLimit);
   const auto info = bytes ? read_module_info(*bytes) : Result<ModuleInfo>(bytes.error());
   if (!info || !info->contains("vermagic")) return {};
-  return trimmed(info->find("vermagic")->second);
-}
-
-std::string trimmed(std::string_view vermagic) {
-  return std::string{vermagic.substr(0, vermagic.find_last_not_of(' ') + 1)};
+  return std::string(trimmed(info->find("vermagic")->second));
 }
 
 bool has_nouveau_module(const Host& host, const std::string& release) {
@@ -123,18 +119,6 @@ std::optional<bool> secure_boot(const Host& host) {
   const auto variable = host.read("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
   if (!variable || variable->size() < 5) return std::nullopt;
   return (*variable)[4] == 1;
-}
-
-std::string sha256_hex(std::string_view bytes) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : digest) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
 }
 
 }  // namespace slipway::driver

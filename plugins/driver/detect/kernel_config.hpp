@@ -35,11 +35,9 @@ std::string find_program(const Host& root, const std::string& name);
 /// How that kernel's own modules are compressed: "", "xz", "zstd" or "gz"; what the root's kmod can surely read.
 std::string module_compression(const Host& host, const std::string& release);
 
-/// The vermagic of that kernel's own modules, without spaces at the end; empty: it has none that can be read.
+/// The vermagic of that kernel's own modules, without the space that the kernel's macro leaves at its end; empty: it
+/// has none that can be read.
 std::string kernel_vermagic(const Host& host, const std::string& release);
-
-/// A vermagic without spaces at the end: the kernel's macro leaves one there, annotations do not.
-std::string trimmed(std::string_view vermagic);
 
 /// The kernel ships the nouveau driver.
 bool has_nouveau_module(const Host& host, const std::string& release);
@@ -48,9 +46,6 @@ bool has_nouveau_module(const Host& host, const std::string& release);
 bool enforces_signatures(const Host& host);
 /// The EFI variable SecureBoot; nothing without EFI or a kernel's view.
 std::optional<bool> secure_boot(const Host& host);
-
-/// 64 lower-case hexadecimal digits.
-std::string sha256_hex(std::string_view bytes);
 
 struct Initramfs {
   std::string tool;               ///< "initramfs-tools", "dracut", "mkinitcpio"; empty: none

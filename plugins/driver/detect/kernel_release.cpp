@@ -20,7 +20,7 @@ struct Parts {
   std::string flavour;
 };
 
-Parts split(std::string_view release) {
+Parts parts_of(std::string_view release) {
   Parts parts;
   std::size_t i = 0;
   while (i < release.size() && !is_alpha(release[i])) {
@@ -62,9 +62,9 @@ std::vector<std::string> kernel_key(std::string_view release) {
 }
 
 std::vector<std::string> nearest_first(std::vector<std::string> releases, std::string_view wanted) {
-  const Parts target = split(wanted);
+  const Parts target = parts_of(wanted);
   const auto rank = [&](const std::string& release) {
-    const Parts parts = split(release);
+    const Parts parts = parts_of(release);
     return std::tuple{parts.flavour != target.flavour, distance(parts, target), kernel_key(release)};
   };
   std::ranges::sort(releases, [&](const auto& a, const auto& b) { return rank(a) < rank(b); });

@@ -5,8 +5,6 @@
 #include <memory>
 
 #include <archive.h>
-#include <gelf.h>
-#include <libelf.h>
 
 namespace slipway::driver {
 namespace {
@@ -22,43 +20,6 @@ Error corrupt(std::string why) {
 struct ArchiveEnd {
   void operator()(archive* reader) const { archive_read_free(reader); }
 };
-struct ElfEnd {
-  void operator()(Elf* elf) const { elf_end(elf); }
-};
-
-// The section's strings are "key=value", each ended by NUL.
-ModuleInfo parse_modinfo(std::string_view section) {
-  ModuleInfo info;
-  while (!section.empty()) {
-    const auto end = section.find('\0');
-    const auto entry = section.substr(0, end);
-    section.remove_prefix(end == std::string_view::npos ? section.size() : end + 1);
-    const auto equals = entry.find('=');
-    if (equals == std::string_view::npos) continue;
-    info.emplace(entry.substr(0, equals), entry.substr(equals + 1));
-  }
-  return info;
-}
-
-Result<ModuleInfo> read_elf(std::string& bytes) {
-  if (elf_version(EV_CURRENT) == EV_NONE) return corrupt(elf_errmsg(-1));
-  // elf_memory() reads in place; the parameter is not const because of libelf's write mode.
-  const std::unique_ptr<Elf, ElfEnd> elf(elf_memory(bytes.data(), bytes.size()));
-  std::size_t names = 0;
-  if (!elf || elf_kind(elf.get()) != ELF_K_ELF || elf_getshdrstrndx(elf.get(), &names) != 0)
-    return corrupt("it is no ELF file");
-  for (Elf_Scn* section = elf_nextscn(elf.get(), nullptr); section != nullptr;
-       section = elf_nextscn(elf.get(), section)) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) return corrupt(elf_errmsg(-1));
-    const char* name = elf_strptr(elf.get(), names, header.sh_name);
-    if (name == nullptr || std::string_view(name) != ".modinfo") continue;
-    const Elf_Data* data = elf_rawdata(section, nullptr);
-    if (data == nullptr || data->d_buf == nullptr) return corrupt("its .modinfo section is broken");
-    return parse_modinfo({static_cast<const char*>(data->d_buf), data->d_size});
-  }
-  return corrupt("it has no .modinfo section");
-}
 
 }  // namespace
 
@@ -90,7 +51,8 @@ Result<std::string> decompress(std::string_view bytes) {
 
 Result<ModuleInfo> read_module_info(std::string_view bytes) {
   SLIPWAY_TRY(elf, decompress(bytes));
-  return read_elf(elf);
+  auto info = module_info_of(elf);
+  return info ? std::move(info) : Result<ModuleInfo>(corrupt(info.error().what));
 }
 
 std::string vermagic_release(std::string_view vermagic) { return std::string{vermagic.substr(0, vermagic.find(' '))}; }

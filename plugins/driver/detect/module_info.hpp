@@ -3,16 +3,13 @@
 // shows it.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 
+#include <slipway/modinfo/module_info.hpp>
 #include <slipway/result.hpp>
 
 namespace slipway::driver {
-
-/// "version", "vermagic", "license", "srcversion", "depends" …; of a key that is there several times, the first.
-using ModuleInfo = std::map<std::string, std::string, std::less<>>;
 
 /// Reads a module's bytes: ELF, or that compressed with xz, zstd or gzip.
 /// Errors: `corrupt` no ELF, no .modinfo, broken compression, or more than 512 MiB of it.

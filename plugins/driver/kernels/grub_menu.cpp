@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <slipway/text.hpp>
+
 namespace slipway::driver {
 namespace {
 
@@ -109,11 +111,7 @@ std::string release_of_image(std::string_view path) {
 GrubMenu parse_grub_menu(std::string_view grub_cfg) {
   GrubMenu menu;
   GrubReader reader(menu);
-  while (!grub_cfg.empty()) {
-    const auto end = grub_cfg.find('\n');
-    reader.line(grub_cfg.substr(0, end));
-    grub_cfg.remove_prefix(end == std::string_view::npos ? grub_cfg.size() : end + 1);
-  }
+  for (const std::string_view line : lines_of<std::string_view>(grub_cfg)) reader.line(line);
   return menu;
 }
 

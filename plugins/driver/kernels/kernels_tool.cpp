@@ -7,11 +7,11 @@
 #include <fmt/ranges.h>
 
 #include <slipway/local_host.hpp>
+#include <slipway/text.hpp>
 
 #include "driver/detect/existing_driver.hpp"
 #include "driver/detect/kernel_choice.hpp"
 #include "driver/package/package.hpp"
-#include "nvidia/nearest.hpp"
 
 namespace slipway::driver {
 namespace {
@@ -25,7 +25,7 @@ struct KernelsOptions {
 };
 
 Error kernels_usage_error(std::string what) {
-  return {ErrorCode::invalid, std::move(what), "command line", "`slipway driver kernels --help` lists the options", {}};
+  return {ErrorCode::usage, std::move(what), "command line", "`slipway driver kernels --help` lists the options", {}};
 }
 
 Result<KernelsOptions> parse_kernels_options(const std::vector<std::string>& arguments) {
@@ -38,7 +38,7 @@ Result<KernelsOptions> parse_kernels_options(const std::vector<std::string>& arg
       continue;
     }
     if (name != "--root" && name != "-o" && name != "--output") {
-      const auto near = nvidia::nearest(name, {"--root", "--output", "--help"});
+      const auto near = nearest_word(name, {"--root", "--output", "--help"});
       Error error = kernels_usage_error(fmt::format("'{}' is no option or argument of it", name));
       if (!near.empty()) error.next = fmt::format("did you mean {}?", near);
       return error;

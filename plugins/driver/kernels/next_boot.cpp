@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <slipway/text.hpp>
+
 #include "driver/detect/kernel_choice.hpp"
 #include "driver/detect/kernel_release.hpp"
 #include "driver/kernels/grub_menu.hpp"
@@ -23,16 +25,11 @@ constexpr const char* kGrubFolders[] = {"/boot/grub", "/boot/grub2"};
 /// The first word of each line, and the rest of it: loader.conf and the entries of systemd-boot.
 std::map<std::string, std::string> settings_in(std::string_view text) {
   std::map<std::string, std::string> settings;
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  for (const std::string_view whole : lines_of<std::string_view>(text)) {
+    const std::string_view line = trimmed(whole);
     const auto blank = line.find_first_of(" \t");
-    if (line.empty() || line.front() == '#' || blank == std::string_view::npos) continue;
-    std::string_view value = line.substr(blank);
-    value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
-    settings[std::string{line.substr(0, blank)}] = value.substr(0, value.find_last_not_of(" \t\r") + 1);
+    if (line.starts_with('#') || blank == std::string_view::npos) continue;
+    settings[std::string{line.substr(0, blank)}] = trimmed(line.substr(blank));
   }
   return settings;
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <slipway/text.hpp>
+
 #include "driver/package/package.hpp"
 
 namespace slipway::driver {
@@ -18,16 +20,7 @@ bool is_plain_name(const std::string& name) {
          std::ranges::none_of(name, [](char c) { return c == '/' || c == '\0' || c == '\n'; });
 }
 
-bool is_relative_path(const std::string& path) {
-  if (path.empty()) return false;
-  std::size_t begin = 0;
-  while (true) {
-    const auto slash = path.find('/', begin);
-    if (!is_plain_name(path.substr(begin, slash - begin))) return false;
-    if (slash == std::string::npos) return true;
-    begin = slash + 1;
-  }
-}
+bool is_relative_path(const std::string& path) { return std::ranges::all_of(split(path, '/'), is_plain_name); }
 
 Result<std::vector<std::string>> names_in(const Json& object, const char* member) {
   std::vector<std::string> names;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <slipway/text.hpp>
+
 #include "driver/detect/kernel_config.hpp"
 #include "driver/detect/module_info.hpp"
 #include "driver/detect/root_layout.hpp"
@@ -74,7 +76,7 @@ Result<Json> plan_build(const Settings& settings, const HostFacts& facts, const 
 std::string vermagic_of(const Package& package) {
   const Json notes = package.modules.value("annotations", Json::object());
   return notes.is_object() && notes.contains(annotation::kVermagic) && notes[annotation::kVermagic].is_string()
-             ? trimmed(notes[annotation::kVermagic].get<std::string>())
+             ? std::string(trimmed(notes[annotation::kVermagic].get_ref<const std::string&>()))
              : std::string{};
 }
 

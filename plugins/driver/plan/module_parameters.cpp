@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "nvidia/nearest.hpp"
+#include <slipway/text.hpp>
 
 namespace slipway::driver {
 namespace {
@@ -134,7 +134,7 @@ std::vector<std::string> parameter_warnings(const ModuleParameters& parameters) 
           "ignores a wrong one",
           name, module);
       const auto known = known_parameters().find(module);
-      const auto near = known == known_parameters().end() ? std::string{} : nvidia::nearest(name, known->second);
+      const auto near = known == known_parameters().end() ? std::string{} : nearest_word(name, known->second);
       if (!near.empty()) text += fmt::format(" (did you mean '{}'?)", near);
       warnings.push_back(std::move(text));
     }

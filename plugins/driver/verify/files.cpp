@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <slipway/text.hpp>
+
 #include "driver/detect/module_info.hpp"
 #include "driver/package/package.hpp"
 #include "driver/verify/verify.hpp"
@@ -14,7 +16,7 @@ constexpr std::size_t kDepLimit = 64U << 20;
 
 std::string shown(const std::vector<std::string>& list) {
   constexpr std::size_t kShown = 4;
-  if (list.size() <= kShown) return fmt::format("{}", fmt::join(list, "; "));
+  if (list.size() <= kShown) return joined(list, "; ");
   return fmt::format("{}; and {} more", fmt::join(list.begin(), list.begin() + kShown, "; "), list.size() - kShown);
 }
 

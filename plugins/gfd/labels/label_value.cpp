@@ -3,13 +3,16 @@
 
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 namespace slipway::gfd {
 namespace {
 
 bool alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 bool allowed(char c) { return alphanumeric(c) || c == '-' || c == '_' || c == '.'; }
 
-std::string_view trimmed(std::string_view text) {
+/// A value begins and ends with a letter or digit.
+std::string_view without_marks_around(std::string_view text) {
   while (!text.empty() && !alphanumeric(text.front())) text.remove_prefix(1);
   while (!text.empty() && !alphanumeric(text.back())) text.remove_suffix(1);
   return text;
@@ -51,20 +54,20 @@ bool valid_key(std::string_view key) {
 }
 
 std::string fitted(const std::string& name, const std::string& endings) {
-  std::string_view front = trimmed(name);
+  std::string_view front = without_marks_around(name);
   if (endings.size() < kMaxValue && front.size() + endings.size() > kMaxValue)
-    front = trimmed(front.substr(0, kMaxValue - endings.size()));
+    front = without_marks_around(front.substr(0, kMaxValue - endings.size()));
   return std::string(front) + endings;
 }
 
 std::string drop_invalid(Labels& labels) {
-  std::string dropped;
+  std::vector<std::string> dropped;
   std::erase_if(labels, [&dropped](const auto& label) {
     if (valid_key(label.first) && valid_value(label.second)) return false;
-    dropped += (dropped.empty() ? "" : ", ") + label.first + "=" + label.second;
+    dropped.push_back(label.first + "=" + label.second);
     return true;
   });
-  return dropped;
+  return joined(dropped);
 }
 
 std::string to_lines(const Labels& labels) {

@@ -6,6 +6,8 @@
 
 #include <fnmatch.h>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/cdi/libraries.hpp"
 
 namespace slipway::toolkit {
@@ -82,10 +84,7 @@ DrmNodes find_drm_nodes(const Roots& roots, const std::string& pci_address) {
 
 std::map<std::string, unsigned> parse_mig_minors(std::string_view text) {
   std::map<std::string, unsigned> minors;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view line : lines_of<std::string_view>(text)) {
     const auto space = line.find(' ');
     if (space == std::string_view::npos || space == 0) continue;
     unsigned minor = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/toolkit/nri/service.cpp - `slipway service runtime`: containers get their devices through the engine's NRI.
+#include <slipway/component.hpp>
 #include <slipway/plugin.hpp>
-#include <slipway/service_only.hpp>
+#include <slipway/service.hpp>
 
 #include "toolkit/nri/adjust.hpp"
 #include "toolkit/nri/link.hpp"

@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
 #include "toolkit/environment.hpp"
@@ -23,21 +24,17 @@ Fd connect_here(const Host& host, const std::string& socket) {
   return end ? std::move(*end) : Fd();
 }
 
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(at, begin), text.size());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
+std::vector<std::string> words_of(std::string_view text, char separator) {
+  std::vector<std::string> words = split(text, separator);
+  std::erase(words, "");
+  return words;
 }
 
 /// The innermost service in whose group the process is (cgroups(7)).
 std::string unit_of(const Host& host, const std::string& process) {
   const std::string groups = host.read(process + "/cgroup").value_or("");
   std::string unit;
-  for (const std::string& line : split(groups, '\n'))
+  for (const std::string& line : lines_of(groups))
     for (const std::string& part : split(line, '/'))
       if (part.ends_with(".service")) unit = part;
   return unit;
@@ -45,7 +42,7 @@ std::string unit_of(const Host& host, const std::string& process) {
 
 /// Words as systemd takes them apart, without what stands in front of the program (systemd.service(5)).
 Daemon parse_command(const std::string& line, const std::string& unit) {
-  std::vector<std::string> words = split(line, ' ');
+  std::vector<std::string> words = words_of(line, ' ');
   for (std::string& word : words)
     if (word.size() > 1 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front())
       word = word.substr(1, word.size() - 2);
@@ -101,7 +98,7 @@ std::optional<Daemon> find_peer(const Host& host, const std::string& socket, con
   const std::string process = "/proc/" + std::to_string(peer.pid);
   std::string path = host.read_link(process + "/exe").value_or("");
   if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
-  auto words = split(host.read(process + "/cmdline").value_or(""), '\0');
+  auto words = words_of(host.read(process + "/cmdline").value_or(""), '\0');
   if (path.empty() || words.empty() || file_name(words.front()) != program) return {};
   // K3s is one program under many names; asked for its version it has to be called by the engine's.
   if (file_name(path) != program) path = folder_of(path) + "/" + program;
@@ -116,7 +113,7 @@ std::optional<Daemon> read_unit(const Host& host, const std::string& unit) {
   for (const std::string& file : files) {
     std::string text = host.read(file).value_or("");
     for (auto at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n")) text.replace(at, 2, " ");
-    for (const std::string& line : split(text, '\n'))
+    for (const std::string& line : lines_of(text))
       if (line.starts_with("ExecStart=")) daemon = parse_command(line.substr(line.find('=') + 1), unit);
   }
   return daemon;
@@ -126,7 +123,7 @@ bool starts_later(const Host& host, const std::string& unit) {
   if (unit.empty()) return false;
   const auto state = host.run({"systemctl", "show", "--property=ActiveState,Job", unit}, kAskLimit);
   if (!state || state->exit_status != 0) return false;
-  const auto lines = split(state->output, '\n');
+  const auto lines = lines_of(state->output);
   const bool inactive = std::count(lines.begin(), lines.end(), "ActiveState=inactive") != 0;
   return inactive && std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
            return line.starts_with("Job=") && line != "Job=" && line != "Job=0";

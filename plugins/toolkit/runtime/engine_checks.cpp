@@ -4,6 +4,8 @@
 #include <sstream>
 #include <thread>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/environment.hpp"
 #include "toolkit/runtime/daemon.hpp"
 #include "toolkit/runtime/engine.hpp"
@@ -188,9 +190,8 @@ bool cri_works(const Host& host, const std::string& program, const std::string& 
   const std::string client = folder_of(program) + "/ctr";
   if (!host.exists(client)) return false;
   const auto output = host.run({client, "--address", socket, "plugins", "ls"}, kToolLimit);
-  std::istringstream lines(output && output->exit_status == 0 ? output->output : "");
   bool loaded = false;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(output && output->exit_status == 0 ? output->output : "")) {
     std::istringstream fields(line);
     std::string type;
     std::string name;

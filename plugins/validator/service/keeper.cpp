@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <slipway/text.hpp>
+
 #include "nvidia/gpu.hpp"
 #include "validator/cuda_check.hpp"
 #include "validator/device_plugin_check.hpp"
@@ -150,13 +152,11 @@ Gauges Keeper::gauges() const {
 }
 
 std::string Keeper::summary() const {
-  std::string good;
-  std::string bad;
-  for (const auto& [name, finding] : findings_) {
-    std::string& list = passed(finding) ? good : bad;
-    list += (list.empty() ? "" : ", ") + name.substr(name.find('.') + 1);
-  }
-  return "ready: " + (good.empty() ? "nothing" : good) + (bad.empty() ? "" : "; not ready: " + bad);
+  std::vector<std::string> good;
+  std::vector<std::string> bad;
+  for (const auto& [name, finding] : findings_)
+    (passed(finding) ? good : bad).push_back(name.substr(name.find('.') + 1));
+  return "ready: " + (good.empty() ? "nothing" : joined(good)) + (bad.empty() ? "" : "; not ready: " + joined(bad));
 }
 
 std::vector<std::string> Keeper::failures() const {

@@ -2,10 +2,10 @@
 // plugins/validator/service/service.cpp - the validator's service: status files and gauges that follow what is so.
 #include <map>
 
+#include <slipway/component.hpp>
 #include <slipway/http/http_listener.hpp>
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
-#include <slipway/service_only.hpp>
 
 #include "validator/service/keeper.hpp"
 

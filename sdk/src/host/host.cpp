@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <slipway/host.hpp>
+#include <slipway/text.hpp>
 
 #include "src/text/read.hpp"
 
@@ -53,7 +54,7 @@ bool any_exists(const Host& host, const std::string& folder, std::initializer_li
 
 std::string Host::attribute(std::string_view path) const {
   const Result<std::string> content = read(path);
-  return content ? std::string(detail::trimmed(*content)) : std::string();
+  return content ? std::string(trimmed(*content)) : std::string();
 }
 
 std::vector<PciDevice> Host::pci_devices(const PciFilter& filter) const {
@@ -82,7 +83,7 @@ bool Host::module_loaded(std::string_view name) const {
   const std::string module = kernel_spelling(name);
   if (module.empty()) return false;
   const std::string modules = read("/proc/modules").value_or({});
-  for (const std::string_view line : detail::lines(modules))
+  for (const std::string_view line : lines_of<std::string_view>(modules))
     if (line.substr(0, line.find(' ')) == module) return true;
   return exists("/sys/module/" + module);
 }
@@ -90,11 +91,11 @@ bool Host::module_loaded(std::string_view name) const {
 std::optional<unsigned> Host::character_major(std::string_view name) const {
   const Result<std::string> devices = read("/proc/devices");
   if (!devices) return std::nullopt;
-  for (const std::string_view raw : detail::lines(*devices)) {
+  for (const std::string_view raw : lines_of<std::string_view>(*devices)) {
     if (raw.starts_with("Block devices")) break;
-    const std::string_view line = detail::trimmed(raw);
+    const std::string_view line = trimmed(raw);
     const std::size_t space = line.find(' ');
-    if (space == std::string_view::npos || detail::trimmed(line.substr(space)) != name) continue;
+    if (space == std::string_view::npos || trimmed(line.substr(space)) != name) continue;
     if (const std::optional<std::uint64_t> major = detail::number_from(line.substr(0, space), 10))
       return static_cast<unsigned>(*major);
   }
@@ -106,10 +107,10 @@ std::string Host::os_release(std::string_view key) const {
   if (!content) content = read("/usr/lib/os-release");
   if (!content) return {};
   std::string value;
-  for (const std::string_view line : detail::lines(*content)) {
+  for (const std::string_view line : lines_of<std::string_view>(*content)) {
     const std::size_t equals = line.find('=');
-    if (equals != std::string_view::npos && detail::trimmed(line.substr(0, equals)) == key)
-      value = detail::unquoted(detail::trimmed(line.substr(equals + 1)));  // the last one counts, as in a shell
+    if (equals != std::string_view::npos && trimmed(line.substr(0, equals)) == key)
+      value = detail::unquoted(trimmed(line.substr(equals + 1)));  // the last one counts, as in a shell
   }
   return value;
 }

@@ -16,6 +16,7 @@
 #include <slipway/local_host.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/text.hpp>
 
 #include "program.hpp"
 #include "root_walk.hpp"
@@ -39,12 +40,6 @@ FileInfo::Type type_of(mode_t mode) {
     default:
       return FileInfo::Type::other;
   }
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 class LocalHost final : public Host {

@@ -50,21 +50,6 @@ bool has_nul(std::string_view path) { return path.find('\0') != std::string_view
 
 }  // namespace
 
-Fd& Fd::operator=(Fd&& other) noexcept {
-  if (this != &other) {
-    if (number_ >= 0) ::close(number_);
-    number_ = std::exchange(other.number_, -1);
-  }
-  return *this;
-}
-
-Fd::~Fd() {
-  if (number_ < 0) return;
-  const int saved = errno;  // a descriptor that goes out of scope must not hide why it does
-  ::close(number_);
-  errno = saved;
-}
-
 Result<RootDir> RootDir::open(const std::string& folder) {
   Fd fd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (fd) return RootDir(folder, std::move(fd));

@@ -9,6 +9,7 @@
 #include <slipway/importer.hpp>
 #include <slipway/local_host.hpp>
 #include <slipway/looks.hpp>
+#include <slipway/text.hpp>
 
 #include "src/text/read.hpp"
 
@@ -91,12 +92,10 @@ Result<Json> tools(Component& component, const Json&, const slipway_services&) {
 }
 
 Error no_such_tool(const std::string& component, const std::string& name, const std::vector<ToolInfo>& tools) {
-  std::string known;
-  for (const ToolInfo& tool : tools) known += (known.empty() ? "" : ", ") + tool.name;
-  return Error{.code = ErrorCode::invalid,
+  return Error{.code = ErrorCode::usage,
                .what = component + " has no tool '" + name + "'",
                .where = "command line",
-               .next = "its tools are " + known};
+               .next = "its tools are " + joined(tools, ", ", &ToolInfo::name)};
 }
 
 /// For `slipway NAME --help`: what there is, and how one asks for more.

@@ -11,9 +11,9 @@ namespace slipway {
 namespace {
 
 constexpr std::array kCodeNames{
-    "invalid",      "not_found", "unsupported",   "denied",   "io",      "no_space",    "read_only",
-    "timed_out",    "busy",      "offline",       "conflict", "corrupt", "unreachable", "needs_catalogue",
-    "build_failed", "cancelled", "plugin_defect", "internal"};
+    "invalid",     "usage",           "not_found",    "unsupported", "denied",        "io",       "no_space",
+    "read_only",   "timed_out",       "busy",         "locked",      "offline",       "conflict", "corrupt",
+    "unreachable", "needs_catalogue", "build_failed", "cancelled",   "plugin_defect", "internal"};
 static_assert(kCodeNames.size() == static_cast<std::size_t>(ErrorCode::internal) + 1);
 
 ErrorCode code_from_name(std::string_view name) {

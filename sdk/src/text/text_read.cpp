@@ -5,24 +5,6 @@
 
 namespace slipway::detail {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n\v\f";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
-std::vector<std::string_view> lines(std::string_view text) {
-  std::vector<std::string_view> all;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    all.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return all;
-}
-
 std::optional<std::uint64_t> number_from(std::string_view text, int base) {
   if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
   std::uint64_t number = 0;

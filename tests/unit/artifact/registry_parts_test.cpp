@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the registry client reads and writes without a network: references, challenges, tags, base64.
+// What the registry client reads and writes without a network: references, challenges, tags.
 #include <gtest/gtest.h>
 
 #include "artifact/registry/login/authorizer.hpp"
@@ -82,14 +82,6 @@ TEST(Url, IsResolvedToHttpOnly) {
   EXPECT_EQ(resolve_url("https://a/b", "//c/d"), "https://c/d");
   EXPECT_EQ(origin_of_url("https://a/b"), "https://a:443");
   EXPECT_NE(origin_of_url("https://a:444/b"), origin_of_url("https://a/b"));
-}
-
-TEST(Base64, GoesBothWays) {
-  for (const std::string& bytes :
-       {std::string(), std::string("a"), std::string("ab"), std::string("abc"), std::string("a\0b:", 4)})
-    EXPECT_EQ(base64_decode(base64_encode(bytes)), bytes);
-  EXPECT_EQ(base64_encode("slipway:geheim"), "c2xpcHdheTpnZWhlaW0=");
-  EXPECT_FALSE(base64_decode("!!!!"));
 }
 
 TEST(RetryAfter, IsSecondsOrADate) {

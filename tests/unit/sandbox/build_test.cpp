@@ -8,8 +8,9 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <slipway/modinfo/module_info.hpp>
+
 #include "build_fixture.hpp"
-#include "core/host/module_info.hpp"
 #include "sandbox/build_room.hpp"
 #include "sandbox/module_signature.hpp"
 
@@ -135,7 +136,7 @@ TEST_F(BuildTest, ResultsThatLeaveTheLayerAreRefused) {
 TEST_F(KernelBuild, FindsHeadersAtTheirRealPlaces) {
   build(kernel_request());
   const Fd file(::open(work.at("/into/kernel/ours.ko").c_str(), O_RDONLY));
-  EXPECT_EQ(read_module_info(file.get(), "ours.ko")->at("vermagic"), "6.1.0-x SMP ");
+  EXPECT_EQ(module_info_of_file(file.get())->at("vermagic"), "6.1.0-x SMP ");
 }
 
 TEST_F(KernelBuild, StripsThenSignsThenCompresses) {

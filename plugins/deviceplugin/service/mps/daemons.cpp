@@ -2,10 +2,10 @@
 #include "deviceplugin/service/mps/daemons.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include <slipway/root_dir.hpp>
+#include <slipway/text.hpp>
 #include <slipway/write/new_file.hpp>
 
 namespace slipway::deviceplugin {
@@ -15,13 +15,6 @@ constexpr const char* kGpusFile = "/gpus";
 constexpr std::chrono::seconds kLeaveEvery{5};
 // A watchdog ends a service whose turns take 90 s.
 constexpr std::chrono::milliseconds kCommandsOfATurn{10'000};
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 }  // namespace
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
+
+#include <slipway/text.hpp>
 
 #include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/facts.hpp"
@@ -107,11 +108,9 @@ Result<int> run_list(std::vector<std::string> words, const Host& host, ToolIo& i
                         return {};
                       }};
   SLIPWAY_CHECK(take_options(words, {{"--spec-dir", folder}}, kList));
-  if (folders.empty()) {
-    std::istringstream named(process_environment("NVIDIA_CTK_CDI_SPEC_DIRS"));
-    for (std::string each; std::getline(named, each, ',');)
-      if (!each.empty()) folders.push_back(absolute(each));
-  }
+  if (folders.empty())
+    for (const std::string& each : split_list(process_environment("NVIDIA_CTK_CDI_SPEC_DIRS")))
+      folders.push_back(absolute(each));
   const SpecFolders found = read_spec_folders(host, folders.empty() ? default_spec_folders() : folders);
   for (const Error& problem : found.problems) io.warn("left out: " + problem.what + " (" + problem.where + ")");
   for (const SpecConflict& conflict : found.conflicts)
@@ -127,7 +126,7 @@ Result<int> run_validate(std::vector<std::string> words, const Host& host, ToolI
   for (const std::string& word : words)
     if (word.starts_with('-')) return usage_error("slipway toolkit cdi validate", "unknown option '" + word + "'");
   if (words.empty())
-    return Error{ErrorCode::invalid,
+    return Error{ErrorCode::usage,
                  "no file is named",
                  "command line",
                  "`slipway toolkit cdi validate /var/run/cdi/nvidia.com-gpu.yaml`",

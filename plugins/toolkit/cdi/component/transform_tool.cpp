@@ -13,7 +13,7 @@ namespace slipway::toolkit {
 namespace {
 
 Error transform_usage(const std::string& what) {
-  return {ErrorCode::invalid, what, "command line", "`slipway toolkit cdi transform --help` lists the options", {}};
+  return {ErrorCode::usage, what, "command line", "`slipway toolkit cdi transform --help` lists the options", {}};
 }
 
 using TransformOptions = std::map<std::string, std::string>;

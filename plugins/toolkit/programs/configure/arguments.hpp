@@ -23,7 +23,7 @@ struct ConfigureArguments {
   std::vector<std::string> notes;  ///< options that mean nothing here
 };
 
-/// Errors: `invalid`, with "command line" as the place.
+/// Errors: `usage`.
 Result<ConfigureArguments> parse_configure_arguments(const std::vector<std::string>& words);
 
 std::string configure_usage();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <slipway/text.hpp>
+
 #include "toolkit/programs/configure/changes.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/engine.hpp"
@@ -27,8 +29,7 @@ Status plan_engine(const ConfigureArguments& arguments, const Json& facts, Plan&
 Result<Json> ask(const Host& host, const std::vector<Words>& commands) {
   Error error;
   for (const Words& argv : commands) {
-    std::string command;
-    for (const std::string& word : argv) command += (command.empty() ? "" : " ") + word;
+    const std::string command = joined(argv, " ");
     const auto output = host.run(argv, kToolLimit);
     if (output && output->exit_status == 0) return parse_toml(output->output, "`" + command + "`");
     error = output ? Error{ErrorCode::io,

@@ -67,7 +67,7 @@ Status configure(const ConfigureArguments& arguments) {
 
 int fail(const Error& error) {
   put(stderr, to_text(error));
-  return error.where == "command line" ? kUsage : kError;
+  return error.code == ErrorCode::usage ? kUsage : kError;
 }
 
 int run(const std::vector<std::string>& words) {

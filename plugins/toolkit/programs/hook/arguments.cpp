@@ -7,7 +7,7 @@ namespace slipway::hook {
 namespace {
 
 Error misused(const std::string& what) {
-  return Error{ErrorCode::invalid, what, "command line", "correct the hook's arguments in the CDI spec", {}};
+  return Error{ErrorCode::usage, what, "command line", "correct the hook's arguments in the CDI spec", {}};
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/programs/shim/document.hpp"
 #include "toolkit/runtime/toml.hpp"
 
@@ -12,16 +14,6 @@ namespace {
 
 constexpr const char* kModes[] = {"auto", "cdi", "jit-cdi", "legacy", "csv"};
 constexpr std::size_t kMaxConfig = 1U << 20U;
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 /// Takes keys out of the file's tables; the first of a wrong type is remembered.
 class Keys {
@@ -96,7 +88,7 @@ Result<Config> parse_config(std::string_view text, const std::string& path) {
   keys.take({"accept-nvidia-visible-devices-as-volume-mounts"}, config.accept_mounts);
   std::string swarm;
   keys.take({"swarm-resource"}, swarm);
-  config.swarm_resources = split(swarm);
+  config.swarm_resources = split_list(swarm);
   const std::string runtime = "nvidia-container-runtime";
   keys.take({runtime, "debug"}, config.debug_log);
   if (config.debug_log == "/dev/null") config.debug_log.clear();

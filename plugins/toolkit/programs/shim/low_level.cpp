@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <slipway/text.hpp>
 
 #include "toolkit/programs/shim/bundle.hpp"
 
@@ -15,13 +16,8 @@ constexpr const char* kUsualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/us
 
 std::vector<std::string> folders_of_path() {
   const char* const variable = std::getenv("PATH");
-  const std::string path = variable != nullptr && *variable != '\0' ? variable : kUsualPath;
-  std::vector<std::string> folders;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    if (path[begin] == '/') folders.push_back(path.substr(begin, end - begin));  // relative ones are not searched
-    begin = end + 1;
-  }
+  std::vector<std::string> folders = split(variable != nullptr && *variable != '\0' ? variable : kUsualPath, ':');
+  std::erase_if(folders, [](const std::string& folder) { return !folder.starts_with('/'); });  // not searched
   return folders;
 }
 

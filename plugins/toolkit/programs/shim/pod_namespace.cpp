@@ -3,6 +3,8 @@
 #include <set>
 #include <string_view>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/request.hpp"
 
@@ -26,12 +28,7 @@ bool is_in_a_pods_group(std::string_view path) {
   const std::string_view last = path.substr(path.rfind('/') + 1);
   if (last.starts_with("crio-")) return true;
   if (last.starts_with("libpod")) return false;
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find('/', begin), path.size());
-    if (is_for_pods(path.substr(begin, end - begin))) return true;
-    begin = end + 1;
-  }
-  return false;
+  return std::ranges::any_of(split<std::string_view>(path, '/'), is_for_pods);
 }
 
 }  // namespace

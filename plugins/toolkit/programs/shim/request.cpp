@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/policy.hpp"
 #include "toolkit/programs/shim/report.hpp"
@@ -31,22 +33,6 @@ constexpr const char* kChannelKind = "nvidia.com/imex-channel=";
 
 /// More than a node can have: 16 GPUs of 7 MIG devices each, and 2048 IMEX channels.
 constexpr std::size_t kMostDevices = 4096;
-
-std::string trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
-}
-
-std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (std::string part = trimmed(text.substr(begin, end - begin)); !part.empty()) parts.push_back(std::move(part));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 /// Where a name stands twice the last one counts, as for the programs that the engine's own runtime starts.
 Result<Environment> environment_of(const Json& bundle, const Members& members) {
@@ -142,12 +128,10 @@ class Reader {
   /// One warning for all that a source asked for in vain.
   void warn_of_left_out(const std::string& source) {
     if (left_out_.empty()) return;
-    std::string names;
-    for (std::size_t i = 0; i < left_out_.size() && i < kMostNamed; ++i)
-      names += (names.empty() ? "" : ", ") + shortened(left_out_[i]);
-    if (left_out_.size() > kMostNamed) names += " and " + std::to_string(left_out_.size() - kMostNamed) + " more";
-    warn(shortened(source) + " was left out (" + names + "): " + policy_.why_not(left_out_.front()) + "; " +
-         policy_.remedy(left_out_.front()));
+    std::vector<std::string> names;
+    for (const std::string& name : left_out_) names.push_back(shortened(name));
+    warn(shortened(source) + " was left out (" + first_few(names, kMostNamed) +
+         "): " + policy_.why_not(left_out_.front()) + "; " + policy_.remedy(left_out_.front()));
     left_out_.clear();
   }
 

@@ -5,6 +5,8 @@
 
 #include <dirent.h>
 
+#include <slipway/text.hpp>
+
 #include "nvidia/cdi/text.hpp"
 #include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/report.hpp"
@@ -28,18 +30,6 @@ std::vector<std::string> names_in(const std::string& folder) {
   ::closedir(open);
   std::ranges::sort(names);
   return names;
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* joint) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : joint) + part;
-  return text;
-}
-
-std::string names_of(const std::vector<std::string>& names) {
-  if (names.size() <= kMostNames) return joined(names, ", ");
-  return joined({names.begin(), names.begin() + kMostNames}, ", ") + " and " +
-         std::to_string(names.size() - kMostNames) + " more";
 }
 
 // Of nvidia.com, that slipway makes specs of.
@@ -100,7 +90,7 @@ Error Specs::missing(const std::string& kind, const std::string& name, const Req
     error.where = joined(config.spec_folders, ", ");
     error.next = how_to_make(kind);
   } else {
-    error.what = "there is no device " + kind + "=" + shortened(name) + "; there are: " + names_of(names);
+    error.what = "there is no device " + kind + "=" + shortened(name) + "; there are: " + first_few(names, kMostNames);
     error.where = joined(paths, ", ");
     error.next = "ask for one of these, or, when the machine's devices have changed, " + how_to_make(kind);
   }

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
 #include "toolkit/environment.hpp"
@@ -63,9 +64,8 @@ std::vector<std::string> listening_sockets(const Host& host, const std::string& 
   if (!host.live()) return {};
   std::string list;  // process 1 may be in another network namespace than a container that acts for the host
   for (const char* path : {"/proc/1/net/unix", "/proc/net/unix"}) list += host.read(path, kMostSockets).value_or("");
-  std::istringstream lines(list);
   std::set<std::string> paths;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(list)) {
     // Num: RefCount Protocol Flags Type St Inode Path; the flag is __SO_ACCEPTCON.
     std::istringstream words(line);
     std::string skipped;

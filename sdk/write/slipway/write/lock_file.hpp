@@ -22,7 +22,7 @@ Status make_folders(const RootDir& root, const std::string& path, std::vector<st
 /// with the folders that were made for it, by a killed holder too, unless somebody else has put something there.
 class LockFile {
  public:
-  /// Errors: `busy`, at once, naming in the detail "held" the process that holds the lock; `conflict` when the folder
+  /// Errors: `locked`, at once, naming in the detail "held" the process that holds the lock; `conflict` when the folder
   /// belongs to another user or others may write to it; those of mkdir(2) and open(2).
   static Result<LockFile> take(const RootDir& root, const std::string& folder, const std::string& name);
   LockFile(LockFile&& other) noexcept = default;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/artifact/support/layout_maker.hpp"
 
-#include "artifact/io/sha256.hpp"
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/oci/digest.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 

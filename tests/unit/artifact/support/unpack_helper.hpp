@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "artifact/io/sha256.hpp"
+#include <slipway/digest/digest.hpp>
+
 #include "artifact/unpack/unpack.hpp"
 #include "tests/unit/artifact/support/temp_dir.hpp"
 

@@ -92,7 +92,7 @@ TEST(History, WaitsForAnotherWriterNoLongerThanItsLimit) {
   const History history(folder.at("log").string(), {.wait = std::chrono::milliseconds(30)});
   const Status written = history.append({{"n", 1}});
   ASSERT_FALSE(written.ok());
-  EXPECT_EQ(written.error().code, ErrorCode::busy);
+  EXPECT_EQ(written.error().code, ErrorCode::locked);
 }
 
 TEST(History, IsNotWrittenWhereOthersMayWrite) {

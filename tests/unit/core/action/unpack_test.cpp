@@ -3,9 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <slipway/digest/digest.hpp>
+
 #include "action_fixture.hpp"
 #include "core/action/store/store.hpp"
-#include "core/host/digest.hpp"
 #include "sandbox/build.hpp"
 
 namespace slipway::core {

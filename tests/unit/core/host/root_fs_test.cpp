@@ -14,7 +14,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "core/host/digest.hpp"
+#include <slipway/digest/digest.hpp>
+
 #include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 #include "temp_root.hpp"

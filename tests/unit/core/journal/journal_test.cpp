@@ -51,7 +51,7 @@ TEST_F(JournalTest, IsOpenForOneAlone) {
   const auto first = open();
   const auto second = open_journal(path());
   ASSERT_FALSE(second.ok());
-  EXPECT_EQ(second.error().code, ErrorCode::busy) << second.error().what;
+  EXPECT_EQ(second.error().code, ErrorCode::locked) << second.error().what;
 }
 
 TEST_F(JournalTest, GivesOpenStepsBackNewestFirstAfterItsHolderDied) {

@@ -83,7 +83,7 @@ TEST_F(Operations, OfAToolThatIsNotThereNameTheOthers) {
   const Json request{{"component", "stranger"}, {"tool", "great"}};
   const auto worker = start("stranger");
   const Error error = worker->call("tool", request, kPlenty, events_).error();
-  EXPECT_EQ(error.code, ErrorCode::invalid);
+  EXPECT_EQ(error.code, ErrorCode::usage);
   EXPECT_NE(error.next.find("greet, ask"), std::string::npos);
 }
 

@@ -128,9 +128,5 @@ TEST(RootLayout, LinksAreRelativeSoThatTheyHoldUnderAnyRoot) {
   EXPECT_EQ(relative_target("/lib/modules/6.1/updates/slipway", "/usr/lib/slipway/x"), "../../../../usr/lib/slipway/x");
 }
 
-TEST(Digest, IsSha256) {
-  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-}
-
 }  // namespace
 }  // namespace slipway::driver

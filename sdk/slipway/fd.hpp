@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// artifact/io/fd.hpp - a file descriptor that closes itself.
+// sdk/slipway/fd.hpp - a file descriptor that closes itself.
 #pragma once
 
+#include <cerrno>
 #include <utility>
 
 #include <unistd.h>
 
-namespace slipway::artifact {
+namespace slipway {
 
 /// Owns a file descriptor; -1 when it holds none.
 class Fd {
  public:
   Fd() = default;
   explicit Fd(int number) : number_(number) {}
-  Fd(Fd&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Fd(Fd&& other) noexcept : number_(other.release()) {}
   Fd& operator=(Fd&& other) noexcept {
-    reset(std::exchange(other.number_, -1));
+    reset(other.release());
     return *this;
   }
   ~Fd() { reset(); }
 
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
+  /// Gives the descriptor up without closing it.
+  int release() { return std::exchange(number_, -1); }
+  /// Closes the descriptor and takes another one in its place.
   void reset(int number = -1) {
+    const int saved = errno;  // a descriptor that goes out of scope must not hide why it does
     if (number_ >= 0) ::close(number_);
+    errno = saved;
     number_ = number;
   }
 
@@ -31,4 +37,4 @@ class Fd {
   int number_ = -1;
 };
 
-}  // namespace slipway::artifact
+}  // namespace slipway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/sha256.hpp - the digest of a file.
+// core/loader/file_digest.hpp - the digest of a file.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,6 @@
 #include <slipway/result.hpp>
 
 namespace slipway::core {
-
-/// "sha256:…" of all bytes of an open file, from its beginning. `path` goes into messages. Errors: system_error().
-Result<std::string> sha256_of_file(int fd, const std::string& path);
 
 /// The digest of the file at a path, read when it is first asked for: hashing all plugins takes longer than most
 /// commands. Copies share what is known; safe to use from several threads.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <slipway/text.hpp>
+
+namespace slipway {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+template <class Part>
+std::vector<Part> split(std::string_view text, char separator) {
+  std::vector<Part> parts;
+  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+template std::vector<std::string> split<std::string>(std::string_view, char);
+template std::vector<std::string_view> split<std::string_view>(std::string_view, char);
+
+std::vector<std::string> split_list(std::string_view text, char separator) {
+  std::vector<std::string> words;
+  for (const std::string_view part : split<std::string_view>(text, separator))
+    if (const std::string_view word = trimmed(part); !word.empty()) words.emplace_back(word);
+  return words;
+}
+
+template <class Part>
+std::vector<Part> lines_of(std::string_view text) {
+  if (text.empty()) return {};
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  return split<Part>(text, '\n');
+}
+
+template std::vector<std::string> lines_of<std::string>(std::string_view);
+template std::vector<std::string_view> lines_of<std::string_view>(std::string_view);
+
+std::vector<std::string_view> lines_with_ends(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    lines.push_back(text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1));
+    text.remove_prefix(lines.back().size());
+  }
+  return lines;
+}
+
+std::string listed(const std::vector<std::string>& words, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " " + std::string(last) + " " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string first_few(const std::vector<std::string>& words, std::size_t most) {
+  if (words.size() <= most) return joined(words);
+  return joined(std::vector<std::string_view>(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(most))) +
+         " and " + std::to_string(words.size() - most) + " more";
+}
+
+}  // namespace slipway
