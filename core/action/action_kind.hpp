@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <slipway/action.hpp>
@@ -67,11 +68,23 @@ class ActionKind {
   virtual ~ActionKind() = default;
 
   virtual Phase phase() const { return Phase::switch_in; }
+  /// Only a running machine has it: a boot leaves nothing of it.
+  virtual bool is_lost_at_boot() const { return false; }
+  /// It asks whether services are back, so the restarts that the plan names before it are done before it.
+  virtual bool waits_for_restarts() const { return false; }
+  /// The unit that it starts; empty: none.
+  virtual std::string starts(const Action&) const { return {}; }
+  /// The name of the store that it fills; empty: none. What nobody needs any more there is the engine's to drop.
+  virtual std::string store(const Action&) const { return {}; }
   virtual Result<Check> check(const Action& action, ActionContext& context) const = 0;
   /// What is there now, so that restore() can bring it back.
   virtual Result<Image> capture(const Action& action, ActionContext& context) const = 0;
   /// Makes new names that nobody uses yet; nothing visible changes.
   virtual Status stage(const Action&, ActionContext&) const { return {}; }
+  /// The images of paths, each with its path, that a captured image has or is.
+  virtual std::vector<std::pair<std::string, Image*>> paths(const Action& action, Image& image) const {
+    return {{action.target(), &image}};
+  }
   /// Takes back what stage() made.
   virtual Status unstage(const Action&, ActionContext&) const { return {}; }
   virtual Result<Outcome> perform(const Action& action, ActionContext& context) const = 0;
@@ -95,6 +108,12 @@ class ActionKind {
   virtual Result<Json> written(const Action& /*action*/, ActionContext& /*context*/) const { return Json(); }
   /// Somebody changed it since `context.record`: removal then leaves it and reports.
   virtual Result<bool> drifted(const Action& action, ActionContext& context) const = 0;
+  /// Its file holds what nobody knows: neither what was there before the step (`image`), nor what the action writes,
+  /// nor what was there before slipway (`original`, may be null). Kinds that undo only what is theirs say no.
+  virtual Result<bool> holds_an_edit(const Action&, const Image& /*image*/, const Image& /*original*/,
+                                     const Host&) const {
+    return false;
+  }
   /// `verify --deep`: is every byte as it should be? A problem for each that is not.
   virtual Result<std::vector<std::string>> inspect(const Action&, ActionContext&) const {
     return std::vector<std::string>{};
@@ -108,6 +127,9 @@ class ActionKind {
   /// Why this action cannot be undone; empty when it can.
   virtual std::string irreversible(const Action&) const { return {}; }
 };
+
+/// A line for people: somebody's edit was left as it is.
+std::string kept_words(const Action& action);
 
 /// The kind of an action. Errors: `unsupported` with the kinds that there are.
 Result<const ActionKind*> action_kind(const std::string& kind);

@@ -67,6 +67,7 @@ std::string summary_of(const Node& node, const PathState& now) {
 class DeviceNodeKind final : public ActionKind {
  public:
   Phase phase() const override { return Phase::activate; }
+  bool is_lost_at_boot() const override { return true; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(node, node_of(action, context.host));
@@ -93,6 +94,10 @@ class DeviceNodeKind final : public ActionKind {
     SLIPWAY_TRY(link, context.root.capture(link_path(*node.major, node.minor)));
     captured["link"] = link;
     return captured;
+  }
+
+  std::vector<std::pair<std::string, Image*>> paths(const Action& action, Image& image) const override {
+    return {{action.target(), &image["node"]}};
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/file.cpp - kind `file`: a regular file with exactly this content.
+#include <slipway/digest/digest.hpp>
+
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
 
@@ -38,6 +40,12 @@ class FileKind final : public ActionKind {
       image["saved"] = saved;
     }
     return image;
+  }
+
+  std::vector<std::pair<std::string, Image*>> paths(const Action& action, Image& image) const override {
+    auto paths = ActionKind::paths(action, image);
+    if (image.contains("saved")) paths.emplace_back(saved_path(action.target()), &image["saved"]);
+    return paths;
   }
 
   Status stage(const Action& action, ActionContext& context) const override {
@@ -83,7 +91,19 @@ class FileKind final : public ActionKind {
     return !now.absent && !context.record.is_null() && fingerprint_of(now) != context.record;
   }
 
+  Result<bool> holds_an_edit(const Action& action, const Image& image, const Image& original,
+                             const Host& host) const override {
+    SLIPWAY_TRY(now, look_at(host, action.target(), true));
+    if (!now.is(FileInfo::Type::regular) || now.content == action.text("content")) return false;
+    const std::string digest = digest_of(now.content);
+    return !is_digest_of(image, digest) && !is_digest_of(original, digest);
+  }
+
  private:
+  static bool is_digest_of(const Image& image, const std::string& digest) {
+    return image.is_object() && image.contains("digest") && image["digest"] == digest;
+  }
+
   static Json wanted_fingerprint(const PlainFile& desired) {
     PathState state{false, {}, desired.content};
     state.info.type = FileInfo::Type::regular;

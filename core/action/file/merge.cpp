@@ -167,6 +167,10 @@ class MergeKind final : public ActionKind {
     return image_of(work, file);
   }
 
+  std::vector<std::pair<std::string, Image*>> paths(const Action&, Image& image) const override {
+    return {{image["path"], &image["file"]}};
+  }
+
   Status stage(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(work, plan_work(action, context));
     return work.changes() ? write(work, context.root) : Status{};

@@ -52,6 +52,7 @@ class KernelModuleKind final : public ActionKind {
   std::string removal(const Action& action) const override { return "unload " + action.target(); }
 
   Phase phase() const override { return Phase::activate; }
+  bool is_lost_at_boot() const override { return true; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const Loaded now = Loaded::look(context.host, action.target());

@@ -28,6 +28,7 @@ class CustomKind final : public ActionKind {
   std::string removal(const Action& action) const override { return "undo " + action.target(); }
 
   Phase phase() const override { return Phase::activate; }
+  bool waits_for_restarts() const override { return true; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     Check check;

@@ -75,6 +75,8 @@ class UnpackKind final : public ActionKind {
  public:
   std::string removal(const Action& action) const override { return "drop what was unpacked for " + action.target(); }
 
+  std::string store(const Action& action) const override { return action.target(); }
+
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
     const std::vector<Json> missing = store.missing(context.root);

@@ -132,6 +132,10 @@ class SystemdUnitKind final : public ActionKind {
  public:
   Phase phase() const override { return Phase::activate; }
 
+  std::string starts(const Action& action) const override {
+    return action.json().value("started", true) ? action.target() : "";
+  }
+
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(unit, look(action, context));
     return check_of(unit, context.host);
@@ -156,6 +160,13 @@ class SystemdUnitKind final : public ActionKind {
     return image;
   }
 
+  std::vector<std::pair<std::string, Image*>> paths(const Action& action, Image& image) const override {
+    std::vector<std::pair<std::string, Image*>> paths;
+    if (image.contains("file")) paths.emplace_back(unit_path(action), &image["file"]);
+    for (const auto& [path, link] : image["links"].items()) paths.emplace_back(path, &link);
+    return paths;
+  }
+
   Image join(const Image& first, const Image& later) const override {
     Image joined = first;
     const Json links = later.value("links", Json::object());
@@ -172,7 +183,7 @@ class SystemdUnitKind final : public ActionKind {
   }
 
   Status unstage(const Action& action, ActionContext& context) const override {
-    return context.root.unstage(std::string(kUnitFolder) + "/" + unit_file_name(action.target()));
+    return context.root.unstage(unit_path(action));
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
@@ -206,8 +217,7 @@ class SystemdUnitKind final : public ActionKind {
     const Json links = image.value("links", Json::object());
     for (const auto& [path, link] : links.items()) SLIPWAY_CHECK(context.root.restore(path, link));
     SLIPWAY_CHECK(unstage(action, context));
-    if (file.is_object())
-      SLIPWAY_CHECK(context.root.restore(std::string(kUnitFolder) + "/" + unit_file_name(unit.name), file));
+    if (file.is_object()) SLIPWAY_CHECK(context.root.restore(unit_path(action), file));
     if (!unit.live) return {};
     SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));
     if (!image.value("active", false)) return had_file ? Status{} : forget_failure(unit.name, context.host);
@@ -234,6 +244,11 @@ class SystemdUnitKind final : public ActionKind {
   }
 
  private:
+  /// Where an action that brings a unit's file puts it.
+  static std::string unit_path(const Action& action) {
+    return std::string(kUnitFolder) + "/" + unit_file_name(action.target());
+  }
+
   /// A link of an earlier action: what was at its path before comes back.
   static Status give_up(const std::string& path, ActionContext& context) {
     if (context.original.is_object() && context.original.contains("links") && context.original["links"].contains(path))

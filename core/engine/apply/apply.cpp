@@ -358,7 +358,8 @@ class Apply {
   Status drop_layers() {
     for (const PlannedComponent& component : result_.run.components)
       for (const PlannedItem& item : component.items)
-        if (item.action.kind() == "unpack") SLIPWAY_CHECK(drop_unused_layers(session_.root(), item.action.target()));
+        if (const std::string store = item.kind->store(item.action); !store.empty())
+          SLIPWAY_CHECK(drop_unused_layers(session_.root(), store));
     return {};
   }
 

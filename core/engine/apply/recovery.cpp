@@ -5,7 +5,6 @@
 
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/plan/user_edits.hpp"
 #include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
@@ -27,7 +26,7 @@ Status undo_step(Session& session, const Step& step, const Image& original, std:
   const Action action(step.action);
   SLIPWAY_TRY(kind, action_kind(action.kind()));
   SLIPWAY_CHECK(kind->unstage(action, context));
-  SLIPWAY_TRY(edited, holds_an_edit(session.host(), action, step.image, original));
+  SLIPWAY_TRY(edited, kind->holds_an_edit(action, step.image, original, session.host()));
   if (edited) report.push_back(kept_words(action));
   return edited ? Status{} : kind->restore(action, step.image, context);
 }

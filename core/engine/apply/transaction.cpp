@@ -8,12 +8,9 @@
 #include "core/action/unit/systemd.hpp"
 #include "core/engine/apply/stop.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/plan/user_edits.hpp"
 
 namespace slipway::core {
 namespace {
-
-Result<const ActionKind*> kind_of(const PlannedItem& item) { return action_kind(item.action.kind()); }
 
 /// Triggers that have to run before modules and units are touched; the others wait for the end of the apply.
 bool needed_for_activation(const std::string& trigger) {
@@ -68,12 +65,11 @@ Status Transaction::intend() {
   SLIPWAY_TRY(ownerships, session_.state().ownerships());
   const auto made = made_folders(ownerships);
   for (PlannedItem* item : changing_) {
-    SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
-    SLIPWAY_TRY(image, kind->capture(item->action, now));
-    add_made_parents(image, item->action, made);
+    SLIPWAY_TRY(image, item->kind->capture(item->action, now));
+    add_made_parents(image, *item, made);
     steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
-    item->original = item->original.is_null() ? image : kind->join(item->original, image);
+    item->original = item->original.is_null() ? image : item->kind->join(item->original, image);
   }
   const auto triggers = pending_triggers();
   SLIPWAY_TRY(pending, journal_.pending());
@@ -88,9 +84,8 @@ Status Transaction::capture_products(const std::vector<std::string>& triggers) {
   const std::size_t before = products.size();
   // Stores that are to go are noted like products: whoever ends this apply, or takes it up after a crash, drops them.
   for (const PlannedItem* item : changing_)
-    if (item->removal && item->action.kind() == "unpack")
-      products[store_folder(item->action.target())] = {
-          {"trigger", ""}, {"store", item->action.target()}, {"original", item->original}};
+    if (const std::string store = item->kind->store(item->action); item->removal && !store.empty())
+      products[store_folder(store)] = {{"trigger", ""}, {"store", store}, {"original", item->original}};
   for (const std::string& trigger : triggers) {
     for (const std::string& path : trigger_products(trigger, session_.host())) {
       if (products.contains(path)) continue;
@@ -105,9 +100,8 @@ Status Transaction::stage() {
   for (PlannedItem* item : changing_) {
     SLIPWAY_CHECK(stop_requested());
     if (item->removal) continue;
-    SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
-    SLIPWAY_CHECK(kind->stage(item->action, now));
+    SLIPWAY_CHECK(item->kind->stage(item->action, now));
   }
   return session_.root().sync();
 }
@@ -117,12 +111,11 @@ Status Transaction::take_away() {
     PlannedItem& item = *changing_[i];
     if (!item.removal) continue;
     SLIPWAY_CHECK(stop_requested());
-    SLIPWAY_TRY(kind, kind_of(item));
-    SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
+    SLIPWAY_TRY(kept, keeps_an_edit(item, steps_[i].image));
     if (kept) continue;
     session_.ui().step({planned_.name, "switch"}, item.check.summary);
     ActionContext now = context(item);
-    SLIPWAY_CHECK(kind->take_away(item.action, item.original, now));
+    SLIPWAY_CHECK(item.kind->take_away(item.action, item.original, now));
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
   }
   return {};
@@ -132,7 +125,7 @@ Status Transaction::take_away() {
 /// comes before it in the plan, so that it can tell whether the service is back, while all of it can still be undone.
 std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) const {
   std::vector<std::string> names;
-  if (item.removal || item.action.kind() != "custom") return names;
+  if (item.removal || !item.kind->waits_for_restarts()) return names;
   for (const PlannedItem& other : planned_.items) {
     if (&other == &item) break;
     if (!other.changes()) continue;
@@ -145,7 +138,8 @@ std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) c
 /// The last look before a change: what was edited since the plan was made is kept, as it would have been then.
 /// Errors: `conflict` for a file that the plan was to replace whatever it held: it holds another thing by now, which
 /// nobody has kept.
-Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const ActionKind& kind, const Image& image) {
+Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const Image& image) {
+  const ActionKind& kind = *item.kind;
   ActionContext now = context(item);
   bool kept = false;
   if (item.removal) {
@@ -155,7 +149,7 @@ Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const ActionKind& kin
     SLIPWAY_TRY(again, kind.check(item.action, now));
     kept = again.standing == Check::Standing::drift_kept;
   } else if (item.record.is_null()) {
-    SLIPWAY_TRY(edited, holds_an_edit(session_.host(), item.action, image, item.original));
+    SLIPWAY_TRY(edited, kind.holds_an_edit(item.action, image, item.original, session_.host()));
     if (edited)
       return Error{
           ErrorCode::conflict, kept_words(item.action), item.action.target(), "run the same command again", {}};
@@ -173,9 +167,8 @@ void Transaction::keep(PlannedItem& item) {
 /// The pending restart of a unit that this item is about to start: it will read all files as they are by then. Empty
 /// when it is at work already.
 Result<std::string> Transaction::restart_made_needless(const PlannedItem& item) const {
-  const std::string unit = item.action.target();
-  const bool starts = item.action.kind() == "systemd-unit" && item.action.json().value("started", true);
-  if (!starts || !has_systemd(session_.host())) return std::string();
+  const std::string unit = item.kind->starts(item.action);
+  if (unit.empty() || !has_systemd(session_.host())) return std::string();
   SLIPWAY_TRY(pending, journal_.pending());
   if (std::find(pending.begin(), pending.end(), "restart:" + unit) == pending.end()) return std::string();
   SLIPWAY_TRY(state, unit_state(session_.host(), unit));
@@ -186,17 +179,16 @@ Result<std::string> Transaction::restart_made_needless(const PlannedItem& item) 
 Status Transaction::perform(ActionKind::Phase phase, bool late) {
   for (std::size_t i = 0; i < changing_.size(); ++i) {
     PlannedItem& item = *changing_[i];
-    SLIPWAY_TRY(kind, kind_of(item));
-    if (item.removal || kind->phase() != phase || restarts_before(item).empty() == late) continue;
+    if (item.removal || item.kind->phase() != phase || restarts_before(item).empty() == late) continue;
     SLIPWAY_CHECK(stop_requested());
-    SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
+    SLIPWAY_TRY(kept, keeps_an_edit(item, steps_[i].image));
     if (kept) continue;
     session_.ui().step({planned_.name, phase == ActionKind::Phase::switch_in ? "switch" : "activate"},
                        item.check.summary);
     ActionContext now = context(item);
     SLIPWAY_TRY(restart, restart_made_needless(item));
-    SLIPWAY_TRY(outcome, kind->perform(item.action, now));
-    SLIPWAY_TRY(written, kind->written(item.action, now));
+    SLIPWAY_TRY(outcome, item.kind->perform(item.action, now));
+    SLIPWAY_TRY(written, item.kind->written(item.action, now));
     if (!written.is_null()) item.record = written;  // what others write from now on is theirs
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
     if (!restart.empty()) SLIPWAY_CHECK(journal_.done(restart));
@@ -213,21 +205,20 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
 Status Transaction::activate_the_rest(bool late) {
   if (is_put_off()) return {};
   for (PlannedItem& item : planned_.items) {
-    SLIPWAY_TRY(kind, kind_of(item));
-    if (item.removal || item.changes() || kind->phase() != ActionKind::Phase::activate) continue;
+    if (item.removal || item.changes() || item.kind->phase() != ActionKind::Phase::activate) continue;
     if (restarts_before(item).empty() == late) continue;
     ActionContext now = context(item);
-    SLIPWAY_TRY(check, kind->check(item.action, now));
+    SLIPWAY_TRY(check, item.kind->check(item.action, now));
     if (check.standing != Check::Standing::change) continue;
-    SLIPWAY_TRY(image, kind->capture(item.action, now));
+    SLIPWAY_TRY(image, item.kind->capture(item.action, now));
     item.check = std::move(check);
-    item.original = item.original.is_null() ? image : kind->join(item.original, image);
+    item.original = item.original.is_null() ? image : item.kind->join(item.original, image);
     std::vector<Step> step{{0, planned_.name, item.action.json(), image, false, false}};
     SLIPWAY_CHECK(journal_.intend(step, {}));
     changing_.push_back(&item);
     steps_.push_back(std::move(step.front()));
     session_.ui().step({planned_.name, "activate"}, item.check.summary);
-    SLIPWAY_CHECK(kind->perform(item.action, now));
+    SLIPWAY_CHECK(item.kind->perform(item.action, now));
     SLIPWAY_CHECK(journal_.done(steps_.back().id));
   }
   return {};
@@ -235,8 +226,7 @@ Status Transaction::activate_the_rest(bool late) {
 
 Status Transaction::run_before_activation() {
   const bool activates = std::any_of(changing_.begin(), changing_.end(), [](const PlannedItem* item) {
-    const auto kind = kind_of(*item);
-    return kind && !item->removal && (*kind)->phase() == ActionKind::Phase::activate;
+    return !item->removal && item->kind->phase() == ActionKind::Phase::activate;
   });
   if (!activates || !session_.host_config().live)
     return {};  // offline nothing is set to work: all triggers run at the end
@@ -284,16 +274,16 @@ Status Transaction::activate() {
 Status Transaction::check_all() {
   for (PlannedItem* item : changing_) {
     if (item->removal || item->check.standing == Check::Standing::drift_kept) continue;
-    SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
-    if (item->action.kind() != "file") {
-      SLIPWAY_TRY(record, kind->fingerprint(item->action, now));
+    SLIPWAY_TRY(written, item->kind->written(item->action, now));
+    if (written.is_null()) {
+      SLIPWAY_TRY(record, item->kind->fingerprint(item->action, now));
       item->record = record;
       now.record = record;
     }
     if (is_put_off()) continue;
-    SLIPWAY_TRY(check, kind->check(item->action, now));
-    if (item->action.kind() == "file" && check.standing == Check::Standing::drift_kept) {
+    SLIPWAY_TRY(check, item->kind->check(item->action, now));
+    if (!written.is_null() && check.standing == Check::Standing::drift_kept) {
       keep(*item);
       continue;
     }
@@ -318,10 +308,9 @@ Result<Ownership> Transaction::ownership() {
     Image original = item.original;
     Json record = item.record;
     if (record.is_null()) {  // it held already, without us: nothing to bring back, nothing of ours to remember
-      SLIPWAY_TRY(kind, kind_of(item));
       ActionContext now = context(item);
-      SLIPWAY_TRY(image, kind->capture(item.action, now));
-      SLIPWAY_TRY(fingerprint, kind->fingerprint(item.action, now));
+      SLIPWAY_TRY(image, item.kind->capture(item.action, now));
+      SLIPWAY_TRY(fingerprint, item.kind->fingerprint(item.action, now));
       original = image;
       record = fingerprint;
     }

@@ -31,7 +31,7 @@ class Transaction {
   Status intend();
   Status capture_products(const std::vector<std::string>& triggers);
   Status stage();
-  Result<bool> keeps_an_edit(PlannedItem& item, const ActionKind& kind, const Image& image);
+  Result<bool> keeps_an_edit(PlannedItem& item, const Image& image);
   void keep(PlannedItem& item);
   Result<std::string> restart_made_needless(const PlannedItem& item) const;
   Status perform(ActionKind::Phase phase, bool late = false);
@@ -71,9 +71,7 @@ class Transaction {
 std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned);
 
 /// Something new in a folder that an earlier apply made: that folder goes with it as well, once it is empty.
-/// @param image  of the action's target before it is made, or with images of its parts, such as a unit's file and
-/// links;
-///               others than "absent" stay as they are
-void add_made_parents(Image& image, const Action& action, const std::set<std::string>& made);
+/// @param image  what the item's kind captured; images of paths other than "absent" stay as they are
+void add_made_parents(Image& image, const PlannedItem& item, const std::set<std::string>& made);
 
 }  // namespace slipway::core

@@ -4,7 +4,6 @@
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/transaction.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/plan/user_edits.hpp"
 
 namespace slipway::core {
 namespace {
@@ -19,12 +18,10 @@ bool is_complete(const Error& cause) {
 }  // namespace
 
 Status Transaction::restore_one(const PlannedItem& item, const Image& image, Error& cause) {
-  const auto kind = action_kind(item.action.kind());
-  if (!kind) return {};
   ActionContext now = context(item);
-  SLIPWAY_CHECK((*kind)->unstage(item.action, now));
-  SLIPWAY_TRY(edited, holds_an_edit(session_.host(), item.action, image, item.original));
-  if (!edited) return (*kind)->restore(item.action, image, now);
+  SLIPWAY_CHECK(item.kind->unstage(item.action, now));
+  SLIPWAY_TRY(edited, item.kind->holds_an_edit(item.action, image, item.original, session_.host()));
+  if (!edited) return item.kind->restore(item.action, image, now);
   cause.details.emplace_back("kept", kept_words(item.action));
   return {};
 }
@@ -60,10 +57,8 @@ void Transaction::settle_triggers(Error& cause) {
 void Transaction::reinstate_all(Error& cause) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const PlannedItem& item = *changing_[i];
-    const auto kind = action_kind(item.action.kind());
-    if (!kind) continue;
     ActionContext now = context(item);
-    if (const Status again = (*kind)->reinstate(item.action, steps_[i].image, now); !again)
+    if (const Status again = item.kind->reinstate(item.action, steps_[i].image, now); !again)
       cause.details.emplace_back(kNotRestored, item.key() + ": " + again.error().what);
   }
 }

@@ -22,6 +22,7 @@ namespace slipway::core {
 /// One action of a plan, or the removal of something that is no longer planned.
 struct PlannedItem {
   Action action;
+  const ActionKind* kind;  ///< the action's
   bool removal = false;
   Check check;
   Json record;     ///< what was remembered of it, null when it is new

@@ -144,8 +144,9 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
         std::any_of(planned.plan.actions().begin(), planned.plan.actions().end(),
                     [&](const Action& action) { return action.kind() + " " + action.target() == item->key(); });
     if (still_planned) continue;
-    PlannedItem removal{Action(item->action), true, {}, item->record, item->original};
-    SLIPWAY_TRY(kind, action_kind(removal.action.kind()));
+    const Action action(item->action);
+    SLIPWAY_TRY(kind, action_kind(action.kind()));
+    PlannedItem removal{action, kind, true, {}, item->record, item->original};
     ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
     SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
@@ -158,12 +159,12 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
 
 Status add_desired(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
   for (const Action& action : planned.plan.actions()) {
-    PlannedItem item{action, false, {}, {}, {}};
+    SLIPWAY_TRY(kind, action_kind(action.kind()));
+    PlannedItem item{action, kind, false, {}, {}, {}};
     if (const Owned* earlier = owned == nullptr ? nullptr : owned->find(item.key())) {
       item.record = earlier->record;
       item.original = earlier->original;
     }
-    SLIPWAY_TRY(kind, action_kind(action.kind()));
     ActionContext context = make_context(session, planned.name, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(action, context));
     item.check = std::move(check);
