@@ -8,6 +8,7 @@
 
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
+#include "core/action/trigger/trigger.hpp"
 #include "core/action/unit/systemd.hpp"
 #include "core/action/unit/unit_file.hpp"
 
@@ -262,9 +263,8 @@ class SystemdUnitKind final : public ActionKind {
     if (!unit.started) return {};
     // slipway-boot.service would wait for a service that comes after it.
     if (unit.state.queued) return {};
-    const auto triggers = action.value("triggers");
     const bool restarted_later =
-        triggers.is_array() && std::find(triggers.begin(), triggers.end(), "restart:" + unit.name) != triggers.end();
+        std::ranges::count(triggers_of(action), Trigger(Trigger::Kind::restart, unit.name)) > 0;
     if (unit.state.active == "failed") SLIPWAY_CHECK(systemctl(host, "reset-failed", unit.name));
     const bool restart = rewritten && unit.state.running() && !restarted_later;
     SLIPWAY_CHECK(systemctl(host, restart ? "restart" : "start", unit.name));

@@ -17,7 +17,7 @@ std::set<std::string> named_triggers(const std::map<std::string, Ownership>& own
   std::set<std::string> names;
   for (const auto& [component, ownership] : owned)
     for (const Owned& item : ownership.items)
-      for (const Json& trigger : item.action.value("triggers", Json::array())) names.insert(trigger.get<std::string>());
+      for (const Trigger& trigger : triggers_of(Action(item.action))) names.insert(trigger.text());
   return names;
 }
 
@@ -61,7 +61,7 @@ Status run_pending(Session& session, Journal& journal, std::vector<std::string>&
   for (const std::string& trigger : pending) {
     session.ui().step({"", "activate"}, trigger);
     ActionContext context = make_context(session, "slipway", layers, {});
-    auto ran = run_trigger(trigger, context);
+    auto ran = Trigger(trigger).run(context);
     if (!ran) {
       if (first) first = std::move(ran).error();
       still_pending.insert(trigger);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/recovery.hpp"
 
+#include <algorithm>
+
 #include <unistd.h>
 
+#include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/root_lock.hpp"
@@ -33,11 +36,10 @@ Status undo_step(Session& session, const Step& step, const Image& original, std:
 
 /// A trigger that has run for the files of these steps has to run again for those that come back.
 Status owe_again(Journal& journal, const std::vector<Step>& steps) {
-  std::vector<std::string> triggers;
-  for (const Step& step : steps)
-    for (const Json& trigger : Action(step.action).value("triggers")) triggers.push_back(trigger.get<std::string>());
+  std::vector<Trigger> triggers;
+  for (const Step& step : steps) std::ranges::copy(triggers_of(Action(step.action)), std::back_inserter(triggers));
   std::vector<Step> none;
-  return triggers.empty() ? Status{} : journal.intend(none, triggers);
+  return triggers.empty() ? Status{} : journal.intend(none, texts_of(triggers));
 }
 
 }  // namespace

@@ -12,14 +12,8 @@
 namespace slipway::core {
 namespace {
 
-/// Triggers that have to run before modules and units are touched; the others wait for the end of the apply.
-bool needed_for_activation(const std::string& trigger) {
-  return trigger == "ldconfig" || trigger == "daemon-reload" || trigger.starts_with("depmod:");
-}
-
-/// Triggers that interrupt a service.
-bool is_restart(const std::string& trigger) {
-  return trigger.starts_with("restart:") || trigger.starts_with("reload:");
+bool has(const std::vector<std::string>& texts, const Trigger& trigger) {
+  return std::ranges::count(texts, trigger.text()) > 0;
 }
 
 /// The action as the root keeps it: whether this run had a lock must make no difference between two equal roots.
@@ -52,13 +46,12 @@ ActionContext Transaction::context(const PlannedItem& item) {
   return make_context(session_, planned_.name, layers_, item.record, item.former);
 }
 
-std::vector<std::string> Transaction::pending_triggers() const {
-  std::vector<std::string> names;
+std::vector<Trigger> Transaction::pending_triggers() const {
+  std::vector<Trigger> triggers;
   for (const PlannedItem* item : changing_)
-    for (const Json& trigger : item->action.value("triggers"))
-      if (std::find(names.begin(), names.end(), trigger.get<std::string>()) == names.end())
-        names.push_back(trigger.get<std::string>());
-  return names;
+    for (const Trigger& trigger : triggers_of(item->action))
+      if (std::ranges::count(triggers, trigger) == 0) triggers.push_back(trigger);
+  return triggers;
 }
 
 Status Transaction::intend() {
@@ -76,21 +69,21 @@ Status Transaction::intend() {
   pending_before_ = pending;
   SLIPWAY_CHECK(capture_products(triggers));
   SLIPWAY_CHECK(session_.root().sync());  // the originals are on the disk before the journal names them
-  return journal_.intend(steps_, triggers);
+  return journal_.intend(steps_, texts_of(triggers));
 }
 
-Status Transaction::capture_products(const std::vector<std::string>& triggers) {
+Status Transaction::capture_products(const std::vector<Trigger>& triggers) {
   SLIPWAY_TRY(products, session_.state().products());
   const std::size_t before = products.size();
   // Stores that are to go are noted like products: whoever ends this apply, or takes it up after a crash, drops them.
   for (const PlannedItem* item : changing_)
     if (const std::string store = item->kind->store(item->action); item->removal && !store.empty())
       products[store_folder(store)] = {{"trigger", ""}, {"store", store}, {"original", item->original}};
-  for (const std::string& trigger : triggers) {
-    for (const std::string& path : trigger_products(trigger, session_.host())) {
+  for (const Trigger& trigger : triggers) {
+    for (const std::string& path : trigger.products(session_.host())) {
       if (products.contains(path)) continue;
       SLIPWAY_TRY(image, session_.root().capture(path));
-      if (image.value("type", "") == "absent") products[path] = {{"trigger", trigger}, {"original", image}};
+      if (image.value("type", "") == "absent") products[path] = {{"trigger", trigger.text()}, {"original", image}};
     }
   }
   return products.size() == before ? Status{} : session_.state().write_products(products);
@@ -123,16 +116,16 @@ Status Transaction::take_away() {
 
 /// Restarts that have to be done before this item: the component's own action finds those done that are named by what
 /// comes before it in the plan, so that it can tell whether the service is back, while all of it can still be undone.
-std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) const {
-  std::vector<std::string> names;
-  if (item.removal || !item.kind->waits_for_restarts()) return names;
+std::vector<Trigger> Transaction::restarts_before(const PlannedItem& item) const {
+  std::vector<Trigger> restarts;
+  if (item.removal || !item.kind->waits_for_restarts()) return restarts;
   for (const PlannedItem& other : planned_.items) {
     if (&other == &item) break;
     if (!other.changes()) continue;
-    for (const Json& trigger : other.action.value("triggers"))
-      if (is_restart(trigger.get<std::string>())) names.push_back(trigger.get<std::string>());
+    for (const Trigger& trigger : triggers_of(other.action))
+      if (trigger.interrupts()) restarts.push_back(trigger);
   }
-  return names;
+  return restarts;
 }
 
 /// The last look before a change: what was edited since the plan was made is kept, as it would have been then.
@@ -164,16 +157,16 @@ void Transaction::keep(PlannedItem& item) {
   session_.ui().log(Ui::Level::warning, planned_.name, kept_words(item.action));
 }
 
-/// The pending restart of a unit that this item is about to start: it will read all files as they are by then. Empty
+/// The pending restart of a unit that this item is about to start: it will read all files as they are by then. None
 /// when it is at work already.
-Result<std::string> Transaction::restart_made_needless(const PlannedItem& item) const {
-  const std::string unit = item.kind->starts(item.action);
-  if (unit.empty() || !has_systemd(session_.host())) return std::string();
+Result<std::optional<Trigger>> Transaction::restart_made_needless(const PlannedItem& item) const {
+  const Trigger restart(Trigger::Kind::restart, item.kind->starts(item.action));
+  if (restart.argument.empty() || !has_systemd(session_.host())) return std::optional<Trigger>{};
   SLIPWAY_TRY(pending, journal_.pending());
-  if (std::find(pending.begin(), pending.end(), "restart:" + unit) == pending.end()) return std::string();
-  SLIPWAY_TRY(state, unit_state(session_.host(), unit));
+  if (!has(pending, restart)) return std::optional<Trigger>{};
+  SLIPWAY_TRY(state, unit_state(session_.host(), restart.argument));
   const bool down = state.active == "inactive" || state.active == "failed";  // one that is just starting may have read
-  return down ? "restart:" + unit : std::string();
+  return down ? std::optional(restart) : std::nullopt;
 }
 
 Status Transaction::perform(ActionKind::Phase phase, bool late) {
@@ -191,8 +184,8 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     SLIPWAY_TRY(written, item.kind->written(item.action, now));
     if (!written.is_null()) item.record = written;  // what others write from now on is theirs
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
-    if (!restart.empty()) SLIPWAY_CHECK(journal_.done(restart));
-    if (!restart.empty()) ran_.insert(restart);
+    if (restart) SLIPWAY_CHECK(journal_.done(restart->text()));
+    if (restart) ran_.insert(*restart);
     if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) continue;
     outcome_ = outcome;
     return {};  // what comes after it in the plan builds on it
@@ -231,15 +224,16 @@ Status Transaction::run_before_activation() {
   if (!activates || !session_.host_config().live)
     return {};  // offline nothing is set to work: all triggers run at the end
   SLIPWAY_TRY(pending, journal_.pending());
-  for (const std::string& trigger : pending) {
-    if (!needed_for_activation(trigger)) continue;
-    session_.ui().step({planned_.name, "activate"}, trigger);
+  for (const std::string& text : pending) {
+    const Trigger trigger(text);
+    if (!trigger.precedes_activation()) continue;
+    session_.ui().step({planned_.name, "activate"}, text);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
-    SLIPWAY_CHECK(run_trigger(trigger, now));
+    SLIPWAY_CHECK(trigger.run(now));
     ran_.insert(trigger);
     SLIPWAY_CHECK(session_.root().sync());  // tools write without one
     // Other components may name it again later in this apply; intend() then makes it pending anew.
-    SLIPWAY_CHECK(journal_.done(trigger));
+    SLIPWAY_CHECK(journal_.done(text));
   }
   return {};
 }
@@ -250,13 +244,13 @@ Status Transaction::run_restarts() {
   if (!session_.host_config().live) return {};
   SLIPWAY_TRY(pending, journal_.pending());
   for (const PlannedItem& item : planned_.items) {
-    for (const std::string& trigger : restarts_before(item)) {
-      if (ran_.contains(trigger) || std::find(pending.begin(), pending.end(), trigger) == pending.end()) continue;
-      session_.ui().step({planned_.name, "activate"}, trigger);
+    for (const Trigger& trigger : restarts_before(item)) {
+      if (ran_.contains(trigger) || !has(pending, trigger)) continue;
+      session_.ui().step({planned_.name, "activate"}, trigger.text());
       ran_.insert(trigger);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
-      SLIPWAY_TRY(ran, run_trigger(trigger, now));
-      if (ran.done) SLIPWAY_CHECK(journal_.done(trigger));  // one that was skipped is reported at the end
+      SLIPWAY_TRY(ran, trigger.run(now));
+      if (ran.done) SLIPWAY_CHECK(journal_.done(trigger.text()));  // one that was skipped is reported at the end
     }
   }
   return {};

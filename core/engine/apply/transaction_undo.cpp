@@ -37,20 +37,21 @@ void Transaction::restore_all(Error& cause) {
 /// What a trigger made of the files that are gone again has to be made anew, at once where modules and units need it;
 /// a trigger that has not run yet has nothing to do any more.
 void Transaction::settle_triggers(Error& cause) {
-  for (const std::string& trigger : pending_triggers()) {
-    if (std::find(pending_before_.begin(), pending_before_.end(), trigger) != pending_before_.end()) {
+  for (const Trigger& trigger : pending_triggers()) {
+    const std::string text = trigger.text();
+    if (std::ranges::count(pending_before_, text) > 0) {
       std::vector<Step> none;
-      if (ran_.contains(trigger) && !journal_.intend(none, {trigger})) return;
+      if (ran_.contains(trigger) && !journal_.intend(none, {text})) return;
       continue;
     }
     Status settled;
     if (ran_.contains(trigger)) {
-      session_.ui().step({planned_.name, "undo"}, trigger);
+      session_.ui().step({planned_.name, "undo"}, text);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
-      if (const auto ran = run_trigger(trigger, now); !ran) settled = ran.error();
+      if (const auto ran = trigger.run(now); !ran) settled = ran.error();
     }
-    if (settled) settled = journal_.done(trigger);
-    if (!settled) cause.details.emplace_back(kNotRestored, trigger + ": " + settled.error().what);
+    if (settled) settled = journal_.done(text);
+    if (!settled) cause.details.emplace_back(kNotRestored, text + ": " + settled.error().what);
   }
 }
 

@@ -131,7 +131,7 @@ Status check_actions(const std::string& component, const Plan& plan) {
                    {},
                    "report it to the plugin's authors",
                    {}};
-    for (const Json& trigger : action.value("triggers")) SLIPWAY_CHECK(check_trigger_name(trigger.get<std::string>()));
+    for (const Trigger& trigger : triggers_of(action)) SLIPWAY_CHECK(trigger.check());
   }
   return {};
 }
@@ -184,10 +184,9 @@ Status foresee_triggers(const Session& session, PlannedComponent& planned) {
   for (const bool removal : {false, true})
     for (const PlannedItem& item : planned.items) {
       if (!item.changes() || item.removal != removal) continue;
-      for (const Json& value : item.action.value("triggers")) {
-        const auto trigger = value.get<std::string>();
+      for (const Trigger& trigger : triggers_of(item.action)) {
         if (planned.prospects.contains(trigger)) continue;
-        auto prospect = foresee_trigger(trigger, session.host());
+        auto prospect = trigger.foresee(session.host());
         planned.prospects[trigger] = prospect ? *prospect : Prospect{{}, prospect.error().what};
         if (prospect || removal) continue;
         if (!first)
@@ -214,11 +213,8 @@ void collect_triggers(PlannedRun& run) {
     run.prospects.insert(component.prospects.begin(), component.prospects.end());
     for (const PlannedItem& item : component.items) {
       if (!item.changes()) continue;
-      for (const Json& trigger : item.action.value("triggers")) {
-        const auto name = trigger.get<std::string>();
-        if (std::find(run.triggers.begin(), run.triggers.end(), name) == run.triggers.end())
-          run.triggers.push_back(name);
-      }
+      for (const Trigger& trigger : triggers_of(item.action))
+        if (std::ranges::count(run.triggers, trigger) == 0) run.triggers.push_back(trigger);
     }
   }
 }
