@@ -19,6 +19,7 @@
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/engine/verify/verify.hpp"
+#include "core/graph/names.hpp"
 
 namespace slipway::core {
 namespace {
@@ -136,14 +137,10 @@ class Apply {
     for (const PlannedComponent& other : result_.run.components) {
       if (other.state != ComponentState::failed && other.state != ComponentState::blocked) continue;
       const Manifest* provider = session_.plugins().manifest(other.name);
-      for (const std::string& need : manifest->requires_) {
-        const bool provides = provider != nullptr && std::find(provider->provides.begin(), provider->provides.end(),
-                                                               need) != provider->provides.end();
-        if (need != other.name && !provides) continue;
-        component.state = ComponentState::blocked;
-        component.reason = "it requires " + other.name + ", which is " + std::string(to_string(other.state));
-        return true;
-      }
+      if (provider == nullptr || !is_among(*provider, manifest->requires_)) continue;
+      component.state = ComponentState::blocked;
+      component.reason = "it requires " + other.name + ", which is " + std::string(to_string(other.state));
+      return true;
     }
     return false;
   }

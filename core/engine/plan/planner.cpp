@@ -13,6 +13,7 @@
 #include "core/engine/plan/sources.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
+#include "core/graph/names.hpp"
 
 namespace slipway::core {
 namespace {
@@ -368,11 +369,7 @@ bool comes_after(const Session& session, const std::string& component, const std
   const Manifest* manifest = session.plugins().manifest(component);
   const Manifest* before = session.plugins().manifest(other);
   if (manifest == nullptr || before == nullptr) return false;
-  for (const auto* names : {&manifest->after, &manifest->requires_})
-    for (const std::string& name : *names)
-      if (name == other || std::find(before->provides.begin(), before->provides.end(), name) != before->provides.end())
-        return true;
-  return false;
+  return is_among(*before, manifest->after) || is_among(*before, manifest->requires_);
 }
 
 ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record,
