@@ -129,9 +129,9 @@ class DeviceNodeKind final : public ActionKind {
       const std::string link = link_path(now.info.device_major, now.info.device_minor);
       const auto target = context.host.read_link(link);
       const bool ours = target && *target == link_target(action.target());
-      if (ours) SLIPWAY_CHECK(context.root.restore(link, image.value("link", Image{{"type", "absent"}})));
+      if (ours) SLIPWAY_CHECK(context.root.restore(link, image.value("link", to_json(PathImage{"absent"}))));
     }
-    return context.root.restore(action.target(), image.value("node", Image{{"type", "absent"}}));
+    return context.root.restore(action.target(), image.value("node", to_json(PathImage{"absent"})));
   }
 
   /// Nothing: nodes are made anew at every boot, and what they are is in the action.

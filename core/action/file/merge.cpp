@@ -197,17 +197,17 @@ class MergeKind final : public ActionKind {
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     const std::string path = image.value("path", action.target());
-    const Image file = image.value("file", Image{{"type", "absent"}});
+    const Image file = image.value("file", to_json(PathImage{"absent"}));
     SLIPWAY_CHECK(context.root.unstage(path));
     SLIPWAY_TRY(now, look_at(context.host, path, true));
     const std::string digest = now.is(FileInfo::Type::regular) ? digest_of(now.content) : "";
-    if (digest == image.value("result", "-") || (now.absent && file.value("type", "") == "absent"))
+    if (digest == image.value("result", "-") || (now.absent && is_absent(file)))
       return context.root.restore(path, file);
     if (now.absent || digest == file.value("digest", "-")) return {};  // gone with all its keys, or never changed
     const Json keys = keys_of(image);
     SLIPWAY_TRY(undone, merge::undo_keys(now.content, action.text("format"), {keys.begin(), keys.end()}, path));
     SLIPWAY_TRY(left, merge::read_value(undone, action.text("format"), path));
-    if (file.value("type", "") == "absent" && left.empty()) return context.root.restore(path, file);
+    if (is_absent(file) && left.empty()) return context.root.restore(path, file);
     if (undone == now.content) return {};
     SLIPWAY_CHECK(context.root.stage_file(path, undone, now.info.mode, now.info.uid, now.info.gid));
     SLIPWAY_CHECK(context.root.sync());

@@ -152,7 +152,7 @@ class UnpackKind final : public ActionKind {
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
-    if (image.value("type", "") == "absent") SLIPWAY_CHECK(context.root.remove_tree(store.folder));
+    if (is_absent(image)) SLIPWAY_CHECK(context.root.remove_tree(store.folder));
     SLIPWAY_CHECK(context.root.restore(store.current(), image));
     const std::string former = image.value("points_to", "");
     if (former.empty() || exists(context.root, store.path(former))) return {};

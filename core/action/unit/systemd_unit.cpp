@@ -212,7 +212,7 @@ class SystemdUnitKind final : public ActionKind {
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     SLIPWAY_TRY(unit, look(action, context));
     const Json file = image.value("file", Json());
-    const bool had_file = !file.is_object() || file.value("type", "") != "absent";
+    const bool had_file = !is_absent(file);
     if (unit.live && unit.state.running() && stops(image, had_file))
       SLIPWAY_CHECK(systemctl(context.host, "stop", unit.name));
     const Json links = image.value("links", Json::object());
@@ -282,8 +282,7 @@ class SystemdUnitKind final : public ActionKind {
   static bool stops(const Image& image, bool had_file) {
     if (image.contains("active")) return !image.value("active", false);
     const Json links = image.value("links", Json::object());
-    const bool was_enabled =
-        std::any_of(links.begin(), links.end(), [](const Json& link) { return link.value("type", "") != "absent"; });
+    const bool was_enabled = std::any_of(links.begin(), links.end(), [](const Json& link) { return !is_absent(link); });
     return !had_file || !was_enabled;
   }
 };

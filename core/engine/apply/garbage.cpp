@@ -55,8 +55,7 @@ Result<Garbage> find_garbage(Session& session) {
   std::set<std::string> digests;
   for (const auto& [name, ownership] : owned)
     for (const Owned& item : ownership.items) {
-      const Action action(item.action);
-      if (const auto kind = action_kind(action.kind()); kind) stores.insert((*kind)->store(action));
+      if (const auto kind = action_kind(item.action.kind()); kind) stores.insert((*kind)->store(item.action));
       collect_digests(item.original, digests);
     }
   stores.erase("");  // of kinds that fill none

@@ -4,7 +4,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr const char* kMember = "missing_parents";  // of an image, see RootFs::capture()
+constexpr const char* kMember = "missing_parents";  // of a PathImage
 
 /// Kinds nest images in their own: a device node and its link.
 void collect(const Json& image, std::set<std::string>& folders) {
@@ -19,7 +19,7 @@ void collect(const Json& image, std::set<std::string>& folders) {
 }
 
 void add_to(Image& image, const std::string& path, const std::set<std::string>& made) {
-  if (!image.is_object() || !image.contains("type") || image["type"] != "absent") return;
+  if (!is_absent(image)) return;
   std::set<std::string> missing;
   collect(image, missing);
   Json all = Json::array();

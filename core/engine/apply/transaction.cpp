@@ -17,10 +17,11 @@ bool has(const std::vector<std::string>& texts, const Trigger& trigger) {
 }
 
 /// The action as the root keeps it: whether this run had a lock must make no difference between two equal roots.
-Json kept_action(Json action) {
-  if (const auto layers = action.find("layers"); layers != action.end() && layers->is_array())
+Action kept_action(const Action& action) {
+  Json kept = action.json();
+  if (const auto layers = kept.find("layers"); layers != kept.end() && layers->is_array())
     for (Json& layer : *layers) layer.erase("pinned");
-  return action;
+  return Action(std::move(kept));
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ Status Transaction::intend() {
     ActionContext now = context(*item);
     SLIPWAY_TRY(image, item->kind->capture(item->action, now));
     add_made_parents(image, *item, made);
-    steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
+    steps_.push_back({0, planned_.name, item->action, image, item->removal, false});
     item->original = item->original.is_null() ? image : item->kind->join(item->original, image);
   }
   const auto triggers = pending_triggers();
@@ -78,12 +79,12 @@ Status Transaction::capture_products(const std::vector<Trigger>& triggers) {
   // Stores that are to go are noted like products: whoever ends this apply, or takes it up after a crash, drops them.
   for (const PlannedItem* item : changing_)
     if (const std::string store = item->kind->store(item->action); item->removal && !store.empty())
-      products[store_folder(store)] = {{"trigger", ""}, {"store", store}, {"original", item->original}};
+      products[store_folder(store)] = {"", store, item->original};
   for (const Trigger& trigger : triggers) {
     for (const std::string& path : trigger.products(session_.host())) {
       if (products.contains(path)) continue;
       SLIPWAY_TRY(image, session_.root().capture(path));
-      if (image.value("type", "") == "absent") products[path] = {{"trigger", trigger.text()}, {"original", image}};
+      if (is_absent(image)) products[path] = {trigger.text(), "", image};
     }
   }
   return products.size() == before ? Status{} : session_.state().write_products(products);
@@ -206,7 +207,7 @@ Status Transaction::activate_the_rest(bool late) {
     SLIPWAY_TRY(image, item.kind->capture(item.action, now));
     item.check = std::move(check);
     item.original = item.original.is_null() ? image : item.kind->join(item.original, image);
-    std::vector<Step> step{{0, planned_.name, item.action.json(), image, false, false}};
+    std::vector<Step> step{{0, planned_.name, item.action, image, false, false}};
     SLIPWAY_CHECK(journal_.intend(step, {}));
     changing_.push_back(&item);
     steps_.push_back(std::move(step.front()));
@@ -308,7 +309,7 @@ Result<Ownership> Transaction::ownership() {
       original = image;
       record = fingerprint;
     }
-    owned.items.push_back({kept_action(item.action.json()), original, record});
+    owned.items.push_back({kept_action(item.action), original, record});
   }
   return owned;
 }
@@ -317,7 +318,7 @@ Result<Ownership> Transaction::commit() {
   SLIPWAY_TRY(owned, ownership());
   SLIPWAY_CHECK(session_.root().settle_directory_times());
   SLIPWAY_CHECK(session_.root().sync());
-  SLIPWAY_CHECK(journal_.commit(planned_.name, to_json(owned)));
+  SLIPWAY_CHECK(journal_.commit(owned));
   return owned;
 }
 

@@ -73,7 +73,7 @@ Error Transaction::undo(Error cause) {
   settle_triggers(cause);
   reinstate_all(cause);
   if (!is_complete(cause)) return cause;
-  if (const Status dropped = journal_.commit(planned_.name, Json{}); !dropped)
+  if (const Status dropped = journal_.drop(planned_.name); !dropped)
     cause.details.emplace_back("journal", dropped.error().what);
   return cause;
 }

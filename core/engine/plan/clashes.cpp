@@ -35,11 +35,9 @@ Claims owned_by_the_unplanned(const PlannedRun& run, const std::map<std::string,
   for (const auto& [name, ownership] : owned) {
     const PlannedComponent* component = run.find(name);
     if (component != nullptr && is_planned(*component)) continue;
-    for (const Owned& item : ownership.items) {
-      const Action action(item.action);
-      if (const auto kind = action_kind(action.kind()))
-        for (const std::string& claim : (*kind)->claims(action)) claims.emplace(claim, Claimant{name, true});
-    }
+    for (const Owned& item : ownership.items)
+      if (const auto kind = action_kind(item.action.kind()))
+        for (const std::string& claim : (*kind)->claims(item.action)) claims.emplace(claim, Claimant{name, true});
   }
   return claims;
 }

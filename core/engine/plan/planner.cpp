@@ -145,9 +145,8 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
         std::any_of(planned.plan.actions().begin(), planned.plan.actions().end(),
                     [&](const Action& action) { return action.kind() + " " + action.target() == item->key(); });
     if (still_planned) continue;
-    const Action action(item->action);
-    SLIPWAY_TRY(kind, action_kind(action.kind()));
-    PlannedItem removal{action, kind, true, {}, item->record, item->original};
+    SLIPWAY_TRY(kind, action_kind(item->action.kind()));
+    PlannedItem removal{item->action, kind, true, {}, item->record, item->original};
     ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
     SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
