@@ -78,7 +78,9 @@ class ActionKind {
   virtual std::string store(const Action&) const { return {}; }
   virtual Result<Check> check(const Action& action, ActionContext& context) const = 0;
   /// What is there now, so that restore() can bring it back.
-  virtual Result<Image> capture(const Action& action, ActionContext& context) const = 0;
+  virtual Result<Image> capture(const Action& action, ActionContext& context) const {
+    return context.root.capture(action.target());
+  }
   /// Makes new names that nobody uses yet; nothing visible changes.
   virtual Status stage(const Action&, ActionContext&) const { return {}; }
   /// The images of paths, each with its path, that a captured image has or is.
@@ -88,7 +90,9 @@ class ActionKind {
   /// Takes back what stage() made.
   virtual Status unstage(const Action&, ActionContext&) const { return {}; }
   virtual Result<Outcome> perform(const Action& action, ActionContext& context) const = 0;
-  virtual Status restore(const Action& action, const Image& image, ActionContext& context) const = 0;
+  virtual Status restore(const Action& action, const Image& image, ActionContext& context) const {
+    return context.root.restore(action.target(), image);
+  }
   /// Takes away what is no longer planned: restore() with the image from before slipway, but for what could not come
   /// back after a crash. That is left for the engine to drop once the removal counts.
   virtual Status take_away(const Action& action, const Image& original, ActionContext& context) const {
@@ -101,13 +105,13 @@ class ActionKind {
   /// (`later`). Kinds that own parts of a thing, such as keys of a file, join the two.
   virtual Image join(const Image& first, const Image& /*later*/) const { return first; }
   /// What to remember of the result, to tell a later edit by somebody else: {"digest": …} for files. No clock times,
-  /// no inode numbers.
-  virtual Result<Json> fingerprint(const Action& action, ActionContext& context) const = 0;
+  /// no inode numbers. Nothing for what is made anew at every boot.
+  virtual Result<Json> fingerprint(const Action&, ActionContext&) const { return Json::object(); }
   /// The fingerprint() of what perform() makes, where the action says it all; else null. What is there right after
   /// perform() may be somebody else's already.
   virtual Result<Json> written(const Action& /*action*/, ActionContext& /*context*/) const { return Json(); }
   /// Somebody changed it since `context.record`: removal then leaves it and reports.
-  virtual Result<bool> drifted(const Action& action, ActionContext& context) const = 0;
+  virtual Result<bool> drifted(const Action&, ActionContext&) const { return false; }
   /// Its file holds what nobody knows: neither what was there before the step (`image`), nor what the action writes,
   /// nor what was there before slipway (`original`, may be null). Kinds that undo only what is theirs say no.
   virtual Result<bool> holds_an_edit(const Action&, const Image& /*image*/, const Image& /*original*/,
@@ -124,8 +128,6 @@ class ActionKind {
   }
   /// What taking it away means, in words: "remove /etc/x".
   virtual std::string removal(const Action& action) const { return "remove " + action.target(); }
-  /// Why this action cannot be undone; empty when it can.
-  virtual std::string irreversible(const Action&) const { return {}; }
 };
 
 /// A line for people: somebody's edit was left as it is.

@@ -10,6 +10,11 @@ const Owned* Ownership::find(const std::string& key) const {
   return found == items.end() ? nullptr : &*found;
 }
 
+const Ownership* owned_by(const std::string& component, const std::map<std::string, Ownership>& owned) {
+  const auto found = owned.find(component);
+  return found == owned.end() ? nullptr : &found->second;
+}
+
 Json to_json(const Ownership& ownership) {
   Json items = Json::array();
   for (const Owned& item : ownership.items)

@@ -30,6 +30,9 @@ struct Ownership {
   const Owned* find(const std::string& key) const;
 };
 
+/// Null: the component holds nothing.
+const Ownership* owned_by(const std::string& component, const std::map<std::string, Ownership>& owned);
+
 Json to_json(const Ownership& ownership);
 Ownership ownership_from_json(const Json& value);
 

@@ -133,10 +133,6 @@ class DeviceNodeKind final : public ActionKind {
     }
     return context.root.restore(action.target(), image.value("node", to_json(PathImage{"absent"})));
   }
-
-  /// Nothing: nodes are made anew at every boot, and what they are is in the action.
-  Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json::object(); }
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 };
 
 }  // namespace

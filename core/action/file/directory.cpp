@@ -50,10 +50,6 @@ class DirectoryKind final : public ActionKind {
     return check;
   }
 
-  Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return context.root.capture(action.target());
-  }
-
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
     SLIPWAY_CHECK(context.root.make_directory(action.target(), mode_of(action)));
     return Outcome::done();
@@ -67,10 +63,6 @@ class DirectoryKind final : public ActionKind {
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(now, folder_at(context.host, action.target()));
     return now.absent ? Json(nullptr) : Json{{"mode", now.info.mode}};
-  }
-
-  Result<bool> drifted(const Action&, ActionContext&) const override {
-    return false;  // what others put into it keeps it from going; a mode is no work of theirs
   }
 };
 

@@ -254,7 +254,6 @@ class MergeKind final : public ActionKind {
   }
 
   /// Never as a whole: restore() leaves every key alone that no longer holds ours.
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 
  private:
   static Error mounted(const std::string& path) {

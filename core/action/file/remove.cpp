@@ -35,17 +35,9 @@ class RemoveKind final : public ActionKind {
     return check;
   }
 
-  Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return context.root.capture(action.target());
-  }
-
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
     SLIPWAY_CHECK(context.root.remove(action.target()));
     return Outcome::done();
-  }
-
-  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    return context.root.restore(action.target(), image);
   }
 
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"absent", true}}; }

@@ -26,24 +26,14 @@ class ServiceFileKind final : public ActionKind {
     return check;
   }
 
-  Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return context.root.capture(action.target());
-  }
-
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
     const std::string folder = std::filesystem::path(action.target()).parent_path();
     if (!context.host.info(folder)) SLIPWAY_CHECK(context.root.make_directory(folder, 0755));
     return Outcome::done();
   }
 
-  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    return context.root.restore(action.target(), image);
-  }
-
   /// What the service writes says nothing of what slipway did.
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"writer", "service"}}; }
-
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 
   /// The same path as another component's file is a clash.
   std::vector<std::string> claims(const Action& action) const override { return {"file " + action.target()}; }

@@ -41,10 +41,6 @@ class SymlinkKind final : public ActionKind {
     return check;
   }
 
-  Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return context.root.capture(action.target());
-  }
-
   Status stage(const Action& action, ActionContext& context) const override {
     return context.root.stage_symlink(action.target(), action.text("points_to"));
   }
@@ -63,10 +59,6 @@ class SymlinkKind final : public ActionKind {
     if (!context.root.staged(action.target())) SLIPWAY_CHECK(stage(action, context));
     SLIPWAY_CHECK(context.root.switch_in(action.target()));
     return Outcome::done();
-  }
-
-  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    return context.root.restore(action.target(), image);
   }
 
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {

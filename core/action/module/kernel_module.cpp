@@ -120,9 +120,6 @@ class KernelModuleKind final : public ActionKind {
     if (now.present && !now.is(former.version)) SLIPWAY_CHECK(unload(loader, name, now));
     return load(loader, name, options_of(action), former);
   }
-
-  Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json::object(); }
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 };
 
 }  // namespace

@@ -72,11 +72,6 @@ class CustomKind final : public ActionKind {
   Result<Json> fingerprint(const Action& action, ActionContext&) const override {
     return Json{{"data", action.value("data")}};
   }
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
-
-  std::string irreversible(const Action& action) const override {
-    return inverse_of(action) ? std::string() : action.text("irreversible");
-  }
 };
 
 }  // namespace

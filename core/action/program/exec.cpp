@@ -78,7 +78,6 @@ class ExecKind final : public ActionKind {
   }
 
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"ran", true}}; }
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 };
 
 }  // namespace

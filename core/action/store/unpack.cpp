@@ -173,8 +173,6 @@ class UnpackKind final : public ActionKind {
     return Json{{"set", current}};
   }
 
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }  // nobody else's folder
-
   Result<std::vector<std::string>> inspect(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
     std::vector<std::string> problems;

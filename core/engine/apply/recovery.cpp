@@ -15,9 +15,8 @@ namespace {
 
 /// What was at the step's path before slipway; null when nothing of it is held.
 Image original_of(const std::map<std::string, Ownership>& owned, const Step& step) {
-  const auto component = owned.find(step.component);
-  if (component == owned.end()) return {};
-  const Owned* earlier = component->second.find(step.action.kind() + " " + step.action.target());
+  const Ownership* held = owned_by(step.component, owned);
+  const Owned* earlier = held == nullptr ? nullptr : held->find(step.action.kind() + " " + step.action.target());
   return earlier == nullptr ? Image{} : earlier->original;
 }
 

@@ -50,6 +50,8 @@ struct PlannedComponent {
   bool record_is_new() const;
 };
 
+void fail(PlannedComponent& component, Error error);
+
 /// What one spec amounts to on one host.
 struct PlannedRun {
   HostSpec spec;

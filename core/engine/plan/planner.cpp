@@ -219,11 +219,6 @@ void collect_triggers(PlannedRun& run) {
   }
 }
 
-void fail(PlannedComponent& planned, Error error) {
-  planned.state = ComponentState::failed;
-  planned.error = std::move(error);
-}
-
 PlannedComponent plan_leaving(Session& session, const Ownership& owned) {
   PlannedComponent planned;
   planned.name = owned.component;
@@ -237,9 +232,7 @@ PlannedComponent plan_boot_unit(Session& session, const HostSpec& spec, const st
   PlannedComponent planned;
   planned.name = kBootComponent;
   planned.plan = boot_plan(session, spec);
-  const auto earlier = owned.find(kBootComponent);
-  const Status filled = fill_items(session, planned, earlier == owned.end() ? nullptr : &earlier->second, {});
-  if (!filled)
+  if (const Status filled = fill_items(session, planned, owned_by(kBootComponent, owned), {}); !filled)
     fail(planned, filled.error());
   else
     planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
@@ -452,8 +445,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
       fail(planned, found.error());
     } else if (!settle_by_requirements(planned, run, graph)) {
       planned.facts = std::move(*found);
-      const auto earlier = owned.find(name);
-      plan_from_facts(session, planned, run, earlier == owned.end() ? nullptr : &earlier->second, options, run.lock);
+      plan_from_facts(session, planned, run, owned_by(name, owned), options, run.lock);
     }
     defer_behind_changes(session, planned, run);
     boot = boot || is_lost_at_a_boot(planned.plan);
