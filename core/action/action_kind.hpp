@@ -32,6 +32,11 @@ struct Check {
   std::string summary;  ///< "create /etc/modprobe.d/acme.conf (0644)", "load acme", one line
   std::string diff;     ///< unified diff of a text change; may be empty
   std::optional<Error> problem;
+
+  static Check satisfied(std::string summary) { return {Standing::satisfied, std::move(summary), {}, {}}; }
+  static Check conflict(std::string summary, Error problem) {
+    return {Standing::conflict, std::move(summary), {}, std::move(problem)};
+  }
 };
 
 /// Gets layers and builds into place; the engine gives one that talks to the artifact worker.

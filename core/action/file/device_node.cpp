@@ -72,18 +72,12 @@ class DeviceNodeKind final : public ActionKind {
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(node, node_of(action, context.host));
     SLIPWAY_TRY(now, look_at(context.host, node.path, false));
-    Check check;
-    check.summary = summary_of(node, now);
-    if (now.is(FileInfo::Type::directory)) {
-      check.standing = Check::Standing::conflict;
-      check.problem = in_the_way(node.path, now.info.type, "a device node");
-    } else if (right_device(node, now) && now.info.mode == node.mode && link_right(context.host, node)) {
-      check.standing = Check::Standing::satisfied;
-      check.summary = node.path;
-    } else if (!context.host.live()) {
-      check.standing = Check::Standing::at_boot;
-    }
-    return check;
+    if (now.is(FileInfo::Type::directory))
+      return Check::conflict(summary_of(node, now), in_the_way(node.path, now.info.type, "a device node"));
+    if (right_device(node, now) && now.info.mode == node.mode && link_right(context.host, node))
+      return Check::satisfied(node.path);
+    return Check{
+        context.host.live() ? Check::Standing::change : Check::Standing::at_boot, summary_of(node, now), {}, {}};
   }
 
   Result<Image> capture(const Action& action, ActionContext& context) const override {

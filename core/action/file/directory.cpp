@@ -31,16 +31,9 @@ class DirectoryKind final : public ActionKind {
     Check check;
     check.summary = "create the folder " + path + " (" + octal(mode_of(action)) + ")";
     if (now.absent) return check;
-    if (!now.is(FileInfo::Type::directory)) {
-      check.standing = Check::Standing::conflict;
-      check.problem = in_the_way(path, now.info.type, "a folder");
-      return check;
-    }
-    if (now.info.mode == mode_of(action)) {
-      check.standing = Check::Standing::satisfied;
-      check.summary = path;
-      return check;
-    }
+    if (!now.is(FileInfo::Type::directory))
+      return Check::conflict(check.summary, in_the_way(path, now.info.type, "a folder"));
+    if (now.info.mode == mode_of(action)) return Check::satisfied(path);
     check.summary = "set the folder " + path + " to mode " + octal(mode_of(action));
     const bool edited = !context.record.is_null() && context.record.value("mode", 0U) != now.info.mode;
     if (edited) {

@@ -24,7 +24,7 @@ class FileKind final : public ActionKind {
  public:
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const auto desired = desired_file(action, context.host);
-    if (!desired) return Check{Check::Standing::conflict, "create " + action.target(), {}, desired.error()};
+    if (!desired) return Check::conflict("create " + action.target(), desired.error());
     SLIPWAY_TRY(now, look_at(context.host, desired->path, true));
     if (!now.absent && context.root.is_mount_point(desired->path) &&
         fingerprint_of(now) != wanted_fingerprint(*desired))
@@ -114,15 +114,13 @@ class FileKind final : public ActionKind {
   }
 
   static Check mounted(const std::string& path) {
-    Check check;
-    check.standing = Check::Standing::conflict;
-    check.summary = "change " + path;
-    check.problem = Error{ErrorCode::conflict,
-                          path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
-                          path,
-                          "unmount it (umount " + path + "), or change the file that is mounted there",
-                          {}};
-    return check;
+    return Check::conflict(
+        "change " + path,
+        Error{ErrorCode::conflict,
+              path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
+              path,
+              "unmount it (umount " + path + "), or change the file that is mounted there",
+              {}});
   }
 
   /// `on_drift: replace`, and what is there is neither what slipway wrote nor what it is to write.

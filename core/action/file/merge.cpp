@@ -134,15 +134,11 @@ class MergeKind final : public ActionKind {
   std::string removal(const Action& action) const override { return "take slipway's keys out of " + action.target(); }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
-    Check check;
-    check.summary = "change " + action.target();
     const auto work = plan_work(action, context);
-    if (!work) {
-      check.standing = Check::Standing::conflict;
-      check.problem = work.error();
-      return check;
-    }
+    if (!work) return Check::conflict("change " + action.target(), work.error());
+    Check check = Check::satisfied(work->path);
     if (work->changes()) {
+      check.standing = Check::Standing::change;
       check.summary =
           (work->now.absent ? "create " + work->path + " with " : "change " + work->path + ": ") + names(work->changed);
       check.diff = diff_for_people(work->path, work->now, work->bytes, work->mode());
@@ -154,9 +150,6 @@ class MergeKind final : public ActionKind {
     } else if (!work->kept.empty()) {
       check.standing = Check::Standing::drift_kept;
       check.summary = "keep " + names(work->kept) + " in " + work->path + ", changed by somebody else";
-    } else {
-      check.standing = Check::Standing::satisfied;
-      check.summary = work->path;
     }
     return check;
   }

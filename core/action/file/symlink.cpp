@@ -24,15 +24,12 @@ class SymlinkKind final : public ActionKind {
     Check check;
     check.summary = "link " + path + " -> " + action.text("points_to");
     if (state.absent) return check;
-    if (link.is_null()) {
-      check.standing = Check::Standing::conflict;
-      check.problem = in_the_way(path, state.info.type, "a symbolic link to " + action.text("points_to"));
-      return check;
-    }
+    if (link.is_null())
+      return Check::conflict(check.summary,
+                             in_the_way(path, state.info.type, "a symbolic link to " + action.text("points_to")));
     const std::string now = link["points_to"];
-    if (link == wanted) {
-      check.standing = Check::Standing::satisfied;
-    } else if (!context.record.is_null() && context.record != link) {
+    if (link == wanted) return Check::satisfied(check.summary);
+    if (!context.record.is_null() && context.record != link) {
       check.standing = Check::Standing::drift_kept;
       check.summary = "keep " + path + " -> " + now + ", which was changed by somebody else";
     } else {

@@ -80,22 +80,17 @@ class UnpackKind final : public ActionKind {
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
     const std::vector<Json> missing = store.missing(context.root);
-    Check check;
-    check.summary = summary_of(store, missing);
+    const std::string summary = summary_of(store, missing);
     for (const Json& layer : missing) {
       if (!is_build(layer)) continue;
-      check.problem = context.layers.known_failure(layer);
-      if (!check.problem)
-        if (const Status ready = check_build(layer["build"], context.host); !ready) check.problem = ready.error();
-      if (check.problem) {
-        check.standing = Check::Standing::conflict;
-        return check;
-      }
+      if (auto failed = context.layers.known_failure(layer)) return Check::conflict(summary, std::move(*failed));
+      if (const Status ready = check_build(layer["build"], context.host); !ready)
+        return Check::conflict(summary, ready.error());
     }
     SLIPWAY_TRY(current, read_link_at(context.root.root(), store.current()));
     if (missing.empty() && current == store.set && exists(context.root, store.path(store.set)))
-      check.standing = Check::Standing::satisfied;
-    return check;
+      return Check::satisfied(summary);
+    return Check{Check::Standing::change, summary, {}, {}};
   }
 
   Result<Image> capture(const Action& action, ActionContext& context) const override {
