@@ -110,20 +110,6 @@ Result<Graph> make_graph(const Manifests& components, const Manifests& known) {
   return graph;
 }
 
-std::vector<std::vector<std::string>> Graph::waves() const {
-  std::map<std::string, std::size_t> wave_of;
-  std::vector<std::vector<std::string>> waves;
-  for (const std::string& name : order) {
-    std::size_t wave = 0;
-    for (const std::string& first : before.at(name)) wave = std::max(wave, wave_of.at(first) + 1);
-    wave_of[name] = wave;
-    if (waves.size() <= wave) waves.resize(wave + 1);
-    waves[wave].push_back(name);
-  }
-  for (auto& wave : waves) std::sort(wave.begin(), wave.end());
-  return waves;
-}
-
 std::string Graph::to_dot() const {
   std::ostringstream dot;
   dot << "digraph slipway {\n  rankdir=LR;\n  node [shape=box];\n";

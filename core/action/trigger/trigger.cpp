@@ -5,7 +5,6 @@
 #include <array>
 
 #include "core/action/trigger/triggers.hpp"
-#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {
