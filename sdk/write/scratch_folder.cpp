@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/root_dir.hpp>
+#include <slipway/process/start.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
 namespace slipway {
@@ -63,18 +63,15 @@ void close_all_but(int kept) {
 
 Result<ScratchFolder> ScratchFolder::make(const std::string& parent, const std::string& name) {
   const std::string path = unused_name(parent, name);
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", path, errno);
-  const Fd theirs(ends[0]);
-  Fd ours(ends[1]);
+  SLIPWAY_TRY(line, make_pipe());
   // Before there is a folder: whenever this process is killed, somebody knows of it.
   const pid_t keeper = ::fork();
   if (keeper < 0) return system_error("start a process that removes", path, errno);
   if (keeper == 0) {
-    ours = Fd();
-    keep(path, theirs.get());
+    line.write = Fd();
+    keep(path, line.read.get());
   }
-  ScratchFolder folder(path, ours.release(), keeper);
+  ScratchFolder folder(path, line.write.release(), keeper);
   if (::mkdir(path.c_str(), 0700) != 0) return system_error("make", path, errno);
   return folder;
 }
