@@ -94,8 +94,7 @@ class SqliteJournal final : public Journal {
   Status done(std::int64_t step) override {
     SLIPWAY_CHECK(execute("PRAGMA synchronous=OFF"));
     Statement update(db_, "UPDATE step SET done=1 WHERE id=?");
-    const bool written = update.bind(1, step).step() == SQLITE_DONE;
-    const Status result = written ? Status{} : Status{error("write to")};  // before the next call hides what went wrong
+    const Status result = carried_out(update.bind(1, step));  // before the next call hides what went wrong
     SLIPWAY_CHECK(execute("PRAGMA synchronous=FULL"));
     return result;
   }
@@ -111,12 +110,12 @@ class SqliteJournal final : public Journal {
 
   Status drop(const std::string& component) override {
     Statement erase(db_, "DELETE FROM step WHERE component=?");
-    return erase.bind(1, component).step() == SQLITE_DONE ? Status{} : Status{error("write to")};
+    return carried_out(erase.bind(1, component));
   }
 
   Status written(const std::string& component) override {
     Statement erase(db_, "DELETE FROM sealed WHERE component=?");
-    return erase.bind(1, component).step() == SQLITE_DONE ? Status{} : Status{error("write to")};
+    return carried_out(erase.bind(1, component));
   }
 
   Result<std::vector<Ownership>> unwritten() override try {
@@ -164,7 +163,7 @@ class SqliteJournal final : public Journal {
 
   Status done(const std::string& trigger) override {
     Statement erase(db_, "DELETE FROM pending WHERE trigger=?");
-    return erase.bind(1, trigger).step() == SQLITE_DONE ? Status{} : Status{error("write to")};
+    return carried_out(erase.bind(1, trigger));
   }
 
   Status finish() override {
@@ -202,6 +201,7 @@ class SqliteJournal final : public Journal {
     Statement select(db_, "SELECT group_concat(sql, char(59, 10)) FROM (SELECT sql FROM sqlite_schema ORDER BY name)");
     return select.step() == SQLITE_ROW ? select.text(0) : std::string();
   }
+  Status carried_out(Statement& change) { return change.step() == SQLITE_DONE ? Status{} : Status{error("write to")}; }
   Status execute(const char* sql) {
     return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK ? Status{} : Status{error("write to")};
   }

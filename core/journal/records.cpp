@@ -6,7 +6,7 @@
 namespace slipway::core {
 
 const Owned* Ownership::find(const std::string& key) const {
-  const auto found = std::find_if(items.begin(), items.end(), [&](const Owned& item) { return item.key() == key; });
+  const auto found = std::ranges::find(items, key, &Owned::key);
   return found == items.end() ? nullptr : &*found;
 }
 

@@ -197,8 +197,7 @@ Status StateDir::write(const Ownership& ownership) {
 
 Result<std::map<std::string, Product>> StateDir::products() const {
   auto products = read_record(root_.root(), state_path("products.json"), products_from_json);
-  if (!products && products.error().code == ErrorCode::not_found) return std::map<std::string, Product>{};
-  return products;
+  return products || products.error().code != ErrorCode::not_found ? products : std::map<std::string, Product>{};
 }
 
 Status StateDir::write_products(const std::map<std::string, Product>& products) {

@@ -35,7 +35,7 @@ struct Trigger {
   /// "restart:UNIT", "reload:UNIT".
   explicit Trigger(const std::string& text);
   std::string text() const;
-  auto operator<=>(const Trigger&) const = default;
+  auto operator<=>(const Trigger&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0
 
   /// Errors: `invalid` for what is no trigger.
   Status check() const;

@@ -15,8 +15,9 @@ namespace {
 
 /// What was at the step's path before slipway; null when nothing of it is held.
 Image original_of(const std::map<std::string, Ownership>& owned, const Step& step) {
-  const Ownership* held = owned_by(step.component, owned);
-  const Owned* earlier = held == nullptr ? nullptr : held->find(step.action.kind() + " " + step.action.target());
+  const Ownership* ownership = owned_by(step.component, owned);
+  const Owned* earlier =
+      ownership == nullptr ? nullptr : ownership->find(step.action.kind() + " " + step.action.target());
   return earlier == nullptr ? Image{} : earlier->original;
 }
 
