@@ -12,31 +12,13 @@ const std::string kGpu = "nvidia.com/gpu";
 const std::string kMig = "nvidia.com/mig-";
 
 std::string family_of(int major, int minor) {
-  switch (major) {
-    case 1:
-      return "tesla";
-    case 2:
-      return "fermi";
-    case 3:
-      return "kepler";
-    case 5:
-      return "maxwell";
-    case 6:
-      return "pascal";
-    case 7:
-      return minor < 5 ? "volta" : "turing";
-    case 8:
-      return minor < 9 ? "ampere" : "ada-lovelace";
-    case 9:
-      return "hopper";
-    case 10:
-    case 12:
-      return "blackwell";
-    case 13:
-      return "rubin";
-    default:
-      return "undefined";
-  }
+  static const std::map<int, std::string> kFamilies{{1, "tesla"},      {2, "fermi"},      {3, "kepler"},
+                                                    {5, "maxwell"},    {6, "pascal"},     {9, "hopper"},
+                                                    {10, "blackwell"}, {12, "blackwell"}, {13, "rubin"}};
+  if (major == 7) return minor < 5 ? "volta" : "turing";
+  if (major == 8) return minor < 9 ? "ampere" : "ada-lovelace";
+  const auto found = kFamilies.find(major);
+  return found == kFamilies.end() ? "undefined" : found->second;
 }
 
 /// How a resource is shared, as its labels say it.
