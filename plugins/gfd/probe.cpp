@@ -3,6 +3,8 @@
 
 #include <ctime>
 
+#include <slipway/text.hpp>
+
 #include "nvidia/gpu.hpp"
 
 namespace slipway::gfd {
@@ -12,10 +14,7 @@ namespace nvml = nvidia::nvml;
 
 std::string machine_type(const Host& host, const std::string& file) {
   const auto text = file.empty() ? Result<std::string>(std::string("unknown")) : host.read(file);
-  if (!text) return "unknown";
-  const auto first = text->find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) return {};
-  return text->substr(first, text->find_last_not_of(" \t\r\n") - first + 1);
+  return text ? std::string(trimmed(*text)) : "unknown";
 }
 
 }  // namespace

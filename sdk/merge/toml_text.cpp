@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <slipway/merge/document.hpp>
+#include <slipway/merge/toml_json.hpp>
 
 #include "toml_tree.hpp"
 

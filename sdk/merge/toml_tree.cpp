@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toml_tree.hpp"
 
-#include <cmath>
-#include <sstream>
-
 #include <slipway/merge/document.hpp>
-#include <slipway/merge/tomlplusplus.hpp>
+#include <slipway/merge/toml_json.hpp>
 
 namespace slipway::merge {
 namespace {
@@ -36,30 +33,7 @@ class Places {
 };
 
 /// A value that JSON does not have, as what nobody asks for: equal only to itself, and no object that a key leads into.
-Json wrapped(const toml::node& node) {
-  std::ostringstream text;
-  node.visit([&](const auto& value) { text << value; });
-  return Json::array({"\x01toml", text.str()});
-}
-
-Json to_json(const toml::node& node) {
-  if (const auto* table = node.as_table()) {
-    Json object = Json::object();
-    for (const auto& [name, member] : *table) object[std::string(name.str())] = to_json(member);
-    return object;
-  }
-  if (const auto* array = node.as_array()) {
-    Json list = Json::array();
-    for (const toml::node& element : *array) list.push_back(to_json(element));
-    return list;
-  }
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* number = node.as_integer()) return number->get();
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* real = node.as_floating_point())
-    return std::isfinite(real->get()) ? Json(real->get()) : wrapped(node);
-  return wrapped(node);
-}
+Json wrapped(const std::string& text) { return Json::array({"\x01toml", text}); }
 
 class TomlBuilder {
  public:
@@ -117,7 +91,7 @@ Result<TomlTree> read_toml(const std::string& bytes, const std::string& path) {
     return broken(path, where.line, where.column, "TOML", std::string(parsed.error().description()));
   }
   TomlTree tree;
-  tree.value = to_json(parsed.table());
+  tree.value = json_from_toml(parsed.table(), wrapped);
   if (!bytes.empty()) tree.root = TomlBuilder(bytes).build(parsed.table());
   tree.root.kind = TomlKind::headed;
   tree.root.begin = tree.root.end = 0;

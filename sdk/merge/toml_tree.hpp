@@ -44,9 +44,4 @@ struct TomlTree {
 /// Errors: `invalid` with the place.
 Result<TomlTree> read_toml(const std::string& bytes, const std::string& path);
 
-/// Errors: `unsupported` for null, which TOML does not have.
-Result<std::string> render_toml(const Json& value);
-/// Bare where that is allowed, else quoted.
-std::string render_toml_name(const std::string& name);
-
 }  // namespace slipway::merge

@@ -1,27 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/service/state_file.hpp"
 
-#include <slipway/metrics.hpp>
+#include <slipway/http/metrics.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/write/new_file.hpp>
 
 namespace slipway::deviceplugin {
 namespace {
 
+/// The members of a GPU that are shown and remembered.
+template <class Self, class Visit>
+void visit_gpu(Self& gpu, const Visit& visit) {
+  visit("uuid", gpu.uuid);
+  visit("index", gpu.index);
+  visit("minor", gpu.minor);
+  visit("address", gpu.address);
+  visit("product", gpu.product);
+  visit("memoryBytes", gpu.memory_bytes);
+  visit("migEnabled", gpu.mig_enabled);
+}
+template <class Self, class Visit>
+void visit_mig(Self& mig, const Visit& visit) {
+  visit("uuid", mig.uuid);
+  visit("index", mig.index);
+  visit("profile", mig.profile);
+  visit("memoryBytes", mig.memory_bytes);
+}
+
+auto into(Json& json) {
+  return [&json](const char* name, const auto& value) { json[name] = value; };
+}
+auto out_of(const Json& json) {
+  return [&json](const char* name, auto& value) { value = json.value(name, value); };
+}
+
 Json gpu_json(const Gpu& gpu, const Snapshot& snapshot, const Clients& clients) {
   const auto health = snapshot.health.find(gpu.uuid);
-  Json json{{"uuid", gpu.uuid},
-            {"index", gpu.index},
-            {"minor", gpu.minor},
-            {"address", gpu.address},
-            {"product", gpu.product},
-            {"memoryBytes", gpu.memory_bytes},
-            {"migEnabled", gpu.mig_enabled},
-            {"health", to_json(health == snapshot.health.end() ? Health() : health->second)}};
+  Json json{{"health", to_json(health == snapshot.health.end() ? Health() : health->second)}};
+  visit_gpu(gpu, into(json));
   if (gpu.numa_node) json["numaNode"] = *gpu.numa_node;
-  for (const MigDevice& mig : gpu.mig_devices)
-    json["migDevices"].push_back(
-        {{"uuid", mig.uuid}, {"index", mig.index}, {"profile", mig.profile}, {"memoryBytes", mig.memory_bytes}});
+  for (const MigDevice& mig : gpu.mig_devices) visit_mig(mig, into(json["migDevices"].emplace_back()));
   if (const auto found = clients.find(gpu.uuid); found != clients.end())
     for (const Client& client : found->second)
       json["clients"].push_back(
@@ -121,23 +139,11 @@ Remembered read_remembered(const RootDir& root) {
   for (const Json& each : status["gpus"]) {
     if (!each.is_object()) continue;
     Gpu gpu;
-    gpu.uuid = each.value("uuid", "");
-    gpu.index = each.value("index", 0U);
-    gpu.minor = each.value("minor", 0U);
-    gpu.address = each.value("address", "");
-    gpu.product = each.value("product", "");
-    gpu.memory_bytes = each.value("memoryBytes", std::uint64_t{0});
+    visit_gpu(gpu, out_of(each));
     if (each.contains("numaNode")) gpu.numa_node = each.value("numaNode", 0);
-    gpu.mig_enabled = each.value("migEnabled", false);
     const Json mig_devices = each.value("migDevices", Json::array());
-    for (const Json& mig : mig_devices) {
-      if (!mig.is_object()) continue;
-      MigDevice& device = gpu.mig_devices.emplace_back();
-      device.uuid = mig.value("uuid", "");
-      device.index = mig.value("index", 0U);
-      device.profile = mig.value("profile", "");
-      device.memory_bytes = mig.value("memoryBytes", std::uint64_t{0});
-    }
+    for (const Json& mig : mig_devices)
+      if (mig.is_object()) visit_mig(gpu.mig_devices.emplace_back(), out_of(mig));
     if (!gpu.uuid.empty()) remembered.gpus.push_back(gpu);
   }
   return remembered;

@@ -108,24 +108,4 @@ std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::v
   return traces;
 }
 
-Json to_json(const std::vector<ExistingDriver>& traces) {
-  Json list = Json::array();
-  for (const auto& trace : traces)
-    list.push_back({{"how", trace.how},
-                    {"what", trace.what},
-                    {"version", trace.version},
-                    {"flavour", trace.flavour},
-                    {"remove", trace.remove}});
-  return list;
-}
-
-std::vector<ExistingDriver> existing_drivers_from_json(const Json& value) {
-  std::vector<ExistingDriver> traces;
-  if (!value.is_array()) return traces;
-  for (const auto& item : value)
-    traces.push_back({item.value("how", ""), item.value("what", ""), item.value("version", ""),
-                      item.value("flavour", ""), item.value("remove", "")});
-  return traces;
-}
-
 }  // namespace slipway::driver

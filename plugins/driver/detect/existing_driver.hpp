@@ -20,8 +20,7 @@ struct ExistingDriver {
   std::string flavour;  ///< "open", "proprietary"; empty: the trace does not tell
   std::string remove;   ///< a command that removes it
 };
-Json to_json(const std::vector<ExistingDriver>& traces);
-std::vector<ExistingDriver> existing_drivers_from_json(const Json& value);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ExistingDriver, how, what, version, flavour, remove)
 
 /// Everything that is there and does not belong to slipway's store, with the modules of these kernels.
 std::vector<ExistingDriver> find_existing_drivers(const Host& host, const std::vector<std::string>& kernel_releases);

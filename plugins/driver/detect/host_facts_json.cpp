@@ -21,44 +21,31 @@ nvidia::Gpu gpu_from_json(const Json& value) {
   return gpu;
 }
 
-Json headers_to_json(const KernelHeaders& headers) {
-  return {{"path", headers.path},
-          {"compiler", headers.compiler},
-          {"preempt_rt", headers.preempt_rt},
-          {"identity", headers.identity}};
-}
-
-KernelHeaders headers_from_json(const Json& value) {
-  return {value.value("path", ""), value.value("compiler", ""), value.value("preempt_rt", false),
-          value.value("identity", Json::object())};
-}
-
 Json kernel_to_json(const KernelFacts& kernel) {
   Json value{{"release", kernel.release},
              {"module_compression", kernel.module_compression},
              {"vermagic", kernel.vermagic},
              {"compiler", kernel.compiler},
-             {"initramfs", {{"tool", kernel.initramfs.tool}, {"may_hold_nouveau", kernel.initramfs.may_hold_nouveau}}}};
-  if (kernel.headers) value["headers"] = headers_to_json(*kernel.headers);
+             {"initramfs", kernel.initramfs}};
+  if (kernel.headers) value["headers"] = *kernel.headers;
   return value;
 }
 
 KernelFacts kernel_from_json(const Json& value) {
   KernelFacts kernel;
   kernel.release = value.value("release", "");
-  if (value.contains("headers")) kernel.headers = headers_from_json(value["headers"]);
+  if (value.contains("headers")) kernel.headers = value["headers"].get<KernelHeaders>();
   kernel.module_compression = value.value("module_compression", "");
   kernel.vermagic = value.value("vermagic", "");
   kernel.compiler = value.value("compiler", "");
-  const Json initramfs = value.value("initramfs", Json::object());
-  kernel.initramfs = {initramfs.value("tool", ""), initramfs.value("may_hold_nouveau", false)};
+  kernel.initramfs = value.value("initramfs", Initramfs{});
   return kernel;
 }
 
 void set_kernels(const HostFacts& from, Facts& facts) {
   const KernelFacts& kernel = from.kernel;
   facts.set("kernel.release", kernel.release);
-  if (kernel.headers) facts.set("kernel.headers", headers_to_json(*kernel.headers));
+  if (kernel.headers) facts.set("kernel.headers", *kernel.headers);
   facts.set("kernel.module_compression", kernel.module_compression);
   facts.set("kernel.vermagic", kernel.vermagic);
   facts.set("build.compiler", kernel.compiler);
@@ -77,7 +64,7 @@ void set_kernels(const HostFacts& from, Facts& facts) {
 void read_kernels_from(const Facts& facts, HostFacts& to) {
   KernelFacts& kernel = to.kernel;
   kernel.release = facts.text("kernel.release");
-  if (facts.has("kernel.headers")) kernel.headers = headers_from_json(facts.value("kernel.headers"));
+  if (facts.has("kernel.headers")) kernel.headers = facts.value("kernel.headers").get<KernelHeaders>();
   kernel.module_compression = facts.text("kernel.module_compression");
   kernel.vermagic = facts.text("kernel.vermagic");
   kernel.compiler = facts.text("build.compiler");
@@ -131,7 +118,7 @@ Facts to_facts(const HostFacts& from) {
   facts.set("root.os_family", from.os_family);
   facts.set("root.lib_folder", from.lib_folder);
   facts.set("root.public_libdir", from.public_libdir);
-  facts.set("existing", to_json(from.existing));
+  facts.set("existing", from.existing);
   if (from.installed) facts.set("installed", to_json(*from.installed));
   return facts;
 }
@@ -144,7 +131,7 @@ HostFacts host_facts_from(const Facts& facts) {
   to.os_family = facts.text("root.os_family");
   to.lib_folder = facts.text("root.lib_folder");
   to.public_libdir = facts.text("root.public_libdir");
-  to.existing = existing_drivers_from_json(facts.value("existing"));
+  if (facts.has("existing")) facts.value("existing").get_to(to.existing);
   to.installed = receipt_from_json(facts.value("installed"));
   return to;
 }

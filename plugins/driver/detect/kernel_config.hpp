@@ -25,6 +25,7 @@ struct KernelHeaders {
   bool preempt_rt = false;
   Json identity;  ///< what a compiled module depends on: compiler text, digests of .config and Module.symvers
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelHeaders, path, compiler, preempt_rt, identity)
 
 /// Nothing when the headers are not installed, or not whole (no .config or Makefile).
 std::optional<KernelHeaders> read_kernel_headers(const Host& host, const std::string& release);
@@ -51,6 +52,7 @@ struct Initramfs {
   std::string tool;               ///< "initramfs-tools", "dracut", "mkinitcpio"; empty: none
   bool may_hold_nouveau = false;  ///< then the blacklist must be in it too
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Initramfs, tool, may_hold_nouveau)
 
 Initramfs read_initramfs(const Host& host, const std::string& kernel_release);
 

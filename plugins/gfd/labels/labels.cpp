@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <slipway/text.hpp>
+
 namespace slipway::gfd {
 namespace {
 
@@ -14,13 +16,7 @@ std::string bool_label(bool value) { return value ? "true" : "false"; }
 
 /// Fields of "550.90.07": two or three.
 Result<std::vector<std::string>> version_fields(const std::string& version) {
-  std::vector<std::string> fields{""};
-  for (const char c : version) {
-    if (c == '.')
-      fields.emplace_back();
-    else
-      fields.back() += c;
-  }
+  auto fields = split(version, '.');
   if (fields.size() == 2) fields.emplace_back();
   if (fields.size() == 3) return fields;
   return Error{.code = ErrorCode::io, .what = "the driver's version '" + version + "' has not the form X.Y or X.Y.Z"};

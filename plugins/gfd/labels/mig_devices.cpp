@@ -5,24 +5,11 @@
 
 #include "gfd/labels/snapshot.hpp"
 #include "nvidia/nvml/device.hpp"
-#include "nvidia/nvml/mig.hpp"
 
 namespace slipway::gfd {
 namespace {
 
 namespace nvml = nvidia::nvml;
-
-MigDevice device_of(const nvmlDeviceAttributes_t& attributes) {
-  return {.memory_mib = attributes.memorySizeMB,
-          .multiprocessors = attributes.multiprocessorCount,
-          .gpu_slices = attributes.gpuInstanceSliceCount,
-          .compute_slices = attributes.computeInstanceSliceCount,
-          .copy_engines = attributes.sharedCopyEngineCount,
-          .decoders = attributes.sharedDecoderCount,
-          .encoders = attributes.sharedEncoderCount,
-          .jpeg = attributes.sharedJpegCount,
-          .ofa = attributes.sharedOfaCount};
-}
 
 /// Reads the devices of one GPU, asking for its profiles once.
 class Reader {
@@ -49,11 +36,10 @@ class Reader {
   Result<MigDevice> read_one(nvmlDevice_t handle) {
     const auto attributes = nvml::mig_attributes(library_, handle);
     if (!attributes) return attributes.error(gpu_name_ + ": a MIG device");
-    MigDevice device = device_of(*attributes);
-    device.uuid = nvml::device_uuid(library_, handle).value_or("");
     SLIPWAY_TRY(selector, selector_of(handle));
-    device.profile = nvml::mig_profile_name(*attributes, total_bytes_, selector);
-    return device;
+    return MigDevice{.uuid = nvml::device_uuid(library_, handle).value_or(""),
+                     .profile = nvml::mig_profile_name(*attributes, total_bytes_, selector),
+                     .attributes = *attributes};
   }
 
   /// Which profile the GPU instance of a device was made by.

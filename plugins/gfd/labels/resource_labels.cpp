@@ -12,31 +12,13 @@ const std::string kGpu = "nvidia.com/gpu";
 const std::string kMig = "nvidia.com/mig-";
 
 std::string family_of(int major, int minor) {
-  switch (major) {
-    case 1:
-      return "tesla";
-    case 2:
-      return "fermi";
-    case 3:
-      return "kepler";
-    case 5:
-      return "maxwell";
-    case 6:
-      return "pascal";
-    case 7:
-      return minor < 5 ? "volta" : "turing";
-    case 8:
-      return minor < 9 ? "ampere" : "ada-lovelace";
-    case 9:
-      return "hopper";
-    case 10:
-    case 12:
-      return "blackwell";
-    case 13:
-      return "rubin";
-    default:
-      return "undefined";
-  }
+  static const std::map<int, std::string> kFamilies{{1, "tesla"},      {2, "fermi"},      {3, "kepler"},
+                                                    {5, "maxwell"},    {6, "pascal"},     {9, "hopper"},
+                                                    {10, "blackwell"}, {12, "blackwell"}, {13, "rubin"}};
+  if (major == 7) return minor < 5 ? "volta" : "turing";
+  if (major == 8) return minor < 9 ? "ampere" : "ada-lovelace";
+  const auto found = kFamilies.find(major);
+  return found == kFamilies.end() ? "undefined" : found->second;
 }
 
 /// How a resource is shared, as its labels say it.
@@ -102,15 +84,16 @@ void add_mig(const std::string& prefix, const Gpu& parent, const MigDevice& devi
   labels[prefix + ".product"] = fitted(sanitised(parent.name), "-MIG-" + in_label(device.profile) + shared.ending);
   labels[prefix + ".count"] = std::to_string(count);
   put_shared(prefix, shared, labels);
-  labels[prefix + ".memory"] = std::to_string(device.memory_mib);
-  labels[prefix + ".multiprocessors"] = std::to_string(device.multiprocessors);
-  labels[prefix + ".slices.gi"] = std::to_string(device.gpu_slices);
-  labels[prefix + ".slices.ci"] = std::to_string(device.compute_slices);
-  labels[prefix + ".engines.copy"] = std::to_string(device.copy_engines);
-  labels[prefix + ".engines.decoder"] = std::to_string(device.decoders);
-  labels[prefix + ".engines.encoder"] = std::to_string(device.encoders);
-  labels[prefix + ".engines.jpeg"] = std::to_string(device.jpeg);
-  labels[prefix + ".engines.ofa"] = std::to_string(device.ofa);
+  const nvmlDeviceAttributes_t& has = device.attributes;
+  labels[prefix + ".memory"] = std::to_string(has.memorySizeMB);
+  labels[prefix + ".multiprocessors"] = std::to_string(has.multiprocessorCount);
+  labels[prefix + ".slices.gi"] = std::to_string(has.gpuInstanceSliceCount);
+  labels[prefix + ".slices.ci"] = std::to_string(has.computeInstanceSliceCount);
+  labels[prefix + ".engines.copy"] = std::to_string(has.sharedCopyEngineCount);
+  labels[prefix + ".engines.decoder"] = std::to_string(has.sharedDecoderCount);
+  labels[prefix + ".engines.encoder"] = std::to_string(has.sharedEncoderCount);
+  labels[prefix + ".engines.jpeg"] = std::to_string(has.sharedJpegCount);
+  labels[prefix + ".engines.ofa"] = std::to_string(has.sharedOfaCount);
 }
 
 /// A MIG layout that the strategy `single` cannot show as one kind of GPU.

@@ -10,22 +10,14 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
-#include "nvidia/nvml/nvml.hpp"
+#include "nvidia/nvml/mig.hpp"
 
 namespace slipway::gfd {
 
 struct MigDevice {
   std::string uuid;
   std::string profile;  ///< "1g.10gb+me", "1c.3g.20gb"
-  std::uint64_t memory_mib = 0;
-  unsigned multiprocessors = 0;
-  unsigned gpu_slices = 0;
-  unsigned compute_slices = 0;
-  unsigned copy_engines = 0;
-  unsigned decoders = 0;
-  unsigned encoders = 0;
-  unsigned jpeg = 0;
-  unsigned ofa = 0;
+  nvmlDeviceAttributes_t attributes{};
 };
 
 struct Gpu {

@@ -1,21 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/config/flags.hpp"
 
-#include <initializer_list>
+#include <algorithm>
 
 #include <slipway/text.hpp>
+
+#include "nvidia/config/keys.hpp"
 
 namespace slipway::nvidia::config {
 namespace {
 
-/// The value whose word it is.
 template <class Value>
-Result<Value> choose(const Node& node, const std::string& text,
-                     std::initializer_list<std::pair<const char*, Value>> all) {
-  for (const auto& [word, value] : all)
-    if (text == word) return value;
+struct Word {
+  std::string_view word;
+  Value value;
+};
+constexpr Word<MigStrategy> kMigStrategies[] = {
+    {"none", MigStrategy::none}, {"single", MigStrategy::single}, {"mixed", MigStrategy::mixed}};
+constexpr Word<ListStrategy> kListStrategies[] = {{"envvar", ListStrategy::envvar},
+                                                  {"volume-mounts", ListStrategy::volume_mounts},
+                                                  {"cdi-annotations", ListStrategy::cdi_annotations},
+                                                  {"cdi-cri", ListStrategy::cdi_cri}};
+constexpr Word<IdStrategy> kIdStrategies[] = {{"uuid", IdStrategy::uuid}, {"index", IdStrategy::index}};
+constexpr Word<AllocationPolicy> kPolicies[] = {{"distributed", AllocationPolicy::distributed},
+                                                {"packed", AllocationPolicy::packed}};
+
+template <class Value, std::size_t Count>
+std::string_view word_of(const Word<Value> (&all)[Count], Value value) {
+  return std::ranges::find(all, value, &Word<Value>::value)->word;
+}
+
+/// The value whose word it is.
+template <class Value, std::size_t Count>
+Result<Value> choose(const Word<Value> (&all)[Count], const std::string& text, const Node& node) {
   std::vector<std::string> words;
-  for (const auto& [word, value] : all) words.emplace_back(word);
+  for (const auto& [word, value] : all) {
+    if (text == word) return value;
+    words.emplace_back(word);
+  }
   return node.wrong("'" + text + "' is not known here" + did_you_mean(text, words), "use one of " + joined(words));
 }
 
@@ -27,12 +49,7 @@ std::vector<std::string> words_in(const std::vector<std::string>& texts) {
   return words;
 }
 
-struct Variable {
-  const char* name;
-  Status (*set)(const Node&, Settings&);
-};
-
-constexpr Variable kVariables[] = {
+constexpr Key<Settings> kVariables[] = {
     {"MIG_STRATEGY", set_mig_strategy},
     {"DEVICE_LIST_STRATEGY", set_list_strategies},
     {"DEVICE_ID_STRATEGY", set_id_strategy},
@@ -54,14 +71,15 @@ constexpr Variable kVariables[] = {
 
 }  // namespace
 
+std::string_view to_string(MigStrategy strategy) { return word_of(kMigStrategies, strategy); }
+std::string_view to_string(ListStrategy strategy) { return word_of(kListStrategies, strategy); }
+
 Result<MigStrategy> parse_mig_strategy(const std::string& text, const std::string& where) {
-  return choose<MigStrategy>(
-      scalar(text, where), text,
-      {{"none", MigStrategy::none}, {"single", MigStrategy::single}, {"mixed", MigStrategy::mixed}});
+  return choose(kMigStrategies, text, scalar(text, where));
 }
 
 Status set_mig_strategy(const Node& node, Settings& settings) {
-  SLIPWAY_TRY(value, parse_mig_strategy(node.text, node.where));
+  SLIPWAY_TRY(value, choose(kMigStrategies, node.text, node));
   settings.mig_strategy = value;
   return {};
 }
@@ -70,11 +88,7 @@ Status set_list_strategies(const Node& node, Settings& settings) {
   SLIPWAY_TRY(texts, node.strings());
   std::set<ListStrategy> strategies;
   for (const std::string& word : words_in(texts)) {
-    SLIPWAY_TRY(value, choose<ListStrategy>(node, word,
-                                            {{"envvar", ListStrategy::envvar},
-                                             {"volume-mounts", ListStrategy::volume_mounts},
-                                             {"cdi-annotations", ListStrategy::cdi_annotations},
-                                             {"cdi-cri", ListStrategy::cdi_cri}}));
+    SLIPWAY_TRY(value, choose(kListStrategies, word, node));
     strategies.insert(value);
   }
   settings.list_strategies = strategies;
@@ -82,15 +96,13 @@ Status set_list_strategies(const Node& node, Settings& settings) {
 }
 
 Status set_id_strategy(const Node& node, Settings& settings) {
-  SLIPWAY_TRY(value, choose<IdStrategy>(node, node.text, {{"uuid", IdStrategy::uuid}, {"index", IdStrategy::index}}));
+  SLIPWAY_TRY(value, choose(kIdStrategies, node.text, node));
   settings.id_strategy = value;
   return {};
 }
 
 Status set_policy(const Node& node, Settings& settings) {
-  SLIPWAY_TRY(value, choose<AllocationPolicy>(
-                         node, node.text,
-                         {{"distributed", AllocationPolicy::distributed}, {"packed", AllocationPolicy::packed}}));
+  SLIPWAY_TRY(value, choose(kPolicies, node.text, node));
   settings.policy = value;
   return {};
 }

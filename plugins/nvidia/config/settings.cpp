@@ -59,25 +59,6 @@ Json flags_json(const Settings& settings) {
 
 }  // namespace
 
-std::string_view to_string(MigStrategy strategy) {
-  if (strategy == MigStrategy::none) return "none";
-  return strategy == MigStrategy::single ? "single" : "mixed";
-}
-
-std::string_view to_string(ListStrategy strategy) {
-  switch (strategy) {
-    case ListStrategy::envvar:
-      return "envvar";
-    case ListStrategy::volume_mounts:
-      return "volume-mounts";
-    case ListStrategy::cdi_annotations:
-      return "cdi-annotations";
-    case ListStrategy::cdi_cri:
-      break;
-  }
-  return "cdi-cri";
-}
-
 std::string_view to_string(SharingKind kind) {
   if (kind == SharingKind::none) return "none";
   return kind == SharingKind::mps ? "mps" : "time-slicing";

@@ -165,28 +165,4 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
   return settings;
 }
 
-Json to_json(const RuntimeSettings& settings) {
-  return Json{{"nri", settings.nri},
-              {"nri_socket", settings.nri_socket},
-              {"names", settings.names},
-              {"set_as_default", settings.set_as_default},
-              {"runtime_type", settings.runtime_type},
-              {"cdi", settings.cdi},
-              {"requests", settings.requests},
-              {"restart", settings.restart}};
-}
-
-RuntimeSettings settings_from_json(const Json& value) {
-  RuntimeSettings settings;
-  settings.nri = value.value("nri", false);
-  settings.nri_socket = value.value("nri_socket", "");
-  settings.names = value.value("names", std::vector<std::string>{"nvidia"});
-  settings.set_as_default = value.value("set_as_default", false);
-  settings.runtime_type = value.value("runtime_type", "");
-  settings.cdi = value.value("cdi", true);
-  settings.requests = value.value("requests", Json::array());
-  settings.restart = value.value("restart", true);
-  return settings;
-}
-
 }  // namespace slipway::toolkit

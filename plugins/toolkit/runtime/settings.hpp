@@ -47,8 +47,8 @@ struct RuntimeSettings {
 /// about the only one of `engines` or RUNTIME. Errors: `invalid` a value that is none, or no such single engine.
 Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& environment);
 
-/// What plan() needs of it, as facts. `places` is not part of it: detect() has looked there.
-Json to_json(const RuntimeSettings& settings);
-RuntimeSettings settings_from_json(const Json& value);
+// What plan() needs of it, as facts. `places` is not part of it: detect() has looked there.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeSettings, nri, nri_socket, names, set_as_default, runtime_type,
+                                                cdi, requests, restart)
 
 }  // namespace slipway::toolkit

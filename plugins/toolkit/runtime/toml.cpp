@@ -1,73 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/runtime/toml.hpp"
 
-#include <sstream>
-
-#include <slipway/merge/tomlplusplus.hpp>
+#include <slipway/merge/toml_json.hpp>
 
 namespace slipway::toolkit {
 namespace {
-
-template <class T>
-std::string streamed(const T& value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
-
-Json to_json(const toml::node& node) {
-  if (const auto* table = node.as_table()) {
-    Json object = Json::object();
-    for (const auto& [key, value] : *table) object[std::string(key.str())] = to_json(value);
-    return object;
-  }
-  if (const auto* array = node.as_array()) {
-    Json list = Json::array();
-    for (const auto& value : *array) list.push_back(to_json(value));
-    return list;
-  }
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* number = node.as_integer()) return number->get();
-  if (const auto* number = node.as_floating_point()) return number->get();
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* date = node.as_date()) return streamed(date->get());
-  if (const auto* time = node.as_time()) return streamed(time->get());
-  if (const auto* moment = node.as_date_time()) return streamed(moment->get());
-  return nullptr;
-}
-
-bool is_bare(const std::string& key) {
-  return !key.empty() &&
-         key.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
-}
-
-/// A basic string of TOML is a JSON string.
-std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace); }
-std::string key_text(const std::string& key) { return is_bare(key) ? key : quoted(key); }
-
-void write_value(const Json& value, std::string& out) {
-  if (value.is_array()) {
-    out += "[";
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      if (i > 0) out += ", ";
-      write_value(value[i], out);
-    }
-    out += "]";
-  } else if (value.is_object()) {
-    out += "{";
-    const char* joint = " ";
-    for (const auto& [key, member] : value.items()) {
-      out += joint + key_text(key) + " = ";
-      write_value(member, out);
-      joint = ", ";
-    }
-    out += " }";
-  } else if (value.is_string()) {
-    out += quoted(value.get<std::string>());
-  } else {
-    out += canonical(value);
-  }
-}
 
 void write_table(const Json& table, const std::string& name, std::string& out) {
   bool has_values = false;
@@ -75,19 +12,17 @@ void write_table(const Json& table, const std::string& name, std::string& out) {
   if (!name.empty() && (has_values || table.empty())) out += (out.empty() ? "[" : "\n[") + name + "]\n";
   for (const auto& [key, value] : table.items()) {
     if (value.is_object() || value.is_null()) continue;
-    out += key_text(key) + " = ";
-    write_value(value, out);
-    out += "\n";
+    out += merge::render_toml_name(key) + " = " + merge::render_toml(value).value_or("null") + "\n";
   }
   for (const auto& [key, value] : table.items())
-    if (value.is_object()) write_table(value, (name.empty() ? "" : name + ".") + key_text(key), out);
+    if (value.is_object()) write_table(value, (name.empty() ? "" : name + ".") + merge::render_toml_name(key), out);
 }
 
 }  // namespace
 
 Result<Json> parse_toml(std::string_view text, const std::string& path) {
   const toml::parse_result parsed = toml::parse(text, path);
-  if (parsed) return to_json(parsed.table());
+  if (parsed) return merge::json_from_toml(parsed.table(), [](const std::string& other) { return other; });
   const auto& error = parsed.error();
   const auto begin = error.source().begin;
   return Error{ErrorCode::invalid,

@@ -64,7 +64,7 @@ Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
     if (!seen.is_null() && !found.contains(kind)) found[kind] = seen;
   }
   if (found.empty()) return Facts::not_applicable("no container engine is installed");
-  facts.set("settings", to_json(settings));
+  facts.set("settings", settings);
   for (const auto& [name, seen] : found.items()) facts.set(name, seen);
   SLIPWAY_TRY(low_level, read_low_level(found, host));
   if (!low_level.is_null()) facts.set("low_level", low_level);
@@ -82,7 +82,7 @@ Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
 
 Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs) const {
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
-  RuntimeSettings settings = settings_from_json(facts.value("settings"));
+  RuntimeSettings settings = facts.value("settings");
   settings.no_systemd = facts.flag("no_systemd");
   if (settings.nri) {
     SLIPWAY_TRY(nri, plan_nri(settings, facts, inputs.target().live));

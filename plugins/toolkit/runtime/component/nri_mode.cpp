@@ -148,7 +148,7 @@ Result<Facts> detect_nri(const RuntimeSettings& settings, const Host& host) {
     if (const std::string kind = text_of(engine, "kind"); !facts.has(kind)) facts.set(kind, engine);
   }
   if (!any) return Facts::not_applicable("no container engine that has NRI is installed");
-  facts.set("settings", to_json(settings));
+  facts.set("settings", settings);
   facts.set("nri", Json{{"listens", is_listened_on(host, settings.nri_socket)}});
   return facts;
 }

@@ -20,7 +20,9 @@ Gpu with_mig(const std::vector<std::string>& profiles) {
   gpu.compute_major = 0;
   gpu.mig_capable = gpu.mig_enabled = true;
   for (const std::string& profile : profiles)
-    gpu.mig.push_back({.profile = profile, .memory_mib = 100, .gpu_slices = 1, .compute_slices = 2});
+    gpu.mig.push_back(
+        {.profile = profile,
+         .attributes = {.gpuInstanceSliceCount = 1, .computeInstanceSliceCount = 2, .memorySizeMB = 100}});
   return gpu;
 }
 

@@ -99,7 +99,7 @@ TEST(ExistingDriver, IsSeenInLibrariesButNotInLinksIntoTheStore) {
 
 TEST(ExistingDriver, SurvivesTheTripThroughFacts) {
   const auto traces = driver_packages_in(kStatus);
-  EXPECT_EQ(shown(existing_drivers_from_json(to_json(traces))), shown(traces));
+  EXPECT_EQ(shown(Json(traces).get<std::vector<ExistingDriver>>()), shown(traces));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include <slipway/metrics.hpp>
+#include <slipway/http/metrics.hpp>
 
 namespace slipway {
 namespace {
