@@ -177,7 +177,9 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     for (const Finding& finding : findings->list()) all[name].add(finding);
     // A component that an apply had nothing to do for holds nothing, and is in the generation all the same.
     const bool applied = current && current->plugins.contains(name);
-    if (!owned.contains(name) && !applied && session.host_config().hardware != "detect")
+    // Where hardware comes and goes, the component's own findings say whether it misses anything.
+    const bool says_nothing = findings->list().empty();
+    if (!owned.contains(name) && !applied && (says_nothing || session.host_config().hardware != "detect"))
       all[name].fail(name + ".owned", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
   }
