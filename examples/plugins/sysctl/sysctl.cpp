@@ -27,25 +27,25 @@ Result<Parameters> parameters_of(const Spec& spec) {
                        {"net.ipv4.tcp_wmem", "4096 65536 134217728"}});
   const Json values = spec.value("values");
   for (const auto& [name, value] : values.items()) {
+    const auto invalid = [&where = name](const std::string& what, const std::string& next) {
+      return Error{.code = ErrorCode::invalid, .what = what, .where = "sysctl.values." + where, .next = next};
+    };
     if (!is_parameter(name))
-      return Error{ErrorCode::invalid, "'" + name + "' is no name of a kernel parameter", "sysctl.values." + name,
-                   "write it as `sysctl -a` prints it, for example vm.max_map_count"};
+      return invalid("'" + name + "' is no name of a kernel parameter",
+                     "write it as `sysctl -a` prints it, for example vm.max_map_count");
     parameters[name] = value;
-    if (parameters[name].find('\n') != std::string::npos)
-      return Error{ErrorCode::invalid, "the value of " + name + " must be one line", "sysctl.values." + name};
+    if (parameters[name].find('\n') != name.npos) return invalid("the value of " + name + " must be one line", "");
   }
   return parameters;
 }
 
-// net.core.rmem_max is /proc/sys/net/core/rmem_max.
 std::string path_of(std::string name) {
   for (char& c : name) c = c == '.' ? '/' : c == '/' ? '.' : c;
-  return "/proc/sys/" + name;
+  return "/proc/sys/" + name;  // such as /proc/sys/net/core/rmem_max
 }
 
-// The kernel prints lists with tabs between the numbers.
 std::string with_single_blanks(std::string text) {
-  for (char& c : text) c = c == '\t' ? ' ' : c;
+  for (char& c : text) c = c == '\t' ? ' ' : c;  // which the kernel prints between the numbers of a list
   return joined(split_list(text, ' '), " ");
 }
 

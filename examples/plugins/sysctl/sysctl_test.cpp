@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sysctl.cpp"  // the whole plugin
+
 #include <gtest/gtest.h>
 
 #include <slipway/testing/failing_host.hpp>
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/summary.hpp>
-
-#include "sysctl.cpp"  // the whole plugin
 
 namespace {
 
