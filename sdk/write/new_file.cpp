@@ -18,6 +18,8 @@ namespace slipway {
 namespace {
 
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
+/// The owner that a new file has anyway, for chown(2); some filesystems let nobody name any.
+constexpr std::uint32_t kAsMade = ~std::uint32_t{0};
 
 std::array<timespec, 2> times(std::int64_t mtime_ns) {
   const timespec time{mtime_ns / kNanoseconds, mtime_ns % kNanoseconds};
@@ -28,7 +30,8 @@ std::array<timespec, 2> times(std::int64_t mtime_ns) {
 Status complete(int fd, std::string_view path, const NewFile& wanted) {
   struct stat now {};
   if (::fstat(fd, &now) != 0) return system_error("look at", path, errno);
-  const bool right = now.st_uid == wanted.uid && now.st_gid == wanted.gid;
+  const auto is_right = [](std::uint32_t owner, std::uint32_t id) { return id == kAsMade || id == owner; };
+  const bool right = is_right(now.st_uid, wanted.uid) && is_right(now.st_gid, wanted.gid);
   if (!right && ::fchown(fd, wanted.uid, wanted.gid) != 0) return system_error("set the owner of", path, errno);
   SLIPWAY_CHECK(write_attributes(fd, path, wanted.attributes));
   // After the owner, which clears setuid, and after the ACL, whose mask the group bits are.
@@ -75,7 +78,7 @@ std::string unique_name(const std::string& beginning) {
 
 NewFile NewFile::ours(unsigned mode) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return {mode, ::geteuid(), ::getegid(), std::chrono::nanoseconds(now).count(), {}};
+  return {mode, kAsMade, kAsMade, std::chrono::nanoseconds(now).count(), {}};
 }
 
 Status set_owner(int parent, const std::string& name, std::string_view path, std::uint32_t uid, std::uint32_t gid) {
