@@ -115,9 +115,10 @@ Status RootFs::restore(std::string_view path, const Image& recorded) {
   if (image.type == "symlink") {
     SLIPWAY_CHECK(stage_symlink(path, image.points_to));
     SLIPWAY_TRY(place, root_.parent_of(path));
-    const std::string staged = place.second + ".slipway-new";
+    const std::string staged = place.second + kNewSuffix;
     SLIPWAY_CHECK(set_owner(place.first.get(), staged, path, wanted.uid, wanted.gid));
-    SLIPWAY_CHECK(write_attributes(place.first.get(), staged, wanted.attributes));
+    const Fd link(::openat(place.first.get(), staged.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    SLIPWAY_CHECK(write_attributes(link.get(), path, wanted.attributes));
     SLIPWAY_CHECK(set_mtime(place.first.get(), staged, path, wanted.mtime_ns));
     return switch_in(path);
   }
@@ -162,7 +163,7 @@ Status RootFs::restore_regular(std::string_view path, const PathImage& image) {
   SLIPWAY_CHECK(make_parents(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  SLIPWAY_CHECK(write_new_file(parent.get(), name + ".slipway-new", path, image.file,
+  SLIPWAY_CHECK(write_new_file(parent.get(), name + kNewSuffix, path, image.file,
                                [&](int fd) { return copy_all(original.get(), fd, path); }));
   struct stat info {};
   if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
@@ -176,7 +177,8 @@ Status RootFs::restore_directory(std::string_view path, const PathImage& image) 
   SLIPWAY_CHECK(make_directory(path, wanted.mode));
   SLIPWAY_TRY(place, root_.parent_of(path));
   SLIPWAY_CHECK(set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid));
-  SLIPWAY_CHECK(write_attributes(place.first.get(), place.second, wanted.attributes));
+  const Fd folder(::openat(place.first.get(), place.second.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  SLIPWAY_CHECK(write_attributes(folder.get(), path, wanted.attributes));
   if (::fchmodat(place.first.get(), place.second.c_str(), wanted.mode, 0) != 0)
     return system_error("set the mode of", path, errno);
   changed_directories_.erase(std::string(path));  // its time is the one that it had

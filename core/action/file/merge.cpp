@@ -11,6 +11,7 @@
 #include <slipway/digest/digest.hpp>
 #include <slipway/merge/edit.hpp>
 #include <slipway/text.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
@@ -179,7 +180,7 @@ class MergeKind final : public ActionKind {
       SLIPWAY_CHECK(unstage(action, context));
       return Outcome::already_done();
     }
-    SLIPWAY_TRY(staged, look_at(context.host, work.path + ".slipway-new", true));
+    SLIPWAY_TRY(staged, look_at(context.host, work.path + kNewSuffix, true));
     if (staged.absent || staged.content != work.bytes) {  // somebody wrote the file since it was staged
       SLIPWAY_CHECK(write(work, context.root));
       SLIPWAY_CHECK(context.root.sync());

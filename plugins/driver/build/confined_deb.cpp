@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include <slipway/confine/powers.hpp>
-#include <slipway/root_dir.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 namespace slipway::driver {
 namespace {
@@ -38,27 +39,8 @@ Json answer_of(const std::string& into, const std::function<Result<Json>()>& wor
 }
 
 [[noreturn]] void answer_and_end(int line, const std::string& into, const std::function<Result<Json>()>& work) {
-  const std::string text = canonical(answer_of(into, work));
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t part = ::write(line, text.data() + written, text.size() - written);
-    if (part < 0 && errno == EINTR) continue;
-    if (part < 0) break;
-    written += static_cast<std::size_t>(part);
-  }
+  (void)write_all(line, canonical(answer_of(into, work)), "the answer");
   ::_exit(0);
-}
-
-std::string all_from(int line) {
-  std::string text;
-  std::array<char, 65536> part;
-  while (text.size() < kMostAnswerBytes) {
-    const ssize_t got = ::read(line, part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(part.data(), static_cast<std::size_t>(got));
-  }
-  return text;
 }
 
 Json json_of(const DebInfo& info) {
@@ -94,12 +76,12 @@ Result<Json> in_confined_process(const std::string& into, const std::function<Re
   if (child < 0) return system_error("start", "what reads a Debian package", errno);
   if (child == 0) answer_and_end(writer.get(), into, work);
   writer = Fd();
-  const std::string text = all_from(reader.get());
-  if (text.size() >= kMostAnswerBytes) ::kill(child, SIGKILL);
+  const auto text = read_all(reader.get(), "the answer", kMostAnswerBytes);
+  if (!text) ::kill(child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFSIGNALED(status)) return broken(fmt::format("was ended by signal {}", WTERMSIG(status)));
-  const Json answer = parse_foreign(text);
+  const Json answer = parse_foreign(text.value_or(""));
   if (!answer.is_object()) return broken("gave no answer");
   if (answer.contains("error")) return error_from_json(answer["error"]);
   return answer.value("answer", Json());

@@ -165,7 +165,7 @@ Status await(pid_t child, int answer, LimitedProcesses& group, const std::string
   int status = 0;
   const bool ended = (ready.revents & (POLLIN | POLLHUP)) != 0;
   if (!ended) ::kill(child, SIGKILL);
-  const auto text = ended ? read_all(answer, 1U << 20, name) : Result<std::string>(std::string());
+  const auto text = ended ? read_all(answer, name, 1U << 20) : Result<std::string>(std::string());
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (exceeded == ExceededLimit::none && status != 0) exceeded = group.excess();
@@ -199,14 +199,10 @@ Result<Fd> copy_program(const std::string& path) {
                  path,
                  "name the host's static ldconfig with --ldconfig-path",
                  {}};
-  SLIPWAY_TRY(bytes, read_all(file.get(), kLargestProgram, path));
+  SLIPWAY_TRY(bytes, read_all(file.get(), path, kLargestProgram));
   Fd copy(::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!copy) return system_error("copy", path, errno);
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(copy.get(), bytes.data() + done, bytes.size() - done);
-    if (count < 0) return system_error("copy", path, errno);
-    done += static_cast<std::size_t>(count);
-  }
+  SLIPWAY_CHECK(write_all(copy.get(), bytes, "a copy of " + path));
   if (::fcntl(copy.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
     return system_error("seal the copy of", path, errno);
   return copy;

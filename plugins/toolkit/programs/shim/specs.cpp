@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/cdi/text.hpp"
@@ -55,7 +56,7 @@ Specs Specs::read(const std::vector<std::string>& folders) {
     const auto names = names_in(folders[i]);
     for (const std::string& name : names) {
       const std::string path = folders[i] + "/" + name;
-      const auto text = read_file(path, cdi::kMaxSpecBytes);
+      const auto text = read_regular(path, cdi::kMaxSpecBytes);
       if (text)
         specs.add(path, *text, i);
       else
