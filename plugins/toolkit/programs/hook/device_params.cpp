@@ -11,7 +11,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "files.hpp"
 #include "hook.hpp"
 
 namespace slipway::hook {

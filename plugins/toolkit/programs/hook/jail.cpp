@@ -20,9 +20,10 @@
 #include <unistd.h>
 
 #include <slipway/confine/process_limits.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "elf_note.hpp"
-#include "files.hpp"
+#include "hook.hpp"
 
 namespace slipway::hook {
 namespace {

@@ -12,7 +12,9 @@
 #include <fnmatch.h>
 #include <sys/stat.h>
 
-#include "files.hpp"
+#include <slipway/regular_file.hpp>
+
+#include "hook.hpp"
 
 namespace slipway::hook {
 namespace {

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files.hpp"
+#include <slipway/write/new_file.hpp>
+
 #include "hook.hpp"
 
 namespace slipway::hook {
