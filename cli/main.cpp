@@ -9,7 +9,6 @@
 #include <slipway/write/standard_output.hpp>
 
 #include "cli/command.hpp"
-#include "cli/render/text.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/worker/serve/serve.hpp"
 

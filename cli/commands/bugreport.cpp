@@ -11,7 +11,6 @@
 #include <slipway/regular_file.hpp>
 
 #include "cli/command.hpp"
-#include "cli/recorded_apply.hpp"
 #include "cli/report/blotter.hpp"
 #include "cli/report/tar.hpp"
 #include "cli/subcommand.hpp"

@@ -17,8 +17,6 @@ struct Graph {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::string>> requires_;  ///< component to the components it requires
   std::map<std::string, std::vector<std::string>> before;  ///< component to those right before it: after and requires
-  /// Components in waves: all of one wave are independent of each other, and every edge comes from an earlier wave.
-  std::vector<std::vector<std::string>> waves() const;
   /// Graphviz text of `slipway graph`: requires as full lines, after as dashed ones.
   std::string to_dot() const;
 };

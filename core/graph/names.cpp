@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/names.hpp"
 
+#include <algorithm>
+
 namespace slipway::core {
 
-ComponentNames::ComponentNames(const std::vector<const Manifest*>& components) {
-  for (const Manifest* manifest : components) {
-    components_[manifest->component].insert(manifest->component);
-    for (const std::string& capability : manifest->provides) components_[capability].insert(manifest->component);
-  }
+bool is_meant(const Manifest& component, const std::string& name) {
+  return name == component.component || std::ranges::count(component.provides, name) > 0;
 }
 
-std::set<std::string> ComponentNames::meant_by(const std::string& name, const std::string& asker) const {
-  const auto found = components_.find(name);
-  if (found == components_.end()) return {};
-  std::set<std::string> meant = found->second;
-  meant.erase(asker);
+std::set<std::string> meant_by(const std::string& name, const std::string& asker,
+                               const std::vector<const Manifest*>& components) {
+  std::set<std::string> meant;
+  for (const Manifest* manifest : components)
+    if (manifest->component != asker && is_meant(*manifest, name)) meant.insert(manifest->component);
   return meant;
 }
 
-std::vector<std::string> ComponentNames::all() const {
-  std::vector<std::string> names;
-  for (const auto& [name, components] : components_) names.push_back(name);
-  return names;
+bool is_among(const Manifest& component, const std::vector<std::string>& names) {
+  return std::ranges::any_of(names, [&](const std::string& name) { return is_meant(component, name); });
 }
 
 }  // namespace slipway::core

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/graph/names.hpp - which components a name means: the component of that name and all that provide it.
+// core/graph/names.hpp - what `after`, `requires` and `conflicts` mean by a name: the component of that name and all
+// that provide it.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,17 +11,14 @@
 
 namespace slipway::core {
 
-class ComponentNames {
- public:
-  explicit ComponentNames(const std::vector<const Manifest*>& components);
+/// The name means this component.
+bool is_meant(const Manifest& component, const std::string& name);
 
-  /// The components that `name` means to `asker`: never itself.
-  std::set<std::string> meant_by(const std::string& name, const std::string& asker) const;
-  /// Every name and capability there is.
-  std::vector<std::string> all() const;
+/// The components that `name` means to `asker`: never itself.
+std::set<std::string> meant_by(const std::string& name, const std::string& asker,
+                               const std::vector<const Manifest*>& components);
 
- private:
-  std::map<std::string, std::set<std::string>> components_;  ///< by name or capability
-};
+/// One of the names means this component.
+bool is_among(const Manifest& component, const std::vector<std::string>& names);
 
 }  // namespace slipway::core

@@ -3,83 +3,47 @@
 
 #include <charconv>
 
+#include "nvidia/config/flags.hpp"
+#include "nvidia/config/keys.hpp"
+
 namespace slipway::gfd {
 namespace {
 
+using namespace nvidia::config;
 using std::chrono::milliseconds;
+
+constexpr milliseconds kShortest{1000};
 
 Error wrong(const std::string& what, const std::string& where, const std::string& next) {
   return Error{.code = ErrorCode::invalid, .what = what, .where = where, .next = next};
 }
 
-const Json& member(const Json& object, const char* name) {
-  static const Json none;
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return object.is_object() && found != object.end() ? *found : none;
-}
-
-constexpr std::int64_t kMostReplicas = 1'000'000;
-constexpr milliseconds kShortest{1000};
-
-Status take_resource(const Json& resource, const std::string& where, Sharing& sharing) {
-  const Json& named = member(resource, "name");
-  std::string name = named.is_string() ? named.get<std::string>() : "";
-  if (name.empty()) return wrong("a shared resource has no name", where, "for example nvidia.com/gpu");
-  if (name.find('/') == std::string::npos) name = "nvidia.com/" + name;
-  const Json& replicas = member(resource, "replicas");
-  if (!replicas.is_number_integer() || replicas.get<std::int64_t>() < 2)
-    return wrong("replicas of " + name + " is not 2 or more", where, "leave the resource out to share it with nobody");
-  if (replicas.get<std::int64_t>() > kMostReplicas)
-    return wrong("replicas of " + name + " is more than " + std::to_string(kMostReplicas), where, "name fewer");
-  sharing.replicas[name] = replicas.get<unsigned>();
-  return {};
-}
-
-/// One of `timeSlicing` and `mps`.
-Result<Sharing> read_sharing(const Json& section, Sharing::Strategy strategy, const std::string& where) {
-  Sharing sharing;
-  const Json& rename = member(section, "renameByDefault");
-  sharing.rename = rename.is_boolean() && rename.get<bool>();
-  const Json& resources = member(section, "resources");
-  if (!resources.is_array() || resources.empty())
-    return wrong("sharing without resources", where, "list them: resources: [{name: nvidia.com/gpu, replicas: 4}]");
-  for (const Json& resource : resources) SLIPWAY_CHECK(take_resource(resource, where, sharing));
-  sharing.strategy = strategy;
-  return sharing;
-}
-
-Status take_sharing(const Json& section, const std::string& where, Config& config) {
-  // Where both are given, MPS is what is in force.
-  if (const Json& slicing = member(section, "timeSlicing"); !slicing.is_null()) {
-    SLIPWAY_TRY(sharing, read_sharing(slicing, Sharing::Strategy::time_slicing, where + ": sharing.timeSlicing"));
-    config.sharing = sharing;
-  }
-  if (const Json& mps = member(section, "mps"); !mps.is_null()) {
-    SLIPWAY_TRY(sharing, read_sharing(mps, Sharing::Strategy::mps, where + ": sharing.mps"));
-    config.sharing = sharing;
-  }
-  return {};
-}
-
-Status take_flags(const Json& flags, const std::string& where, Config& config) {
-  if (const Json& strategy = member(flags, "migStrategy"); strategy.is_string()) {
-    SLIPWAY_TRY(parsed, parse_mig_strategy(strategy, where + ": flags.migStrategy"));
-    config.mig_strategy = parsed;
-  }
-  const Json& own = member(flags, "gfd");
-  if (const Json& none = member(own, "noTimestamp"); none.is_boolean()) config.timestamp = !none.get<bool>();
-  if (const Json& file = member(own, "outputFile"); file.is_string()) config.output = file;
-  if (const Json& file = member(own, "machineTypeFile"); file.is_string()) config.machine_type_file = file;
-  const Json& interval = member(own, "sleepInterval");
-  if (interval.is_string()) {
-    SLIPWAY_TRY(parsed, parse_interval(interval, where + ": flags.gfd.sleepInterval"));
-    config.interval = parsed;
-  } else if (interval.is_number_integer()) {
-    const auto given = std::chrono::nanoseconds(interval.get<std::int64_t>());
+/// A number is in nanoseconds, as Go's JSON has it.
+Status set_interval(const Node& node, Config& config) {
+  if (const auto number = node.number(); number && !node.quoted) {
+    const std::chrono::nanoseconds given(*number);
     config.interval = std::max(std::chrono::duration_cast<milliseconds>(given), kShortest);
+    return {};
   }
+  SLIPWAY_TRY(text, node.string());
+  SLIPWAY_TRY(parsed, parse_interval(text, node.where));
+  config.interval = parsed;
   return {};
 }
+
+constexpr Key<Config> kOwn[] = {
+    {"oneshot", kIgnore},
+    {"noTimestamp",
+     [](const Node& node, Config& config) {
+       bool none = false;
+       const Status read = set_flag(node, none);
+       config.timestamp = !none;
+       return read;
+     }},
+    {"outputFile", [](const Node& node, Config& config) { return set_text(node, config.output); }},
+    {"machineTypeFile", [](const Node& node, Config& config) { return set_text(node, config.machine_type_file); }},
+    {"sleepInterval", set_interval},
+};
 
 /// Nanoseconds of one unit; 0: no unit.
 double unit_of(std::string_view name) {
@@ -92,17 +56,6 @@ double unit_of(std::string_view name) {
 }
 
 }  // namespace
-
-std::string_view to_string(MigStrategy strategy) {
-  if (strategy == MigStrategy::single) return "single";
-  return strategy == MigStrategy::mixed ? "mixed" : "none";
-}
-
-Result<MigStrategy> parse_mig_strategy(const std::string& text, const std::string& where) {
-  for (const MigStrategy strategy : {MigStrategy::none, MigStrategy::single, MigStrategy::mixed})
-    if (text == to_string(strategy)) return strategy;
-  return wrong("there is no MIG strategy '" + text + "'", where, "use none, single or mixed");
-}
 
 Result<std::optional<milliseconds>> parse_interval(const std::string& text, const std::string& where) {
   if (text == "infinite") return std::optional<milliseconds>();
@@ -127,19 +80,19 @@ Result<std::optional<milliseconds>> parse_interval(const std::string& text, cons
   return std::optional(std::max(std::chrono::duration_cast<milliseconds>(parsed), kShortest));
 }
 
-Status take_upstream_config(const Json& file, const std::string& where, Config& config) {
-  if (file.is_null()) return {};
-  if (!file.is_object()) return wrong("the configuration is no map", where, "begin it with version: v1");
-  const Json& version = member(file, "version");
-  if (!version.is_null() && version != "v1")
-    return wrong("unknown version of the configuration: " + canonical(version), where, "version: v1 is the only one");
-  SLIPWAY_CHECK(take_flags(member(file, "flags"), where, config));
-  return take_sharing(member(file, "sharing"), where, config);
+Status take_upstream_config(const Node& file, Config& config) {
+  Settings settings;
+  SLIPWAY_CHECK(take_config(file, settings));
+  SLIPWAY_CHECK(check_settings(settings));
+  config.mig_strategy = settings.mig_strategy;
+  config.sharing = std::move(settings.sharing);
+  config.warnings = std::move(settings.warnings);
+  return take(settings.gfd, kOwn, config);
 }
 
 Result<Config> config_of(const Spec& spec) {
   Config config;
-  SLIPWAY_CHECK(take_upstream_config(spec.value("config"), "spec.components.gfd.config", config));
+  SLIPWAY_CHECK(take_upstream_config(node_from_json(spec.value("config"), "spec.components.gfd.config"), config));
   if (spec.has("mig_strategy")) {
     SLIPWAY_TRY(strategy, parse_mig_strategy(spec.text("mig_strategy"), "spec.components.gfd.mig_strategy"));
     config.mig_strategy = strategy;

@@ -33,6 +33,7 @@ Result<Plan> Gfd::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   SLIPWAY_TRY(config, config_of(spec));  // a mistake in it is told now, not by a service at night
   Plan plan;                             // the service does the work, and its unit is the core's
+  for (const std::string& warning : config.warnings) plan.note(warning);
   if (!config.output.empty()) plan.add(action::service_file(config.output)).because("the node's labels");
   return plan;
 }

@@ -48,8 +48,8 @@ constexpr std::size_t kLongestConfig = 1 << 20;
 Status read_config_file(const std::string& path, Config& config) {
   if (path.empty()) return {};
   SLIPWAY_TRY(text, read_regular(path, kLongestConfig));
-  SLIPWAY_TRY(value, json_from_yaml(text, path));
-  return take_upstream_config(value, path, config);
+  SLIPWAY_TRY(file, nvidia::config::node_from_yaml(text, path));
+  return take_upstream_config(file, config);
 }
 
 Status read_environment(ToolOptions& options) {

@@ -72,6 +72,7 @@ Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& ar
     return 0;
   }
   SLIPWAY_TRY(options, read_tool_options(tool, arguments));
+  for (const std::string& warning : options.config.warnings) io.log(warning);
   return tool == "labels" ? labels(options, host, io) : devices(options, host, io);
 }
 

@@ -10,8 +10,8 @@
 namespace slipway::validator {
 namespace {
 
-bool is_ours(const std::string& resource) {
-  return resource.starts_with("nvidia.com/gpu") || resource.starts_with("nvidia.com/mig-");
+bool is_ours(const std::string& resource, const std::set<std::string>& named) {
+  return resource.starts_with("nvidia.com/gpu") || resource.starts_with("nvidia.com/mig-") || named.contains(resource);
 }
 
 /// Names of NVIDIA's sockets; kubelet's own and those of other vendors are left out.
@@ -31,7 +31,8 @@ bool somebody_listens(const Host& host, const std::string& name) {
 
 }  // namespace
 
-std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host& host) {
+std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host& host,
+                                                                      const std::set<std::string>& named) {
   const auto text = host.read(std::string(kDevicePlugins) + "/kubelet_internal_checkpoint", 16U << 20);
   if (!text) return std::nullopt;
   const Json checkpoint = Json::parse(*text, nullptr, false);
@@ -40,22 +41,22 @@ std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host
   const Json registered = checkpoint["Data"].value("RegisteredDevices", Json::object());
   if (!registered.is_object()) return resources;  // null before the first plugin
   for (const auto& [resource, devices] : registered.items())
-    if (is_ours(resource) && devices.is_array()) resources[resource] = static_cast<std::int64_t>(devices.size());
+    if (is_ours(resource, named) && devices.is_array()) resources[resource] = static_cast<std::int64_t>(devices.size());
   return resources;
 }
 
-std::int64_t device_total(const Host& host) {
-  const auto resources = registered_devices(host);
+std::int64_t device_total(const Host& host, const std::set<std::string>& named) {
+  const auto resources = registered_devices(host, named);
   if (!resources) return -1;
   std::int64_t total = 0;
   for (const auto& [resource, count] : *resources) total += count;
   return total;
 }
 
-Finding check_device_plugin(const Host& host) {
+Finding check_device_plugin(const Host& host, const std::set<std::string>& named) {
   if (!host.exists(kDevicePlugins)) return not_tried(kPluginCheck, "there is no kubelet on this host");
   const auto sockets = plugin_sockets(host);
-  const auto resources = registered_devices(host);
+  const auto resources = registered_devices(host, named);
   if (sockets.empty() && (!resources || resources->empty()))
     return not_tried(kPluginCheck, "no device plugin of NVIDIA's has registered with kubelet");
   std::string listening;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <slipway/host.hpp>
@@ -18,12 +19,14 @@ inline constexpr const char* kDevicePlugins = "/var/lib/kubelet/device-plugins";
 
 /// Resource ("nvidia.com/gpu", "nvidia.com/mig-1g.10gb") to the number of devices that kubelet has of it: from its own
 /// checkpoint, kubelet_internal_checkpoint. Nothing where there is none, or it cannot be read.
-std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host& host);
+/// @param named  resources that the device plugin's config gives other names
+std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host& host,
+                                                                      const std::set<std::string>& named = {});
 
 /// Not exercised without a kubelet, and where no device plugin of NVIDIA's has ever been.
-Finding check_device_plugin(const Host& host);
+Finding check_device_plugin(const Host& host, const std::set<std::string>& named = {});
 
-/// The sum over "nvidia.com/gpu*" and "nvidia.com/mig-*"; -1 when it is not known.
-std::int64_t device_total(const Host& host);
+/// The sum over "nvidia.com/gpu*", "nvidia.com/mig-*" and those that are named; -1 when it is not known.
+std::int64_t device_total(const Host& host, const std::set<std::string>& named = {});
 
 }  // namespace slipway::validator

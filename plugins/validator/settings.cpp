@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "nvidia/config/settings.hpp"
+
 namespace slipway::validator {
 
 bool Settings::wants(const std::string& check) const { return std::ranges::count(checks, check) > 0; }
@@ -15,6 +17,10 @@ Result<Settings> read_settings(const Spec& spec) {
                  "spec.components.validator.port",
                  "give a number from 1 to 65535, or 0 for no gauges",
                  {}};
+  nvidia::config::Settings config;
+  SLIPWAY_CHECK(
+      take_config(nvidia::config::node_from_json(spec.value("config"), "spec.components.validator.config"), config));
+  SLIPWAY_CHECK(check_settings(config));
   const std::string root = spec.text("driver_root");
   return Settings{.checks = spec.texts("checks"),
                   .companions = spec.texts("companions"),
@@ -23,7 +29,8 @@ Result<Settings> read_settings(const Spec& spec) {
                   .port = static_cast<std::uint16_t>(port),
                   .address = spec.text("address"),
                   .web_config = spec.text("web_config_file"),
-                  .node = spec.text("node")};
+                  .node = spec.text("node"),
+                  .resources = given_names(config)};
 }
 
 }  // namespace slipway::validator

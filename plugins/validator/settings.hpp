@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,12 @@ struct Settings {
   std::string address;
   std::string web_config;  ///< the path of a web-config file; empty: neither TLS nor users
   std::string node;
+  std::set<std::string> resources;  ///< names that the device plugin's config gives, beside NVIDIA's own
 
   bool wants(const std::string& check) const;
 };
 
-/// Errors: `invalid` a port that is none.
+/// Errors: `invalid` a port that is none, a config that the device plugin refuses.
 Result<Settings> read_settings(const Spec& spec);
 
 }  // namespace slipway::validator

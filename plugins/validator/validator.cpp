@@ -44,7 +44,7 @@ Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
     if (settings.wants("cuda")) findings.add(try_cuda(host, driver, found));
   }
   if (settings.wants("toolkit")) findings.add(ToolkitCheck(host).run());
-  if (settings.wants("plugin")) findings.add(check_device_plugin(host));
+  if (settings.wants("plugin")) findings.add(check_device_plugin(host, settings.resources));
   for (const std::string& companion : settings.companions) findings.add(check_companion(host, companion));
   return findings;
 }

@@ -33,14 +33,14 @@ void check_vgpu(std::string_view text) {
 }
 
 void check_config(std::string_view text) {
-  const auto value = gfd::json_from_yaml(std::string(text), "config.yaml");
-  fuzz::demand_presentable(value);
-  if (!value) return;
+  const auto file = nvidia::config::node_from_yaml(std::string(text), "config.yaml");
+  fuzz::demand_presentable(file);
+  if (!file) return;
   gfd::Config config;
-  const Status taken = gfd::take_upstream_config(*value, "config.yaml", config);
+  const Status taken = gfd::take_upstream_config(*file, config);
   if (!taken) return fuzz::demand_presentable(taken.error());
-  for (const auto& [resource, replicas] : config.sharing.replicas)
-    fuzz::demand(replicas >= 2 && !resource.empty(), "a shared resource has a name and replicas");
+  for (const auto& resource : config.sharing.resources)
+    fuzz::demand(resource.replicas >= 2, "a shared resource has replicas");
 }
 
 }  // namespace

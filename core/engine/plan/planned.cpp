@@ -14,6 +14,11 @@ bool PlannedComponent::record_is_new() const {
   return std::all_of(items.begin(), items.end(), [](const PlannedItem& item) { return item.record.is_null(); });
 }
 
+void fail(PlannedComponent& component, Error error) {
+  component.state = ComponentState::failed;
+  component.error = std::move(error);
+}
+
 bool PlannedRun::changes() const {
   return recovery || !pending.empty() ||
          std::any_of(components.begin(), components.end(), [](const PlannedComponent& component) {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sysctl.hpp"
-
 #include <gtest/gtest.h>
 
 #include <slipway/testing/failing_host.hpp>
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/summary.hpp>
 
-namespace sysctl {
+#include "sysctl.cpp"  // the whole plugin
+
 namespace {
 
-using namespace slipway;
 using slipway::testing::FailingHost;
 using slipway::testing::FakeHost;
 using slipway::testing::summary;
@@ -139,4 +137,3 @@ TEST(SysctlVerify, NeverPassesWhatItCouldNotRead) {
 }
 
 }  // namespace
-}  // namespace sysctl

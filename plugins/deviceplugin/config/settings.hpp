@@ -1,109 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/config/settings.hpp - what is offered to kubelet and how it is handed out: NVIDIA's config v1.
-//
-// Keys, defaults and rules are those of NVIDIA's k8s-device-plugin (docs/components/deviceplugin.md says what is
-// added).
+// plugins/deviceplugin/config/settings.hpp - the settings of the service are those of NVIDIA's config file.
 #pragma once
 
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <slipway/result.hpp>
-
-#include "deviceplugin/config/node.hpp"
+#include "nvidia/config/settings.hpp"
 
 namespace slipway::deviceplugin {
 
-enum class MigStrategy { none, single, mixed };
-enum class ListStrategy { envvar, volume_mounts, cdi_annotations, cdi_cri };
-enum class IdStrategy { uuid, index };
-enum class AllocationPolicy { distributed, packed };
-enum class SharingKind { none, time_slicing, mps };
-
-std::string_view to_string(MigStrategy strategy);
-std::string_view to_string(ListStrategy strategy);
-std::string_view to_string(SharingKind kind);
-
-/// Names the resource of the GPUs (by product) or MIG devices (by profile) that fit; `*` stands for any letters.
-struct NamePattern {
-  std::string pattern;
-  std::string name;  ///< full: "nvidia.com/gpu"
-};
-
-/// Which devices of a resource an entry of `sharing` is about.
-struct DeviceChoice {
-  bool all = true;
-  std::optional<unsigned> count;      ///< the first so many, in index order
-  std::vector<std::string> list;      ///< indexes "0", "0:1", or UUIDs
-  std::vector<std::string> products;  ///< patterns on the GPU's product name (not known to NVIDIA's plugin)
-};
-
-struct SharedResource {
-  std::string name;  ///< full name of the resource; empty: every resource (`replicas` right below timeSlicing)
-  std::string rename;
-  unsigned replicas = 0;
-  DeviceChoice devices;
-  std::string where;
-};
-
-struct Sharing {
-  SharingKind kind = SharingKind::none;
-  bool rename_by_default = false;
-  bool fail_requests_greater_than_one = false;
-  bool strict_spread = false;  ///< a request gets replicas of different GPUs or nothing (not known to NVIDIA's plugin)
-  std::vector<SharedResource> resources;
-};
-
-struct Settings {
-  MigStrategy mig_strategy = MigStrategy::none;
-  std::string driver_root = "/";  ///< as the host sees it
-  std::string dev_root;           ///< empty: driver_root
-  std::string mps_root = "/run/nvidia/mps";
-  bool pass_device_specs = false;
-  std::set<ListStrategy> list_strategies{ListStrategy::envvar};
-  IdStrategy id_strategy = IdStrategy::uuid;
-  AllocationPolicy policy = AllocationPolicy::distributed;
-  std::string cdi_annotation_prefix = "cdi.k8s.io/";
-  bool gdrcopy = false;
-  bool gds = false;
-  bool mofed = false;
-  std::vector<unsigned> imex_channels;
-  bool imex_required = false;
-  std::vector<NamePattern> gpu_names;  ///< first fit counts; a GPU that none fits is nvidia.com/gpu
-  std::vector<NamePattern> mig_names;
-  Sharing sharing;
-  std::string health_checks_off;           ///< DP_DISABLE_HEALTHCHECKS
-  std::string health_checks_on;            ///< DP_ENABLE_HEALTHCHECKS
-  std::vector<std::string> warnings;       ///< keys that are not known, choices that do nothing
-  bool operator==(const Settings&) const;  ///< by what is in force, not by warnings
-
-  /// Where the host's /dev is, for the paths that kubelet gets.
-  std::string host_dev_root() const { return dev_root.empty() ? driver_root : dev_root; }
-  bool any_cdi() const;
-  bool only_cdi() const;
-};
-
-/// Canonical text of all that counts: what `slipway deviceplugin resources` shows, and what tells two settings apart.
-Json to_json(const Settings& settings);
-
-/// Takes over a config file (version v1) on top of `settings`. Unknown keys become warnings.
-/// Errors: `invalid`, with the place.
-Status take_config(const Node& root, Settings& settings);
-
-/// The environment variables of NVIDIA's flags: they win over the file.
-/// @param get  std::getenv, or a test's. Errors: `invalid`, naming the variable.
-Status take_environment(const char* (*get)(const char* name), Settings& settings);
-
-/// The rules between keys. Errors: `invalid`.
-Status check_settings(const Settings& settings);
-
-/// "gpu" -> "nvidia.com/gpu". Errors: `invalid`: longer than 63 letters, or no DNS subdomain behind the slash.
-Result<std::string> full_resource_name(const std::string& name, const Node& node);
-
-/// `*` is any text, everything else is itself; the whole of `text` must fit.
-bool fits(std::string_view pattern, std::string_view text);
+using namespace nvidia::config;
 
 }  // namespace slipway::deviceplugin

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviceplugin/service/state_file.hpp"
 
-#include <fmt/format.h>
-
+#include <slipway/metrics.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/write/new_file.hpp>
 
@@ -90,37 +89,28 @@ Json status_json(const Known& known, const Json& saved_health) {
 
 std::string metrics_text(const Known& known) {
   const Snapshot& snapshot = known.snapshot;
-  std::string text =
-      "# HELP slipway_deviceplugin_gpu_healthy 1 when the GPU may be handed out; `reason` says why not.\n"
-      "# TYPE slipway_deviceplugin_gpu_healthy gauge\n";
+  MetricsText metrics;
+  metrics.begin("slipway_deviceplugin_gpu_healthy", "1 when the GPU may be handed out; `reason` says why not.");
   for (const Gpu& gpu : snapshot.gpus) {
     const auto found = snapshot.health.find(gpu.uuid);
     const Health health = found == snapshot.health.end() ? Health() : found->second;
-    text += fmt::format("slipway_deviceplugin_gpu_healthy{{uuid=\"{}\",index=\"{}\",reason=\"{}\"}} {}\n", gpu.uuid,
-                        gpu.index, health.reason, health.healthy ? 1 : 0);
+    metrics.sample({{"uuid", gpu.uuid}, {"index", std::to_string(gpu.index)}, {"reason", health.reason}},
+                   health.healthy);
   }
-  text +=
-      "# HELP slipway_deviceplugin_devices Devices offered to kubelet, by resource.\n"
-      "# TYPE slipway_deviceplugin_devices gauge\n";
+  metrics.begin("slipway_deviceplugin_devices", "Devices offered to kubelet, by resource.");
   for (const auto& [name, resource] : snapshot.resources) {
     const std::size_t healthy = healthy_of(snapshot, resource);
-    text += fmt::format("slipway_deviceplugin_devices{{resource=\"{}\",health=\"healthy\"}} {}\n", name, healthy);
-    text += fmt::format("slipway_deviceplugin_devices{{resource=\"{}\",health=\"unhealthy\"}} {}\n", name,
-                        resource.ids.size() - healthy);
+    metrics.sample({{"resource", name}, {"health", "healthy"}}, healthy);
+    metrics.sample({{"resource", name}, {"health", "unhealthy"}}, resource.ids.size() - healthy);
   }
-  text +=
-      "# HELP slipway_deviceplugin_registered 1 when kubelet has taken the resource.\n"
-      "# TYPE slipway_deviceplugin_registered gauge\n";
-  for (const auto& [name, endpoint] : known.endpoints)
-    text += fmt::format("slipway_deviceplugin_registered{{resource=\"{}\"}} {}\n", name, endpoint.registered ? 1 : 0);
-  text +=
-      "# HELP slipway_deviceplugin_client_memory_bytes GPU memory that a process holds.\n"
-      "# TYPE slipway_deviceplugin_client_memory_bytes gauge\n";
+  metrics.begin("slipway_deviceplugin_registered", "1 when kubelet has taken the resource.");
+  for (const auto& [name, endpoint] : known.endpoints) metrics.sample({{"resource", name}}, endpoint.registered);
+  metrics.begin("slipway_deviceplugin_client_memory_bytes", "GPU memory that a process holds.");
   for (const auto& [uuid, list] : known.clients)
     for (const Client& client : list)
-      text += fmt::format("slipway_deviceplugin_client_memory_bytes{{uuid=\"{}\",pid=\"{}\",container=\"{}\"}} {}\n",
-                          uuid, client.pid, client.container, client.memory_bytes);
-  return text;
+      metrics.sample({{"uuid", uuid}, {"pid", std::to_string(client.pid)}, {"container", client.container}},
+                     client.memory_bytes);
+  return std::move(metrics).take();
 }
 
 Remembered read_remembered(const RootDir& root) {

@@ -72,7 +72,7 @@ bool any_capable(const std::vector<Gpu>& gpus) {
 
 Status add_gpu_labels(const Sources& sources, const Config& config, Labels& labels) {
   const std::vector<Gpu>& gpus = sources.snapshot.gpus;
-  const bool mps = config.sharing.strategy == Sharing::Strategy::mps;
+  const bool mps = config.sharing.kind == nvidia::config::SharingKind::mps;
   if (mps && any_mig(gpus))
     return Error{.code = ErrorCode::invalid,
                  .what = "MPS sharing is not possible on GPUs in MIG mode",

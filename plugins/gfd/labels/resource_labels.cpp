@@ -46,11 +46,17 @@ struct Shared {
   std::string ending;  ///< of the product
 };
 
-Shared shared_of(const Sharing& sharing, const std::string& resource) {
-  const auto entry = sharing.replicas.find(resource);
-  if (entry == sharing.replicas.end() || sharing.strategy == Sharing::Strategy::none) return {};
-  const std::string strategy = sharing.strategy == Sharing::Strategy::mps ? "mps" : "time-slicing";
-  return {entry->second, strategy, sharing.rename ? "" : "-SHARED"};
+/// By the first entry that is about the resource, and about this GPU's model.
+Shared shared_of(const nvidia::config::Sharing& sharing, const std::string& resource, const Gpu& gpu) {
+  for (const auto& entry : sharing.resources) {
+    const auto fitting = [&gpu](const std::string& pattern) { return nvidia::config::fits(pattern, gpu.name); };
+    const auto& products = entry.devices.products;
+    if (!entry.name.empty() && entry.name != resource) continue;
+    if (!products.empty() && std::ranges::none_of(products, fitting)) continue;
+    const bool renamed = sharing.rename_by_default || !entry.rename.empty();
+    return {entry.replicas, std::string(to_string(sharing.kind)), renamed ? "" : "-SHARED"};
+  }
+  return {};
 }
 
 void put_shared(const std::string& prefix, const Shared& shared, Labels& labels) {
@@ -129,7 +135,7 @@ void add_single(const std::vector<Gpu>& gpus, const Config& config, Labels& labe
   if (first == nullptr) return;
   valid = valid && std::ranges::all_of(gpus, &Gpu::mig_enabled) && profiles.size() == 1;
   if (!valid) return add_invalid(*first, labels);
-  add_mig(kGpu, *first, first->mig.front(), count, shared_of(config.sharing, kGpu), labels);
+  add_mig(kGpu, *first, first->mig.front(), count, shared_of(config.sharing, kGpu, *first), labels);
 }
 
 void add_mixed(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
@@ -140,7 +146,7 @@ void add_mixed(const std::vector<Gpu>& gpus, const Config& config, Labels& label
     for (const MigDevice& device : gpu.mig) {
       const std::string resource = kMig + in_label(device.profile);
       if (labels.count(resource + ".count") != 0) continue;  // the first of a profile stands for all
-      add_mig(resource, gpu, device, counts[device.profile], shared_of(config.sharing, resource), labels);
+      add_mig(resource, gpu, device, counts[device.profile], shared_of(config.sharing, resource, gpu), labels);
     }
 }
 
@@ -148,7 +154,7 @@ void add_mixed(const std::vector<Gpu>& gpus, const Config& config, Labels& label
 
 void add_resource_labels(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
   if (const Gpu* gpu = representative(gpus, true)) add_gpu(gpus, *gpu, Shared{.replicas = 0}, labels);
-  if (const Gpu* gpu = representative(gpus, false)) add_gpu(gpus, *gpu, shared_of(config.sharing, kGpu), labels);
+  if (const Gpu* gpu = representative(gpus, false)) add_gpu(gpus, *gpu, shared_of(config.sharing, kGpu, *gpu), labels);
   if (config.mig_strategy == MigStrategy::none) return;
   labels["nvidia.com/mig.strategy"] = to_string(config.mig_strategy);
   if (config.mig_strategy == MigStrategy::single) add_single(gpus, config, labels);

@@ -1,40 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/service/gauges.hpp"
 
-#include <fmt/format.h>
+#include <slipway/metrics.hpp>
 
 namespace slipway::validator {
-namespace {
-
-/// A label's value: backslash, quote and newline are escaped.
-std::string quoted(const std::string& text) {
-  std::string result;
-  for (const char letter : text) {
-    if (letter == '\n') {
-      result += "\\n";
-      continue;
-    }
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
-  }
-  return result;
-}
-
-}  // namespace
 
 std::string gauges_text(const Gauges& gauges) {
-  std::string text;
-  const std::string node = quoted(gauges.node);
+  MetricsText metrics;
   const auto add = [&](const char* name, const char* help, std::int64_t value) {
-    text += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n{0}{{node=\"{2}\"}} {3}\n", name, help, node, value);
+    metrics.begin(name, help);
+    metrics.sample({{"node", gauges.node}}, value);
   };
   add("gpu_operator_node_metrics_ready_ts_seconds", "When this service started, in seconds since 1970",
       gauges.start_time);
-  add("gpu_operator_node_driver_ready", "The file driver-ready is there", gauges.driver_ready ? 1 : 0);
-  add("gpu_operator_node_toolkit_ready", "The file toolkit-ready is there", gauges.toolkit_ready ? 1 : 0);
-  add("gpu_operator_node_plugin_ready", "The file plugin-ready is there", gauges.plugin_ready ? 1 : 0);
-  add("gpu_operator_node_cuda_ready", "The file cuda-ready is there", gauges.cuda_ready ? 1 : 0);
-  add("gpu_operator_node_driver_validation", "The driver works", gauges.driver_valid ? 1 : 0);
+  add("gpu_operator_node_driver_ready", "The file driver-ready is there", gauges.driver_ready);
+  add("gpu_operator_node_toolkit_ready", "The file toolkit-ready is there", gauges.toolkit_ready);
+  add("gpu_operator_node_plugin_ready", "The file plugin-ready is there", gauges.plugin_ready);
+  add("gpu_operator_node_cuda_ready", "The file cuda-ready is there", gauges.cuda_ready);
+  add("gpu_operator_node_driver_validation", "The driver works", gauges.driver_valid);
   add("gpu_operator_node_driver_validation_last_success_ts_seconds",
       "When the driver was last seen to work, in seconds since 1970", gauges.driver_valid_time);
   add("gpu_operator_node_device_plugin_devices_total", "Devices that kubelet has of NVIDIA's resources; -1: not known",
@@ -42,7 +25,7 @@ std::string gauges_text(const Gauges& gauges) {
   add("gpu_operator_node_device_plugin_validation_last_success_ts_seconds",
       "When kubelet last had such devices, in seconds since 1970", gauges.plugin_valid_time);
   add("gpu_operator_nvidia_pci_devices_total", "NVIDIA's functions on the PCI bus; -1: not known", gauges.pci_devices);
-  return text;
+  return std::move(metrics).take();
 }
 
 }  // namespace slipway::validator

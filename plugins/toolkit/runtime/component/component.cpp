@@ -107,9 +107,8 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
   for (const Engine& engine : engines()) {
     if (!facts.has(engine.name)) continue;
     const std::string name = "runtime." + engine.name;
-    if (!host.live())
-      findings.not_exercised(name, "the root is not running");
-    else if (engine.plan == plan_containerd)
+    if (!findings.on_live_machine(host, name)) continue;
+    if (engine.plan == plan_containerd)
       verify_containerd(name, settings, facts.value(engine.name), host, findings);
     else
       verify_answers(name, facts.value(engine.name), host, findings);

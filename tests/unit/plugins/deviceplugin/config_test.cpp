@@ -63,6 +63,24 @@ TEST(Config, KeysCountWhateverTheirCaseAndUnknownOnesAreNamedWithTheNearest) {
   EXPECT_THAT(settings->warnings[0], HasSubstr("migStrategy"));
 }
 
+// What is misspelt there shared nothing, and nobody was told.
+TEST(Config, MisspeltKeysOfSharingAreRefusedWithTheNearest) {
+  EXPECT_THAT(error_of("sharing: {timeSlicng: {replicas: 4}}").what, HasSubstr("did you mean 'timeSlicing'?"));
+  EXPECT_THAT(error_of("sharing: {mps: {resorces: []}}").what, HasSubstr("did you mean 'resources'?"));
+  EXPECT_THAT(error_of("sharing: {mps: {resources: [{name: gpu, replica: 4}]}}").what,
+              HasSubstr("did you mean 'replicas'?"));
+  EXPECT_THAT(error_of("flags: {migStrategy: mixd}").what, HasSubstr("did you mean 'mixed'?"));
+  EXPECT_TRUE(settings_of("sharing: {TIMESLICING: {replicas: 4, somethingOfTomorrow: 1}}"));
+}
+
+TEST(Config, SaysWhichNamesItGivesToResources) {
+  const auto settings = settings_of(
+      "resources: {gpus: [{pattern: \"*\", name: a100}]}\n"
+      "sharing: {timeSlicing: {resources: [{name: gpu, rename: cheap, replicas: 2}]}}");
+  ASSERT_TRUE(settings);
+  EXPECT_THAT(given_names(*settings), ElementsAre("nvidia.com/a100", "nvidia.com/a100.shared", "nvidia.com/cheap"));
+}
+
 TEST(Config, ErrorsNameLineAndColumn) {
   EXPECT_EQ(error_of("version: v2\n").where, "config.yaml:1:10");
   EXPECT_EQ(error_of("version: v1\nflags:\n  migStrategy: some\n").where, "config.yaml:3:16");

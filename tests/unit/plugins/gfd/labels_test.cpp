@@ -31,10 +31,12 @@ Sources sources_of(std::vector<Gpu> gpus) {
 }
 
 Config sharing(const std::string& resource, unsigned replicas,
-               Sharing::Strategy strategy = Sharing::Strategy::time_slicing) {
+               nvidia::config::SharingKind kind = nvidia::config::SharingKind::time_slicing) {
   Config config;
-  config.sharing.strategy = strategy;
-  config.sharing.replicas[resource] = replicas;
+  config.sharing.kind = kind;
+  auto& shared = config.sharing.resources.emplace_back();
+  shared.name = resource;
+  shared.replicas = replicas;
   return config;
 }
 
@@ -75,7 +77,7 @@ TEST(GfdLabels, OfFullGpusFollowSharing) {
   EXPECT_EQ(Made({full(), full()}, kShared).row(), "2 2 time-slicing 300 MOCKMODEL-SHARED ampere");
   EXPECT_EQ(Made({full()}, sharing("nvidia.com/other", 2)).row(), "1 1 none 300 MOCKMODEL ampere");
   Config renamed = kShared;
-  renamed.sharing.rename = true;
+  renamed.sharing.rename_by_default = true;
   EXPECT_EQ(Made({full()}, renamed).row(), "1 2 time-slicing 300 MOCKMODEL ampere");
 }
 
@@ -114,7 +116,7 @@ TEST(GfdLabels, OfStrategyMixedHaveABlockForEachProfile) {
 }
 
 TEST(GfdLabels, OfMpsAreRefusedWithMig) {
-  const Config mps = sharing("nvidia.com/gpu", 4, Sharing::Strategy::mps);
+  const Config mps = sharing("nvidia.com/gpu", 4, nvidia::config::SharingKind::mps);
   EXPECT_EQ(Made({full()}, mps)["mps.capable"], "true");
   EXPECT_EQ(Made({full()}, mps)["gpu.sharing-strategy"], "mps");
   EXPECT_FALSE(make_labels(sources_of({with_mig({})}), mps).ok());

@@ -66,6 +66,18 @@ TEST(DevicePlugin, PassesWhenKubeletHasDevicesOfAPluginThatListens) {
   EXPECT_EQ(device_total(host), 3);
 }
 
+// A node whose config renamed its GPUs was said to have no device.
+TEST(DevicePlugin, PassesWhenTheOnlyDevicesHaveANameThatTheConfigGave) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64");
+  checkpoint(host, R"({"nvidia.com/a100": ["GPU-a"], "x.com/y": ["z"]})");
+  const Listener plugin(host);
+  EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("fail validator.plugin: the device plugin runs"));
+  EXPECT_EQ(shown(check_device_plugin(host, {"nvidia.com/a100"})),
+            "pass validator.plugin: kubelet has 1 nvidia.com/a100");
+  EXPECT_EQ(device_total(host, {"nvidia.com/a100"}), 1);
+}
+
 TEST(DevicePlugin, FailsWhenThePluginIsGoneOrHasNothing) {
   FakeHost host;
   host.live("6.1.0-50-amd64");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/config/node.hpp - a configuration as a tree of values that know where they stand.
+// plugins/nvidia/config/node.hpp - a configuration as a tree of values that know where they stand.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,12 @@
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 
-/// One value. Keys are found whatever their case, as NVIDIA's tools find them.
+/// Keys are found whatever their case, as NVIDIA's tools find them.
+bool same_key(std::string_view one, std::string_view other);
+
+/// One value.
 struct Node {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
@@ -39,6 +42,9 @@ struct Node {
   Result<std::vector<std::string>> strings() const;
 };
 
+/// One word of an environment variable or a command line.
+Node scalar(const std::string& text, const std::string& where);
+
 /// Where a text stands in a file, when it is not all of it.
 struct Position {
   int line = 0;    ///< lines before it
@@ -50,4 +56,4 @@ Result<Node> node_from_yaml(const std::string& text, const std::string& file, Po
 /// Of a value that a host spec holds. @param where  its key path
 Node node_from_json(const Json& value, const std::string& where);
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

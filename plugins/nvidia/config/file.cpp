@@ -1,72 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/config/file.cpp - NVIDIA's config file, version v1, key by key.
+// plugins/nvidia/config/file.cpp - NVIDIA's config file, version v1, key by key.
 #include <algorithm>
-#include <cctype>
 
-#include <slipway/text.hpp>
+#include "nvidia/config/flags.hpp"
+#include "nvidia/config/keys.hpp"
 
-#include "deviceplugin/config/flags.hpp"
-
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 namespace {
 
-/// One key of a map and what it does; without `set` it is for another program, or has no meaning here.
-struct Key {
-  const char* name;
-  Status (*set)(const Node&, Settings&);
-};
-
-Status ignore(const Node&, Settings&) { return {}; }
-
-bool same_word(std::string_view one, std::string_view other) {
-  return std::ranges::equal(one, other,
-                            [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
-}
-
-/// Gives every member to its key; what no key takes is warned of, with the nearest one that there is.
-template <std::size_t Count>
-Status take(const Node& map, const Key (&keys)[Count], Settings& settings) {
-  if (map.is_null()) return {};
-  if (!map.is_map()) return map.wrong("a map is expected here", "write `key: value` lines below it");
-  for (std::size_t i = 0; i < map.keys.size(); ++i) {
-    const std::string& name = map.keys[i];
-    const Node& node = map.items[i];
-    const auto* const key = std::ranges::find_if(keys, [&name](const Key& each) { return same_word(each.name, name); });
-    if (key != std::end(keys)) {
-      if (!node.is_null()) SLIPWAY_CHECK(key->set(node, settings));
-      continue;
-    }
-    std::vector<std::string> known;
-    for (const Key& each : keys) known.emplace_back(each.name);
-    settings.warnings.push_back(node.where + ": unknown key '" + name + "', ignored" + did_you_mean(name, known));
-  }
-  return {};
-}
-
-constexpr Key kPlugin[] = {
+constexpr Key<Settings> kPlugin[] = {
     {"passDeviceSpecs", [](const Node& node, Settings& s) { return set_flag(node, s.pass_device_specs); }},
     {"deviceListStrategy", set_list_strategies},
     {"deviceIDStrategy", set_id_strategy},
     {"cdiAnnotationPrefix", [](const Node& node, Settings& s) { return set_text(node, s.cdi_annotation_prefix); }},
     {"sharedDevicesAllocationPolicy", set_policy},
-    {"nvidiaCTKPath", ignore},  // the component cdi writes the specs
-    {"nvidiaCDIHookPath", ignore},
-    {"containerDriverRoot", ignore},  // there is no container between the service and the host
+    {"nvidiaCTKPath", kIgnore},  // the component cdi writes the specs
+    {"nvidiaCDIHookPath", kIgnore},
+    {"containerDriverRoot", kIgnore},  // there is no container between the service and the host
 };
 
-constexpr Key kFlags[] = {
+constexpr Key<Settings> kFlags[] = {
     {"migStrategy", set_mig_strategy},
-    {"failOnInitError", ignore},  // a driver that is not there yet is waited for
+    {"failOnInitError", kIgnore},  // a driver that is not there yet is waited for
     {"mpsRoot", set_mps_root},
     {"nvidiaDriverRoot", [](const Node& node, Settings& s) { return set_text(node, s.driver_root); }},
     {"nvidiaDevRoot", [](const Node& node, Settings& s) { return set_text(node, s.dev_root); }},
     {"gdrcopyEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.gdrcopy); }},
     {"gdsEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.gds); }},
     {"mofedEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.mofed); }},
-    {"useNodeFeatureAPI", ignore},
-    {"deviceDiscoveryStrategy", ignore},
+    {"useNodeFeatureAPI", kIgnore},
+    {"deviceDiscoveryStrategy", kIgnore},
     {"plugin", [](const Node& node, Settings& s) { return take(node, kPlugin, s); }},
-    {"gfd", ignore},
+    {"gfd", [](const Node& node, Settings& s) { return s.gfd = node, Status(); }},
 };
 
 Status take_names(const Node& list, std::vector<NamePattern>& names) {
@@ -82,25 +47,25 @@ Status take_names(const Node& list, std::vector<NamePattern>& names) {
   return {};
 }
 
-constexpr Key kResources[] = {
+constexpr Key<Settings> kResources[] = {
     {"gpus", [](const Node& node, Settings& s) { return take_names(node, s.gpu_names); }},
     {"mig", [](const Node& node, Settings& s) { return take_names(node, s.mig_names); }},
 };
 
-constexpr Key kImex[] = {
+constexpr Key<Settings> kImex[] = {
     {"channelIDs", set_imex_channels},
     {"required", [](const Node& node, Settings& s) { return set_flag(node, s.imex_required); }},
 };
 
 // The short form: mig: {strategy: mixed}.
-constexpr Key kMig[] = {{"strategy", set_mig_strategy}};
+constexpr Key<Settings> kMig[] = {{"strategy", set_mig_strategy}};
 
 Status take_version(const Node& node, Settings&) {
   if (node.text == "v1") return {};
   return node.wrong("unknown version '" + node.text + "' of the configuration", "version: v1 is the only one");
 }
 
-constexpr Key kRoot[] = {
+constexpr Key<Settings> kRoot[] = {
     {"version", take_version},
     {"flags", [](const Node& node, Settings& s) { return take(node, kFlags, s); }},
     {"resources", [](const Node& node, Settings& s) { return take(node, kResources, s); }},
@@ -127,4 +92,4 @@ Result<std::string> full_resource_name(const std::string& name, const Node& node
                     "use at most 63 letters, lower-case letters, digits, - and . after the slash, like nvidia.com/gpu");
 }
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

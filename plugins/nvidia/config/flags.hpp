@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/config/flags.hpp - the words of single settings, for the file and for the environment.
+// plugins/nvidia/config/flags.hpp - the words of single settings, for the file and for the environment.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "deviceplugin/config/settings.hpp"
+#include "nvidia/config/settings.hpp"
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 
 /// Each sets one thing from the node's words. Errors: `invalid`, naming the words that there are.
 Status set_mig_strategy(const Node& node, Settings& settings);
@@ -23,4 +23,4 @@ Status set_mps_root(const Node& node, Settings& settings);
 /// timeSlicing or mps, with a list of resources, or the short form `replicas: N` right below. Errors: `invalid`.
 Status take_sharing(const Node& node, Settings& settings);
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "deviceplugin/config/flags.hpp"
+#include <slipway/text.hpp>
 
-namespace slipway::deviceplugin {
+#include "nvidia/config/flags.hpp"
+
+namespace slipway::nvidia::config {
 namespace {
+
+/// Upstream passes over every unknown key. A misspelt one here would share nothing, or something else, in silence.
+Status refuse_typos(const Node& map, const std::vector<std::string>& known) {
+  for (const std::string& name : map.keys) {
+    const auto is_it = [&name](const std::string& key) { return same_key(key, name); };
+    if (const std::string nearest = did_you_mean(name, known); !nearest.empty() && std::ranges::none_of(known, is_it))
+      return map.at(name).wrong("unknown key '" + name + "'" + nearest, "the keys here are " + joined(known));
+  }
+  return {};
+}
 
 constexpr unsigned kMostReplicas = 66000;  // more do not fit into the 4 MiB that kubelet takes
 
@@ -51,6 +63,7 @@ Result<unsigned> read_replicas(const Node& node, const Node& around) {
 Result<SharedResource> read_resource(const Node& node) {
   SharedResource resource;
   resource.where = node.where;
+  SLIPWAY_CHECK(refuse_typos(node, {"name", "rename", "replicas", "devices", "products"}));
   const auto name = node.at("name").string();
   if (!name) return node.wrong("a shared resource needs a name", "for example name: nvidia.com/gpu");
   SLIPWAY_TRY(full, full_resource_name(*name, node.at("name")));
@@ -73,6 +86,8 @@ Result<SharedResource> read_resource(const Node& node) {
 }
 
 Result<Sharing> read_sharing(const Node& node, SharingKind kind) {
+  SLIPWAY_CHECK(
+      refuse_typos(node, {"renameByDefault", "failRequestsGreaterThanOne", "strictSpread", "resources", "replicas"}));
   Sharing sharing;
   sharing.kind = kind;
   sharing.fail_requests_greater_than_one = kind == SharingKind::mps;
@@ -104,6 +119,7 @@ bool is_empty(const Node& node) { return node.is_null() || (node.is_map() && nod
 }  // namespace
 
 Status take_sharing(const Node& node, Settings& settings) {
+  SLIPWAY_CHECK(refuse_typos(node, {"timeSlicing", "mps"}));
   const Node& slicing = node.at("timeSlicing");
   const Node& mps = node.at("mps");
   if (!is_empty(slicing) && !is_empty(mps))
@@ -119,4 +135,4 @@ Status take_sharing(const Node& node, Settings& settings) {
   return {};
 }
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

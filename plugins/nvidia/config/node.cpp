@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/config/node.hpp"
+#include "nvidia/config/node.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 
 #include <slipway/yaml/load.hpp>
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 namespace {
 
 struct Source {
@@ -53,10 +53,14 @@ std::optional<bool> parse_bool(std::string_view text) {
 
 }  // namespace
 
+bool same_key(std::string_view one, std::string_view other) {
+  return one.size() == other.size() && ::strncasecmp(one.data(), other.data(), one.size()) == 0;
+}
+
 const Node& Node::at(std::string_view key) const {
   static const Node none;
   for (std::size_t i = 0; i < keys.size(); ++i)
-    if (keys[i].size() == key.size() && ::strncasecmp(keys[i].data(), key.data(), key.size()) == 0) return items[i];
+    if (same_key(keys[i], key)) return items[i];
   return none;
 }
 
@@ -94,6 +98,14 @@ Result<std::vector<std::string>> Node::strings() const {
   return all;
 }
 
+Node scalar(const std::string& text, const std::string& where) {
+  Node node;
+  node.kind = Node::Kind::scalar;
+  node.where = where;
+  node.text = text;
+  return node;
+}
+
 Result<Node> node_from_yaml(const std::string& text, const std::string& file, Position at) {
   const Source source{file, at};
   try {
@@ -127,4 +139,4 @@ Node node_from_json(const Json& value, const std::string& where) {
   return node;
 }
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

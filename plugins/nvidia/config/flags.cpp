@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/config/flags.hpp"
+#include "nvidia/config/flags.hpp"
 
 #include <initializer_list>
 
 #include <slipway/text.hpp>
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 namespace {
 
 /// The value whose word it is.
@@ -14,8 +14,9 @@ Result<Value> choose(const Node& node, const std::string& text,
                      std::initializer_list<std::pair<const char*, Value>> all) {
   for (const auto& [word, value] : all)
     if (text == word) return value;
-  const std::string words = joined(all, ", ", [](const auto& each) { return each.first; });
-  return node.wrong("'" + text + "' is not known here", "use one of " + words);
+  std::vector<std::string> words;
+  for (const auto& [word, value] : all) words.emplace_back(word);
+  return node.wrong("'" + text + "' is not known here" + did_you_mean(text, words), "use one of " + joined(words));
 }
 
 /// Lists in the environment are separated by commas; in a file a text may be as well.
@@ -53,11 +54,14 @@ constexpr Variable kVariables[] = {
 
 }  // namespace
 
+Result<MigStrategy> parse_mig_strategy(const std::string& text, const std::string& where) {
+  return choose<MigStrategy>(
+      scalar(text, where), text,
+      {{"none", MigStrategy::none}, {"single", MigStrategy::single}, {"mixed", MigStrategy::mixed}});
+}
+
 Status set_mig_strategy(const Node& node, Settings& settings) {
-  SLIPWAY_TRY(value,
-              choose<MigStrategy>(
-                  node, node.text,
-                  {{"none", MigStrategy::none}, {"single", MigStrategy::single}, {"mixed", MigStrategy::mixed}}));
+  SLIPWAY_TRY(value, parse_mig_strategy(node.text, node.where));
   settings.mig_strategy = value;
   return {};
 }
@@ -95,10 +99,7 @@ Status set_imex_channels(const Node& node, Settings& settings) {
   SLIPWAY_TRY(texts, node.strings());
   std::vector<unsigned> channels;
   for (const std::string& word : words_in(texts)) {
-    Node item = node;
-    item.kind = Node::Kind::scalar;
-    item.text = word;
-    SLIPWAY_TRY(number, item.number());
+    SLIPWAY_TRY(number, scalar(word, node.where).number());
     if (number < 0) return node.wrong("a channel has no negative number", "use [] or [0]");
     channels.push_back(static_cast<unsigned>(number));
   }
@@ -139,15 +140,10 @@ Status set_mps_root(const Node& node, Settings& settings) {
 
 Status take_environment(const char* (*get)(const char* name), Settings& settings) {
   for (const auto& [name, set] : kVariables) {
-    const char* const value = get(name);
-    if (value == nullptr) continue;
-    Node node;
-    node.kind = Node::Kind::scalar;
-    node.where = std::string("environment variable ") + name;
-    node.text = value;
-    SLIPWAY_CHECK(set(node, settings));
+    if (const char* const value = get(name))
+      SLIPWAY_CHECK(set(scalar(value, std::string("environment variable ") + name), settings));
   }
   return {};
 }
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

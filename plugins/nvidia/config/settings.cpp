@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/config/settings.hpp"
+#include "nvidia/config/settings.hpp"
 
 #include <algorithm>
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 namespace {
 
 bool is_cdi(ListStrategy strategy) {
@@ -88,6 +88,15 @@ bool Settings::only_cdi() const { return std::ranges::all_of(list_strategies, is
 
 bool Settings::operator==(const Settings& other) const { return to_json(*this) == to_json(other); }
 
+std::set<std::string> given_names(const Settings& settings) {
+  std::set<std::string> names;
+  for (const auto* patterns : {&settings.gpu_names, &settings.mig_names})
+    for (const NamePattern& each : *patterns) names.insert({each.name, each.name + ".shared"});
+  for (const SharedResource& each : settings.sharing.resources)
+    if (!each.rename.empty()) names.insert(each.rename);
+  return names;
+}
+
 Json to_json(const Settings& settings) {
   return {{"version", "v1"},
           {"flags", flags_json(settings)},
@@ -124,4 +133,4 @@ bool fits(std::string_view pattern, std::string_view text) {
   return text.ends_with(pattern);
 }
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdk/slipway/metrics.hpp - metrics in Prometheus' text format (version 0.0.4), for a scrape or a textfile collector.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace slipway {
+
+/// Metrics one after the other, each with the samples that follow its `begin`.
+class MetricsText {
+ public:
+  using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
+
+  /// @param name  letters, digits, `_` and `:`; each metric once
+  /// @param help  one sentence; its line breaks and backslashes are escaped, as those of labels are
+  /// @param type  "gauge", "counter", …
+  void begin(std::string_view name, std::string_view help, std::string_view type = "gauge");
+
+  template <class Number>
+  void sample(const Labels& labels, Number value) {
+    if constexpr (std::is_floating_point_v<Number>)
+      put(labels, real(value));
+    else
+      put(labels, std::to_string(value));  // a bool is 1 or 0
+  }
+
+  std::string take() && { return std::move(text_); }
+
+ private:
+  void put(const Labels& labels, const std::string& value);
+  static std::string real(double value);
+
+  std::string text_;
+  std::string name_;
+};
+
+}  // namespace slipway

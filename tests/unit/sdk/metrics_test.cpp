@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <slipway/metrics.hpp>
+
+namespace slipway {
+namespace {
+
+TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
+  MetricsText metrics;
+  metrics.begin("gpu_healthy", "1 when it may be handed out");
+  metrics.sample({{"uuid", "GPU-1"}, {"reason", ""}}, true);
+  metrics.sample({{"uuid", "GPU-2"}, {"reason", "xid-79"}}, false);
+  metrics.begin("errors_total", "Errors since the start", "counter");
+  metrics.sample({}, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(std::move(metrics).take(),
+            "# HELP gpu_healthy 1 when it may be handed out\n# TYPE gpu_healthy gauge\n"
+            "gpu_healthy{uuid=\"GPU-1\",reason=\"\"} 1\ngpu_healthy{uuid=\"GPU-2\",reason=\"xid-79\"} 0\n"
+            "# HELP errors_total Errors since the start\n# TYPE errors_total counter\n"
+            "errors_total 18446744073709551615\n");
+}
+
+TEST(Metrics, EscapeWhatWouldEndALabelOrALine) {
+  MetricsText metrics;
+  metrics.begin("m", "a \"b\"\\\nc");
+  metrics.sample({{"container", "a\"b\\c\nd"}}, 0);
+  EXPECT_EQ(std::move(metrics).take(),
+            "# HELP m a \"b\"\\\\\\nc\n# TYPE m gauge\nm{container=\"a\\\"b\\\\c\\nd\"} 0\n");
+}
+
+TEST(Metrics, WriteRealNumbersInFull) {
+  MetricsText metrics;
+  metrics.begin("m", "");
+  for (const double each : {0.1, 1e300, -2.0, std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    metrics.sample({}, each);
+  EXPECT_EQ(std::move(metrics).take(), "# HELP m \n# TYPE m gauge\nm 0.1\nm 1e+300\nm -2\nm +Inf\nm -Inf\nm NaN\n");
+}
+
+}  // namespace
+}  // namespace slipway
