@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker/client/cgroup_start.hpp"
-
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -11,6 +9,8 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "core/worker/client/spawn.hpp"
 
 namespace slipway::core {
 namespace {

@@ -8,8 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/worker/client/cgroup_start.hpp"
-
 namespace slipway::core {
 namespace {
 
