@@ -90,7 +90,8 @@ class Hearer {
         handle_(handle_of(child.pid)),
         output_(std::move(child.output), how.most_bytes, how.on_output),
         errors_(std::move(child.errors), how.most_bytes, how.on_errors),
-        end_(Clock::now() + std::min<milliseconds>(how.limit, kForever)) {}
+        limit_(std::min<milliseconds>(how.limit, kForever)),
+        end_(Clock::now() + limit_) {}
 
   Heard hear() {
     while (!over() && keep_limits()) look();
@@ -125,7 +126,7 @@ class Hearer {
     }
     signal(SIGKILL);
     killed_ = true;
-    end_ = Clock::now() + (how_.to_last_writer ? milliseconds(kForever) : kKilledLimit);
+    end_ = Clock::now() + (how_.to_last_writer ? std::max(limit_, kKilledLimit) : kKilledLimit);
     return true;
   }
 
@@ -154,6 +155,7 @@ class Hearer {
   Fd handle_;  ///< becomes readable when it ended (pidfd)
   HeardStream output_;
   HeardStream errors_;
+  milliseconds limit_;
   Clock::time_point end_;
   Heard heard_;
   bool reaped_ = false;

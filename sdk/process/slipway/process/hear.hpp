@@ -44,8 +44,9 @@ struct Hearing {
   std::chrono::milliseconds grace{0};  ///< from SIGTERM at the limit to SIGKILL; zero: SIGKILL at once
   std::size_t most_bytes = 1 << 20;    ///< of each stream the newest are kept
   bool ends_flood = false;             ///< more bytes than these end the child
-  bool to_last_writer = false;         ///< goes on until nobody can write to the streams, however long that takes
-  std::function<bool()> stop{};        ///< whether to kill it: asked many times a second
+  /// Goes on until nobody can write to the streams any more; when the child was killed, as long as the limit once more.
+  bool to_last_writer = false;
+  std::function<bool()> stop{};                            ///< whether to kill it: asked many times a second
   std::function<void(std::string_view part)> on_output{};  ///< takes what comes, which is not kept then
   std::function<void(std::string_view part)> on_errors{};
 };
