@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,17 @@ struct Graph {
 /// exclude each other, or one component that is there twice.
 Result<Graph> make_graph(const std::vector<const Manifest*>& components,
                          const std::vector<const Manifest*>& known = {});
+
+// What `after`, `requires` and `conflicts` mean by a name: the component of that name and all that provide it.
+
+/// The name means this component.
+bool is_meant(const Manifest& component, const std::string& name);
+
+/// The components that `name` means to `asker`: never itself.
+std::set<std::string> meant_by(const std::string& name, const std::string& asker,
+                               const std::vector<const Manifest*>& components);
+
+/// One of the names means this component.
+bool is_among(const Manifest& component, const std::vector<std::string>& names);
 
 }  // namespace slipway::core

@@ -8,7 +8,7 @@
 #include "core/engine/plan/relations.hpp"
 #include "core/engine/plan/sources.hpp"
 #include "core/engine/unit/units.hpp"
-#include "core/graph/names.hpp"
+#include "core/graph/graph.hpp"
 
 namespace slipway::core {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/engine/plan/sources.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
-#include "core/graph/names.hpp"
+#include "core/graph/graph.hpp"
 
 namespace slipway::core {
 namespace {

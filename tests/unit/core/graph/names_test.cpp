@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/graph/names.hpp"
+#include "core/graph/graph.hpp"
 
 #include <gmock/gmock.h>
 
