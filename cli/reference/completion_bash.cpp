@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
-#include <slipway/text.hpp>
-
 #include "cli/reference/reference.hpp"
 
 namespace slipway::core {
@@ -86,7 +84,7 @@ _slipway() {
   text << "  if ((COMP_CWORD == 2)); then\n    case \"${COMP_WORDS[1]}\" in\n";
   for (const Command& command : commands())
     if (!command.words.empty())
-      text << "      " << command.name << ")\n        _slipway_words '" << spaced(command.words)
+      text << "      " << command.name << ")\n        _slipway_words '" << joined(command.words, " ")
            << "'\n        return\n        ;;\n";
   text << "    esac\n  fi\n  case \"${COMP_WORDS[1]}\" in\n";
   for (const Command& command : commands())

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
-#include <slipway/text.hpp>
-
 #include "cli/reference/reference.hpp"
 
 namespace slipway::core {
@@ -50,7 +48,7 @@ std::string fish_completion() {
   for (const Command& command : commands())
     if (!command.words.empty())
       text << "complete -c slipway -n '__fish_seen_subcommand_from " << command.name << "' -a "
-           << fish_quoted(spaced(command.words)) << '\n';
+           << fish_quoted(joined(command.words, " ")) << '\n';
   for (const Command& command : commands())
     if (const std::string kind = names_behind(command); !kind.empty())
       text << "complete -c slipway -n '__fish_seen_subcommand_from " << command.name << "' -f -a '(__slipway_names "

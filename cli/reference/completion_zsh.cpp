@@ -57,7 +57,7 @@ std::string zsh_completion() {
           "  if (( CURRENT == 3 )); then\n    case $words[2] in\n";
   for (const Command& command : commands())
     if (!command.words.empty())
-      text << "      " << command.name << ") compadd -- " << spaced(command.words) << "; return ;;\n";
+      text << "      " << command.name << ") compadd -- " << joined(command.words, " ") << "; return ;;\n";
   text << "    esac\n  fi\n  local names=_files\n  case $words[2] in\n";
   for (const Command& command : commands())
     if (const std::string kind = names_behind(command); !kind.empty())

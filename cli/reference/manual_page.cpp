@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
-#include <slipway/text.hpp>
-
 #include "cli/reference/component_tools.hpp"
 
 namespace slipway::core {

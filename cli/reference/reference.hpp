@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
 #include "cli/front/option_table.hpp"
 
@@ -64,13 +66,6 @@ inline std::vector<std::pair<std::string, std::string>> command_names() {
 inline std::string names_behind(const Command& command) {
   if (command.usage.find("COMPONENT") != std::string::npos) return "components";
   return command.usage.starts_with("service NAME") ? "services" : "";
-}
-
-/// The words joined by blanks.
-inline std::string spaced(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 }  // namespace slipway::core
