@@ -6,11 +6,9 @@
 
 namespace slipway::driver {
 
-class DriverTools final : public Commands {
+class DriverTools final : public ToolTable {
  public:
-  std::vector<ToolInfo> list() const override;
-  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                  ToolIo& io) const override;
+  DriverTools();
 };
 
 }  // namespace slipway::driver

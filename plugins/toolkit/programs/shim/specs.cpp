@@ -40,11 +40,11 @@ constexpr const char* kClasses[] = {"gpu", "gds", "mofed", "gdrcopy", "nvswitch"
 std::string how_to_make(const std::string& kind) {
   const std::string name = kind.substr(kind.find('/') + 1);
   if (kind == "management.nvidia.com/gpu")
-    return "`slipway toolkit cdi generate --mode management --output /var/run/cdi/management.nvidia.com-gpu.yaml`";
+    return "`slipway cdi generate --mode management --output /var/run/cdi/management.nvidia.com-gpu.yaml`";
   if (!kind.starts_with("nvidia.com/") || std::ranges::count(kClasses, name) == 0)
     return "install the CDI spec of that vendor";
   const std::string mode = name == "gpu" ? "" : " --mode " + (name == "imex-channel" ? "imex" : name);
-  return "make one: `slipway apply` with the component cdi, or `slipway toolkit cdi generate" + mode +
+  return "make one: `slipway apply` with the component cdi, or `slipway cdi generate" + mode +
          " --output /var/run/cdi/nvidia.com-" + name + ".yaml`";
 }
 

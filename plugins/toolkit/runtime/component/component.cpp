@@ -5,6 +5,7 @@
 
 #include "nvidia/gpu.hpp"
 #include "toolkit/environment.hpp"
+#include "toolkit/programs/configure/arguments.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -131,5 +132,12 @@ Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
 Result<bool> Runtime::check(const Action& action, const Host& host) const { return check_engine(action, host); }
 
 Result<Outcome> Runtime::apply(const Action& action, const Host& host) const { return expect_engine(action, host); }
+
+const Commands* Runtime::commands() const {
+  static const ToolTable tools(
+      "runtime",
+      {{"configure", "adds a runtime for GPU containers to an engine's configuration", configure_line(), {}}});
+  return &tools;
+}
 
 }  // namespace slipway::toolkit
