@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/graph/graph.hpp"
-
 #include <gmock/gmock.h>
+
+#include "core/graph/graph.hpp"
 
 namespace slipway::core {
 namespace {
