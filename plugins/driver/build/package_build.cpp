@@ -312,4 +312,10 @@ Status PackageBuild::run() {
   return {};
 }
 
+Result<int> run_build(const CommandWords& words, const Host&, ToolIo& io) {
+  SLIPWAY_TRY(options, build_options(words));
+  SLIPWAY_CHECK(PackageBuild(options, io).run());
+  return 0;
+}
+
 }  // namespace slipway::driver

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver/build/tools.hpp"
+#include "driver/driver.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/package.hpp"
 #include "tests/unit/plugins/driver/compressed.hpp"
