@@ -27,6 +27,7 @@ Status deliver(const std::string& text, const std::string& file, ToolIo& io) {
 }
 
 Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
+  for (const std::string& warning : options.config.warnings) io.log(warning);
   SLIPWAY_TRY(seen, Probe(host, options.config).look());
   if (seen.no_driver && options.fail_without_driver) return *seen.no_driver;
   if (seen.no_driver) io.log("there are labels of no GPU: " + seen.no_driver->what);
@@ -72,7 +73,6 @@ Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& ar
     return 0;
   }
   SLIPWAY_TRY(options, read_tool_options(tool, arguments));
-  for (const std::string& warning : options.config.warnings) io.log(warning);
   return tool == "labels" ? labels(options, host, io) : devices(options, host, io);
 }
 
