@@ -39,7 +39,6 @@ struct Source {
   bool is_registry() const { return repository.starts_with("oci://"); }
 };
 
-Json to_json(const Source& source);
 /// Accepts the short form (a string) as well. Errors: `invalid`, naming the key.
 Result<Source> source_from_json(const Json& value);
 
@@ -61,6 +60,5 @@ struct Catalogue {
 };
 
 Json to_json(const Catalogue& catalogue);
-Result<Catalogue> catalogue_from_json(const Json& value);
 
 }  // namespace slipway::artifact

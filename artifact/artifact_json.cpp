@@ -40,17 +40,6 @@ Status check_repository(const std::string& repository) {
 
 }  // namespace
 
-Json to_json(const Source& source) {
-  Json value{{"repository", source.repository}};
-  if (!source.tag.empty()) value["tag"] = source.tag;
-  if (!source.digest.empty()) value["digest"] = source.digest;
-  if (source.insecure) value["insecure"] = true;
-  if (source.trust_unsigned) value["trust"] = "unsigned";
-  if (!source.ca_file.empty()) value["ca"] = source.ca_file;
-  if (!source.auth_file.empty()) value["auth"] = source.auth_file;
-  return value;
-}
-
 Result<Source> source_from_json(const Json& value) {
   if (value.is_string()) return source_from_json(Json{{"repository", value}});
   if (!value.is_object())
@@ -84,24 +73,6 @@ Json to_json(const Catalogue& catalogue) {
               {"complete", catalogue.complete},
               {"entries", entries},
               {"unread", catalogue.unread}};
-}
-
-Result<Catalogue> catalogue_from_json(const Json& value) {
-  if (!value.is_object() || !value.contains("entries") || !value["entries"].is_array())
-    return Error{.code = ErrorCode::invalid, .what = "a catalogue needs a list of entries"};
-  Catalogue catalogue{.source = text_at(value, "source"), .complete = flag_at(value, "complete")};
-  for (const Json& tag : array_at(value, "unread"))
-    if (tag.is_string()) catalogue.unread.push_back(tag);
-  for (const Json& item : value["entries"]) {
-    if (!is_digest(text_at(item, "digest")))
-      return Error{.code = ErrorCode::invalid, .what = "an entry of the catalogue has no digest: " + canonical(item)};
-    catalogue.entries.push_back({.digest = text_at(item, "digest"),
-                                 .tag = text_at(item, "tag"),
-                                 .artifact_type = text_at(item, "artifactType"),
-                                 .annotations = object_at(item, "annotations"),
-                                 .layers = array_at(item, "layers")});
-  }
-  return catalogue;
 }
 
 }  // namespace slipway::artifact

@@ -32,7 +32,7 @@ std::optional<Source> registry_of(const std::string& op, const Json& request) {
 bool is_others(const std::string& path) {
   if (path.empty()) return false;
   bool itself = true;
-  for (std::string part = path; part != "/"; part = parent_of(part)) {
+  for (std::string part = path; part != "/"; part = folder_of(part)) {
     struct stat info {};
     if (::stat(part.c_str(), &info) != 0) continue;
     const bool own = info.st_uid == ::geteuid();
@@ -51,7 +51,7 @@ std::vector<int> capabilities_for(const std::string& op, const Json& request, co
   const std::string cache = text_at(request, "cache");
   const std::string output = text_at(request, "output");
   const bool others = is_others(cache) || is_others(cache.empty() ? "" : cache + "/blobs/sha256") ||
-                      is_others(output.empty() ? "" : parent_of(output)) || is_others(text_at(request, "layout")) ||
+                      is_others(output.empty() ? "" : folder_of(output)) || is_others(text_at(request, "layout")) ||
                       is_others(registry->ca_file);
   return others ? std::vector<int>{CAP_DAC_OVERRIDE} : std::vector<int>{};
 }
@@ -90,7 +90,7 @@ std::vector<std::string> writable_places(const Json& request) {
   };
   add(text_at(request, "cache"));
   for (const char* made : {"into", "output"})
-    if (const std::string path = text_at(request, made); !path.empty()) add(parent_of(path));
+    if (const std::string path = text_at(request, made); !path.empty()) add(folder_of(path));
   return places;
 }
 

@@ -7,7 +7,6 @@
 
 #include "artifact/artifact.hpp"
 #include "artifact/oci/catalogue.hpp"
-#include "artifact/oci/digest.hpp"
 #include "artifact/oci/json_field.hpp"
 #include "artifact/oci/trust.hpp"
 #include "artifact/pack/build.hpp"

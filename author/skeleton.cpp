@@ -71,10 +71,7 @@ Status write_file(const std::string& path, const std::string& text) {
 }
 
 Status write_all(const std::string& folder, const std::string& name) {
-  std::string space = name;
-  std::replace(space.begin(), space.end(), '-', '_');
-  const std::map<std::string_view, std::string> words{
-      {"name", name}, {"namespace", space}, {"Class", class_name(name)}};
+  const std::map<std::string_view, std::string> words{{"name", name}, {"Class", class_name(name)}};
   for (const SkeletonFile& file : skeleton_files())
     SLIPWAY_CHECK(write_file(folder + "/" + std::string(file.name), filled_in(file.text, words)));
   return {};

@@ -10,7 +10,7 @@
 
 namespace slipway::core {
 
-/// A file of sdk/skeleton. "@name@", "@namespace@" and "@Class@" in its text stand for the plugin's.
+/// A file of sdk/skeleton. "@name@" and "@Class@" in its text stand for the plugin's.
 struct SkeletonFile {
   std::string_view name;
   std::string_view text;

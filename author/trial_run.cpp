@@ -1,57 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "author/trial_run.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
 #include <functional>
 #include <utility>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <slipway/root_dir.hpp>
+#include <slipway/process/hear.hpp>
 
 namespace slipway::core {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
-
-Result<pid_t> start(const TrialCommand& command, int output, int errors) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-  pid_t pid = -1;
-  const int problem = posix_spawn(&pid, command.argv.front().c_str(), &actions, nullptr, pointers(command.argv).data(),
-                                  pointers(command.environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0) return system_error("start", command.argv.front(), problem);
-  return pid;
-}
 
 /// Hands on the whole lines of a stream, and at its end what is left.
 class Lines {
@@ -86,56 +42,25 @@ void take_output(const std::string& line, TrialRun& run) {
   if (type == "warning") run.messages += "warning: " + value.value("text", "") + "\n";
 }
 
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 }  // namespace
 
 Result<TrialRun> run_trial(const TrialCommand& command) {
-  SLIPWAY_TRY(output, make_pipe());
-  SLIPWAY_TRY(errors, make_pipe());
-  SLIPWAY_TRY(pid, start(command, output.write.get(), errors.write.get()));
-  output.write = Fd();
-  errors.write = Fd();
-
   TrialRun run;
   run.result = Json::object();
   Lines printed([&](const std::string& line) { take_output(line, run); });
   Lines messages([&](const std::string& line) { run.messages += line; });
-  bool late = false;
-  const auto end = Clock::now() + command.limit;
-  std::array<pollfd, 2> open{pollfd{output.read.get(), POLLIN, 0}, pollfd{errors.read.get(), POLLIN, 0}};
-  while (open[0].fd >= 0 || open[1].fd >= 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-    const int ready = ::poll(open.data(), open.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) {
-      late = true;
-      ::kill(pid, SIGKILL);
-      break;
-    }
-    for (pollfd& source : open) {
-      if (source.fd < 0 || source.revents == 0) continue;
-      std::array<char, 16384> buffer{};
-      const ssize_t count = ::read(source.fd, buffer.data(), buffer.size());
-      if (count < 0 && errno == EINTR) continue;
-      const std::string_view bytes(buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
-      (&source == open.data() ? printed : messages).add(bytes);
-      if (count <= 0) source.fd = -1;
-    }
-    if (command.kill_at_step != 0 && !run.killed && run.steps >= command.kill_at_step) {
-      run.killed = true;
-      ::kill(pid, SIGKILL);
-    }
-  }
+  const auto stop = [&] { return command.kill_at_step != 0 && run.steps >= command.kill_at_step; };
+  SLIPWAY_TRY(heard, hear_program({.argv = command.argv, .environment = command.environment},
+                                  {.limit = command.limit,
+                                   .to_last_writer = true,  // who is killed leaves nobody to the next command
+                                   .stop = stop,
+                                   .on_output = [&](std::string_view part) { printed.add(part); },
+                                   .on_errors = [&](std::string_view part) { messages.add(part); }}));
   printed.end();
   messages.end();
-  run.exit_code = wait_for(pid);
-  if (late)
+  run.killed = stop();
+  run.exit_code = exit_status_of(heard.status);
+  if (heard.end == Heard::End::timed_out)
     return Error{
         ErrorCode::timed_out,
         "slipway " + command.argv.at(1) + " had not ended after " + std::to_string(command.limit.count()) + " s",

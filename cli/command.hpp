@@ -2,7 +2,6 @@
 // cli/command.hpp - the commands of slipway, one file each below commands/.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 

@@ -5,8 +5,6 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
-
 /// These, and those that say which host it is about, where downloads are, and how it is logged.
 std::vector<std::string> on_host(std::vector<std::string> options) {
   options.insert(options.end(), {"root", "live", "image", "kernel", "sim", "cache", "log-format"});
@@ -145,7 +143,7 @@ const std::vector<Command>& commands() {
        .run = run_completion,
        .examples = {"slipway completion bash > /etc/bash_completion.d/slipway", "slipway completion man | man -l -"},
        .options = {},
-       .most_arguments = 1,
+       .most_arguments = 3,
        .words = {"bash", "zsh", "fish", "man"}},
   };
   return table;

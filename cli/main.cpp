@@ -9,6 +9,7 @@
 #include <slipway/write/standard_output.hpp>
 
 #include "cli/command.hpp"
+#include "cli/front/option_table.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/worker/serve/serve.hpp"
@@ -31,8 +32,8 @@ std::string help() {
     text += line + command.purpose + "\n";
   }
   return text + "  NAME TOOL …                               a component's own tool, for example `driver build`\n" +
-         "  PLUGIN NAME TOOL …                        the same, for example `toolkit cdi generate`\n" +
-         "  version                                   prints the version\n\n" + options_help();
+         "  PLUGIN NAME TOOL …                        the same: `toolkit cdi generate` is `cdi generate`\n" +
+         "  version                                   prints the version\n\nOptions:\n" + options_text(all_options());
 }
 
 const Command* find_command(const std::string& name) {
@@ -72,56 +73,28 @@ Result<int> run_tool_for_programs(const Manifest& manifest, const std::vector<st
   return told_to_programs(std::move(result).error(), {"-o", "json"});
 }
 
-/// `slipway PLUGIN COMPONENT TOOL …`
+/// `slipway PLUGIN COMPONENT …`, which is `slipway COMPONENT …`.
 Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, const std::vector<std::string>& words) {
   std::vector<std::string> known;
-  for (const Manifest& manifest : plugin.components)
-    if (manifest.has_tools || !manifest.tool_programs.empty()) {
-      known.push_back(manifest.component);
-      if (!words.empty() && words.front() == manifest.component)
-        return run_tool_for_programs(manifest, {words.begin() + 1, words.end()});
-    }
+  for (const Manifest& manifest : plugin.components) {
+    if (!words.empty() && words.front() == manifest.component)
+      return run_tool_for_programs(manifest, {words.begin() + 1, words.end()});
+    if (manifest.has_tools) known.push_back(manifest.component);
+  }
   return Error{ErrorCode::usage,
                words.empty() ? "which component of " + name + "?"
-                             : "the plugin " + name + " has no component '" + words.front() + "' with tools",
+                             : "the plugin " + name + " has no component '" + words.front() + "'",
                "command line",
                known.empty() ? name + " has no tools" : "its components with tools are " + listed(known, "and"),
                {}};
 }
 
-/// An option or a word that has no effect is a mistake: who wrote it meant something by it.
-Status check_words(const Command& command, const Options& options) {
-  const auto refuse = [&](const std::string& what, const std::string& next) {
-    return Error{ErrorCode::usage, "`slipway " + command.name + "` takes no " + what, "command line", next, {}};
-  };
-  const std::string help = "`slipway " + command.name + " --help` lists what it takes";
-  for (const std::string& name : options.given) {
-    if (name == "help" || name == "verbose" || std::ranges::count(command.options, name) != 0) continue;
-    return refuse("--" + name, help);
-  }
-  if (options.arguments.size() > command.most_arguments)
-    return refuse((command.most_arguments == 0 ? "word '" : "further word '") +
-                      options.arguments.at(command.most_arguments) + "'",
-                  help);
-  return {};
-}
-
-std::string help_of(const Command& command) {
-  std::string text = "Usage: slipway " + command.usage + "\n  " + command.purpose + "\n\nExamples:\n";
-  for (const std::string& example : command.examples) text += "  " + example + "\n";
-  return text + "\n";
-}
-
 Result<int> run_command(const Command& command, const std::vector<std::string>& words) {
-  SLIPWAY_TRY(options, read_options(words, false));
-  options.command = command.name;
+  SLIPWAY_TRY(options, read_options(command, words));
   if (options.help) {
-    std::vector<std::string> taken = command.options;
-    taken.insert(taken.end(), {"verbose", "help"});
-    print(help_of(command) + options_help(taken));
+    print(help_text(line_of(command)));
     return kExitDone;
   }
-  SLIPWAY_CHECK(check_words(command, options));
   if (std::ranges::count(command.options, kLogFormat) != 0) {
     SLIPWAY_TRY(log, read_log_settings(options.log_format, options.verbose, std::getenv("SLIPWAY_LOG")));
     options.log = log;

@@ -3,55 +3,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
-
-#include <boost/program_options.hpp>
 
 #include <slipway/text.hpp>
 
+#include "cli/command.hpp"
+#include "cli/front/option_table.hpp"
+
 namespace slipway::core {
 namespace {
-
-namespace po = boost::program_options;
-
-po::options_description visible_options(Options& options) {
-  po::options_description table("Options", 110);
-  auto add = table.add_options();
-  add("file,f", po::value(&options.spec)->value_name("SPEC"), "host spec (default /etc/slipway/host.yaml)");
-  add("root", po::value(&options.session.root)->value_name("DIR"), "root filesystem to act on (default /)");
-  add("kernel", po::value(&options.session.kernels)->value_name("RELEASE"),
-      "kernel to provision for; may be repeated, for several at once");
-  add("only", po::value<std::string>()->value_name("A,B"), "only these components");
-  add("output,o", po::value(&options.output)->value_name("text|json|jsonl"), "form of the result (default text)");
-  add("sim", po::value(&options.session.sim)->value_name("PROFILE"), "a simulated GPU host, for example h100x8");
-  add("live", "act on the running kernel and init system although --root is not /, or / looks like an image's");
-  add("image", "/ is an image that is being built, as by RUN in a Dockerfile: no part of a running machine");
-  add("lock", po::value(&options.lock)->value_name("FILE"),
-      "pin artifacts by this file; it is made or brought up to date");
-  add("locked", "fail rather than take anything that the lock does not pin");
-  add("update", "choose anew what the lock pins: the newest that the spec allows; with --lock the file follows");
-  add("without-slipway", "units may be planned for an image in which slipway is not installed (yet)");
-  add("cache", po::value(&options.session.cache)->value_name("DIR"), "where downloads and builds are kept");
-  add("boot", "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it");
-  add("condition",
-      "service, with --boot: only says whether its device is there, by 0 or 1 (ExecCondition= of its unit)");
-  add("deep", "verify: hash every file");
-  add("all", "remove: everything that slipway owns");
-  add("dry-run", "only says what would be done; apply, remove and rollback then exit as `slipway plan` does");
-  add("schema", "explain: the JSON Schema of host.yaml; `explain --schema output`: of what -o json and jsonl print");
-  add("yes,y", "do not ask");
-  add("to", po::value(&options.destination)->value_name("TARGET"),
-      "pkg: layout folder or oci:// repository to write; plugin new: folder; bugreport: file");
-  add("tag", po::value(&options.tags)->value_name("TAG"), "pkg: tag to read or write, may be repeated");
-  add("insecure", "pkg: plain HTTP to a host that is not loopback");
-  add("trust", po::value(&options.trust)->value_name("unsigned"), "pkg: take an unsigned source");
-  add("ca", po::value(&options.ca)->value_name("PEM"), "pkg: a private CA");
-  add("log-format", po::value(&options.log_format)->value_name("text|json"),
-      "form of the log on standard error (default text; under systemd, entries of its journal)");
-  add("verbose,v", "say more, and log down to debug");
-  add("help,h", "this text");
-  return table;
-}
 
 bool is_release(const std::string& text) {
   return !text.empty() && text.front() != '.' && text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
@@ -60,14 +19,6 @@ bool is_release(const std::string& text) {
 }
 
 Status check(const Options& options) {
-  if (options.output != "text" && options.output != "json" && options.output != "jsonl")
-    return Error{ErrorCode::usage,
-                 "-o " + options.output + " is no form of output",
-                 "command line",
-                 "use text, json or jsonl",
-                 {}};
-  if (!options.trust.empty() && options.trust != "unsigned")
-    return Error{ErrorCode::usage, "--trust takes only the word 'unsigned'", "command line", "", {}};
   if (options.condition && !options.boot)
     return Error{ErrorCode::usage, "--condition is about a service with --boot", "command line", "add --boot", {}};
   if (options.dry_run && options.yes)
@@ -100,44 +51,53 @@ Status check(const Options& options) {
 
 }  // namespace
 
-Result<Options> read_options(const std::vector<std::string>& words, bool is_tool) {
+CommandTable line_of(const Command& command) {
+  std::vector<std::string> names = command.options;
+  names.insert(names.end(), {"verbose", "help"});
+  return {.call = "slipway " + command.name,
+          .usage = command.usage.substr(std::min(command.usage.size(), command.name.size() + 1)),
+          .about = command.purpose,
+          .options = options_named(names),
+          .most_arguments = command.most_arguments,
+          .examples = command.examples};
+}
+
+Result<Options> read_options(const Command& command, const std::vector<std::string>& words) {
+  SLIPWAY_TRY(read, read_words(line_of(command), words));
   Options options;
-  if (is_tool) {
-    options.arguments = words;
-    return options;
-  }
-  po::options_description all = visible_options(options);
-  all.add_options()("arguments", po::value(&options.arguments));
-  po::positional_options_description positions;
-  positions.add("arguments", -1);
-  try {
-    po::variables_map values;
-    const auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(words).options(all).positional(positions).style(style).run(), values);
-    po::notify(values);
-    std::erase(options.session.kernels, "");
-    if (values.count("only") != 0) options.only = split_list(values["only"].as<std::string>());
-    options.locked = values.count("locked") != 0;
-    options.update = values.count("update") != 0;
-    options.without_slipway = values.count("without-slipway") != 0;
-    options.yes = values.count("yes") != 0;
-    options.boot = values.count("boot") != 0;
-    options.condition = values.count("condition") != 0;
-    options.deep = values.count("deep") != 0;
-    options.all = values.count("all") != 0;
-    options.dry_run = values.count("dry-run") != 0;
-    options.schema = values.count("schema") != 0;
-    options.verbose = values.count("verbose") != 0;
-    options.help = values.count("help") != 0;
-    options.insecure = values.count("insecure") != 0;
-    options.image = values.count("image") != 0;
-    if (values.count("live") != 0) options.session.live = true;
-    if (options.image && !options.session.live) options.session.live = false;
-    for (const auto& [name, value] : values)
-      if (name != "arguments") options.given.push_back(name);
-  } catch (const po::error& problem) {
-    return Error{ErrorCode::usage, problem.what(), "command line", "`slipway --help` shows commands and options", {}};
-  }
+  options.command = command.name;
+  options.help = read.help;
+  options.arguments = read.arguments;
+  for (const auto& [name, values] : read.values) options.given.push_back(name);
+  options.spec = read.text("file");
+  options.session.root = read.text("root", "/");
+  options.session.kernels = read.texts("kernel");
+  std::erase(options.session.kernels, "");
+  options.session.sim = read.text("sim");
+  options.session.cache = read.text("cache");
+  options.only = split_list(read.text("only"));
+  options.output = read.text("output", "text");
+  options.lock = read.text("lock");
+  options.locked = read.flag("locked");
+  options.update = read.flag("update");
+  options.without_slipway = read.flag("without-slipway");
+  options.yes = read.flag("yes");
+  options.boot = read.flag("boot");
+  options.condition = read.flag("condition");
+  options.deep = read.flag("deep");
+  options.all = read.flag("all");
+  options.dry_run = read.flag("dry-run");
+  options.schema = read.flag("schema");
+  options.verbose = read.flag("verbose");
+  options.log_format = read.text("log-format");
+  options.destination = read.text("to");
+  options.tags = read.texts("tag");
+  options.insecure = read.flag("insecure");
+  options.trust = read.text("trust");
+  options.ca = read.text("ca");
+  options.image = read.flag("image");
+  if (options.image) options.session.live = false;
+  if (read.flag("live")) options.session.live = true;
   SLIPWAY_CHECK(check(options));
   return options;
 }
@@ -150,30 +110,6 @@ std::string output_of(const std::vector<std::string>& words) {
     if (words[i].starts_with("-o") && words[i].size() > 2) form = words[i].substr(2);
   }
   return form == "json" || form == "jsonl" ? form : "text";
-}
-
-std::vector<OptionEntry> option_entries() {
-  Options unused;
-  std::vector<OptionEntry> entries;
-  const po::options_description table = visible_options(unused);
-  for (const auto& option : table.options()) {
-    const std::string letter = option->canonical_display_name(po::command_line_style::allow_dash_for_short);
-    const bool takes_value = option->semantic()->max_tokens() > 0;
-    entries.push_back({"--" + option->long_name(), letter.starts_with('-') && letter.size() == 2 ? letter : "",
-                       takes_value ? option->semantic()->name() : "", option->description()});
-  }
-  return entries;
-}
-
-std::string options_help(const std::vector<std::string>& names) {
-  Options unused;
-  const po::options_description all = visible_options(unused);
-  po::options_description table("Options", 110);
-  for (const auto& option : all.options())
-    if (names.empty() || std::ranges::count(names, option->long_name()) != 0) table.add(option);
-  std::ostringstream text;
-  text << table;
-  return text.str();
 }
 
 }  // namespace slipway::core

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/options.hpp - the command line, read once; the same table makes --help.
+// cli/options.hpp - the command line of slipway's own commands, read once.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include <slipway/result.hpp>
+#include <slipway/command/command_line.hpp>
 
 #include "core/engine/session.hpp"
 #include "core/exit_code.hpp"
@@ -46,25 +46,15 @@ struct Options {
   std::string ca;     ///< --ca
 };
 
-/// Reads the options of a command; for components' tools everything after the tool's name is left in `arguments`.
+struct Command;
+
+/// The table of a command's line, by which it is read and its help made.
+CommandTable line_of(const Command& command);
+
 /// Errors: `usage`.
-Result<Options> read_options(const std::vector<std::string>& words, bool is_tool);
+Result<Options> read_options(const Command& command, const std::vector<std::string>& words);
 
 /// The form of output that these words ask for, before anybody has found them right: "json", "jsonl", else "text".
 std::string output_of(const std::vector<std::string>& words);
-
-/// One line of the table of options.
-struct OptionEntry {
-  std::string name;    ///< "--file"
-  std::string letter;  ///< "-f"; empty: none
-  std::string value;   ///< what stands behind it: "SPEC", "text|json|jsonl"; empty: nothing
-  std::string text;
-};
-
-/// The table that read_options() reads by.
-std::vector<OptionEntry> option_entries();
-
-/// The options' help. @param names  long names of those that it is about; empty: all
-std::string options_help(const std::vector<std::string>& names = {});
 
 }  // namespace slipway::core

@@ -12,7 +12,7 @@ namespace slipway::core {
 struct CommandOutput {
   std::string out;
   std::string err;
-  std::string ended;  ///< "exit 0", "signal 11", "stopped after 120 s", or why it could not be started
+  std::string ended;  ///< "exit status 0", "signal 11", "stopped after 120 s", or why it could not be started
 };
 
 /// Runs a program of slipway's own ("slipway-engine" is the one with all commands) and waits for its end.

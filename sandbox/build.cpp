@@ -65,9 +65,7 @@ Status check_keys(const Json& build) {
 }
 
 Error failed(const BuildRequest& request, int status) {
-  std::string log;
-  if (const Fd file{::open(request.log.c_str(), O_RDONLY | O_CLOEXEC)}; file)
-    log = read_all(file.get(), request.log, kSearchedBytes).value_or("");
+  const std::string log = read_regular(request.log, kSearchedBytes).value_or("");
   const auto problem = find_problem(log, std::string(kBuildFolder) + "/");
   const std::string name = request.build.value("name", "the source");
   Error error{ErrorCode::build_failed, name + " does not compile: ", request.log, {}, {}};

@@ -137,7 +137,7 @@ class Collector {
   Result<Fd> signed_copy(const Wanted& wanted, int module, const std::string& beside) const {
     SLIPWAY_TRY(signer, ModuleSigner::open(wanted.sign_key, wanted.sign_cert));
     SLIPWAY_TRY(digest, signing_digest());
-    const std::string name = beside + ".slipway-new";
+    const std::string name = beside + kNewSuffix;
     Fd copy(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!copy) return system_error("create", name, errno);
     ::unlink(name.c_str());

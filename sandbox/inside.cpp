@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <slipway/confine/powers.hpp>
+#include <slipway/process/hear.hpp>
 
 #include "sandbox/user_namespace.hpp"
 
@@ -87,13 +88,6 @@ void close_on_exec(int first) {
   for (int fd = first, end = static_cast<int>(::sysconf(_SC_OPEN_MAX)); fd < end; ++fd) mark(fd);
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
-
 void reset_signals() {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
@@ -131,8 +125,8 @@ void take_streams(const Room& room) {
   take_streams(room);
   if (::chdir(request.directory.c_str()) != 0)
     report_and_exit(room.report, SandboxReport::setup, errno, "enter " + request.directory);
-  const auto arguments = pointers(request.argv);
-  auto environment = pointers(request.environment);
+  const auto arguments = exec_pointers(request.argv);
+  auto environment = exec_pointers(request.environment);
   ::environ = environment.data();  // execvp() searches in its PATH
   allow_no_core();
   limit(RLIMIT_FSIZE, kLargestFile);
@@ -150,7 +144,7 @@ int wait_for(pid_t child) {
     const pid_t ended = ::waitpid(-1, &status, 0);
     if (ended < 0 && errno != EINTR) return kNotStarted;
     if (ended != child) continue;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return exit_status_of(status);
   }
 }
 

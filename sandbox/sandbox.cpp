@@ -2,17 +2,12 @@
 #include "sandbox/sandbox.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/root_dir.hpp>
+#include <slipway/process/hear.hpp>
 
 #include "sandbox/inside.hpp"
 
@@ -21,20 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLookMs = 100;  ///< how often cancel and the limits are looked at
+constexpr std::chrono::milliseconds kLookEvery{100};  ///< at what the processes use
 
 std::string mib(std::uint64_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; }
-
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 const std::string& name_of(const Sandbox& request) {
   return request.name.empty() ? request.argv.front() : request.name;
@@ -96,51 +80,36 @@ class Running {
   }
 
   Result<SandboxEnd> wait() {
-    const auto end = Clock::now() + request_.limit;
-    while (output_ || report_) {
-      if (stop_ == ErrorCode::internal && request_.cancel != nullptr && request_.cancel->load())
-        kill(ErrorCode::cancelled);
-      if (stop_ == ErrorCode::internal && Clock::now() >= end) kill(ErrorCode::timed_out);
-      if (stop_ == ErrorCode::internal && printed_ > request_.output_bytes) kill(ErrorCode::io);
-      if (stop_ == ErrorCode::internal && group_.needs_looks()) look_at_use();
-      read_once();
-    }
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
-    return conclude(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    const Heard heard = hear({pid_, std::move(output_), std::move(report_)},
+                             {.limit = request_.limit,
+                              .to_last_writer = true,
+                              .stop = [this] { return has_to_stop(); },
+                              .on_output = [this](std::string_view text) { take(text); }});
+    if (heard.end == Heard::End::timed_out) stop_ = ErrorCode::timed_out;
+    problem_ = heard.errors;
+    return conclude(exit_status_of(heard.status));
   }
 
  private:
   /// Its end takes process 1 of the namespace along, and that takes all the others.
-  void kill(ErrorCode why) {
-    stop_ = why;
-    ::kill(pid_, SIGKILL);
+  bool has_to_stop() {
+    if (request_.cancel != nullptr && request_.cancel->load())
+      stop_ = ErrorCode::cancelled;
+    else if (printed_ > request_.output_bytes || exceeds_limits())
+      stop_ = ErrorCode::io;
+    return stop_ != ErrorCode::internal;
   }
 
-  void look_at_use() {
-    if (Clock::now() < next_look_) return;
-    next_look_ = Clock::now() + std::chrono::milliseconds(kLookMs);
+  bool exceeds_limits() {
+    if (!group_.needs_looks() || Clock::now() < next_look_) return false;
+    next_look_ = Clock::now() + kLookEvery;
     exceeded_ = group_.excess();
-    if (exceeded_ != ExceededLimit::none) kill(ErrorCode::io);
+    return exceeded_ != ExceededLimit::none;
   }
 
-  void read_once() {
-    std::array<pollfd, 2> ready{pollfd{output_.get(), POLLIN, 0}, pollfd{report_.get(), POLLIN, 0}};
-    if (::poll(ready.data(), ready.size(), kLookMs) <= 0) return;
-    if (ready[0].revents != 0)
-      read_from(output_, [&](std::string_view text) {
-        printed_ += text.size();
-        if (request_.on_output && printed_ <= request_.output_bytes) request_.on_output(text);
-      });
-    if (ready[1].revents != 0) read_from(report_, [&](std::string_view text) { problem_ += text; });
-  }
-
-  template <class Take>
-  void read_from(Fd& fd, Take take) {
-    std::array<char, 65536> buffer;
-    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
-    if (got > 0) take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
-    if (got == 0 || (got < 0 && errno != EINTR)) fd = Fd();
+  void take(std::string_view text) {
+    printed_ += text.size();
+    if (request_.on_output && printed_ <= request_.output_bytes) request_.on_output(text);
   }
 
   Error beyond_limit() const {

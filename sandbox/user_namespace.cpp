@@ -68,16 +68,15 @@ std::string refusal(int number) {
   return text;
 }
 
-}  // namespace
-
-UserNamespace::Pipe UserNamespace::make_pipe() {
-  std::array<int, 2> ends{-1, -1};
-  (void)!::pipe2(ends.data(), O_CLOEXEC);
-  return {Fd(ends[0]), Fd(ends[1])};
+Pipe pipe_or_none() {
+  auto pipe = make_pipe();
+  return pipe ? std::move(*pipe) : Pipe{};
 }
 
+}  // namespace
+
 UserNamespace::UserNamespace()
-    : proc_(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC)), to_parent_(make_pipe()), to_child_(make_pipe()) {}
+    : proc_(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC)), to_parent_(pipe_or_none()), to_child_(pipe_or_none()) {}
 
 bool UserNamespace::enter() const {
   Answer answer;

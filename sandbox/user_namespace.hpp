@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <slipway/root_dir.hpp>
+#include <slipway/process/start.hpp>
 
 namespace slipway::core {
 
@@ -27,12 +27,6 @@ class UserNamespace {
   Outcome map();
 
  private:
-  struct Pipe {
-    Fd read;
-    Fd write;
-  };
-  static Pipe make_pipe();
-
   Fd proc_;
   Pipe to_parent_;
   Pipe to_child_;

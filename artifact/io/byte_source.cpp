@@ -18,7 +18,7 @@ Result<std::size_t> FileSource::read(std::span<std::byte> into) {
 }
 
 Result<std::unique_ptr<ByteSource>> open_file_source(const std::string& path) {
-  SLIPWAY_TRY(fd, open_for_reading(path));
+  SLIPWAY_TRY(fd, open_regular(path));
   ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   return std::unique_ptr<ByteSource>(std::make_unique<FileSource>(std::move(fd), path));
 }

@@ -81,37 +81,10 @@ class MemberSource final : public ByteSource {
   std::string path_;
 };
 
-/// All of a member that should be a manifest.
-Result<std::string> read_text(ByteSource& member, const std::string& path) {
-  std::string text(kMaxManifestBytes + 1, '\0');
-  std::size_t used = 0;
-  while (used < text.size()) {
-    SLIPWAY_TRY(count, member.read(std::as_writable_bytes(std::span(text)).subspan(used)));
-    if (count == 0) break;
-    used += count;
-  }
-  if (used > kMaxManifestBytes)
-    return Error{.code = ErrorCode::invalid, .what = "a manifest in " + path + " is longer than 4 MiB", .where = path};
-  text.resize(used);
-  return text;
-}
-
-class BundleOrigin final : public Origin {
+class BundleOrigin final : public LocalOrigin {
  public:
   BundleOrigin(std::string path, std::map<std::string, std::uint64_t> sizes, std::vector<TaggedRoot> roots)
-      : path_(std::move(path)), sizes_(std::move(sizes)), roots_(std::move(roots)) {}
-
-  const std::string& name() const override { return path_; }
-
-  Result<TaggedRoots> roots(const std::string& tag, const TagSelection& selection) override {
-    return select_roots(roots_, tag, selection, path_);
-  }
-
-  std::vector<Result<std::string>> manifests(const std::vector<Descriptor>& wanted) override {
-    std::vector<Result<std::string>> texts;
-    for (const Descriptor& descriptor : wanted) texts.push_back(manifest(descriptor));
-    return texts;
-  }
+      : LocalOrigin(std::move(path), std::move(roots)), sizes_(std::move(sizes)) {}
 
   Result<Fetched> fetch(const std::vector<Descriptor>& blobs) override {
     Fetched fetched;
@@ -157,17 +130,7 @@ class BundleOrigin final : public Origin {
                  .next = "copy the bundle again from where it came from"};
   }
 
-  Result<std::string> manifest(const Descriptor& descriptor) {
-    SLIPWAY_TRY(member, open(descriptor));
-    SLIPWAY_TRY(text, read_text(*member, path_));
-    SLIPWAY_CHECK(check_bytes(text, descriptor, path_));
-    return text;
-  }
-
- private:
-  std::string path_;
   std::map<std::string, std::uint64_t> sizes_;
-  std::vector<TaggedRoot> roots_;
 };
 
 }  // namespace

@@ -20,21 +20,9 @@ Error missing_blob(const Descriptor& blob, const std::string& path) {
                .next = "copy the layout again, with all of its blobs"};
 }
 
-class LayoutOrigin final : public Origin {
+class LayoutOrigin final : public LocalOrigin {
  public:
-  LayoutOrigin(std::string path, std::vector<TaggedRoot> roots) : path_(std::move(path)), roots_(std::move(roots)) {}
-
-  const std::string& name() const override { return path_; }
-
-  Result<TaggedRoots> roots(const std::string& tag, const TagSelection& selection) override {
-    return select_roots(roots_, tag, selection, path_);
-  }
-
-  std::vector<Result<std::string>> manifests(const std::vector<Descriptor>& wanted) override {
-    std::vector<Result<std::string>> texts;
-    for (const Descriptor& descriptor : wanted) texts.push_back(manifest(descriptor));
-    return texts;
-  }
+  using LocalOrigin::LocalOrigin;
 
   Result<Fetched> fetch(const std::vector<Descriptor>& blobs) override {
     Fetched fetched;
@@ -64,23 +52,44 @@ class LayoutOrigin final : public Origin {
   std::string path_of(const Descriptor& blob) const {
     return path_ + "/blobs/sha256/" + std::string(hex_of(blob.digest));
   }
-
-  Result<std::string> manifest(const Descriptor& descriptor) const {
-    auto text = read_file(path_of(descriptor), kMaxManifestBytes);
-    if (!text && text.error().code == ErrorCode::not_found) return missing_blob(descriptor, path_);
-    if (!text) return text;
-    SLIPWAY_CHECK(check_bytes(*text, descriptor, path_));
-    return text;
-  }
-
-  std::string path_;
-  std::vector<TaggedRoot> roots_;
 };
+
+/// All of a blob that should be a manifest.
+Result<std::string> read_text(ByteSource& blob, const std::string& path) {
+  std::string text(kMaxManifestBytes + 1, '\0');
+  std::size_t used = 0;
+  while (used < text.size()) {
+    SLIPWAY_TRY(count, blob.read(std::as_writable_bytes(std::span(text)).subspan(used)));
+    if (count == 0) break;
+    used += count;
+  }
+  if (used > kMaxManifestBytes)
+    return Error{.code = ErrorCode::invalid, .what = "a manifest in " + path + " is longer than 4 MiB", .where = path};
+  text.resize(used);
+  return text;
+}
 
 }  // namespace
 
+Result<TaggedRoots> LocalOrigin::roots(const std::string& tag, const TagSelection& selection) {
+  return select_roots(roots_, tag, selection, path_);
+}
+
+std::vector<Result<std::string>> LocalOrigin::manifests(const std::vector<Descriptor>& wanted) {
+  std::vector<Result<std::string>> texts;
+  for (const Descriptor& descriptor : wanted) texts.push_back(manifest(descriptor));
+  return texts;
+}
+
+Result<std::string> LocalOrigin::manifest(const Descriptor& descriptor) {
+  SLIPWAY_TRY(blob, open(descriptor));
+  SLIPWAY_TRY(text, read_text(*blob, path_));
+  SLIPWAY_CHECK(check_bytes(text, descriptor, path_));
+  return text;
+}
+
 Result<std::unique_ptr<Origin>> open_layout(const std::string& path) {
-  auto marker = read_file(path + "/oci-layout", kMaxManifestBytes);
+  auto marker = read_regular(path + "/oci-layout", kMaxManifestBytes);
   if (!marker && marker.error().code == ErrorCode::not_found)
     return Error{.code = ErrorCode::invalid,
                  .what = path + " is no OCI layout: it has no file oci-layout",
@@ -88,7 +97,7 @@ Result<std::unique_ptr<Origin>> open_layout(const std::string& path) {
                  .next = "name the folder that `slipway pkg build` or `slipway pkg pull` made"};
   if (!marker) return std::move(marker).error();
   SLIPWAY_CHECK(check_layout_file(*marker, path));
-  SLIPWAY_TRY(index, read_file(path + "/index.json", kMaxManifestBytes));
+  SLIPWAY_TRY(index, read_regular(path + "/index.json", kMaxManifestBytes));
   SLIPWAY_TRY(roots, parse_layout_index(index, path));
   return std::unique_ptr<Origin>(std::make_unique<LayoutOrigin>(path, std::move(roots)));
 }
@@ -106,7 +115,7 @@ Result<std::unique_ptr<Origin>> open_local(const Source& source) {
     return error;
   }
   if (S_ISDIR(existing.st_mode)) return open_layout(path);
-  SLIPWAY_CHECK(open_for_reading(path));  // libarchive would wait at a FIFO
+  SLIPWAY_CHECK(open_regular(path));  // libarchive would wait at a FIFO
   return open_bundle(path);
 }
 

@@ -14,6 +14,23 @@
 
 namespace slipway::artifact {
 
+/// What a layout as a folder and one as a file have in common.
+class LocalOrigin : public Origin {
+ public:
+  LocalOrigin(std::string path, std::vector<TaggedRoot> roots) : path_(std::move(path)), roots_(std::move(roots)) {}
+
+  const std::string& name() const override { return path_; }
+  Result<TaggedRoots> roots(const std::string& tag, const TagSelection& selection) override;
+  std::vector<Result<std::string>> manifests(const std::vector<Descriptor>& wanted) override;
+
+ protected:
+  std::string path_;
+
+ private:
+  Result<std::string> manifest(const Descriptor& descriptor);
+  std::vector<TaggedRoot> roots_;
+};
+
 /// A folder with oci-layout, index.json and blobs/. Errors: `invalid` it is no layout; `unsupported` another version.
 Result<std::unique_ptr<Origin>> open_layout(const std::string& path);
 

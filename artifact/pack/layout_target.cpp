@@ -93,7 +93,7 @@ class BundleTarget final : public Target {
     const std::string finished = scratch_.path() + "/finished.tar";
     const auto tar = write_tar_layer(layout_in(scratch_), finished, {.compression = "none", .mtime = 0}, reporter_);
     if (!tar) return tar.error();
-    SLIPWAY_TRY(written, open_for_reading(finished));
+    SLIPWAY_TRY(written, open_regular(finished));
     if (::fsync(written.get()) != 0) return system_error("write", file_, errno);
     if (std::rename(finished.c_str(), file_.c_str()) != 0) return system_error("write", file_, errno);
     return {};
@@ -111,9 +111,9 @@ class BundleTarget final : public Target {
 }  // namespace
 
 Result<std::unique_ptr<Target>> open_bundle_target(const std::string& file, const Reporter& reporter) {
-  const std::string parent = parent_of(file);
+  const std::string parent = folder_of(file);
   SLIPWAY_CHECK(make_directories(parent));
-  SLIPWAY_TRY(scratch, ScratchFolder::make(parent, file.substr(file.rfind('/') + 1) + ".slipway-new"));
+  SLIPWAY_TRY(scratch, ScratchFolder::make(parent, file.substr(file.rfind('/') + 1) + kNewSuffix));
   SLIPWAY_TRY(layout, open_layout_target(BundleTarget::layout_in(scratch), reporter));
   return std::unique_ptr<Target>(std::make_unique<BundleTarget>(file, std::move(scratch), std::move(layout), reporter));
 }

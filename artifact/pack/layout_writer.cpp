@@ -37,12 +37,12 @@ Result<Json> open_index(const std::string& folder) {
                    .what = folder + " is no OCI layout, and it is not empty",
                    .where = folder,
                    .next = "name a new folder, or one that is a layout"};
-    SLIPWAY_CHECK(replace_file(folder + "/oci-layout", kLayoutText));
+    SLIPWAY_CHECK(put_file(folder + "/oci-layout", kLayoutText));
     return Json{{"schemaVersion", 2}, {"mediaType", media_type::kIndex}, {"manifests", Json::array()}};
   }
-  SLIPWAY_TRY(layout, read_file(folder + "/oci-layout", kJsonLimit));
+  SLIPWAY_TRY(layout, read_regular(folder + "/oci-layout", kJsonLimit));
   SLIPWAY_CHECK(check_layout_file(layout, folder));
-  SLIPWAY_TRY(text, read_file(folder + "/index.json", kJsonLimit));
+  SLIPWAY_TRY(text, read_regular(folder + "/index.json", kJsonLimit));
   return parse_json(text, folder + "/index.json");
 }
 
@@ -60,9 +60,9 @@ Result<LayoutWriter> LayoutWriter::open(const std::string& folder) {
   SLIPWAY_CHECK(make_directories(folder));
   SLIPWAY_TRY(index, open_index(folder));
   SLIPWAY_CHECK(make_directories(folder + "/blobs/sha256"));
-  SLIPWAY_TRY(scratch, ScratchFolder::make(folder, ".slipway-new"));
+  SLIPWAY_TRY(scratch, ScratchFolder::make(folder, kNewSuffix));
   LayoutWriter writer(folder, std::move(index), std::move(scratch));
-  SLIPWAY_CHECK(replace_file(writer.blob_path(empty_config().digest), "{}"));
+  SLIPWAY_CHECK(put_file(writer.blob_path(empty_config().digest), "{}"));
   return writer;
 }
 
@@ -71,7 +71,7 @@ std::string LayoutWriter::blob_path(const std::string& digest) const {
 }
 
 Status LayoutWriter::adopt(const std::string& file, const std::string& digest) const {
-  SLIPWAY_TRY(written, open_for_reading(file));
+  SLIPWAY_TRY(written, open_regular(file));
   if (::fsync(written.get()) != 0) return system_error("write", file, errno);
   if (std::rename(file.c_str(), blob_path(digest).c_str()) != 0) return system_error("rename", file, errno);
   return {};
@@ -81,12 +81,12 @@ Result<Descriptor> LayoutWriter::add_json(const Json& value, Descriptor descript
   const std::string text = canonical(value);
   descriptor.digest = digest_of(text);
   descriptor.size = text.size();
-  SLIPWAY_CHECK(replace_file(blob_path(descriptor.digest), text));
+  SLIPWAY_CHECK(put_file(blob_path(descriptor.digest), text));
   return descriptor;
 }
 
 Status LayoutWriter::add_text(const std::string& text, const std::string& digest) const {
-  return replace_file(blob_path(digest), text);
+  return put_file(blob_path(digest), text);
 }
 
 bool LayoutWriter::has(const std::string& digest) const { return existing(blob_path(digest)); }
@@ -98,7 +98,7 @@ std::string LayoutWriter::tagged(const std::string& tag) const {
 }
 
 Result<Json> LayoutWriter::json_blob(const std::string& digest) const {
-  SLIPWAY_TRY(text, read_file(blob_path(digest), kJsonLimit));
+  SLIPWAY_TRY(text, read_regular(blob_path(digest), kJsonLimit));
   return parse_json(text, digest);
 }
 
@@ -124,7 +124,7 @@ void LayoutWriter::list(const Descriptor& descriptor) {
 
 Status LayoutWriter::finish() const {
   SLIPWAY_CHECK(sync_directory(folder_ + "/blobs/sha256"));
-  return replace_file(folder_ + "/index.json", canonical(index_));
+  return put_file(folder_ + "/index.json", canonical(index_));
 }
 
 }  // namespace slipway::artifact

@@ -122,7 +122,7 @@ Result<std::string> to_tag(const std::string& text) {
 
 Result<Package> read_package(const std::string& folder) {
   const std::string file = folder + "/package.yaml";
-  SLIPWAY_TRY(content, read_file(file, kFileLimit));
+  SLIPWAY_TRY(content, read_regular(file, kFileLimit));
   try {
     Package package = read_document(yaml::load(content));
     package.folder = folder;

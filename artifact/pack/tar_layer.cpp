@@ -91,7 +91,7 @@ std::vector<fs::path> sorted_paths(const fs::path& folder, std::error_code& code
 }
 
 Status append_content(archive* writer, const std::string& path, std::uint64_t size, Progress& progress) {
-  SLIPWAY_TRY(file, open_for_reading(path));
+  SLIPWAY_TRY(file, open_regular(path));
   std::vector<std::byte> buffer(kBufferBytes);
   std::uint64_t left = size;
   while (left > 0) {

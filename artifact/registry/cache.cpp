@@ -23,7 +23,7 @@ bool BlobCache::has(const Descriptor& blob) const {
 }
 
 std::optional<std::string> BlobCache::manifest(const Descriptor& descriptor) const {
-  auto bytes = read_file(path_of(descriptor.digest), kMaxManifestBytes);
+  auto bytes = read_regular(path_of(descriptor.digest), kMaxManifestBytes);
   if (!bytes) return {};
   if (check_bytes(*bytes, descriptor, folder_)) return std::move(*bytes);
   drop(descriptor.digest);
@@ -32,7 +32,7 @@ std::optional<std::string> BlobCache::manifest(const Descriptor& descriptor) con
 
 Status BlobCache::keep_manifest(const std::string& digest, std::string_view bytes) const {
   SLIPWAY_CHECK(make_directories(blobs()));
-  return replace_file(path_of(digest), bytes);
+  return put_file(path_of(digest), bytes);
 }
 
 Result<Fd> BlobCache::lock_partial(const std::string& digest) const {

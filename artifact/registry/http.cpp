@@ -88,7 +88,7 @@ std::size_t on_upload(char* data, std::size_t, std::size_t size, void* context) 
 
 /// The system's CAs with the private one: libcurl would take the one instead of the other.
 Result<std::string> ca_bundle_with(const std::string& ca_file) {
-  auto own = read_file(ca_file, kMaxCaBytes);
+  auto own = read_regular(ca_file, kMaxCaBytes);
   if (!own) {
     Error error = std::move(own).error();
     error.next = "let `ca` name a PEM file with the registry's CA";
@@ -101,7 +101,7 @@ Result<std::string> ca_bundle_with(const std::string& ca_file) {
                  .next = "convert it with `openssl x509 -inform DER -in FILE -out FILE.pem`"};
   const curl_version_info_data* version = curl_version_info(CURLVERSION_NOW);
   const std::string system = version->cainfo != nullptr ? version->cainfo : "";
-  const auto known = system.empty() ? Result<std::string>(std::string()) : read_file(system, kMaxCaBytes);
+  const auto known = system.empty() ? Result<std::string>(std::string()) : read_regular(system, kMaxCaBytes);
   return known.value_or("") + "\n" + *own;
 }
 

@@ -6,7 +6,6 @@
 
 #include <slipway/digest/digest.hpp>
 
-#include "artifact/io/file.hpp"
 #include "artifact/oci/digest.hpp"
 #include "artifact/oci/manifest.hpp"
 #include "artifact/registry/client.hpp"

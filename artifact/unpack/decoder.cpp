@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include <archive.h>
 #include <zstd.h>
@@ -132,12 +133,6 @@ Status decode_by_libarchive(Compression compression, Input& input, Output& outpu
 }  // namespace
 
 std::string_view to_string(Compression compression) { return kNames.at(static_cast<std::size_t>(compression)); }
-
-std::optional<Compression> compression_from_name(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (kNames[i] == name) return static_cast<Compression>(i);
-  return {};
-}
 
 Compression compression_of(std::span<const std::byte> head) {
   const auto begins = [head](std::string_view magic) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +16,6 @@ namespace slipway::artifact {
 enum class Compression { none, zstd, gzip, xz };
 
 std::string_view to_string(Compression compression);
-std::optional<Compression> compression_from_name(std::string_view name);
 
 /// What the first bytes of a blob say; media types are wrong too often to go by. `none` when nothing is recognised.
 Compression compression_of(std::span<const std::byte> head);

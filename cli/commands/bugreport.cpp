@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "cli/command.hpp"
-#include "cli/recorded_apply.hpp"
 #include "cli/report/blotter.hpp"
 #include "cli/report/tar.hpp"
 #include "cli/subcommand.hpp"
@@ -164,18 +164,9 @@ std::string stamp(std::time_t now) {
 Status write_new(const std::string& path, const std::string& bytes) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return system_error("make", path, errno);
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      const int why = errno;
-      ::unlink(path.c_str());
-      return system_error("write", path, why);
-    }
-    done += static_cast<std::size_t>(put);
-  }
-  return {};
+  Status written = write_all(file.get(), bytes, path);
+  if (!written) ::unlink(path.c_str());
+  return written;
 }
 
 }  // namespace

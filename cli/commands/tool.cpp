@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
-#include <slipway/text.hpp>
-
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
 #include "core/worker/client/spawn.hpp"
@@ -45,20 +43,28 @@ Error no_log_format(const std::string& program) {
   return {ErrorCode::usage, program + " takes no --log-format", "command line", "leave --log-format out", {}};
 }
 
-/// For a component whose tools are all programs of their own.
-Result<int> list_programs(const Manifest& component, const std::vector<std::string>& words) {
-  std::vector<std::string> names;
-  for (const auto& [tool, program] : component.tool_programs) names.push_back(tool);
-  if (words.empty() || words.front() == "--help" || words.front() == "-h") {
-    for (const std::string& tool : names) print("slipway " + component.component + " " + tool + " --help\n");
+/// For a component whose plugin has no tools: those that are programs, or else what there is.
+std::string text_without_tools(const Manifest& component) {
+  const std::string& name = component.component;
+  std::string text = name + ": " + component.purpose + "\n\n";
+  for (const auto& [tool, program] : component.tool_programs) text += "  slipway " + name + " " + tool + " --help\n";
+  if (!component.tool_programs.empty()) return text;
+  text += "It has no tools. The commands about it:\n\n  slipway explain " + name + "   the keys of its section\n" +
+          "  slipway verify " + name + "    whether it works\n  slipway doctor " + name +
+          "    what is wrong and what helps\n";
+  if (component.service != Manifest::ServiceIn::none) text += "  slipway service " + name + "   runs its service\n";
+  return text;
+}
+
+Result<int> without_tools(const Manifest& component, const std::vector<std::string>& words) {
+  if (words.empty() || asks_for_help(words)) {
+    print(text_without_tools(component));
     return words.empty() ? kExitUsage : kExitDone;
   }
   return Error{ErrorCode::usage,
                component.component + " has no tool '" + words.front() + "'",
                "command line",
-               names.empty()
-                   ? "`slipway --help` shows the commands, `slipway explain " + component.component + "` its spec"
-                   : "its tools are " + listed(names, "and"),
+               "`slipway " + component.component + " --help` says what there is",
                {}};
 }
 
@@ -74,7 +80,7 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
       if (!log_format.empty()) return no_log_format(program->second);
       return become_tool(program->second, rest);
     }
-  if (!manifest.has_tools) return list_programs(manifest, rest);
+  if (!manifest.has_tools) return without_tools(manifest, rest);
   TerminalUi ui(log, false);
   SessionOptions options;
   SLIPWAY_TRY(sim, take_option("--sim", rest));

@@ -57,18 +57,6 @@ std::vector<ToolWords> tool_words(const std::vector<std::string>& words) {
   return ways;
 }
 
-std::vector<std::string> components_with(std::string_view manifest, const std::vector<std::string_view>& keys) {
-  std::vector<std::string> names;
-  for (std::string_view rest = manifest; !rest.empty();) {
-    const std::string_view line = cut(rest, "\n");
-    if (!line.starts_with("component: ")) continue;
-    std::string name(line.substr(11));
-    const auto has = [&](std::string_view key) { return !value_of(manifest, name, key).empty(); };
-    if (is_component_name(name) && (keys.empty() || std::ranges::any_of(keys, has))) names.push_back(std::move(name));
-  }
-  return names;
-}
-
 bool holds_component(std::string_view manifest, std::string_view component) {
   while (!manifest.empty()) {
     const std::string_view line = cut(manifest, "\n");

@@ -23,10 +23,6 @@ struct ToolWords {
 /// --log-format, --help in front), or when the first word is no name.
 std::vector<ToolWords> tool_words(const std::vector<std::string>& words);
 
-/// The components of a plugin's manifest that have one of these keys; without keys all. Read likewise.
-/// @param keys  "tools: "
-std::vector<std::string> components_with(std::string_view manifest, const std::vector<std::string_view>& keys);
-
 /// Whether a plugin's manifest (docs/manifest.md) holds the component. Reads only what is written plainly, a key and
 /// its value alone on a line: slipway itself answers for all others.
 bool holds_component(std::string_view manifest, std::string_view component);

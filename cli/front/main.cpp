@@ -5,9 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <optional>
-#include <set>
 
 #include <unistd.h>
 
@@ -48,32 +46,6 @@ void run_direct_tool(const std::vector<std::string>& words) {
   for (const ToolWords& way : ways) try_tool(folders.front(), way);
 }
 
-/// The components of the plugins that are there: what shells ask for while somebody types (cli/reference).
-std::string component_names(const std::vector<std::string_view>& keys) {
-  std::set<std::string> names;
-  const std::vector<std::string> folders = plugin_folders(true);
-  for (const std::string& folder : folders) {
-    std::error_code none;
-    for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
-      if (file.path().extension() != ".so") continue;
-      if (const auto plugin = read_safe_note(file.path(), ElfKind::library))
-        for (std::string& name : components_with(plugin->note.manifest, keys)) names.insert(std::move(name));
-    }
-  }
-  std::string text;
-  for (const std::string& name : names) text += name + "\n";
-  return text;
-}
-
-/// `slipway completion components`, `services` or `tools`, which no help lists.
-std::optional<std::string> completion_words(const std::vector<std::string>& words) {
-  if (words.size() != 2 || words[0] != "completion") return std::nullopt;
-  if (words[1] == "components") return component_names({});
-  if (words[1] == "services") return component_names({"service: "});
-  if (words[1] == "tools") return component_names({"tools: ", "tool_programs: "});
-  return std::nullopt;
-}
-
 int print_reference(const std::string& text) {
   write_standard_output(text);
   const Status written = standard_output_status();
@@ -84,7 +56,6 @@ int print_reference(const std::string& text) {
 
 int run(const std::vector<std::string>& words) {
   if (const auto text = reference_text(words, own_prefix())) return print_reference(*text);
-  if (const auto names = completion_words(words)) return print_reference(*names);
   if (const auto service = service_words(words, std::getenv("SLIPWAY_LOG")))
     if (const auto ended = run_direct_service(*service)) return *ended;
   run_direct_tool(words);

@@ -1,38 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/front/direct_service.hpp"
 #include "cli/front/direct_tool.hpp"
+#include "cli/front/option_table.hpp"
 
 namespace slipway::core {
 
 std::optional<ServiceWords> service_words(const std::vector<std::string>& words, const char* level) {
-  if (words.size() < 3 || words[0] != "service" || !is_component_name(words[1])) return std::nullopt;
-  ServiceWords read{words[1], "/", {}};
-  std::string log_format;
-  bool verbose = false;
-  bool boot = false;
-  bool condition = false;
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    const bool has_value = i + 1 < words.size();
-    if (words[i] == "--boot")
-      boot = true;
-    else if (words[i] == "--condition")
-      condition = true;
-    else if (words[i] == "-v")
-      verbose = true;
-    else if (words[i] == "--root" && has_value)
-      read.root = words[++i];
-    else if (words[i] == "--log-format" && has_value)
-      log_format = words[++i];
-    else if (words[i] == "--cache" && has_value)
-      ++i;  // nothing is downloaded here
-    else
-      return std::nullopt;
-  }
-  const auto log = read_log_settings(log_format, verbose, level);
-  if (!boot || !log) return std::nullopt;
-  read.log = *log;
-  read.condition = condition;
-  return read;
+  if (words.empty() || words[0] != "service") return std::nullopt;
+  // Nothing is downloaded here, so --cache says nothing.
+  const CommandTable line{.options = options_named({"boot", "condition", "verbose", "root", "log-format", "cache"}),
+                          .most_arguments = 1};
+  const auto read = read_words(line, {words.begin() + 1, words.end()});
+  if (!read || read->help || read->arguments.empty() || !is_component_name(read->arguments[0])) return std::nullopt;
+  const auto log = read_log_settings(read->text("log-format"), read->flag("verbose"), level);
+  if (!read->flag("boot") || !log) return std::nullopt;
+  return ServiceWords{read->arguments[0], read->text("root", "/"), *log, read->flag("condition")};
 }
 
 }  // namespace slipway::core

@@ -15,6 +15,7 @@
 #include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 #include <slipway/write/lock_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 namespace fs = std::filesystem;
 
@@ -26,18 +27,9 @@ constexpr std::size_t kLongestFile = std::size_t{256} << 20U;
 /// All of the line or, as far as that can be had, none of it.
 Status write_line(int file, const std::string& path, const std::string& line) {
   const off_t before = ::lseek(file, 0, SEEK_END);
-  std::size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t put = ::write(file, line.data() + done, line.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      const int why = errno;
-      if (before >= 0) (void)!::ftruncate(file, before);
-      return system_error("write", path, why);
-    }
-    done += static_cast<std::size_t>(put);
-  }
-  return {};
+  Status written = write_all(file, line, path);
+  if (!written && before >= 0) (void)!::ftruncate(file, before);
+  return written;
 }
 
 Result<LockFile> lock_file(const std::string& folder, std::chrono::milliseconds wait) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
-#include <slipway/text.hpp>
-
 #include "cli/reference/reference.hpp"
 
 namespace slipway::core {
 namespace {
 
 /// What completes an option's value.
-std::string value_line(const OptionEntry& option) {
+std::string value_line(const CommandOption& option) {
   switch (value_kind(option)) {
     case ValueKind::words:
       return "_slipway_words '" + words_of(option) + "'";
@@ -38,7 +36,7 @@ _slipway_words() {
   read -ra names <<<"${1//$'\n'/ }"
   for name in "${names[@]}"; do [[ $name != "$word"* ]] || COMPREPLY+=("$(printf %q "$name")"); done
 }
-_slipway_names() { "${COMP_WORDS[0]/#\~/$HOME}" completion "$1" 2>/dev/null; }
+_slipway_names() { "${COMP_WORDS[0]/#\~/$HOME}" completion "$@" 2>/dev/null; }
 _slipway_list() {
   local before="" name names
   [[ $word == *,* ]] && before="${word%,*},"
@@ -60,19 +58,33 @@ _slipway() {
   const std::string names = joined(command_names(), " ", [](const auto& command) { return command.first; });
   text << "  if ((COMP_CWORD == 1)); then\n    _slipway_words \"" << names
        << " $(_slipway_names tools)\"\n    return\n  fi\n";
+  text << "  case \" " << names << R"X( " in
+    *" ${COMP_WORDS[1]} "*) ;;
+    *)
+      if [[ $word == -* ]]; then
+        _slipway_words "$(_slipway_names options "${COMP_WORDS[1]}" "${COMP_WORDS[2]}")"
+      elif ((COMP_CWORD == 2)); then
+        _slipway_words "$(_slipway_names tools "${COMP_WORDS[1]}")"
+      else
+        _slipway_paths -f
+      fi
+      return
+      ;;
+  esac
+)X";
   text << "  case \"$before\" in\n";
   std::string options;
-  for (const OptionEntry& option : option_entries()) {
-    options += (options.empty() ? "" : " ") + option.name + (option.letter.empty() ? "" : " " + option.letter);
+  for (const CommandOption& option : all_options()) {
+    options += (options.empty() ? "" : " ") + long_name(option) + (option.letter == 0 ? "" : " " + short_name(option));
     if (option.value.empty()) continue;
-    text << "    " << (option.letter.empty() ? "" : option.letter + " | ") << option.name << ")\n      "
+    text << "    " << (option.letter == 0 ? "" : short_name(option) + " | ") << long_name(option) << ")\n      "
          << value_line(option) << "\n      return\n      ;;\n";
   }
   text << "  esac\n  if [[ $word == -* ]]; then\n    _slipway_words '" << options << "'\n    return\n  fi\n";
   text << "  if ((COMP_CWORD == 2)); then\n    case \"${COMP_WORDS[1]}\" in\n";
   for (const Command& command : commands())
     if (!command.words.empty())
-      text << "      " << command.name << ")\n        _slipway_words '" << spaced(command.words)
+      text << "      " << command.name << ")\n        _slipway_words '" << joined(command.words, " ")
            << "'\n        return\n        ;;\n";
   text << "    esac\n  fi\n  case \"${COMP_WORDS[1]}\" in\n";
   for (const Command& command : commands())

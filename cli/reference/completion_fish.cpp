@@ -10,7 +10,7 @@ std::string fish_quoted(const std::string& text) {
   return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-std::string value_words(const OptionEntry& option) {
+std::string value_words(const CommandOption& option) {
   switch (value_kind(option)) {
     case ValueKind::none:
       return "";
@@ -41,17 +41,21 @@ std::string fish_completion() {
           "complete -c slipway -n __fish_use_subcommand -a '(__slipway_names tools)'\n";
   for (const auto& [name, purpose] : command_names())
     text << "complete -c slipway -n __fish_use_subcommand -a " << name << " -d " << fish_quoted(purpose) << '\n';
+  const std::string names = joined(command_names(), " ", [](const auto& command) { return command.first; });
+  text << "complete -c slipway -n 'not __fish_use_subcommand; and not __fish_seen_subcommand_from " << names
+       << "' -a '(set -l words (commandline -opc); test (count $words) = 2; and __slipway_names tools $words[2]; or "
+          "__slipway_names options $words[2..3])'\n";
   for (const Command& command : commands())
     if (!command.words.empty())
       text << "complete -c slipway -n '__fish_seen_subcommand_from " << command.name << "' -a "
-           << fish_quoted(spaced(command.words)) << '\n';
+           << fish_quoted(joined(command.words, " ")) << '\n';
   for (const Command& command : commands())
     if (const std::string kind = names_behind(command); !kind.empty())
       text << "complete -c slipway -n '__fish_seen_subcommand_from " << command.name << "' -f -a '(__slipway_names "
            << kind << ")'\n";
-  for (const OptionEntry& option : option_entries())
-    text << "complete -c slipway" << (option.letter.empty() ? "" : " -s " + option.letter.substr(1)) << " -l "
-         << option.name.substr(2) << value_words(option) << " -d " << fish_quoted(option.text) << '\n';
+  for (const CommandOption& option : all_options())
+    text << "complete -c slipway" << (option.letter == 0 ? "" : std::string(" -s ") + option.letter) << " -l "
+         << option.name << value_words(option) << " -d " << fish_quoted(option.help) << '\n';
   return text.str();
 }
 

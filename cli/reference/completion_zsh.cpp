@@ -14,7 +14,7 @@ std::string zsh_plain(std::string text) {
   return text;
 }
 
-std::string value_action(const OptionEntry& option) {
+std::string value_action(const CommandOption& option) {
   switch (value_kind(option)) {
     case ValueKind::words:
       return "(" + words_of(option) + ")";
@@ -31,12 +31,12 @@ std::string value_action(const OptionEntry& option) {
   }
 }
 
-std::string option_words(const OptionEntry& option) {
-  std::string behind = "[" + zsh_plain(option.text) + "]";
+std::string option_words(const CommandOption& option) {
+  std::string behind = "[" + zsh_plain(option.help) + "]";
   if (!option.value.empty()) behind += ":" + zsh_plain(option.value) + ":" + value_action(option);
-  if (option.letter.empty()) return zsh_quoted(option.name + behind);
-  const std::string both = "(" + option.letter + " " + option.name + ")";
-  return zsh_quoted(both + option.letter + behind) + " " + zsh_quoted(both + option.name + behind);
+  if (option.letter == 0) return zsh_quoted(long_name(option) + behind);
+  const std::string both = "(" + short_name(option) + " " + long_name(option) + ")";
+  return zsh_quoted(both + short_name(option) + behind) + " " + zsh_quoted(both + long_name(option) + behind);
 }
 
 }  // namespace
@@ -44,22 +44,26 @@ std::string option_words(const OptionEntry& option) {
 std::string zsh_completion() {
   std::ostringstream text;
   text << "#compdef slipway\n# zsh completion for slipway, made by `slipway completion zsh`\n\n_slipway_names() { "
-          "${~words[1]} completion $1 2>/dev/null }\n\n_slipway() {\n"
+          "${~words[1]} completion $@ 2>/dev/null }\n\n_slipway() {\n"
           "  local -a commands\n  commands=(\n";
   for (const auto& [name, purpose] : command_names())
     text << "    " << zsh_quoted(name + ":" + zsh_plain(purpose)) << '\n';
   text << "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands 'slipway command' commands\n    compadd -- "
           "$(_slipway_names tools)\n    return\n  fi\n"
+          "  if [[ -z ${commands[(r)$words[2]:*]} ]]; then\n"
+          "    if (( CURRENT == 3 )); then compadd -- $(_slipway_names tools $words[2])\n"
+          "    elif [[ $PREFIX == -* ]]; then compadd -- $(_slipway_names options $words[2] $words[3])\n"
+          "    else _files; fi\n    return\n  fi\n"
           "  if (( CURRENT == 3 )); then\n    case $words[2] in\n";
   for (const Command& command : commands())
     if (!command.words.empty())
-      text << "      " << command.name << ") compadd -- " << spaced(command.words) << "; return ;;\n";
+      text << "      " << command.name << ") compadd -- " << joined(command.words, " ") << "; return ;;\n";
   text << "    esac\n  fi\n  local names=_files\n  case $words[2] in\n";
   for (const Command& command : commands())
     if (const std::string kind = names_behind(command); !kind.empty())
       text << "    " << command.name << ") names='{compadd -- $(_slipway_names " << kind << ")}' ;;\n";
   text << "  esac\n  _arguments \\\n";
-  for (const OptionEntry& option : option_entries()) text << "    " << option_words(option) << " \\\n";
+  for (const CommandOption& option : all_options()) text << "    " << option_words(option) << " \\\n";
   text << "    \"*:word:$names\"\n}\n\nif [[ $funcstack[1] == _slipway ]]; then\n  _slipway \"$@\"\nelse\n"
           "  compdef _slipway slipway\nfi\n";
   return text.str();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
-#include "cli/reference/reference.hpp"
+#include "cli/reference/component_tools.hpp"
 
 namespace slipway::core {
 namespace {
@@ -115,7 +115,7 @@ constexpr const char* kSeeAlso = R"(.SH SEE ALSO
 
 }  // namespace
 
-std::string manual_page() {
+std::string manual_page(const std::vector<ComponentTool>& tools) {
   std::ostringstream text;
   text << ".\\\" Made by `slipway completion man`.\n.TH SLIPWAY 1 \"\" \"slipway " << SLIPWAY_VERSION
        << "\" \"User Commands\"\n"
@@ -125,11 +125,20 @@ std::string manual_page() {
   text << ".TP\n.B version\nprints the version\n.TP\n.B help\nlists commands and options\n"
        << ".TP\n.IR \"NAME TOOL\" \" ...\"\n"
        << troff_plain("a component's own tool, for example `slipway driver build`") << "\n.SH OPTIONS\n";
-  for (const OptionEntry& option : option_entries()) {
-    text << ".TP\n.BR " << (option.letter.empty() ? "" : troff_plain(option.letter) + " \", \" ")
-         << troff_plain(option.name);
+  for (const CommandOption& option : all_options()) {
+    text << ".TP\n.BR " << (option.letter == 0 ? "" : troff_plain(short_name(option)) + " \", \" ")
+         << troff_plain(long_name(option));
     if (!option.value.empty()) text << " \" \\fI" << troff_plain(option.value) << "\\fR\"";
-    text << '\n' << troff_plain(option.text) << '\n';
+    text << '\n' << troff_plain(option.help) << '\n';
+  }
+  if (!tools.empty()) text << ".SH TOOLS OF COMPONENTS\n";
+  for (const ComponentTool& tool : tools) {
+    text << ".TP\n.B " << troff_plain(tool.component + " " + tool.name) << '\n' << troff_plain(tool.purpose);
+    const auto shown = [](const CommandOption& option) {
+      return long_name(option) + (option.value.empty() ? "" : " " + option.value);
+    };
+    if (!tool.options.empty()) text << ";\n" << troff_plain("options: " + joined(tool.options, ", ", shown));
+    text << '\n';
   }
   text << kTail << ".SH EXAMPLES\n";
   for (const Command& command : commands())

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
+#include "cli/front/option_table.hpp"
 
 namespace slipway::core {
 
@@ -15,16 +17,25 @@ std::string bash_completion();
 std::string zsh_completion();
 std::string fish_completion();
 
+struct ComponentTool;
 /// slipway(1), as troff source.
-std::string manual_page();
+std::string manual_page(const std::vector<ComponentTool>& tools);
+
+/// "--file", and "-f" where it has a letter.
+inline std::string long_name(const CommandOption& option) {
+  return (option.name.size() == 1 ? "-" : "--") + option.name;
+}
+inline std::string short_name(const CommandOption& option) {
+  return option.letter == 0 ? "" : std::string{'-', option.letter};
+}
 
 /// What may stand behind an option, as a shell sees it.
 enum class ValueKind { none, words, components, folder, profile, kernel, file };
 
 /// "text|json" is a choice of words; a name in capitals stands for something.
-inline ValueKind value_kind(const OptionEntry& option) {
+inline ValueKind value_kind(const CommandOption& option) {
   if (option.value.empty()) return ValueKind::none;
-  if (std::islower(static_cast<unsigned char>(option.value.front())) != 0) return ValueKind::words;
+  if (!choices_of(option).empty()) return ValueKind::words;
   if (option.value == "A,B") return ValueKind::components;
   if (option.value == "DIR") return ValueKind::folder;
   if (option.value == "PROFILE") return ValueKind::profile;
@@ -40,7 +51,7 @@ inline std::string replaced(std::string text, const std::string& from, const std
 }
 
 /// "text json" of "text|json".
-inline std::string words_of(const OptionEntry& option) { return replaced(option.value, "|", " "); }
+inline std::string words_of(const CommandOption& option) { return replaced(option.value, "|", " "); }
 
 /// The commands and those that main() answers itself.
 inline std::vector<std::pair<std::string, std::string>> command_names() {
@@ -55,13 +66,6 @@ inline std::vector<std::pair<std::string, std::string>> command_names() {
 inline std::string names_behind(const Command& command) {
   if (command.usage.find("COMPONENT") != std::string::npos) return "components";
   return command.usage.starts_with("service NAME") ? "services" : "";
-}
-
-/// The words joined by blanks.
-inline std::string spaced(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 }  // namespace slipway::core

@@ -84,8 +84,8 @@ void append_component(std::ostringstream& text, const PlannedComponent& componen
   if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");
 }
 
-void append_trigger(std::ostringstream& text, const std::string& trigger, const PlannedRun& run, bool verbose) {
-  text << "then: " << trigger << '\n';
+void append_trigger(std::ostringstream& text, const Trigger& trigger, const PlannedRun& run, bool verbose) {
+  text << "then: " << trigger.text() << '\n';
   const auto found = run.prospects.find(trigger);
   if (found == run.prospects.end()) return;
   const auto& [tool, skipped] = found->second;
@@ -97,8 +97,8 @@ void append_trigger(std::ostringstream& text, const std::string& trigger, const 
 Json prospects_json(const PlannedRun& run) {
   Json all = Json::object();
   for (const auto& [trigger, prospect] : run.prospects) {
-    if (!prospect.tool.empty()) all[trigger]["tool"] = prospect.tool;
-    if (!prospect.skipped.empty()) all[trigger]["skipped"] = prospect.skipped;
+    if (!prospect.tool.empty()) all[trigger.text()]["tool"] = prospect.tool;
+    if (!prospect.skipped.empty()) all[trigger.text()]["skipped"] = prospect.skipped;
   }
   return all;
 }
@@ -111,7 +111,7 @@ std::string plan_text(const PlannedRun& run, const std::string& root, bool verbo
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
   for (const PlannedComponent& component : run.components) append_component(text, component, run, verbose);
-  for (const std::string& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
+  for (const Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
   if (run.failed())
     text << "Not everything can be planned; see the errors above.\n";
   else if (!run.changes() &&
@@ -146,7 +146,7 @@ Json plan_json(const PlannedRun& run, const Options& options) {
                    {"kernel", run.kernel},
                    {"pending", run.pending},
                    {"recovery", run.recovery},
-                   {"triggers", run.triggers},
+                   {"triggers", texts_of(run.triggers)},
                    {"prospects", prospects_json(run)},
                    {"identity", plan_identity(run)},
                    {"lock", run.lock.to_json()},

@@ -29,6 +29,10 @@ constexpr std::array kKinds{
 
 }  // namespace
 
+std::string kept_words(const Action& action) {
+  return action.target() + " was changed by somebody else meanwhile, and was left as it is";
+}
+
 Result<const ActionKind*> action_kind(const std::string& kind) {
   for (const auto& [name, object] : kKinds)
     if (name == kind) return &object();

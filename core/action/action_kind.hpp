@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <slipway/action.hpp>
@@ -31,6 +32,11 @@ struct Check {
   std::string summary;  ///< "create /etc/modprobe.d/acme.conf (0644)", "load acme", one line
   std::string diff;     ///< unified diff of a text change; may be empty
   std::optional<Error> problem;
+
+  static Check satisfied(std::string summary) { return {Standing::satisfied, std::move(summary), {}, {}}; }
+  static Check conflict(std::string summary, Error problem) {
+    return {Standing::conflict, std::move(summary), {}, std::move(problem)};
+  }
 };
 
 /// Gets layers and builds into place; the engine gives one that talks to the artifact worker.
@@ -67,15 +73,31 @@ class ActionKind {
   virtual ~ActionKind() = default;
 
   virtual Phase phase() const { return Phase::switch_in; }
+  /// Only a running machine has it: a boot leaves nothing of it.
+  virtual bool is_lost_at_boot() const { return false; }
+  /// It asks whether services are back, so the restarts that the plan names before it are done before it.
+  virtual bool waits_for_restarts() const { return false; }
+  /// The unit that it starts; empty: none.
+  virtual std::string starts(const Action&) const { return {}; }
+  /// The name of the store that it fills; empty: none. What nobody needs any more there is the engine's to drop.
+  virtual std::string store(const Action&) const { return {}; }
   virtual Result<Check> check(const Action& action, ActionContext& context) const = 0;
   /// What is there now, so that restore() can bring it back.
-  virtual Result<Image> capture(const Action& action, ActionContext& context) const = 0;
+  virtual Result<Image> capture(const Action& action, ActionContext& context) const {
+    return context.root.capture(action.target());
+  }
   /// Makes new names that nobody uses yet; nothing visible changes.
   virtual Status stage(const Action&, ActionContext&) const { return {}; }
+  /// The images of paths, each with its path, that a captured image has or is.
+  virtual std::vector<std::pair<std::string, Image*>> paths(const Action& action, Image& image) const {
+    return {{action.target(), &image}};
+  }
   /// Takes back what stage() made.
   virtual Status unstage(const Action&, ActionContext&) const { return {}; }
   virtual Result<Outcome> perform(const Action& action, ActionContext& context) const = 0;
-  virtual Status restore(const Action& action, const Image& image, ActionContext& context) const = 0;
+  virtual Status restore(const Action& action, const Image& image, ActionContext& context) const {
+    return context.root.restore(action.target(), image);
+  }
   /// Takes away what is no longer planned: restore() with the image from before slipway, but for what could not come
   /// back after a crash. That is left for the engine to drop once the removal counts.
   virtual Status take_away(const Action& action, const Image& original, ActionContext& context) const {
@@ -88,13 +110,19 @@ class ActionKind {
   /// (`later`). Kinds that own parts of a thing, such as keys of a file, join the two.
   virtual Image join(const Image& first, const Image& /*later*/) const { return first; }
   /// What to remember of the result, to tell a later edit by somebody else: {"digest": …} for files. No clock times,
-  /// no inode numbers.
-  virtual Result<Json> fingerprint(const Action& action, ActionContext& context) const = 0;
+  /// no inode numbers. Nothing for what is made anew at every boot.
+  virtual Result<Json> fingerprint(const Action&, ActionContext&) const { return Json::object(); }
   /// The fingerprint() of what perform() makes, where the action says it all; else null. What is there right after
   /// perform() may be somebody else's already.
   virtual Result<Json> written(const Action& /*action*/, ActionContext& /*context*/) const { return Json(); }
   /// Somebody changed it since `context.record`: removal then leaves it and reports.
-  virtual Result<bool> drifted(const Action& action, ActionContext& context) const = 0;
+  virtual Result<bool> drifted(const Action&, ActionContext&) const { return false; }
+  /// Its file holds what nobody knows: neither what was there before the step (`image`), nor what the action writes,
+  /// nor what was there before slipway (`original`, may be null). Kinds that undo only what is theirs say no.
+  virtual Result<bool> holds_an_edit(const Action&, const Image& /*image*/, const Image& /*original*/,
+                                     const Host&) const {
+    return false;
+  }
   /// `verify --deep`: is every byte as it should be? A problem for each that is not.
   virtual Result<std::vector<std::string>> inspect(const Action&, ActionContext&) const {
     return std::vector<std::string>{};
@@ -105,9 +133,10 @@ class ActionKind {
   }
   /// What taking it away means, in words: "remove /etc/x".
   virtual std::string removal(const Action& action) const { return "remove " + action.target(); }
-  /// Why this action cannot be undone; empty when it can.
-  virtual std::string irreversible(const Action&) const { return {}; }
 };
+
+/// A line for people: somebody's edit was left as it is.
+std::string kept_words(const Action& action);
 
 /// The kind of an action. Errors: `unsupported` with the kinds that there are.
 Result<const ActionKind*> action_kind(const std::string& kind);

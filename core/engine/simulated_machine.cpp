@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/engine/session.hpp"
+#include "core/engine/plugin_calls.hpp"
 
 namespace slipway::core {
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,6 @@ struct Graph {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::string>> requires_;  ///< component to the components it requires
   std::map<std::string, std::vector<std::string>> before;  ///< component to those right before it: after and requires
-  /// Components in waves: all of one wave are independent of each other, and every edge comes from an earlier wave.
-  std::vector<std::vector<std::string>> waves() const;
   /// Graphviz text of `slipway graph`: requires as full lines, after as dashed ones.
   std::string to_dot() const;
 };
@@ -28,5 +27,17 @@ struct Graph {
 /// exclude each other, or one component that is there twice.
 Result<Graph> make_graph(const std::vector<const Manifest*>& components,
                          const std::vector<const Manifest*>& known = {});
+
+// What `after`, `requires` and `conflicts` mean by a name: the component of that name and all that provide it.
+
+/// The name means this component.
+bool is_meant(const Manifest& component, const std::string& name);
+
+/// The components that `name` means to `asker`: never itself.
+std::set<std::string> meant_by(const std::string& name, const std::string& asker,
+                               const std::vector<const Manifest*>& components);
+
+/// One of the names means this component.
+bool is_among(const Manifest& component, const std::vector<std::string>& names);
 
 }  // namespace slipway::core

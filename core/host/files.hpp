@@ -44,8 +44,4 @@ int unlink_name(int folder, const std::string& name, int flags);
 /// filesystem can (reflink). Errors: `no_space`, `io`, `denied`.
 Status copy_tree(const std::string& from, const std::string& to);
 
-/// {"name": "value in hex"}
-Json to_json(const Attributes& attributes);
-Attributes attributes_from_json(const Json& value);
-
 }  // namespace slipway::core

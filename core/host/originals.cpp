@@ -34,11 +34,8 @@ Result<std::string> Originals::keep(int fd, std::string_view name) {
   SLIPWAY_CHECK(root_.make_directory(kFolder, kFolderMode));
   SLIPWAY_TRY(place, root_.root().parent_of(path));
   const NewFile wanted{kFileMode, ::geteuid(), ::getegid(), root_.now_ns(), {}};
-  const std::string temporary = place.second + ".slipway-new";
-  SLIPWAY_CHECK(
-      write_new_file(place.first.get(), temporary, path, wanted, [&](int to) { return copy_all(fd, to, name); }));
-  if (::renameat(place.first.get(), temporary.c_str(), place.first.get(), place.second.c_str()) != 0)
-    return system_error("rename", path, errno);
+  SLIPWAY_CHECK(exchange_file(place.first.get(), place.second + kNewSuffix, place.second, path, wanted,
+                              [&](int to) { return copy_all(fd, to, name); }));
   root_.note_changed(kFolder);
   return digest;
 }

@@ -18,7 +18,6 @@
 namespace slipway::core {
 namespace {
 
-constexpr std::string_view kNew = ".slipway-new";
 constexpr unsigned kParentMode = 0755;
 
 std::string folder_of(std::string_view path) {
@@ -153,7 +152,7 @@ Status RootFs::stage_file(std::string_view path, std::string_view content, unsig
   if (::fstatat(parent.get(), name.c_str(), &former, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(former.st_mode))
     wanted.attributes = read_attributes(parent.get(), name);
   changed(parent.get(), folder_of(path));
-  return write_new_file(parent.get(), name + std::string(kNew), path, wanted,
+  return write_new_file(parent.get(), name + kNewSuffix, path, wanted,
                         [&](int fd) { return write_all(fd, content, path); });
 }
 
@@ -162,7 +161,7 @@ Status RootFs::stage_symlink(std::string_view path, std::string_view points_to) 
   SLIPWAY_CHECK(unstage(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  const std::string staged = name + std::string(kNew);
+  const std::string staged = name + kNewSuffix;
   if (::symlinkat(std::string(points_to).c_str(), parent.get(), staged.c_str()) != 0)
     return system_error("make the link", path, errno);
   changed(parent.get(), folder_of(path));
@@ -173,21 +172,21 @@ Status RootFs::stage_symlink(std::string_view path, std::string_view points_to) 
 Status RootFs::switch_in(std::string_view path) {
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  const std::string staged = name + std::string(kNew);
+  const std::string staged = name + kNewSuffix;
   if (::renameat(parent.get(), staged.c_str(), parent.get(), name.c_str()) != 0) return not_replaceable(path, errno);
   changed(parent.get(), folder_of(path));
   return {};
 }
 
 bool RootFs::staged(std::string_view path) const {
-  return root_.open_at(std::string(path) + std::string(kNew), O_PATH | O_NOFOLLOW).ok();
+  return root_.open_at(std::string(path) + kNewSuffix, O_PATH | O_NOFOLLOW).ok();
 }
 
 Status RootFs::link_beside(std::string_view path, std::string_view beside) {
   SLIPWAY_CHECK(unstage(beside));
   SLIPWAY_TRY(from, root_.parent_of(path));
   SLIPWAY_TRY(to, root_.parent_of(beside));
-  const std::string staged = to.second + std::string(kNew);
+  const std::string staged = to.second + kNewSuffix;
   if (::linkat(from.first.get(), from.second.c_str(), to.first.get(), staged.c_str(), 0) != 0)
     return system_error("save a copy of", path, errno);
   SLIPWAY_CHECK(switch_in(beside));
@@ -198,12 +197,12 @@ Status RootFs::unstage(std::string_view path) {
   auto place = root_.parent_of(path);
   if (!place) return place.error().code == ErrorCode::not_found ? Status{} : Status(place.error());
   const auto& [parent, name] = *place;
-  const std::string staged = name + std::string(kNew);
+  const std::string staged = name + kNewSuffix;
   if (unlink_name(parent.get(), staged, 0) == 0) {
     changed(parent.get(), folder_of(path));
     return {};
   }
-  return errno == ENOENT ? Status{} : system_error("remove", std::string(path) + std::string(kNew), errno);
+  return errno == ENOENT ? Status{} : system_error("remove", std::string(path) + kNewSuffix, errno);
 }
 
 Status RootFs::rename(std::string_view from, std::string_view to) {
@@ -246,7 +245,7 @@ Status RootFs::make_node(std::string_view path, bool character, unsigned major, 
   SLIPWAY_CHECK(unstage(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  const std::string staged = name + std::string(kNew);
+  const std::string staged = name + kNewSuffix;
   const mode_t type = character ? S_IFCHR : S_IFBLK;
   if (::mknodat(parent.get(), staged.c_str(), type | 0600, makedev(major, minor)) != 0)
     return system_error("make the device node", path, errno);

@@ -13,17 +13,11 @@
 
 #include <sys/types.h>
 
-#include <slipway/json.hpp>
 #include <slipway/root_dir.hpp>
 
-namespace slipway::core {
+#include "core/host/path_image.hpp"
 
-/// What a path was like, so that it can be brought back: the journal's pre-image and a generation's original.
-/// JSON: {"type": "absent|regular|directory|symlink|other", "mode", "uid", "gid", "mtime_ns", "digest" (regular; the
-/// content is in the Originals), "points_to" (symlink), "attributes": {name: hex} (extended ones, where there are any),
-/// "device": {"type": "character|block|fifo", "major", "minor"} (other),
-/// "missing_parents": [paths that were not there] (absent)}
-using Image = Json;
+namespace slipway::core {
 
 class RootFs {
  public:
@@ -32,7 +26,8 @@ class RootFs {
 
   const RootDir& root() const { return root_; }
 
-  /// What is at `path` now. Regular files' contents are copied into the Originals (core/host/originals.hpp).
+  /// What is at `path` now, a PathImage. Regular files' contents are copied into the Originals
+  /// (core/host/originals.hpp).
   Result<Image> capture(std::string_view path);
   /// Brings an image back; what is there now goes, except a folder that is not empty. Parents that were missing then
   /// and are empty now go as well. Repeatable. Errors: `corrupt` when the original is gone; `conflict` when a folder
@@ -79,9 +74,9 @@ class RootFs {
   Status make_parents(std::string_view path);
   std::string in_this_filesystem(std::string_view path) const;
   Status make_one_directory(const std::string& path, unsigned mode);
-  Status restore_regular(std::string_view path, const Image& image);
-  Status restore_directory(std::string_view path, const Image& image);
-  Status restore_absent(std::string_view path, const Image& image);
+  Status restore_regular(std::string_view path, const PathImage& image);
+  Status restore_directory(std::string_view path, const PathImage& image);
+  Status restore_absent(std::string_view path, const PathImage& image);
   void changed(int folder, std::string_view path);
 
   RootDir root_;

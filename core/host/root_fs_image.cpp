@@ -18,25 +18,27 @@
 namespace slipway::core {
 namespace {
 
-Image common_image(const struct stat& info, const char* type) {
-  return Image{{"type", type},
-               {"mode", info.st_mode & kPermissionBits},
-               {"uid", info.st_uid},
-               {"gid", info.st_gid},
-               {"mtime_ns", info.st_mtim.tv_sec * kNanoseconds + info.st_mtim.tv_nsec}};
+PathImage common_image(const struct stat& info, const char* type) {
+  PathImage image{type};
+  image.file = {info.st_mode & kPermissionBits,
+                info.st_uid,
+                info.st_gid,
+                info.st_mtim.tv_sec * kNanoseconds + info.st_mtim.tv_nsec,
+                {}};
+  return image;
 }
 
 Result<Image> absent_image(const RootDir& root, std::string_view path) {
-  Image image{{"type", "absent"}};
+  PathImage image{"absent"};
   for (const std::string& folder : folders_above(path)) {
     const auto existing = root.open_at(folder, O_PATH | O_DIRECTORY);
     if (existing) continue;
     const ErrorCode code = existing.error().code;
     const bool known = code == ErrorCode::not_found || code == ErrorCode::invalid || code == ErrorCode::conflict;
     if (!known) return existing.error();  // it may well be there
-    image["missing_parents"].push_back(folder);
+    image.missing_parents.push_back(folder);
   }
-  return image;
+  return to_json(image);
 }
 
 Result<std::string> link_target(int parent, const std::string& name, std::string_view path) {
@@ -47,17 +49,17 @@ Result<std::string> link_target(int parent, const std::string& name, std::string
   return target;
 }
 
-Image device_image(const struct stat& info) {
-  Image image = common_image(info, "other");
-  const char* type = S_ISCHR(info.st_mode) ? "character" : S_ISBLK(info.st_mode) ? "block" : nullptr;
-  if (S_ISFIFO(info.st_mode)) type = "fifo";
-  if (type != nullptr)
-    image["device"] = {{"type", type}, {"major", major(info.st_rdev)}, {"minor", minor(info.st_rdev)}};
+PathImage device_image(const struct stat& info) {
+  PathImage image = common_image(info, "other");
+  image.device = S_ISCHR(info.st_mode) ? "character" : S_ISBLK(info.st_mode) ? "block" : "";
+  if (S_ISFIFO(info.st_mode)) image.device = "fifo";
+  image.major = major(info.st_rdev);
+  image.minor = minor(info.st_rdev);
   return image;
 }
 
-Result<Image> regular_image(RootFs& root, int parent, const std::string& name, std::string_view path,
-                            const struct stat& info) {
+Result<PathImage> regular_image(RootFs& root, int parent, const std::string& name, std::string_view path,
+                                const struct stat& info) {
   constexpr off_t kLargestOriginal = off_t{4} << 30;  // an initramfs, or a large driver's library, is far from it
   if (info.st_size > kLargestOriginal)
     return Error{ErrorCode::invalid,
@@ -68,19 +70,14 @@ Result<Image> regular_image(RootFs& root, int parent, const std::string& name, s
                  {}};
   SLIPWAY_TRY(file, open_regular(parent, name, path, O_NOFOLLOW));
   SLIPWAY_TRY(digest, Originals(root).keep(file.get(), path));
-  Image image = common_image(info, "regular");
-  image["digest"] = digest;
+  PathImage image = common_image(info, "regular");
+  image.digest = digest;
   return image;
 }
 
 /// Why a folder that slipway made stays all the same: others put something into it, or another thing in its place.
 bool may_stay(int error) {
   return error == ENOTEMPTY || error == EEXIST || error == ENOENT || error == ENOTDIR || error == EBUSY;
-}
-
-NewFile file_of(const Image& image) {
-  return NewFile{image.value("mode", 0644U), image.value("uid", 0U), image.value("gid", 0U),
-                 image.value("mtime_ns", std::int64_t{0}), attributes_from_json(image.value("attributes", Json()))};
 }
 
 }  // namespace
@@ -94,40 +91,38 @@ Result<Image> RootFs::capture(std::string_view path) {
   if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT ? absent_image(root_, path) : Result<Image>(system_error("look at", path, errno));
 
-  Image image;
+  PathImage image;
   if (S_ISREG(info.st_mode)) {
     SLIPWAY_TRY(taken, regular_image(*this, parent.get(), name, path, info));
     image = taken;
   } else if (S_ISLNK(info.st_mode)) {
     SLIPWAY_TRY(target, link_target(parent.get(), name, path));
     image = common_image(info, "symlink");
-    image["points_to"] = target;
+    image.points_to = target;
   } else {
     image = S_ISDIR(info.st_mode) ? common_image(info, "directory") : device_image(info);
   }
-  if (const Attributes found = read_attributes(parent.get(), name); !found.empty())
-    image["attributes"] = to_json(found);
-  return image;
+  image.file.attributes = read_attributes(parent.get(), name);
+  return to_json(image);
 }
 
-Status RootFs::restore(std::string_view path, const Image& image) {
-  const std::string type = image.value("type", "");
-  if (type == "absent") return restore_absent(path, image);
-  if (type == "regular") return restore_regular(path, image);
-  if (type == "directory") return restore_directory(path, image);
-  const NewFile wanted = file_of(image);
-  if (type == "symlink") {
-    SLIPWAY_CHECK(stage_symlink(path, image.value("points_to", "")));
+Status RootFs::restore(std::string_view path, const Image& recorded) {
+  const PathImage image = path_image_from_json(recorded);
+  if (image.type == "absent") return restore_absent(path, image);
+  if (image.type == "regular") return restore_regular(path, image);
+  if (image.type == "directory") return restore_directory(path, image);
+  const NewFile& wanted = image.file;
+  if (image.type == "symlink") {
+    SLIPWAY_CHECK(stage_symlink(path, image.points_to));
     SLIPWAY_TRY(place, root_.parent_of(path));
-    const std::string staged = place.second + ".slipway-new";
+    const std::string staged = place.second + kNewSuffix;
     SLIPWAY_CHECK(set_owner(place.first.get(), staged, path, wanted.uid, wanted.gid));
-    SLIPWAY_CHECK(write_attributes(place.first.get(), staged, wanted.attributes));
+    const Fd link(::openat(place.first.get(), staged.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    SLIPWAY_CHECK(write_attributes(link.get(), path, wanted.attributes));
     SLIPWAY_CHECK(set_mtime(place.first.get(), staged, path, wanted.mtime_ns));
     return switch_in(path);
   }
-  const Json device = image.value("device", Json::object());
-  const std::string device_type = device.value("type", "");
-  if (device_type != "character" && device_type != "block")
+  if (image.device != "character" && image.device != "block")
     return Error{ErrorCode::unsupported,
                  std::string(path) +
                      " was neither file, link, folder nor device node, and "
@@ -135,13 +130,12 @@ Status RootFs::restore(std::string_view path, const Image& image) {
                  std::string(path),
                  {},
                  {}};
-  SLIPWAY_CHECK(
-      make_node(path, device_type == "character", device.value("major", 0U), device.value("minor", 0U), wanted.mode));
+  SLIPWAY_CHECK(make_node(path, image.device == "character", image.major, image.minor, wanted.mode));
   SLIPWAY_TRY(place, root_.parent_of(path));
   return set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid);
 }
 
-Status RootFs::restore_absent(std::string_view path, const Image& image) {
+Status RootFs::restore_absent(std::string_view path, const PathImage& image) {
   SLIPWAY_CHECK(unstage(path));
   Status removed = remove(path);
   if (!removed) {
@@ -149,28 +143,27 @@ Status RootFs::restore_absent(std::string_view path, const Image& image) {
     if (existing) return {};  // a folder that others put something into stays
     return removed;
   }
-  const Json missing = image.value("missing_parents", Json::array());
+  const std::vector<std::string>& missing = image.missing_parents;
   for (auto folder = missing.rbegin(); folder != missing.rend(); ++folder) {
-    const auto path_of_folder = folder->get<std::string>();
-    const auto place = root_.parent_of(path_of_folder);
+    const auto place = root_.parent_of(*folder);
     if (!place && place.error().code == ErrorCode::not_found) continue;
     if (!place) return place.error();
     if (unlink_name(place->first.get(), place->second, AT_REMOVEDIR) != 0) {
-      if (!may_stay(errno)) return system_error("remove", path_of_folder, errno);
+      if (!may_stay(errno)) return system_error("remove", *folder, errno);
       continue;
     }
-    const auto above = folders_above(path_of_folder);
+    const auto above = folders_above(*folder);
     changed(place->first.get(), above.empty() ? "/" : above.back());
   }
   return {};
 }
 
-Status RootFs::restore_regular(std::string_view path, const Image& image) {
-  SLIPWAY_TRY(original, Originals(*this).open(image.value("digest", "")));
+Status RootFs::restore_regular(std::string_view path, const PathImage& image) {
+  SLIPWAY_TRY(original, Originals(*this).open(image.digest));
   SLIPWAY_CHECK(make_parents(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
   const auto& [parent, name] = place;
-  SLIPWAY_CHECK(write_new_file(parent.get(), name + ".slipway-new", path, file_of(image),
+  SLIPWAY_CHECK(write_new_file(parent.get(), name + kNewSuffix, path, image.file,
                                [&](int fd) { return copy_all(original.get(), fd, path); }));
   struct stat info {};
   if (::fstatat(parent.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
@@ -178,13 +171,14 @@ Status RootFs::restore_regular(std::string_view path, const Image& image) {
   return switch_in(path);
 }
 
-Status RootFs::restore_directory(std::string_view path, const Image& image) {
-  const NewFile wanted = file_of(image);
+Status RootFs::restore_directory(std::string_view path, const PathImage& image) {
+  const NewFile& wanted = image.file;
   if (!root_.open_at(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)) SLIPWAY_CHECK(remove(path));
   SLIPWAY_CHECK(make_directory(path, wanted.mode));
   SLIPWAY_TRY(place, root_.parent_of(path));
   SLIPWAY_CHECK(set_owner(place.first.get(), place.second, path, wanted.uid, wanted.gid));
-  SLIPWAY_CHECK(write_attributes(place.first.get(), place.second, wanted.attributes));
+  const Fd folder(::openat(place.first.get(), place.second.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  SLIPWAY_CHECK(write_attributes(folder.get(), path, wanted.attributes));
   if (::fchmodat(place.first.get(), place.second.c_str(), wanted.mode, 0) != 0)
     return system_error("set the mode of", path, errno);
   changed_directories_.erase(std::string(path));  // its time is the one that it had

@@ -78,7 +78,7 @@ class SqliteJournal final : public Journal {
     SLIPWAY_CHECK(execute("BEGIN IMMEDIATE"));
     for (Step& step : steps) {
       Statement insert(db_, "INSERT INTO step(component, action, image, removal) VALUES(?,?,?,?)");
-      insert.bind(1, step.component).bind(2, canonical(step.action)).bind(3, canonical(step.image));
+      insert.bind(1, step.component).bind(2, canonical(step.action.json())).bind(3, canonical(step.image));
       insert.bind(4, static_cast<std::int64_t>(step.removal));
       if (insert.step() != SQLITE_DONE) return rolled_back("write to");
       step.id = sqlite3_last_insert_rowid(db_);
@@ -94,38 +94,43 @@ class SqliteJournal final : public Journal {
   Status done(std::int64_t step) override {
     SLIPWAY_CHECK(execute("PRAGMA synchronous=OFF"));
     Statement update(db_, "UPDATE step SET done=1 WHERE id=?");
-    const bool written = update.bind(1, step).step() == SQLITE_DONE;
-    const Status result = written ? Status{} : Status{error("write to")};  // before the next call hides what went wrong
+    const Status result = carried_out(update.bind(1, step));  // before the next call hides what went wrong
     SLIPWAY_CHECK(execute("PRAGMA synchronous=FULL"));
     return result;
   }
 
-  Status commit(const std::string& component, const Json& ownership) override {
+  Status commit(const Ownership& owned) override {
     SLIPWAY_CHECK(execute("BEGIN IMMEDIATE"));
-    Statement erase(db_, "DELETE FROM step WHERE component=?");
-    if (erase.bind(1, component).step() != SQLITE_DONE) return rolled_back("write to");
-    if (!ownership.is_null()) {
-      Statement insert(db_, "INSERT OR REPLACE INTO sealed(component, ownership) VALUES(?,?)");
-      if (insert.bind(1, component).bind(2, canonical(ownership)).step() != SQLITE_DONE) return rolled_back("write to");
-    }
+    if (!drop(owned.component)) return rolled_back("write to");
+    Statement insert(db_, "INSERT OR REPLACE INTO sealed(component, ownership) VALUES(?,?)");
+    insert.bind(1, owned.component).bind(2, canonical(to_json(owned)));
+    if (insert.step() != SQLITE_DONE) return rolled_back("write to");
     return execute("COMMIT");
+  }
+
+  Status drop(const std::string& component) override {
+    Statement erase(db_, "DELETE FROM step WHERE component=?");
+    return carried_out(erase.bind(1, component));
   }
 
   Status written(const std::string& component) override {
     Statement erase(db_, "DELETE FROM sealed WHERE component=?");
-    return erase.bind(1, component).step() == SQLITE_DONE ? Status{} : Status{error("write to")};
+    return carried_out(erase.bind(1, component));
   }
 
-  Result<std::vector<Json>> unwritten() override {
-    std::vector<Json> ownerships;
+  Result<std::vector<Ownership>> unwritten() override try {
+    std::vector<Ownership> ownerships;
     Statement select(db_, "SELECT ownership FROM sealed ORDER BY component");
     int status = SQLITE_ROW;
     while ((status = select.step()) == SQLITE_ROW) {
-      ownerships.push_back(parse_foreign(select.text(0)));
-      if (ownerships.back().is_discarded()) return error("read");
+      const Json value = parse_foreign(select.text(0));
+      if (value.is_discarded()) return error("read");
+      ownerships.push_back(ownership_from_json(value));
     }
     if (status != SQLITE_DONE) return error("read");
     return ownerships;
+  } catch (const Json::exception&) {
+    return error("read");
   }
 
   Result<std::vector<Step>> open_steps() override {
@@ -136,9 +141,9 @@ class SqliteJournal final : public Journal {
       Step step;
       step.id = select.number(0);
       step.component = select.text(1);
-      step.action = parse_foreign(select.text(2));
+      step.action = Action(parse_foreign(select.text(2)));
       step.image = parse_foreign(select.text(3));
-      if (step.action.is_discarded() || step.image.is_discarded()) return error("read");
+      if (step.action.json().is_discarded() || step.image.is_discarded()) return error("read");
       step.removal = select.number(4) != 0;
       step.done = select.number(5) != 0;
       steps.push_back(std::move(step));
@@ -158,7 +163,7 @@ class SqliteJournal final : public Journal {
 
   Status done(const std::string& trigger) override {
     Statement erase(db_, "DELETE FROM pending WHERE trigger=?");
-    return erase.bind(1, trigger).step() == SQLITE_DONE ? Status{} : Status{error("write to")};
+    return carried_out(erase.bind(1, trigger));
   }
 
   Status finish() override {
@@ -196,6 +201,7 @@ class SqliteJournal final : public Journal {
     Statement select(db_, "SELECT group_concat(sql, char(59, 10)) FROM (SELECT sql FROM sqlite_schema ORDER BY name)");
     return select.step() == SQLITE_ROW ? select.text(0) : std::string();
   }
+  Status carried_out(Statement& change) { return change.step() == SQLITE_DONE ? Status{} : Status{error("write to")}; }
   Status execute(const char* sql) {
     return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK ? Status{} : Status{error("write to")};
   }

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include <slipway/json.hpp>
 #include <slipway/result.hpp>
+
+#include "core/journal/records.hpp"
 
 namespace slipway::core {
 
@@ -19,8 +20,8 @@ namespace slipway::core {
 struct Step {
   std::int64_t id = 0;  ///< given by the journal, ascending
   std::string component;
-  Json action;  ///< what was to be done; for a removal what is undone
-  Json image;   ///< what was there before: restoring it undoes the step
+  Action action{Json::object()};  ///< what was to be done; for a removal what is undone
+  Image image;                    ///< what was there before: restoring it undoes the step
   bool removal = false;
   bool done = false;
 };
@@ -34,12 +35,14 @@ class Journal {
   /// The step was carried out.
   virtual Status done(std::int64_t step) = 0;
   /// The component is complete: its steps are dropped and what it owns from now on is kept, in one transaction, until
-  /// written() says that the state folder has it. A null `ownership` only drops the steps.
-  virtual Status commit(const std::string& component, const Json& ownership) = 0;
+  /// written() says that the state folder has it.
+  virtual Status commit(const Ownership& owned) = 0;
+  /// Its steps were undone, and are dropped.
+  virtual Status drop(const std::string& component) = 0;
   /// The ownership of a committed component is in the state folder.
   virtual Status written(const std::string& component) = 0;
   /// Committed ownerships that did not make it to the state folder.
-  virtual Result<std::vector<Json>> unwritten() = 0;
+  virtual Result<std::vector<Ownership>> unwritten() = 0;
   /// What a cut-off or running apply has not committed, newest first.
   virtual Result<std::vector<Step>> open_steps() = 0;
 

@@ -131,56 +131,6 @@ Error unknown_format(const WrittenFormat& found) {
 
 }  // namespace
 
-const Owned* Ownership::find(const std::string& key) const {
-  const auto found = std::find_if(items.begin(), items.end(), [&](const Owned& item) { return item.key() == key; });
-  return found == items.end() ? nullptr : &*found;
-}
-
-Json to_json(const Ownership& ownership) {
-  Json items = Json::array();
-  for (const Owned& item : ownership.items)
-    items.push_back({{"action", item.action}, {"original", item.original}, {"record", item.record}});
-  return {{"component", ownership.component},
-          {"items", std::move(items)},
-          {"order", ownership.order},
-          {"outputs", ownership.outputs}};
-}
-
-Ownership ownership_from_json(const Json& value) {
-  Ownership ownership;
-  ownership.component = value.value("component", "");
-  ownership.order = value.value("order", 0);
-  ownership.outputs = value.value("outputs", Json::object());
-  for (const Json& item : value.value("items", Json::array()))
-    ownership.items.push_back(
-        {item.value("action", Json::object()), item.value("original", Json{}), item.value("record", Json{})});
-  return ownership;
-}
-
-Json to_json(const Generation& generation) {
-  const std::vector<std::string>& kernels = generation.kernels;
-  Json value{{"kernel", kernels.empty() ? "" : kernels.front()},
-             {"lock", generation.lock},
-             {"number", generation.number},
-             {"plugins", generation.plugins},
-             {"spec", generation.spec},
-             {"spec_file", generation.spec_file}};
-  if (kernels.size() > 1) value["kernels"] = kernels;
-  return value;
-}
-
-Generation generation_from_json(const Json& value) {
-  Generation generation;
-  generation.number = value.value("number", 0);
-  generation.spec = value.value("spec", Json::object());
-  generation.spec_file = value.value("spec_file", "");
-  generation.lock = value.value("lock", Json{});
-  generation.plugins = value.value("plugins", Json::object());
-  const std::string kernel = value.value("kernel", "");
-  if (!kernel.empty()) generation.kernels = value.value("kernels", std::vector<std::string>{kernel});
-  return generation;
-}
-
 bool StateDir::exists() const { return root_.root().open_at(state_path(kFormatFile), O_PATH | O_NOFOLLOW).ok(); }
 
 Status StateDir::check_format() const {
@@ -234,7 +184,7 @@ Status StateDir::prepare() {
   }
   SLIPWAY_CHECK(leave());  // what an earlier try has begun
   SLIPWAY_TRY(origin, root_.capture(kStateDir));
-  if (origin.value("type", "") != "absent") return write_text(state_path(kFormatFile), own_format());
+  if (!is_absent(origin)) return write_text(state_path(kFormatFile), own_format());
   const Status begun = bring_state_folder(
       root_, origin, {{std::string(kOrigin), pretty(origin)}, {std::string(kFormatFile), own_format()}});
   if (!begun) (void)sweep_state_folder(root_).ok();  // the first error is the one to tell
@@ -245,15 +195,14 @@ Status StateDir::write(const Ownership& ownership) {
   return write_json(state_path("components/" + ownership.component + ".json"), to_json(ownership));
 }
 
-Result<Json> StateDir::products() const {
-  auto value = read_json(root_.root(), state_path("products.json"));
-  if (!value && value.error().code == ErrorCode::not_found) return Json(Json::object());
-  return value;
+Result<std::map<std::string, Product>> StateDir::products() const {
+  auto products = read_record(root_.root(), state_path("products.json"), products_from_json);
+  return products || products.error().code != ErrorCode::not_found ? products : std::map<std::string, Product>{};
 }
 
-Status StateDir::write_products(const Json& products) {
+Status StateDir::write_products(const std::map<std::string, Product>& products) {
   if (products.empty()) return root_.remove(state_path("products.json"));
-  return write_json(state_path("products.json"), products);
+  return write_json(state_path("products.json"), to_json(products));
 }
 
 Result<Json> StateDir::failing() const {

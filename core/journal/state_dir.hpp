@@ -4,7 +4,7 @@
 // Layout below /var/lib/slipway, all of it canonical JSON without clock times or inode numbers:
 //   format               "2 0.1.0\n": its number, refused when later, and who wrote last; 1 had no writer and becomes 2
 //   origin.json          the image of this folder before there was one: which parents go again with it
-//   components/NAME.json  what component NAME owns, see Ownership
+//   components/NAME.json  what component NAME owns, see Ownership (core/journal/records.hpp)
 //   generations/N.json    see Generation; `current` holds the N in force
 //   products.json        files that triggers made where there was none, and stores that are to be dropped
 //   failing.json         components that did not work when they were last applied (core/engine/apply/failing.hpp)
@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include <slipway/action.hpp>
 #include <slipway/root_dir.hpp>
 
 #include "core/host/root_fs.hpp"
+#include "core/journal/records.hpp"
 
 namespace slipway::core {
 
@@ -28,39 +28,6 @@ namespace slipway::core {
 /// that not everybody may read.
 inline constexpr std::string_view kStateDir = "/var/lib/slipway";
 inline constexpr unsigned kStateMode = 0700;
-
-/// One action that was carried out and is still held.
-struct Owned {
-  Json action;     ///< as planned
-  Image original;  ///< what was there before slipway: removal brings it back
-  Json record;     ///< ActionKind::fingerprint() right after it was done
-  std::string key() const { return action.value("kind", "") + " " + action.value("target", ""); }
-};
-
-/// Everything that one component holds in this root.
-struct Ownership {
-  std::string component;
-  int order = 0;  ///< place in the order of the apply that made it: removal goes backwards
-  std::vector<Owned> items;
-  Json outputs = Json::object();
-  const Owned* find(const std::string& key) const;
-};
-
-Json to_json(const Ownership& ownership);
-Ownership ownership_from_json(const Json& value);
-
-/// One applied action: enough to apply it anew.
-struct Generation {
-  int number = 0;
-  Json spec;              ///< the host spec as written
-  std::string spec_file;  ///< where it came from: relative paths were relative to it; a name alone: it has none
-  Json lock;              ///< core/engine/plan/lockfile.hpp
-  Json plugins;           ///< component to {version, digest}
-  std::vector<std::string> kernels = {};  ///< --kernel, each, when it was given
-};
-
-Json to_json(const Generation& generation);
-Generation generation_from_json(const Json& value);
 
 /// Reads and writes the state of one root, as long as nobody but root and the caller could have written it: else all
 /// that reads is `denied`, as an image's own user must not decide what root brings back there. Writes are atomic, also
@@ -84,10 +51,9 @@ class StateDir {
   Status write(const Ownership& ownership);
   Status forget(const std::string& component);
 
-  /// Files that triggers made where there was none: {PATH: {"trigger", "original"}}. They go with the last component
-  /// that names the trigger. A store of layers whose component goes: {PATH: {"trigger": "", "store", "original"}}.
-  Result<Json> products() const;
-  Status write_products(const Json& products);
+  /// By path, see Product.
+  Result<std::map<std::string, Product>> products() const;
+  Status write_products(const std::map<std::string, Product>& products);
 
   /// Components that did not work when they were last applied: {NAME: …}; empty without such.
   Result<Json> failing() const;

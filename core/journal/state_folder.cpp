@@ -16,9 +16,7 @@ std::string aside(const std::string& folder) { return folder.substr(0, folder.rf
 
 /// The state folder and those above it that were missing, outermost first.
 std::vector<std::string> own_folders(const Image& origin) {
-  std::vector<std::string> all;
-  if (const auto missing = origin.find("missing_parents"); missing != origin.end())
-    for (const Json& folder : *missing) all.push_back(folder.get<std::string>());
+  std::vector<std::string> all = path_image_from_json(origin).missing_parents;
   all.emplace_back(kStateDir);
   return all;
 }

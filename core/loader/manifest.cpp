@@ -66,11 +66,7 @@ shared_tmp: {type: boolean}
 starts_units: {type: boolean}
 writable_code: {type: boolean}
 )";
-  SchemaCheck ours("service_needs");
-  SchemaKey needs;
-  needs.type = Type::object;
-  needs.keys = parse_schema_keys(read_yaml(kKeys, "service_needs")->front(), "", ours);
-  return needs;
+  return *own_schema(kKeys, "service_needs");
 }
 
 /// What may stand in a manifest's document.

@@ -8,11 +8,9 @@
 
 namespace slipway::deviceplugin {
 
-class Tools final : public Commands {
+class Tools final : public ToolTable {
  public:
-  std::vector<ToolInfo> list() const override;
-  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                  ToolIo& io) const override;
+  Tools();
 };
 
 class DevicePlugin final : public Component {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/driver.hpp"
 
+#include "driver/build/package_build.hpp"
 #include "driver/detect/host_facts.hpp"
 #include "driver/diagnose/diagnose.hpp"
+#include "driver/kernels/kernels_tool.hpp"
 #include "driver/plan/plan.hpp"
 #include "driver/settings.hpp"
 #include "driver/verify/verify.hpp"
@@ -35,5 +37,11 @@ Result<Findings> Driver::diagnose(const Spec&, const Host& host) const {
 Result<bool> Driver::check(const Action& action, const Host& host) const { return check_reboot(action, host); }
 
 Result<Outcome> Driver::apply(const Action& action, const Host& host) const { return apply_reboot(action, host); }
+
+DriverTools::DriverTools()
+    : ToolTable(
+          "driver",
+          {{"build", "makes a driver package from Debian's files, for one kernel", build_line(), run_build},
+           {"kernels", "lists a root's kernels, and which have the driver's modules", kernels_line(), run_kernels}}) {}
 
 }  // namespace slipway::driver

@@ -2,11 +2,16 @@
 // plugins/driver/driver.hpp - the component driver: installs the NVIDIA driver from a package.
 #pragma once
 
+#include <slipway/commands.hpp>
 #include <slipway/component.hpp>
 
-#include "driver/build/tools.hpp"
-
 namespace slipway::driver {
+
+/// `slipway driver build` and `kernels`.
+class DriverTools final : public ToolTable {
+ public:
+  DriverTools();
+};
 
 class Driver final : public Component {
  public:

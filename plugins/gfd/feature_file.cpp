@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
-#include <ctime>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,28 +16,11 @@ namespace {
 
 constexpr mode_t kMode = 0644;
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
-
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool holds(const RootDir& root, const std::string& path, const std::string& text) {
   const auto existing = read_regular(root, path, text.size(), O_NOFOLLOW);
   return existing && *existing == text;
-}
-
-std::int64_t now() {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  return time.tv_sec * kSecond + time.tv_nsec;
-}
-
-Status write_synced(int file, const std::string& text, const std::string& path) {
-  SLIPWAY_CHECK(write_all(file, text, path));
-  return ::fsync(file) == 0 ? Status{} : Status(system_error("write", path, errno));
 }
 
 /// Writes a new file in the folder `above` and gives it the name `path`. @return EXDEV: they lie on two file systems
@@ -47,9 +29,8 @@ Result<int> write_and_rename(const RootDir& root, const std::string& above, cons
   SLIPWAY_TRY(from, root.open_at(above, O_PATH | O_DIRECTORY));
   SLIPWAY_TRY(to, root.parent_of(path));
   const std::string fresh = "." + to.second + ".slipway-" + std::to_string(::getpid());
-  const NewFile wanted{kMode, ::geteuid(), ::getegid(), now(), {}};
-  SLIPWAY_CHECK(
-      write_new_file(from.get(), fresh, path, wanted, [&](int file) { return write_synced(file, text, path); }));
+  SLIPWAY_CHECK(write_new_file(from.get(), fresh, path, NewFile::ours(kMode),
+                               [&](int file) { return write_synced(file, text, path); }));
   if (::renameat(from.get(), fresh.c_str(), to.first.get(), to.second.c_str()) == 0) return 0;
   const int number = errno;
   ::unlinkat(from.get(), fresh.c_str(), 0);

@@ -2,48 +2,21 @@
 #include "gfd/tool_options.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <map>
 
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
 
-#include "gfd/config.hpp"
-
 namespace slipway::gfd {
 namespace {
 
-Error usage_error(std::string_view tool, const std::string& what) {
-  return Error{.code = ErrorCode::usage,
-               .what = what,
-               .where = "command line",
-               .next = "`slipway gfd " + std::string(tool) + " --help` shows the options"};
-}
-
-/// The first of the variables that is there; empty values count.
-std::optional<std::string> environment(std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (const char* value = std::getenv(name)) return std::string(value);
-  return std::nullopt;
-}
-
-Result<bool> parse_bool(const std::string& text, const std::string& where) {
-  for (const char* word : {"true", "1", "t", "T", "TRUE", "True"})
-    if (text == word) return true;
-  for (const char* word : {"false", "0", "f", "F", "FALSE", "False", ""})
-    if (text == word) return false;
-  return Error{.code = ErrorCode::invalid, .what = "'" + text + "' is neither true nor false", .where = where};
-}
+constexpr std::size_t kLongestConfig = 1 << 20;
 
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
-
-constexpr std::size_t kLongestConfig = 1 << 20;
 
 Status read_config_file(const std::string& path, Config& config) {
   if (path.empty()) return {};
@@ -52,119 +25,80 @@ Status read_config_file(const std::string& path, Config& config) {
   return take_upstream_config(file, config);
 }
 
-Status read_environment(ToolOptions& options) {
-  if (const auto value = environment({"GFD_MIG_STRATEGY", "MIG_STRATEGY"})) {
-    SLIPWAY_TRY(strategy, parse_mig_strategy(*value, "environment: MIG_STRATEGY"));
-    options.config.mig_strategy = strategy;
-  }
-  if (const auto value = environment({"GFD_NO_TIMESTAMP"})) {
-    SLIPWAY_TRY(none, parse_bool(*value, "environment: GFD_NO_TIMESTAMP"));
-    options.config.timestamp = !none;
-  }
-  if (const auto value = environment({"GFD_FAIL_ON_INIT_ERROR", "FAIL_ON_INIT_ERROR"})) {
-    SLIPWAY_TRY(fail, parse_bool(*value, "environment: FAIL_ON_INIT_ERROR"));
-    options.fail_without_driver = fail;
-  }
-  if (const auto value = environment({"GFD_MACHINE_TYPE_FILE"})) options.config.machine_type_file = *value;
-  if (const auto value = environment({"NODE_NAME"}); value && !value->empty()) options.node = *value;
-  return {};
-}
-
-/// Words of the command line: options with a value, and switches.
-struct Given {
-  std::map<std::string, std::string> values;
-  std::map<std::string, bool> switches;
-};
-
-/// The options of a tool, and whether they take a value.
-std::map<std::string, bool> known_options(std::string_view tool) {
-  std::map<std::string, bool> known{{"--output", true},
-                                    {"--output-file", true},
-                                    {"--driver-root", true},
-                                    {"-o", true},
-                                    {"--fail-on-init-error", false}};
-  if (tool == "devices")
-    known["--node-name"] = true;
-  else
-    known.insert({{"--mig-strategy", true},
-                  {"--config-file", true},
-                  {"--machine-type-file", true},
-                  {"--no-timestamp", false},
-                  {"--operator-labels", false},
-                  {"--oneshot", false}});
-  return known;
-}
-
-Result<Given> read_words(std::string_view tool, const std::vector<std::string>& words) {
-  const auto known = known_options(tool);
-  Given given;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
-    const std::string name = words[i].substr(0, equals);
-    const auto option = known.find(name);
-    if (option == known.end()) return usage_error(tool, "there is no option '" + words[i] + "'");
-    if (!option->second) {
-      const auto value =
-          equals == std::string::npos ? Result<bool>(true) : parse_bool(words[i].substr(equals + 1), name);
-      if (!value) return usage_error(tool, value.error().what);
-      given.switches[name] = *value;
-    } else if (equals != std::string::npos) {
-      given.values[name] = words[i].substr(equals + 1);
-    } else if (i + 1 < words.size()) {
-      given.values[name] = words[++i];
-    } else {
-      return usage_error(tool, name + " needs a value");
-    }
-  }
-  return given;
-}
-
-Status take_words(const Given& given, ToolOptions& options) {
-  const auto text = [&given](const char* name, std::string& place) {
-    if (const auto found = given.values.find(name); found != given.values.end()) place = found->second;
-  };
-  const auto flag = [&given](const char* name, bool& place) {
-    if (const auto found = given.switches.find(name); found != given.switches.end()) place = found->second;
-  };
-  if (const auto strategy = given.values.find("--mig-strategy"); strategy != given.values.end()) {
-    auto parsed = parse_mig_strategy(strategy->second, "command line");
-    if (!parsed) {
-      Error wrong = std::move(parsed).error();
-      wrong.code = ErrorCode::usage;
-      return wrong;
-    }
-    options.config.mig_strategy = *parsed;
-  }
-  text("--output-file", options.output);
-  text("--output", options.output);
-  text("--machine-type-file", options.config.machine_type_file);
-  text("--driver-root", options.config.driver_root);
-  text("--node-name", options.node);
-  text("-o", options.form);
-  bool none = !options.config.timestamp;
-  flag("--no-timestamp", none);
-  options.config.timestamp = !none;
-  flag("--operator-labels", options.config.operator_labels);
-  flag("--fail-on-init-error", options.fail_without_driver);
-  return {};
+CommandTable line(std::string forms, std::vector<CommandOption> more) {
+  CommandTable table{.options = {{"o", std::move(forms), "form of what is printed"},
+                                 {.name = "output",
+                                  .value = "FILE",
+                                  .help = "is replaced as a whole, when its content changes (default: standard output)",
+                                  .aliases = {"output-file"}},
+                                 {"driver-root", "DIR", "where the driver is installed (default: /)"},
+                                 {.name = "fail-on-init-error",
+                                  .help = "without a driver it is an error",
+                                  .variables = {"GFD_FAIL_ON_INIT_ERROR", "FAIL_ON_INIT_ERROR"}}},
+                     .last_counts = true,
+                     .empty_variables = true};
+  table.options.insert(table.options.end(), more.begin(), more.end());
+  return table;
 }
 
 }  // namespace
 
-Result<ToolOptions> read_tool_options(std::string_view tool, const std::vector<std::string>& arguments) {
-  SLIPWAY_TRY(given, read_words(tool, arguments));
+CommandTable labels_line() {
+  CommandTable table =
+      line("text|json",
+           {{.name = "no-timestamp", .help = "leaves out when they were made", .variables = {"GFD_NO_TIMESTAMP"}},
+            {.name = "mig-strategy",
+             .value = "none|single|mixed",
+             .help = "how MIG devices are labelled (default: none)",
+             .variables = {"GFD_MIG_STRATEGY", "MIG_STRATEGY"}},
+            {.name = "config-file",
+             .value = "FILE",
+             .help = "a config of NVIDIA's device plugin; everything else comes before it",
+             .variables = {"GFD_CONFIG_FILE", "CONFIG_FILE"}},
+            {.name = "machine-type-file",
+             .value = "FILE",
+             .help = "what the machine is called",
+             .variables = {"GFD_MACHINE_TYPE_FILE"}},
+            {.name = "operator-labels", .help = "also the labels that NVIDIA's operator sets"},
+            {.name = "oneshot", .help = ""}});
+  table.about =
+      "Prints the node labels of GPU Feature Discovery, one key=value a line, sorted. Without a driver there are few "
+      "labels.";
+  table.notes = "GFD_… variables of gpu-feature-discovery count, after the command line.";
+  table.examples = {"slipway gfd labels", "slipway gfd labels --no-timestamp -o json"};
+  return table;
+}
+
+CommandTable devices_line() {
+  CommandTable table =
+      line("text|yaml|json", {{.name = "node-name",
+                               .value = "NAME",
+                               .help = "the node's name (default: the variable NODE_NAME, else the host's name)",
+                               .variables = {"NODE_NAME"}}});
+  table.about = "Prints a Device object (gpu.nvidia.com/v1) for each GPU of this node.";
+  table.examples = {"slipway gfd devices", "slipway gfd devices -o json --node-name gpu-1"};
+  return table;
+}
+
+Result<ToolOptions> read_tool_options(const CommandWords& words) {
   ToolOptions options;
-  options.node = host_name();
-  std::string file = environment({"GFD_CONFIG_FILE", "CONFIG_FILE"}).value_or("");
-  if (const auto named = given.values.find("--config-file"); named != given.values.end()) file = named->second;
-  SLIPWAY_CHECK(read_config_file(file, options.config));
-  SLIPWAY_CHECK(read_environment(options));
-  SLIPWAY_CHECK(take_words(given, options));
-  const std::string plain = tool == "devices" ? "yaml" : "text";
-  if (!options.form.empty() && options.form != "text" && options.form != plain && options.form != "json")
-    return usage_error(tool, "-o takes " + plain + " or json, not '" + options.form + "'");
-  for (std::string* path : {&options.config.machine_type_file, &options.config.driver_root})
+  Config& config = options.config;
+  SLIPWAY_CHECK(read_config_file(words.text("config-file"), config));
+  if (words.given("mig-strategy")) {
+    SLIPWAY_TRY(strategy, parse_mig_strategy(words.text("mig-strategy"), "command line"));
+    config.mig_strategy = strategy;
+  }
+  config.timestamp = !words.flag("no-timestamp", !config.timestamp);
+  config.operator_labels = words.flag("operator-labels");
+  config.machine_type_file = words.text("machine-type-file", config.machine_type_file);
+  config.driver_root = words.text("driver-root", config.driver_root);
+  for (std::string* path : {&config.machine_type_file, &config.driver_root})
     if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
+  options.output = words.text("output");
+  options.json = words.text("o") == "json";
+  options.node = words.text("node-name");
+  if (options.node.empty()) options.node = host_name();
+  options.fail_without_driver = words.flag("fail-on-init-error");
   return options;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <filesystem>
 
 #include "gfd/gfd.hpp"
@@ -34,7 +33,8 @@ Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
   return std::move(seen);
 }
 
-Result<int> labels(const ToolOptions& options, const Host& host, ToolIo& io) {
+Result<int> labels(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(options, read_tool_options(words));
   SLIPWAY_TRY(seen, look(options, host, io));
   SLIPWAY_TRY(made, make_labels(seen.sources, options.config));
   if (const std::string dropped = drop_invalid(made); !dropped.empty())
@@ -42,38 +42,23 @@ Result<int> labels(const ToolOptions& options, const Host& host, ToolIo& io) {
   const auto document = [&made] {
     return pretty(Json{{"apiVersion", "slipway.dev/v1"}, {"kind", "NodeLabels"}, {"labels", made}});
   };
-  SLIPWAY_CHECK(deliver(options.form == "json" ? document() : to_lines(made), options.output, io));
+  SLIPWAY_CHECK(deliver(options.json ? document() : to_lines(made), options.output, io));
   return 0;
 }
 
-Result<int> devices(const ToolOptions& options, const Host& host, ToolIo& io) {
+Result<int> devices(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(options, read_tool_options(words));
   SLIPWAY_TRY(seen, look(options, host, io));
   const std::vector<Json> objects = device_objects(seen.sources.snapshot, options.node);
-  if (options.form == "json") {
-    SLIPWAY_CHECK(
-        deliver(pretty(Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}}), options.output, io));
-    return 0;
-  }
-  SLIPWAY_CHECK(deliver(to_yaml(objects), options.output, io));
+  const auto document = [&objects] { return pretty(Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}}); };
+  SLIPWAY_CHECK(deliver(options.json ? document() : to_yaml(objects), options.output, io));
   return 0;
 }
 
 }  // namespace
 
-std::vector<ToolInfo> Tools::list() const {
-  return {{"labels", "prints the node labels of GPU Feature Discovery", kLabelsUsage},
-          {"devices", "prints a Device object for each GPU", kDevicesUsage}};
-}
-
-Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                       ToolIo& io) const {
-  const auto help = [](const std::string& word) { return word == "--help" || word == "-h"; };
-  if (std::ranges::any_of(arguments, help)) {
-    io.print(tool == "labels" ? kLabelsUsage : kDevicesUsage);
-    return 0;
-  }
-  SLIPWAY_TRY(options, read_tool_options(tool, arguments));
-  return tool == "labels" ? labels(options, host, io) : devices(options, host, io);
-}
+Tools::Tools()
+    : ToolTable("gfd", {{"labels", "prints the node labels of GPU Feature Discovery", labels_line(), labels},
+                        {"devices", "prints a Device object for each GPU", devices_line(), devices}}) {}
 
 }  // namespace slipway::gfd

@@ -229,8 +229,6 @@ std::vector<std::string> known_gpu_names() {
   return {names.begin(), names.end()};
 }
 
-std::string_view to_string(NvSwitch generation) { return generation == NvSwitch::lr10 ? "lr10" : "ls10"; }
-
 std::optional<NvSwitch> nvswitch_of(const slipway::PciDevice& device) {
   constexpr std::uint32_t kOtherBridge = 0x0680;
   if (device.vendor != kVendor || device.device_class >> 8 != kOtherBridge) return std::nullopt;

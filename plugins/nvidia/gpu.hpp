@@ -82,8 +82,6 @@ std::vector<std::string> known_gpu_names();
 
 enum class NvSwitch { lr10, ls10 };  ///< A100 systems (NVLink 3), H100 systems (NVLink 4)
 
-std::string_view to_string(NvSwitch generation);
-
 /// The switch's management function (class 0680, vendor 10de). Its bridge functions are not counted: a switch shows up
 /// once. NVLink 5 switches are no 10de devices, see is_nvlink5_switch_vpd().
 std::optional<NvSwitch> nvswitch_of(const slipway::PciDevice& device);

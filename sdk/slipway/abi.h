@@ -56,7 +56,7 @@ typedef struct slipway_services {
  *   apply   {component, action, host}                 -> outcome
  *   verify  {component, spec, host}                   -> findings
  *   diagnose {component, spec, host}                  -> findings: known failure patterns that are there
- *   tools   {component}                               -> [{name, purpose, usage}]
+ *   tools   {component}                               -> [{name, purpose, usage, options: [{name, value, letter?}]}]
  *   tool    {component, tool, arguments, spec, host}  -> {exit: 0-255}
  *   import  {component, document}                     -> {spec, warnings}
  *   service {component, spec, host}                   -> null, when service.stop was asked and it has ended

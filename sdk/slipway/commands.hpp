@@ -2,10 +2,12 @@
 // sdk/slipway/commands.hpp - tools that a component adds to the command line: `slipway NAME TOOL …`.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <slipway/command/command_line.hpp>
 #include <slipway/host.hpp>
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
@@ -34,9 +36,10 @@ class ToolIo {
 };
 
 struct ToolInfo {
-  std::string name;     ///< "build"
-  std::string purpose;  ///< one sentence
-  std::string usage;    ///< the text of `slipway NAME TOOL --help`
+  std::string name;                         ///< "build"
+  std::string purpose;                      ///< one sentence
+  std::string usage;                        ///< the text of `slipway NAME TOOL --help`
+  std::vector<CommandOption> options = {};  ///< for completions and the manual page
 };
 
 class Commands {
@@ -46,6 +49,26 @@ class Commands {
   /// @return the exit status, 0-255
   virtual Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
                           ToolIo& io) const = 0;
+};
+
+/// A tool as a table: its words are read, and its help is printed, from `line`.
+struct Tool {
+  std::string name;     ///< "build"
+  std::string purpose;  ///< one sentence
+  CommandTable line;
+  std::function<Result<int>(const CommandWords& words, const Host& host, ToolIo& io)> run;
+};
+
+class ToolTable : public Commands {
+ public:
+  /// A tool's line that leaves `call`, `usage` or `about` out has "slipway COMPONENT TOOL", "[options]", the purpose.
+  ToolTable(const std::string& component, std::vector<Tool> tools);
+  std::vector<ToolInfo> list() const override;
+  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
+                  ToolIo& io) const override;
+
+ private:
+  std::vector<Tool> tools_;
 };
 
 }  // namespace slipway

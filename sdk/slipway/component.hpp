@@ -25,12 +25,13 @@ class Component {
  public:
   virtual ~Component() = default;
 
-  /// What there is now: reads only, live things only, no network.
-  virtual Result<Facts> detect(const Spec& spec, const Host& host) const = 0;
+  /// What there is now: reads only, live things only, no network. By default there is nothing to know.
+  virtual Result<Facts> detect(const Spec& spec, const Host& host) const;
   /// The component's whole desired state. Pure: the same three always give the same plan.
   virtual Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const = 0;
-  /// Is it really working? Reads only; may run a probe.
-  virtual Result<Findings> verify(const Spec& spec, const Host& host) const = 0;
+  /// Is it really working? Reads only; may run a probe. By default it says nothing, and only what slipway verifies of
+  /// every component is known: that all it planned is as it was left, and that its service runs.
+  virtual Result<Findings> verify(const Spec& spec, const Host& host) const;
 
   /// Known failure patterns that are there now, each with its remedy: for `slipway doctor`, besides verify(). Reads
   /// only. Names start with the component's ("driver.uvm-nodes"); what is not there is not mentioned.
@@ -48,18 +49,18 @@ class Component {
   virtual Service* service() { return nullptr; }
 };
 
-/// The component of a service's own library (`service: beside`): it has a service and nothing else.
-class ServiceOnly : public Component {
+/// The component of a service's own library (`service: beside`): it has the service T and nothing else.
+template <class T>
+class ServiceOnly final : public Component {
  public:
-  Result<Facts> detect(const Spec&, const Host&) const override { return elsewhere(); }
-  Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override { return elsewhere(); }
-  Result<Findings> verify(const Spec&, const Host&) const override { return elsewhere(); }
-
- private:
-  static Error elsewhere() {
+  Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override {
     return Error{.code = ErrorCode::unsupported,
                  .what = "this library holds only the service; the rest is in the plugin"};
   }
+  Service* service() override { return &service_; }
+
+ private:
+  T service_;
 };
 
 }  // namespace slipway

@@ -11,6 +11,8 @@
 
 namespace slipway {
 
+class Host;
+
 struct Finding {
   /// `not_applicable`: there is nothing to check here (no such hardware). `not_exercised`: it could not be tried.
   enum class Status { pass, fail, warning, not_applicable, not_exercised };
@@ -34,6 +36,12 @@ class Findings {
   void not_exercised(std::string name, std::string why) {
     add({Finding::Status::not_exercised, std::move(name), std::move(why), {}});
   }
+  /// pass() with what was `seen` when it holds, else fail() with what is `wrong`.
+  void expect(std::string name, bool holds, std::string seen, std::string wrong, std::string remedy) {
+    holds ? pass(std::move(name), std::move(seen)) : fail(std::move(name), std::move(wrong), std::move(remedy));
+  }
+  /// Whether the root is a running machine's: for what only such a one can show. Else that is not_exercised().
+  bool on_live_machine(const Host& host, std::string name);
   const std::vector<Finding>& list() const { return list_; }
   /// No finding failed.
   bool passed() const;

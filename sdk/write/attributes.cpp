@@ -49,14 +49,14 @@ Attributes read_attributes(int parent, const std::string& name) {
   return found;
 }
 
-Status write_attributes(int parent, const std::string& name, const Attributes& wanted) {
-  const std::string path = proc_path(parent, name);
+Status write_attributes(int fd, std::string_view path, const Attributes& wanted) {
+  const std::string place = "/proc/self/fd/" + std::to_string(fd);  // fsetxattr(2) takes no descriptor of O_PATH
   for (const auto& [attribute, value] : wanted) {
-    if (lsetxattr(path.c_str(), attribute.c_str(), value.data(), value.size(), 0) == 0) continue;
+    if (setxattr(place.c_str(), attribute.c_str(), value.data(), value.size(), 0) == 0) continue;
     if (errno == ENOSPC || errno == EDQUOT || errno == EIO)
-      return system_error("set attribute " + attribute + " of", name, errno);
+      return system_error("set attribute " + attribute + " of", path, errno);
   }
-  if (!wanted.contains(std::string(kAcl))) lremovexattr(path.c_str(), std::string(kAcl).c_str());
+  if (!wanted.contains(std::string(kAcl))) removexattr(place.c_str(), std::string(kAcl).c_str());
   return {};
 }
 

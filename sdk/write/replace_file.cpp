@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
-#include <ctime>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,28 +11,19 @@
 namespace slipway {
 namespace {
 
-constexpr const char* kNew = ".slipway-new";
 constexpr unsigned kPermissionBits = 07777;
-
-std::int64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
-Error not_replaceable(const std::string& path, const std::string& why, const std::string& next) {
-  return Error{ErrorCode::conflict, path + " cannot be replaced: " + why, path, next, {}};
-}
 
 /// What the new file takes over of the former one.
 Result<NewFile> like(int parent, const std::string& name, const std::string& path) {
-  NewFile wanted{0644, ::geteuid(), ::getegid(), now_ns(), {}};
+  NewFile wanted = NewFile::ours(0644);
   struct stat former {};
   if (::fstatat(parent, name.c_str(), &former, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return wanted;
     return system_error("look at", path, errno);
   }
-  if (!S_ISREG(former.st_mode)) return not_replaceable(path, "it is no regular file", "move it out of the way");
+  if (!S_ISREG(former.st_mode))
+    return Error{
+        ErrorCode::conflict, path + " cannot be replaced: it is no regular file", path, "move it out of the way", {}};
   wanted.mode = former.st_mode & kPermissionBits;
   wanted.uid = former.st_uid;
   wanted.gid = former.st_gid;
@@ -41,40 +31,42 @@ Result<NewFile> like(int parent, const std::string& name, const std::string& pat
   return wanted;
 }
 
-Status write_synced(int fd, std::string_view content, const std::string& path) {
-  SLIPWAY_CHECK(write_all(fd, content, path));
-  if (::fsync(fd) != 0) return system_error("write", path, errno);
-  return {};
-}
-
-Status sync_folder(const RootDir& root, const std::string& path) {
-  const auto slash = path.rfind('/');
-  const std::string folder = slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-  SLIPWAY_TRY(fd, root.open_at(folder, O_RDONLY | O_DIRECTORY));
-  if (::fsync(fd.get()) != 0) return system_error("write", folder, errno);
+Status sync_folder(const Fd& folder, const std::string& path) {
+  if (!folder || ::fsync(folder.get()) != 0) return system_error("write", path, errno);
   return {};
 }
 
 }  // namespace
 
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 Status replace_file(const RootDir& root, const std::string& path, std::string_view content) {
   const std::string real = root.resolve(path).value_or(path);
-  if (const auto slash = real.rfind('/'); slash != 0 && slash != std::string::npos)
-    SLIPWAY_CHECK(make_folders(root, real.substr(0, slash)));
+  const std::string folder = folder_of(real);
+  if (folder != "/" && folder != ".") SLIPWAY_CHECK(make_folders(root, folder));
   SLIPWAY_TRY(place, root.parent_of(real));
   const auto& [parent, name] = place;
   SLIPWAY_TRY(wanted, like(parent.get(), name, real));
-  const std::string fresh = name + kNew;
-  const auto fill = [&](int fd) { return write_synced(fd, content, real); };
-  SLIPWAY_CHECK(write_new_file(parent.get(), fresh, real, wanted, fill));
-  if (::renameat(parent.get(), fresh.c_str(), parent.get(), name.c_str()) != 0) {
-    const int number = errno;
-    ::unlinkat(parent.get(), fresh.c_str(), 0);
-    if (number == EBUSY)
-      return not_replaceable(real, "something is mounted on it", "change it where it is mounted from");
-    return system_error("replace", real, number);
-  }
-  return sync_folder(root, real);
+  SLIPWAY_CHECK(exchange_file(parent.get(), name + kNewSuffix, name, real, wanted,
+                              [&](int fd) { return write_synced(fd, content, real); }));
+  SLIPWAY_TRY(changed, root.open_at(folder, O_RDONLY | O_DIRECTORY));
+  return sync_folder(changed, folder);
+}
+
+Status put_file(const std::string& path, std::string_view content, const NewFile& wanted, bool synced) {
+  const std::string folder = folder_of(path);
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const Fd parent(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!parent) return system_error("write", path, errno);
+  SLIPWAY_CHECK(exchange_file(parent.get(), unique_name(name + kNewSuffix), name, path, wanted, [&](int fd) {
+    return synced ? write_synced(fd, content, path) : write_all(fd, content, path);
+  }));
+  if (!synced) return {};
+  return sync_folder(Fd(::openat(parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), folder);
 }
 
 }  // namespace slipway

@@ -2,32 +2,22 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <slipway/root_dir.hpp>
+#include <slipway/process/start.hpp>
+#include <slipway/write/new_file.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
 namespace slipway {
 namespace {
-
-std::string unused_name(const std::string& parent, const std::string& name) {
-  std::uint64_t number = 0;
-  (void)!::getrandom(&number, sizeof number, 0);
-  std::array<char, 64> tail{};
-  std::snprintf(tail.data(), tail.size(), "-%d-%016llx", ::getpid(), static_cast<unsigned long long>(number));
-  return parent + "/" + name + tail.data();
-}
 
 /// A reader of this process's pipes would wait for the keeper too.
 void close_all_but(int kept) {
@@ -62,19 +52,16 @@ void close_all_but(int kept) {
 }  // namespace
 
 Result<ScratchFolder> ScratchFolder::make(const std::string& parent, const std::string& name) {
-  const std::string path = unused_name(parent, name);
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", path, errno);
-  const Fd theirs(ends[0]);
-  Fd ours(ends[1]);
+  const std::string path = unique_name(parent + "/" + name);
+  SLIPWAY_TRY(line, make_pipe());
   // Before there is a folder: whenever this process is killed, somebody knows of it.
   const pid_t keeper = ::fork();
   if (keeper < 0) return system_error("start a process that removes", path, errno);
   if (keeper == 0) {
-    ours = Fd();
-    keep(path, theirs.get());
+    line.write = Fd();
+    keep(path, line.read.get());
   }
-  ScratchFolder folder(path, ours.release(), keeper);
+  ScratchFolder folder(path, line.write.release(), keeper);
   if (::mkdir(path.c_str(), 0700) != 0) return system_error("make", path, errno);
   return folder;
 }

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "core/loader/installation.hpp"
 #include "sim/model/model.hpp"
@@ -192,14 +192,8 @@ Result<SimMachine> make_sim_machine(const SimProfile& profile, const std::vector
 Status write_sim_machine(const sim::Machine& machine, const std::string& folder) {
   std::error_code code;
   fs::create_directories(folder, code);
-  const fs::path file = fs::path(folder) / kStateName;
-  const fs::path temporary = fs::path(folder) / (std::string(kStateName) + ".new");
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<const char*>(&machine), sizeof machine);
-  out.close();
-  if (!out) return system_error("write", temporary.string(), errno);
-  fs::rename(temporary, file, code);
-  return code ? Status(system_error("rename", file.string(), code.value())) : Status();
+  return put_file(folder + "/" + kStateName, {reinterpret_cast<const char*>(&machine), sizeof machine},
+                  NewFile::ours(0644), false);
 }
 
 Result<SimMachine> read_sim_machine(const std::string& folder) {

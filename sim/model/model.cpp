@@ -104,15 +104,6 @@ mig:
           graphics: {type: boolean, default: false, help: for graphics as well}
 )";
 
-Result<SchemaKey> model_schema() {
-  SLIPWAY_TRY(documents, read_yaml(kModelSchema, "the schema of simulated GPU models"));
-  SchemaCheck check("the schema of simulated GPU models");
-  SchemaKey schema{.type = SchemaKey::Type::object};
-  schema.keys = parse_schema_keys(documents.front(), "", check);
-  if (!check.problems.none()) return check.problems.to_error();
-  return schema;
-}
-
 std::uint32_t number(const Json& value) { return value.get<std::uint32_t>(); }
 
 template <std::size_t size>
@@ -268,7 +259,7 @@ Result<sim::Model> read_sim_model(const std::string& file) {
   const auto text = read_regular(file, kYamlMaxBytes);
   if (!text && text.error().code == ErrorCode::invalid) return text.error();
   if (!text) return Error{ErrorCode::not_found, "the model of a simulated GPU cannot be read", file, {}, {}};
-  SLIPWAY_TRY(schema, model_schema());
+  SLIPWAY_TRY(schema, own_schema(kModelSchema, "the schema of simulated GPU models"));
   SLIPWAY_TRY(documents, read_yaml(*text, file));
   SchemaCheck check(file);
   if (documents.size() != 1)

@@ -108,15 +108,6 @@ nvml:
         clique: {type: integer, default: 0, help: the part that this machine is in}
 )";
 
-Result<SchemaKey> profile_schema() {
-  SLIPWAY_TRY(documents, read_yaml(kProfileSchema, "the schema of simulation profiles"));
-  SchemaCheck check("the schema of simulation profiles");
-  SchemaKey schema{.type = SchemaKey::Type::object};
-  schema.keys = parse_schema_keys(documents.front(), "", check);
-  if (!check.problems.none()) return check.problems.to_error();
-  return schema;
-}
-
 /// An id that the schema has seen: "0x" and hexadecimal digits.
 std::uint32_t id(const Json& text) {
   const auto& digits = text.get_ref<const std::string&>();
@@ -222,7 +213,7 @@ Result<SimProfile> read_file(const std::string& file) {
                  file,
                  "give a profile's name (`slipway plan --sim h100x8 …`), or the path of a readable file",
                  {}};
-  SLIPWAY_TRY(schema, profile_schema());
+  SLIPWAY_TRY(schema, own_schema(kProfileSchema, "the schema of simulation profiles"));
   SLIPWAY_TRY(documents, read_yaml(*text, file));
   SchemaCheck check(file);
   if (documents.size() != 1)

@@ -67,17 +67,23 @@ nvmlReturn_t with_any_device(Function function, nvmlDevice_t handle, Body body) 
   });
 }
 
-/// A call that changes a GPU: root only.
+/// A call that changes what a handle of that kind is for: root only. `body(machine, target)`.
 template <class Body>
-nvmlReturn_t change_gpu(Function function, nvmlDevice_t handle, Body body) {
+nvmlReturn_t change_target(Function function, const void* handle, Kind kind, Body body) {
   Call call(function);
   if (call.ready() != NVML_SUCCESS) return call.ready();
   Target target;
   const nvmlReturn_t found = call.find(handle, &target);
   if (found != NVML_SUCCESS) return found;
-  if (target.kind != Kind::gpu) return NVML_ERROR_INVALID_ARGUMENT;
+  if (target.kind != kind) return NVML_ERROR_INVALID_ARGUMENT;
   const nvmlReturn_t allowed = call.privileged();
-  return allowed != NVML_SUCCESS ? allowed : body(*target.gpu);
+  return allowed != NVML_SUCCESS ? allowed : body(call.machine(), target);
+}
+
+/// A call that changes a GPU: root only. `body(gpu)`.
+template <class Body>
+nvmlReturn_t change_gpu(Function function, nvmlDevice_t handle, Body body) {
+  return change_target(function, handle, Kind::gpu, [&](Machine&, const Target& target) { return body(*target.gpu); });
 }
 
 /// Copies a text with its NUL. INSUFFICIENT_SIZE when it does not fit.

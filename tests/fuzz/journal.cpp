@@ -17,7 +17,7 @@ void check_steps(Journal& journal) {
   fuzz::demand_presentable(steps);
   if (steps)
     for (const Step& step : *steps)
-      fuzz::demand(!step.action.is_discarded() && !step.image.is_discarded(), "a step that is read is JSON");
+      fuzz::demand(!step.action.json().is_discarded() && !step.image.is_discarded(), "a step that is read is JSON");
   fuzz::demand_presentable(journal.unwritten());
   fuzz::demand_presentable(journal.pending());
 }
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::demand_presentable(journal);
     if (journal) {
       check_steps(**journal);
-      std::vector<Step> steps{{0, "driver", {{"kind", "file"}}, {{"type", "absent"}}, false, false}};
+      std::vector<Step> steps{{0, "driver", Action({{"kind", "file"}}), {{"type", "absent"}}, false, false}};
       if (const Status written = (*journal)->intend(steps, {"ldconfig"}); !written)
         fuzz::demand_presentable(written.error());
     }

@@ -112,11 +112,11 @@ Result<std::optional<Credentials>> from_text(const std::string& text, const std:
 
 Result<std::optional<Credentials>> find_credentials(const Reference& reference, const std::string& auth_file) {
   if (!auth_file.empty()) {
-    SLIPWAY_TRY(text, read_file(auth_file, kMaxConfigBytes));
+    SLIPWAY_TRY(text, read_regular(auth_file, kMaxConfigBytes));
     return from_text(text, auth_file, reference);
   }
   for (const std::string& file : config_files()) {
-    const auto text = read_file(file, kMaxConfigBytes);
+    const auto text = read_regular(file, kMaxConfigBytes);
     if (!text && (text.error().code == ErrorCode::not_found || text.error().code == ErrorCode::denied)) continue;
     if (!text) return text.error();
     auto found = from_text(*text, file, reference);

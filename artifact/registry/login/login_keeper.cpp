@@ -12,6 +12,7 @@
 
 #include <slipway/fd.hpp>
 #include <slipway/json.hpp>
+#include <slipway/process/start.hpp>
 
 #include "artifact/io/file.hpp"
 #include "artifact/oci/json_field.hpp"
@@ -61,7 +62,7 @@ Result<std::optional<Credentials>> login_from(const Json& answer) {
   std::string answer;
   for (char question = 0; ::read(line.get(), &question, 1) == 1;) {
     if (answer.empty()) answer = canonical(json_of(find_credentials(reference, auth_file))) + "\n";
-    if (!write_all(line.get(), std::as_bytes(std::span(answer)), "the worker")) break;
+    if (!write_all(line.get(), answer, "the worker")) break;
   }
   ::_exit(0);
 }
@@ -84,21 +85,17 @@ Error gone() {
 }  // namespace
 
 Status keep_login(const Reference& reference, const std::string& auth_file) {
-  std::array<int, 2> ends{-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return system_error("make", "a line to who looks for logins", errno);
-  Fd own(ends[0]);
-  const Fd other(ends[1]);
+  SLIPWAY_TRY(line, make_socket_pair());
   const pid_t child = ::fork();
   if (child < 0) return system_error("start", "who looks for logins", errno);
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    own.reset();
-    leave_only(other);
-    answer_until_the_end(other, reference, auth_file);
+    line.ours.reset();
+    leave_only(line.theirs);
+    answer_until_the_end(line.theirs, reference, auth_file);
   }
   keeper().of = key_of(reference, auth_file);
-  keeper().line = std::move(own);
+  keeper().line = std::move(line.ours);
   return {};
 }
 

@@ -67,22 +67,17 @@ std::string summary_of(const Node& node, const PathState& now) {
 class DeviceNodeKind final : public ActionKind {
  public:
   Phase phase() const override { return Phase::activate; }
+  bool is_lost_at_boot() const override { return true; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(node, node_of(action, context.host));
     SLIPWAY_TRY(now, look_at(context.host, node.path, false));
-    Check check;
-    check.summary = summary_of(node, now);
-    if (now.is(FileInfo::Type::directory)) {
-      check.standing = Check::Standing::conflict;
-      check.problem = in_the_way(node.path, now.info.type, "a device node");
-    } else if (right_device(node, now) && now.info.mode == node.mode && link_right(context.host, node)) {
-      check.standing = Check::Standing::satisfied;
-      check.summary = node.path;
-    } else if (!context.host.live()) {
-      check.standing = Check::Standing::at_boot;
-    }
-    return check;
+    if (now.is(FileInfo::Type::directory))
+      return Check::conflict(summary_of(node, now), in_the_way(node.path, now.info.type, "a device node"));
+    if (right_device(node, now) && now.info.mode == node.mode && link_right(context.host, node))
+      return Check::satisfied(node.path);
+    return Check{
+        context.host.live() ? Check::Standing::change : Check::Standing::at_boot, summary_of(node, now), {}, {}};
   }
 
   Result<Image> capture(const Action& action, ActionContext& context) const override {
@@ -93,6 +88,10 @@ class DeviceNodeKind final : public ActionKind {
     SLIPWAY_TRY(link, context.root.capture(link_path(*node.major, node.minor)));
     captured["link"] = link;
     return captured;
+  }
+
+  std::vector<std::pair<std::string, Image*>> paths(const Action& action, Image& image) const override {
+    return {{action.target(), &image["node"]}};
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
@@ -124,14 +123,10 @@ class DeviceNodeKind final : public ActionKind {
       const std::string link = link_path(now.info.device_major, now.info.device_minor);
       const auto target = context.host.read_link(link);
       const bool ours = target && *target == link_target(action.target());
-      if (ours) SLIPWAY_CHECK(context.root.restore(link, image.value("link", Image{{"type", "absent"}})));
+      if (ours) SLIPWAY_CHECK(context.root.restore(link, image.value("link", to_json(PathImage{"absent"}))));
     }
-    return context.root.restore(action.target(), image.value("node", Image{{"type", "absent"}}));
+    return context.root.restore(action.target(), image.value("node", to_json(PathImage{"absent"})));
   }
-
-  /// Nothing: nodes are made anew at every boot, and what they are is in the action.
-  Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json::object(); }
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 };
 
 }  // namespace

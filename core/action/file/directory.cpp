@@ -31,16 +31,9 @@ class DirectoryKind final : public ActionKind {
     Check check;
     check.summary = "create the folder " + path + " (" + octal(mode_of(action)) + ")";
     if (now.absent) return check;
-    if (!now.is(FileInfo::Type::directory)) {
-      check.standing = Check::Standing::conflict;
-      check.problem = in_the_way(path, now.info.type, "a folder");
-      return check;
-    }
-    if (now.info.mode == mode_of(action)) {
-      check.standing = Check::Standing::satisfied;
-      check.summary = path;
-      return check;
-    }
+    if (!now.is(FileInfo::Type::directory))
+      return Check::conflict(check.summary, in_the_way(path, now.info.type, "a folder"));
+    if (now.info.mode == mode_of(action)) return Check::satisfied(path);
     check.summary = "set the folder " + path + " to mode " + octal(mode_of(action));
     const bool edited = !context.record.is_null() && context.record.value("mode", 0U) != now.info.mode;
     if (edited) {
@@ -48,10 +41,6 @@ class DirectoryKind final : public ActionKind {
       check.summary = "keep mode " + octal(now.info.mode) + " of " + path + ", which was set by somebody else";
     }
     return check;
-  }
-
-  Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return context.root.capture(action.target());
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
@@ -67,10 +56,6 @@ class DirectoryKind final : public ActionKind {
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(now, folder_at(context.host, action.target()));
     return now.absent ? Json(nullptr) : Json{{"mode", now.info.mode}};
-  }
-
-  Result<bool> drifted(const Action&, ActionContext&) const override {
-    return false;  // what others put into it keeps it from going; a mode is no work of theirs
   }
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/file/file.cpp - kind `file`: a regular file with exactly this content.
+#include <slipway/digest/digest.hpp>
+
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
 
@@ -22,7 +24,7 @@ class FileKind final : public ActionKind {
  public:
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const auto desired = desired_file(action, context.host);
-    if (!desired) return Check{Check::Standing::conflict, "create " + action.target(), {}, desired.error()};
+    if (!desired) return Check::conflict("create " + action.target(), desired.error());
     SLIPWAY_TRY(now, look_at(context.host, desired->path, true));
     if (!now.absent && context.root.is_mount_point(desired->path) &&
         fingerprint_of(now) != wanted_fingerprint(*desired))
@@ -38,6 +40,12 @@ class FileKind final : public ActionKind {
       image["saved"] = saved;
     }
     return image;
+  }
+
+  std::vector<std::pair<std::string, Image*>> paths(const Action& action, Image& image) const override {
+    auto paths = ActionKind::paths(action, image);
+    if (image.contains("saved")) paths.emplace_back(saved_path(action.target()), &image["saved"]);
+    return paths;
   }
 
   Status stage(const Action& action, ActionContext& context) const override {
@@ -83,7 +91,19 @@ class FileKind final : public ActionKind {
     return !now.absent && !context.record.is_null() && fingerprint_of(now) != context.record;
   }
 
+  Result<bool> holds_an_edit(const Action& action, const Image& image, const Image& original,
+                             const Host& host) const override {
+    SLIPWAY_TRY(now, look_at(host, action.target(), true));
+    if (!now.is(FileInfo::Type::regular) || now.content == action.text("content")) return false;
+    const std::string digest = digest_of(now.content);
+    return !is_digest_of(image, digest) && !is_digest_of(original, digest);
+  }
+
  private:
+  static bool is_digest_of(const Image& image, const std::string& digest) {
+    return image.is_object() && image.contains("digest") && image["digest"] == digest;
+  }
+
   static Json wanted_fingerprint(const PlainFile& desired) {
     PathState state{false, {}, desired.content};
     state.info.type = FileInfo::Type::regular;
@@ -94,15 +114,13 @@ class FileKind final : public ActionKind {
   }
 
   static Check mounted(const std::string& path) {
-    Check check;
-    check.standing = Check::Standing::conflict;
-    check.summary = "change " + path;
-    check.problem = Error{ErrorCode::conflict,
-                          path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
-                          path,
-                          "unmount it (umount " + path + "), or change the file that is mounted there",
-                          {}};
-    return check;
+    return Check::conflict(
+        "change " + path,
+        Error{ErrorCode::conflict,
+              path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
+              path,
+              "unmount it (umount " + path + "), or change the file that is mounted there",
+              {}});
   }
 
   /// `on_drift: replace`, and what is there is neither what slipway wrote nor what it is to write.

@@ -11,6 +11,7 @@
 #include <slipway/digest/digest.hpp>
 #include <slipway/merge/edit.hpp>
 #include <slipway/text.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
@@ -134,15 +135,11 @@ class MergeKind final : public ActionKind {
   std::string removal(const Action& action) const override { return "take slipway's keys out of " + action.target(); }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
-    Check check;
-    check.summary = "change " + action.target();
     const auto work = plan_work(action, context);
-    if (!work) {
-      check.standing = Check::Standing::conflict;
-      check.problem = work.error();
-      return check;
-    }
+    if (!work) return Check::conflict("change " + action.target(), work.error());
+    Check check = Check::satisfied(work->path);
     if (work->changes()) {
+      check.standing = Check::Standing::change;
       check.summary =
           (work->now.absent ? "create " + work->path + " with " : "change " + work->path + ": ") + names(work->changed);
       check.diff = diff_for_people(work->path, work->now, work->bytes, work->mode());
@@ -154,9 +151,6 @@ class MergeKind final : public ActionKind {
     } else if (!work->kept.empty()) {
       check.standing = Check::Standing::drift_kept;
       check.summary = "keep " + names(work->kept) + " in " + work->path + ", changed by somebody else";
-    } else {
-      check.standing = Check::Standing::satisfied;
-      check.summary = work->path;
     }
     return check;
   }
@@ -165,6 +159,10 @@ class MergeKind final : public ActionKind {
     SLIPWAY_TRY(work, plan_work(action, context));
     SLIPWAY_TRY(file, context.root.capture(work.path));
     return image_of(work, file);
+  }
+
+  std::vector<std::pair<std::string, Image*>> paths(const Action&, Image& image) const override {
+    return {{image["path"], &image["file"]}};
   }
 
   Status stage(const Action& action, ActionContext& context) const override {
@@ -182,7 +180,7 @@ class MergeKind final : public ActionKind {
       SLIPWAY_CHECK(unstage(action, context));
       return Outcome::already_done();
     }
-    SLIPWAY_TRY(staged, look_at(context.host, work.path + ".slipway-new", true));
+    SLIPWAY_TRY(staged, look_at(context.host, work.path + kNewSuffix, true));
     if (staged.absent || staged.content != work.bytes) {  // somebody wrote the file since it was staged
       SLIPWAY_CHECK(write(work, context.root));
       SLIPWAY_CHECK(context.root.sync());
@@ -193,17 +191,17 @@ class MergeKind final : public ActionKind {
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     const std::string path = image.value("path", action.target());
-    const Image file = image.value("file", Image{{"type", "absent"}});
+    const Image file = image.value("file", to_json(PathImage{"absent"}));
     SLIPWAY_CHECK(context.root.unstage(path));
     SLIPWAY_TRY(now, look_at(context.host, path, true));
     const std::string digest = now.is(FileInfo::Type::regular) ? digest_of(now.content) : "";
-    if (digest == image.value("result", "-") || (now.absent && file.value("type", "") == "absent"))
+    if (digest == image.value("result", "-") || (now.absent && is_absent(file)))
       return context.root.restore(path, file);
     if (now.absent || digest == file.value("digest", "-")) return {};  // gone with all its keys, or never changed
     const Json keys = keys_of(image);
     SLIPWAY_TRY(undone, merge::undo_keys(now.content, action.text("format"), {keys.begin(), keys.end()}, path));
     SLIPWAY_TRY(left, merge::read_value(undone, action.text("format"), path));
-    if (file.value("type", "") == "absent" && left.empty()) return context.root.restore(path, file);
+    if (is_absent(file) && left.empty()) return context.root.restore(path, file);
     if (undone == now.content) return {};
     SLIPWAY_CHECK(context.root.stage_file(path, undone, now.info.mode, now.info.uid, now.info.gid));
     SLIPWAY_CHECK(context.root.sync());
@@ -250,7 +248,6 @@ class MergeKind final : public ActionKind {
   }
 
   /// Never as a whole: restore() leaves every key alone that no longer holds ours.
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 
  private:
   static Error mounted(const std::string& path) {

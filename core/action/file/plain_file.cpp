@@ -90,18 +90,10 @@ std::string diff_for_people(const std::string& path, const PathState& now, const
 }
 
 Check judge(const PlainFile& desired, const PathState& now, const Json& record) {
+  if (same(desired, now)) return Check::satisfied(desired.path);
+  if (!now.absent && !now.is(FileInfo::Type::regular) && !now.is(FileInfo::Type::symlink))
+    return Check::conflict("create " + desired.path, in_the_way(desired.path, now.info.type, "a file"));
   Check check;
-  if (same(desired, now)) {
-    check.standing = Standing::satisfied;
-    check.summary = desired.path;
-    return check;
-  }
-  if (!now.absent && !now.is(FileInfo::Type::regular) && !now.is(FileInfo::Type::symlink)) {
-    check.standing = Standing::conflict;
-    check.summary = "create " + desired.path;
-    check.problem = in_the_way(desired.path, now.info.type, "a file");
-    return check;
-  }
   check.diff = diff_for_people(desired.path, now, desired.content, desired.mode);
   const bool edited = !record.is_null() && !now.absent && fingerprint_of(now) != record;
   if (edited && !desired.replace_edits) {

@@ -13,39 +13,22 @@ class RemoveKind final : public ActionKind {
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const std::string path = action.target();
     SLIPWAY_TRY(now, look_at(context.host, path, false));
-    Check check;
-    check.summary = "remove " + path;
-    if (now.absent) {
-      check.standing = Check::Standing::satisfied;
-      return check;
-    }
-    if (now.is(FileInfo::Type::other)) {
-      check.standing = Check::Standing::conflict;
-      check.problem = in_the_way(path, now.info.type, "nothing");
-    }
+    const std::string summary = "remove " + path;
+    if (now.absent) return Check::satisfied(summary);
+    if (now.is(FileInfo::Type::other)) return Check::conflict(summary, in_the_way(path, now.info.type, "nothing"));
     const auto names = now.is(FileInfo::Type::directory) ? context.host.list(path) : std::vector<std::string>{};
-    if (!names || !names->empty()) {
-      check.standing = Check::Standing::conflict;
-      check.problem = Error{ErrorCode::conflict,
-                            path + " is a folder with something in it; only files, links and empty folders are removed",
-                            path,
-                            "move what is in it away, then run the same command again",
-                            {}};
-    }
-    return check;
-  }
-
-  Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return context.root.capture(action.target());
+    if (names && names->empty()) return Check{Check::Standing::change, summary, {}, {}};
+    return Check::conflict(
+        summary, Error{ErrorCode::conflict,
+                       path + " is a folder with something in it; only files, links and empty folders are removed",
+                       path,
+                       "move what is in it away, then run the same command again",
+                       {}});
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
     SLIPWAY_CHECK(context.root.remove(action.target()));
     return Outcome::done();
-  }
-
-  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    return context.root.restore(action.target(), image);
   }
 
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"absent", true}}; }

@@ -13,21 +13,12 @@ class ServiceFileKind final : public ActionKind {
  public:
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const std::string path = action.target();
-    Check check;
-    check.summary = "let the service write " + path;
-    if (!context.record.is_null()) {
-      check.standing = Check::Standing::satisfied;
-      return check;
-    }
+    const std::string summary = "let the service write " + path;
+    if (!context.record.is_null()) return Check::satisfied(summary);
     SLIPWAY_TRY(now, look_at(context.host, path, false));
-    if (now.absent || now.is(FileInfo::Type::regular) || now.is(FileInfo::Type::symlink)) return check;
-    check.standing = Check::Standing::conflict;
-    check.problem = in_the_way(path, now.info.type, "a file");
-    return check;
-  }
-
-  Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return context.root.capture(action.target());
+    if (now.absent || now.is(FileInfo::Type::regular) || now.is(FileInfo::Type::symlink))
+      return Check{Check::Standing::change, summary, {}, {}};
+    return Check::conflict(summary, in_the_way(path, now.info.type, "a file"));
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
@@ -36,14 +27,8 @@ class ServiceFileKind final : public ActionKind {
     return Outcome::done();
   }
 
-  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    return context.root.restore(action.target(), image);
-  }
-
   /// What the service writes says nothing of what slipway did.
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"writer", "service"}}; }
-
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 
   /// The same path as another component's file is a clash.
   std::vector<std::string> claims(const Action& action) const override { return {"file " + action.target()}; }

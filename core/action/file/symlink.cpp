@@ -24,25 +24,18 @@ class SymlinkKind final : public ActionKind {
     Check check;
     check.summary = "link " + path + " -> " + action.text("points_to");
     if (state.absent) return check;
-    if (link.is_null()) {
-      check.standing = Check::Standing::conflict;
-      check.problem = in_the_way(path, state.info.type, "a symbolic link to " + action.text("points_to"));
-      return check;
-    }
+    if (link.is_null())
+      return Check::conflict(check.summary,
+                             in_the_way(path, state.info.type, "a symbolic link to " + action.text("points_to")));
     const std::string now = link["points_to"];
-    if (link == wanted) {
-      check.standing = Check::Standing::satisfied;
-    } else if (!context.record.is_null() && context.record != link) {
+    if (link == wanted) return Check::satisfied(check.summary);
+    if (!context.record.is_null() && context.record != link) {
       check.standing = Check::Standing::drift_kept;
       check.summary = "keep " + path + " -> " + now + ", which was changed by somebody else";
     } else {
       check.summary += " (was " + now + ")";
     }
     return check;
-  }
-
-  Result<Image> capture(const Action& action, ActionContext& context) const override {
-    return context.root.capture(action.target());
   }
 
   Status stage(const Action& action, ActionContext& context) const override {
@@ -63,10 +56,6 @@ class SymlinkKind final : public ActionKind {
     if (!context.root.staged(action.target())) SLIPWAY_CHECK(stage(action, context));
     SLIPWAY_CHECK(context.root.switch_in(action.target()));
     return Outcome::done();
-  }
-
-  Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    return context.root.restore(action.target(), image);
   }
 
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {

@@ -52,6 +52,7 @@ class KernelModuleKind final : public ActionKind {
   std::string removal(const Action& action) const override { return "unload " + action.target(); }
 
   Phase phase() const override { return Phase::activate; }
+  bool is_lost_at_boot() const override { return true; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const Loaded now = Loaded::look(context.host, action.target());
@@ -119,9 +120,6 @@ class KernelModuleKind final : public ActionKind {
     if (now.present && !now.is(former.version)) SLIPWAY_CHECK(unload(loader, name, now));
     return load(loader, name, options_of(action), former);
   }
-
-  Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json::object(); }
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ class CustomKind final : public ActionKind {
   std::string removal(const Action& action) const override { return "undo " + action.target(); }
 
   Phase phase() const override { return Phase::activate; }
+  bool waits_for_restarts() const override { return true; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     Check check;
@@ -70,11 +71,6 @@ class CustomKind final : public ActionKind {
 
   Result<Json> fingerprint(const Action& action, ActionContext&) const override {
     return Json{{"data", action.value("data")}};
-  }
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
-
-  std::string irreversible(const Action& action) const override {
-    return inverse_of(action) ? std::string() : action.text("irreversible");
   }
 };
 

@@ -30,17 +30,15 @@ class ExecKind final : public ActionKind {
   Result<Check> check(const Action& action, ActionContext& context) const override {
     Check check;
     check.summary = "run " + action.target();
-    if (words(action, "check").empty() || words(action, "argv").empty()) {
-      check.standing = Check::Standing::conflict;
-      check.problem =
+    if (words(action, "check").empty() || words(action, "argv").empty())
+      return Check::conflict(
+          check.summary,
           Error{ErrorCode::invalid,
                 "the step '" + action.target() + "' has no " +
                     (words(action, "argv").empty() ? "program to run" : "check that tells whether it is done"),
                 action.target(),
                 "this is a defect of the component that planned it; report it",
-                {}};
-      return check;
-    }
+                {}});
     if (!context.host.live()) {
       check.standing = Check::Standing::at_boot;
       return check;
@@ -78,7 +76,6 @@ class ExecKind final : public ActionKind {
   }
 
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"ran", true}}; }
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }
 };
 
 }  // namespace

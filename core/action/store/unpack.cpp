@@ -75,25 +75,22 @@ class UnpackKind final : public ActionKind {
  public:
   std::string removal(const Action& action) const override { return "drop what was unpacked for " + action.target(); }
 
+  std::string store(const Action& action) const override { return action.target(); }
+
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
     const std::vector<Json> missing = store.missing(context.root);
-    Check check;
-    check.summary = summary_of(store, missing);
+    const std::string summary = summary_of(store, missing);
     for (const Json& layer : missing) {
       if (!is_build(layer)) continue;
-      check.problem = context.layers.known_failure(layer);
-      if (!check.problem)
-        if (const Status ready = check_build(layer["build"], context.host); !ready) check.problem = ready.error();
-      if (check.problem) {
-        check.standing = Check::Standing::conflict;
-        return check;
-      }
+      if (auto failed = context.layers.known_failure(layer)) return Check::conflict(summary, std::move(*failed));
+      if (const Status ready = check_build(layer["build"], context.host); !ready)
+        return Check::conflict(summary, ready.error());
     }
     SLIPWAY_TRY(current, read_link_at(context.root.root(), store.current()));
     if (missing.empty() && current == store.set && exists(context.root, store.path(store.set)))
-      check.standing = Check::Standing::satisfied;
-    return check;
+      return Check::satisfied(summary);
+    return Check{Check::Standing::change, summary, {}, {}};
   }
 
   Result<Image> capture(const Action& action, ActionContext& context) const override {
@@ -150,7 +147,7 @@ class UnpackKind final : public ActionKind {
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));
-    if (image.value("type", "") == "absent") SLIPWAY_CHECK(context.root.remove_tree(store.folder));
+    if (is_absent(image)) SLIPWAY_CHECK(context.root.remove_tree(store.folder));
     SLIPWAY_CHECK(context.root.restore(store.current(), image));
     const std::string former = image.value("points_to", "");
     if (former.empty() || exists(context.root, store.path(former))) return {};
@@ -170,8 +167,6 @@ class UnpackKind final : public ActionKind {
     SLIPWAY_TRY(current, read_link_at(context.root.root(), store_folder(action.target()) + "/current"));
     return Json{{"set", current}};
   }
-
-  Result<bool> drifted(const Action&, ActionContext&) const override { return false; }  // nobody else's folder
 
   Result<std::vector<std::string>> inspect(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(store, store_of(action));

@@ -58,7 +58,7 @@ Status settle_links(const std::string& output, RootFs& root) {
 
 }  // namespace
 
-Result<Prospect> foresee_ldconfig(const Host& host) {
+Result<Prospect> foresee_ldconfig(const std::string& /*none*/, const Host& host) {
   const std::string doing = "tell programs where libraries are (ld.so.cache)";
   const auto missing = [&]() -> Result<Prospect> {
     if (!reads_cache(host)) return Prospect{{}, why_no_cache(host)};
@@ -82,7 +82,7 @@ Result<Prospect> foresee_ldconfig(const Host& host) {
   return Prospect{"the root's own ldconfig", {}};
 }
 
-Result<TriggerRun> run_ldconfig(ActionContext& context) {
+Result<TriggerRun> run_ldconfig(const std::string& /*none*/, ActionContext& context) {
   const std::string failure = "check the folders that /etc/ld.so.conf names, then run `slipway apply` again";
   if (context.host.live()) {
     if (!root_has_tool(context.host, "ldconfig")) return skipped("this system has no ldconfig");

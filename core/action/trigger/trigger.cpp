@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/action/trigger/trigger.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "core/action/trigger/triggers.hpp"
-#include "sandbox/tool.hpp"
 
 namespace slipway::core {
 namespace {
 
-constexpr std::array kPlain{"ldconfig", "daemon-reload"};
-constexpr std::array kWithArgument{"depmod", "initramfs", "restart", "reload"};
+/// What there is to know of one kind of trigger.
+struct Known {
+  Trigger::Kind kind;
+  std::string_view word;
+  bool has_argument;
+  Result<Prospect> (*foresee)(const std::string& argument, const Host& host);
+  Result<TriggerRun> (*run)(const std::string& argument, ActionContext& context);
+};
 
-/// "depmod:6.1.0" in its two parts.
-std::pair<std::string, std::string> name_and_argument(const std::string& trigger) {
-  const std::size_t colon = trigger.find(':');
-  if (colon == std::string::npos) return {trigger, {}};
-  return {trigger.substr(0, colon), trigger.substr(colon + 1)};
+using Kind = Trigger::Kind;
+constexpr std::array kKnown{
+    Known{Kind::ldconfig, "ldconfig", false, &foresee_ldconfig, &run_ldconfig},
+    Known{Kind::depmod, "depmod", true, &foresee_depmod, &run_depmod},
+    Known{Kind::initramfs, "initramfs", true, &foresee_initramfs, &run_initramfs},
+    Known{Kind::daemon_reload, "daemon-reload", false, &foresee_systemd, &run_daemon_reload},
+    Known{Kind::restart, "restart", true, &foresee_systemd, &run_restart},
+    Known{Kind::reload, "reload", true, &foresee_systemd, &run_reload},
+};
+
+const Known& known(Kind kind) {
+  return *std::ranges::find(kKnown, kind, &Known::kind);  // nobody asks for an unknown one
 }
 
 /// A kernel release or unit name: never an option, never a path.
@@ -27,49 +40,66 @@ bool is_plain_name(const std::string& argument) {
 
 }  // namespace
 
-Result<Prospect> foresee_trigger(const std::string& trigger, const Host& host) {
-  SLIPWAY_CHECK(check_trigger_name(trigger));
-  const auto [name, argument] = name_and_argument(trigger);
-  if (name == "ldconfig") return foresee_ldconfig(host);
-  if (name == "depmod") return foresee_depmod(argument, host);
-  if (name == "initramfs") return foresee_initramfs(argument, host);
-  return foresee_systemd(host);
+Trigger::Trigger(const std::string& text) : argument(text) {
+  const std::size_t colon = text.find(':');
+  const std::string after = colon == std::string::npos ? "" : text.substr(colon + 1);
+  for (const Known& each : kKnown) {
+    if (each.has_argument ? text.substr(0, colon) != each.word || !is_plain_name(after) : text != each.word) continue;
+    kind = each.kind;
+    argument = after;
+  }
 }
 
-Status check_trigger_name(const std::string& trigger) {
-  const auto [name, argument] = name_and_argument(trigger);
-  for (const char* plain : kPlain)
-    if (trigger == plain) return {};
-  for (const char* known : kWithArgument)
-    if (name == known && is_plain_name(argument)) return {};
+std::string Trigger::text() const {
+  if (kind == Kind::unknown) return argument;
+  const Known& own = known(kind);
+  return std::string(own.word) + (own.has_argument ? ":" + argument : "");
+}
+
+Status Trigger::check() const {
+  if (kind != Kind::unknown) return {};
   return Error{
       ErrorCode::invalid,
-      "'" + trigger +
+      "'" + argument +
           "' is no trigger; there are ldconfig, depmod:RELEASE, initramfs:RELEASE, daemon-reload, restart:UNIT "
           "and reload:UNIT",
-      trigger,
+      argument,
       "this is a defect of the component that planned it; report it to its authors",
       {}};
 }
 
-Result<TriggerRun> run_trigger(const std::string& trigger, ActionContext& context) {
-  SLIPWAY_CHECK(check_trigger_name(trigger));
-  const auto [name, argument] = name_and_argument(trigger);
-  if (name == "ldconfig") return run_ldconfig(context);
-  if (name == "depmod") return run_depmod(argument, context);
-  if (name == "initramfs") return run_initramfs(argument, context);
-  if (name == "daemon-reload") return run_daemon_reload(context);
-  if (name == "restart") return run_restart(argument, context);
-  return run_reload(argument, context);
+bool Trigger::precedes_activation() const {
+  return kind == Kind::ldconfig || kind == Kind::daemon_reload || kind == Kind::depmod;
 }
 
-std::vector<std::string> trigger_products(const std::string& trigger, const Host& host) {
-  const auto [name, argument] = name_and_argument(trigger);
-  if (name == "depmod") return depmod_products(argument);
-  if (name != "ldconfig") return {};
+Result<Prospect> Trigger::foresee(const Host& host) const {
+  SLIPWAY_CHECK(check());
+  return known(kind).foresee(argument, host);
+}
+
+Result<TriggerRun> Trigger::run(ActionContext& context) const {
+  SLIPWAY_CHECK(check());
+  return known(kind).run(argument, context);
+}
+
+std::vector<std::string> Trigger::products(const Host& host) const {
+  if (kind == Kind::depmod) return depmod_products(argument);
+  if (kind != Kind::ldconfig) return {};
   std::vector<std::string> files{"/etc/ld.so.cache"};
   if (host.live()) files.emplace_back("/var/cache/ldconfig/aux-cache");
   return files;
+}
+
+std::vector<Trigger> triggers_of(const Action& action) {
+  std::vector<Trigger> triggers;
+  for (const Json& text : action.value("triggers")) triggers.emplace_back(text.get<std::string>());
+  return triggers;
+}
+
+std::vector<std::string> texts_of(const std::vector<Trigger>& triggers) {
+  std::vector<std::string> texts;
+  for (const Trigger& trigger : triggers) texts.push_back(trigger.text());
+  return texts;
 }
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/action/trigger/triggers.hpp - each kind of trigger, as pay_trigger() calls it.
+// core/action/trigger/triggers.hpp - each kind of trigger, as Trigger calls it with its argument.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace slipway::core {
 
-Result<Prospect> foresee_ldconfig(const Host& host);
+Result<Prospect> foresee_ldconfig(const std::string& none, const Host& host);
 Result<Prospect> foresee_depmod(const std::string& release, const Host& host);
 Result<Prospect> foresee_initramfs(const std::string& release, const Host& host);
 /// For daemon-reload, restart and reload alike.
-Result<Prospect> foresee_systemd(const Host& host);
+Result<Prospect> foresee_systemd(const std::string& unit, const Host& host);
 
-Result<TriggerRun> run_ldconfig(ActionContext& context);
+Result<TriggerRun> run_ldconfig(const std::string& none, ActionContext& context);
 Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context);
 Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& context);
-Result<TriggerRun> run_daemon_reload(ActionContext& context);
+Result<TriggerRun> run_daemon_reload(const std::string& none, ActionContext& context);
 Result<TriggerRun> run_restart(const std::string& unit, ActionContext& context);
 Result<TriggerRun> run_reload(const std::string& unit, ActionContext& context);
 

@@ -26,12 +26,12 @@ Result<std::string> nothing_to_do(const Host& host, const std::string& unit) {
 
 }  // namespace
 
-Result<Prospect> foresee_systemd(const Host& host) {
+Result<Prospect> foresee_systemd(const std::string& /*unit*/, const Host& host) {
   if (has_systemd(host)) SLIPWAY_CHECK(check_systemctl(host));
   return Prospect{};
 }
 
-Result<TriggerRun> run_daemon_reload(ActionContext& context) {
+Result<TriggerRun> run_daemon_reload(const std::string& /*none*/, ActionContext& context) {
   if (std::string why = nobody_to_tell(context.host); !why.empty()) return skipped(why);
   SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));
   return TriggerRun{true, {}, "systemctl daemon-reload"};

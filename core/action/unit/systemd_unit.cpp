@@ -8,6 +8,7 @@
 
 #include "core/action/action_kind.hpp"
 #include "core/action/file/plain_file.hpp"
+#include "core/action/trigger/trigger.hpp"
 #include "core/action/unit/systemd.hpp"
 #include "core/action/unit/unit_file.hpp"
 
@@ -132,6 +133,10 @@ class SystemdUnitKind final : public ActionKind {
  public:
   Phase phase() const override { return Phase::activate; }
 
+  std::string starts(const Action& action) const override {
+    return action.json().value("started", true) ? action.target() : "";
+  }
+
   Result<Check> check(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(unit, look(action, context));
     return check_of(unit, context.host);
@@ -156,6 +161,13 @@ class SystemdUnitKind final : public ActionKind {
     return image;
   }
 
+  std::vector<std::pair<std::string, Image*>> paths(const Action& action, Image& image) const override {
+    std::vector<std::pair<std::string, Image*>> paths;
+    if (image.contains("file")) paths.emplace_back(unit_path(action), &image["file"]);
+    for (const auto& [path, link] : image["links"].items()) paths.emplace_back(path, &link);
+    return paths;
+  }
+
   Image join(const Image& first, const Image& later) const override {
     Image joined = first;
     const Json links = later.value("links", Json::object());
@@ -172,7 +184,7 @@ class SystemdUnitKind final : public ActionKind {
   }
 
   Status unstage(const Action& action, ActionContext& context) const override {
-    return context.root.unstage(std::string(kUnitFolder) + "/" + unit_file_name(action.target()));
+    return context.root.unstage(unit_path(action));
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
@@ -200,14 +212,13 @@ class SystemdUnitKind final : public ActionKind {
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
     SLIPWAY_TRY(unit, look(action, context));
     const Json file = image.value("file", Json());
-    const bool had_file = !file.is_object() || file.value("type", "") != "absent";
+    const bool had_file = !is_absent(file);
     if (unit.live && unit.state.running() && stops(image, had_file))
       SLIPWAY_CHECK(systemctl(context.host, "stop", unit.name));
     const Json links = image.value("links", Json::object());
     for (const auto& [path, link] : links.items()) SLIPWAY_CHECK(context.root.restore(path, link));
     SLIPWAY_CHECK(unstage(action, context));
-    if (file.is_object())
-      SLIPWAY_CHECK(context.root.restore(std::string(kUnitFolder) + "/" + unit_file_name(unit.name), file));
+    if (file.is_object()) SLIPWAY_CHECK(context.root.restore(unit_path(action), file));
     if (!unit.live) return {};
     SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));
     if (!image.value("active", false)) return had_file ? Status{} : forget_failure(unit.name, context.host);
@@ -234,6 +245,11 @@ class SystemdUnitKind final : public ActionKind {
   }
 
  private:
+  /// Where an action that brings a unit's file puts it.
+  static std::string unit_path(const Action& action) {
+    return std::string(kUnitFolder) + "/" + unit_file_name(action.target());
+  }
+
   /// A link of an earlier action: what was at its path before comes back.
   static Status give_up(const std::string& path, ActionContext& context) {
     if (context.original.is_object() && context.original.contains("links") && context.original["links"].contains(path))
@@ -247,9 +263,8 @@ class SystemdUnitKind final : public ActionKind {
     if (!unit.started) return {};
     // slipway-boot.service would wait for a service that comes after it.
     if (unit.state.queued) return {};
-    const auto triggers = action.value("triggers");
     const bool restarted_later =
-        triggers.is_array() && std::find(triggers.begin(), triggers.end(), "restart:" + unit.name) != triggers.end();
+        std::ranges::count(triggers_of(action), Trigger(Trigger::Kind::restart, unit.name)) > 0;
     if (unit.state.active == "failed") SLIPWAY_CHECK(systemctl(host, "reset-failed", unit.name));
     const bool restart = rewritten && unit.state.running() && !restarted_later;
     SLIPWAY_CHECK(systemctl(host, restart ? "restart" : "start", unit.name));
@@ -267,8 +282,7 @@ class SystemdUnitKind final : public ActionKind {
   static bool stops(const Image& image, bool had_file) {
     if (image.contains("active")) return !image.value("active", false);
     const Json links = image.value("links", Json::object());
-    const bool was_enabled =
-        std::any_of(links.begin(), links.end(), [](const Json& link) { return link.value("type", "") != "absent"; });
+    const bool was_enabled = std::any_of(links.begin(), links.end(), [](const Json& link) { return !is_absent(link); });
     return !had_file || !was_enabled;
   }
 };

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/action/action_kind.hpp"
 #include "core/action/store/store.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/recovery.hpp"
@@ -54,9 +55,10 @@ Result<Garbage> find_garbage(Session& session) {
   std::set<std::string> digests;
   for (const auto& [name, ownership] : owned)
     for (const Owned& item : ownership.items) {
-      if (item.action.value("kind", "") == "unpack") stores.insert(item.action.value("target", ""));
+      if (const auto kind = action_kind(item.action.kind()); kind) stores.insert((*kind)->store(item.action));
       collect_digests(item.original, digests);
     }
+  stores.erase("");  // of kinds that fill none
   for (const std::string& store : stores) {
     SLIPWAY_TRY(layers, unused_layers(session.root(), store));
     garbage.paths.insert(garbage.paths.end(), layers.begin(), layers.end());

@@ -2,9 +2,9 @@
 #include "core/engine/apply/layers.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "core/action/store/store.hpp"
 #include "core/engine/apply/stop.hpp"
@@ -119,12 +119,8 @@ std::string ComponentLayers::build_file(const Json& layer, const std::string& en
 
 void ComponentLayers::remember_failure(const Json& layer, const Error& error) const {
   const std::string file = build_file(layer, ".json");
-  std::ofstream out(file + ".slipway-new", std::ios::trunc);
-  out << pretty(to_json(error));
-  out.close();
-  std::error_code code;
-  if (out) fs::rename(file + ".slipway-new", file, code);
-  if (!out || code) session_.ui().log(Ui::Level::warning, component_, "cannot remember the failed build in " + file);
+  if (!put_file(file, pretty(to_json(error))))
+    session_.ui().log(Ui::Level::warning, component_, "cannot remember the failed build in " + file);
 }
 
 std::optional<Error> ComponentLayers::known_failure(const Json& layer) const {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
-#include "core/action/unit/unit_file.hpp"
 #include "core/engine/apply/transaction.hpp"
 
 namespace slipway::core {
 namespace {
 
-constexpr std::array kParts{"file", "node", "saved"};  // of images with parts, those that lie beside their target
-constexpr const char* kMember = "missing_parents";     // of an image, see RootFs::capture()
+constexpr const char* kMember = "missing_parents";  // of a PathImage
 
 /// Kinds nest images in their own: a device node and its link.
 void collect(const Json& image, std::set<std::string>& folders) {
@@ -23,7 +19,7 @@ void collect(const Json& image, std::set<std::string>& folders) {
 }
 
 void add_to(Image& image, const std::string& path, const std::set<std::string>& made) {
-  if (!image.is_object() || !image.contains("type") || image["type"] != "absent") return;
+  if (!is_absent(image)) return;
   std::set<std::string> missing;
   collect(image, missing);
   Json all = Json::array();
@@ -41,16 +37,8 @@ std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned
   return folders;
 }
 
-void add_made_parents(Image& image, const Action& action, const std::set<std::string>& made) {
-  if (!image.is_object()) return;
-  const std::string target = action.target();
-  const bool is_unit = action.kind() == "systemd-unit";
-  const std::string path = image.value("path", is_unit ? std::string(kUnitFolder) + "/" + target : target);
-  add_to(image, path, made);
-  for (const char* part : kParts)
-    if (image.contains(part)) add_to(image[part], path, made);
-  if (!image.contains("links")) return;
-  for (const auto& [link, part] : image["links"].items()) add_to(part, link, made);
+void add_made_parents(Image& image, const PlannedItem& item, const std::set<std::string>& made) {
+  for (const auto& [path, part] : item.kind->paths(item.action, image)) add_to(*part, path, made);
 }
 
 }  // namespace slipway::core

@@ -17,7 +17,7 @@ std::set<std::string> named_triggers(const std::map<std::string, Ownership>& own
   std::set<std::string> names;
   for (const auto& [component, ownership] : owned)
     for (const Owned& item : ownership.items)
-      for (const Json& trigger : item.action.value("triggers", Json::array())) names.insert(trigger.get<std::string>());
+      for (const Trigger& trigger : triggers_of(item.action)) names.insert(trigger.text());
   return names;
 }
 
@@ -27,17 +27,16 @@ Status drop_products(Session& session, const std::set<std::string>& still_pendin
   if (products.empty()) return {};
   SLIPWAY_TRY(owned, session.state().ownerships());
   const auto named = named_triggers(owned);
-  Json left = Json::object();
-  for (const auto& [path, product] : products.items()) {
-    const std::string trigger = product.value("trigger", "");
-    if (named.contains(trigger) || still_pending.contains(trigger)) {
+  std::map<std::string, Product> left;
+  for (const auto& [path, product] : products) {
+    if (named.contains(product.trigger) || still_pending.contains(product.trigger)) {
       left[path] = product;
       continue;
     }
-    if (product.contains("store")) SLIPWAY_CHECK(drop_unused_layers(session.root(), product.value("store", "")));
-    SLIPWAY_CHECK(session.root().restore(path, product.value("original", Json{})));
+    if (!product.store.empty()) SLIPWAY_CHECK(drop_unused_layers(session.root(), product.store));
+    SLIPWAY_CHECK(session.root().restore(path, product.original));
   }
-  return left == products ? Status{} : session.state().write_products(left);
+  return left.size() == products.size() ? Status{} : session.state().write_products(left);
 }
 
 /// Triggers by why they were skipped, each in the order of its first one.
@@ -61,7 +60,7 @@ Status run_pending(Session& session, Journal& journal, std::vector<std::string>&
   for (const std::string& trigger : pending) {
     session.ui().step({"", "activate"}, trigger);
     ActionContext context = make_context(session, "slipway", layers, {});
-    auto ran = run_trigger(trigger, context);
+    auto ran = Trigger(trigger).run(context);
     if (!ran) {
       if (first) first = std::move(ran).error();
       still_pending.insert(trigger);

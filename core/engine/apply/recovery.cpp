@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/recovery.hpp"
 
+#include <algorithm>
+
 #include <unistd.h>
 
+#include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/plan/user_edits.hpp"
 #include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
@@ -13,10 +15,9 @@ namespace {
 
 /// What was at the step's path before slipway; null when nothing of it is held.
 Image original_of(const std::map<std::string, Ownership>& owned, const Step& step) {
-  const auto component = owned.find(step.component);
-  if (component == owned.end()) return {};
-  const Action action(step.action);
-  const Owned* earlier = component->second.find(action.kind() + " " + action.target());
+  const Ownership* ownership = owned_by(step.component, owned);
+  const Owned* earlier =
+      ownership == nullptr ? nullptr : ownership->find(step.action.kind() + " " + step.action.target());
   return earlier == nullptr ? Image{} : earlier->original;
 }
 
@@ -24,21 +25,19 @@ Image original_of(const std::map<std::string, Ownership>& owned, const Step& ste
 Status undo_step(Session& session, const Step& step, const Image& original, std::vector<std::string>& report) {
   ComponentLayers layers(session, step.component, {});
   ActionContext context = make_context(session, step.component, layers, {});
-  const Action action(step.action);
-  SLIPWAY_TRY(kind, action_kind(action.kind()));
-  SLIPWAY_CHECK(kind->unstage(action, context));
-  SLIPWAY_TRY(edited, holds_an_edit(session.host(), action, step.image, original));
-  if (edited) report.push_back(kept_words(action));
-  return edited ? Status{} : kind->restore(action, step.image, context);
+  SLIPWAY_TRY(kind, action_kind(step.action.kind()));
+  SLIPWAY_CHECK(kind->unstage(step.action, context));
+  SLIPWAY_TRY(edited, kind->holds_an_edit(step.action, step.image, original, session.host()));
+  if (edited) report.push_back(kept_words(step.action));
+  return edited ? Status{} : kind->restore(step.action, step.image, context);
 }
 
 /// A trigger that has run for the files of these steps has to run again for those that come back.
 Status owe_again(Journal& journal, const std::vector<Step>& steps) {
-  std::vector<std::string> triggers;
-  for (const Step& step : steps)
-    for (const Json& trigger : Action(step.action).value("triggers")) triggers.push_back(trigger.get<std::string>());
+  std::vector<Trigger> triggers;
+  for (const Step& step : steps) std::ranges::copy(triggers_of(step.action), std::back_inserter(triggers));
   std::vector<Step> none;
-  return triggers.empty() ? Status{} : journal.intend(none, triggers);
+  return triggers.empty() ? Status{} : journal.intend(none, texts_of(triggers));
 }
 
 }  // namespace
@@ -69,13 +68,12 @@ Result<Unfinished> unfinished_of(Journal& journal) {
 Status write_down_committed(Session& session, Journal& journal) {
   SLIPWAY_TRY(unwritten, journal.unwritten());
   if (unwritten.empty()) return {};
-  for (const Json& value : unwritten) {
-    const Ownership ownership = ownership_from_json(value);
+  for (const Ownership& ownership : unwritten) {
     SLIPWAY_CHECK(ownership.items.empty() ? session.state().forget(ownership.component)
                                           : session.state().write(ownership));
   }
   SLIPWAY_CHECK(session.root().sync());
-  for (const Json& value : unwritten) SLIPWAY_CHECK(journal.written(value.value("component", "")));
+  for (const Ownership& ownership : unwritten) SLIPWAY_CHECK(journal.written(ownership.component));
   return {};
 }
 
@@ -95,7 +93,7 @@ Result<Recovered> open_and_recover(Session& session) {
   SLIPWAY_CHECK(write_down_committed(session, *journal));
   SLIPWAY_CHECK(session.root().sync());
   for (const std::string& component : components) {
-    SLIPWAY_CHECK(journal->commit(component, Json{}));
+    SLIPWAY_CHECK(journal->drop(component));
     recovered.report.push_back("an earlier apply was cut off in " + component + ": its changes were undone first");
   }
   recovered.journal = std::move(journal);

@@ -8,28 +8,20 @@
 #include "core/action/unit/systemd.hpp"
 #include "core/engine/apply/stop.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/plan/user_edits.hpp"
 
 namespace slipway::core {
 namespace {
 
-Result<const ActionKind*> kind_of(const PlannedItem& item) { return action_kind(item.action.kind()); }
-
-/// Triggers that have to run before modules and units are touched; the others wait for the end of the apply.
-bool needed_for_activation(const std::string& trigger) {
-  return trigger == "ldconfig" || trigger == "daemon-reload" || trigger.starts_with("depmod:");
-}
-
-/// Triggers that interrupt a service.
-bool is_restart(const std::string& trigger) {
-  return trigger.starts_with("restart:") || trigger.starts_with("reload:");
+bool has(const std::vector<std::string>& texts, const Trigger& trigger) {
+  return std::ranges::count(texts, trigger.text()) > 0;
 }
 
 /// The action as the root keeps it: whether this run had a lock must make no difference between two equal roots.
-Json kept_action(Json action) {
-  if (const auto layers = action.find("layers"); layers != action.end() && layers->is_array())
+Action kept_action(const Action& action) {
+  Json kept = action.json();
+  if (const auto layers = kept.find("layers"); layers != kept.end() && layers->is_array())
     for (Json& layer : *layers) layer.erase("pinned");
-  return action;
+  return Action(std::move(kept));
 }
 
 }  // namespace
@@ -55,47 +47,44 @@ ActionContext Transaction::context(const PlannedItem& item) {
   return make_context(session_, planned_.name, layers_, item.record, item.former);
 }
 
-std::vector<std::string> Transaction::pending_triggers() const {
-  std::vector<std::string> names;
+std::vector<Trigger> Transaction::pending_triggers() const {
+  std::vector<Trigger> triggers;
   for (const PlannedItem* item : changing_)
-    for (const Json& trigger : item->action.value("triggers"))
-      if (std::find(names.begin(), names.end(), trigger.get<std::string>()) == names.end())
-        names.push_back(trigger.get<std::string>());
-  return names;
+    for (const Trigger& trigger : triggers_of(item->action))
+      if (std::ranges::count(triggers, trigger) == 0) triggers.push_back(trigger);
+  return triggers;
 }
 
 Status Transaction::intend() {
   SLIPWAY_TRY(ownerships, session_.state().ownerships());
   const auto made = made_folders(ownerships);
   for (PlannedItem* item : changing_) {
-    SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
-    SLIPWAY_TRY(image, kind->capture(item->action, now));
-    add_made_parents(image, item->action, made);
-    steps_.push_back({0, planned_.name, item->action.json(), image, item->removal, false});
-    item->original = item->original.is_null() ? image : kind->join(item->original, image);
+    SLIPWAY_TRY(image, item->kind->capture(item->action, now));
+    add_made_parents(image, *item, made);
+    steps_.push_back({0, planned_.name, item->action, image, item->removal, false});
+    item->original = item->original.is_null() ? image : item->kind->join(item->original, image);
   }
   const auto triggers = pending_triggers();
   SLIPWAY_TRY(pending, journal_.pending());
   pending_before_ = pending;
   SLIPWAY_CHECK(capture_products(triggers));
   SLIPWAY_CHECK(session_.root().sync());  // the originals are on the disk before the journal names them
-  return journal_.intend(steps_, triggers);
+  return journal_.intend(steps_, texts_of(triggers));
 }
 
-Status Transaction::capture_products(const std::vector<std::string>& triggers) {
+Status Transaction::capture_products(const std::vector<Trigger>& triggers) {
   SLIPWAY_TRY(products, session_.state().products());
   const std::size_t before = products.size();
   // Stores that are to go are noted like products: whoever ends this apply, or takes it up after a crash, drops them.
   for (const PlannedItem* item : changing_)
-    if (item->removal && item->action.kind() == "unpack")
-      products[store_folder(item->action.target())] = {
-          {"trigger", ""}, {"store", item->action.target()}, {"original", item->original}};
-  for (const std::string& trigger : triggers) {
-    for (const std::string& path : trigger_products(trigger, session_.host())) {
+    if (const std::string store = item->kind->store(item->action); item->removal && !store.empty())
+      products[store_folder(store)] = {"", store, item->original};
+  for (const Trigger& trigger : triggers) {
+    for (const std::string& path : trigger.products(session_.host())) {
       if (products.contains(path)) continue;
       SLIPWAY_TRY(image, session_.root().capture(path));
-      if (image.value("type", "") == "absent") products[path] = {{"trigger", trigger}, {"original", image}};
+      if (is_absent(image)) products[path] = {trigger.text(), "", image};
     }
   }
   return products.size() == before ? Status{} : session_.state().write_products(products);
@@ -105,9 +94,8 @@ Status Transaction::stage() {
   for (PlannedItem* item : changing_) {
     SLIPWAY_CHECK(stop_requested());
     if (item->removal) continue;
-    SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
-    SLIPWAY_CHECK(kind->stage(item->action, now));
+    SLIPWAY_CHECK(item->kind->stage(item->action, now));
   }
   return session_.root().sync();
 }
@@ -117,12 +105,11 @@ Status Transaction::take_away() {
     PlannedItem& item = *changing_[i];
     if (!item.removal) continue;
     SLIPWAY_CHECK(stop_requested());
-    SLIPWAY_TRY(kind, kind_of(item));
-    SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
+    SLIPWAY_TRY(kept, keeps_an_edit(item, steps_[i].image));
     if (kept) continue;
     session_.ui().step({planned_.name, "switch"}, item.check.summary);
     ActionContext now = context(item);
-    SLIPWAY_CHECK(kind->take_away(item.action, item.original, now));
+    SLIPWAY_CHECK(item.kind->take_away(item.action, item.original, now));
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
   }
   return {};
@@ -130,22 +117,23 @@ Status Transaction::take_away() {
 
 /// Restarts that have to be done before this item: the component's own action finds those done that are named by what
 /// comes before it in the plan, so that it can tell whether the service is back, while all of it can still be undone.
-std::vector<std::string> Transaction::restarts_before(const PlannedItem& item) const {
-  std::vector<std::string> names;
-  if (item.removal || item.action.kind() != "custom") return names;
+std::vector<Trigger> Transaction::restarts_before(const PlannedItem& item) const {
+  std::vector<Trigger> restarts;
+  if (item.removal || !item.kind->waits_for_restarts()) return restarts;
   for (const PlannedItem& other : planned_.items) {
     if (&other == &item) break;
     if (!other.changes()) continue;
-    for (const Json& trigger : other.action.value("triggers"))
-      if (is_restart(trigger.get<std::string>())) names.push_back(trigger.get<std::string>());
+    for (const Trigger& trigger : triggers_of(other.action))
+      if (trigger.interrupts()) restarts.push_back(trigger);
   }
-  return names;
+  return restarts;
 }
 
 /// The last look before a change: what was edited since the plan was made is kept, as it would have been then.
 /// Errors: `conflict` for a file that the plan was to replace whatever it held: it holds another thing by now, which
 /// nobody has kept.
-Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const ActionKind& kind, const Image& image) {
+Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const Image& image) {
+  const ActionKind& kind = *item.kind;
   ActionContext now = context(item);
   bool kept = false;
   if (item.removal) {
@@ -155,7 +143,7 @@ Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const ActionKind& kin
     SLIPWAY_TRY(again, kind.check(item.action, now));
     kept = again.standing == Check::Standing::drift_kept;
   } else if (item.record.is_null()) {
-    SLIPWAY_TRY(edited, holds_an_edit(session_.host(), item.action, image, item.original));
+    SLIPWAY_TRY(edited, kind.holds_an_edit(item.action, image, item.original, session_.host()));
     if (edited)
       return Error{
           ErrorCode::conflict, kept_words(item.action), item.action.target(), "run the same command again", {}};
@@ -170,37 +158,35 @@ void Transaction::keep(PlannedItem& item) {
   session_.ui().log(Ui::Level::warning, planned_.name, kept_words(item.action));
 }
 
-/// The pending restart of a unit that this item is about to start: it will read all files as they are by then. Empty
+/// The pending restart of a unit that this item is about to start: it will read all files as they are by then. None
 /// when it is at work already.
-Result<std::string> Transaction::restart_made_needless(const PlannedItem& item) const {
-  const std::string unit = item.action.target();
-  const bool starts = item.action.kind() == "systemd-unit" && item.action.json().value("started", true);
-  if (!starts || !has_systemd(session_.host())) return std::string();
+Result<std::optional<Trigger>> Transaction::restart_made_needless(const PlannedItem& item) const {
+  const Trigger restart(Trigger::Kind::restart, item.kind->starts(item.action));
+  if (restart.argument.empty() || !has_systemd(session_.host())) return std::optional<Trigger>{};
   SLIPWAY_TRY(pending, journal_.pending());
-  if (std::find(pending.begin(), pending.end(), "restart:" + unit) == pending.end()) return std::string();
-  SLIPWAY_TRY(state, unit_state(session_.host(), unit));
+  if (!has(pending, restart)) return std::optional<Trigger>{};
+  SLIPWAY_TRY(state, unit_state(session_.host(), restart.argument));
   const bool down = state.active == "inactive" || state.active == "failed";  // one that is just starting may have read
-  return down ? "restart:" + unit : std::string();
+  return down ? std::optional(restart) : std::nullopt;
 }
 
 Status Transaction::perform(ActionKind::Phase phase, bool late) {
   for (std::size_t i = 0; i < changing_.size(); ++i) {
     PlannedItem& item = *changing_[i];
-    SLIPWAY_TRY(kind, kind_of(item));
-    if (item.removal || kind->phase() != phase || restarts_before(item).empty() == late) continue;
+    if (item.removal || item.kind->phase() != phase || restarts_before(item).empty() == late) continue;
     SLIPWAY_CHECK(stop_requested());
-    SLIPWAY_TRY(kept, keeps_an_edit(item, *kind, steps_[i].image));
+    SLIPWAY_TRY(kept, keeps_an_edit(item, steps_[i].image));
     if (kept) continue;
     session_.ui().step({planned_.name, phase == ActionKind::Phase::switch_in ? "switch" : "activate"},
                        item.check.summary);
     ActionContext now = context(item);
     SLIPWAY_TRY(restart, restart_made_needless(item));
-    SLIPWAY_TRY(outcome, kind->perform(item.action, now));
-    SLIPWAY_TRY(written, kind->written(item.action, now));
+    SLIPWAY_TRY(outcome, item.kind->perform(item.action, now));
+    SLIPWAY_TRY(written, item.kind->written(item.action, now));
     if (!written.is_null()) item.record = written;  // what others write from now on is theirs
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
-    if (!restart.empty()) SLIPWAY_CHECK(journal_.done(restart));
-    if (!restart.empty()) ran_.insert(restart);
+    if (restart) SLIPWAY_CHECK(journal_.done(restart->text()));
+    if (restart) ran_.insert(*restart);
     if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) continue;
     outcome_ = outcome;
     return {};  // what comes after it in the plan builds on it
@@ -213,21 +199,20 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
 Status Transaction::activate_the_rest(bool late) {
   if (is_put_off()) return {};
   for (PlannedItem& item : planned_.items) {
-    SLIPWAY_TRY(kind, kind_of(item));
-    if (item.removal || item.changes() || kind->phase() != ActionKind::Phase::activate) continue;
+    if (item.removal || item.changes() || item.kind->phase() != ActionKind::Phase::activate) continue;
     if (restarts_before(item).empty() == late) continue;
     ActionContext now = context(item);
-    SLIPWAY_TRY(check, kind->check(item.action, now));
+    SLIPWAY_TRY(check, item.kind->check(item.action, now));
     if (check.standing != Check::Standing::change) continue;
-    SLIPWAY_TRY(image, kind->capture(item.action, now));
+    SLIPWAY_TRY(image, item.kind->capture(item.action, now));
     item.check = std::move(check);
-    item.original = item.original.is_null() ? image : kind->join(item.original, image);
-    std::vector<Step> step{{0, planned_.name, item.action.json(), image, false, false}};
+    item.original = item.original.is_null() ? image : item.kind->join(item.original, image);
+    std::vector<Step> step{{0, planned_.name, item.action, image, false, false}};
     SLIPWAY_CHECK(journal_.intend(step, {}));
     changing_.push_back(&item);
     steps_.push_back(std::move(step.front()));
     session_.ui().step({planned_.name, "activate"}, item.check.summary);
-    SLIPWAY_CHECK(kind->perform(item.action, now));
+    SLIPWAY_CHECK(item.kind->perform(item.action, now));
     SLIPWAY_CHECK(journal_.done(steps_.back().id));
   }
   return {};
@@ -235,21 +220,21 @@ Status Transaction::activate_the_rest(bool late) {
 
 Status Transaction::run_before_activation() {
   const bool activates = std::any_of(changing_.begin(), changing_.end(), [](const PlannedItem* item) {
-    const auto kind = kind_of(*item);
-    return kind && !item->removal && (*kind)->phase() == ActionKind::Phase::activate;
+    return !item->removal && item->kind->phase() == ActionKind::Phase::activate;
   });
   if (!activates || !session_.host_config().live)
     return {};  // offline nothing is set to work: all triggers run at the end
   SLIPWAY_TRY(pending, journal_.pending());
-  for (const std::string& trigger : pending) {
-    if (!needed_for_activation(trigger)) continue;
-    session_.ui().step({planned_.name, "activate"}, trigger);
+  for (const std::string& text : pending) {
+    const Trigger trigger(text);
+    if (!trigger.precedes_activation()) continue;
+    session_.ui().step({planned_.name, "activate"}, text);
     ActionContext now = make_context(session_, planned_.name, layers_, {});
-    SLIPWAY_CHECK(run_trigger(trigger, now));
+    SLIPWAY_CHECK(trigger.run(now));
     ran_.insert(trigger);
     SLIPWAY_CHECK(session_.root().sync());  // tools write without one
     // Other components may name it again later in this apply; intend() then makes it pending anew.
-    SLIPWAY_CHECK(journal_.done(trigger));
+    SLIPWAY_CHECK(journal_.done(text));
   }
   return {};
 }
@@ -260,13 +245,13 @@ Status Transaction::run_restarts() {
   if (!session_.host_config().live) return {};
   SLIPWAY_TRY(pending, journal_.pending());
   for (const PlannedItem& item : planned_.items) {
-    for (const std::string& trigger : restarts_before(item)) {
-      if (ran_.contains(trigger) || std::find(pending.begin(), pending.end(), trigger) == pending.end()) continue;
-      session_.ui().step({planned_.name, "activate"}, trigger);
+    for (const Trigger& trigger : restarts_before(item)) {
+      if (ran_.contains(trigger) || !has(pending, trigger)) continue;
+      session_.ui().step({planned_.name, "activate"}, trigger.text());
       ran_.insert(trigger);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
-      SLIPWAY_TRY(ran, run_trigger(trigger, now));
-      if (ran.done) SLIPWAY_CHECK(journal_.done(trigger));  // one that was skipped is reported at the end
+      SLIPWAY_TRY(ran, trigger.run(now));
+      if (ran.done) SLIPWAY_CHECK(journal_.done(trigger.text()));  // one that was skipped is reported at the end
     }
   }
   return {};
@@ -284,16 +269,16 @@ Status Transaction::activate() {
 Status Transaction::check_all() {
   for (PlannedItem* item : changing_) {
     if (item->removal || item->check.standing == Check::Standing::drift_kept) continue;
-    SLIPWAY_TRY(kind, kind_of(*item));
     ActionContext now = context(*item);
-    if (item->action.kind() != "file") {
-      SLIPWAY_TRY(record, kind->fingerprint(item->action, now));
+    SLIPWAY_TRY(written, item->kind->written(item->action, now));
+    if (written.is_null()) {
+      SLIPWAY_TRY(record, item->kind->fingerprint(item->action, now));
       item->record = record;
       now.record = record;
     }
     if (is_put_off()) continue;
-    SLIPWAY_TRY(check, kind->check(item->action, now));
-    if (item->action.kind() == "file" && check.standing == Check::Standing::drift_kept) {
+    SLIPWAY_TRY(check, item->kind->check(item->action, now));
+    if (!written.is_null() && check.standing == Check::Standing::drift_kept) {
       keep(*item);
       continue;
     }
@@ -318,14 +303,13 @@ Result<Ownership> Transaction::ownership() {
     Image original = item.original;
     Json record = item.record;
     if (record.is_null()) {  // it held already, without us: nothing to bring back, nothing of ours to remember
-      SLIPWAY_TRY(kind, kind_of(item));
       ActionContext now = context(item);
-      SLIPWAY_TRY(image, kind->capture(item.action, now));
-      SLIPWAY_TRY(fingerprint, kind->fingerprint(item.action, now));
+      SLIPWAY_TRY(image, item.kind->capture(item.action, now));
+      SLIPWAY_TRY(fingerprint, item.kind->fingerprint(item.action, now));
       original = image;
       record = fingerprint;
     }
-    owned.items.push_back({kept_action(item.action.json()), original, record});
+    owned.items.push_back({kept_action(item.action), original, record});
   }
   return owned;
 }
@@ -334,7 +318,7 @@ Result<Ownership> Transaction::commit() {
   SLIPWAY_TRY(owned, ownership());
   SLIPWAY_CHECK(session_.root().settle_directory_times());
   SLIPWAY_CHECK(session_.root().sync());
-  SLIPWAY_CHECK(journal_.commit(planned_.name, to_json(owned)));
+  SLIPWAY_CHECK(journal_.commit(owned));
   return owned;
 }
 

@@ -29,16 +29,16 @@ class Transaction {
 
  private:
   Status intend();
-  Status capture_products(const std::vector<std::string>& triggers);
+  Status capture_products(const std::vector<Trigger>& triggers);
   Status stage();
-  Result<bool> keeps_an_edit(PlannedItem& item, const ActionKind& kind, const Image& image);
+  Result<bool> keeps_an_edit(PlannedItem& item, const Image& image);
   void keep(PlannedItem& item);
-  Result<std::string> restart_made_needless(const PlannedItem& item) const;
+  Result<std::optional<Trigger>> restart_made_needless(const PlannedItem& item) const;
   Status perform(ActionKind::Phase phase, bool late = false);
   Status take_away();
   Status run_before_activation();
   Status activate_the_rest(bool late);
-  std::vector<std::string> restarts_before(const PlannedItem& item) const;
+  std::vector<Trigger> restarts_before(const PlannedItem& item) const;
   Status run_restarts();
   Status activate();
   Status check_all();
@@ -53,7 +53,7 @@ class Transaction {
   /// The rest of the activation waits: for a reboot, or for somebody to release the device.
   bool is_put_off() const;
   ActionContext context(const PlannedItem& item);
-  std::vector<std::string> pending_triggers() const;
+  std::vector<Trigger> pending_triggers() const;
 
   Session& session_;
   Journal& journal_;
@@ -63,7 +63,7 @@ class Transaction {
   std::vector<PlannedItem*> changing_;       ///< in the order of the steps
   std::vector<Step> steps_;                  ///< one for each of changing_
   std::vector<std::string> pending_before_;  ///< triggers that were pending already when this began
-  std::set<std::string> ran_;                ///< triggers that have run, or were tried, before the end
+  std::set<Trigger> ran_;                    ///< triggers that have run, or were tried, before the end
   Outcome outcome_ = Outcome::done();
 };
 
@@ -71,9 +71,7 @@ class Transaction {
 std::set<std::string> made_folders(const std::map<std::string, Ownership>& owned);
 
 /// Something new in a folder that an earlier apply made: that folder goes with it as well, once it is empty.
-/// @param image  of the action's target before it is made, or with images of its parts, such as a unit's file and
-/// links;
-///               others than "absent" stay as they are
-void add_made_parents(Image& image, const Action& action, const std::set<std::string>& made);
+/// @param image  what the item's kind captured; images of paths other than "absent" stay as they are
+void add_made_parents(Image& image, const PlannedItem& item, const std::set<std::string>& made);
 
 }  // namespace slipway::core

@@ -4,7 +4,6 @@
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/transaction.hpp"
 #include "core/engine/plan/planner.hpp"
-#include "core/engine/plan/user_edits.hpp"
 
 namespace slipway::core {
 namespace {
@@ -19,12 +18,10 @@ bool is_complete(const Error& cause) {
 }  // namespace
 
 Status Transaction::restore_one(const PlannedItem& item, const Image& image, Error& cause) {
-  const auto kind = action_kind(item.action.kind());
-  if (!kind) return {};
   ActionContext now = context(item);
-  SLIPWAY_CHECK((*kind)->unstage(item.action, now));
-  SLIPWAY_TRY(edited, holds_an_edit(session_.host(), item.action, image, item.original));
-  if (!edited) return (*kind)->restore(item.action, image, now);
+  SLIPWAY_CHECK(item.kind->unstage(item.action, now));
+  SLIPWAY_TRY(edited, item.kind->holds_an_edit(item.action, image, item.original, session_.host()));
+  if (!edited) return item.kind->restore(item.action, image, now);
   cause.details.emplace_back("kept", kept_words(item.action));
   return {};
 }
@@ -40,30 +37,29 @@ void Transaction::restore_all(Error& cause) {
 /// What a trigger made of the files that are gone again has to be made anew, at once where modules and units need it;
 /// a trigger that has not run yet has nothing to do any more.
 void Transaction::settle_triggers(Error& cause) {
-  for (const std::string& trigger : pending_triggers()) {
-    if (std::find(pending_before_.begin(), pending_before_.end(), trigger) != pending_before_.end()) {
+  for (const Trigger& trigger : pending_triggers()) {
+    const std::string text = trigger.text();
+    if (std::ranges::count(pending_before_, text) > 0) {
       std::vector<Step> none;
-      if (ran_.contains(trigger) && !journal_.intend(none, {trigger})) return;
+      if (ran_.contains(trigger) && !journal_.intend(none, {text})) return;
       continue;
     }
     Status settled;
     if (ran_.contains(trigger)) {
-      session_.ui().step({planned_.name, "undo"}, trigger);
+      session_.ui().step({planned_.name, "undo"}, text);
       ActionContext now = make_context(session_, planned_.name, layers_, {});
-      if (const auto ran = run_trigger(trigger, now); !ran) settled = ran.error();
+      if (const auto ran = trigger.run(now); !ran) settled = ran.error();
     }
-    if (settled) settled = journal_.done(trigger);
-    if (!settled) cause.details.emplace_back(kNotRestored, trigger + ": " + settled.error().what);
+    if (settled) settled = journal_.done(text);
+    if (!settled) cause.details.emplace_back(kNotRestored, text + ": " + settled.error().what);
   }
 }
 
 void Transaction::reinstate_all(Error& cause) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const PlannedItem& item = *changing_[i];
-    const auto kind = action_kind(item.action.kind());
-    if (!kind) continue;
     ActionContext now = context(item);
-    if (const Status again = (*kind)->reinstate(item.action, steps_[i].image, now); !again)
+    if (const Status again = item.kind->reinstate(item.action, steps_[i].image, now); !again)
       cause.details.emplace_back(kNotRestored, item.key() + ": " + again.error().what);
   }
 }
@@ -77,7 +73,7 @@ Error Transaction::undo(Error cause) {
   settle_triggers(cause);
   reinstate_all(cause);
   if (!is_complete(cause)) return cause;
-  if (const Status dropped = journal_.commit(planned_.name, Json{}); !dropped)
+  if (const Status dropped = journal_.drop(planned_.name); !dropped)
     cause.details.emplace_back("journal", dropped.error().what);
   return cause;
 }

@@ -14,16 +14,11 @@ struct Claimant {
 
 using Claims = std::map<std::string, Claimant>;
 
-std::vector<std::string> claims_of(const Action& action) {
-  const auto kind = action_kind(action.kind());
-  return kind ? (*kind)->claims(action) : std::vector<std::string>{};
-}
-
 std::vector<std::string> claims_of(const PlannedComponent& planned) {
   std::vector<std::string> all;
   for (const PlannedItem& item : planned.items) {
     if (item.removal) continue;
-    const auto claims = claims_of(item.action);
+    const auto claims = item.kind->claims(item.action);
     all.insert(all.end(), claims.begin(), claims.end());
   }
   return all;
@@ -41,7 +36,8 @@ Claims owned_by_the_unplanned(const PlannedRun& run, const std::map<std::string,
     const PlannedComponent* component = run.find(name);
     if (component != nullptr && is_planned(*component)) continue;
     for (const Owned& item : ownership.items)
-      for (const std::string& claim : claims_of(Action(item.action))) claims.emplace(claim, Claimant{name, true});
+      if (const auto kind = action_kind(item.action.kind()))
+        for (const std::string& claim : (*kind)->claims(item.action)) claims.emplace(claim, Claimant{name, true});
   }
   return claims;
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/plan/lockfile.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <fstream>
-
-#include <unistd.h>
-
 #include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "core/spec/document.hpp"
 
@@ -32,17 +27,7 @@ Result<Lock> Lock::read(const std::string& file) {
 Status Lock::write(const std::string& file) const {
   const std::string text = pretty(to_json());
   if (const auto old = read_regular(file, kMostBytes); old && *old == text) return {};
-  const std::string temporary = file + ".slipway-new";
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) {
-    const int number = errno;
-    ::unlink(temporary.c_str());
-    return system_error("write", file, number);
-  }
-  if (std::rename(temporary.c_str(), file.c_str()) != 0) return system_error("write", file, errno);
-  return {};
+  return put_file(file, text);
 }
 
 Json Lock::entries(const std::string& component, const std::string& key, const Json& source) const {

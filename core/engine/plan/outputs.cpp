@@ -29,11 +29,10 @@ Status record_outputs(Session& session, const PlannedRun& run) {
   for (const PlannedComponent& component : run.components) {
     ++order;
     if (component.state != ComponentState::ready || component.leaving) continue;
-    const auto earlier = owned.find(component.name);
-    const bool known = earlier != owned.end();
+    const Ownership* earlier = owned_by(component.name, owned);
     const Json outputs = component.plan.outputs();
-    if (known ? earlier->second.outputs == outputs : outputs.empty()) continue;
-    Ownership record = known ? earlier->second : Ownership{component.name, order, {}, {}};
+    if (earlier != nullptr ? earlier->outputs == outputs : outputs.empty()) continue;
+    Ownership record = earlier != nullptr ? *earlier : Ownership{component.name, order, {}, {}};
     record.outputs = outputs;
     SLIPWAY_CHECK(session.state().write(record));
   }

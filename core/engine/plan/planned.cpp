@@ -6,30 +6,31 @@
 
 namespace slipway::core {
 
-bool PlannedComponent::changes() const {
-  return std::any_of(items.begin(), items.end(), [](const PlannedItem& item) { return item.changes(); });
-}
+bool PlannedComponent::changes() const { return std::ranges::any_of(items, &PlannedItem::changes); }
 
 bool PlannedComponent::record_is_new() const {
-  return std::all_of(items.begin(), items.end(), [](const PlannedItem& item) { return item.record.is_null(); });
+  return std::ranges::all_of(items, [](const PlannedItem& item) { return item.record.is_null(); });
+}
+
+void fail(PlannedComponent& component, Error error) {
+  component.state = ComponentState::failed;
+  component.error = std::move(error);
 }
 
 bool PlannedRun::changes() const {
-  return recovery || !pending.empty() ||
-         std::any_of(components.begin(), components.end(), [](const PlannedComponent& component) {
+  return recovery || !pending.empty() || std::ranges::any_of(components, [](const PlannedComponent& component) {
            return component.changes() || component.leaving || component.state == ComponentState::deferred;
          });
 }
 
 bool PlannedRun::failed() const {
-  return std::any_of(components.begin(), components.end(), [](const PlannedComponent& component) {
+  return std::ranges::any_of(components, [](const PlannedComponent& component) {
     return component.state == ComponentState::failed || component.state == ComponentState::blocked;
   });
 }
 
 const PlannedComponent* PlannedRun::find(const std::string& name) const {
-  const auto found = std::find_if(components.begin(), components.end(),
-                                  [&](const PlannedComponent& component) { return component.name == name; });
+  const auto found = std::ranges::find(components, name, &PlannedComponent::name);
   return found == components.end() ? nullptr : &*found;
 }
 

@@ -22,6 +22,7 @@ namespace slipway::core {
 /// One action of a plan, or the removal of something that is no longer planned.
 struct PlannedItem {
   Action action;
+  const ActionKind* kind;  ///< the action's
   bool removal = false;
   Check check;
   Json record;     ///< what was remembered of it, null when it is new
@@ -37,31 +38,33 @@ struct PlannedComponent {
   ComponentState state = ComponentState::ready;
   Facts facts;
   Plan plan;
-  std::vector<PlannedItem> items;             ///< removals first (newest first), then the plan in its order
-  std::map<std::string, Prospect> prospects;  ///< by trigger that the items will need
-  std::string reason;                         ///< why it is not applicable, blocked or deferred
-  std::optional<Error> error;                 ///< when it failed
-  Json section;                               ///< its spec
-  bool leaving = false;                       ///< no longer in the spec
+  std::vector<PlannedItem> items;         ///< removals first (newest first), then the plan in its order
+  std::map<Trigger, Prospect> prospects;  ///< of the triggers that the items will need
+  std::string reason;                     ///< why it is not applicable, blocked or deferred
+  std::optional<Error> error;             ///< when it failed
+  Json section;                           ///< its spec
+  bool leaving = false;                   ///< no longer in the spec
 
   bool changes() const;
   /// Nothing of it is held yet.
   bool record_is_new() const;
 };
 
+void fail(PlannedComponent& component, Error error);
+
 /// What one spec amounts to on one host.
 struct PlannedRun {
   HostSpec spec;
-  std::string kernel;                         ///< the target release, empty when it could not be told
-  std::vector<std::string> order;             ///< all components of the spec, in the graph's order
-  std::vector<PlannedComponent> components;   ///< those that leave first, then in the graph's order
-  std::vector<std::string> pending;           ///< triggers that an interrupted apply left
-  std::vector<std::string> triggers;          ///< triggers that these changes will need
-  std::map<std::string, Prospect> prospects;  ///< what each of them will come to
-  bool recovery = false;                      ///< a cut-off apply has to be undone first
-  Lock lock;                                  ///< what was chosen
-  Json handed_on = Json::object();            ///< by component: outputs of those that this run does not look at
-  Json failing = Json::object();              ///< by component: what did not work after an earlier apply
+  std::string kernel;                        ///< the target release, empty when it could not be told
+  std::vector<std::string> order;            ///< all components of the spec, in the graph's order
+  std::vector<PlannedComponent> components;  ///< those that leave first, then in the graph's order
+  std::vector<std::string> pending;          ///< triggers that an interrupted apply left
+  std::vector<Trigger> triggers;             ///< triggers that these changes will need
+  std::map<Trigger, Prospect> prospects;     ///< what each of them will come to
+  bool recovery = false;                     ///< a cut-off apply has to be undone first
+  Lock lock;                                 ///< what was chosen
+  Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
+  Json failing = Json::object();             ///< by component: what did not work after an earlier apply
 
   bool changes() const;
   bool failed() const;

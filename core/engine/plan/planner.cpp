@@ -13,6 +13,7 @@
 #include "core/engine/plan/sources.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
+#include "core/graph/graph.hpp"
 
 namespace slipway::core {
 namespace {
@@ -131,7 +132,7 @@ Status check_actions(const std::string& component, const Plan& plan) {
                    {},
                    "report it to the plugin's authors",
                    {}};
-    for (const Json& trigger : action.value("triggers")) SLIPWAY_CHECK(check_trigger_name(trigger.get<std::string>()));
+    for (const Trigger& trigger : triggers_of(action)) SLIPWAY_CHECK(trigger.check());
   }
   return {};
 }
@@ -144,8 +145,8 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
         std::any_of(planned.plan.actions().begin(), planned.plan.actions().end(),
                     [&](const Action& action) { return action.kind() + " " + action.target() == item->key(); });
     if (still_planned) continue;
-    PlannedItem removal{Action(item->action), true, {}, item->record, item->original};
-    SLIPWAY_TRY(kind, action_kind(removal.action.kind()));
+    SLIPWAY_TRY(kind, action_kind(item->action.kind()));
+    PlannedItem removal{item->action, kind, true, {}, item->record, item->original};
     ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
     SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
@@ -158,12 +159,12 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
 
 Status add_desired(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
   for (const Action& action : planned.plan.actions()) {
-    PlannedItem item{action, false, {}, {}, {}};
+    SLIPWAY_TRY(kind, action_kind(action.kind()));
+    PlannedItem item{action, kind, false, {}, {}, {}};
     if (const Owned* earlier = owned == nullptr ? nullptr : owned->find(item.key())) {
       item.record = earlier->record;
       item.original = earlier->original;
     }
-    SLIPWAY_TRY(kind, action_kind(action.kind()));
     ActionContext context = make_context(session, planned.name, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(action, context));
     item.check = std::move(check);
@@ -183,10 +184,9 @@ Status foresee_triggers(const Session& session, PlannedComponent& planned) {
   for (const bool removal : {false, true})
     for (const PlannedItem& item : planned.items) {
       if (!item.changes() || item.removal != removal) continue;
-      for (const Json& value : item.action.value("triggers")) {
-        const auto trigger = value.get<std::string>();
+      for (const Trigger& trigger : triggers_of(item.action)) {
         if (planned.prospects.contains(trigger)) continue;
-        auto prospect = foresee_trigger(trigger, session.host());
+        auto prospect = trigger.foresee(session.host());
         planned.prospects[trigger] = prospect ? *prospect : Prospect{{}, prospect.error().what};
         if (prospect || removal) continue;
         if (!first)
@@ -213,18 +213,10 @@ void collect_triggers(PlannedRun& run) {
     run.prospects.insert(component.prospects.begin(), component.prospects.end());
     for (const PlannedItem& item : component.items) {
       if (!item.changes()) continue;
-      for (const Json& trigger : item.action.value("triggers")) {
-        const auto name = trigger.get<std::string>();
-        if (std::find(run.triggers.begin(), run.triggers.end(), name) == run.triggers.end())
-          run.triggers.push_back(name);
-      }
+      for (const Trigger& trigger : triggers_of(item.action))
+        if (std::ranges::count(run.triggers, trigger) == 0) run.triggers.push_back(trigger);
     }
   }
-}
-
-void fail(PlannedComponent& planned, Error error) {
-  planned.state = ComponentState::failed;
-  planned.error = std::move(error);
 }
 
 PlannedComponent plan_leaving(Session& session, const Ownership& owned) {
@@ -240,9 +232,7 @@ PlannedComponent plan_boot_unit(Session& session, const HostSpec& spec, const st
   PlannedComponent planned;
   planned.name = kBootComponent;
   planned.plan = boot_plan(session, spec);
-  const auto earlier = owned.find(kBootComponent);
-  const Status filled = fill_items(session, planned, earlier == owned.end() ? nullptr : &earlier->second, {});
-  if (!filled)
+  if (const Status filled = fill_items(session, planned, owned_by(kBootComponent, owned), {}); !filled)
     fail(planned, filled.error());
   else
     planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
@@ -371,11 +361,7 @@ bool comes_after(const Session& session, const std::string& component, const std
   const Manifest* manifest = session.plugins().manifest(component);
   const Manifest* before = session.plugins().manifest(other);
   if (manifest == nullptr || before == nullptr) return false;
-  for (const auto* names : {&manifest->after, &manifest->requires_})
-    for (const std::string& name : *names)
-      if (name == other || std::find(before->provides.begin(), before->provides.end(), name) != before->provides.end())
-        return true;
-  return false;
+  return is_among(*before, manifest->after) || is_among(*before, manifest->requires_);
 }
 
 ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record,
@@ -459,8 +445,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
       fail(planned, found.error());
     } else if (!settle_by_requirements(planned, run, graph)) {
       planned.facts = std::move(*found);
-      const auto earlier = owned.find(name);
-      plan_from_facts(session, planned, run, earlier == owned.end() ? nullptr : &earlier->second, options, run.lock);
+      plan_from_facts(session, planned, run, owned_by(name, owned), options, run.lock);
     }
     defer_behind_changes(session, planned, run);
     boot = boot || is_lost_at_a_boot(planned.plan);

@@ -70,16 +70,16 @@ Error advised(Error error, const SessionOptions& options) {
   return error;
 }
 
-Error advised_by_plugin(Error error, const Session& session) {
-  if (!session.host_config().live) error.next = command_in_root(error.next, session.host_config().root);
-  return advised(std::move(error), session.options());
+Error advised_by_plugin(Error error, const Machine& machine) {
+  if (!machine.host_config().live) error.next = command_in_root(error.next, machine.host_config().root);
+  return advised(std::move(error), machine.options());
 }
 
-Findings advised_by_plugin(const Findings& findings, const Session& session) {
+Findings advised_by_plugin(const Findings& findings, const Machine& machine) {
   Findings all;
   for (Finding finding : findings.list()) {
-    if (!session.host_config().live) finding.remedy = command_in_root(finding.remedy, session.host_config().root);
-    finding.remedy = advised(std::move(finding.remedy), session.options());
+    if (!machine.host_config().live) finding.remedy = command_in_root(finding.remedy, machine.host_config().root);
+    finding.remedy = advised(std::move(finding.remedy), machine.options());
     all.add(std::move(finding));
   }
   return all;

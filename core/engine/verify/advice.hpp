@@ -8,7 +8,7 @@
 #include <slipway/error.hpp>
 #include <slipway/findings.hpp>
 
-#include "core/engine/session.hpp"
+#include "core/engine/machine.hpp"
 
 namespace slipway::core {
 
@@ -20,7 +20,7 @@ Error advised(Error error, const SessionOptions& options);
 
 /// What a plugin advises: it knows nothing of other roots, so the root's programs too are named as they run from here
 /// ("`depmod -b /srv/rootfs 6.1`").
-Error advised_by_plugin(Error error, const Session& session);
-Findings advised_by_plugin(const Findings& findings, const Session& session);
+Error advised_by_plugin(Error error, const Machine& machine);
+Findings advised_by_plugin(const Findings& findings, const Machine& machine);
 
 }  // namespace slipway::core

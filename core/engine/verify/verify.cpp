@@ -40,17 +40,16 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
   OwnedRemedies remedies;
   const auto note = [&](const std::string& text) { problems += (problems.empty() ? "" : "; ") + text; };
   for (const Owned& item : owned.items) {
-    const Action action(item.action);
-    SLIPWAY_TRY(kind, action_kind(action.kind()));
+    SLIPWAY_TRY(kind, action_kind(item.action.kind()));
     ActionContext context = make_context(session, owned.component, layers, item.record, item.original);
-    SLIPWAY_TRY(check, kind->check(action, context));
+    SLIPWAY_TRY(check, kind->check(item.action, context));
     const bool fine = check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot;
     if (!fine) {
       note(check.problem ? check.problem->what : check.summary);
       (check.standing == Check::Standing::drift_kept ? remedies.kept : remedies.plan) = true;
     }
     if (!deep) continue;
-    SLIPWAY_TRY(found, kind->inspect(action, context));
+    SLIPWAY_TRY(found, kind->inspect(item.action, context));
     for (const std::string& problem : found) note(problem);
     remedies.inside = remedies.inside || (fine && !found.empty());
   }
@@ -177,7 +176,9 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     for (const Finding& finding : findings->list()) all[name].add(finding);
     // A component that an apply had nothing to do for holds nothing, and is in the generation all the same.
     const bool applied = current && current->plugins.contains(name);
-    if (!owned.contains(name) && !applied && session.host_config().hardware != "detect")
+    // Where hardware comes and goes, the component's own findings say whether it misses anything.
+    const bool says_nothing = findings->list().empty();
+    if (!owned.contains(name) && !applied && (says_nothing || session.host_config().hardware != "detect"))
       all[name].fail(name + ".owned", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "core/loader/manifest.hpp"
 #include "core/loader/problems.hpp"
@@ -45,6 +46,10 @@ SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck
 
 /// Reads key names with their schemas: the `keys` of an object, the `spec` of a component.
 std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const std::string& key, SchemaCheck& check);
+
+/// An object with the keys that a text of slipway's own describes. Errors: `invalid` a mistake of that text.
+/// @param name  what messages call it
+Result<SchemaKey> own_schema(std::string_view text, const std::string& name);
 
 /// @param written  what check_value() gave without a problem
 /// @param folder   absolute: what relative paths are relative to

@@ -6,6 +6,7 @@
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
+#include "core/loader/yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {
@@ -166,6 +167,15 @@ std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const s
   for (const YamlEntry& entry : node.entries)
     check_tag_prefix(entry, keys, below(key, entry.key), keys[entry.key].tag_prefix, check);
   return keys;
+}
+
+Result<SchemaKey> own_schema(std::string_view text, const std::string& name) {
+  SLIPWAY_TRY(documents, read_yaml(text, name));
+  SchemaCheck check(name);
+  SchemaKey schema{.type = SchemaKey::Type::object};
+  schema.keys = parse_schema_keys(documents.front(), "", check);
+  if (!check.problems.none()) return check.problems.to_error();
+  return schema;
 }
 
 }  // namespace slipway::core

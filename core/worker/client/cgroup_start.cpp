@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker/client/cgroup_start.hpp"
-
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -11,21 +10,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/worker/client/spawn.hpp"
+
 namespace slipway::core {
 namespace {
 
 constexpr std::size_t kStackBytes = 64U << 10;
 
+/// What the new process needs, made before it is started.
+struct Launch {
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+  const std::vector<int>& descriptors;
+};
+
 /// Runs in the new process, in the memory of this one, while the calling thread waits: system calls only, and none
 /// through wrappers that keep records of their own. Sanitizers would take the foreign stack for a mistake.
 __attribute__((no_sanitize("address", "undefined", "thread"))) void become_program(void* argument) {
-  const Program& program = *static_cast<const Program*>(argument);
+  const Launch& launch = *static_cast<const Launch*>(argument);
   static constexpr std::array<std::uint64_t, 8> kDefault{};  // SIG_DFL, no flags, empty mask on every architecture
   syscall(SYS_setsid);
   for (int number = 1; number < NSIG; ++number) syscall(SYS_rt_sigaction, number, kDefault.data(), nullptr, 8);
-  for (int i = 0; i < 4; ++i) syscall(SYS_dup3, program.descriptors.data()[i], i, 0);
+  for (std::size_t i = 0; i < launch.descriptors.size(); ++i) syscall(SYS_dup3, launch.descriptors.data()[i], i, 0);
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, kDefault.data(), nullptr, 8);
-  syscall(SYS_execve, program.path, program.arguments.data(), program.environment.data());
+  syscall(SYS_execve, launch.arguments.data()[0], launch.arguments.data(), launch.environment.data());
   syscall(SYS_exit_group, 127);
 }
 
@@ -70,7 +78,8 @@ long clone_and_run(const clone_args& wanted, void (*run)(void*), void* argument)
 
 }  // namespace
 
-pid_t start_in_cgroup(const Program& program, int cgroup) {
+pid_t start_in_cgroup(const ChildProgram& program, int cgroup) {
+  Launch launch{exec_pointers(program.argv), exec_pointers(program.environment), program.descriptors};
   const auto stack = std::make_unique_for_overwrite<char[]>(kStackBytes);
   clone_args wanted{};
   wanted.flags = CLONE_INTO_CGROUP | CLONE_VM | CLONE_VFORK;
@@ -78,7 +87,7 @@ pid_t start_in_cgroup(const Program& program, int cgroup) {
   wanted.cgroup = static_cast<decltype(wanted.cgroup)>(cgroup);
   wanted.stack = reinterpret_cast<std::uintptr_t>(stack.get()) & ~std::uintptr_t{15};
   wanted.stack_size = kStackBytes - 16;  // a multiple of 16, as calls want it
-  const long pid = clone_and_run(wanted, become_program, const_cast<Program*>(&program));
+  const long pid = clone_and_run(wanted, become_program, &launch);
   return pid > 0 ? static_cast<pid_t>(pid) : -1;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker/client/family.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <mutex>
@@ -11,6 +10,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <slipway/process/hear.hpp>
 
 #include "core/worker/client/process_list.hpp"
 #include "core/worker/serve/serve.hpp"
@@ -52,17 +53,10 @@ Result<pid_t> Family::start(const std::function<Result<pid_t>()>& fork) {
 }
 
 std::optional<int> Family::wait(int milliseconds) {
-  const auto deadline = Clock::now() + std::chrono::milliseconds(milliseconds);
-  for (;;) {
-    int status = -1;
-    const pid_t ended = waitpid(worker_, &status, WNOHANG);
-    if (ended == worker_ || (ended < 0 && errno == ECHILD)) {
-      reaped_ = true;
-      return status;
-    }
-    if (Clock::now() >= deadline) return std::nullopt;
-    pause_briefly();
-  }
+  int status = -1;
+  if (!child_ended(worker_, std::chrono::milliseconds(milliseconds), &status)) return std::nullopt;
+  reaped_ = true;
+  return status;
 }
 
 bool Family::end() {

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <slipway/process/start.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 
@@ -27,6 +28,13 @@ struct WorkerProcess {
 /// lives as long as this process does the start, since a worker dies with the thread that started it.
 /// Errors: those of worker_program(), system_error().
 Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family);
+
+/// Right inside a cgroup: clone3(2) with CLONE_INTO_CGROUP (Linux 5.7) and shared memory until exec, as vfork(2), since
+/// moving a running process into a cgroup takes milliseconds on many kernels, and so does copying ours. The program
+/// gets a session of its own and default signals. All signals must be blocked in the calling thread.
+/// @param program  its argv has a path; its descriptors are open, and their numbers above those that it gets
+/// @return the pid; -1 when it cannot be done here. A program that cannot be executed ends with status 127.
+pid_t start_in_cgroup(const ChildProgram& program, int cgroup);
 
 /// Beside the running program (build tree), ../libexec/slipway/ or ../bin/ from there, else the compiled-in folder.
 /// Errors: `not_found` with the places; `denied` when as root the found one may be written by others.

@@ -1,130 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sysctl.hpp"
+// sysctl.cpp - kernel parameters, modules and memory settings that GPU and RDMA jobs need.
+#include <map>
 
-#include <algorithm>
-#include <sstream>
-
-#include "presets.hpp"
-
-namespace sysctl {
-namespace {
+#include <slipway/plugin.hpp>
+#include <slipway/text.hpp>
 
 using namespace slipway;
+using Parameters = std::map<std::string, std::string>;  // name to value, in the order of the file
 
-constexpr const char* kParameterFile = "/etc/sysctl.d/60-slipway.conf";
-constexpr const char* kModuleFile = "/etc/modules-load.d/slipway-sysctl.conf";
-constexpr const char* kPolicy = "/sys/kernel/mm/transparent_hugepage/enabled";
-constexpr const char* kPolicyUnit = "slipway-hugepages.service";
+const std::string kPolicy = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-std::string file_of(const Parameters& parameters) {
-  std::string text = "# Set by slipway, component sysctl; see sysctl.d(5).\n";
-  for (const auto& [name, value] : parameters) text += name + " = " + value + "\n";
-  return text;
+// Names have dots between their parts; a slash stands for a dot that is part of one (sysctl.d(5)).
+bool is_parameter(const std::string& name) {
+  constexpr auto kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+  return name.find('.') != name.npos && name.find("..") == name.npos && name.find_first_not_of(kAllowed) == name.npos &&
+         name.find_first_of("./-") != 0 && name.back() != '.';
 }
 
-std::string unit_of(const std::string& policy) {
-  return "[Unit]\n"
-         "Description=Policy for transparent huge pages\n"
-         "ConditionPathIsReadWrite=" +
-         std::string(kPolicy) +
-         "\n\n"
-         "[Service]\n"
-         "Type=oneshot\n"
-         "RemainAfterExit=yes\n"
-         "ExecStart=/bin/sh -c 'echo " +
-         policy + " > " + kPolicy +
-         "'\n\n"
-         "[Install]\n"
-         "WantedBy=sysinit.target\n";
-}
-
-/// The kernel prints lists with tabs between the numbers.
-std::string with_single_blanks(const std::string& text) {
-  std::istringstream words(text);
-  std::string joined;
-  for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
-  return joined;
-}
-
-void verify_parameter(const std::string& name, const std::string& wanted, const Host& host, Findings& findings) {
-  const std::string finding = "sysctl." + name;
-  const std::string path = path_of(name);
-  if (!host.live()) return findings.not_exercised(finding, "the root is not a running machine's");
-  if (!host.exists(path)) return findings.not_applicable(finding, "this kernel has no parameter " + name);
-  const std::string value = with_single_blanks(host.attribute(path));
-  if (value == with_single_blanks(wanted)) return findings.pass(finding, name + " is " + value);
-  findings.fail(
-      finding, name + " is " + value + ", not " + wanted,
-      "run `sysctl --system`; if it stays, `grep -r " + name + " /etc/sysctl.d /run/sysctl.d` shows who else sets it");
-}
-
-void verify_modules(const std::vector<std::string>& modules, const Host& host, Findings& findings) {
-  for (const std::string& module : modules) {
-    const std::string finding = "sysctl.module." + module;
-    if (!host.live())
-      findings.not_exercised(finding, "the root is not a running machine's");
-    else if (host.module_loaded(module))
-      findings.pass(finding, module + " is loaded");
-    else
-      findings.fail(finding, module + " is not loaded", "see `modprobe " + module + "` and `dmesg`");
+Result<Parameters> parameters_of(const Spec& spec) {
+  Parameters parameters{{"kernel.numa_balancing", "0"}, {"vm.max_map_count", "1048576"}, {"vm.zone_reclaim_mode", "0"}};
+  if (spec.text("preset") == "none") parameters.clear();
+  if (spec.text("preset") == "rdma")
+    parameters.insert({{"net.core.rmem_max", "268435456"},
+                       {"net.core.wmem_max", "268435456"},
+                       {"net.ipv4.tcp_rmem", "4096 87380 134217728"},
+                       {"net.ipv4.tcp_wmem", "4096 65536 134217728"}});
+  const Json values = spec.value("values");
+  for (const auto& [name, value] : values.items()) {
+    const auto invalid = [&where = name](const std::string& what, const std::string& next) {
+      return Error{.code = ErrorCode::invalid, .what = what, .where = "sysctl.values." + where, .next = next};
+    };
+    if (!is_parameter(name))
+      return invalid("'" + name + "' is no name of a kernel parameter",
+                     "write it as `sysctl -a` prints it, for example vm.max_map_count");
+    parameters[name] = value;
+    if (parameters[name].find('\n') != name.npos) return invalid("the value of " + name + " must be one line", "");
   }
+  return parameters;
 }
 
-void verify_policy(const std::string& policy, const Host& host, Findings& findings) {
-  const std::string choices = host.attribute(kPolicy);  // "always [madvise] never"
-  if (!host.live())
-    findings.not_exercised("sysctl.hugepages", "the root is not a running machine's");
-  else if (choices.empty())
-    findings.not_applicable("sysctl.hugepages", "this kernel has no transparent huge pages");
-  else if (choices.find("[" + policy + "]") != std::string::npos)
-    findings.pass("sysctl.hugepages", "transparent huge pages: " + policy);
-  else
-    findings.fail("sysctl.hugepages", "transparent huge pages: " + choices + ", not " + policy,
-                  std::string("see `systemctl status ") + kPolicyUnit + "`");
+std::string path_of(std::string name) {
+  for (char& c : name) c = c == '.' ? '/' : c == '/' ? '.' : c;
+  return "/proc/sys/" + name;  // such as /proc/sys/net/core/rmem_max
 }
 
-}  // namespace
+std::string with_single_blanks(std::string text) {
+  for (char& c : text) c = c == '\t' ? ' ' : c;  // which the kernel prints between the numbers of a list
+  return joined(split_list(text, ' '), " ");
+}
 
-// Which parameters this kernel has is all that the plan needs to know of the machine, and only for a remark.
-Result<Facts> Sysctl::detect(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(parameters, wanted_parameters(spec));
-  Facts facts;
-  Json unknown = Json::array();
-  if (host.has_kernel_view())
+class Sysctl final : public Component {
+ public:
+  // Which parameters this kernel lacks is all that the plan needs to know of the machine, and only for a remark.
+  Result<Facts> detect(const Spec& spec, const Host& host) const override {
+    SLIPWAY_TRY(parameters, parameters_of(spec));
+    std::vector<std::string> unknown;
     for (const auto& [name, value] : parameters)
-      if (!host.exists(path_of(name))) unknown.push_back(name);
-  facts.set("parameters.unknown", unknown);
-  return facts;
-}
-
-Result<Plan> Sysctl::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
-  SLIPWAY_TRY(parameters, wanted_parameters(spec));
-  Plan plan;
-  std::string modules;
-  for (const std::string& module : spec.texts("modules")) {
-    modules += module + "\n";
-    plan.add(action::kernel_module(module));
+      if (host.has_kernel_view() && !host.exists(path_of(name))) unknown.push_back(name);
+    Facts facts;
+    facts.set("parameters.unknown", unknown);
+    return facts;
   }
-  if (!modules.empty())
-    plan.add(action::file({.path = kModuleFile, .content = modules})).because("loads them at every boot");
-  if (!parameters.empty())
-    plan.add(action::file({.path = kParameterFile, .content = file_of(parameters)}))
-        .triggers({"restart:systemd-sysctl.service"});
-  if (const std::string policy = spec.text("transparent_hugepages"); policy != "keep" && !policy.empty())
-    plan.add(action::systemd_unit({.name = kPolicyUnit, .content = unit_of(policy)}));
-  for (const std::string& name : facts.texts("parameters.unknown"))
-    plan.note("this kernel has no parameter " + name + "; its line is there for one that has");
-  return plan;
-}
 
-Result<Findings> Sysctl::verify(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(parameters, wanted_parameters(spec));
-  Findings findings;
-  for (const auto& [name, value] : parameters) verify_parameter(name, value, host, findings);
-  verify_modules(spec.texts("modules"), host, findings);
-  if (const std::string policy = spec.text("transparent_hugepages"); policy != "keep" && !policy.empty())
-    verify_policy(policy, host, findings);
-  return findings;
-}
+  Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs&) const override {
+    SLIPWAY_TRY(parameters, parameters_of(spec));
+    Plan plan;
+    const auto modules = spec.texts("modules");
+    for (const std::string& module : modules) plan.add(action::kernel_module(module));
+    const std::string lines = joined(modules, "\n") + "\n";
+    if (!modules.empty())
+      plan.add(action::file({.path = "/etc/modules-load.d/slipway-sysctl.conf", .content = lines}))
+          .because("loads them at every boot");
+    std::string content = "# Set by slipway, component sysctl; see sysctl.d(5).\n";
+    for (const auto& [name, value] : parameters) content += name + " = " + value + "\n";
+    if (!parameters.empty())
+      plan.add(action::file({.path = "/etc/sysctl.d/60-slipway.conf", .content = content}))
+          .triggers({"restart:systemd-sysctl.service"});
+    if (const std::string policy = spec.text("transparent_hugepages"); policy != "keep")
+      plan.add(action::systemd_unit(
+          {.name = "slipway-hugepages.service",
+           .content = "[Unit]\nDescription=Policy for transparent huge pages\nConditionPathIsReadWrite=" + kPolicy +
+                      "\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh -c 'echo " + policy + " > " +
+                      kPolicy + "'\n\n[Install]\nWantedBy=sysinit.target\n"}));
+    for (const std::string& name : facts.texts("parameters.unknown"))
+      plan.note("this kernel has no parameter " + name + "; its line is there for one that has");
+    return plan;
+  }
 
-}  // namespace sysctl
+  Result<Findings> verify(const Spec& spec, const Host& host) const override {
+    SLIPWAY_TRY(parameters, parameters_of(spec));
+    Findings findings;
+    for (const auto& [name, wanted] : parameters) {
+      if (!findings.on_live_machine(host, "sysctl." + name)) continue;
+      const std::string value = with_single_blanks(host.attribute(path_of(name))), is = name + " is " + value;
+      if (!host.exists(path_of(name)))
+        findings.not_applicable("sysctl." + name, "this kernel has no parameter " + name);
+      else
+        findings.expect("sysctl." + name, value == with_single_blanks(wanted), is, is + ", not " + wanted,
+                        "run `sysctl --system`; if it stays, `grep -r " + name +
+                            " /etc/sysctl.d /run/sysctl.d` shows who else sets it");
+    }
+    for (const std::string& module : spec.texts("modules"))
+      if (const std::string name = "sysctl.module." + module; findings.on_live_machine(host, name))
+        findings.expect(name, host.module_loaded(module), module + " is loaded", module + " is not loaded",
+                        "see `modprobe " + module + "` and `dmesg`");
+    const std::string policy = spec.text("transparent_hugepages");
+    if (policy == "keep" || !findings.on_live_machine(host, "sysctl.hugepages")) return findings;
+    const std::string choices = host.attribute(kPolicy);  // "always [madvise] never"
+    if (choices.empty())
+      findings.not_applicable("sysctl.hugepages", "this kernel has no transparent huge pages");
+    else
+      findings.expect("sysctl.hugepages", choices.find("[" + policy + "]") != choices.npos,
+                      "transparent huge pages: " + policy, "transparent huge pages: " + choices + ", not " + policy,
+                      "see `systemctl status slipway-hugepages.service`");
+    return findings;
+  }
+};
+
+SLIPWAY_PLUGIN(component<Sysctl>("sysctl"))

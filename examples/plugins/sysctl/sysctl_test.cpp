@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sysctl.hpp"
+#include "sysctl.cpp"  // the whole plugin
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,8 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/summary.hpp>
 
-namespace sysctl {
 namespace {
 
-using namespace slipway;
 using slipway::testing::FailingHost;
 using slipway::testing::FakeHost;
 using slipway::testing::summary;
@@ -139,4 +137,3 @@ TEST(SysctlVerify, NeverPassesWhatItCouldNotRead) {
 }
 
 }  // namespace
-}  // namespace sysctl

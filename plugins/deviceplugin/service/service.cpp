@@ -10,7 +10,6 @@
 
 #include "deviceplugin/config/choose.hpp"
 #include "deviceplugin/config/watch.hpp"
-#include "deviceplugin/devices/managers.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
 #include "deviceplugin/service/grpc/grpc_log.hpp"
 #include "deviceplugin/service/kubelet_view.hpp"
@@ -234,15 +233,7 @@ class DevicePluginService final : public Service {
   ServiceLoop loop_;
 };
 
-class Served final : public ServiceOnly {
- public:
-  Service* service() override { return &service_; }
-
- private:
-  DevicePluginService service_;
-};
-
 }  // namespace
 }  // namespace slipway::deviceplugin
 
-SLIPWAY_PLUGIN(slipway::component<slipway::deviceplugin::Served>("deviceplugin"))
+SLIPWAY_PLUGIN(slipway::component<slipway::ServiceOnly<slipway::deviceplugin::DevicePluginService>>("deviceplugin"))

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/build/confined_deb.hpp"
 
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <filesystem>
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <slipway/confine/powers.hpp>
-#include <slipway/root_dir.hpp>
+#include <slipway/process/hear.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 namespace slipway::driver {
 namespace {
@@ -38,27 +35,8 @@ Json answer_of(const std::string& into, const std::function<Result<Json>()>& wor
 }
 
 [[noreturn]] void answer_and_end(int line, const std::string& into, const std::function<Result<Json>()>& work) {
-  const std::string text = canonical(answer_of(into, work));
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t part = ::write(line, text.data() + written, text.size() - written);
-    if (part < 0 && errno == EINTR) continue;
-    if (part < 0) break;
-    written += static_cast<std::size_t>(part);
-  }
+  (void)write_all(line, canonical(answer_of(into, work)), "the answer");
   ::_exit(0);
-}
-
-std::string all_from(int line) {
-  std::string text;
-  std::array<char, 65536> part;
-  while (text.size() < kMostAnswerBytes) {
-    const ssize_t got = ::read(line, part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(part.data(), static_cast<std::size_t>(got));
-  }
-  return text;
 }
 
 Json json_of(const DebInfo& info) {
@@ -86,20 +64,14 @@ Result<Json> in_confined_process(const std::string& into, const std::function<Re
   std::error_code code;
   if (!into.empty()) std::filesystem::create_directories(into, code);
   if (code) return system_error("make the folder", into, code.value());
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  const Fd reader(ends[0]);
-  Fd writer(ends[1]);
+  SLIPWAY_TRY(line, make_pipe());
   const pid_t child = ::fork();
   if (child < 0) return system_error("start", "what reads a Debian package", errno);
-  if (child == 0) answer_and_end(writer.get(), into, work);
-  writer = Fd();
-  const std::string text = all_from(reader.get());
-  if (text.size() >= kMostAnswerBytes) ::kill(child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFSIGNALED(status)) return broken(fmt::format("was ended by signal {}", WTERMSIG(status)));
-  const Json answer = parse_foreign(text);
+  if (child == 0) answer_and_end(line.write.get(), into, work);
+  line.write = Fd();
+  const Heard heard = hear({child, std::move(line.read), {}}, {.most_bytes = kMostAnswerBytes, .ends_flood = true});
+  if (heard.status != 0) return broken("was ended by " + ending_of(heard.status));
+  const Json answer = parse_foreign(heard.output);
   if (!answer.is_object()) return broken("gave no answer");
   if (answer.contains("error")) return error_from_json(answer["error"]);
   return answer.value("answer", Json());

@@ -228,8 +228,6 @@ Status write_entry(archive* from, archive* to, archive_entry* entry, const std::
 
 }  // namespace
 
-std::string same_path(const std::string& path) { return path; }
-
 std::string DebInfo::upstream_version() const {
   std::string text = version.substr(version.find(':') == std::string::npos ? 0 : version.find(':') + 1);
   return text.substr(0, text.rfind('-'));

@@ -40,7 +40,4 @@ using DebPaths = std::function<std::string(const std::string& path)>;
 Status unpack_deb(const std::string& file, const std::string& into, const DebPaths& paths,
                   std::vector<std::string>* left_out = nullptr);
 
-/// Takes every path as it is.
-std::string same_path(const std::string& path);
-
 }  // namespace slipway::driver

@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,12 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
+
 namespace slipway::driver {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char* kIdentity = "/made-from.json";
+constexpr std::size_t kMostOfIdentity = std::size_t{16} << 20U;
 
 }  // namespace
 
@@ -46,18 +49,11 @@ KeptBuild::~KeptBuild() {
 }
 
 bool KeptBuild::holds(const Json& identity) const {
-  std::ifstream file(folder_ + kIdentity, std::ios::binary);
-  return file && Json::parse(file, nullptr, false) == identity && fs::is_directory(modules());
+  const auto text = read_regular(folder_ + kIdentity, kMostOfIdentity);
+  return text && Json::parse(*text, nullptr, false) == identity && fs::is_directory(modules());
 }
 
-Status KeptBuild::complete(const Json& identity) const {
-  const std::string path = folder_ + kIdentity;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << pretty(identity);
-  file.close();
-  if (!file) return system_error("write", path, EIO);
-  return {};
-}
+Status KeptBuild::complete(const Json& identity) const { return put_file(folder_ + kIdentity, pretty(identity)); }
 
 void KeptBuild::discard() const {
   std::error_code ignored;

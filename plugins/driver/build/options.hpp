@@ -5,9 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include <slipway/result.hpp>
+#include <slipway/command/command_line.hpp>
 
 #include "nvidia/flavour.hpp"
 
@@ -31,15 +30,15 @@ struct BuildOptions {
   bool record_failure = false;
 };
 
-/// Errors: `invalid` for an unknown option (with the nearest one), a missing value or a missing option.
-Result<BuildOptions> parse_build_options(const std::vector<std::string>& arguments);
+/// The command line of `slipway driver build`.
+CommandTable build_line();
+
+/// Errors: `usage` for a missing option, or some that do not go together.
+Result<BuildOptions> build_options(const CommandWords& words);
 
 /// How modules for a system are compressed when nobody says: "zstd" where the system's kmod reads it (Debian 12, Ubuntu
 /// 22.04 and later ones), which loads about ten times as fast; "xz" elsewhere, which every kmod since 2013 reads.
 /// @param os  ID and VERSION_ID of os-release: "debian12", "ubuntu22.04"
 std::string default_compression(std::string_view os);
-
-/// The text of `slipway driver build --help`.
-std::string build_usage();
 
 }  // namespace slipway::driver

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include <slipway/local_host.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "driver/build/description.hpp"
 #include "driver/build/inputs.hpp"
@@ -167,11 +167,7 @@ Status PackageBuild::add_licence(const std::string& source, const std::string& i
                  driver_.source.front().file,
                  "use Debian's DKMS package",
                  {}};
-  std::ofstream file(into + "/copyright", std::ios::binary | std::ios::trunc);
-  file << *text;
-  file.close();
-  if (!file) return system_error("write the licence to", into, EIO);
-  return {};
+  return put_file(into + "/copyright", *text);
 }
 
 Status PackageBuild::remember_failure(const Error& error) {
@@ -242,10 +238,7 @@ void PackageBuild::print_summary(const Json& packed) const {
 
 Status PackageBuild::pack(const Scratch& scratch) {
   const std::string description = scratch.at("package/package.yaml");
-  std::ofstream file(description, std::ios::binary);
-  file << pretty(describe(built_));
-  file.close();
-  if (!file) return Error{ErrorCode::io, "the package's description cannot be written", description, {}, {}};
+  SLIPWAY_CHECK(put_file(description, pretty(describe(built_))));
   const Json request{{"directory", scratch.at("package")}, {"output", options_.output}, {"tags", Json::array()}};
   SLIPWAY_TRY(packed, io_.core("pkg.build", request));
   print_summary(packed);
@@ -317,6 +310,12 @@ Status PackageBuild::run() {
   }
   kept.remove();
   return {};
+}
+
+Result<int> run_build(const CommandWords& words, const Host&, ToolIo& io) {
+  SLIPWAY_TRY(options, build_options(words));
+  SLIPWAY_CHECK(PackageBuild(options, io).run());
+  return 0;
 }
 
 }  // namespace slipway::driver

@@ -54,4 +54,7 @@ class PackageBuild {
   Built built_;
 };
 
+/// Runs the tool.
+Result<int> run_build(const CommandWords& words, const Host& host, ToolIo& io);
+
 }  // namespace slipway::driver

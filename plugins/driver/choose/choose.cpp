@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "driver/choose/errors.hpp"
-#include "nvidia/driver_version.hpp"
 
 namespace slipway::driver {
 namespace {

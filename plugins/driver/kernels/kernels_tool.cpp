@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <slipway/local_host.hpp>
-#include <slipway/text.hpp>
 
 #include "driver/detect/existing_driver.hpp"
 #include "driver/detect/kernel_choice.hpp"
@@ -17,42 +16,6 @@ namespace slipway::driver {
 namespace {
 
 constexpr std::size_t kModulesDepLimit = 64U << 20;
-
-struct KernelsOptions {
-  std::string root;
-  std::string output = "text";
-  bool help = false;
-};
-
-Error kernels_usage_error(std::string what) {
-  return {ErrorCode::usage, std::move(what), "command line", "`slipway driver kernels --help` lists the options", {}};
-}
-
-Result<KernelsOptions> parse_kernels_options(const std::vector<std::string>& arguments) {
-  KernelsOptions options;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const auto equals = arguments[i].starts_with("--") ? arguments[i].find('=') : std::string::npos;
-    const std::string name = arguments[i].substr(0, equals);
-    if (name == "--help" || name == "-h") {
-      options.help = true;
-      continue;
-    }
-    if (name != "--root" && name != "-o" && name != "--output") {
-      const auto near = nearest_word(name, {"--root", "--output", "--help"});
-      Error error = kernels_usage_error(fmt::format("'{}' is no option or argument of it", name));
-      if (!near.empty()) error.next = fmt::format("did you mean {}?", near);
-      return error;
-    }
-    if (equals == std::string::npos && i + 1 == arguments.size())
-      return kernels_usage_error(fmt::format("{} needs a value", name));
-    const std::string value = equals == std::string::npos ? arguments[++i] : arguments[i].substr(equals + 1);
-    (name == "--root" ? options.root : options.output) = value;
-    if (value.empty()) return kernels_usage_error(fmt::format("{} is empty", name));
-  }
-  if (options.output != "text" && options.output != "json")
-    return kernels_usage_error(fmt::format("-o {} is no form of output: use text or json", options.output));
-  return options;
-}
 
 /// What is not as the receipt says.
 std::vector<std::string> faults_of(const InstalledKernel& kernel, const Host& host) {
@@ -169,30 +132,25 @@ std::string to_text(const RootKernels& root) {
   return text + fmt::format("Boots next: {} ({}).\n", root.next.release, root.next.how);
 }
 
-std::string kernels_usage() {
-  return "usage: slipway driver kernels [--root DIR] [-o text|json]\n"
-         "\n"
-         "Lists the kernels of a root: which have modules of the driver that slipway installed, which one runs, and "
-         "which\n"
-         "boots next, as far as the boot loader's files tell.\n"
-         "\n"
-         "  --root DIR            root filesystem to look at (default: this machine)\n"
-         "  -o, --output FORM     text (default) or json\n";
+CommandTable kernels_line() {
+  return {.call = "slipway driver kernels",
+          .about =
+              "Lists the kernels of a root: which have modules of the driver that slipway installed, which one "
+              "runs, and which boots next, as far as the boot loader's files tell.",
+          .options = {{"root", "DIR", "root filesystem to look at (default: this machine)"},
+                      {"output", "text|json", "form of the list (default: text)", 'o'}},
+          .examples = {"slipway driver kernels", "slipway driver kernels --root ./root -o json"}};
 }
 
-Result<int> run_kernels(const std::vector<std::string>& arguments, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(options, parse_kernels_options(arguments));
-  if (options.help) {
-    io.print(kernels_usage());
-    return 0;
-  }
+Result<int> run_kernels(const CommandWords& words, const Host& host, ToolIo& io) {
   std::unique_ptr<Host> other;
-  if (!options.root.empty() && options.root != "/") {
-    SLIPWAY_TRY(opened, open_host({.root = options.root}));
+  if (const std::string root = words.text("root", "/"); root != "/") {
+    if (root.empty()) return kernels_line().wrong("--root is empty");
+    SLIPWAY_TRY(opened, open_host({.root = root}));
     other = std::move(opened);
   }
   const RootKernels root = read_root_kernels(other ? *other : host);
-  io.print(options.output == "json" ? pretty(to_json(root)) : to_text(root));
+  io.print(words.text("output") == "json" ? pretty(to_json(root)) : to_text(root));
   return 0;
 }
 

@@ -35,8 +35,8 @@ Json to_json(const RootKernels& root);
 /// A table, and the next boot.
 std::string to_text(const RootKernels& root);
 
-std::string kernels_usage();
+CommandTable kernels_line();
 /// Runs the tool. @param host  of the root where --root is not given
-Result<int> run_kernels(const std::vector<std::string>& arguments, const Host& host, ToolIo& io);
+Result<int> run_kernels(const CommandWords& words, const Host& host, ToolIo& io);
 
 }  // namespace slipway::driver

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "driver/plan/plan.hpp"
-#include "nvidia/driver_version.hpp"
 
 namespace slipway::driver {
 namespace {

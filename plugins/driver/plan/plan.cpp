@@ -7,7 +7,6 @@
 
 #include "driver/choose/errors.hpp"
 #include "driver/choose/version.hpp"
-#include "driver/package/annotations.hpp"
 #include "driver/package/module_build.hpp"
 #include "driver/plan/module_parameters.hpp"
 #include "nvidia/driver_version.hpp"

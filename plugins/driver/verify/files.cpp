@@ -106,10 +106,8 @@ void verify_depmod(const Receipt& receipt, const Host& host, Findings& findings)
     wrong.push_back(std::move(fault));
     commands.push_back(fmt::format("`depmod {}`", kernel.release));
   }
-  if (wrong.empty())
-    findings.pass("driver.depmod", "modprobe finds the modules of " + receipt.kernels_text());
-  else
-    findings.fail("driver.depmod", shown(wrong), fmt::format("run {}", fmt::join(commands, " and ")));
+  findings.expect("driver.depmod", wrong.empty(), "modprobe finds the modules of " + receipt.kernels_text(),
+                  shown(wrong), fmt::format("run {}", fmt::join(commands, " and ")));
 }
 
 }  // namespace
@@ -117,29 +115,23 @@ void verify_depmod(const Receipt& receipt, const Host& host, Findings& findings)
 void verify_files(const Receipt& receipt, const HostFacts& facts, const Host& host, Findings& findings) {
   std::vector<std::string> wrong;
   for (const auto& name : receipt.files.libraries) check_library(name, receipt, host, wrong);
-  if (wrong.empty())
-    findings.pass("driver.libraries",
-                  fmt::format("{} libraries of driver {}", receipt.files.libraries.size(), receipt.version));
-  else
-    findings.fail("driver.libraries", shown(wrong), kApply);
+  findings.expect("driver.libraries", wrong.empty(),
+                  fmt::format("{} libraries of driver {}", receipt.files.libraries.size(), receipt.version),
+                  shown(wrong), kApply);
   wrong.clear();
   const auto links = links_of(receipt, facts);
   for (const auto& link : links) check_link(link, host, wrong);
-  if (wrong.empty())
-    findings.pass("driver.links", fmt::format("{} links lead into the store", links.size()));
-  else
-    findings.fail("driver.links", shown(wrong), kApply);
+  findings.expect("driver.links", wrong.empty(), fmt::format("{} links lead into the store", links.size()),
+                  shown(wrong), kApply);
 }
 
 void verify_modules(const Receipt& receipt, const HostFacts&, const Host& host, Findings& findings) {
   const auto wrong = faults_of_modules(receipt, host);
   std::size_t count = 0;
   for (const auto& kernel : receipt.kernels()) count += kernel.modules.size();
-  if (wrong.empty())
-    findings.pass("driver.modules",
-                  fmt::format("{} modules of driver {} for {}", count, receipt.version, receipt.kernels_text()));
-  else
-    findings.fail("driver.modules", shown(wrong), kApply);
+  findings.expect("driver.modules", wrong.empty(),
+                  fmt::format("{} modules of driver {} for {}", count, receipt.version, receipt.kernels_text()),
+                  shown(wrong), kApply);
   verify_depmod(receipt, host, findings);
 }
 

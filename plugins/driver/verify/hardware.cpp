@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "driver/plan/module_parameters.hpp"
 #include "driver/verify/verify.hpp"
 #include "nvidia/proc_files.hpp"
 
@@ -43,10 +42,8 @@ void verify_nodes(const Settings& settings, const HostFacts& facts, const Host& 
   for (const auto& path : paths)
     if (const auto opened = host.opens(path); !opened)
       wrong.push_back(fmt::format("{}: {}", path, opened.error().what));
-  if (wrong.empty())
-    findings.pass("driver.nodes", fmt::format("{} device nodes open", paths.size()));
-  else
-    findings.fail("driver.nodes", fmt::format("{}", fmt::join(wrong, "; ")), "run `slipway apply`");
+  findings.expect("driver.nodes", wrong.empty(), fmt::format("{} device nodes open", paths.size()),
+                  fmt::format("{}", fmt::join(wrong, "; ")), "run `slipway apply`");
 }
 
 void verify_gpus(const HostFacts& facts, Findings& findings) {
@@ -56,19 +53,16 @@ void verify_gpus(const HostFacts& facts, Findings& findings) {
     if (gpu.driver != "nvidia")
       wrong.push_back(fmt::format("{} at {} {}", gpu.name, gpu.address,
                                   gpu.driver.empty() ? "has no driver" : "is bound to " + gpu.driver));
-  if (wrong.empty())
-    findings.pass("driver.gpus", fmt::format("{} GPUs are bound to nvidia", facts.usable_gpus().size()));
-  else
-    findings.fail("driver.gpus", fmt::format("{}", fmt::join(wrong, "; ")), "look for NVRM lines in `dmesg`");
+  findings.expect("driver.gpus", wrong.empty(), fmt::format("{} GPUs are bound to nvidia", facts.usable_gpus().size()),
+                  fmt::format("{}", fmt::join(wrong, "; ")), "look for NVRM lines in `dmesg`");
 }
 
 void verify_nouveau(const Settings& settings, const HostFacts& facts, Findings& findings) {
   if (!settings.blacklist_nouveau)
     findings.not_applicable("driver.nouveau", "blacklist_nouveau: false");
-  else if (facts.nouveau_loaded)
-    findings.fail("driver.nouveau", "nouveau is loaded", "reboot; it is blacklisted from the next boot on");
   else
-    findings.pass("driver.nouveau", "nouveau is not loaded");
+    findings.expect("driver.nouveau", !facts.nouveau_loaded, "nouveau is not loaded", "nouveau is loaded",
+                    "reboot; it is blacklisted from the next boot on");
 }
 
 }  // namespace

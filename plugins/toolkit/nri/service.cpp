@@ -28,15 +28,7 @@ class NriService final : public Service {
   Status resume() override { return {}; }
 };
 
-class Served final : public ServiceOnly {
- public:
-  Service* service() override { return &service_; }
-
- private:
-  NriService service_;
-};
-
 }  // namespace
 }  // namespace slipway::nri
 
-SLIPWAY_PLUGIN(slipway::component<slipway::nri::Served>("runtime"))
+SLIPWAY_PLUGIN(slipway::component<slipway::ServiceOnly<slipway::nri::NriService>>("runtime"))

@@ -98,15 +98,7 @@ class ValidatorService final : public Service {
   std::string told_port_problem_;  ///< in the service's status
 };
 
-class Served final : public ServiceOnly {
- public:
-  Service* service() override { return &service_; }
-
- private:
-  ValidatorService service_;
-};
-
 }  // namespace
 }  // namespace slipway::validator
 
-SLIPWAY_PLUGIN(slipway::component<slipway::validator::Served>("validator"))
+SLIPWAY_PLUGIN(slipway::component<slipway::ServiceOnly<slipway::validator::ValidatorService>>("validator"))

@@ -27,7 +27,6 @@ class StatusFiles {
   Status show(const std::map<std::string, StatusFile>& wanted, const std::vector<std::string>& looked_after);
 
  private:
-  Result<Fd> open_folder() const;
   RootDir root_;
   std::string folder_;
 };

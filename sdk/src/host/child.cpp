@@ -81,19 +81,6 @@ struct Launch {
   _exit(127);
 }
 
-Result<std::pair<Fd, Fd>> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  return std::pair(Fd(ends[0]), Fd(ends[1]));
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (std::string& text : texts) all.push_back(text.data());
-  all.push_back(nullptr);
-  return all;
-}
-
 /// The child's errno when exec failed; 0 when the program took its place, which closes the other end.
 int exec_error(const Fd& report) {
   int error = 0;
@@ -117,30 +104,23 @@ Result<Child> start_child(const RootDir& root, const std::string& path, const st
   SLIPWAY_TRY(output, make_pipe());
   SLIPWAY_TRY(errors, make_pipe());
   SLIPWAY_TRY(report, make_pipe());
-  const Fd input(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!input) return system_error("open", "/dev/null", errno);
+  SLIPWAY_TRY(input, moved_up(Fd(open("/dev/null", O_RDONLY | O_CLOEXEC))));
   const Entrance entrance = entrance_to(root);
-  std::vector<std::string> arguments = argv;
-  std::vector<std::string> environment{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                                       "HOME=/root", "LC_ALL=C"};
-  const std::vector<char*> argument_pointers = pointers(arguments);
-  const std::vector<char*> environment_pointers = pointers(environment);
+  const std::vector<std::string> environment{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                                             "HOME=/root", "LC_ALL=C"};
+  const std::vector<char*> argument_pointers = exec_pointers(argv);
+  const std::vector<char*> environment_pointers = exec_pointers(environment);
   const Launch launch{path.c_str(), argument_pointers.data(), environment_pointers.data(), &entrance,
-                      input.get(),  output.second.get(),      errors.second.get(),         report.second.get()};
-  Child child;
-  child.pid = fork();
-  if (child.pid < 0) return system_error("start", path, errno);
-  if (child.pid == 0) run_in_child(launch);
-  report.second = Fd();
-  if (const int error = exec_error(report.first); error != 0) {
-    waitpid(child.pid, nullptr, 0);
+                      input.get(),  output.write.get(),       errors.write.get(),          report.write.get()};
+  const pid_t pid = fork();
+  if (pid < 0) return system_error("start", path, errno);
+  if (pid == 0) run_in_child(launch);
+  report.write = Fd();
+  if (const int error = exec_error(report.read); error != 0) {
+    waitpid(pid, nullptr, 0);
     return cannot_start(path, error);
   }
-  child.handle = Fd(static_cast<int>(syscall(SYS_pidfd_open, child.pid, 0)));
-  for (Fd* end : {&output.first, &errors.first}) fcntl(end->get(), F_SETFL, O_NONBLOCK);
-  child.output = std::move(output.first);
-  child.errors = std::move(errors.first);
-  return child;
+  return Child{pid, std::move(output.read), std::move(errors.read), true};
 }
 
 }  // namespace slipway::detail

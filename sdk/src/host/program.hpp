@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
 #include <slipway/host.hpp>
+#include <slipway/process/hear.hpp>
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 
@@ -24,14 +23,6 @@ Result<ProcessOutput> run_program(const RootDir& root, const std::vector<std::st
 /// Where the program is inside the root: `name` itself when it has a slash, else the first in the usual folders.
 /// Errors: `not_found`, `denied` when it is there but cannot be executed, `invalid` for an empty name.
 Result<std::string> find_program(const RootDir& root, const std::string& name);
-
-/// A program that runs. Whoever holds it waits for `pid`.
-struct Child {
-  pid_t pid = -1;
-  Fd handle;  ///< becomes readable when it ended (pidfd); none on kernels before 5.3
-  Fd output;  ///< reading ends of its standard output and error, not blocking
-  Fd errors;
-};
 
 /// @param path  of the program, inside the root
 /// Errors: system_error(); `not_found` when the program's interpreter or loader is missing.

@@ -16,6 +16,10 @@ Error no_custom_actions(const Action& action) {
 
 }  // namespace
 
+Result<Facts> Component::detect(const Spec&, const Host&) const { return Facts(); }
+
+Result<Findings> Component::verify(const Spec&, const Host&) const { return Findings(); }
+
 Result<Findings> Component::diagnose(const Spec&, const Host&) const { return Findings(); }
 
 Result<bool> Component::check(const Action& action, const Host&) const { return no_custom_actions(action); }

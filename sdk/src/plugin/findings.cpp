@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <slipway/findings.hpp>
+#include <slipway/host.hpp>
 
 #include "src/text/read.hpp"
 
@@ -20,6 +21,11 @@ std::optional<Finding::Status> status_from(const std::string& name) {
 }
 
 }  // namespace
+
+bool Findings::on_live_machine(const Host& host, std::string name) {
+  if (!host.live()) not_exercised(std::move(name), "the root is not running");
+  return host.live();
+}
 
 bool Findings::passed() const {
   return std::none_of(list_.begin(), list_.end(),

@@ -81,8 +81,15 @@ Result<Json> apply(Component& component, const Json& request, const slipway_serv
 
 Json to_json(const std::vector<ToolInfo>& tools) {
   Json list = Json::array();
-  for (const ToolInfo& tool : tools)
-    list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"usage", tool.usage}});
+  for (const ToolInfo& tool : tools) {
+    Json options = Json::array();
+    for (const CommandOption& option : tool.options) {
+      if (option.help.empty()) continue;
+      options.push_back({{"name", option.name}, {"value", option.value}});
+      if (option.letter != 0) options.back()["letter"] = std::string(1, option.letter);
+    }
+    list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"usage", tool.usage}, {"options", options}});
+  }
   return list;
 }
 

@@ -60,7 +60,7 @@ nvmlReturn_t versioned(const Target& target, unsigned selector, void* info) {
 nvmlReturn_t create(Function function, nvmlGpuInstance_t instance, unsigned selector,
                     const nvmlComputeInstancePlacement_t* placement, nvmlComputeInstance_t* made) {
   if (made == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-  return change_mig(
+  return change_target(
       function, instance, Kind::gpu_instance, [=](Machine& machine, const Target& target) -> nvmlReturn_t {
         if (!compute_profile_fits(*target.instance, target.gpu->model.mig, selector)) return NVML_ERROR_NOT_SUPPORTED;
         if (spend(target.gpu->faults.create_fails)) return NVML_ERROR_INSUFFICIENT_RESOURCES;
@@ -123,32 +123,32 @@ SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstanceProfileInfoV(nvmlGpuInstanc
 
 SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstanceRemainingCapacity(nvmlGpuInstance_t instance, unsigned id,
                                                                        unsigned* count) {
-  return change_mig(Function::nvmlGpuInstanceGetComputeInstanceRemainingCapacity, instance, Kind::gpu_instance,
-                    [=](Machine&, const Target& target) -> nvmlReturn_t {
-                      Gpu trial = *target.gpu;
-                      GpuInstance& existing = trial.instances[instance_slot(*target.gpu, target.instance)];
-                      if (!compute_profile_fits(existing, trial.model.mig, id)) return NVML_ERROR_NOT_SUPPORTED;
-                      unsigned more = 0;
-                      int code = NVML_SUCCESS;
-                      while (create_compute(trial, existing, id, -1, &code) != nullptr) ++more;
-                      return give(count, more);
-                    });
+  return change_target(Function::nvmlGpuInstanceGetComputeInstanceRemainingCapacity, instance, Kind::gpu_instance,
+                       [=](Machine&, const Target& target) -> nvmlReturn_t {
+                         Gpu trial = *target.gpu;
+                         GpuInstance& existing = trial.instances[instance_slot(*target.gpu, target.instance)];
+                         if (!compute_profile_fits(existing, trial.model.mig, id)) return NVML_ERROR_NOT_SUPPORTED;
+                         unsigned more = 0;
+                         int code = NVML_SUCCESS;
+                         while (create_compute(trial, existing, id, -1, &code) != nullptr) ++more;
+                         return give(count, more);
+                       });
 }
 
 SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstancePossiblePlacements(nvmlGpuInstance_t instance, unsigned id,
                                                                         nvmlComputeInstancePlacement_t* list,
                                                                         unsigned* count) {
-  return change_mig(Function::nvmlGpuInstanceGetComputeInstancePossiblePlacements, instance, Kind::gpu_instance,
-                    [=](Machine&, const Target& target) -> nvmlReturn_t {
-                      const MigModel& model = target.gpu->model.mig;
-                      if (!compute_profile_fits(*target.instance, model, id)) return NVML_ERROR_NOT_SUPPORTED;
-                      std::uint32_t starts[kMaxInstances];
-                      const unsigned existing = compute_starts(*target.instance, model, id, starts);
-                      if (list == nullptr) return give(count, existing);
-                      return give_list(count, list, existing, [&](unsigned i) {
-                        return nvmlComputeInstancePlacement_t{starts[i], compute_slices(id)};
-                      });
-                    });
+  return change_target(Function::nvmlGpuInstanceGetComputeInstancePossiblePlacements, instance, Kind::gpu_instance,
+                       [=](Machine&, const Target& target) -> nvmlReturn_t {
+                         const MigModel& model = target.gpu->model.mig;
+                         if (!compute_profile_fits(*target.instance, model, id)) return NVML_ERROR_NOT_SUPPORTED;
+                         std::uint32_t starts[kMaxInstances];
+                         const unsigned existing = compute_starts(*target.instance, model, id, starts);
+                         if (list == nullptr) return give(count, existing);
+                         return give_list(count, list, existing, [&](unsigned i) {
+                           return nvmlComputeInstancePlacement_t{starts[i], compute_slices(id)};
+                         });
+                       });
 }
 
 SLIPWAY_NVML_EXPORT nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t instance, unsigned id,
@@ -164,43 +164,43 @@ SLIPWAY_NVML_EXPORT nvmlGpuInstanceCreateComputeInstanceWithPlacement(nvmlGpuIns
 }
 
 SLIPWAY_NVML_EXPORT nvmlComputeInstanceDestroy(nvmlComputeInstance_t compute) {
-  return change_mig(Function::nvmlComputeInstanceDestroy, compute, Kind::compute_instance,
-                    [](Machine& machine, const Target& target) -> nvmlReturn_t {
-                      if (spend(target.gpu->faults.destroy_in_use)) return NVML_ERROR_IN_USE;
-                      for (const Process& process : machine.processes)
-                        if (process.used != 0 && process.gpu == target.gpu_index &&
-                            process.gpu_instance == target.instance->id &&
-                            process.compute_instance == target.compute->id)
-                          return NVML_ERROR_IN_USE;
-                      *target.compute = ComputeInstance{};
-                      add_event(machine, target.gpu_index, NVML_EVENT_MIG_CONFIG_CHANGE, 0);
-                      return NVML_SUCCESS;
-                    });
+  return change_target(Function::nvmlComputeInstanceDestroy, compute, Kind::compute_instance,
+                       [](Machine& machine, const Target& target) -> nvmlReturn_t {
+                         if (spend(target.gpu->faults.destroy_in_use)) return NVML_ERROR_IN_USE;
+                         for (const Process& process : machine.processes)
+                           if (process.used != 0 && process.gpu == target.gpu_index &&
+                               process.gpu_instance == target.instance->id &&
+                               process.compute_instance == target.compute->id)
+                             return NVML_ERROR_IN_USE;
+                         *target.compute = ComputeInstance{};
+                         add_event(machine, target.gpu_index, NVML_EVENT_MIG_CONFIG_CHANGE, 0);
+                         return NVML_SUCCESS;
+                       });
 }
 
 SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstances(nvmlGpuInstance_t instance, unsigned id,
                                                        nvmlComputeInstance_t* list, unsigned* count) {
-  return change_mig(Function::nvmlGpuInstanceGetComputeInstances, instance, Kind::gpu_instance,
-                    [=](Machine& machine, const Target& target) -> nvmlReturn_t {
-                      if (list == nullptr || count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-                      unsigned existing = 0;
-                      for (std::uint32_t wanted = 0; wanted < kMaxInstances; ++wanted)
-                        for (const ComputeInstance& each : target.instance->compute)
-                          if (each.used != 0 && each.id == wanted && each.selector == id)
-                            list[existing++] = handle_of(machine, target, each);
-                      *count = existing;
-                      return NVML_SUCCESS;
-                    });
+  return change_target(Function::nvmlGpuInstanceGetComputeInstances, instance, Kind::gpu_instance,
+                       [=](Machine& machine, const Target& target) -> nvmlReturn_t {
+                         if (list == nullptr || count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+                         unsigned existing = 0;
+                         for (std::uint32_t wanted = 0; wanted < kMaxInstances; ++wanted)
+                           for (const ComputeInstance& each : target.instance->compute)
+                             if (each.used != 0 && each.id == wanted && each.selector == id)
+                               list[existing++] = handle_of(machine, target, each);
+                         *count = existing;
+                         return NVML_SUCCESS;
+                       });
 }
 
 SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetComputeInstanceById(nvmlGpuInstance_t instance, unsigned id,
                                                           nvmlComputeInstance_t* compute) {
-  return change_mig(Function::nvmlGpuInstanceGetComputeInstanceById, instance, Kind::gpu_instance,
-                    [=](Machine& machine, const Target& target) -> nvmlReturn_t {
-                      for (const ComputeInstance& each : target.instance->compute)
-                        if (each.used != 0 && each.id == id) return give(compute, handle_of(machine, target, each));
-                      return NVML_ERROR_NOT_FOUND;
-                    });
+  return change_target(Function::nvmlGpuInstanceGetComputeInstanceById, instance, Kind::gpu_instance,
+                       [=](Machine& machine, const Target& target) -> nvmlReturn_t {
+                         for (const ComputeInstance& each : target.instance->compute)
+                           if (each.used != 0 && each.id == id) return give(compute, handle_of(machine, target, each));
+                         return NVML_ERROR_NOT_FOUND;
+                       });
 }
 
 SLIPWAY_NVML_EXPORT nvmlComputeInstanceGetInfo(nvmlComputeInstance_t compute, nvmlComputeInstanceInfo_t* info) {

@@ -25,7 +25,7 @@ bool whole_gpu_in_use(const Machine& machine, unsigned gpu) {
 nvmlReturn_t create(Function function, nvmlDevice_t device, unsigned id, const nvmlGpuInstancePlacement_t* placement,
                     nvmlGpuInstance_t* made) {
   if (made == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-  return change_mig(function, device, Kind::gpu, [=](Machine& machine, const Target& target) -> nvmlReturn_t {
+  return change_target(function, device, Kind::gpu, [=](Machine& machine, const Target& target) -> nvmlReturn_t {
     Gpu& gpu = *target.gpu;
     if (gpu.mig_current == 0 || gpu.virtualization == 2) return NVML_ERROR_NOT_SUPPORTED;
     const int index = profile_by_id(gpu.model.mig, id);
@@ -67,7 +67,7 @@ SLIPWAY_NVML_EXPORT nvmlDeviceCreateGpuInstanceWithPlacement(nvmlDevice_t device
 }
 
 SLIPWAY_NVML_EXPORT nvmlGpuInstanceDestroy(nvmlGpuInstance_t instance) {
-  return change_mig(
+  return change_target(
       Function::nvmlGpuInstanceDestroy, instance, Kind::gpu_instance,
       [](Machine& machine, const Target& target) -> nvmlReturn_t {
         if (spend(target.gpu->faults.destroy_in_use)) return NVML_ERROR_IN_USE;
@@ -84,30 +84,30 @@ SLIPWAY_NVML_EXPORT nvmlGpuInstanceDestroy(nvmlGpuInstance_t instance) {
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetGpuInstances(nvmlDevice_t device, unsigned id, nvmlGpuInstance_t* list,
                                               unsigned* count) {
-  return change_mig(Function::nvmlDeviceGetGpuInstances, device, Kind::gpu,
-                    [=](Machine& machine, const Target& target) -> nvmlReturn_t {
-                      if (target.gpu->mig_current == 0) return NVML_ERROR_NOT_SUPPORTED;
-                      const int index = profile_by_id(target.gpu->model.mig, id);
-                      if (index < 0 || list == nullptr || count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-                      unsigned existing = 0;
-                      // In the order of their ids.
-                      for (std::uint32_t wanted = 0; wanted <= 14; ++wanted)
-                        for (const GpuInstance& each : target.gpu->instances)
-                          if (each.used != 0 && each.id == wanted && each.profile == static_cast<unsigned>(index))
-                            list[existing++] = handle_of(machine, target, each);
-                      *count = existing;
-                      return NVML_SUCCESS;
-                    });
+  return change_target(Function::nvmlDeviceGetGpuInstances, device, Kind::gpu,
+                       [=](Machine& machine, const Target& target) -> nvmlReturn_t {
+                         if (target.gpu->mig_current == 0) return NVML_ERROR_NOT_SUPPORTED;
+                         const int index = profile_by_id(target.gpu->model.mig, id);
+                         if (index < 0 || list == nullptr || count == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+                         unsigned existing = 0;
+                         // In the order of their ids.
+                         for (std::uint32_t wanted = 0; wanted <= 14; ++wanted)
+                           for (const GpuInstance& each : target.gpu->instances)
+                             if (each.used != 0 && each.id == wanted && each.profile == static_cast<unsigned>(index))
+                               list[existing++] = handle_of(machine, target, each);
+                         *count = existing;
+                         return NVML_SUCCESS;
+                       });
 }
 
 SLIPWAY_NVML_EXPORT nvmlDeviceGetGpuInstanceById(nvmlDevice_t device, unsigned id, nvmlGpuInstance_t* instance) {
-  return change_mig(Function::nvmlDeviceGetGpuInstanceById, device, Kind::gpu,
-                    [=](Machine& machine, const Target& target) -> nvmlReturn_t {
-                      if (target.gpu->mig_current == 0) return NVML_ERROR_NOT_SUPPORTED;
-                      for (const GpuInstance& each : target.gpu->instances)
-                        if (each.used != 0 && each.id == id) return give(instance, handle_of(machine, target, each));
-                      return NVML_ERROR_NOT_FOUND;
-                    });
+  return change_target(Function::nvmlDeviceGetGpuInstanceById, device, Kind::gpu,
+                       [=](Machine& machine, const Target& target) -> nvmlReturn_t {
+                         if (target.gpu->mig_current == 0) return NVML_ERROR_NOT_SUPPORTED;
+                         for (const GpuInstance& each : target.gpu->instances)
+                           if (each.used != 0 && each.id == id) return give(instance, handle_of(machine, target, each));
+                         return NVML_ERROR_NOT_FOUND;
+                       });
 }
 
 SLIPWAY_NVML_EXPORT nvmlGpuInstanceGetInfo(nvmlGpuInstance_t instance, nvmlGpuInstanceInfo_t* info) {

@@ -76,7 +76,7 @@ TEST(CommandLine, HelpOfACommandHasTwoExamplesOfWhatItTakes) {
       EXPECT_EQ(words.at(0), command) << line;
       for (const std::string& word : words) {
         if (word.starts_with('-')) {
-          EXPECT_THAT(options, HasSubstr(word + " ")) << line;
+          EXPECT_THAT(options, ::testing::ContainsRegex(word + "[ ,]")) << line;
         }
       }
       EXPECT_EQ(root.bare(with_help(words)).code, 0) << line;
@@ -148,6 +148,66 @@ TEST(CommandLine, HelpOfAComponentListsItsTools) {
     EXPECT_EQ(unknown.code, 64);
     EXPECT_THAT(unknown.err, HasSubstr(std::string(component) + " has no tool 'invent'"));
   }
+}
+
+// `slipway validator --help` printed nothing.
+TEST(CommandLine, HelpOfAComponentWithoutToolsNamesTheCommandsAboutIt) {
+  const DriverRoot root;
+  const Ran help = root.bare({"validator", "--help"});
+  EXPECT_EQ(help.code, 0) << help.err;
+  EXPECT_THAT(help.out, HasSubstr("validator: tells whether"));
+  EXPECT_THAT(help.out, HasSubstr("It has no tools"));
+  for (const char* command : {"explain", "verify", "doctor", "service"})
+    EXPECT_THAT(help.out, HasSubstr(std::string("\n  slipway ") + command + " validator"));
+  EXPECT_EQ(root.bare({"validator"}).code, 64);
+  EXPECT_EQ(root.bare({"validator", "paint"}).code, 64);
+}
+
+struct ComponentTools {
+  std::string component;
+  std::vector<std::string> tools;
+};
+
+const std::vector<ComponentTools>& all_tools() {
+  static const std::vector<ComponentTools> all{{"cdi", {"generate", "list", "transform", "validate"}},
+                                               {"deviceplugin", {"resources", "status"}},
+                                               {"driver", {"build", "kernels"}},
+                                               {"gfd", {"labels", "devices"}},
+                                               {"runtime", {"configure"}}};
+  return all;
+}
+
+TEST(CommandLine, HelpOfAToolHasExamplesAndItsOptions) {
+  const DriverRoot root;
+  for (const ComponentTools& each : all_tools()) {
+    const Ran list = root.bare({each.component, "--help"});
+    EXPECT_EQ(list.code, 0) << list.err;
+    for (const std::string& tool : each.tools) {
+      EXPECT_THAT(list.out, HasSubstr("\n  " + tool + " "));
+      const std::string call = "slipway " + each.component + " " + tool;
+      const Ran help = root.bare({each.component, tool, "--help"});
+      EXPECT_EQ(help.code, 0) << call << help.err;
+      EXPECT_THAT(help.out, ::testing::StartsWith("Usage: " + call));
+      EXPECT_THAT(help.out, HasSubstr("\nExamples:\n  " + call));
+      EXPECT_THAT(help.out, HasSubstr("\nOptions:\n  -"));
+    }
+  }
+}
+
+TEST(CommandLine, OfAToolIsRefusedWithTheNearestOption) {
+  const DriverRoot root;
+  for (const ComponentTools& each : all_tools())
+    for (const std::string& tool : each.tools) {
+      const Ran bogus = root.bare({each.component, tool, "--bogus"});
+      EXPECT_EQ(bogus.code, 64) << each.component << " " << tool << bogus.err;
+      EXPECT_THAT(bogus.err, HasSubstr("'--bogus'"));
+    }
+  EXPECT_THAT(root.bare({"gfd", "labels", "--no-timestmap"}).err, HasSubstr("did you mean --no-timestamp?"));
+  const auto before = root.tree();
+  expect_refused(root, root.bare({"cdi", "generate", "extra"}), 64, {"'extra'"}, before);
+  expect_refused(root, root.bare({"toolkit", "cdi", "generate", "extra"}), 64, {"'extra'"}, before);
+  expect_refused(root, root.bare({"graph", "--tag", "x", "--all"}), 64, {"--tag"}, before);
+  expect_refused(root, root.bare({"plan", "host.yaml"}), 64, {"'host.yaml'"}, before);
 }
 
 TEST(CommandLine, AnUnknownProfileListsTheKnownOnes) {

@@ -105,6 +105,24 @@ TEST(Reference, ForBashCompletesTheComponentsOfThePluginsThatAreThere) {
   EXPECT_EQ(completed(host, slipway + "plan --only cdi,driver,d", 3), "cdi,driver,deviceplugin\n");
 }
 
+TEST(Reference, ForBashCompletesTheToolsOfAComponentAndTheirOptions) {
+  const ScratchHost host;
+  const std::string slipway = host.program + " ";
+  EXPECT_EQ(completed(host, slipway + "cdi ''", 2), "generate\nlist\ntransform\nvalidate\n");
+  EXPECT_EQ(completed(host, slipway + "driver ke", 2), "kernels\n");
+  EXPECT_EQ(completed(host, slipway + "driver build --sign", 3), "--sign-key\n--sign-cert\n");
+  EXPECT_EQ(completed(host, slipway + "runtime configure --cdi", 3), "--cdi.enabled\n");
+  EXPECT_EQ(completed(host, slipway + "gfd labels --h", 3), "--help\n");
+}
+
+TEST(ManualPage, HasTheToolsOfTheComponents) {
+  const ScratchHost host;
+  const std::string page = host.slipway({"completion", "man"}).out;
+  for (const char* tool : {"cdi generate", "deviceplugin status", "driver build", "gfd labels", "runtime configure"})
+    EXPECT_THAT(page, HasSubstr(std::string("\n.B ") + tool + "\n"));
+  EXPECT_THAT(page, HasSubstr("\\-\\-sign\\-key FILE"));
+}
+
 TEST(Reference, IsRightInTheEyesOfTheShellsThatAreHere) {
   const ScratchHost host;
   for (const std::string name : {"bash", "zsh", "fish"}) {

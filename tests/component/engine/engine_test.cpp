@@ -69,6 +69,18 @@ TEST(Apply, BringsEverythingBackWhenALaterActionFails) {
   EXPECT_EQ(host.tree(), before);
 }
 
+// It has no findings of its own, so nothing said that it was not there at all.
+TEST(Verify, FailsForAComponentWithoutFindingsThatNobodyHasApplied) {
+  ScratchHost host;
+  host.live = true;
+  host.spec("    bystander: {}\n");
+  const Ran verify = host.slipway({"verify", "-f", host.folder().at("host.yaml").string()});
+  EXPECT_EQ(verify.code, 1);
+  EXPECT_THAT(verify.out, HasSubstr("bystander.owned: it is not installed"));
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_THAT(host.slipway({"verify"}).out, HasSubstr("Verified."));
+}
+
 // A compile that failed made ldconfig write ld.so.cache anew, and took half a minute for an initrd that was as before.
 TEST(Apply, OwesNothingForFilesThatItBroughtBack) {
   ScratchHost host;

@@ -118,7 +118,6 @@ class Follower final : public Component {
     plan.add(action::file({.path = spec.text("file"), .content = text}));
     return plan;
   }
-  Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
 };
 
 class Bystander final : public Probe {
@@ -158,7 +157,6 @@ class Hermit final : public Component {
         {.name = "lamp", .data = {{"diary", spec.text("diary")}}, .inverse = nullptr, .irreversible = "a test"}));
     return plan;
   }
-  Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
   Result<bool> check(const Action& action, const Host& host) const override {
     tell(action.value("data").value("diary", ""), "check");
     return host.exists("/etc/hermit");

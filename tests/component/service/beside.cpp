@@ -6,16 +6,4 @@
 
 #include "ticking.hpp"
 
-namespace slipway::ticker {
-
-class Neighbour final : public ServiceOnly {
- public:
-  Service* service() override { return &service_; }
-
- private:
-  Ticking service_;
-};
-
-}  // namespace slipway::ticker
-
-SLIPWAY_PLUGIN(slipway::component<slipway::ticker::Neighbour>("neighbour"))
+SLIPWAY_PLUGIN(slipway::component<slipway::ServiceOnly<slipway::ticker::Ticking>>("neighbour"))

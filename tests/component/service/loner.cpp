@@ -8,9 +8,7 @@ namespace slipway::ticker {
 
 class Loner final : public Component {
  public:
-  Result<Facts> detect(const Spec&, const Host&) const override { return Facts{}; }
   Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override { return Plan{}; }
-  Result<Findings> verify(const Spec&, const Host&) const override { return Findings{}; }
   Service* service() override { return &service_; }
 
  private:

@@ -166,7 +166,7 @@ TEST_F(ShimTest, TellsItAsTextWhereTheLogIsText) {
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[1],
               HasSubstr("level=error msg=\"slipway-runtime: no CDI spec has devices of the kind nvidia.com/gpu"));
-  EXPECT_THAT(lines[1], HasSubstr("slipway toolkit cdi generate --output"));
+  EXPECT_THAT(lines[1], HasSubstr("slipway cdi generate --output"));
 }
 
 TEST_F(ShimTest, RefusesABundleThatIsNoneWithoutTouchingIt) {

@@ -18,12 +18,16 @@ TEST(ArtifactSource, MayBeATextAlone) {
   EXPECT_FALSE(source->trust_unsigned);
 }
 
-TEST(ArtifactSource, SurvivesTheTripThroughJson) {
+TEST(ArtifactSource, IsReadWithAllItsKeys) {
   const Json all{{"repository", "oci://reg/x"}, {"tag", "1"},      {"digest", kDigest},   {"insecure", true},
                  {"trust", "unsigned"},         {"ca", "/ca.pem"}, {"auth", "/auth.json"}};
   const auto source = source_from_json(all);
   ASSERT_TRUE(source);
-  EXPECT_EQ(to_json(*source), all);
+  EXPECT_EQ(source->repository, "oci://reg/x");
+  EXPECT_EQ(source->tag, "1");
+  EXPECT_EQ(source->digest, kDigest);
+  EXPECT_TRUE(source->insecure && source->trust_unsigned);
+  EXPECT_EQ(source->ca_file + source->auth_file, "/ca.pem/auth.json");
 }
 
 TEST(ArtifactSource, NamesTheKeyThatIsWrong) {
@@ -46,19 +50,6 @@ TEST(ArtifactSource, NamesTheKeyThatIsWrong) {
 
 TEST(ArtifactSource, SaysHowAnHttpsAddressIsWritten) {
   EXPECT_NE(source_from_json("https://reg/x").error().next.find("oci://reg/x"), std::string::npos);
-}
-
-TEST(ArtifactCatalogue, SurvivesTheTripThroughJson) {
-  const Catalogue catalogue{.source = "/layout",
-                            .complete = false,
-                            .entries = {{kDigest, "1.0", "application/x", Json{{"a", "b"}}, Json::array({Json{}})}}};
-  const auto back = catalogue_from_json(to_json(catalogue));
-  ASSERT_TRUE(back);
-  EXPECT_EQ(to_json(*back), to_json(catalogue));
-}
-
-TEST(ArtifactCatalogue, RefusesAnEntryWithoutADigest) {
-  EXPECT_FALSE(catalogue_from_json(Json{{"entries", {{{"digest", "latest"}}}}}));
 }
 
 TEST(Digest, IsLowerCaseHexOfFullLength) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <slipway/facts.hpp>
-#include <slipway/findings.hpp>
-#include <slipway/plan.hpp>
+#include <slipway/component.hpp>
+#include <slipway/testing/fake_host.hpp>
 
 #include "random_json.hpp"
 
@@ -71,6 +70,31 @@ TEST(Findings, PassUnlessOneFails) {
   EXPECT_TRUE(findings.passed());
   findings.fail("d", "broken", "mend it");
   EXPECT_FALSE(findings.passed());
+}
+
+TEST(Findings, HoldWhatIsExpectedAndWhatOnlyARunningMachineShows) {
+  Findings findings;
+  findings.expect("a", true, "it is", "it is not", "mend it");
+  findings.expect("b", false, "it is", "it is not", "mend it");
+  testing::FakeHost host;
+  EXPECT_FALSE(findings.on_live_machine(host, "c"));
+  EXPECT_TRUE(findings.on_live_machine(host.live("6.1.0"), "d"));
+  Findings expected;
+  expected.pass("a", "it is");
+  expected.fail("b", "it is not", "mend it");
+  expected.not_exercised("c", "the root is not running");
+  EXPECT_EQ(to_json(findings), to_json(expected));
+}
+
+class OnlyPlans final : public Component {
+  Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override { return Plan(); }
+};
+
+TEST(Component, HasNeitherFactsNorFindingsUnlessItSaysSo) {
+  const testing::FakeHost host;
+  const std::unique_ptr<Component> component = std::make_unique<OnlyPlans>();
+  EXPECT_EQ(to_json(*component->detect(Spec(), host)), to_json(Facts()));
+  EXPECT_TRUE(component->verify(Spec(), host)->list().empty());
 }
 
 TEST(Plan, SurvivesTheTripThroughJson) {

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <slipway/process/hear.hpp>
 #include <slipway/result.hpp>
 
 namespace slipway::deviceplugin {
@@ -21,10 +22,8 @@ class MpsBudget {
  public:
   using Clock = std::chrono::steady_clock;
   explicit MpsBudget(std::chrono::milliseconds limit) : end_(Clock::now() + limit) {}
-  bool spent() const { return left().count() <= 0; }
-  std::chrono::milliseconds left() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
-  }
+  bool spent() const { return left().count() == 0; }
+  std::chrono::milliseconds left() const { return time_left(end_); }
 
  private:
   Clock::time_point end_;
@@ -32,18 +31,15 @@ class MpsBudget {
 
 struct CommandOutput {
   bool ended = false;  ///< in time, and with no more output than is read
-  int status = -1;     ///< 0 to 255; -1: a signal
-  std::string text;    ///< of both streams
+  int status = -1;     ///< 0 to 255; 128 and more: a signal
+  std::string text;    ///< of both streams, one after the other
 };
 
-/// In a session of its own. @param input,output descriptors for the child, or -1: /dev/null. Errors: system errors.
-Result<pid_t> start_command(std::vector<std::string> argv, std::vector<std::string> environment, int input, int output);
+/// In a session of its own. @param output  a descriptor for both streams, or kDevNull. Errors: system errors.
+Result<pid_t> start_command(std::vector<std::string> argv, std::vector<std::string> environment, int output);
 
 /// Runs a program to its end, or kills it at the limit. The input has to fit into a pipe. Errors: system errors.
 Result<CommandOutput> run_command(std::vector<std::string> argv, std::vector<std::string> environment,
                                   const std::string& input, std::chrono::milliseconds limit);
-
-/// Takes note of the end of a child, if that comes in time. @param status as of waitpid(2)
-bool child_ended(pid_t pid, std::chrono::milliseconds limit, int* status = nullptr);
 
 }  // namespace slipway::deviceplugin

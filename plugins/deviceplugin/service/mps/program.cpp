@@ -159,7 +159,7 @@ Result<pid_t> start_mps_daemon(const MpsProgram& program, const std::string& res
   (void)::rename(path.c_str(), (path + ".old").c_str());
   const Fd log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!log) return system_error("make", path, errno);
-  SLIPWAY_TRY(pid, start_command(std::move(argv), environment_of(program, resource), -1, log.get()));
+  SLIPWAY_TRY(pid, start_command(std::move(argv), environment_of(program, resource), log.get()));
   leave_worker(pid);
   return pid;
 }

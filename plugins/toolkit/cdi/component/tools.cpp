@@ -1,48 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi/component/tools.hpp"
 
-#include <algorithm>
 #include <filesystem>
-
-#include <slipway/text.hpp>
 
 #include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/facts.hpp"
 #include "toolkit/cdi/component/machine.hpp"
 #include "toolkit/cdi/component/spec_file.hpp"
-#include "toolkit/options.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kListUsage =
-    "usage: slipway toolkit cdi list [--spec-dir DIR]... [-o text|json]\n"
-    "\n"
-    "Prints the devices that engines find, one on a line. Files that engines refuse, and devices that two files of "
-    "one\n"
-    "folder have, are named on standard error: engines find none of these. DIR is by default /etc/cdi and "
-    "/var/run/cdi,\n"
-    "of which a later one outranks those before it.\n"
-    "The variable NVIDIA_CTK_CDI_SPEC_DIRS, with commas, stands for the option.\n";
-constexpr const char* kValidateUsage =
-    "usage: slipway toolkit cdi validate FILE... [-o text|json]\n"
-    "\n"
-    "Checks CDI specs, YAML or JSON, by the rules of the specification. Exit status 1 when one is broken.\n";
-
-/// Takes "-o text" and "-o json" out of the words. @return whether JSON is asked for
-Result<bool> take_form(std::vector<std::string>& words, const std::string& tool) {
-  bool json = false;
-  for (auto at = std::ranges::find(words, "-o"); at != words.end(); at = std::ranges::find(words, "-o")) {
-    if (at + 1 == words.end()) return usage_error(tool, "-o needs a value");
-    if (*(at + 1) != "text" && *(at + 1) != "json")
-      return usage_error(tool, "-o takes text or json, not '" + *(at + 1) + "'");
-    json = *(at + 1) == "json";
-    words.erase(at, at + 2);
-  }
-  return json;
-}
+CommandOption form() { return {"o", "text|json", "form of what is printed (default: text)"}; }
 
 std::string document(const std::string& kind, Json members) {
   members.update({{"apiVersion", "slipway.dev/v1"}, {"kind", kind}});
@@ -69,8 +40,8 @@ Status put(const nvidia::cdi::Spec& spec, const GenerateArguments& arguments, co
   return {};
 }
 
-Result<int> run_generate(const std::vector<std::string>& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(arguments, parse_generate_arguments(words, process_environment));
+Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(arguments, generate_arguments(words));
   SLIPWAY_TRY(machine, Machine::open(host, arguments.driver_root, arguments.dev_root));
   Inventory inventory;
   if (needs_inventory(arguments.options.mode)) {
@@ -99,18 +70,10 @@ Json to_json(const SpecFolders& found) {
   return json;
 }
 
-Result<int> run_list(std::vector<std::string> words, const Host& host, ToolIo& io) {
-  constexpr const char* kList = "slipway toolkit cdi list";
-  SLIPWAY_TRY(json, take_form(words, kList));
+Result<int> run_list(const CommandWords& words, const Host& host, ToolIo& io) {
+  const bool json = words.text("o") == "json";
   std::vector<std::string> folders;
-  const Option folder{false, [&folders](const std::string& value) -> Status {
-                        folders.push_back(absolute(value));
-                        return {};
-                      }};
-  SLIPWAY_CHECK(take_options(words, {{"--spec-dir", folder}}, kList));
-  if (folders.empty())
-    for (const std::string& each : split_list(process_environment("NVIDIA_CTK_CDI_SPEC_DIRS")))
-      folders.push_back(absolute(each));
+  for (const std::string& each : words.list("spec-dir")) folders.push_back(absolute(each));
   const SpecFolders found = read_spec_folders(host, folders.empty() ? default_spec_folders() : folders);
   for (const Error& problem : found.problems) io.warn("left out: " + problem.what + " (" + problem.where + ")");
   for (const SpecConflict& conflict : found.conflicts)
@@ -121,19 +84,11 @@ Result<int> run_list(std::vector<std::string> words, const Host& host, ToolIo& i
   return 0;
 }
 
-Result<int> run_validate(std::vector<std::string> words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(json, take_form(words, "slipway toolkit cdi validate"));
-  for (const std::string& word : words)
-    if (word.starts_with('-')) return usage_error("slipway toolkit cdi validate", "unknown option '" + word + "'");
-  if (words.empty())
-    return Error{ErrorCode::usage,
-                 "no file is named",
-                 "command line",
-                 "`slipway toolkit cdi validate /var/run/cdi/nvidia.com-gpu.yaml`",
-                 {}};
+Result<int> run_validate(const CommandWords& words, const Host& host, ToolIo& io) {
+  const bool json = words.text("o") == "json";
   int status = 0;
   Json files = Json::array();
-  for (const std::string& word : words) {
+  for (const std::string& word : words.arguments) {
     const auto text = host.read(absolute(word), nvidia::cdi::kMaxSpecBytes);
     const auto spec = text ? nvidia::cdi::parse_and_validate(*text, word) : Result<nvidia::cdi::Spec>(text.error());
     if (spec) {
@@ -152,26 +107,35 @@ Result<int> run_validate(std::vector<std::string> words, const Host& host, ToolI
 
 }  // namespace
 
-std::vector<ToolInfo> CdiTools::list() const {
-  return {{"generate", "writes the CDI spec of this machine's GPUs", generate_usage()},
-          {"list", "prints the devices of the CDI specs that engines find", kListUsage},
-          {"transform", "moves the paths of a CDI spec to another root", transform_usage()},
-          {"validate", "checks CDI specs", kValidateUsage}};
-}
-
-Result<int> CdiTools::run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                          ToolIo& io) const {
-  for (const std::string& argument : arguments) {
-    if (argument != "--help" && argument != "-h") continue;
-    const auto tools = list();
-    for (const ToolInfo& each : tools)
-      if (each.name == tool) io.print(each.usage);
-    return 0;
-  }
-  if (tool == "generate") return run_generate(arguments, host, io);
-  if (tool == "list") return run_list(arguments, host, io);
-  if (tool == "transform") return run_transform(arguments, host, io);
-  return run_validate(arguments, host, io);
-}
+CdiTools::CdiTools()
+    : ToolTable(
+          "cdi",
+          {{"generate", "writes the CDI spec of this machine's GPUs", generate_line(), run_generate},
+           {"list",
+            "prints the devices of the CDI specs that engines find",
+            {.about = "Prints the devices that engines find, one on a line. Files that engines refuse, and devices "
+                      "that two files of one folder have, are named on standard error: engines find none of these.",
+             .options = {{.name = "spec-dir",
+                          .value = "DIR",
+                          .help = "where specs are (default: /etc/cdi and /var/run/cdi, of which the latter outranks "
+                                  "the former)",
+                          .variables = {"NVIDIA_CTK_CDI_SPEC_DIRS"},
+                          .repeats = true},
+                         form()},
+             .examples = {"slipway cdi list", "slipway cdi list --spec-dir ./cdi -o json"},
+             .last_counts = true},
+            run_list},
+           {"transform", "moves the paths of a CDI spec to another root", transform_line(), run_transform},
+           {"validate",
+            "checks CDI specs",
+            {.usage = "FILE… [-o text|json]",
+             .about = "Checks CDI specs, YAML or JSON, by the rules of the specification. Exit status 1 when one is "
+                      "broken.",
+             .options = {form()},
+             .least_arguments = 1,
+             .most_arguments = kAnyNumber,
+             .examples = {"slipway cdi validate /var/run/cdi/nvidia.yaml", "slipway cdi validate -o json *.yaml"},
+             .last_counts = true},
+            run_validate}}) {}
 
 }  // namespace slipway::toolkit

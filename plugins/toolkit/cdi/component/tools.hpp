@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/tools.hpp - `slipway toolkit cdi generate | list | transform | validate`, with
+// plugins/toolkit/cdi/component/tools.hpp - `slipway cdi generate | list | transform | validate`, with
 // nvidia-ctk's flag names.
 #pragma once
 
@@ -9,15 +9,12 @@
 #include <slipway/commands.hpp>
 
 #include "toolkit/cdi/generate.hpp"
-#include "toolkit/environment.hpp"
 
 namespace slipway::toolkit {
 
-class CdiTools final : public Commands {
+class CdiTools final : public ToolTable {
  public:
-  std::vector<ToolInfo> list() const override;
-  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
-                  ToolIo& io) const override;
+  CdiTools();
 };
 
 /// The options of `generate`.
@@ -29,15 +26,13 @@ struct GenerateArguments {
   std::string dev_root;     ///< empty: the driver root
 };
 
-/// An option that is not given takes nvidia-ctk's variable for it, NVIDIA_CTK_CDI_GENERATE_MODE and so on.
-/// Errors: `invalid` for an unknown option (naming the nearest), a missing or wrong value.
-Result<GenerateArguments> parse_generate_arguments(const std::vector<std::string>& words,
-                                                   const Environment& environment);
-
-std::string generate_usage();
+/// The command line of `generate`.
+CommandTable generate_line();
+/// Errors: `usage` for a wrong value.
+Result<GenerateArguments> generate_arguments(const CommandWords& words);
 
 /// `transform root`: reads a spec, moves the paths of the host or of containers from one root to another, writes it.
-Result<int> run_transform(const std::vector<std::string>& words, const Host& host, ToolIo& io);
-std::string transform_usage();
+CommandTable transform_line();
+Result<int> run_transform(const CommandWords& words, const Host& host, ToolIo& io);
 
 }  // namespace slipway::toolkit

@@ -27,10 +27,8 @@ void verify_specs(const CdiFacts& facts, const Host& host, Findings& findings) {
   const std::size_t count = facts.specs.size();
   findings.pass("cdi.specs",
                 std::to_string(count) + (count == 1 ? " spec is there and valid" : " specs are there and valid"));
-  if (current)
-    findings.pass("cdi.current", "they describe the GPUs, the driver and the nodes as they are now");
-  else
-    findings.fail("cdi.current", "the GPUs, the driver or the nodes have changed since the specs were written", kApply);
+  findings.expect("cdi.current", current, "they describe the GPUs, the driver and the nodes as they are now",
+                  "the GPUs, the driver or the nodes have changed since the specs were written", kApply);
 }
 
 /// The first host path of some edits that is not there; empty: all are.

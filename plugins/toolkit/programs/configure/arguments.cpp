@@ -3,143 +3,113 @@
 
 #include <filesystem>
 
-#include "toolkit/options.hpp"
-
 namespace slipway::toolkit {
 namespace {
 
 constexpr const char* kNvidiaRuntime = "nvidia-container-runtime";
+constexpr const char* kName = "nvidia";
 
-Error wrong(const std::string& what) { return usage_error(kConfigureTool, what); }
+Error wrong(const std::string& what) { return configure_line().wrong(what); }
 
-/// The values as they stand there.
-struct Given {
-  std::string engine = "docker";
-  std::string root = "/";
-  std::string config;
-  std::string drop_in;
-  std::string program;
-  std::string mode;
-  std::string source = "file";
-  std::string name = "nvidia";
-  std::string path;
-  std::string hook;  ///< of the mode that is refused
-  bool as_default = false;
-  bool cdi = false;
-  bool dry_run = false;
-};
-
-Options known_options(Given& given) {
-  const auto flag = [](const std::string& name, bool& into) { return flag_option(name, into, kConfigureTool); };
-  return {{"--runtime", text_option(given.engine)},
-          {"--root", text_option(given.root)},
-          {"--config", text_option(given.config)},
-          {"--drop-in-config", text_option(given.drop_in)},
-          {"--executable-path", text_option(given.program)},
-          {"--config-mode", text_option(given.mode)},
-          {"--config-source", text_option(given.source)},
-          {"--oci-hook-path", text_option(given.hook)},
-          {"--nvidia-runtime-name", text_option(given.name)},
-          {"--nvidia-runtime-path", text_option(given.path)},
-          {"--runtime-path", text_option(given.path)},
-          {"--nvidia-runtime-hook-path", text_option(given.hook)},
-          {"--nvidia-set-as-default", flag("--nvidia-set-as-default", given.as_default)},
-          {"--set-as-default", flag("--set-as-default", given.as_default)},
-          {"--cdi.enabled", flag("--cdi.enabled", given.cdi)},
-          {"--cdi.enable", flag("--cdi.enable", given.cdi)},
-          {"--enable-cdi", flag("--enable-cdi", given.cdi)},
-          {"--dry-run", flag("--dry-run", given.dry_run)}};
-}
-
-Status check_words(const Given& given) {
-  if (given.engine != "containerd" && given.engine != "crio" && given.engine != "docker")
-    return wrong("--runtime takes containerd, crio or docker, not '" + given.engine + "'");
-  if (given.mode == "oci-hook" || given.mode == "hook")
-    return wrong("--config-mode " + given.mode + " is not supported: engines that run OCI hooks take CDI devices");
-  if (!given.mode.empty() && given.mode != "config-file" && given.mode != "config")
-    return wrong("--config-mode takes config-file, not '" + given.mode + "'");
-  if (given.source != "file" && given.source != "command")
-    return wrong("--config-source takes file or command, not '" + given.source + "'");
-  if (given.source == "command" && given.root != "/")
+Status check_words(const CommandWords& words) {
+  const std::string mode = words.text("config-mode");
+  if (mode == "oci-hook" || mode == "hook")
+    return wrong("--config-mode " + mode + " is not supported: engines that run OCI hooks take CDI devices");
+  if (!mode.empty() && mode != "config-file" && mode != "config")
+    return wrong("--config-mode takes config-file, not '" + mode + "'");
+  if (words.text("config-source") == "command" && words.text("root", "/") != "/")
     return wrong("--config-source command asks an engine of this machine, so it goes with no --root");
-  if (given.name.empty()) return wrong("--nvidia-runtime-name is empty");
+  if (words.text("nvidia-runtime-name", kName).empty()) return wrong("--nvidia-runtime-name is empty");
   return {};
 }
 
-Status check_paths(const Given& given) {
-  if (!given.root.starts_with('/')) return wrong("--root takes an absolute path, not '" + given.root + "'");
-  if (!given.drop_in.empty() && given.engine == "docker") return wrong("Docker knows no files for --drop-in-config");
-  if (!given.drop_in.empty() && !given.drop_in.starts_with('/'))
-    return wrong("--drop-in-config takes an absolute path, not '" + given.drop_in + "'");
-  if (!given.config.starts_with('/') && !given.config.empty() && given.root != "/")
-    return wrong("--config takes an absolute path below --root, not '" + given.config + "'");
-  if (!given.path.empty() && !given.path.starts_with('/') && given.engine != "docker")
-    return wrong("--nvidia-runtime-path takes an absolute path, not '" + given.path + "'");
+Status check_paths(const CommandWords& words, const std::string& engine) {
+  const std::string root = words.text("root", "/");
+  const std::string drop_in = words.text("drop-in-config");
+  const std::string config = words.text("config");
+  const std::string path = words.text("nvidia-runtime-path");
+  if (!root.starts_with('/')) return wrong("--root takes an absolute path, not '" + root + "'");
+  if (!drop_in.empty() && engine == "docker") return wrong("Docker knows no files for --drop-in-config");
+  if (!drop_in.empty() && !drop_in.starts_with('/'))
+    return wrong("--drop-in-config takes an absolute path, not '" + drop_in + "'");
+  if (!config.starts_with('/') && !config.empty() && root != "/")
+    return wrong("--config takes an absolute path below --root, not '" + config + "'");
+  if (!path.empty() && !path.starts_with('/') && path != kNvidiaRuntime && engine != "docker")
+    return wrong("--nvidia-runtime-path takes an absolute path, not '" + path + "'");
   return {};
 }
 
 /// What nvidia-ctk warns of as well, and goes on.
-std::vector<std::string> notes_on(const Given& given) {
+std::vector<std::string> notes_on(const CommandWords& words, const std::string& engine) {
   std::vector<std::string> notes;
-  if (given.engine == "crio" && given.cdi)
+  if (engine == "crio" && words.flag("cdi.enabled"))
     notes.emplace_back("CRI-O has CDI always on, so --cdi.enabled changes nothing");
-  if (given.engine == "docker" && !given.program.empty())
+  if (engine == "docker" && !words.text("executable-path").empty())
     notes.emplace_back("Docker is not asked, so --executable-path changes nothing");
-  if (given.engine == "docker" && given.source == "command")
+  if (engine == "docker" && words.text("config-source") == "command")
     notes.emplace_back("Docker cannot print its configuration; its file is read");
-  if (!given.hook.empty()) notes.emplace_back("no OCI hook is written, so its path changes nothing");
+  if (!words.text("oci-hook-path").empty()) notes.emplace_back("no OCI hook is written, so its path changes nothing");
   return notes;
 }
 
 }  // namespace
 
-Result<ConfigureArguments> parse_configure_arguments(const std::vector<std::string>& words) {
-  Given given;
-  SLIPWAY_CHECK(take_options(words, known_options(given), kConfigureTool));
-  if (given.path == kNvidiaRuntime && given.engine != "docker") given.path = std::string("/usr/bin/") + kNvidiaRuntime;
-  SLIPWAY_CHECK(check_words(given));
-  SLIPWAY_CHECK(check_paths(given));
-  ConfigureArguments arguments{.engine = given.engine, .root = given.root, .settings = {}, .notes = notes_on(given)};
-  arguments.ask_engine = given.source == "command" && given.engine != "docker";
-  arguments.dry_run = given.dry_run;
-  RuntimeSettings& settings = arguments.settings;
-  settings.engines = {given.engine};
-  settings.names = {given.name};
-  settings.set_as_default = given.as_default;
-  settings.runtime_path = given.path.empty() ? "auto" : given.path;
-  settings.cdi = given.cdi;
-  EnginePlace& place = settings.places[given.engine];
-  place.config = given.config.empty() ? "" : std::filesystem::absolute(given.config).lexically_normal().string();
-  place.drop_in = given.drop_in;
-  if (given.engine != "docker") place.program = given.program;
-  return arguments;
+CommandTable configure_line() {
+  return {.call = "slipway runtime configure",
+          .usage = "[options]",
+          .about =
+              "Adds a runtime for GPU containers to the configuration of a container engine, by changing nothing else "
+              "in it. The component runtime (`slipway apply`) does the same with a check by the engine, a restart and "
+              "a way back.",
+          .notes = "Exit status: 0 done, or nothing to do; 1 an error, and nothing is changed; 64 a wrong option.",
+          .options = {{"runtime", "containerd|crio|docker", "the engine (default: docker)"},
+                      {"config", "FILE", "the engine's configuration (default: its usual place)"},
+                      {"drop-in-config", "FILE", "the file that is written instead, and imported; not for docker"},
+                      {"nvidia-runtime-name", "NAME", "the runtime class (default: nvidia)"},
+                      {.name = "nvidia-runtime-path",
+                       .value = "FILE",
+                       .help = "what it starts (default: slipway-runtime or nvidia-container-runtime, the one that is "
+                               "installed)",
+                       .aliases = {"runtime-path"}},
+                      {.name = "nvidia-set-as-default",
+                       .help = "makes it the default of containers that ask for none",
+                       .aliases = {"set-as-default"}},
+                      {.name = "cdi.enabled", .help = "switches CDI on", .aliases = {"cdi.enable", "enable-cdi"}},
+                      {"executable-path", "FILE", "the engine's program, which is asked for its version"},
+                      {"config-source", "file|command",
+                       "where the options that are inherited come from: the files, or what the engine prints (default: "
+                       "file)"},
+                      {"config-mode", "MODE", "config-file is the only one"},
+                      {.name = "oci-hook-path", .value = "FILE", .aliases = {"nvidia-runtime-hook-path"}},
+                      {"root", "DIR", "the folder that all paths are in (default: /)"},
+                      {"dry-run", "", "prints the files as they would be, and writes nothing"}},
+          .examples = {"slipway runtime configure --runtime containerd --cdi.enabled",
+                       "slipway runtime configure --runtime docker --dry-run"},
+          .last_counts = true};
 }
 
-std::string configure_usage() {
-  return "usage: slipway toolkit runtime configure [options]\n"
-         "\n"
-         "Adds a runtime for GPU containers to the configuration of a container engine, by changing nothing else in "
-         "it.\n"
-         "The component runtime (`slipway apply`) does the same with a check by the engine, a restart and a way back.\n"
-         "\n"
-         "  --runtime ENGINE              containerd, crio or docker (default: docker)\n"
-         "  --config FILE                 the engine's configuration (default: its usual place)\n"
-         "  --drop-in-config FILE         the file that is written instead, and imported; not for docker\n"
-         "  --nvidia-runtime-name NAME    the runtime class (default: nvidia)\n"
-         "  --nvidia-runtime-path FILE    what it starts (default: slipway-runtime or nvidia-container-runtime, the "
-         "one\n"
-         "                                that is installed)\n"
-         "  --nvidia-set-as-default       makes it the default of containers that ask for none\n"
-         "  --cdi.enabled                 switches CDI on\n"
-         "  --executable-path FILE        the engine's program, which is asked for its version\n"
-         "  --config-source file|command  where the options that are inherited come from: the files, or what the "
-         "engine\n"
-         "                                prints (default: file)\n"
-         "  --config-mode config-file     the only one\n"
-         "  --root DIR                    the folder that all paths are in (default: /)\n"
-         "  --dry-run                     prints the files as they would be, and writes nothing\n"
-         "\n"
-         "Exit status: 0 done, or nothing to do; 1 an error, and nothing is changed; 64 a wrong option.\n";
+Result<ConfigureArguments> configure_arguments(const CommandWords& words) {
+  const std::string engine = words.text("runtime", "docker");
+  SLIPWAY_CHECK(check_words(words));
+  SLIPWAY_CHECK(check_paths(words, engine));
+  ConfigureArguments arguments{
+      .engine = engine, .root = words.text("root", "/"), .settings = {}, .notes = notes_on(words, engine)};
+  arguments.ask_engine = words.text("config-source") == "command" && engine != "docker";
+  arguments.dry_run = words.flag("dry-run");
+  RuntimeSettings& settings = arguments.settings;
+  settings.engines = {engine};
+  settings.names = {words.text("nvidia-runtime-name", kName)};
+  settings.set_as_default = words.flag("nvidia-set-as-default");
+  settings.cdi = words.flag("cdi.enabled");
+  const std::string path = words.text("nvidia-runtime-path");
+  settings.runtime_path = path.empty() ? "auto" : path;
+  if (path == kNvidiaRuntime && engine != "docker") settings.runtime_path = std::string("/usr/bin/") + kNvidiaRuntime;
+  EnginePlace& place = settings.places[engine];
+  const std::string config = words.text("config");
+  place.config = config.empty() ? "" : std::filesystem::absolute(config).lexically_normal().string();
+  place.drop_in = words.text("drop-in-config");
+  if (engine != "docker") place.program = words.text("executable-path");
+  return arguments;
 }
 
 }  // namespace slipway::toolkit

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/configure/arguments.hpp - the command line of `slipway toolkit runtime configure`, which is
-// that of `nvidia-ctk runtime configure`.
+// plugins/toolkit/programs/configure/arguments.hpp - the command line of `slipway runtime configure`, which is that of
+// `nvidia-ctk runtime configure`.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include <slipway/result.hpp>
+#include <slipway/command/command_line.hpp>
 
 #include "toolkit/runtime/settings.hpp"
 
 namespace slipway::toolkit {
-
-inline constexpr const char* kConfigureTool = "slipway toolkit runtime configure";
 
 struct ConfigureArguments {
   std::string engine;        ///< "containerd", "crio" or "docker"
@@ -23,9 +21,8 @@ struct ConfigureArguments {
   std::vector<std::string> notes;  ///< options that mean nothing here
 };
 
+CommandTable configure_line();
 /// Errors: `usage`.
-Result<ConfigureArguments> parse_configure_arguments(const std::vector<std::string>& words);
-
-std::string configure_usage();
+Result<ConfigureArguments> configure_arguments(const CommandWords& words);
 
 }  // namespace slipway::toolkit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipway-runtime-configure [OPTIONS]: `slipway toolkit runtime configure`, a program of its own and a static one,
+// slipway-runtime-configure [OPTIONS]: `slipway runtime configure`, a program of its own and a static one,
 // since most of its time would go into its start.
 #include <algorithm>
 #include <cstdio>
@@ -71,10 +71,13 @@ int fail(const Error& error) {
 }
 
 int run(const std::vector<std::string>& words) {
-  if (std::ranges::count(words, "--help") + std::ranges::count(words, "-h") > 0) {
-    put(stdout, configure_usage());
+  const CommandTable line = configure_line();
+  const auto read = read_words(line, words);
+  if (!read) return fail(read.error());
+  if (read->help) {
+    put(stdout, help_text(line));
   } else {
-    const auto arguments = parse_configure_arguments(words);
+    const auto arguments = configure_arguments(*read);
     if (!arguments) return fail(arguments.error());
     if (const Status done = configure(*arguments); !done) return fail(done.error());
   }

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "files.hpp"
 #include "hook.hpp"
 
 namespace slipway::hook {

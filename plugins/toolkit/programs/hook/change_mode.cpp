@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "files.hpp"
 #include "hook.hpp"
 
 namespace slipway::hook {

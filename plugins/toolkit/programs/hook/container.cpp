@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files.hpp"
+#include <slipway/json.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
+
 #include "hook.hpp"
 
 namespace slipway::hook {
@@ -23,7 +26,7 @@ Error malformed(const std::string& what, const std::string& where) {
 }
 
 Result<Json> read_document(int fd, const std::string& name) {
-  SLIPWAY_TRY(text, read_all(fd, kLargestDocument, name));
+  SLIPWAY_TRY(text, read_all(fd, name, kLargestDocument));
   Json value = parse_foreign(text);
   if (!value.is_object()) return malformed(name + " is no JSON object", name);
   return value;
@@ -75,5 +78,13 @@ Result<Container> read_container(const std::string& file) {
   SLIPWAY_CHECK(refuse_own_root(root));
   return Container{std::move(root)};
 }
+
+Status write_file(const RootDir& root, const std::string& path, const std::string& content, mode_t mode) {
+  SLIPWAY_TRY(place, root.parent_of(path));
+  return exchange_file(place.first.get(), unique_name("." + place.second + kNewSuffix), place.second, path,
+                       NewFile::ours(mode), [&](int fd) { return write_all(fd, content, path); });
+}
+
+std::string path_of(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
 }  // namespace slipway::hook

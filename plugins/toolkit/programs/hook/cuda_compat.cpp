@@ -9,7 +9,6 @@
 #include <fnmatch.h>
 
 #include "elf_note.hpp"
-#include "files.hpp"
 #include "hook.hpp"
 #include "ld_conf.hpp"
 

@@ -11,7 +11,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "files.hpp"
 #include "hook.hpp"
 
 namespace slipway::hook {
@@ -26,7 +25,7 @@ constexpr unsigned long kQuiet = MS_NODEV | MS_NOSUID | MS_NOEXEC;
 Result<std::string> changed_params() {
   const Fd file(::open(kParams, O_RDONLY | O_CLOEXEC));
   if (!file) return std::string();
-  SLIPWAY_TRY(text, read_all(file.get(), kLargest, kParams));
+  SLIPWAY_TRY(text, read_all(file.get(), kParams, kLargest));
   const std::string wanted = std::string("\n") + kAllowed + "\n";
   const std::size_t at = ("\n" + text + "\n").find(wanted);
   if (at == std::string::npos) return std::string();

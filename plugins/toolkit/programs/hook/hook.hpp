@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
 
@@ -49,5 +51,13 @@ Status disable_device_node_modification(const Arguments& arguments, const Contai
 Status update_application_profile(const Arguments& arguments, const Container& container);
 /// --mode OCTAL --path PATH …: the mode of paths that are there.
 Status change_mode(const Arguments& arguments, const Container& container);
+
+// What they share.
+
+/// Writes a file under a new name and renames it over `path`: whoever reads sees the old or the new one, and a link or
+/// FIFO of that name is replaced, not followed.
+Status write_file(const RootDir& root, const std::string& path, const std::string& content, mode_t mode);
+/// "/proc/self/fd/N": the one way to name an open file to calls that take a path.
+std::string path_of(int fd);
 
 }  // namespace slipway::hook

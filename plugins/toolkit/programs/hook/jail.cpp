@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -16,13 +15,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <slipway/confine/process_limits.hpp>
+#include <slipway/process/hear.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "elf_note.hpp"
-#include "files.hpp"
+#include "hook.hpp"
 
 namespace slipway::hook {
 namespace {
@@ -30,8 +30,7 @@ namespace {
 constexpr std::size_t kLargestProgram = 64U << 20;
 constexpr ProcessLimits kLimits{.memory_bytes = 256U << 20U, .processes = 16};
 constexpr rlim_t kFileSize = rlim_t{64} << 20;
-constexpr int kLongestRunMs = 60'000;
-constexpr int kLookMs = 50;
+constexpr std::chrono::minutes kLongestRun{1};
 constexpr int kFailed = 125;  ///< the child wrote an Error to its pipe
 
 Status enter_by_pivot(int folder) {
@@ -91,38 +90,22 @@ void set_limits() {
   ::setrlimit(RLIMIT_CORE, &core);
 }
 
-/// The program keeps `answer` open without knowing, so that its end is seen there.
-Error execute(const JailedProgram& program, int answer) {
-  std::vector<std::string> words = program.arguments;
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+Error execute(const JailedProgram& program) {
+  const std::vector<char*> argv = exec_pointers(program.arguments);
   char* environment[] = {nullptr};
   ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
-  ::fcntl(answer, F_SETFD, 0);
   set_limits();
   ::syscall(SYS_execveat, program.program, "", argv.data(), environment, AT_EMPTY_PATH);
-  return system_error("run", words.front(), errno);
+  return system_error("run", program.arguments.front(), errno);
 }
 
 /// The child's life. Comes back only with the error that ended it.
-Error live(const RootDir& root, const JailedProgram& program, int answer) {
+Error live(const RootDir& root, const JailedProgram& program) {
   SLIPWAY_CHECK(enter(root));
   SLIPWAY_TRY(inside, RootDir::open("/"));
   drop_capabilities();
   SLIPWAY_CHECK(program.prepare(inside));
-  return execute(program, answer);
-}
-
-struct Pipe {
-  Fd reading;
-  Fd writing;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("make a pipe for", "ldconfig", errno);
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
+  return execute(program);
 }
 
 /// Until the other side has closed it.
@@ -154,34 +137,25 @@ Error beyond_limit(const std::string& name, ExceededLimit exceeded) {
       {}};
 }
 
-Status await(pid_t child, int answer, LimitedProcesses& group, const std::string& name) {
-  pollfd ready{answer, POLLIN, 0};
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kLongestRunMs);
+Status await(pid_t child, Fd answer, LimitedProcesses& group, const std::string& name) {
   ExceededLimit exceeded = ExceededLimit::none;
-  while (ready.revents == 0 && exceeded == ExceededLimit::none && std::chrono::steady_clock::now() < end) {
-    if (::poll(&ready, 1, kLookMs) < 0) ready.revents = 0;
+  const auto stop = [&] {
     if (group.needs_looks()) exceeded = group.excess();
-  }
-  int status = 0;
-  const bool ended = (ready.revents & (POLLIN | POLLHUP)) != 0;
-  if (!ended) ::kill(child, SIGKILL);
-  const auto text = ended ? read_all(answer, 1U << 20, name) : Result<std::string>(std::string());
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (exceeded == ExceededLimit::none && status != 0) exceeded = group.excess();
+    return exceeded != ExceededLimit::none;
+  };
+  const Heard heard = hear({child, std::move(answer), {}}, {.limit = kLongestRun, .stop = stop});
+  if (exceeded == ExceededLimit::none && heard.status != 0) exceeded = group.excess();
   if (exceeded != ExceededLimit::none) return beyond_limit(name, exceeded);
-  if (!ended)
+  if (heard.end != Heard::End::by_itself)
     return Error{ErrorCode::timed_out,
                  name + " did not end within a minute in the container's root",
                  name,
                  "look for FIFOs, huge folders and endless includes below /etc/ld.so.conf.d of the image",
                  {}};
-  if (text && !text->empty()) return error_from_json(Json::parse(*text, nullptr, false));
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  const std::string how = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
-                                              : "exit status " + std::to_string(WEXITSTATUS(status));
+  if (!heard.output.empty()) return error_from_json(Json::parse(heard.output, nullptr, false));
+  if (heard.status == 0) return {};
   return Error{ErrorCode::io,
-               name + " failed in the container's root: " + how,
+               name + " failed in the container's root: " + ending_of(heard.status),
                name,
                "its own words stand above; a read-only root cannot take a new cache",
                {}};
@@ -199,14 +173,10 @@ Result<Fd> copy_program(const std::string& path) {
                  path,
                  "name the host's static ldconfig with --ldconfig-path",
                  {}};
-  SLIPWAY_TRY(bytes, read_all(file.get(), kLargestProgram, path));
+  SLIPWAY_TRY(bytes, read_all(file.get(), path, kLargestProgram));
   Fd copy(::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!copy) return system_error("copy", path, errno);
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(copy.get(), bytes.data() + done, bytes.size() - done);
-    if (count < 0) return system_error("copy", path, errno);
-    done += static_cast<std::size_t>(count);
-  }
+  SLIPWAY_CHECK(write_all(copy.get(), bytes, "a copy of " + path));
   if (::fcntl(copy.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
     return system_error("seal the copy of", path, errno);
   return copy;
@@ -221,16 +191,16 @@ Status run_jailed(const RootDir& root, const JailedProgram& program) {
   if (child < 0) return system_error("start", program.arguments.front(), errno);
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    start.writing = Fd();
-    await_end_of(start.reading.get());
-    const std::string text = canonical(to_json(live(root, program, answer.writing.get())));
-    (void)!::write(answer.writing.get(), text.data(), text.size());
+    start.write = Fd();
+    await_end_of(start.read.get());
+    const std::string text = canonical(to_json(live(root, program)));
+    (void)!::write(answer.write.get(), text.data(), text.size());
     ::_exit(kFailed);
   }
-  answer.writing = Fd();
+  answer.write = Fd();
   group.add(child);  // where a group does not take it, it is looked at instead
-  start.writing = Fd();
-  return await(child, answer.reading.get(), group, program.arguments.front());
+  start.write = Fd();
+  return await(child, std::move(answer.read), group, program.arguments.front());
 }
 
 }  // namespace slipway::hook

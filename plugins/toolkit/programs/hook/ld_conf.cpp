@@ -12,7 +12,9 @@
 #include <fnmatch.h>
 #include <sys/stat.h>
 
-#include "files.hpp"
+#include <slipway/regular_file.hpp>
+
+#include "hook.hpp"
 
 namespace slipway::hook {
 namespace {
@@ -44,8 +46,7 @@ bool contains(const std::vector<std::string>& list, const std::string& one) {
 }
 
 std::string text_of(const RootDir& root, const std::string& path) {
-  const auto file = open_regular(root, path);
-  return file ? read_all(file->get(), kLargestConf, path).value_or("") : std::string();
+  return read_regular(root, path, kLargestConf).value_or("");
 }
 
 /// The files that "include PATTERN" means, in the order in which ldconfig reads them. Only names may have wildcards.

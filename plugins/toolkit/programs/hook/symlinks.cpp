@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files.hpp"
+#include <slipway/write/new_file.hpp>
+
 #include "hook.hpp"
 
 namespace slipway::hook {
@@ -42,8 +43,7 @@ Status make_link(const RootDir& root, const Link& link) {
   SLIPWAY_TRY(place, root.parent_of(link.path));
   const int folder = place.first.get();
   if (is_so_already(folder, place.second, link.target)) return {};
-  const std::string temporary = "." + place.second + ".slipway-" + std::to_string(::getpid());
-  ::unlinkat(folder, temporary.c_str(), 0);
+  const std::string temporary = unique_name("." + place.second + kNewSuffix);
   if (::symlinkat(link.target.c_str(), folder, temporary.c_str()) != 0)
     return system_error("create the link", link.path, errno);
   if (::renameat(folder, temporary.c_str(), folder, place.second.c_str()) == 0) return {};

@@ -5,11 +5,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <slipway/root_dir.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/request.hpp"
@@ -20,31 +19,14 @@ namespace {
 
 constexpr std::size_t kMaxBundle = 16U << 20U;  // engines put whole environments and annotations in
 
-Status write_all(int fd, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("write", path, errno);
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
-}
-
 /// Nobody sees half a file. It is not flushed to the disk: a bundle does not outlive the boot.
 Status replace_file(const std::string& path, const std::string& text) {
   struct stat before {};
   if (::stat(path.c_str(), &before) != 0) return system_error("look at", path, errno);
-  std::string temporary = path + ".XXXXXX";
-  const Fd file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) return system_error("write beside", path, errno);
-  Status written = write_all(file.get(), text, path);
-  if (written && ::fchown(file.get(), before.st_uid, before.st_gid) != 0)
-    written = system_error("set the owner of", path, errno);
-  if (written && ::fchmod(file.get(), before.st_mode & 07777U) != 0)
-    written = system_error("set the mode of", path, errno);
-  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = system_error("replace", path, errno);
-  if (!written) ::unlink(temporary.c_str());
-  return written;
+  NewFile wanted = NewFile::ours(before.st_mode & 07777U);
+  wanted.uid = before.st_uid;
+  wanted.gid = before.st_gid;
+  return put_file(path, text, wanted, false);
 }
 
 /// The configuration's path with links followed, so that the rename replaces the file and not a link to it.
@@ -60,7 +42,7 @@ Result<std::string> config_of(const CommandLine& line) {
 
 Result<Edited> prepare_bundle(const CommandLine& line, const Config& config) {
   SLIPWAY_TRY(path, config_of(line));
-  SLIPWAY_TRY(text, read_file(path, kMaxBundle));
+  SLIPWAY_TRY(text, read_regular(path, kMaxBundle));
   SLIPWAY_TRY(bundle, parse_document(text, path));
   SLIPWAY_TRY(request, read_request(bundle, config, path, {.pod_namespace = pod_namespace_of(bundle)}));
   if (request.empty()) return Edited{{}, {}, std::move(request.warnings)};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
 #include "toolkit/programs/shim/document.hpp"
@@ -111,7 +112,7 @@ Result<Config> parse_config(std::string_view text, const std::string& path) {
 }
 
 Result<Config> read_config(const std::string& path) {
-  const auto text = read_file(path, kMaxConfig);
+  const auto text = read_regular(path, kMaxConfig);
   if (!text && text.error().code == ErrorCode::not_found) return Config{};
   if (!text) return text.error();
   return parse_config(*text, path);

@@ -9,8 +9,7 @@
 namespace slipway::shim {
 namespace {
 
-constexpr const char* kRenew =
-    "renew the CDI spec: `slipway apply` with the component cdi, or `slipway toolkit cdi generate`";
+constexpr const char* kRenew = "renew the CDI spec: `slipway apply` with the component cdi, or `slipway cdi generate`";
 
 std::string numbers(std::int64_t major, std::int64_t minor) {
   return std::to_string(major) + ":" + std::to_string(minor);

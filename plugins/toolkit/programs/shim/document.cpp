@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/programs/shim/document.hpp"
 
-#include <cerrno>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <slipway/root_dir.hpp>
-
 namespace slipway::shim {
 namespace {
 
@@ -31,29 +23,6 @@ bool too_deep(std::string_view text) {
 }
 
 }  // namespace
-
-Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  // O_NONBLOCK: a FIFO of that name must not keep a container from starting.
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return system_error("open", path, errno);
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return system_error("look at", path, errno);
-  if (!S_ISREG(info.st_mode)) return Error{ErrorCode::invalid, path + " is no regular file", path, {}, {}};
-  std::string text(static_cast<std::size_t>(info.st_size) + 1, '\0');
-  std::size_t done = 0;
-  for (;;) {
-    if (done > limit)
-      return Error{ErrorCode::invalid, path + " has more than " + std::to_string(limit) + " bytes", path, {}, {}};
-    if (done == text.size()) text.resize(text.size() * 2);
-    const ssize_t count = ::read(file.get(), text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("read", path, errno);
-    if (count == 0) break;
-    done += static_cast<std::size_t>(count);
-  }
-  text.resize(done);
-  return text;
-}
 
 Result<Json> parse_document(std::string_view text, const std::string& where) {
   const Members document(where);

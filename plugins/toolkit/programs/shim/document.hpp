@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/programs/shim/document.hpp - files that are read whole, and JSON documents of others that are edited
-// in place.
+// plugins/toolkit/programs/shim/document.hpp - JSON documents of others that are edited in place.
 #pragma once
 
 #include <string>
@@ -13,9 +12,6 @@
 #include "toolkit/programs/shim/devices.hpp"
 
 namespace slipway::shim {
-
-/// A regular file's bytes. Errors: of open(2) and read(2); `invalid` when it is no regular file or larger than `limit`.
-Result<std::string> read_file(const std::string& path, std::size_t limit);
 
 /// An object. Errors: `invalid`, naming `where`: no JSON, no object, nested deeper than 128 levels.
 Result<Json> parse_document(std::string_view text, const std::string& where);

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
 #include "nvidia/cdi/text.hpp"
@@ -39,11 +40,11 @@ constexpr const char* kClasses[] = {"gpu", "gds", "mofed", "gdrcopy", "nvswitch"
 std::string how_to_make(const std::string& kind) {
   const std::string name = kind.substr(kind.find('/') + 1);
   if (kind == "management.nvidia.com/gpu")
-    return "`slipway toolkit cdi generate --mode management --output /var/run/cdi/management.nvidia.com-gpu.yaml`";
+    return "`slipway cdi generate --mode management --output /var/run/cdi/management.nvidia.com-gpu.yaml`";
   if (!kind.starts_with("nvidia.com/") || std::ranges::count(kClasses, name) == 0)
     return "install the CDI spec of that vendor";
   const std::string mode = name == "gpu" ? "" : " --mode " + (name == "imex-channel" ? "imex" : name);
-  return "make one: `slipway apply` with the component cdi, or `slipway toolkit cdi generate" + mode +
+  return "make one: `slipway apply` with the component cdi, or `slipway cdi generate" + mode +
          " --output /var/run/cdi/nvidia.com-" + name + ".yaml`";
 }
 
@@ -55,7 +56,7 @@ Specs Specs::read(const std::vector<std::string>& folders) {
     const auto names = names_in(folders[i]);
     for (const std::string& name : names) {
       const std::string path = folders[i] + "/" + name;
-      const auto text = read_file(path, cdi::kMaxSpecBytes);
+      const auto text = read_regular(path, cdi::kMaxSpecBytes);
       if (text)
         specs.add(path, *text, i);
       else

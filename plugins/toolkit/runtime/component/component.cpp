@@ -5,6 +5,7 @@
 
 #include "nvidia/gpu.hpp"
 #include "toolkit/environment.hpp"
+#include "toolkit/programs/configure/arguments.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
@@ -107,9 +108,8 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
   for (const Engine& engine : engines()) {
     if (!facts.has(engine.name)) continue;
     const std::string name = "runtime." + engine.name;
-    if (!host.live())
-      findings.not_exercised(name, "the root is not running");
-    else if (engine.plan == plan_containerd)
+    if (!findings.on_live_machine(host, name)) continue;
+    if (engine.plan == plan_containerd)
       verify_containerd(name, settings, facts.value(engine.name), host, findings);
     else
       verify_answers(name, facts.value(engine.name), host, findings);
@@ -132,5 +132,12 @@ Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
 Result<bool> Runtime::check(const Action& action, const Host& host) const { return check_engine(action, host); }
 
 Result<Outcome> Runtime::apply(const Action& action, const Host& host) const { return expect_engine(action, host); }
+
+const Commands* Runtime::commands() const {
+  static const ToolTable tools(
+      "runtime",
+      {{"configure", "adds a runtime for GPU containers to an engine's configuration", configure_line(), {}}});
+  return &tools;
+}
 
 }  // namespace slipway::toolkit

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <slipway/commands.hpp>
 #include <slipway/component.hpp>
 #include <slipway/facts.hpp>
 #include <slipway/findings.hpp>
@@ -33,6 +34,8 @@ class Runtime final : public Component {
   /// Custom actions: an engine takes its configuration, and answers (engine_checks.hpp).
   Result<bool> check(const Action& action, const Host& host) const override;
   Result<Outcome> apply(const Action& action, const Host& host) const override;
+  /// Only what is said of them: each is a program of its own (`tool_programs` of the manifest).
+  const Commands* commands() const override;
 };
 
 /// Only what is there is found, from files alone:

@@ -14,7 +14,6 @@
 #include "toolkit/environment.hpp"
 #include "toolkit/nri/pod_resources.hpp"
 #include "toolkit/runtime/component/component.hpp"
-#include "toolkit/runtime/engine.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -78,7 +77,7 @@ std::vector<std::string> listening_sockets(const Host& host, const std::string& 
 }
 
 void verify_kubelet(const RuntimeSettings& settings, const Host& host, Findings& findings) {
-  if (!host.live()) return findings.not_exercised(kFinding, "the root is not running");
+  if (!findings.on_live_machine(host, kFinding)) return;
   const std::string socket = settings.kubelet_root + nri::kPodResources;
   const auto end = connect_to(host, socket);
   if (end && greets(end->get()))

@@ -8,7 +8,7 @@
 #include <slipway/unix_socket.hpp>
 
 #include "toolkit/environment.hpp"
-#include "toolkit/nri/registered.hpp"
+#include "toolkit/nri/link.hpp"
 #include "toolkit/runtime/component/component.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
@@ -166,15 +166,10 @@ Result<Findings> verify_nri(const RuntimeSettings& settings, const Host& host) {
   Findings findings;
   for (const std::string& name : engines_with_nri()) {
     if (!facts.has(name)) continue;
-    if (host.live())
+    if (findings.on_live_machine(host, "runtime." + name))
       verify_answers("runtime." + name, facts.value(name), host, findings);
-    else
-      findings.not_exercised("runtime." + name, "the root is not running");
   }
-  if (host.live())
-    verify_service(host, findings);
-  else
-    findings.not_exercised("runtime.nri", "the root is not running");
+  if (findings.on_live_machine(host, "runtime.nri")) verify_service(host, findings);
   verify_kubelet(settings, host, findings);
   return findings;
 }

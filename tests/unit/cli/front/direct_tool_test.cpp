@@ -46,15 +46,6 @@ TEST(DirectTools, AreNotReadOutOfWhatOnlyLooksLikeThem) {
   EXPECT_FALSE(has_direct_tools("", "a"));
 }
 
-TEST(Components, AreListedByWhatTheirManifestsSayOfThem) {
-  const std::string three =
-      "# one\ncomponent: a\ntools: true\n---\nservice: beside\ncomponent: b\n---\ncomponent: c\nspec:\n  tools: true\n";
-  EXPECT_THAT(components_with(three, {}), ElementsAre("a", "b", "c"));
-  EXPECT_THAT(components_with(three, {"tools: ", "tool_programs: "}), ElementsAre("a"));
-  EXPECT_THAT(components_with(three, {"service: "}), ElementsAre("b"));
-  EXPECT_THAT(components_with("component: ../x\n", {}), IsEmpty());
-}
-
 TEST(ToolPrograms, AreThoseOfTheComponentAndTheTool) {
   const std::string two =
       "component: a\ntool_programs: {one: slipway-one, two: slipway-two}\n---\ncomponent: b\ntools: true\n";

@@ -296,10 +296,8 @@ TEST_F(CustomAction, HandsWaitingOnAndNamesHoldersWhenItCannotBeUndone) {
   EXPECT_THAT(to_text(undone.error()), HasSubstr("python3 (pid 7)"));
 }
 
-TEST_F(CustomAction, SaysWhyItCannotBeUndone) {
+TEST_F(CustomAction, WithoutAnInverseIsNotUndone) {
   const Action once = action::custom({.name = "x", .data = "new", .irreversible = "fuses are blown"});
-  EXPECT_EQ(kind(once).irreversible(once), "fuses are blown");
-  EXPECT_EQ(kind(action).irreversible(action), "");
   EXPECT_TRUE(kind(once).restore(once, Image{{"held", false}}, live).ok());
   EXPECT_EQ(layout, "old");
 }

@@ -223,7 +223,7 @@ TEST_F(LiveUnitAction, WhatSystemdHasNotReadYetIsAChange) {
 class UnitTrigger : public LiveUnitAction {
  protected:
   void SetUp() override { machine.units["containerd.service"] = {.active = "active", .sub = "running", .pid = "9"}; }
-  TriggerRun run(const std::string& trigger) { return run_trigger(trigger, live).value(); }
+  TriggerRun run(const std::string& trigger) { return Trigger(trigger).run(live).value(); }
 };
 
 TEST_F(UnitTrigger, RestartsARunningUnitOnceAndChecksThatItIsBack) {
@@ -242,7 +242,7 @@ TEST_F(UnitTrigger, LeavesAUnitThatDoesNotRunAlone) {
 
 TEST_F(UnitTrigger, AUnitThatDoesNotComeBackIsAnErrorWithItsLastWords) {
   machine.dies = {"containerd.service"};
-  const auto done = run_trigger("restart:containerd.service", live);
+  const auto done = Trigger("restart:containerd.service").run(live);
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(to_text(done.error()), HasSubstr("last words of containerd.service"));
 }
@@ -257,7 +257,7 @@ TEST_F(UnitTrigger, ClearsAFailureBeforeItStartsAgain) {
 TEST_F(UnitTrigger, ReloadsOnlyWhatCanReload) {
   EXPECT_TRUE(run("reload:containerd.service").done);
   machine.units["containerd.service"].can_reload = false;
-  EXPECT_FALSE(run_trigger("reload:containerd.service", live).ok());
+  EXPECT_FALSE(Trigger("reload:containerd.service").run(live).ok());
   EXPECT_TRUE(run("daemon-reload").done);
 }
 

@@ -36,7 +36,7 @@ bool sandbox_works() {
 class TriggerTest : public ActionTest {
  protected:
   TriggerRun run(const std::string& trigger) {
-    const auto done = run_trigger(trigger, context);
+    const auto done = Trigger(trigger).run(context);
     EXPECT_TRUE(done.ok()) << trigger << ": " << (done ? "" : to_text(done.error()));
     EXPECT_TRUE(fs.settle_directory_times().ok());
     return done.value_or(TriggerRun{});
@@ -52,11 +52,24 @@ class TriggerTest : public ActionTest {
 TEST_F(TriggerTest, NamesAreChecked) {
   for (const std::string good : {"ldconfig", "depmod:6.1.0-50-amd64", "initramfs:6.6.0+x", "daemon-reload",
                                  "restart:containerd.service", "reload:a@b.service"})
-    EXPECT_TRUE(check_trigger_name(good).ok()) << good;
+    EXPECT_TRUE(Trigger(good).check().ok()) << good;
   for (const std::string bad : {"", "reboot", "depmod", "depmod:", "depmod:../../etc", "restart:--all", "restart:a;b",
                                 "ldconfig:x", "daemon-reload:"})
-    EXPECT_FALSE(check_trigger_name(bad).ok()) << bad;
-  EXPECT_FALSE(run_trigger("depmod:-a", context).ok());
+    EXPECT_FALSE(Trigger(bad).check().ok()) << bad;
+  EXPECT_FALSE(Trigger("depmod:-a").run(context).ok());
+}
+
+TEST_F(TriggerTest, SaysItselfWhenItRunsAndWhomItInterrupts) {
+  for (const std::string text : {"ldconfig", "depmod:6.1", "initramfs:6.1", "daemon-reload", "restart:a.service",
+                                 "reload:a.service", "reboot", "depmod:-a"})
+    EXPECT_EQ(Trigger(text).text(), text);
+  for (const std::string early : {"ldconfig", "depmod:6.1", "daemon-reload"})
+    EXPECT_TRUE(Trigger(early).precedes_activation()) << early;
+  for (const std::string late : {"initramfs:6.1", "restart:a.service", "reload:a.service"})
+    EXPECT_FALSE(Trigger(late).precedes_activation()) << late;
+  EXPECT_TRUE(Trigger("reload:a.service").interrupts());
+  EXPECT_FALSE(Trigger("daemon-reload").interrupts());
+  EXPECT_EQ(Trigger("restart:a.service"), Trigger(Trigger::Kind::restart, "a.service"));
 }
 
 TEST_F(TriggerTest, AnEmptyRootIsSkippedAndEverySkipSaysWhy) {
@@ -81,37 +94,37 @@ std::string foreign_program() {
 TEST_F(TriggerTest, OfAForeignRootAreRefusedWhereItsOwnToolsWouldHaveToRun) {
   if (std::filesystem::exists("/proc/sys/fs/binfmt_misc/qemu-s390x")) GTEST_SKIP() << "its programs run here";
   root.put("/bin/sh", foreign_program(), 0755);
-  EXPECT_THAT(foresee_trigger("ldconfig", *host).value().skipped, HasSubstr("no /etc"));
+  EXPECT_THAT(Trigger("ldconfig").foresee(*host).value().skipped, HasSubstr("no /etc"));
   root.make_folder("/etc");
-  const auto ldconfig = foresee_trigger("ldconfig", *host);
+  const auto ldconfig = Trigger("ldconfig").foresee(*host);
   ASSERT_FALSE(ldconfig.ok());
   EXPECT_EQ(ldconfig.error().code, ErrorCode::unsupported);
   EXPECT_THAT(ldconfig.error().what, HasSubstr("for s390x, and its own ldconfig would have to run"));
-  EXPECT_TRUE(foresee_trigger("initramfs:6.1", *host).ok()) << "there is no initrd to make anew";
+  EXPECT_TRUE(Trigger("initramfs:6.1").foresee(*host).ok()) << "there is no initrd to make anew";
   root.put("/usr/sbin/update-initramfs", foreign_program(), 0755);
   root.put("/boot/initrd.img-6.1", "old");
-  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).error().what, HasSubstr("update-initramfs"));
-  EXPECT_TRUE(foresee_trigger("depmod:6.1", *host).ok()) << "this machine's depmod can do that";
-  EXPECT_TRUE(foresee_trigger("restart:x.service", *host).ok());
+  EXPECT_THAT(Trigger("initramfs:6.1").foresee(*host).error().what, HasSubstr("update-initramfs"));
+  EXPECT_TRUE(Trigger("depmod:6.1").foresee(*host).ok()) << "this machine's depmod can do that";
+  EXPECT_TRUE(Trigger("restart:x.service").foresee(*host).ok());
 }
 
 TEST_F(TriggerTest, AreForeseenWithTheProgramThatWillRunThem) {
-  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "depmod of this machine");
-  EXPECT_EQ(foresee_trigger("ldconfig", *host).value().tool, "ldconfig of this machine");
+  EXPECT_EQ(Trigger("depmod:6.1").foresee(*host).value().tool, "depmod of this machine");
+  EXPECT_EQ(Trigger("ldconfig").foresee(*host).value().tool, "ldconfig of this machine");
   root.put("/usr/sbin/depmod", "", 0755);
-  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "the root's own depmod");
-  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).value().skipped,
+  EXPECT_EQ(Trigger("depmod:6.1").foresee(*host).value().tool, "the root's own depmod");
+  EXPECT_THAT(Trigger("initramfs:6.1").foresee(*host).value().skipped,
               HasSubstr("neither update-initramfs nor dracut"));
   root.put("/boot/initrd.img-6.1", "old");
-  EXPECT_THAT(foresee_trigger("initramfs:6.1", *host).value().skipped, HasSubstr("initrd.img-6.1 stays as it is"));
-  EXPECT_EQ(foresee_trigger("restart:x.service", *host).value().tool, "");
-  EXPECT_FALSE(foresee_trigger("depmod:-a", *host).ok());
+  EXPECT_THAT(Trigger("initramfs:6.1").foresee(*host).value().skipped, HasSubstr("initrd.img-6.1 stays as it is"));
+  EXPECT_EQ(Trigger("restart:x.service").foresee(*host).value().tool, "");
+  EXPECT_FALSE(Trigger("depmod:-a").foresee(*host).ok());
 }
 
 TEST_F(TriggerTest, ThatOnlyTheRootsOwnProgramRunsAreForeseenByWhetherThatRunsHere) {
   root.put("/usr/sbin/update-initramfs", "", 0755);
   root.put("/boot/initrd.img-6.1", "old");
-  const auto foreseen = foresee_trigger("initramfs:6.1", *host);
+  const auto foreseen = Trigger("initramfs:6.1").foresee(*host);
   if (sandbox_works()) {
     EXPECT_EQ(foreseen.value().tool, "the root's own update-initramfs");
     EXPECT_EQ(root.content("/boot/initrd.img-6.1"), "old") << "it was only looked for";
@@ -125,17 +138,17 @@ TEST_F(TriggerTest, ThatOnlyTheRootsOwnProgramRunsAreForeseenByWhetherThatRunsHe
 TEST(Trigger, OfALiveMachineWithoutTheProgramIsRefusedWhenItIsForeseen) {
   const TempRoot root;
   const auto host = *open_host({.root = root.folder(), .live = true});
-  const auto depmod = foresee_trigger("depmod:6.1", *host);
+  const auto depmod = Trigger("depmod:6.1").foresee(*host);
   ASSERT_FALSE(depmod.ok());
   EXPECT_EQ(depmod.error().code, ErrorCode::not_found);
   EXPECT_THAT(depmod.error().what, HasSubstr("the machine at " + root.folder() + " has no depmod"));
-  EXPECT_THAT(foresee_trigger("ldconfig", *host).value().skipped, HasSubstr("no linker of glibc"));
+  EXPECT_THAT(Trigger("ldconfig").foresee(*host).value().skipped, HasSubstr("no linker of glibc"));
   root.put("/lib64/ld-linux-x86-64.so.2", "");
-  EXPECT_THAT(foresee_trigger("ldconfig", *host).error().what, HasSubstr("has no ldconfig"));
+  EXPECT_THAT(Trigger("ldconfig").foresee(*host).error().what, HasSubstr("has no ldconfig"));
   root.make_folder("/run/systemd/system");
-  EXPECT_THAT(foresee_trigger("restart:x.service", *host).error().what, HasSubstr("has no systemctl"));
+  EXPECT_THAT(Trigger("restart:x.service").foresee(*host).error().what, HasSubstr("has no systemctl"));
   root.put("/usr/local/sbin/depmod", "", 0755);
-  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "depmod");
+  EXPECT_EQ(Trigger("depmod:6.1").foresee(*host).value().tool, "depmod");
 }
 
 TEST(RunsHere, IsTrueForTheMachineItsSmallerSelfAndWhatQemuRunsInAnyRoot) {
@@ -175,7 +188,7 @@ TEST_F(TriggerTest, TheRootsOwnLdconfigGivesTheSameCacheInEveryCopy) {
     tree->put("/var/cache/ldconfig/aux-cache", "as it was");
   }
   EXPECT_THAT(run("ldconfig").text, HasSubstr("chroot " + root.folder()));
-  ASSERT_TRUE(run_trigger("ldconfig", elsewhere).ok());
+  ASSERT_TRUE(Trigger("ldconfig").run(elsewhere).ok());
   EXPECT_EQ(root.content("/etc/ld.so.cache"), second.content("/etc/ld.so.cache"));
   EXPECT_EQ(root.content("/var/cache/ldconfig/aux-cache"), "as it was");
   EXPECT_THAT(cached(root), HasSubstr("/opt/lib/libm.so.6"));
@@ -195,7 +208,7 @@ TEST_F(TriggerTest, LinksThatLdconfigMakesGetTheEpochToo) {
 TEST_F(TriggerTest, ALdconfigThatFailsIsAnErrorWithItsWords) {
   root.put("/etc/ld.so.conf", "/opt/lib\n");
   root.make_folder("/etc/ld.so.cache");
-  const auto done = run_trigger("ldconfig", context);
+  const auto done = Trigger("ldconfig").run(context);
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(to_text(done.error()), HasSubstr("ld.so.cache"));
 }
@@ -211,9 +224,9 @@ TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
   for (const std::string name : {"c", "a", "b"})  // another order in the folder
     test::copy_in(second, root.at(folder + name + ".ko"), folder + name + ".ko");
   EXPECT_TRUE(run("depmod:6.1").done);
-  ASSERT_TRUE(run_trigger("depmod:6.1", elsewhere).ok());
+  ASSERT_TRUE(Trigger("depmod:6.1").run(elsewhere).ok());
   EXPECT_THAT(root.content("/lib/modules/6.1/modules.alias"), HasSubstr("alias pci:v000010DEd*a a"));
-  for (const std::string& file : trigger_products("depmod:6.1", *host)) {
+  for (const std::string& file : Trigger("depmod:6.1").products(*host)) {
     if (file.ends_with(".weakdep") && !root.has(file)) continue;  // from kmod 33 on
     EXPECT_EQ(root.content(file), second.content(file)) << file;
     EXPECT_EQ(root.info(file).st_mtim.tv_sec, kEpoch) << file;
@@ -238,7 +251,7 @@ TEST_F(TriggerTest, DepmodOfThisMachineDoesNotFollowARootsLinksOutOfIt) {
   machine.put("/6.1/modules.dep", "the machine's own");
   root.link("/lib/modules/6.1", machine.at("/6.1"));
   root.make_folder(machine.at("/6.1"));  // so that the root's own view of it is no dangling link
-  (void)run_trigger("depmod:6.1", context);
+  (void)Trigger("depmod:6.1").run(context);
   EXPECT_EQ(machine.content("/6.1/modules.dep"), "the machine's own");
   EXPECT_FALSE(machine.has("/6.1/modules.dep.bin"));
 }
@@ -249,7 +262,7 @@ TEST_F(TriggerTest, DepmodOfThisMachineFollowsARootsAbsoluteLinksInIt) {
   root.make_folder("/usr/lib/modules");
   root.link("/lib", "usr/lib");
   root.link("/usr/lib/modules/6.1", "/opt/modules");
-  EXPECT_EQ(foresee_trigger("depmod:6.1", *host).value().tool, "depmod of this machine");
+  EXPECT_EQ(Trigger("depmod:6.1").foresee(*host).value().tool, "depmod of this machine");
   EXPECT_TRUE(run("depmod:6.1").done);
   EXPECT_THAT(root.content("/opt/modules/modules.dep"), HasSubstr("updates/ours.ko:"));
 }
@@ -261,7 +274,7 @@ TEST_F(TriggerTest, DepmodOfThisMachineReadsNoFileOfTheMachineThroughARootsLinks
   machine.put("/shadow", "kernel/secret-of-the-machine.ko\n", 0600);
   root.make_folder("/lib/modules/6.1");
   root.link("/lib/modules/6.1/modules.builtin", machine.at("/shadow"));
-  EXPECT_FALSE(run_trigger("depmod:6.1", context).ok()) << "in the root, that link leads nowhere";
+  EXPECT_FALSE(Trigger("depmod:6.1").run(context).ok()) << "in the root, that link leads nowhere";
   EXPECT_THAT(root.content("/lib/modules/6.1/modules.builtin.bin"), Not(HasSubstr("ecret_of_the_machine")));
   test::output_of("depmod -a -b " + root.folder() + " 6.1 2>&1");
   EXPECT_THAT(root.content("/lib/modules/6.1/modules.builtin.bin"), HasSubstr("ecret_of_the_machine"))
@@ -287,10 +300,10 @@ TEST_F(TriggerTest, AnOrdinaryUserPlansAndListsModulesOfTheirOwnRoot) {
   root.make_folder("/lib/modules/6.1");
   EXPECT_EQ(as_ordinary_user(root,
                              [this] {
-                               const auto foreseen = foresee_trigger("depmod:6.1", *host);
+                               const auto foreseen = Trigger("depmod:6.1").foresee(*host);
                                if (!foreseen) std::fputs(to_text(foreseen.error()).c_str(), stderr);
                                if (!foreseen || foreseen->tool != "depmod of this machine") return 1;
-                               return run_trigger("depmod:6.1", context).ok() ? 0 : 2;
+                               return Trigger("depmod:6.1").run(context).ok() ? 0 : 2;
                              }),
             0);
 }
@@ -302,7 +315,7 @@ TEST_F(TriggerTest, AnOrdinaryUsersDepmodIsKeptFromARootsAbsoluteLinks) {
   root.make_folder("/lib/modules/6.1");
   root.link("/lib/modules/6.1/build", "/usr/src/linux");  // as every distribution has it
   const auto foresee = [this] {
-    const auto foreseen = foresee_trigger("depmod:6.1", *host);
+    const auto foreseen = Trigger("depmod:6.1").foresee(*host);
     return foreseen ? 0 : static_cast<int>(foreseen.error().code == ErrorCode::invalid);
   };
   EXPECT_EQ(as_ordinary_user(root, foresee), 0);
@@ -387,7 +400,7 @@ TEST_F(TriggerTest, DepmodOfThisMachineLoadsNoLibraryThatARootPreloads) {
 TEST_F(TriggerTest, ADepmodThatComplainsIsAnErrorWhateverItsStatus) {
   root.make_folder("/lib/modules/6.1");
   root.link("/lib/modules/6.1/updates", "/nowhere/at/all");
-  const auto done = run_trigger("depmod:6.1", context);
+  const auto done = Trigger("depmod:6.1").run(context);
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(to_text(done.error()), HasSubstr("updates"));
 }
@@ -435,7 +448,7 @@ TEST_F(InitramfsTrigger, IsSkippedWhereTheKernelHasNoInitrd) {
 TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastWords) {
   root.put("/boot/initrd.img-6.1", "old");
   put_tool("update-initramfs", "echo 'cannot find the moon' >&2; exit 3\n");
-  const auto done = run_trigger("initramfs:6.1", context);
+  const auto done = Trigger("initramfs:6.1").run(context);
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(to_text(done.error()), HasSubstr("cannot find the moon"));
   EXPECT_THAT(to_text(done.error()), HasSubstr("status 3"));
@@ -444,11 +457,11 @@ TEST_F(InitramfsTrigger, AFailureShowsTheToolsLastWords) {
 TEST(TriggerProducts, AreWhatTheToolsWrite) {
   TempRoot root;
   const auto host = *open_host({.root = root.folder()});
-  EXPECT_THAT(trigger_products("ldconfig", *host), ::testing::ElementsAre("/etc/ld.so.cache"));
-  EXPECT_THAT(trigger_products("depmod:6.1", *host), ::testing::Contains("/lib/modules/6.1/modules.dep.bin"));
+  EXPECT_THAT(Trigger("ldconfig").products(*host), ::testing::ElementsAre("/etc/ld.so.cache"));
+  EXPECT_THAT(Trigger("depmod:6.1").products(*host), ::testing::Contains("/lib/modules/6.1/modules.dep.bin"));
   // kmod 33 began to write it; a removal left it behind.
-  EXPECT_THAT(trigger_products("depmod:6.1", *host), ::testing::Contains("/lib/modules/6.1/modules.weakdep"));
-  EXPECT_TRUE(trigger_products("initramfs:6.1", *host).empty());
+  EXPECT_THAT(Trigger("depmod:6.1").products(*host), ::testing::Contains("/lib/modules/6.1/modules.weakdep"));
+  EXPECT_TRUE(Trigger("initramfs:6.1").products(*host).empty());
 }
 
 }  // namespace

@@ -57,13 +57,6 @@ TEST(Graph, OrdersByEdgesAndThenByName) {
   EXPECT_THAT(graph->order, ElementsAre("driver", "mig", "cdi", "dcgm", "deviceplugin", "gfd", "runtime", "validator"));
 }
 
-TEST(Graph, HasWavesOfComponentsThatDoNotWaitForEachOther) {
-  const auto graph = graph_of(whole_node());
-  EXPECT_THAT(graph->waves(),
-              ElementsAre(ElementsAre("driver", "runtime"), ElementsAre("mig"), ElementsAre("cdi", "dcgm", "gfd"),
-                          ElementsAre("deviceplugin"), ElementsAre("validator")));
-}
-
 TEST(Graph, TellsRequirementsFromMereOrder) {
   const auto graph = graph_of(whole_node());
   EXPECT_THAT(graph->requires_.at("cdi"), ElementsAre("driver"));
@@ -76,7 +69,6 @@ TEST(Graph, OfNothingIsEmpty) {
   const auto graph = graph_of({});
   ASSERT_TRUE(graph);
   EXPECT_TRUE(graph->order.empty());
-  EXPECT_TRUE(graph->waves().empty());
 }
 
 TEST(Graph, ShowsTheWholeCircleAndWhyItIsOne) {

@@ -22,8 +22,7 @@ class JournalTest : public ::testing::Test {
   static std::vector<Step> steps(const std::string& component, int count) {
     std::vector<Step> list;
     for (int i = 0; i < count; ++i)
-      list.push_back(
-          {0, component, {{"kind", "file"}, {"target", "/" + std::to_string(i)}}, {{"type", "absent"}}, false, false});
+      list.push_back({0, component, action::remove("/" + std::to_string(i)), {{"type", "absent"}}, false, false});
     return list;
   }
   slipway::testing::TempDir folder_;
@@ -64,8 +63,8 @@ TEST_F(JournalTest, GivesOpenStepsBackNewestFirstAfterItsHolderDied) {
   auto journal = open();
   const auto open_steps = *journal->open_steps();
   ASSERT_EQ(open_steps.size(), 3U);
-  EXPECT_EQ(open_steps[0].action["target"], "/2");
-  EXPECT_EQ(open_steps[2].action["target"], "/0");
+  EXPECT_EQ(open_steps[0].action.target(), "/2");
+  EXPECT_EQ(open_steps[2].action.target(), "/0");
   EXPECT_TRUE(open_steps[2].done);
   EXPECT_FALSE(open_steps[0].done);
   EXPECT_EQ(*journal->pending(), std::vector<std::string>{"ldconfig"});
@@ -87,7 +86,7 @@ TEST_F(JournalTest, KeepsACommittedOwnershipUntilItIsWritten) {
     auto journal = open();
     auto list = steps("driver", 2);
     ASSERT_TRUE(journal->intend(list, {}));
-    ASSERT_TRUE(journal->commit("driver", {{"component", "driver"}}));
+    ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}));
   }
   auto journal = open();
   EXPECT_TRUE(journal->open_steps()->empty());
@@ -100,7 +99,7 @@ TEST_F(JournalTest, LeavesNothingBehindWhenTheApplyIsOver) {
   auto journal = open();
   auto list = steps("driver", 1);
   ASSERT_TRUE(journal->intend(list, {}));
-  ASSERT_TRUE(journal->commit("driver", Json{}));
+  ASSERT_TRUE(journal->drop("driver"));
   ASSERT_TRUE(journal->finish());
   EXPECT_NE(::access(path().c_str(), F_OK), 0);
   EXPECT_NE(::access((path() + "-wal").c_str(), F_OK), 0);

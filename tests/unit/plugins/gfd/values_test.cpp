@@ -223,6 +223,11 @@ TEST(GfdConfig, ReadsIntervalsAsGoWritesThem) {
   for (const char* bad : {"", "60", "s", "-5s", "5x", "1m2"}) EXPECT_FALSE(parse_interval(bad, "").ok()) << bad;
 }
 
+Result<ToolOptions> read_tool_options(const std::string& tool, const std::vector<std::string>& arguments) {
+  SLIPWAY_TRY(words, read_words(tool == "labels" ? labels_line() : devices_line(), arguments));
+  return gfd::read_tool_options(words);
+}
+
 TEST(GfdOptions, OfTheCommandLineComeBeforeTheEnvironmentAndTheFile) {
   const slipway::testing::TempDir root;
   root.file("config.yaml", "version: v1\nflags: {migStrategy: single, gfd: {noTimestamp: true}}\n");
@@ -242,7 +247,7 @@ TEST(GfdOptions, OfTheCommandLineComeBeforeTheEnvironmentAndTheFile) {
 
 // `-o json` was taken and printed text; a relative file was looked for below the root.
 TEST(GfdOptions, KnowTheFormsOfOutputAndTheWorkingDirectory) {
-  EXPECT_EQ(read_tool_options("labels", {"-o", "json"})->form, "json");
+  EXPECT_TRUE(read_tool_options("labels", {"-o", "json"})->json);
   EXPECT_EQ(to_text(read_tool_options("labels", {"-o", "yaml"}).error()).substr(0, 42),
             "error: -o takes text or json, not 'yaml'\n ");
   EXPECT_FALSE(read_tool_options("devices", {"-o", "toml"}).ok());

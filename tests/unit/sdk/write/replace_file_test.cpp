@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -84,6 +85,60 @@ TEST_F(ReplaceFile, LeavesWhatIsNoFileAsItIs) {
   EXPECT_THAT(done.error().what, HasSubstr("no regular file"));
   EXPECT_TRUE(fs::is_directory(folder.at("/etc/a")));
   EXPECT_EQ(names_in("/etc"), 1U);
+}
+
+TEST_F(ReplaceFile, PutsAFileInThePlaceOfALinkAndOfWhatItsModeWas) {
+  folder.file("/real", "theirs");
+  folder.link("/a", "real");
+  for (const bool synced : {true, false}) {
+    ASSERT_TRUE(put_file(folder.at("/a").string(), "new", NewFile::ours(0600), synced).ok());
+    EXPECT_EQ(text_of("/a"), "new");
+    EXPECT_EQ(info_of("/a").st_mode, S_IFREG | 0600U);
+  }
+  EXPECT_EQ(text_of("/real"), "theirs");
+  EXPECT_EQ(names_in("/"), 2U) << "nothing else is left behind";
+  ASSERT_TRUE(put_file(folder.at("/a").string(), "newer").ok());
+  EXPECT_EQ(info_of("/a").st_mode, S_IFREG | 0644U);
+}
+
+TEST_F(ReplaceFile, LeavesNothingBehindWhereAFileCannotBePut) {
+  folder.directory("/etc/a/full");
+  EXPECT_FALSE(put_file(folder.at("/etc/a").string(), "new").ok());
+  EXPECT_EQ(names_in("/etc"), 1U);
+  const Status done = put_file(folder.at("/none/a").string(), "new");
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code, ErrorCode::not_found);
+}
+
+TEST_F(ReplaceFile, TakesTheFreshNameFromWhateverHasIt) {
+  folder.file("/theirs", "theirs");
+  folder.link("/a.slipway-new", "theirs");
+  const auto fill = [](int fd) { return write_all(fd, std::string_view("new"), "a"); };
+  ASSERT_TRUE(exchange_file(root.fd(), std::string("a") + kNewSuffix, "a", "/a", NewFile::ours(0640), fill).ok());
+  EXPECT_EQ(text_of("/a"), "new");
+  EXPECT_EQ(info_of("/a").st_mode, S_IFREG | 0640U);
+  EXPECT_EQ(text_of("/theirs"), "theirs");
+  EXPECT_EQ(names_in("/"), 2U);
+}
+
+TEST_F(ReplaceFile, SetsAttributesOnWhatIsOpenWhereverItsNameLeads) {
+  folder.file("/a", "a");
+  folder.file("/b", "b");
+  const auto file = root.open_at("/a", O_PATH | O_NOFOLLOW);
+  ASSERT_TRUE(file.ok());
+  fs::rename(folder.at("/a"), folder.at("/moved"));
+  fs::rename(folder.at("/b"), folder.at("/a"));
+  const bool has_attributes = ::setxattr(folder.at("/moved").c_str(), "user.before", "x", 1, 0) == 0;
+  ASSERT_TRUE(write_attributes(file->get(), "/a", {{"user.origin", "admin"}}).ok());
+  EXPECT_EQ(read_attributes(root.fd(), "moved").count("user.origin"), has_attributes ? 1U : 0U);
+  EXPECT_EQ(read_attributes(root.fd(), "a").count("user.origin"), 0U);
+}
+
+TEST(FolderOf, IsWhatStandsBeforeTheLastName) {
+  EXPECT_EQ(folder_of("/a/b"), "/a");
+  EXPECT_EQ(folder_of("a/b"), "a");
+  EXPECT_EQ(folder_of("/a"), "/");
+  EXPECT_EQ(folder_of("a"), ".");
 }
 
 }  // namespace

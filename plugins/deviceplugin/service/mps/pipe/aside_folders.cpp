@@ -120,7 +120,7 @@ Status AsideFolders::start(const std::string& path, Folder& folder) {
     if (!started && started.error().what.find("already") == std::string::npos) return started;
     return {};
   }
-  SLIPWAY_TRY(pid, start_command({program_, path}, {}, -1, -1));
+  SLIPWAY_TRY(pid, start_command({program_, path}, {}, kDevNull));
   folder.child = pid;
   return {};
 }

@@ -2,10 +2,8 @@
 #include "deviceplugin/service/mps/pipe/pipe_look.hpp"
 
 #include <array>
-#include <cerrno>
 #include <csignal>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "deviceplugin/service/mps/command.hpp"
@@ -24,11 +22,9 @@ Error no_answer(const std::string& what, const std::string& folder) {
 }  // namespace
 
 Status PipeLook::start() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("make", "a pipe", errno);
-  answer_ = Fd(ends[0]);
-  const Fd child_end(ends[1]);
-  SLIPWAY_TRY(pid, start_command({program_, kUsersOption, folder_}, {}, -1, child_end.get()));
+  SLIPWAY_TRY(answer, make_pipe());
+  SLIPWAY_TRY(pid, start_command({program_, kUsersOption, folder_}, {}, answer.write.get()));
+  answer_ = std::move(answer.read);
   child_ = pid;
   waited_ = false;
   return {};

@@ -213,7 +213,6 @@ class Plain final : public Component {
  public:
   Result<Facts> detect(const Spec&, const Host&) const override { return Facts::not_applicable("no hardware"); }
   Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override { return Plan(); }
-  Result<Findings> verify(const Spec&, const Host&) const override { return Findings(); }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 
 #include <fmt/format.h>
@@ -19,6 +20,8 @@ using slipway::testing::TempDir;
 using testing::content_of;
 using ::testing::ElementsAre;
 using testing::TestDeb;
+
+constexpr std::identity kSamePath{};
 
 TEST(Deb, SaysItsPackageVersionAndWhatItDependsOn) {
   const TempDir folder;
@@ -53,13 +56,13 @@ TEST(Deb, WithAControlArchiveThatIsABombIsRefused) {
 TEST(Deb, WithDataThatAreABombIsRefused) {
   const TempDir folder;
   TestDeb deb{.package = "a", .entries = {{.path = "./bomb", .content = std::string(65U << 20, ' ')}}};
-  const auto refused = unpack_deb(deb.write(folder.string(), "zstd"), folder.at("/out").string(), same_path);
+  const auto refused = unpack_deb(deb.write(folder.string(), "zstd"), folder.at("/out").string(), kSamePath);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
   EXPECT_THAT(refused.error().what, ::testing::HasSubstr("its files take more than 64 MiB"));
   EXPECT_FALSE(std::filesystem::exists(folder.at("/out/bomb")));
   deb.fields = "Installed-Size: 66560\n";
-  EXPECT_TRUE(unpack_deb(deb.write(folder.string(), "zstd"), folder.at("/out").string(), same_path))
+  EXPECT_TRUE(unpack_deb(deb.write(folder.string(), "zstd"), folder.at("/out").string(), kSamePath))
       << "a large package that says so is none";
 }
 
@@ -95,7 +98,7 @@ TEST(Deb, RunsNoProgramForDataThatADebCannotHave) {
                                         << data;
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", folder.at("bin").c_str(), 1);
-  const auto done = unpack_deb(file, folder.at("out").string(), same_path);
+  const auto done = unpack_deb(file, folder.at("out").string(), kSamePath);
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_FALSE(done);
   EXPECT_FALSE(std::filesystem::exists(marker));
@@ -109,7 +112,7 @@ TEST(Deb, IsUnpackedWhateverItsDataArePackedWith) {
                                           {.path = "./usr/bin/link", .link = "tool"},
                                           {.path = "./usr/bin/other", .hardlink = "./usr/bin/tool"}}}
                           .write(folder.string(), filter);
-    const auto done = unpack_deb(file, folder.string() + "/out", same_path);
+    const auto done = unpack_deb(file, folder.string() + "/out", kSamePath);
     ASSERT_TRUE(done) << filter << to_text(done.error());
     const auto tool = folder.at("/out/usr/bin/tool");
     EXPECT_EQ(content_of(tool.string()), "text");
@@ -143,11 +146,11 @@ TEST(Deb, NeverWritesOutsideOfTheFolder) {
       {{.path = "./dev", .device = true}}};
   for (std::size_t i = 0; i < attacks.size(); ++i) {
     const auto file = TestDeb{.package = "evil" + std::to_string(i), .entries = attacks[i]}.write(folder.string());
-    (void)unpack_deb(file, folder.string() + "/out" + std::to_string(i), same_path);
+    (void)unpack_deb(file, folder.string() + "/out" + std::to_string(i), kSamePath);
     EXPECT_TRUE(std::filesystem::is_empty(folder.at("/outside"))) << i;
   }
   EXPECT_EQ(
-      unpack_deb(folder.string() + "/evil4_535.261.03-1_amd64.deb", folder.string() + "/x", same_path).error().code,
+      unpack_deb(folder.string() + "/evil4_535.261.03-1_amd64.deb", folder.string() + "/x", kSamePath).error().code,
       ErrorCode::corrupt);
 }
 
@@ -167,7 +170,7 @@ TEST(Deb, ThatIsNoneOrIsCutSaysSo) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
     const auto info = read_deb_info(file);
     EXPECT_TRUE(info || info.error().where == file);
-    const auto done = unpack_deb(file, folder.string() + "/cut", same_path);
+    const auto done = unpack_deb(file, folder.string() + "/cut", kSamePath);
     EXPECT_FALSE(done) << round;
   }
 }

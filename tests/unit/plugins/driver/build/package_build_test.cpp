@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver/build/tools.hpp"
+#include "driver/driver.hpp"
 #include "driver/package/annotations.hpp"
 #include "driver/package/package.hpp"
 #include "tests/unit/plugins/driver/compressed.hpp"
@@ -432,8 +432,8 @@ TEST_F(PackageBuildTest, NamesWhatItLeavesOut) {
 
 TEST_F(PackageBuildTest, PrintsItsUsageWhenAskedForHelp) {
   EXPECT_EQ(*DriverTools{}.run("build", {"--help"}, *host.offline(), core), 0);
-  EXPECT_THAT(core.printed, HasSubstr("usage: slipway driver build"));
-  EXPECT_EQ(DriverTools{}.run("bild", {}, *host.offline(), core).error().code, ErrorCode::not_found);
+  EXPECT_THAT(core.printed, HasSubstr("Usage: slipway driver build"));
+  EXPECT_EQ(DriverTools{}.run("bild", {}, *host.offline(), core).error().code, ErrorCode::usage);
 }
 
 }  // namespace

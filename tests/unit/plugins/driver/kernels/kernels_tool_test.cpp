@@ -105,11 +105,11 @@ TEST_F(KernelsTool, LooksAtAnotherRoot) {
 
 TEST_F(KernelsTool, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(to_text(run({"--rot", "/"}).error()), HasSubstr("did you mean --root?"));
-  EXPECT_THAT(run({"-o", "yaml"}).error().what, HasSubstr("no form of output"));
+  EXPECT_THAT(run({"-o", "yaml"}).error().what, HasSubstr("-o takes text or json, not 'yaml'"));
   EXPECT_THAT(run({"--root"}).error().what, HasSubstr("--root needs a value"));
   EXPECT_EQ(run({"--root", "/none"}).error().code, ErrorCode::not_found);
   ASSERT_EQ(run({"--help"}).value_or(-1), 0);
-  EXPECT_THAT(printed.text, HasSubstr("usage: slipway driver kernels"));
+  EXPECT_THAT(printed.text, HasSubstr("Usage: slipway driver kernels"));
 }
 
 }  // namespace

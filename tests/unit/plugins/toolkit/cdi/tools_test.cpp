@@ -17,10 +17,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Result<GenerateArguments> parse(const std::vector<std::string>& words, const std::map<std::string, std::string>& set) {
-  return parse_generate_arguments(words, [&](const std::string& name) {
-    const auto found = set.find(name);
-    return found == set.end() ? std::string() : found->second;
-  });
+  SLIPWAY_TRY(read, read_words(generate_line(), words, [&](const std::string& name) {
+                const auto found = set.find(name);
+                return found == set.end() ? std::nullopt : std::optional(found->second);
+              }));
+  return generate_arguments(read);
 }
 
 TEST(CdiGenerateArguments, AreTakenFromNvidiaCtksVariablesWhereTheyAreNotGiven) {

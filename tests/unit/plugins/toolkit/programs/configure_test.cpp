@@ -23,6 +23,11 @@ const std::string kRuncV2 =
     "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n"
     "runtime_type = \"io.containerd.runc.v2\"\n";
 
+Result<ConfigureArguments> parse_configure_arguments(const Words& arguments) {
+  SLIPWAY_TRY(words, read_words(configure_line(), arguments));
+  return configure_arguments(words);
+}
+
 Result<std::vector<FileChange>> changes(const FakeHost& host, const Words& words) {
   SLIPWAY_TRY(arguments, parse_configure_arguments(words));
   SLIPWAY_TRY(plan, plan_configuration(arguments, host));

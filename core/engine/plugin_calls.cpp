@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/session.hpp"
+#include "core/engine/plugin_calls.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <filesystem>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/engine/apply/layers.hpp"
@@ -24,28 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string{} : std::string(value);
-}
-
 /// /var/cache/slipway, or the user's cache folder.
 std::string default_cache() {
   if (::geteuid() == 0) return "/var/cache/slipway";
   if (const std::string xdg = environment("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/slipway";
   return environment("HOME") + "/.cache/slipway";
-}
-
-Result<std::string> absolute_folder(const std::string& path) {
-  std::error_code code;
-  const fs::path absolute = fs::canonical(path, code);
-  if (code)
-    return Error{ErrorCode::not_found,
-                 "the root " + path + " cannot be opened: " + code.message(),
-                 path,
-                 "make the folder first (an empty one will do), or name another with --root",
-                 {}};
-  return absolute.string();
 }
 
 /// What a hermetic component is asked only once: not `verify`, which tries things, and what acts.
@@ -74,96 +53,32 @@ std::string helper_path(const std::string& name) {
   return std::string(SLIPWAY_LIBEXEC_DIR) + "/" + name;
 }
 
-Result<std::optional<std::int64_t>> source_date_epoch() {
-  const std::string text = environment("SOURCE_DATE_EPOCH");
-  if (text.empty()) return std::optional<std::int64_t>{};
-  std::int64_t seconds = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (problem != std::errc{} || end != text.data() + text.size() || seconds < 0)
-    return Error{ErrorCode::usage,
-                 "SOURCE_DATE_EPOCH is '" + text + "', not a number of seconds since 1970",
-                 "environment",
-                 "unset it, or set it to a whole number",
-                 {}};
-  return std::optional<std::int64_t>{seconds};
-}
-
-Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, Ui& ui) {
-  std::unique_ptr<Session> session(new Session(options, ui));
-  SLIPWAY_CHECK(session->open_host_and_root());
+Status PluginCalls::open() {
+  const SessionOptions& options = machine_.options();
   SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(!options.own_environment)));
-  session->plugins_ = std::move(plugins);
-  for (const Error& problem : session->plugins_.problems)
-    ui.log(Ui::Level::warning, "",
-           "plugin left out: " + problem.what + " (" + problem.where + ")" +
-               (problem.next.empty() ? "" : "; to do: " + problem.next));
-  session->cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
-  if (options.cache.empty() && session->host_config_.root == "/" && !options.live.value_or(true)) {
+  plugins_ = std::move(plugins);
+  for (const Error& problem : plugins_.problems)
+    ui_.log(Ui::Level::warning, "",
+            "plugin left out: " + problem.what + " (" + problem.where + ")" +
+                (problem.next.empty() ? "" : "; to do: " + problem.next));
+  cache_ = options.cache.empty() ? default_cache() : fs::absolute(options.cache).string();
+  if (options.cache.empty() && machine_.host_config().root == "/" && !options.live.value_or(true)) {
     // Nothing of a cache is left in the image.
     SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-cache"));
-    session->cache_ = folder.path();
-    session->passing_cache_.emplace(std::move(folder));
+    cache_ = folder.path();
+    passing_cache_.emplace(std::move(folder));
   }
-  session->answers_ = std::make_unique<Answers>(session->cache_ + "/answers", session->host_config_,
-                                                session->simulated_ ? session->simulated_->folder() : "");
-  return session;
+  answers_ = std::make_unique<Answers>(cache_ + "/answers", machine_.host_config(),
+                                       machine_.simulated() ? machine_.simulated()->folder() : "");
+  return {};
 }
 
-Session::~Session() {
+PluginCalls::~PluginCalls() {
   workers_.clear();
   answers_.reset();  // writes into the cache
 }
 
-Status Session::open_host_and_root() {
-  SLIPWAY_TRY(folder, absolute_folder(options_.root));
-  host_config_.root = folder;
-  host_config_.live = options_.live.value_or(folder == "/" && options_.sim.empty());
-  name_kernels();
-  if (host_config_.live) host_config_.kernel_view = "/";
-  if (!options_.sim.empty()) {
-    SLIPWAY_TRY(simulated, SimulatedMachine::enter(options_.sim, folder, ui_));
-    simulated_ = std::move(simulated);
-    host_config_.kernel_view = simulated_->kernel_view();
-  }
-  SLIPWAY_TRY(epoch, source_date_epoch());
-  SLIPWAY_TRY(root, RootDir::open(folder));
-  root_ = std::make_unique<RootFs>(std::move(root), epoch);
-  state_ = std::make_unique<StateDir>(*root_);
-  set_hardware(options_.hardware);
-  return open_host_of_root();
-}
-
-Status Session::open_host_of_root() {
-  SLIPWAY_TRY(host, open_host(host_config_));
-  host_ = std::move(host);
-  // An empty root of a simulated machine gets that machine's kernel.
-  if (host_config_.kernel.empty() && simulated_ && host_->installed_kernels().empty()) {
-    host_config_.kernel = simulated_->kernel_release();
-    SLIPWAY_TRY(again, open_host(host_config_));
-    host_ = std::move(again);
-  }
-  return {};
-}
-
-void Session::name_kernels() {
-  const std::vector<std::string>& asked = options_.kernels;
-  host_config_.kernel = asked.empty() ? "" : asked.front();
-  host_config_.further_kernels.assign(asked.empty() ? asked.end() : asked.begin() + 1, asked.end());
-}
-
-Status Session::set_kernels(const std::vector<std::string>& releases) {
-  options_.kernels = releases;
-  name_kernels();
-  return open_host_of_root();
-}
-
-void Session::set_hardware(const std::string& word) {
-  assumes_hardware_ = word == "assume";
-  const bool visible = host_config_.live || !host_config_.kernel_view.empty();
-  host_config_.hardware = !word.empty() ? word : visible ? "detect" : "assume";
-}
-
-WorkerEvents Session::events(const std::string& component, const std::string& op) {
+WorkerEvents PluginCalls::events(const std::string& component, const std::string& op) {
   WorkerEvents events;
   events.log = [this, about = Subject(component, op)](const std::string& level, const std::string& text) {
     ui_.log(level_of(level), about, text);
@@ -182,26 +97,26 @@ WorkerEvents Session::events(const std::string& component, const std::string& op
   return events;
 }
 
-Result<Worker*> Session::worker(const std::string& name, const std::string& plugin_path) {
+Result<Worker*> PluginCalls::worker(const std::string& name, const std::string& plugin_path) {
   const std::scoped_lock lock(workers_mutex_);
   auto& slot = workers_[name];
   if (!slot) {
     WorkerOptions options;
     options.plugin_path = plugin_path;
     options.name = name;
-    options.trust_environment = !options_.own_environment;
+    options.trust_environment = !machine_.options().own_environment;
     const Manifest* const manifest = plugins_.manifest(name);
     if (manifest != nullptr && manifest->unlimited_memory) options.memory_limit_bytes = 0;
     options.files_in_memory_count = manifest != nullptr;  // a package may be unpacked to a root in memory
-    options.environment = worker_environment();
+    options.environment = machine_.worker_environment();
     SLIPWAY_TRY(started, start_worker(options));
     slot = std::move(started);
   }
   return slot.get();
 }
 
-Result<Json> Session::call(const std::string& component, const std::string& op, Json request,
-                           std::chrono::milliseconds limit) {
+Result<Json> PluginCalls::call(const std::string& component, const std::string& op, Json request,
+                               std::chrono::milliseconds limit) {
   const auto path = plugins_.component_to_path.find(component);
   if (path == plugins_.component_to_path.end())
     return Error{ErrorCode::not_found,
@@ -214,15 +129,16 @@ Result<Json> Session::call(const std::string& component, const std::string& op, 
   const Manifest* const manifest = plugins_.manifest(component);
   if (manifest == nullptr || !manifest->hermetic || !is_kept(op)) return ask(request);
   const Json& action = request.value("action", Json::object());
-  return answers_->get({.component = component,
-                        .slot = op + " " + action.value("target", ""),
-                        .request = std::move(request),
-                        .asked_of = file_identity(path->second) + "\n" + environment_text(worker_environment()),
-                        .looks_at_host = op != "plan"},
-                       ask);
+  return answers_->get(
+      {.component = component,
+       .slot = op + " " + action.value("target", ""),
+       .request = std::move(request),
+       .asked_of = file_identity(path->second) + "\n" + environment_text(machine_.worker_environment()),
+       .looks_at_host = op != "plan"},
+      ask);
 }
 
-Result<std::string> Session::plugin_digest(const PluginFile& plugin) {
+Result<std::string> PluginCalls::plugin_digest(const PluginFile& plugin) {
   const auto hash = [&](const Json&) -> Result<Json> {
     SLIPWAY_TRY(digest, plugin.digest.get());
     return Json(std::move(digest));
@@ -235,20 +151,20 @@ Result<std::string> Session::plugin_digest(const PluginFile& plugin) {
   return digest.get<std::string>();
 }
 
-Result<Json> Session::ask_plugin(const std::string& component, const std::string& path, const std::string& op,
-                                 const Json& request, std::chrono::milliseconds limit) {
+Result<Json> PluginCalls::ask_plugin(const std::string& component, const std::string& path, const std::string& op,
+                                     const Json& request, std::chrono::milliseconds limit) {
   SLIPWAY_TRY(process, worker(component, path));
-  if (simulated_) simulated_->follow_root();
+  if (machine_.simulated() != nullptr) machine_.simulated()->follow_root();
   auto reply = process->call(op, request, limit, events(component, op));
   if (!reply && (reply.error().code == ErrorCode::plugin_defect || reply.error().code == ErrorCode::timed_out)) {
     const std::scoped_lock lock(workers_mutex_);
     workers_.erase(component);  // it is dead or not to be trusted any more; the next call starts afresh
   }
-  if (!reply) return advised_by_plugin(std::move(reply).error(), *this);
+  if (!reply) return advised_by_plugin(std::move(reply).error(), machine_);
   return reply;
 }
 
-Result<Json> Session::artifact(const std::string& component, const std::string& op, const Json& request) {
+Result<Json> PluginCalls::artifact(const std::string& component, const std::string& op, const Json& request) {
   SLIPWAY_TRY(process, worker(artifact_worker(component, op, request), helper_path("slipway-artifact.so")));
   const WorkerEvents shown = events(component, op);
   SLIPWAY_TRY(confined, process->call("confine", {{"op", op}, {"request", request}}, kDetectLimit, shown));
@@ -258,7 +174,7 @@ Result<Json> Session::artifact(const std::string& component, const std::string& 
   return process->call(op, request, in_apply ? kFetchLimit : kTransferLimit, shown);
 }
 
-Result<Json> Session::core_call(const std::string& component, const std::string& op, const Json& request) {
+Result<Json> PluginCalls::core_call(const std::string& component, const std::string& op, const Json& request) {
   if (op == "pkg.build") return artifact(component, "build", request);
   if (op == "build.check") {
     Sandbox empty;

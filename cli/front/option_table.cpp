@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/front/option_table.hpp"
+
+#include <algorithm>
+
+namespace slipway::core {
+
+const std::vector<CommandOption>& all_options() {
+  static const std::vector<CommandOption> all{
+      {.name = "file", .value = "SPEC", .help = "host spec (default /etc/slipway/host.yaml)", .letter = 'f'},
+      {.name = "root", .value = "DIR", .help = "root filesystem to act on (default /)"},
+      {.name = "kernel", .value = "RELEASE", .help = "kernel to provision for", .repeats = true},
+      {.name = "only", .value = "A,B", .help = "only these components"},
+      {.name = "output", .value = "text|json|jsonl", .help = "form of the result (default text)", .letter = 'o'},
+      {.name = "sim", .value = "PROFILE", .help = "a simulated GPU host, for example h100x8"},
+      {.name = "live",
+       .help = "act on the running kernel and init system although --root is not /, or / looks like an image's"},
+      {.name = "image",
+       .help = "/ is an image that is being built, as by RUN in a Dockerfile: no part of a running machine"},
+      {.name = "lock", .value = "FILE", .help = "pin artifacts by this file; it is made or brought up to date"},
+      {.name = "locked", .help = "fail rather than take anything that the lock does not pin"},
+      {.name = "update",
+       .help = "choose anew what the lock pins: the newest that the spec allows; with --lock the file follows"},
+      {.name = "without-slipway", .help = "units may be planned for an image in which slipway is not installed (yet)"},
+      {.name = "cache", .value = "DIR", .help = "where downloads and builds are kept"},
+      {.name = "boot",
+       .help = "apply: the generation in force, as slipway-boot.service does; service: as its unit runs it"},
+      {.name = "condition",
+       .help = "service, with --boot: only says whether its device is there, by 0 or 1 (ExecCondition= of its unit)"},
+      {.name = "deep", .help = "verify: hash every file"},
+      {.name = "all", .help = "remove: everything that slipway owns"},
+      {.name = "dry-run",
+       .help = "only says what would be done; apply, remove and rollback then exit as `slipway plan` does"},
+      {.name = "schema",
+       .help = "explain: the JSON Schema of host.yaml; `explain --schema output`: of what -o json and jsonl print"},
+      {.name = "yes", .help = "do not ask", .letter = 'y'},
+      {.name = "to",
+       .value = "TARGET",
+       .help = "pkg: layout folder or oci:// repository to write; plugin new: folder; bugreport: file"},
+      {.name = "tag", .value = "TAG", .help = "pkg: tag to read or write", .repeats = true},
+      {.name = "insecure", .help = "pkg: plain HTTP to a host that is not loopback"},
+      {.name = "trust", .value = "unsigned", .help = "pkg: take an unsigned source"},
+      {.name = "ca", .value = "PEM", .help = "pkg: a private CA"},
+      {.name = "log-format",
+       .value = "text|json",
+       .help = "form of the log on standard error (default text; under systemd, entries of its journal)"},
+      {.name = "verbose", .help = "say more, and log down to debug", .letter = 'v'},
+      {.name = "help", .help = "this text", .letter = 'h'},
+  };
+  return all;
+}
+
+std::vector<CommandOption> options_named(const std::vector<std::string>& names) {
+  std::vector<CommandOption> named;
+  for (const CommandOption& option : all_options())
+    if (std::ranges::count(names, option.name) != 0) named.push_back(option);
+  return named;
+}
+
+}  // namespace slipway::core

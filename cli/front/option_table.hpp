@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/front/option_table.hpp - the options of slipway's own commands, each once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/command/command_line.hpp>
+
+namespace slipway::core {
+
+const std::vector<CommandOption>& all_options();
+
+/// Those of these names, in the order of all_options().
+std::vector<CommandOption> options_named(const std::vector<std::string>& names);
+
+}  // namespace slipway::core

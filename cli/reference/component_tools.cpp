@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/reference/component_tools.hpp"
+
+namespace slipway::core {
+namespace {
+
+ComponentTool tool_from_json(const std::string& component, const Json& value) {
+  ComponentTool tool{component, value.value("name", ""), value.value("purpose", ""), {}};
+  for (const Json& option : value.value("options", Json::array())) {
+    const std::string letter = option.value("letter", "");
+    tool.options.push_back({.name = option.value("name", "?"),
+                            .value = option.value("value", ""),
+                            .letter = letter.empty() ? '\0' : letter.front()});
+  }
+  return tool;
+}
+
+}  // namespace
+
+std::vector<ComponentTool> component_tools(const std::string& component, TerminalUi& ui) {
+  std::vector<ComponentTool> tools;
+  const auto session = Session::open({}, ui);
+  if (!session) return tools;
+  for (const auto& [name, path] : (*session)->plugins().component_to_path) {
+    if (!(*session)->plugins().manifest(name)->has_tools || (!component.empty() && name != component)) continue;
+    const auto reply = (*session)->call(name, "tools", Json::object(), kDetectLimit);
+    if (!reply || !reply->is_array()) continue;
+    for (const Json& each : *reply)
+      if (each.is_object()) tools.push_back(tool_from_json(name, each));
+  }
+  return tools;
+}
+
+}  // namespace slipway::core

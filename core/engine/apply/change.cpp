@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/engine/apply/apply_run.hpp"
+#include "core/engine/apply/layers.hpp"
+#include "core/engine/apply/stop.hpp"
+#include "core/engine/apply/transaction.hpp"
+#include "core/engine/plan/relations.hpp"
+#include "core/engine/plan/sources.hpp"
+#include "core/engine/unit/units.hpp"
+#include "core/graph/graph.hpp"
+
+namespace slipway::core {
+namespace {
+
+using States = std::initializer_list<ComponentState>;
+
+bool is_one_of(ComponentState state, States states) { return std::ranges::count(states, state) > 0; }
+
+std::map<std::string, Json> sources_of(const Session& session, const PlannedComponent& component) {
+  const Manifest* manifest = session.plugins().manifest(component.name);
+  if (manifest == nullptr) return {};
+  return plain_sources(named_sources(*manifest, component.section));
+}
+
+bool blocked(const ApplyRun& apply, PlannedComponent& component) {
+  const Manifest* manifest = apply.session.plugins().manifest(component.name);
+  if (manifest == nullptr || component.leaving) return false;
+  for (const PlannedComponent& other : apply.result.run.components) {
+    const Manifest* provider = apply.session.plugins().manifest(other.name);
+    if (!is_one_of(other.state, {ComponentState::failed, ComponentState::blocked})) continue;
+    if (provider == nullptr || !is_among(*provider, manifest->requires_)) continue;
+    component.state = ComponentState::blocked;
+    component.reason = "it requires " + other.name + ", which is " + std::string(to_string(other.state));
+    return true;
+  }
+  return false;
+}
+
+/// Its place among all components of the spec, from 1, whichever of them this run looks at; a removal goes backwards.
+int order_of(const PlannedRun& run, const PlannedComponent& component) {
+  return static_cast<int>(std::ranges::find(run.order, component.name) - run.order.begin()) + 1;
+}
+
+/// The first that it comes after and that is in one of these states; null: there is none.
+const PlannedComponent* one_before(const ApplyRun& apply, const PlannedComponent& component, States states) {
+  for (const PlannedComponent& other : apply.result.run.components)
+    if (is_one_of(other.state, states) && comes_after(apply.session, component.name, other.name)) return &other;
+  return nullptr;
+}
+
+/// One before it was changed in this run: what its plan leaned on may be another thing now.
+bool follows_a_change(const ApplyRun& apply, const PlannedComponent& component) {
+  return !component.leaving &&
+         one_before(apply, component, {ComponentState::changed, ComponentState::reboot_required}) != nullptr;
+}
+
+/// It cannot be planned because one before it waits or needs a reboot: its turn comes with the next apply.
+void wait_with_others(const ApplyRun& apply, PlannedComponent& component) {
+  if (component.error->code != ErrorCode::not_found && component.error->code != ErrorCode::conflict) return;
+  const auto* other = one_before(apply, component, {ComponentState::reboot_required, ComponentState::waiting});
+  if (other == nullptr) return;
+  component.state = ComponentState::deferred;
+  component.reason =
+      other->name + " is " + std::string(to_string(other->state)) + "; until then: " + component.error->what;
+  component.error.reset();
+}
+
+void plan_again(ApplyRun& apply, PlannedComponent& component) {
+  const auto owned = apply.session.state().ownerships();
+  if (!owned) return fail(component, owned.error());
+  PlannedRun& run = apply.result.run;
+  component = plan_component(apply.session, run, component.name, owned_by(component.name, *owned), apply.options.plan,
+                             run.lock);
+  if (component.error) return wait_with_others(apply, component);
+  if (auto clash = clash_of(component, run, *owned)) return fail(component, std::move(*clash));
+  if (const Status fetched = fetch_layers(apply.session, component); !fetched) fail(component, fetched.error());
+}
+
+/// A boot has nothing to finish when every component of the spec failed.
+bool boot_is_pointless(const PlannedRun& run, const PlannedComponent& component) {
+  return component.name == kBootComponent && !component.leaving && component.record_is_new() &&
+         std::ranges::none_of(run.components, [](const PlannedComponent& other) {
+           return other.name != kBootComponent && !other.leaving &&
+                  !is_one_of(other.state, {ComponentState::failed, ComponentState::blocked});
+         });
+}
+
+}  // namespace
+
+Status fetch_layers(Session& session, const PlannedComponent& component) {
+  Json layers = Json::array();
+  for (const PlannedItem& item : component.items)
+    if (item.changes() && !item.removal)
+      for (const Json& layer : item.action.value("layers")) layers.push_back(layer);
+  if (layers.empty()) return {};
+  ComponentLayers fetcher(session, component.name, sources_of(session, component));
+  SLIPWAY_CHECK(fetcher.fetch(layers));
+  return stop_requested();
+}
+
+void leave_to_no_boot(PlannedComponent& component) {
+  component.state = ComponentState::blocked;
+  component.reason = "no component is there that a boot could finish";
+}
+
+void change_component(ApplyRun& apply, PlannedComponent& component) {
+  if (component.error || blocked(apply, component)) return;
+  if (boot_is_pointless(apply.result.run, component)) return leave_to_no_boot(component);
+  if (component.state == ComponentState::deferred || follows_a_change(apply, component)) plan_again(apply, component);
+  if (component.error || component.state == ComponentState::not_applicable) return;
+  if (!component.changes() && !component.leaving) return;
+  if (const Status stop = stop_requested(); !stop) return fail(component, stop.error());
+  Transaction transaction(apply.session, *apply.journal, component, order_of(apply.result.run, component),
+                          sources_of(apply.session, component));
+  auto outcome = transaction.run();
+  if (!outcome) return fail(component, std::move(outcome).error());
+  component.state = component.leaving ? ComponentState::removed : ComponentState::changed;
+  if (outcome->kind == Outcome::Kind::waiting) component.state = ComponentState::waiting;
+  if (outcome->kind == Outcome::Kind::reboot_required) component.state = ComponentState::reboot_required;
+  component.reason = outcome->reason;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/action/store/store.hpp"
+#include "core/engine/apply/apply_run.hpp"
+#include "core/engine/apply/generations.hpp"
+#include "core/engine/apply/pending.hpp"
+#include "core/engine/apply/recovery.hpp"
+#include "core/engine/plan/relations.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// The journal goes last: whatever is cut off before is taken up by the next run.
+Status end_journal(ApplyRun& apply) {
+  RootFs& root = apply.session.root();
+  SLIPWAY_CHECK(root.settle_directory_times());
+  SLIPWAY_CHECK(root.sync());
+  SLIPWAY_CHECK(apply.journal->finish());
+  root.note_changed(kStateDir);
+  SLIPWAY_CHECK(apply.session.state().leave());
+  SLIPWAY_CHECK(root.settle_directory_times());
+  return root.sync();
+}
+
+/// Layers that nobody leads to any more: of former generations, of what was removed, of what was undone.
+Status drop_layers(ApplyRun& apply) {
+  for (const PlannedComponent& component : apply.result.run.components)
+    for (const PlannedItem& item : component.items)
+      if (const std::string store = item.kind->store(item.action); !store.empty())
+        SLIPWAY_CHECK(drop_unused_layers(apply.session.root(), store));
+  return {};
+}
+
+/// @param done  all pending triggers have run: else the journal stays, and the next run takes it up
+Status close(ApplyRun& apply, bool done) {
+  Session& session = apply.session;
+  SLIPWAY_TRY(steps, apply.journal->open_steps());
+  SLIPWAY_TRY(pending, apply.journal->pending());
+  const bool whole = apply.going_back.empty() &&
+                     std::ranges::none_of(apply.result.run.components, [](const PlannedComponent& component) {
+                       return component.state == ComponentState::failed && !has_only_findings(component);
+                     });
+  if (whole) {
+    SLIPWAY_TRY(number, record_generation(session, apply.result.run));
+    apply.result.generation = number;
+  }
+  SLIPWAY_CHECK(record_outputs(session, apply.result.run));
+  SLIPWAY_CHECK(remember_failing(apply));
+  SLIPWAY_CHECK(session.root().sync());
+  // What the journal still has to undo may need every original and layer, and so may the way back.
+  if (!steps.empty()) return session.root().sync();
+  if (apply.going_back.empty()) {
+    SLIPWAY_CHECK(drop_layers(apply));
+    SLIPWAY_CHECK(session.state().tidy());
+  }
+  return done && pending.empty() ? end_journal(apply) : session.root().sync();
+}
+
+}  // namespace
+
+void settle_accounts(ApplyRun& apply) {
+  // Who names a trigger stands in the records, so without them no trigger is run: the next apply has the journal for
+  // it.
+  if (Status written = write_down_committed(apply.session, *apply.journal); !written) {
+    apply.result.error = std::move(written).error();
+    return;
+  }
+  Status done = run_pending(apply.session, *apply.journal, apply.result.report);
+  for (PlannedComponent& component : apply.result.run.components)
+    if (component.state == ComponentState::changed) look_again(apply, component);
+  find_what_goes_back(apply);
+  look_at_failing(apply);
+  Status closed = close(apply, done.ok());
+  if (!done)
+    apply.result.error = std::move(done).error();
+  else if (!closed)
+    apply.result.error = std::move(closed).error();
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/engine/apply/apply_run.hpp"
+#include "core/engine/apply/failing.hpp"
+#include "core/engine/apply/generations.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// What an earlier apply could not change, or took back, worked as it was.
+bool did_not_work(const ApplyRun& apply, const std::string& name) {
+  return apply.failing.contains(name) && apply.failing[name].contains("findings");
+}
+
+/// Applies the generation in force anew, for these components alone.
+Result<ApplyResult> apply_former(Session& session, const Generation& former, const HostSpec& spec,
+                                 const std::vector<std::string>& names) {
+  SLIPWAY_TRY(lock, Lock::from_json(former.lock, "generation " + std::to_string(former.number)));
+  ApplyOptions options;
+  options.plan.only = names;
+  options.plan.lock = lock;
+  ApplyResult result;
+  ApplyRun apply{session, options, result};
+  SLIPWAY_CHECK(run_apply(apply, spec));
+  for (const PlannedComponent& component : result.run.components)
+    if (component.error) return *component.error;
+  if (result.error) return *result.error;
+  return result;
+}
+
+/// The same for the kernels and the hardware of that generation, which the run that failed may have had others of.
+Result<ApplyResult> apply_former_as_then(Session& session, const Generation& former,
+                                         const std::vector<std::string>& names, const HostSpec& now) {
+  SLIPWAY_TRY(spec, host_spec_from_json(former.spec, former.spec_file, session.plugins()));
+  const std::vector<std::string> kernels = session.options().kernels;
+  session.set_hardware(spec.hardware);
+  SLIPWAY_CHECK(session.set_kernels(former.kernels));
+  auto back = apply_former(session, former, spec, names);
+  session.set_hardware(now.hardware);
+  SLIPWAY_CHECK(session.set_kernels(kernels));
+  return back;
+}
+
+bool still_fails(const ApplyResult& back, const std::string& name) {
+  const auto found = back.findings.find(name);
+  return found != back.findings.end() && !found->second.passed();
+}
+
+}  // namespace
+
+/// There has to be something to go back to, and it has to be something else. What failed before the change fails for
+/// another reason than the change.
+void find_what_goes_back(ApplyRun& apply) {
+  const auto current = apply.session.state().current();
+  const PlannedRun& run = apply.result.run;
+  if (run.spec.keeps_what_fails || !current || !*current || !generation_is_new(apply.session, run)) return;
+  for (const PlannedComponent& component : run.components)
+    if (component.state == ComponentState::failed && has_only_findings(component) &&
+        !did_not_work(apply, component.name) && apply.result.findings.contains(component.name))
+      apply.going_back.push_back(component.name);
+}
+
+Status go_back(ApplyRun& apply) {
+  Session& session = apply.session;
+  ApplyResult& result = apply.result;
+  const std::vector<std::string>& names = apply.going_back;
+  SLIPWAY_TRY(former, session.state().current());
+  if (!former) return {};
+  const std::string place = "generation " + std::to_string(former->number);
+  const auto back = apply_former_as_then(session, *former, names, result.run.spec);
+  SLIPWAY_TRY(failing, session.state().failing());
+  for (const std::string& name : names) {
+    PlannedComponent& component = *result.run.find(name);
+    component.reason += back ? "; it went back to what " + place + " has" : "; it could not go back to " + place;
+    if (back && still_fails(*back, name)) component.reason += ", which does not work either";
+    const std::string why = failing_text(failing_record(component, &result.findings[name]));
+    failing[name] = Json{{"state", to_string(component.state)}, {"reason", component.reason + ": " + why}};
+  }
+  SLIPWAY_CHECK(session.state().write_failing(failing));
+  result.generation = back ? back->generation : former->number;
+  if (back) {
+    result.report.insert(result.report.end(), back->report.begin(), back->report.end());
+    return session.root().sync();
+  }
+  Error error = back.error();
+  error.what = "what does not work could not go back to " + place + ": " + error.what;
+  error.next = (error.next.empty() ? "" : error.next + "; then ") + "run `slipway rollback " +
+               std::to_string(former->number) + "`";
+  return error;
+}
+
+}  // namespace slipway::core

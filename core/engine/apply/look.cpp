@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <thread>
+
+#include "core/engine/apply/apply_run.hpp"
+#include "core/engine/apply/failing.hpp"
+#include "core/engine/apply/stop.hpp"
+#include "core/engine/verify/verify.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::chrono::seconds kSettleTime{10};
+constexpr std::chrono::milliseconds kSettleStep{500};
+
+void verify(ApplyRun& apply, PlannedComponent& component, const std::string& words) {
+  if (apply.session.plugins().manifest(component.name) == nullptr) return;
+  auto findings = verify_component(apply.session, component.name, component.section);
+  if (!findings) return fail(component, std::move(findings).error());
+  if (!findings->passed()) {
+    component.state = ComponentState::failed;
+    component.reason = words + failed_names(*findings);
+  }
+  apply.result.findings[component.name] = std::move(*findings);
+}
+
+/// Plans the component anew: nothing may be left to do.
+Status check_stable(ApplyRun& apply, const PlannedComponent& component) {
+  const auto deadline = std::chrono::steady_clock::now() + kSettleTime;
+  apply.session.forget_answers(component.name);
+  for (;;) {
+    SLIPWAY_TRY(owned, apply.session.state().ownerships());
+    PlanOptions options = apply.options.plan;
+    options.lock = apply.result.run.lock;
+    Lock lock = options.lock;
+    const PlannedComponent again =
+        plan_component(apply.session, apply.result.run, component.name, owned_by(component.name, owned), options, lock);
+    if (again.error) return *again.error;
+    if (!again.changes()) return {};
+    if (std::chrono::steady_clock::now() < deadline && stop_requested()) {
+      std::this_thread::sleep_for(kSettleStep);
+      continue;
+    }
+    const auto left = std::ranges::find_if(again.items, &PlannedItem::changes);
+    return Error{
+        ErrorCode::plugin_defect,
+        "bug in plugin " + component.name + ": right after apply it plans something else (" + left->key() + ")",
+        {},
+        "report it to its authors",
+        {}};
+  }
+}
+
+}  // namespace
+
+bool has_only_findings(const PlannedComponent& component) { return !component.error; }
+
+void look_again(ApplyRun& apply, PlannedComponent& component) {
+  if (apply.session.plugins().manifest(component.name) == nullptr) return;
+  if (const Status stable = check_stable(apply, component); !stable) return fail(component, stable.error());
+  verify(apply, component, "it does not work: ");
+}
+
+void look_at_failing(ApplyRun& apply) {
+  if (!apply.options.verify_failing) return;
+  for (PlannedComponent& component : apply.result.run.components)
+    if (component.state == ComponentState::ready && (apply.cut_off || apply.failing.contains(component.name)))
+      verify(apply, component, "it still does not work: ");
+}
+
+/// A run that has changed nothing leaves no trace of a component that was never here.
+Status remember_failing(const ApplyRun& apply) {
+  StateDir& state = apply.session.state();
+  Json after = failing_after(apply.failing, apply.result.run, apply.result.findings);
+  SLIPWAY_TRY(owned, state.ownerships());
+  SLIPWAY_TRY(current, state.current());
+  for (const PlannedComponent& component : apply.result.run.components) {
+    const bool was_here = owned.contains(component.name) || (current && current->plugins.contains(component.name));
+    if (!apply.result.changed && !was_here && !apply.failing.contains(component.name)) after.erase(component.name);
+  }
+  if (after == apply.failing || !state.exists()) return {};
+  SLIPWAY_CHECK(state.write_failing(after));
+  return apply.session.root().sync();
+}
+
+}  // namespace slipway::core

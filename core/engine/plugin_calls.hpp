@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/engine/plugin_calls.hpp - the plugins that there are, the workers that run them, and what they have answered
+// before.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <slipway/write/scratch_folder.hpp>
+
+#include "core/engine/machine.hpp"
+#include "core/engine/plan/answers.hpp"
+#include "core/loader/plugin_file.hpp"
+#include "core/worker/client/worker.hpp"
+
+namespace slipway::core {
+
+/// Deadlines of worker calls.
+inline constexpr std::chrono::seconds kDetectLimit{60};
+inline constexpr std::chrono::seconds kPlanLimit{30};
+inline constexpr std::chrono::seconds kVerifyLimit{120};
+inline constexpr std::chrono::minutes kActionLimit{30};
+inline constexpr std::chrono::hours kTransferLimit{6};
+/// What an apply waits for while it holds its lock: an hour for a registry (artifact/registry/http.hpp), and the rest.
+inline constexpr std::chrono::minutes kFetchLimit{75};
+
+class PluginCalls {
+ public:
+  const Plugins& plugins() const { return plugins_; }
+  const std::string& cache() const { return cache_; }
+
+  /// One operation of a component's plugin, in that component's worker (started when first asked). A hermetic
+  /// component is not asked again what it answered before, while all that it looked at is as it was (Answers).
+  Result<Json> call(const std::string& component, const std::string& op, Json request, std::chrono::milliseconds limit);
+  /// "sha256:…" of a plugin's file, hashed once for as long as the file stays as it is.
+  Result<std::string> plugin_digest(const PluginFile& plugin);
+  /// What that component answered before does not count any more.
+  void forget_answers(const std::string& component) { answers_->forget(component); }
+  /// One operation of the artifact worker.
+  Result<Json> artifact(const std::string& component, const std::string& op, const Json& request);
+
+  /// Tools write here; empty: standard output is not theirs.
+  std::function<void(const std::string& text)> tool_output;
+
+ protected:
+  /// Both are borrowed.
+  PluginCalls(Machine& machine, Ui& ui) : machine_(machine), ui_(ui) {}
+  ~PluginCalls();
+  /// Discovers plugins and finds the cache; starts no worker yet.
+  Status open();
+
+ private:
+  Result<Json> ask_plugin(const std::string& component, const std::string& path, const std::string& op,
+                          const Json& request, std::chrono::milliseconds limit);
+  Result<Worker*> worker(const std::string& component, const std::string& plugin_path);
+  WorkerEvents events(const std::string& component, const std::string& op);
+  Result<Json> core_call(const std::string& component, const std::string& op, const Json& request);
+
+  Machine& machine_;
+  Ui& ui_;
+  Plugins plugins_;
+  std::string cache_;
+  std::optional<ScratchFolder> passing_cache_;  ///< the same when it is removed at the end
+  std::unique_ptr<Answers> answers_;
+  std::mutex workers_mutex_;
+  std::map<std::string, std::unique_ptr<Worker>> workers_;
+};
+
+/// The folder that holds artifact plugins and helper programs: ../libexec/slipway of the program, or the build's bin.
+std::string helper_path(const std::string& name);
+
+}  // namespace slipway::core

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/journal/records.hpp"
+
+#include <algorithm>
+
+namespace slipway::core {
+
+const Owned* Ownership::find(const std::string& key) const {
+  const auto found = std::ranges::find(items, key, &Owned::key);
+  return found == items.end() ? nullptr : &*found;
+}
+
+const Ownership* owned_by(const std::string& component, const std::map<std::string, Ownership>& owned) {
+  const auto found = owned.find(component);
+  return found == owned.end() ? nullptr : &found->second;
+}
+
+Json to_json(const Ownership& ownership) {
+  Json items = Json::array();
+  for (const Owned& item : ownership.items)
+    items.push_back({{"action", item.action.json()}, {"original", item.original}, {"record", item.record}});
+  return {{"component", ownership.component},
+          {"items", std::move(items)},
+          {"order", ownership.order},
+          {"outputs", ownership.outputs}};
+}
+
+Ownership ownership_from_json(const Json& value) {
+  Ownership ownership;
+  ownership.component = value.value("component", "");
+  ownership.order = value.value("order", 0);
+  ownership.outputs = value.value("outputs", Json::object());
+  for (const Json& item : value.value("items", Json::array()))
+    ownership.items.push_back(
+        {Action(item.value("action", Json::object())), item.value("original", Json{}), item.value("record", Json{})});
+  return ownership;
+}
+
+Json to_json(const Generation& generation) {
+  const std::vector<std::string>& kernels = generation.kernels;
+  Json value{{"kernel", kernels.empty() ? "" : kernels.front()},
+             {"lock", generation.lock},
+             {"number", generation.number},
+             {"plugins", generation.plugins},
+             {"spec", generation.spec},
+             {"spec_file", generation.spec_file}};
+  if (kernels.size() > 1) value["kernels"] = kernels;
+  return value;
+}
+
+Generation generation_from_json(const Json& value) {
+  Generation generation;
+  generation.number = value.value("number", 0);
+  generation.spec = value.value("spec", Json::object());
+  generation.spec_file = value.value("spec_file", "");
+  generation.lock = value.value("lock", Json{});
+  generation.plugins = value.value("plugins", Json::object());
+  const std::string kernel = value.value("kernel", "");
+  if (!kernel.empty()) generation.kernels = value.value("kernels", std::vector<std::string>{kernel});
+  return generation;
+}
+
+Json to_json(const std::map<std::string, Product>& products) {
+  Json value = Json::object();
+  for (const auto& [path, product] : products) {
+    value[path] = {{"trigger", product.trigger}, {"original", product.original}};
+    if (!product.store.empty()) value[path]["store"] = product.store;
+  }
+  return value;
+}
+
+std::map<std::string, Product> products_from_json(const Json& value) {
+  std::map<std::string, Product> products;
+  for (const auto& [path, product] : value.items())
+    products[path] = {product.value("trigger", ""), product.value("store", ""), product.value("original", Json{})};
+  return products;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <slipway/command/command_line.hpp>
+#include <slipway/text.hpp>
+
+namespace slipway {
+namespace {
+
+constexpr std::size_t kWidth = 110;
+constexpr std::size_t kWidestName = 34;
+
+/// Lines of at most kWidth, all but the first behind so many blanks.
+std::string folded(const std::string& text, std::size_t indent) {
+  std::string lines;
+  std::size_t column = indent;
+  for (const std::string_view word : split<std::string_view>(text, ' ')) {
+    if (column > indent && column + 1 + word.size() > kWidth) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += word.size();
+  }
+  return lines + "\n";
+}
+
+std::string paragraphs(const std::string& text) {
+  std::string all;
+  for (const std::string& paragraph : lines_of(text)) all += folded(paragraph, 0);
+  return all;
+}
+
+/// "-o, --output FILE"
+std::string left_column(const CommandOption& option) {
+  std::string text = option.name.size() == 1 ? "-" + option.name : "--" + option.name;
+  if (option.letter != 0) text = std::string{'-', option.letter} + ", " + text;
+  return option.value.empty() ? text : text + " " + option.value;
+}
+
+}  // namespace
+
+std::string options_text(const std::vector<CommandOption>& options) {
+  std::size_t width = 0;
+  for (const CommandOption& option : options)
+    if (!option.help.empty()) width = std::max(width, left_column(option).size());
+  width = std::min(width, kWidestName);
+  std::string text;
+  for (const CommandOption& option : options) {
+    if (option.help.empty()) continue;
+    std::string left = left_column(option);
+    if (left.size() > width)
+      left += "\n" + std::string(width + 2, ' ');
+    else
+      left.resize(width, ' ');
+    text += "  " + left + "  " + folded(option.help + (option.repeats ? "; may be repeated" : ""), width + 4);
+  }
+  return text;
+}
+
+std::string help_text(const CommandTable& table) {
+  std::string text = "Usage: " + table.call + (table.usage.empty() ? "" : " " + table.usage) + "\n\n";
+  text += paragraphs(table.about);
+  if (!table.examples.empty()) text += "\nExamples:\n";
+  for (const std::string& example : table.examples) text += "  " + example + "\n";
+  const std::string options = options_text(table.options);
+  if (!options.empty()) text += "\nOptions:\n" + options;
+  return table.notes.empty() ? text : text + "\n" + paragraphs(table.notes);
+}
+
+}  // namespace slipway

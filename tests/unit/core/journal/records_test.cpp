@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/journal/records.hpp"
+
+#include <gtest/gtest.h>
+
+namespace slipway::core {
+namespace {
+
+TEST(Records, OfAComponentAreWrittenAsTheyWereRead) {
+  const std::string text =
+      R"({"component":"acme","items":[{"action":{"kind":"file","target":"/etc/x"},"original":{"type":"absent"},)"
+      R"("record":{"digest":"sha256:ab"}}],"order":3,"outputs":{"root":"/"}})";
+  const Ownership owned = ownership_from_json(Json::parse(text));
+  EXPECT_EQ(canonical(to_json(owned)), text);
+  ASSERT_NE(owned.find("file /etc/x"), nullptr);
+  EXPECT_EQ(owned.find("file /etc/x")->action.target(), "/etc/x");
+  EXPECT_EQ(owned.find("file /etc/y"), nullptr);
+}
+
+TEST(Records, OfWhatGoesWithTheLastComponentAreWrittenAsTheyWereRead) {
+  const std::string text = R"({"/etc/ld.so.cache":{"original":{"type":"absent"},"trigger":"ldconfig"},)"
+                           R"("/usr/lib/slipway/store/a":{"original":{"type":"absent"},"store":"a","trigger":""}})";
+  const auto products = products_from_json(Json::parse(text));
+  EXPECT_EQ(canonical(to_json(products)), text);
+  EXPECT_EQ(products.at("/etc/ld.so.cache").trigger, "ldconfig");
+  EXPECT_EQ(products.at("/usr/lib/slipway/store/a").store, "a");
+}
+
+}  // namespace
+}  // namespace slipway::core

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <slipway/commands.hpp>
+#include <slipway/testing/fake_host.hpp>
+
+namespace slipway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+CommandTable table() {
+  return {.call = "slipway acme paint",
+          .usage = "[options] WALL…",
+          .about = "Paints walls.",
+          .options = {{"output", "FILE", "where it is written", 'o'},
+                      {"form", "text|json", "the form"},
+                      {.name = "dry-run", .help = "paints nothing", .letter = 'n', .variables = {"DRY", "DRY_RUN"}},
+                      {.name = "verbose", .help = "says more", .letter = 'v'},
+                      {.name = "colour",
+                       .value = "NAME",
+                       .help = "of the paint",
+                       .variables = {"COLOURS"},
+                       .aliases = {"color"},
+                       .repeats = true},
+                      {"w", "WIDTH", "of the brush"},
+                      {.name = "old", .value = "WORD"}},
+          .most_arguments = 2,
+          .examples = {"slipway acme paint north", "slipway acme paint --colour red south"}};
+}
+
+Result<CommandWords> read(const std::vector<std::string>& words, const std::map<std::string, std::string>& set = {},
+                          const CommandTable& line = table()) {
+  return read_words(line, words, [&](const std::string& name) {
+    const auto found = set.find(name);
+    return found == set.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+std::string refusal(const std::vector<std::string>& words, const std::map<std::string, std::string>& set = {}) {
+  const auto result = read(words, set);
+  if (result) return "taken";
+  EXPECT_EQ(result.error().code, ErrorCode::usage);
+  return result.error().what + " | " + result.error().where + " | " + result.error().next;
+}
+
+TEST(CommandLine, IsReadInAllSpellings) {
+  const auto words = read({"a", "--output=x=y", "--form", "json", "-vn", "-w", "3", "--color", "red", "--", "--b"});
+  ASSERT_TRUE(words) << to_text(words.error());
+  EXPECT_EQ(words->text("output"), "x=y");
+  EXPECT_EQ(words->text("form"), "json");
+  EXPECT_TRUE(words->flag("verbose") && words->flag("dry-run"));
+  EXPECT_EQ(words->text("w"), "3");
+  EXPECT_EQ(words->text("colour"), "red");
+  EXPECT_THAT(words->arguments, ElementsAre("a", "--b"));
+  EXPECT_EQ(read({"-ofile"})->text("output"), "file");
+  EXPECT_EQ(read({"-vo", "file"})->text("output"), "file");
+  EXPECT_EQ(read({"--output", ""})->text("output", "other"), "");
+  EXPECT_EQ(read({"--output", "-"})->text("output"), "-");
+}
+
+TEST(CommandLine, HasOtherwiseWhatTheCallerSays) {
+  const auto words = read({});
+  ASSERT_TRUE(words);
+  EXPECT_FALSE(words->given("output"));
+  EXPECT_EQ(words->text("output", "here"), "here");
+  EXPECT_TRUE(words->flag("dry-run", true));
+  EXPECT_THAT(words->list("colour"), IsEmpty());
+}
+
+TEST(CommandLine, HasFlagsWithGosWordsForTrueAndFalse) {
+  EXPECT_TRUE(read({"--dry-run=T"})->flag("dry-run"));
+  EXPECT_FALSE(read({"--dry-run=0"})->flag("dry-run", true));
+  EXPECT_THAT(refusal({"--dry-run=maybe"}), HasSubstr("--dry-run takes no value but true or false, not 'maybe'"));
+  EXPECT_THAT(refusal({"--dry-run="}), HasSubstr("true or false"));
+}
+
+TEST(CommandLine, TakesVariablesOfTheEnvironmentForOptionsThatAreNotGiven) {
+  EXPECT_TRUE(read({}, {{"DRY_RUN", "true"}})->flag("dry-run"));
+  EXPECT_FALSE(read({}, {{"DRY", "false"}, {"DRY_RUN", "true"}})->flag("dry-run"));
+  EXPECT_FALSE(read({"--dry-run=false"}, {{"DRY_RUN", "true"}})->flag("dry-run"));
+  EXPECT_THAT(read({}, {{"COLOURS", "red,green"}})->list("colour"), ElementsAre("red", "green"));
+  EXPECT_THAT(read({"--colour", "blue"}, {{"COLOURS", "red"}})->list("colour"), ElementsAre("blue"));
+  EXPECT_THAT(refusal({}, {{"DRY", "perhaps"}}), HasSubstr("not 'perhaps' | environment variable DRY"));
+}
+
+TEST(CommandLine, TakesAVariableThatIsEmptyOnlyWhereTheTableSaysSo) {
+  const std::map<std::string, std::string> set{{"DRY", ""}, {"DRY_RUN", "true"}};
+  EXPECT_TRUE(read({}, set)->flag("dry-run"));
+  CommandTable line = table();
+  line.empty_variables = true;
+  EXPECT_FALSE(read({}, set, line)->flag("dry-run", true));
+}
+
+TEST(CommandLine, ThatIsWrongIsRefusedWithWhatIsMeant) {
+  EXPECT_EQ(refusal({"--outptu", "x"}), "unknown option '--outptu' | command line | did you mean --output?");
+  EXPECT_EQ(refusal({"--bogus"}),
+            "unknown option '--bogus' | command line | `slipway acme paint --help` lists what "
+            "it takes");
+  EXPECT_THAT(refusal({"-x"}), HasSubstr("unknown option '-x'"));
+  EXPECT_THAT(refusal({"-vx"}), HasSubstr("unknown option '-x'"));
+  EXPECT_THAT(refusal({"--o", "x"}), HasSubstr("unknown option '--o'"));
+  EXPECT_THAT(refusal({"--w", "3"}), HasSubstr("unknown option '--w'"));
+  EXPECT_THAT(refusal({"--output"}), HasSubstr("--output needs a value"));
+  EXPECT_THAT(refusal({"--output", "--form", "text"}), HasSubstr("--output needs a value"));
+  EXPECT_THAT(refusal({"-w"}), HasSubstr("-w needs a value"));
+  EXPECT_THAT(refusal({"--form", "xml"}), HasSubstr("--form takes text or json, not 'xml'"));
+  EXPECT_THAT(refusal({"-vv"}), HasSubstr("--verbose is given more than once"));
+  EXPECT_THAT(refusal({"--form=text", "--form=json"}), HasSubstr("--form is given more than once"));
+  EXPECT_THAT(refusal({"a", "b", "c"}), HasSubstr("`slipway acme paint` takes no further word 'c'"));
+}
+
+TEST(CommandLine, CountsTheLastOfAnOptionWhereTheTableSaysSo) {
+  CommandTable line = table();
+  line.last_counts = true;
+  const auto words = read({"--form=text", "--form=json", "--colour=a,b", "--colour", "c"}, {}, line);
+  ASSERT_TRUE(words);
+  EXPECT_EQ(words->text("form"), "json");
+  EXPECT_THAT(words->list("colour"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(words->texts("colour"), ElementsAre("a,b", "c"));
+}
+
+TEST(CommandLine, TellsHowManyWordsItTakes) {
+  CommandTable line = table();
+  line.most_arguments = 0;
+  EXPECT_THAT(read({"extra"}, {}, line).error().what, HasSubstr("takes no word 'extra'"));
+  EXPECT_EQ(read({"output"}, {}, line).error().next, "did you mean --output?");
+  line.least_arguments = line.most_arguments = 1;
+  EXPECT_THAT(read({}, {}, line).error().what, HasSubstr("slipway acme paint [options] WALL…"));
+}
+
+TEST(CommandLine, AsksForHelpWhateverElseIsInIt) {
+  EXPECT_TRUE(read({"--bogus", "--help"})->help);
+  EXPECT_TRUE(read({"-h"})->help);
+  EXPECT_FALSE(read({"--", "--help"})->help);
+  EXPECT_THAT(read({"--", "--help"})->arguments, ElementsAre("--help"));
+}
+
+TEST(CommandHelp, IsMadeOfTheTable) {
+  EXPECT_EQ(help_text(table()),
+            "Usage: slipway acme paint [options] WALL…\n\nPaints walls.\n\n"
+            "Examples:\n  slipway acme paint north\n  slipway acme paint --colour red south\n\n"
+            "Options:\n"
+            "  -o, --output FILE  where it is written\n"
+            "  --form text|json   the form\n"
+            "  -n, --dry-run      paints nothing\n"
+            "  -v, --verbose      says more\n"
+            "  --colour NAME      of the paint; may be repeated\n"
+            "  -w WIDTH           of the brush\n");
+}
+
+TEST(CommandHelp, BreaksLinesAtBlanks) {
+  const std::string text = options_text({{"a-name-that-is-longer-than-the-column", "WORD", "short"},
+                                         {"b", "N", std::string(60, 'x') + " " + std::string(60, 'y')}});
+  EXPECT_THAT(text, HasSubstr("  --a-name-that-is-longer-than-the-column WORD\n" + std::string(38, ' ') + "short\n"));
+  EXPECT_THAT(text, HasSubstr(std::string(60, 'x') + "\n" + std::string(38, ' ') + std::string(60, 'y') + "\n"));
+}
+
+/// What a tool prints.
+class Printed final : public ToolIo {
+ public:
+  void print(std::string_view text) override { out += text; }
+  void log(std::string_view) override {}
+  void progress(std::string_view, std::uint64_t, std::uint64_t) override {}
+  Result<Json> core(std::string_view, const Json&) override { return Json(); }
+  std::string out;
+};
+
+TEST(ToolTable, RunsAToolWithItsWordsAndPrintsItsHelp) {
+  const testing::FakeHost host;
+  const ToolTable tools("acme", {{"paint",
+                                  "paints",
+                                  {.options = {{"colour", "NAME", "of the paint"}}},
+                                  [](const CommandWords& words, const Host&, ToolIo& io) -> Result<int> {
+                                    io.print(words.text("colour"));
+                                    return 3;
+                                  }}});
+  Printed io;
+  EXPECT_EQ(tools.run("paint", {"--colour", "red"}, host, io).value_or(-1), 3);
+  EXPECT_EQ(io.out, "red");
+  EXPECT_EQ(tools.run("paint", {"--colr", "red"}, host, io).error().next, "did you mean --colour?");
+  EXPECT_EQ(tools.run("saw", {}, host, io).error().code, ErrorCode::usage);
+  Printed help;
+  EXPECT_EQ(tools.run("paint", {"-h"}, host, help).value_or(-1), 0);
+  EXPECT_THAT(help.out, ::testing::StartsWith("Usage: slipway acme paint [options]\n\npaints\n"));
+  const auto infos = tools.list();
+  ASSERT_EQ(infos.size(), 1U);
+  EXPECT_EQ(infos[0].usage, help.out);
+  EXPECT_EQ(infos[0].options.at(0).name, "colour");
+}
+
+}  // namespace
+}  // namespace slipway
