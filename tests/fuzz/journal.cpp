@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::demand_presentable(journal);
     if (journal) {
       check_steps(**journal);
-      std::vector<Step> steps{{0, "driver", Action({{"kind", "file"}}), {{"type", "absent"}}, false, false}};
+      std::vector<Step> steps{{0, "driver", Action(Json{{"kind", "file"}}), Json{{"type", "absent"}}, false, false}};
       if (const Status written = (*journal)->intend(steps, {"ldconfig"}); !written)
         fuzz::demand_presentable(written.error());
     }

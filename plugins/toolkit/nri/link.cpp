@@ -12,6 +12,7 @@
 
 #include <slipway/unix_socket.hpp>
 
+#include "toolkit/nri/registered.hpp"
 #include "toolkit/nri/session.hpp"
 
 namespace slipway::nri {

@@ -15,9 +15,6 @@
 
 namespace slipway::nri {
 
-/// The service's status begins so when the engine has taken the plugin in, and with nothing of the kind otherwise.
-inline constexpr const char* kRegistered = "registered with ";
-
 class Link {
  public:
   /// @param socket  as the host sees it

@@ -15,6 +15,7 @@
 
 #include <slipway/result.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/write/lock_file.hpp>
 
 #include "arguments.hpp"
 

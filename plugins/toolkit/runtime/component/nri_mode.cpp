@@ -8,7 +8,7 @@
 #include <slipway/unix_socket.hpp>
 
 #include "toolkit/environment.hpp"
-#include "toolkit/nri/link.hpp"
+#include "toolkit/nri/registered.hpp"
 #include "toolkit/runtime/component/component.hpp"
 #include "toolkit/runtime/containerd/config.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"

@@ -12,7 +12,7 @@ PlannedItem item(Action action, std::string summary, Check::Standing standing = 
   Check check;
   check.standing = standing;
   check.summary = std::move(summary);
-  return {std::move(action), false, std::move(check), {}, {}};
+  return {.action = std::move(action), .kind = nullptr, .check = std::move(check)};
 }
 
 PlannedItem link(const std::string& path, const std::string& because = {}) {
