@@ -88,7 +88,8 @@ Json to_json(const std::vector<ToolInfo>& tools) {
       options.push_back({{"name", option.name}, {"value", option.value}});
       if (option.letter != 0) options.back()["letter"] = std::string(1, option.letter);
     }
-    list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"usage", tool.usage}, {"options", options}});
+    list.push_back({{"name", tool.name}, {"purpose", tool.purpose}, {"usage", tool.usage}});
+    if (!options.empty()) list.back()["options"] = std::move(options);  // which those of protocol 1.0 did not have
   }
   return list;
 }

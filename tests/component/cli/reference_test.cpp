@@ -108,7 +108,7 @@ TEST(Reference, ForBashCompletesTheComponentsOfThePluginsThatAreThere) {
 TEST(Reference, ForBashCompletesTheToolsOfAComponentAndTheirOptions) {
   const ScratchHost host;
   const std::string slipway = host.program + " ";
-  EXPECT_EQ(completed(host, slipway + "cdi ''", 2), "generate\nlist\ntransform\nvalidate\n");
+  EXPECT_EQ(completed(host, slipway + "cdi \"\"", 2), "generate\nlist\ntransform\nvalidate\n");
   EXPECT_EQ(completed(host, slipway + "driver ke", 2), "kernels\n");
   EXPECT_EQ(completed(host, slipway + "driver build --sign", 3), "--sign-key\n--sign-cert\n");
   EXPECT_EQ(completed(host, slipway + "runtime configure --cdi", 3), "--cdi.enabled\n");

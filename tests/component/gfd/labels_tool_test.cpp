@@ -166,7 +166,7 @@ TEST(GfdDevicesTool, PrintsAnObjectForEachGpu) {
 TEST(GfdTools, NameAWrongOption) {
   const Ran ran = run(SLIPWAY_PROGRAM " gfd labels --mig-strategy both --sim t4x1");
   EXPECT_EQ(ran.status, 64);
-  EXPECT_THAT(ran.errors, HasSubstr("use none, single or mixed"));
+  EXPECT_THAT(ran.errors, HasSubstr("takes none, single or mixed"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -86,14 +87,17 @@ class PackageBuildTest : public ::testing::Test {
     EXPECT_TRUE(fs::is_empty(folder.at("/scratch")));
     return done ? Error{} : done.error();
   }
-  Result<int> build(std::vector<std::string> more, const std::string& kernel = "6.1.0-50-amd64") {
-    std::vector<std::string> arguments{"--debs",    folder.string(),
-                                       "--kernel",  kernel,
-                                       "--output",  folder.at("/layout").string(),
-                                       "--os",      "debian12",
-                                       "--scratch", folder.at("/scratch").string(),
-                                       "--root",    host.root().string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
+  /// @param more  options, also in the place of those that are usual here
+  Result<int> build(const std::vector<std::string>& more, const std::string& kernel = "6.1.0-50-amd64") {
+    std::vector<std::string> arguments = more;
+    const std::vector<std::pair<std::string, std::string>> usual{{"--debs", folder.string()},
+                                                                 {"--kernel", kernel},
+                                                                 {"--output", folder.at("/layout").string()},
+                                                                 {"--os", "debian12"},
+                                                                 {"--scratch", folder.at("/scratch").string()},
+                                                                 {"--root", host.root().string()}};
+    for (const auto& [option, value] : usual)
+      if (std::ranges::count(more, option) == 0) arguments.insert(arguments.end(), {option, value});
     return DriverTools{}.run("build", arguments, *host.offline(), core);
   }
   Json description() const { return Json::parse(content_of(package("package.yaml"))); }
