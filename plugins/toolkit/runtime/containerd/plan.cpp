@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "toolkit/runtime/containerd/config.hpp"
+#include "toolkit/runtime/containerd/facts.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
 #include "toolkit/runtime/toml.hpp"
@@ -35,43 +36,41 @@ Json tables_of(const DesiredConfig& desired) {
   return set;
 }
 
-Action& plan_merge(const DesiredConfig& desired, const Json& edit, Plan& plan) {
+Action& plan_merge(const DesiredConfig& desired, const ContainerdEdit& edit, Plan& plan) {
   Json set = tables_of(desired);
-  if (edit.value("has_version", false) && desired.number > 1) set["version"] = desired.number;
-  return plan.add(action::merge({.path = edit.value("path", ""), .format = "toml", .set = set}));
+  if (edit.has_version && desired.number > 1) set["version"] = desired.number;
+  return plan.add(action::merge({.path = edit.path, .format = "toml", .set = set}));
 }
 
 /// A file of our own; with the whole table of the plugin where containerd takes it from one file only.
-Action& plan_file(const DesiredConfig& desired, const Json& edit, Plan& plan) {
+Action& plan_file(const DesiredConfig& desired, const ContainerdEdit& edit, Plan& plan) {
   Json content{{"version", desired.number}};
-  if (const Json table = at_path(edit, {"table"}); table.is_object()) set_path(content, desired.plugin, table);
+  if (edit.table.is_object()) set_path(content, desired.plugin, edit.table);
   content.merge_patch(tables_of(desired));
-  if (edit.contains("imports")) {
-    Json set{{"imports", edit["imports"]}};
-    if (edit.contains("top_version")) set["version"] = edit["top_version"];
-    plan.add(action::merge({.path = edit.value("top", ""), .format = "toml", .set = set}))
-        .because("so that " + edit.value("path", "") + " is read");
+  if (!edit.imports.is_null()) {
+    Json set{{"imports", edit.imports}};
+    if (!edit.top_version.is_null()) set["version"] = edit.top_version;
+    plan.add(action::merge({.path = edit.top, .format = "toml", .set = set}))
+        .because("so that " + edit.path + " is read");
   }
-  return plan.add(action::file({.path = edit.value("path", ""), .content = kOwnHead + to_toml(content)}));
+  return plan.add(action::file({.path = edit.path, .content = kOwnHead + to_toml(content)}));
 }
 
 /// Behind what K3s or RKE2 write themselves only tables can stand that they do not have.
-Action* plan_template(DesiredConfig desired, const Json& facts, bool cdi_by_default, Plan& plan) {
-  const std::string title = facts.value("title", "");
-  const Json& edit = facts["edit"];
-  for (const Json& name : edit.value("left_out", Json::array())) {
-    std::erase(desired.names, name.get<std::string>());
-    plan.note(title + " adds the handler " + name.get<std::string>() +
-              " itself, for NVIDIA's runtime that is installed");
+Action* plan_template(DesiredConfig desired, const ContainerdFacts& facts, bool cdi_by_default, Plan& plan) {
+  const std::string& title = facts.title;
+  for (const std::string& name : facts.edit.left_out) {
+    std::erase(desired.names, name);
+    plan.note(title + " adds the handler " + name + " itself, for NVIDIA's runtime that is installed");
   }
   if (desired.as_default)
     plan.note(title + " takes the default handler from its own option: start it with --default-runtime NAME");
-  if (desired.cdi && !cdi_by_default && !facts.value("cdi_is_on", false))
+  if (desired.cdi && !cdi_by_default && !facts.cdi_is_on)
     plan.note("CDI stays off in " + title + ": its template cannot switch it on; update it, or use a runtime program");
   if (desired.names.empty()) return nullptr;
   desired.cdi = desired.as_default = false;
   const std::string content = kOwnHead + std::string(kBase) + to_toml(tables_of(desired));
-  return &plan.add(action::file({.path = edit.value("path", ""), .content = content}));
+  return &plan.add(action::file({.path = facts.edit.path, .content = content}));
 }
 
 }  // namespace
@@ -86,35 +85,31 @@ Json inherit_containerd_handler(const Json& base, const std::string& binary, boo
   return handler;
 }
 
-Status plan_containerd(const RuntimeSettings& settings, const Json& facts, bool live, Plan& plan) {
-  const std::string title = facts.value("title", "containerd");
-  const std::string version = facts.value("version", "");
-  const EngineVersion engine = parse_engine_version(version);
-  const std::string binary = facts.value("runtime", "");
-  const Json edit = facts.value("edit", Json::object());
-  const std::string kind = edit.value("kind", "");
+Status plan_containerd(const RuntimeSettings& settings, const Json& json, bool live, Plan& plan) {
+  const auto facts = json.get<ContainerdFacts>();
+  const EngineVersion engine = facts.engine();
+  const ContainerdEdit& edit = facts.edit;
   const bool knows_cdi = !engine.known() || engine >= kContainerdWithCdi;
   const bool by_default = engine.known() && engine >= kContainerdWithVersion3;
-  const bool cdi_works =
-      settings.cdi && knows_cdi && (kind != "template" || by_default || facts.value("cdi_is_on", false));
-  if (binary.empty() && !cdi_works) return needs_runtime(title, version);
-  DesiredConfig desired{.plugin = cri_plugin(facts.value("config_version", 2)),
-                        .number = facts.value("config_version", 2),
+  const bool cdi_works = settings.cdi && knows_cdi && (edit.kind != "template" || by_default || facts.cdi_is_on);
+  if (facts.runtime.empty() && !cdi_works) return needs_runtime(facts.title, facts.version);
+  DesiredConfig desired{.plugin = cri_plugin(facts.config_version),
+                        .number = facts.config_version,
                         .handler = {},
-                        .runc = facts.value("runc", ""),
+                        .runc = facts.runc,
                         .names = settings.names,
                         .cdi = settings.cdi && knows_cdi,
                         .as_default = settings.set_as_default};
-  desired.handler = inherit_containerd_handler(facts.value("base", Json::object()), binary, desired.number == 1);
+  desired.handler = inherit_containerd_handler(facts.base, facts.runtime, desired.number == 1);
   if (!settings.runtime_type.empty()) desired.handler["runtime_type"] = settings.runtime_type;
-  for (const Json& note : facts.value("notes", Json::array())) plan.note(note.get<std::string>());
-  const EngineChecks checks(title, facts, settings, live);
-  if (facts.value("checkable", false))
+  for (const std::string& note : facts.notes) plan.note(note);
+  const EngineChecks checks(facts.title, json, settings, live);
+  if (facts.checkable)
     checks.add_config_check("containerd", plan,
-                            {{"path", edit.value("path", "")}, {"plugin", desired.plugin}, {"names", desired.names}});
-  Action* change = kind == "template" ? plan_template(desired, facts, by_default, plan)
-                   : kind == "file"   ? &plan_file(desired, edit, plan)
-                                      : &plan_merge(desired, edit, plan);
+                            {{"path", edit.path}, {"plugin", desired.plugin}, {"names", desired.names}});
+  Action* change = edit.kind == "template" ? plan_template(desired, facts, by_default, plan)
+                   : edit.kind == "file"   ? &plan_file(desired, edit, plan)
+                                           : &plan_merge(desired, edit, plan);
   if (change == nullptr) return {};
   checks.restart_after(*change, "pods with the runtime class " + settings.names.front() + ", and devices by CDI");
   checks.add_answer_check(plan);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/runtime/containerd/facts.hpp - what is known of containerd and of the file to change, as the facts
+// between detect and plan.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/json.hpp>
+
+#include "toolkit/runtime/engine.hpp"
+
+namespace slipway::toolkit {
+
+/// How its configuration is changed.
+struct ContainerdEdit {
+  std::string kind;         ///< "merge" into the file, "file" of our own, or "template" of K3s and RKE2
+  std::string path;         ///< the file
+  bool has_version = true;  ///< merge: the file says its version, or is begun by us
+  Json table = {};          ///< file: the plugin's table, where containerd takes it from one file only
+  Json imports = {};        ///< file: what the key of `top` is to be; null: it stays
+  Json top_version = {};    ///< file: what `top` says of its version; null: nothing
+  std::string top;
+  std::vector<std::string> left_out;  ///< template: handlers that the distribution adds itself
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ContainerdEdit, kind, path, has_version, table, imports, top_version,
+                                                top, left_out)
+
+struct ContainerdFacts {
+  std::string kind;   ///< "containerd", or the distribution that brings it along
+  std::string title;  ///< what people call it
+  std::string version;
+  std::string program;
+  std::string unit;
+  std::string socket;
+  std::string config;
+  int config_version = 2;
+  Json base = Json::object();  ///< the handler to inherit from
+  std::string runc;            ///< the type of the handler runc, which has to be named beside ours
+  bool cdi_is_on = false;
+  bool checkable = false;  ///< containerd can be asked about the changed configuration before it is restarted
+  ContainerdEdit edit;
+  std::vector<std::string> notes;
+  std::string runtime;  ///< of find_runtime()
+  bool cri_works = false;
+
+  EngineVersion engine() const { return parse_engine_version(version); }
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ContainerdFacts, kind, title, version, program, unit, socket, config,
+                                                config_version, base, runc, cdi_is_on, checkable, edit, notes, runtime,
+                                                cri_works)
+
+}  // namespace slipway::toolkit
