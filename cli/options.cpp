@@ -46,6 +46,10 @@ Status check(const Options& options) {
       return Error{ErrorCode::usage, "--kernel names " + *kernel + " twice", "command line", "leave one out", {}};
   if (options.session.root.empty())
     return Error{ErrorCode::usage, "--root is empty", "command line", "name a folder; --root / is this machine", {}};
+  // Of a variable that is not set, as in --only "$NAMES": all components, or the real machine, is not what was meant.
+  for (const auto& [name, is_empty] : {std::pair{"only", options.only.empty()}, {"sim", options.session.sim.empty()}})
+    if (is_empty && std::ranges::count(options.given, name) != 0)
+      return Error{ErrorCode::usage, std::string("--") + name + " is empty", "command line", "leave it out", {}};
   return {};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/reference/component_tools.hpp"
 
+#include <unistd.h>
+
 namespace slipway::core {
 namespace {
 
@@ -19,7 +21,9 @@ ComponentTool tool_from_json(const std::string& component, const Json& value) {
 
 std::vector<ComponentTool> component_tools(const std::string& component, TerminalUi& ui) {
   std::vector<ComponentTool> tools;
-  const auto session = Session::open({}, ui);
+  SessionOptions options;
+  options.own_environment = ::geteuid() == 0;  // a shell asks at each TAB: variables choose no plugins for root
+  const auto session = Session::open(options, ui);
   if (!session) return tools;
   for (const auto& [name, path] : (*session)->plugins().component_to_path) {
     if (!(*session)->plugins().manifest(name)->has_tools || (!component.empty() && name != component)) continue;

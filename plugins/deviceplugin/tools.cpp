@@ -55,7 +55,7 @@ Result<Settings> settings_of(const std::string& config_file) {
 
 Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(settings, settings_of(words.text("config-file")));
-  for (const std::string& warning : settings.warnings) io.log(warning);
+  for (const std::string& warning : settings.warnings) io.warn(warning);
   SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host));
   SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = choice}));
   SLIPWAY_TRY(inventory, read_inventory(*nvml, host));

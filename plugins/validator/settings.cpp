@@ -30,6 +30,7 @@ Result<Settings> read_settings(const Spec& spec) {
                   .address = spec.text("address"),
                   .web_config = spec.text("web_config_file"),
                   .node = spec.text("node"),
+                  .warnings = config.warnings,
                   .resources = given_names(config)};
 }
 

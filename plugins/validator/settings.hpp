@@ -22,7 +22,8 @@ struct Settings {
   std::string address;
   std::string web_config;  ///< the path of a web-config file; empty: neither TLS nor users
   std::string node;
-  std::set<std::string> resources;  ///< names that the device plugin's config gives, beside NVIDIA's own
+  std::vector<std::string> warnings;  ///< keys of the config that are passed over
+  std::set<std::string> resources;    ///< names that the device plugin's config gives, beside NVIDIA's own
 
   bool wants(const std::string& check) const;
 };

@@ -30,8 +30,10 @@ Result<Facts> Validator::detect(const Spec&, const Host& host) const {
 // The service with its unit is all there is, and the core adds that.
 Result<Plan> Validator::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
-  SLIPWAY_CHECK(read_settings(spec));
-  return Plan{};
+  SLIPWAY_TRY(settings, read_settings(spec));
+  Plan plan;
+  for (const std::string& warning : settings.warnings) plan.note(warning);
+  return plan;
 }
 
 Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {

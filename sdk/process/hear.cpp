@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <thread>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -147,6 +148,8 @@ class Hearer {
     (void)::poll(wanted.data(), wanted.size(), static_cast<int>(pause.count()));
     output_.take();
     errors_.take();
+    reaped_ = reaped_ || reap(pid_, &heard_.status);
+    if (!reaped_ && wanted[2].revents != 0) std::this_thread::sleep_for(kLookWithoutHandle);  // a tracer has it
   }
 
   const Hearing& how_;
@@ -187,6 +190,9 @@ bool child_ended(pid_t pid, milliseconds limit, int* status) {
     if (!handle) pause = std::min(pause, kLookWithoutHandle);
     pollfd ended{handle.get(), POLLIN, 0};
     (void)::poll(&ended, 1, static_cast<int>(pause.count()));
+    if (ended.revents == 0) continue;
+    if (reap(pid, status)) return true;
+    std::this_thread::sleep_for(kLookWithoutHandle);  // it ended, and who traces it has not let it go
   }
   return true;
 }

@@ -49,14 +49,19 @@ Attributes read_attributes(int parent, const std::string& name) {
   return found;
 }
 
+// fsetxattr(2) takes no descriptor of O_PATH. Only for those does the name in /proc count: who works inside a
+// container's root has that container's /proc.
 Status write_attributes(int fd, std::string_view path, const Attributes& wanted) {
-  const std::string place = "/proc/self/fd/" + std::to_string(fd);  // fsetxattr(2) takes no descriptor of O_PATH
+  const std::string place = "/proc/self/fd/" + std::to_string(fd);
   for (const auto& [attribute, value] : wanted) {
-    if (setxattr(place.c_str(), attribute.c_str(), value.data(), value.size(), 0) == 0) continue;
+    if (fsetxattr(fd, attribute.c_str(), value.data(), value.size(), 0) == 0) continue;
+    if (errno == EBADF && setxattr(place.c_str(), attribute.c_str(), value.data(), value.size(), 0) == 0) continue;
     if (errno == ENOSPC || errno == EDQUOT || errno == EIO)
       return system_error("set attribute " + attribute + " of", path, errno);
   }
-  if (!wanted.contains(std::string(kAcl))) removexattr(place.c_str(), std::string(kAcl).c_str());
+  const std::string acl(kAcl);
+  if (!wanted.contains(acl) && fremovexattr(fd, acl.c_str()) != 0 && errno == EBADF)
+    removexattr(place.c_str(), acl.c_str());
   return {};
 }
 

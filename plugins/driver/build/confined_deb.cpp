@@ -70,6 +70,7 @@ Result<Json> in_confined_process(const std::string& into, const std::function<Re
   if (child == 0) answer_and_end(line.write.get(), into, work);
   line.write = Fd();
   const Heard heard = hear({child, std::move(line.read), {}}, {.most_bytes = kMostAnswerBytes, .ends_flood = true});
+  if (heard.end == Heard::End::flooded) return broken("gave an answer without end");
   if (heard.status != 0) return broken("was ended by " + ending_of(heard.status));
   const Json answer = parse_foreign(heard.output);
   if (!answer.is_object()) return broken("gave no answer");

@@ -28,8 +28,11 @@ template std::vector<std::string_view> split<std::string_view>(std::string_view,
 
 std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> words;
-  for (const std::string_view part : split<std::string_view>(text, separator))
-    if (const std::string_view word = trimmed(part); !word.empty()) words.emplace_back(word);
+  while (!text.empty()) {  // without a list of all parts: they may be millions of empty ones
+    const std::size_t end = std::min(text.find(separator), text.size());
+    if (const std::string_view word = trimmed(text.substr(0, end)); !word.empty()) words.emplace_back(word);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
   return words;
 }
 

@@ -27,6 +27,8 @@ TEST(CommandLine, OptionsAndWordsThatHaveNoEffectAreRefused) {
   expect_refused(root, root.run({"remove", "--all", "--only", "driver"}), 64, {"--only"}, before);
   expect_refused(root, root.run({"remove", "--all", "driver"}), 64, {"--all", "driver"}, before);
   expect_refused(root, root.run({"plan", "--kernel", "../../x"}), 64, {"'../../x'", "uname -r"}, before);
+  expect_refused(root, root.run({"plan", "--only", ""}), 64, {"--only", "is empty"}, before);
+  expect_refused(root, root.run({"plan"}, ""), 64, {"--sim", "is empty"}, before);
   expect_refused(root, root.bare({"driver", "kernels", "nope"}), 64, {"'nope'"}, before);
   expect_refused(root, root.bare({"driver", "kernels", "-o", "jsonl"}), 64, {"jsonl"}, before);
   expect_refused(root, root.run({"plan", "--yes"}), 64, {"--yes"}, before);

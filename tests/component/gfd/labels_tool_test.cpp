@@ -169,5 +169,17 @@ TEST(GfdTools, NameAWrongOption) {
   EXPECT_THAT(ran.errors, HasSubstr("takes none, single or mixed"));
 }
 
+TEST(GfdTools, WarnOfAKeyThatIsPassedOver) {
+  const Folder folder;
+  folder.file("config.yaml", "version: v1\nflags: {migStratgy: mixed}\n");
+  const std::string file = folder.at("config.yaml");
+  for (const char* tool : {" gfd labels", " deviceplugin resources"}) {
+    const Ran ran = run(std::string(SLIPWAY_PROGRAM) + tool + " --sim t4x1 --config-file " + file);
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_THAT(ran.errors, HasSubstr(file + ":2:")) << tool;
+    EXPECT_THAT(ran.errors, HasSubstr("did you mean 'migStrategy'?")) << tool;
+  }
+}
+
 }  // namespace
 }  // namespace slipway

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include <sys/xattr.h>
+
 #include "hook_fixture.hpp"
 
 namespace slipway {
@@ -146,6 +148,27 @@ TEST_P(HostileRoot, IsNotLeftThroughALinkInThePlaceOfAFileOrOfAFolderAboveIt) {
       }
     }
   }
+}
+
+// user::rw-, group::---, mask::rw-, other::---, as acl(5) has them in an attribute.
+std::string list_that_keeps_the_group_out() {
+  std::string list{2, 0, 0, 0};
+  for (const auto& [tag, rights] : std::vector<std::pair<char, char>>{{1, 6}, {4, 0}, {16, 6}, {32, 0}})
+    list += std::string{tag, 0, rights, 0, -1, -1, -1, -1};
+  return list;
+}
+
+// An image without procfs has links where a descriptor's name would be. The list of another file was taken away by
+// them.
+TEST_P(HostileRoot, TakesNothingFromAFileToWhichItsOwnProcLeads) {
+  make_work();
+  folder_.file("root/secret", "kept");
+  fs::create_directories(in("proc/self/fd"));
+  for (int fd = 3; fd < 64; ++fd) fs::create_symlink("/secret", in("proc/self/fd/" + std::to_string(fd)));
+  const std::string list = list_that_keeps_the_group_out();
+  ASSERT_EQ(::setxattr(in("secret").c_str(), "system.posix_acl_access", list.data(), list.size(), 0), 0);
+  run_quickly();
+  EXPECT_EQ(::getxattr(in("secret").c_str(), "system.posix_acl_access", nullptr, 0), static_cast<ssize_t>(list.size()));
 }
 
 TEST_P(HostileRoot, DoesNotMakeItWaitForAFifo) {

@@ -7,6 +7,7 @@
 #include "validator/service/gauges.hpp"
 #include "validator/service/keeper.hpp"
 #include "validator/service/status_files.hpp"
+#include "validator/validator.hpp"
 
 namespace slipway::validator {
 namespace {
@@ -146,6 +147,13 @@ TEST_F(KeeperTest, TakesBackWhatTheKernelShowsToBeGoneWhileTheDriverMayNotBeAske
   host.without("/sys/module/nvidia").file("/proc/modules", "");
   keeper.pass_without_driver();
   EXPECT_THAT(names(), Not(::testing::Contains("driver-ready")));
+}
+
+TEST(ValidatorPlan, NotesAKeyOfTheConfigThatIsPassedOver) {
+  const Json section{{"port", 0}, {"config", {{"version", "v1"}, {"flags", {{"migStratgy", "mixed"}}}}}};
+  const auto plan = Validator{}.plan(Spec(section), Facts{}, Inputs{});
+  ASSERT_TRUE(plan) << to_text(plan.error());
+  EXPECT_THAT(plan->notes(), ::testing::ElementsAre(::testing::HasSubstr("did you mean 'migStrategy'?")));
 }
 
 }  // namespace
