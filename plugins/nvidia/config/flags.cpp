@@ -78,10 +78,16 @@ Result<MigStrategy> parse_mig_strategy(const std::string& text, const std::strin
   return choose(kMigStrategies, text, scalar(text, where));
 }
 
-Status set_mig_strategy(const Node& node, Settings& settings) {
-  SLIPWAY_TRY(value, choose(kMigStrategies, node.text, node));
-  settings.mig_strategy = value;
+/// One of the words of a table.
+template <class Words, class Value>
+Status set_choice(const Words& words, const Node& node, Value& target) {
+  SLIPWAY_TRY(value, choose(words, node.text, node));
+  target = value;
   return {};
+}
+
+Status set_mig_strategy(const Node& node, Settings& settings) {
+  return set_choice(kMigStrategies, node, settings.mig_strategy);
 }
 
 Status set_list_strategies(const Node& node, Settings& settings) {
@@ -96,16 +102,10 @@ Status set_list_strategies(const Node& node, Settings& settings) {
 }
 
 Status set_id_strategy(const Node& node, Settings& settings) {
-  SLIPWAY_TRY(value, choose(kIdStrategies, node.text, node));
-  settings.id_strategy = value;
-  return {};
+  return set_choice(kIdStrategies, node, settings.id_strategy);
 }
 
-Status set_policy(const Node& node, Settings& settings) {
-  SLIPWAY_TRY(value, choose(kPolicies, node.text, node));
-  settings.policy = value;
-  return {};
-}
+Status set_policy(const Node& node, Settings& settings) { return set_choice(kPolicies, node, settings.policy); }
 
 Status set_imex_channels(const Node& node, Settings& settings) {
   SLIPWAY_TRY(texts, node.strings());

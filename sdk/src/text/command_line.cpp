@@ -79,7 +79,8 @@ class Reader {
   }
 
   Result<CommandWords> read() {
-    if (read_.arguments.size() >= table_.least_arguments) return std::move(read_);
+    read_.help = read_.flag("help");  // "--help=true"
+    if (read_.help || read_.arguments.size() >= table_.least_arguments) return std::move(read_);
     return table_.wrong("a word is missing: " + table_.call + " " + table_.usage);
   }
 

@@ -97,6 +97,14 @@ TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {
 }
 
 // What was wrong with a plugin stood on standard output, among the plugins.
+// "--help=true" was taken, and the plan was made.
+TEST(CommandLine, HelpMayBeSaidAsAFlagWithItsValue) {
+  const testing::ScratchHost host;
+  const Ran help = host.slipway({"plan", "--help=true"});
+  EXPECT_EQ(help.code, 0) << help.err;
+  EXPECT_EQ(help.out, host.slipway({"plan", "--help"}).out);
+}
+
 TEST(CommandLine, PluginsThatAreNotTakenAreErrorsAndNoLinesOfTheList) {
   DriverRoot root;
   const std::string folder = root.folder().at("plugins").string();
