@@ -18,8 +18,8 @@ namespace slipway {
 /// and false behind a "=".
 struct CommandOption {
   std::string name;  ///< "output"; a single letter is an option without a long name
-  std::string value =
-      {};  ///< "FILE"; "text|json": one of these words, when it begins with a small letter; empty: a flag
+  /// "FILE"; "text|json": one of these words, when it begins with a small letter; empty: a flag
+  std::string value = {};
   std::string help = {};                    ///< empty: no help and no completion names it
   char letter = 0;                          ///< 'o'; 0: none
   std::vector<std::string> variables = {};  ///< of the environment: the first that is set stands for the option
