@@ -36,7 +36,9 @@ Result<std::optional<Credentials>> ask_helper(const std::string& helper, const s
   const auto heard = hear_program(
       {.argv = {program, "get"}, .environment = own_environment(), .descriptors = {kDevNull, kHeard, STDERR_FILENO}},
       {.limit = limit, .most_bytes = kMaxAnswer, .ends_flood = true}, server + "\n");
-  if (!heard) return failed(program, ErrorCode::not_found, "cannot be started: it is not in PATH");
+  if (!heard && heard.error().code == ErrorCode::not_found)
+    return failed(program, ErrorCode::not_found, "cannot be started: it is not in PATH");
+  if (!heard) return failed(program, heard.error().code, "cannot be run: " + heard.error().what);
   if (heard->end == Heard::End::flooded) return failed(program, ErrorCode::invalid, "answers without end");
   if (heard->end != Heard::End::by_itself) return too_late(program, limit);
   const std::string& answer = heard->output;

@@ -131,6 +131,20 @@ TEST_F(Login, ACredentialHelperThatGoesOnOrFloodsIsEnded) {
   ::setenv("PATH", path.c_str(), 1);
 }
 
+// Whatever kept a helper from running was said to be its absence.
+TEST_F(Login, SaysWhyAHelperThatIsThereCannotBeRun) {
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", ((package.dir / "bin:") + path).c_str(), 1);
+  const std::string helper = package.dir / "bin/docker-credential-test";
+  test::write_file(helper, "#!/bin/sh\necho '{}'\n");
+  ::chmod(helper.c_str(), 0755);
+  const auto asked = ask_helper("test", std::string(std::size_t{2} << 20U, 'x'), std::chrono::seconds(60));
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().what.find("PATH"), std::string::npos) << asked.error().what;
+  EXPECT_NE(asked.error().what.find("docker-credential-test cannot be run: "), std::string::npos);
+  ::setenv("PATH", path.c_str(), 1);
+}
+
 TEST_F(Login, NamesTheHelperThatIsNotThere) {
   start("Basic realm=\"x\"");
   test::write_file(package.dir / ".docker/config.json", R"({"credsStore": "nosuchhelper"})");
