@@ -53,7 +53,7 @@ struct CommandWords {
 
   bool given(std::string_view name) const { return values.contains(name); }
   /// The last value.
-  std::string text(std::string_view name, std::string otherwise = {}) const;
+  std::string text(std::string_view name, std::string_view otherwise = {}) const;
   bool flag(std::string_view name, bool otherwise = false) const;
   /// All values.
   std::vector<std::string> texts(std::string_view name) const;

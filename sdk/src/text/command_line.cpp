@@ -147,9 +147,9 @@ Error CommandTable::wrong(std::string what) const {
   return {ErrorCode::usage, std::move(what), "command line", "`" + call + " --help` lists what it takes", {}};
 }
 
-std::string CommandWords::text(std::string_view name, std::string otherwise) const {
+std::string CommandWords::text(std::string_view name, std::string_view otherwise) const {
   const auto found = values.find(name);
-  return found == values.end() ? std::move(otherwise) : found->second.back();
+  return found == values.end() ? std::string(otherwise) : found->second.back();
 }
 
 bool CommandWords::flag(std::string_view name, bool otherwise) const {
