@@ -2,6 +2,7 @@
 // cli/command.hpp - the commands of slipway, one file each below commands/.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ Result<int> run_verify(const Options& options, TerminalUi& ui);
 Result<int> run_doctor(const Options& options, TerminalUi& ui);
 Result<int> run_status(const Options& options, TerminalUi& ui);
 Result<int> run_rollback(const Options& options, TerminalUi& ui);
+Result<int> run_generations(const Options& options, TerminalUi& ui);
+Result<int> run_diff(const Options& options, TerminalUi& ui);
 Result<int> run_remove(const Options& options, TerminalUi& ui);
 Result<int> run_graph(const Options& options, TerminalUi& ui);
 Result<int> run_gc(const Options& options, TerminalUi& ui);
@@ -59,6 +62,9 @@ struct SpecAndLock {
   bool from_generation = false;
 };
 Result<SpecAndLock> load_spec(Session& session, const Options& options);
+
+/// The number of a generation as the command line has it; nothing where it is none.
+std::optional<int> generation_number(const std::string& text);
 
 /// The kernels of a generation that is applied again, if they are several and the command line names none: each keeps
 /// its modules. One alone gives way to the kernel that runs.

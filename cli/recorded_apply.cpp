@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 
 #include <unistd.h>
 
@@ -15,14 +16,15 @@ namespace {
 
 constexpr const char* kFolder = "/var/log/slipway";
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
+std::string utc_text(std::time_t seconds) {
   std::tm parts{};
-  ::gmtime_r(&now, &parts);
+  ::gmtime_r(&seconds, &parts);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
 }
+
+std::string utc_now() { return utc_text(std::time(nullptr)); }
 
 std::string user() {
   const char* const before_sudo = ::secure_getenv("SUDO_USER");
@@ -96,6 +98,15 @@ void add_result(const Result<ApplyResult>& result, Json& event) {
 }
 
 }  // namespace
+
+Result<std::string> noted_time(const Options& options) {
+  std::error_code problem;
+  const bool is_image =
+      options.image || !options.session.live.value_or(std::filesystem::canonical(options.session.root, problem) == "/");
+  if (!is_image) return utc_now();
+  SLIPWAY_TRY(epoch, source_date_epoch());
+  return epoch ? utc_text(static_cast<std::time_t>(*epoch)) : std::string();
+}
 
 History machine_history(const Options& options) {
   const char* const given = environment_counts(options) ? ::secure_getenv("SLIPWAY_LOG_DIR") : nullptr;

@@ -12,6 +12,10 @@ namespace slipway::core {
 /// The log of the machine that acts: /var/log/slipway, or $SLIPWAY_LOG_DIR where environment_counts().
 History machine_history(const Options& options);
 
+/// The time that a generation is noted with, RFC 3339: on a machine the clock's, of an image SOURCE_DATE_EPOCH, so that
+/// two builds are equal; empty where an image has none.
+Result<std::string> noted_time(const Options& options);
+
 /// apply_run() with a line in the log before and after, when the root is this machine's or live. A log that cannot be
 /// written is a warning and changes nothing else.
 Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,

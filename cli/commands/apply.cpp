@@ -109,6 +109,7 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
   apply.plan = wanted;
+  apply.plan.keeps_others = options.boot;  // what an apply has added, no boot takes away
   return change_host(*session, options, loaded.spec, apply, ui);
 }
 

@@ -3,6 +3,7 @@
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -38,11 +39,18 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
                  "command line",
                  "leave one of them out",
                  {}};
+  if (!options.only.empty() && !options.all)
+    return Error{ErrorCode::usage,
+                 "--only is about --all here",
+                 "command line",
+                 "name the components: `slipway remove " + joined(options.only, " ") + "`",
+                 {}};
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().check_format());
   SLIPWAY_TRY(owned, session->state().ownerships());
-  SLIPWAY_CHECK(check_names(options.arguments, owned));
-  SLIPWAY_TRY(current, session->state().current());
+  const std::vector<std::string>& names = options.all ? options.only : options.arguments;
+  SLIPWAY_CHECK(check_names(names, owned));
+  SLIPWAY_TRY(current, applied_now(*session));
   Generation generation = current.value_or(Generation{});
   Lock lock;
   if (generation.lock.is_object()) {
@@ -51,11 +59,11 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
   }
   HostSpec spec;
   spec.file = generation.spec_file;
-  if (!options.all && current) {
+  if (!names.empty() && current) {
     Json& components = generation.spec["spec"]["components"];
-    for (const std::string& name : options.arguments) components.erase(name);
+    for (const std::string& name : names) components.erase(name);
     if (!components.empty()) {
-      SLIPWAY_TRY(reduced, host_spec_from_json(generation.spec, generation.spec_file, session->plugins()));
+      SLIPWAY_TRY(reduced, spec_of(generation, session->plugins()));
       spec = reduced;
     }
   }

@@ -14,6 +14,7 @@
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/engine/build_container.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/loader/yaml/tree.hpp"
@@ -53,14 +54,14 @@ Result<Lock> load_lock(Session& session, const Options& options) {
   } else if (const std::string near = beside(options.spec, kLockBesideSpec); readable(near)) {
     return Lock::read(near);
   }
-  SLIPWAY_TRY(current, session.state().current());
+  SLIPWAY_TRY(current, applied_now(session));
   if (!current) return Lock{};
   return Lock::from_json(current->lock, "generation " + std::to_string(current->number));
 }
 
 Result<SpecAndLock> from_generation(Session& session) {
   SLIPWAY_CHECK(session.state().check_format());
-  SLIPWAY_TRY(current, session.state().current());
+  SLIPWAY_TRY(current, applied_now(session));
   if (!current)
     return Error{ErrorCode::not_found,
                  "there is no host spec",
@@ -69,7 +70,7 @@ Result<SpecAndLock> from_generation(Session& session) {
                  {}};
   SpecAndLock loaded;
   loaded.from_generation = true;
-  SLIPWAY_TRY(spec, host_spec_from_json(current->spec, current->spec_file, session.plugins()));
+  SLIPWAY_TRY(spec, spec_of(*current, session.plugins()));
   SLIPWAY_TRY(lock, Lock::from_json(current->lock, "generation " + std::to_string(current->number)));
   SLIPWAY_CHECK(take_kernels(session, *current));
   loaded.spec = std::move(spec);
@@ -202,6 +203,8 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
   wanted.own_environment = !environment_counts(options);
   if (wanted.own_environment) warn_of_ignored_variables(ui);
   wanted.spec = options.spec;
+  SLIPWAY_TRY(time, noted_time(options));
+  wanted.time = std::move(time);
   auto session = Session::open(wanted, ui);
   if (session) ui.set_generation(generation_in_force((*session)->root().root()));
   return session;

@@ -66,11 +66,11 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
   if (!current && owned.empty())
     text << "Nothing is provisioned in " << options.session.root << ".\n";
   else if (!current)
-    text << "No generation is in force in " << options.session.root
-         << ": no apply has made all that its spec asks for. Installed so far:\n";
+    text << "No generation is in force in " << options.session.root << ". Installed so far:\n";
   else
-    text << "Generation " << current->number << " of " << generations.size() << " is in force, from "
-         << seen_from_here(current->spec_file) << ".\n";
+    text << "Generation " << current->number << " is in force, from " << seen_from_here(current->spec_file)
+         << (generations.size() > 1 ? "; `slipway generations` lists " + std::to_string(generations.size()) : "")
+         << ".\n";
   for (const auto& [name, ownership] : owned) {
     components[name] = {{"owns", ownership.items.size()}, {"outputs", ownership.outputs}};
     text << "  " << name << ": " << owned_text(ownership) << '\n' << failing_line(failing, name);

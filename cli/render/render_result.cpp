@@ -62,7 +62,8 @@ std::string apply_text(const ApplyResult& result, const std::string& root) {
   else if (!result.changed)
     text << "Nothing to do: " << root << " is as the spec says.\n";
   else if (result.generation != 0)
-    text << "Generation " << result.generation << " is in force.\n";
+    text << "Generation " << result.generation << " is in force"
+         << (result.run.failed() ? ": what failed is in it as it was before, if at all.\n" : ".\n");
   return text.str();
 }
 

@@ -22,7 +22,8 @@ constexpr mode_t kJournalMode = 0600;  // it holds contents of files that only r
 constexpr const char* kPragmas =
     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0";
 // As SQLite keeps them, in the order of their names.
-constexpr std::string_view kTables = R"(CREATE TABLE pending(id INTEGER PRIMARY KEY, trigger TEXT NOT NULL UNIQUE);
+constexpr std::string_view kAppliedTable = "CREATE TABLE applied(component TEXT PRIMARY KEY, entry TEXT NOT NULL)";
+constexpr std::string_view kOtherTables = R"(CREATE TABLE pending(id INTEGER PRIMARY KEY, trigger TEXT NOT NULL UNIQUE);
 CREATE TABLE sealed(component TEXT PRIMARY KEY, ownership TEXT NOT NULL);
 CREATE TABLE step(
   id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, image TEXT NOT NULL,
@@ -68,9 +69,12 @@ class SqliteJournal final : public Journal {
   /// where many pages have the same one below: nothing is read of tables that are not ours, or of a damaged file.
   Status prepare() {
     SLIPWAY_CHECK(execute(kPragmas));
-    if (schema().empty()) SLIPWAY_CHECK(execute(("BEGIN;" + std::string(kTables) + ";COMMIT").c_str()));
+    const std::string others(kOtherTables);
+    const std::string all = std::string(kAppliedTable) + ";\n" + others;
+    if (schema().empty()) SLIPWAY_CHECK(execute(("BEGIN;" + others + ";COMMIT").c_str()));
+    if (schema() == others) SLIPWAY_CHECK(execute(kAppliedTable.data()));  // state format 2 had none
     Statement check(db_, "PRAGMA quick_check(1)");
-    if (schema() != kTables || check.step() != SQLITE_ROW || check.text(0) != "ok") return error("open");
+    if (schema() != all || check.step() != SQLITE_ROW || check.text(0) != "ok") return error("open");
     return {};
   }
 
@@ -99,14 +103,32 @@ class SqliteJournal final : public Journal {
     return result;
   }
 
-  Status commit(const Ownership& owned) override {
+  Status commit(const Ownership& owned, const Json& applied) override {
     SLIPWAY_CHECK(execute("BEGIN IMMEDIATE"));
     if (!drop(owned.component)) return rolled_back("write to");
     Statement insert(db_, "INSERT OR REPLACE INTO sealed(component, ownership) VALUES(?,?)");
     insert.bind(1, owned.component).bind(2, canonical(to_json(owned)));
     if (insert.step() != SQLITE_DONE) return rolled_back("write to");
+    Statement entry(db_, "INSERT OR REPLACE INTO applied(component, entry) VALUES(?,?)");
+    if (entry.bind(1, owned.component).bind(2, canonical(applied)).step() != SQLITE_DONE)
+      return rolled_back("write to");
     return execute("COMMIT");
   }
+
+  Result<std::map<std::string, Json>> applied() override {
+    std::map<std::string, Json> entries;
+    Statement select(db_, "SELECT component, entry FROM applied ORDER BY component");
+    int status = SQLITE_ROW;
+    while ((status = select.step()) == SQLITE_ROW) {
+      Json entry = parse_foreign(select.text(1));
+      if (!entry.is_object() && !entry.is_null()) return error("read");
+      entries.emplace(select.text(0), std::move(entry));
+    }
+    if (status != SQLITE_DONE) return error("read");
+    return entries;
+  }
+
+  Status recorded() override { return execute("DELETE FROM applied"); }
 
   Status drop(const std::string& component) override {
     Statement erase(db_, "DELETE FROM step WHERE component=?");

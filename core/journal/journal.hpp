@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,15 +35,20 @@ class Journal {
   virtual Status intend(std::vector<Step>& steps, const std::vector<std::string>& triggers) = 0;
   /// The step was carried out.
   virtual Status done(std::int64_t step) = 0;
-  /// The component is complete: its steps are dropped and what it owns from now on is kept, in one transaction, until
-  /// written() says that the state folder has it.
-  virtual Status commit(const Ownership& owned) = 0;
+  /// The component is complete: its steps are dropped, and what it owns from now on is kept until written() says that
+  /// the state folder has it, in one transaction.
+  /// @param applied  what it is applied as, kept until the generation has it; null: it was removed
+  virtual Status commit(const Ownership& owned, const Json& applied) = 0;
   /// Its steps were undone, and are dropped.
   virtual Status drop(const std::string& component) = 0;
   /// The ownership of a committed component is in the state folder.
   virtual Status written(const std::string& component) = 0;
   /// Committed ownerships that did not make it to the state folder.
   virtual Result<std::vector<Ownership>> unwritten() = 0;
+  /// By component: what was committed as applied, null for what was removed, and is in no generation yet.
+  virtual Result<std::map<std::string, Json>> applied() = 0;
+  /// A generation has all of that.
+  virtual Status recorded() = 0;
   /// What a cut-off or running apply has not committed, newest first.
   virtual Result<std::vector<Step>> open_steps() = 0;
 

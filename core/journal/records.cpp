@@ -38,24 +38,27 @@ Ownership ownership_from_json(const Json& value) {
 
 Json to_json(const Generation& generation) {
   const std::vector<std::string>& kernels = generation.kernels;
-  Json value{{"kernel", kernels.empty() ? "" : kernels.front()},
-             {"lock", generation.lock},
-             {"number", generation.number},
-             {"plugins", generation.plugins},
-             {"spec", generation.spec},
+  Json value{{"before", generation.before},      {"kernel", kernels.empty() ? "" : kernels.front()},
+             {"lock", generation.lock},          {"number", generation.number},
+             {"plugins", generation.plugins},    {"spec", generation.spec},
              {"spec_file", generation.spec_file}};
   if (kernels.size() > 1) value["kernels"] = kernels;
+  if (!generation.left_out.empty()) value["left_out"] = generation.left_out;
+  if (!generation.time.empty()) value["time"] = generation.time;
   return value;
 }
 
 Generation generation_from_json(const Json& value) {
   Generation generation;
   generation.number = value.value("number", 0);
+  generation.before = value.value("before", 0);
+  generation.time = value.value("time", "");
   generation.spec = value.value("spec", Json::object());
   generation.spec_file = value.value("spec_file", "");
   generation.lock = value.value("lock", Json{});
   generation.plugins = value.value("plugins", Json::object());
   const std::string kernel = value.value("kernel", "");
+  generation.left_out = value.value("left_out", std::vector<std::string>{});
   if (!kernel.empty()) generation.kernels = value.value("kernels", std::vector<std::string>{kernel});
   return generation;
 }

@@ -36,14 +36,17 @@ const Ownership* owned_by(const std::string& component, const std::map<std::stri
 Json to_json(const Ownership& ownership);
 Ownership ownership_from_json(const Json& value);
 
-/// One applied action: enough to apply it anew.
+/// What is applied in a root, by component, each as it was when its own turn went well: enough to apply it anew.
 struct Generation {
   int number = 0;
-  Json spec;              ///< the host spec as written
-  std::string spec_file;  ///< where it came from: relative paths were relative to it; a name alone: it has none
-  Json lock;              ///< core/engine/plan/lockfile.hpp
-  Json plugins;           ///< component to {version, digest}
-  std::vector<std::string> kernels = {};  ///< --kernel, each, when it was given
+  int before = 0;                 ///< the one that a rollback from here goes to; 0: none, or not recorded
+  std::string time;               ///< when it was applied, RFC 3339 in UTC; empty: an image without SOURCE_DATE_EPOCH
+  Json spec;                      ///< the host spec as written, with absolute paths
+  std::string spec_file;          ///< where it came from; of an image the name alone
+  Json lock;                      ///< core/engine/plan/lockfile.hpp
+  Json plugins = Json::object();  ///< component to {version, digest}; only of those that are applied
+  std::vector<std::string> kernels = {};   ///< --kernel, each, when it was given
+  std::vector<std::string> left_out = {};  ///< components of the spec that are not applied, sorted
 };
 
 Json to_json(const Generation& generation);

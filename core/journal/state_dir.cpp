@@ -21,7 +21,7 @@
 namespace slipway::core {
 namespace {
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr int kOldestFormat = 1;
 constexpr std::string_view kWriter = SLIPWAY_VERSION;
 constexpr std::string_view kFormatFile = "format";
@@ -100,7 +100,7 @@ std::optional<int> to_number(const std::string& text) {
   return number;
 }
 
-/// The file `format`: "2 0.1.0\n".
+/// The file `format`: "3 0.1.0\n".
 struct WrittenFormat {
   int number = 0;  ///< 0: not to be read
   std::string version;
@@ -241,7 +241,7 @@ Result<Generation> StateDir::generation(int number) const {
   return Error{ErrorCode::not_found,
                "there is no generation " + std::to_string(number),
                state_path("generations"),
-               "`slipway status -o json` lists those that there are",
+               "`slipway generations` lists those that there are",
                {}};
 }
 

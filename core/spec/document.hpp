@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,11 @@ struct HostSpec {
   bool keeps_what_fails = false;  ///< `on_failed_verify: keep`
   /// Section of each: defaults filled in, relative paths made absolute, artifact sources in their long form.
   std::map<std::string, Json> components;
-  /// What was written, as typed JSON, for the generation's record (secrets are references anyway). Relative paths stay
-  /// relative, so that the record does not tell where a spec was built.
+  /// What was written, as typed JSON, for the generation's record (secrets are references anyway). Paths are absolute,
+  /// so that it means the same wherever it is read from.
   Json document;
+  /// Components that the document has and that are not asked for: a generation names what was not applied yet.
+  std::set<std::string> left_out = {};
   /// "file:line:column" of a dotted key ("components.driver.version"; "spec." in front is allowed); the nearest
   /// enclosing key's if it has none. "" when the spec has no positions.
   std::string position(const std::string& key) const;

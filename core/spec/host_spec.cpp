@@ -40,7 +40,7 @@ void read_components(const YamlNode& components, const Plugins& plugins, const s
     }
     const Json written = check_value(entry.value, manifest->spec, below(kComponentsKey, entry.key), check);
     if (!check.problems.none()) continue;  // what is partial is not filled
-    spec.document["spec"]["components"][entry.key] = written;
+    spec.document["spec"]["components"][entry.key] = absolute_value(written, manifest->spec, folder);
     spec.components[entry.key] = complete_value(written, manifest->spec, folder);
   }
 }

@@ -58,8 +58,11 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
   run = std::move(planned);
   SLIPWAY_CHECK(recover(apply, spec));
   SLIPWAY_CHECK(check_saved_plan(apply.options.expected, run));
+  SLIPWAY_TRY(base, applied_now(session, apply.journal.get()));
+  apply.recording = {std::move(base), apply.options.target, {}};
   apply.failing = run.failing;
-  if (!apply.journal && !run.changes() && !generation_is_new(session, run)) {
+  const bool is_new = generation_is_new(session, apply.recording, run);
+  if (!apply.journal && !run.changes() && !is_new) {
     SLIPWAY_CHECK(session.state().leave());  // where a crash kept the last removal from doing that
     if (session.state().exists()) SLIPWAY_CHECK(record_outputs(session, run));
     return keep_generation(apply);
@@ -67,7 +70,7 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
   for (PlannedComponent& component : run.components)  // all of it, before anything is changed
     if (const Status fetched = fetch_layers(session, component); !fetched) fail(component, fetched.error());
   SLIPWAY_CHECK(stop_requested());
-  if (!apply.journal && nothing_can_be_done(run)) {
+  if (!apply.journal && nothing_can_be_done(run) && !(is_new && session.state().exists())) {
     for (PlannedComponent& component : run.components)
       if (component.name == kBootComponent && component.changes()) leave_to_no_boot(component);
     return keep_generation(apply);
@@ -85,7 +88,7 @@ Result<ApplyResult> apply_run(Session& session, const HostSpec& spec, const Appl
   ApplyResult result;
   ApplyRun apply{session, options, result};
   if (const Status ran = run_apply(apply, spec); !ran) return advised(ran.error(), session.options());
-  if (!apply.going_back.empty() && !result.error)
+  if (!apply.recording.going_back.empty() && !result.error)
     if (const Status back = go_back(apply); !back) result.error = back.error();
   for (PlannedComponent& component : result.run.components)
     if (component.error) component.error = advised(std::move(*component.error), session.options());

@@ -15,7 +15,8 @@ namespace slipway::core {
 
 struct ApplyOptions {
   PlanOptions plan;
-  Json expected;               ///< plan_identity() of a saved plan: anything else is refused; null: none
+  int target = 0;              ///< the generation that a rollback goes to; 0: it is none
+  Json expected = {};          ///< plan_identity() of a saved plan: anything else is refused; null: none
   bool verify_failing = true;  ///< also of what needs no change: did it not work before, does it now?
 };
 

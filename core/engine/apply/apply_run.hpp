@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/engine/apply/apply.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/journal/journal.hpp"
 
 namespace slipway::core {
@@ -16,9 +17,9 @@ struct ApplyRun {
   const ApplyOptions& options;
   ApplyResult& result;
   std::unique_ptr<Journal> journal = {};
-  Json failing = Json::object();             ///< what did not work after earlier applies
-  bool cut_off = false;                      ///< an earlier apply may not have come to verify
-  std::vector<std::string> going_back = {};  ///< those that this run changed, and that worked before and do not now
+  Json failing = Json::object();  ///< what did not work after earlier applies
+  bool cut_off = false;           ///< an earlier apply may not have come to verify
+  Recording recording = {};       ///< what is applied before it; going_back: what worked and does not now
 };
 
 /// All of it, but for what goes back.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/engine/apply/apply_run.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/stop.hpp"
 #include "core/engine/apply/transaction.hpp"
@@ -113,7 +114,9 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
   if (const Status stop = stop_requested(); !stop) return fail(component, stop.error());
   Transaction transaction(apply.session, *apply.journal, component, order_of(apply.result.run, component),
                           sources_of(apply.session, component));
-  auto outcome = transaction.run();
+  const auto applied = applied_entry(apply.session, apply.result.run, component.name);
+  if (!applied) return fail(component, applied.error());
+  auto outcome = transaction.run(*applied);
   if (!outcome) return fail(component, std::move(outcome).error());
   component.state = component.leaving ? ComponentState::removed : ComponentState::changed;
   if (outcome->kind == Outcome::Kind::waiting) component.state = ComponentState::waiting;

@@ -37,20 +37,14 @@ Status close(ApplyRun& apply, bool done) {
   Session& session = apply.session;
   SLIPWAY_TRY(steps, apply.journal->open_steps());
   SLIPWAY_TRY(pending, apply.journal->pending());
-  const bool whole = apply.going_back.empty() &&
-                     std::ranges::none_of(apply.result.run.components, [](const PlannedComponent& component) {
-                       return component.state == ComponentState::failed && !has_only_findings(component);
-                     });
-  if (whole) {
-    SLIPWAY_TRY(number, record_generation(session, apply.result.run));
-    apply.result.generation = number;
-  }
+  SLIPWAY_TRY(number, record_generation(session, apply.recording, apply.result.run, *apply.journal));
+  apply.result.generation = number;
   SLIPWAY_CHECK(record_outputs(session, apply.result.run));
   SLIPWAY_CHECK(remember_failing(apply));
   SLIPWAY_CHECK(session.root().sync());
   // What the journal still has to undo may need every original and layer, and so may the way back.
   if (!steps.empty()) return session.root().sync();
-  if (apply.going_back.empty()) {
+  if (apply.recording.going_back.empty()) {
     SLIPWAY_CHECK(drop_layers(apply));
     SLIPWAY_CHECK(session.state().tidy());
   }

@@ -1,78 +1,228 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/apply/generations.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
+#include <unistd.h>
+
+#include "core/engine/apply/recovery.hpp"
+#include "core/engine/root_lock.hpp"
 #include "core/spec/document.hpp"
 
 namespace slipway::core {
 namespace {
 
-Result<Json> plugins_of(Session& session, const HostSpec& spec) {
-  Json plugins = Json::object();
-  for (const auto& [component, section] : spec.components) {
-    const auto path = session.plugins().component_to_path.find(component);
-    if (path == session.plugins().component_to_path.end()) continue;
-    const PluginFile& file = session.plugins().files.at(path->second);
-    SLIPWAY_TRY(digest, session.plugin_digest(file));
-    plugins[component] = {{"version", file.plugin_version}, {"digest", std::move(digest)}};
-  }
-  return plugins;
+using Entries = std::map<std::string, Json>;  ///< by component: applied_entry(), null for what was removed
+
+bool is_applied(const Generation& generation, const std::string& component) {
+  return generation.plugins.contains(component);
 }
 
-/// Where the spec came from, as the root keeps it. An image does not tell from which folder of which user it was built,
-/// unless paths in the spec are relative to that folder.
-std::string kept_spec_file(Session& session, const HostSpec& spec) {
-  if (session.host_config().root == "/") return spec.file;
-  const std::filesystem::path file(spec.file);
-  const auto elsewhere = host_spec_from_json(spec.document, "/nowhere/host.yaml", session.plugins());
-  if (elsewhere && elsewhere->components == spec.components) return file.filename().string();
+/// Where the spec came from, as the root keeps it. An image does not tell from which folder of which user it was built.
+std::string kept_spec_file(const Session& session, const std::string& file) {
+  const std::filesystem::path path(file);
+  if (session.host_config().root != "/") return path.filename().string();
   std::error_code problem;
-  const auto absolute = std::filesystem::absolute(file, problem);
-  return problem ? spec.file : absolute.string();
+  const auto absolute = std::filesystem::absolute(path, problem);
+  return problem || file == "-" ? file : absolute.string();
 }
 
-Result<Generation> generation_of(Session& session, const PlannedRun& run) {
-  Generation generation;
-  generation.spec = run.spec.document;
-  generation.spec_file = kept_spec_file(session, run.spec);
-  generation.lock = run.lock.to_json();
-  SLIPWAY_TRY(plugins, plugins_of(session, run.spec));
-  generation.plugins = std::move(plugins);
-  generation.kernels = session.options().kernels;
+/// A document without its components' sections.
+Json frame_of(Json document) {
+  document["spec"]["components"] = Json::object();
+  return document;
+}
+
+Json lock_part(const Json& lock, const std::string& component) {
+  const Json components = lock.is_object() ? lock.value("components", Json::object()) : Json::object();
+  return components.value(component, Json{});
+}
+
+void set_lock_part(Json& lock, const std::string& component, const Json& part) {
+  if (!lock.is_object()) lock = Lock().to_json();
+  if (part.is_null())
+    lock["components"].erase(component);
+  else
+    lock["components"][component] = part;
+}
+
+void put(Generation& generation, const std::string& component, const Json& entry) {
+  if (!generation.spec.is_object()) generation.spec = frame_of(entry.value("frame", Json::object()));
+  if (generation.spec_file.empty()) generation.spec_file = entry.value("spec_file", "");
+  generation.spec["spec"]["components"][component] = entry.value("section", Json::object());
+  set_lock_part(generation.lock, component, entry.value("lock", Json{}));
+  generation.plugins[component] = entry.value("plugin", Json::object());
+  std::erase(generation.left_out, component);
+  for (const std::string& kernel : entry.value("kernels", std::vector<std::string>{}))
+    if (std::ranges::count(generation.kernels, kernel) == 0) generation.kernels.push_back(kernel);
+}
+
+void take(Generation& generation, const std::string& component) {
+  if (generation.spec.is_object()) generation.spec["spec"]["components"].erase(component);
+  set_lock_part(generation.lock, component, {});
+  generation.plugins.erase(component);
+}
+
+/// What the state folder has, with paths that mean the same from everywhere: earlier formats kept them as written.
+Result<std::optional<Generation>> stored_generation(Session& session) {
+  SLIPWAY_TRY(current, session.state().current());
+  if (!current) return std::optional<Generation>{};
+  if (auto spec = host_spec_from_json(current->spec, current->spec_file, session.plugins()))
+    current->spec = std::move(spec->document);
+  return std::move(current);
+}
+
+Result<Entries> entries_of_journal(Session& session, Journal* journal) {
+  if (journal != nullptr) return journal->applied();
+  const std::string path = session.state().journal_path();
+  const bool readable = journal_exists(session) && ::access(path.c_str(), R_OK | W_OK) == 0 &&
+                        RootLock::other_holder(session.host_config().root, session.host_config().live).empty();
+  if (!readable) return Entries{};
+  SLIPWAY_CHECK(session.state().check_journal());
+  SLIPWAY_TRY(opened, open_journal(path));
+  return opened->applied();
+}
+
+/// It did what it should, or is to be finished by a later apply: from now on it is what the run's spec says.
+bool is_settled(const PlannedComponent& component) {
+  const bool failed = component.error || component.state == ComponentState::blocked;
+  return !failed;  // one that only verify() is not content with has its files in place
+}
+
+/// Everything of the spec that is in no generation yet.
+void name_left_out(Generation& generation, const Json& document) {
+  std::set<std::string> names;
+  const Json none = Json::object();
+  const Json& sections = document.is_object() ? document["spec"]["components"] : none;
+  for (const auto& [name, section] : sections.items()) {
+    if (is_applied(generation, name)) continue;
+    generation.spec["spec"]["components"][name] = section;
+    names.insert(name);
+  }
+  generation.left_out.assign(names.begin(), names.end());
+}
+
+/// What is applied once the run is over.
+/// @param committed  in this run or one that was cut off before it, see Journal::applied()
+Result<Generation> generation_of(Session& session, const Recording& recording, const PlannedRun& run,
+                                 const Entries& committed) {
+  Generation generation = recording.base.value_or(Generation{});
+  const bool whole = !run.partial || !recording.base;
+  if (whole && run.spec.document.is_object()) {
+    const Json sections = generation.spec.is_object() ? generation.spec["spec"]["components"] : Json::object();
+    generation.spec = frame_of(run.spec.document);
+    for (const auto& [name, plugin] : generation.plugins.items())
+      generation.spec["spec"]["components"][name] = sections.value(name, Json::object());
+    generation.spec_file = kept_spec_file(session, run.spec.file);
+  }
+  if (whole) generation.kernels = session.options().kernels;
+  for (const PlannedComponent& component : run.components) {
+    const bool is_over = is_settled(component) || committed.contains(component.name);
+    if (!is_over || std::ranges::count(recording.going_back, component.name) != 0) continue;
+    if (component.leaving) {
+      take(generation, component.name);
+    } else if (run.spec.components.contains(component.name)) {
+      SLIPWAY_TRY(entry, applied_entry(session, run, component.name));
+      put(generation, component.name, entry);
+    }
+  }
+  if (whole) name_left_out(generation, run.spec.document);
+  generation.time = session.options().time;
   return generation;
 }
 
 /// Whether `b` asks for what `a` is. A run that names no kernel takes the one it is on.
-bool same(Generation a, const Generation& b) {
+bool same(Generation a, const Generation& b, bool with_plugins = true) {
   a.number = b.number;
+  a.before = b.before;
+  a.time = b.time;
   a.spec_file = b.spec_file;
   if (b.kernels.empty()) a.kernels.clear();
+  if (!with_plugins) a.plugins = b.plugins;
   return to_json(a) == to_json(b);
+}
+
+/// The number for a generation that is to come into force.
+/// @param next  gets the number, and the one before it
+Status number_generation(Session& session, const std::optional<Generation>& current, int target, Generation& next) {
+  SLIPWAY_TRY(numbers, session.state().generations());
+  const int last = numbers.empty() ? 0 : numbers.back();
+  next.before = current ? current->number : 0;
+  next.number = last + 1;
+  if (target != 0) {
+    SLIPWAY_TRY(wanted, session.state().generation(target));
+    next.before = wanted.before;
+    if (same(wanted, next, false)) next.number = target;
+  } else if (last > next.before) {  // left by a crash, or by a rollback from it
+    const auto left = session.state().generation(last);
+    if (left && left->before == next.before && same(*left, next)) next.number = last;
+  }
+  return {};
 }
 
 }  // namespace
 
-bool generation_is_new(Session& session, const PlannedRun& run) {
-  const auto current = session.state().current();
-  if (!current) return false;
-  if (!*current) return !run.spec.components.empty();
-  const auto wanted = generation_of(session, run);
-  return wanted && !same(**current, *wanted);
+Result<std::optional<Generation>> applied_now(Session& session, Journal* journal) {
+  SLIPWAY_TRY(generation, stored_generation(session));
+  SLIPWAY_TRY(entries, entries_of_journal(session, journal));
+  Generation now = generation.value_or(Generation{});
+  for (const auto& [component, entry] : entries) entry.is_null() ? take(now, component) : put(now, component, entry);
+  if (now.plugins.empty()) return std::optional<Generation>{};
+  return std::optional<Generation>(std::move(now));
 }
 
-Result<int> record_generation(Session& session, const PlannedRun& run) {
+Result<HostSpec> spec_of(const Generation& generation, const Plugins& plugins) {
+  SLIPWAY_TRY(spec, host_spec_from_json(generation.spec, generation.spec_file, plugins));
+  for (const std::string& name : generation.left_out) {
+    spec.components.erase(name);
+    spec.left_out.insert(name);
+  }
+  return spec;
+}
+
+Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::string& component) {
+  const auto path = session.plugins().component_to_path.find(component);
+  if (path == session.plugins().component_to_path.end() || !run.spec.components.contains(component)) return Json{};
+  const PluginFile& file = session.plugins().files.at(path->second);
+  SLIPWAY_TRY(digest, session.plugin_digest(file));
+  const Json& document = run.spec.document;
+  return Json{{"frame", frame_of(document)},
+              {"kernels", session.options().kernels},
+              {"lock", lock_part(run.lock.to_json(), component)},
+              {"plugin", {{"digest", std::move(digest)}, {"version", file.plugin_version}}},
+              {"section", document["spec"]["components"].value(component, Json::object())},
+              {"spec_file", kept_spec_file(session, run.spec.file)}};
+}
+
+bool generation_is_new(Session& session, const Recording& recording, const PlannedRun& run) {
+  const auto current = stored_generation(session);
+  const auto next = generation_of(session, recording, run, {});
+  if (!current || !next) return false;
+  if (!*current) return !next->plugins.empty();
+  return !same(**current, *next) || (recording.target != 0 && recording.target != (*current)->number);
+}
+
+Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal) {
   StateDir& state = session.state();
-  if (run.spec.components.empty()) {
+  SLIPWAY_TRY(committed, journal.applied());
+  SLIPWAY_TRY(next, generation_of(session, recording, run, committed));
+  SLIPWAY_TRY(current, stored_generation(session));
+  if (next.plugins.empty()) {
     SLIPWAY_CHECK(state.forget_current());
+    SLIPWAY_CHECK(journal.recorded());
     return 0;
   }
-  SLIPWAY_TRY(current, state.current());
-  SLIPWAY_TRY(generation, generation_of(session, run));
-  if (current && same(*current, generation)) return current->number;
-  generation.number = current ? current->number + 1 : 1;  // a later file is what a crash left
-  SLIPWAY_CHECK(state.write_current(generation));
-  return generation.number;
+  const bool stays = recording.target == 0 || (current && recording.target == current->number);
+  if (!current || !stays || !same(*current, next)) {
+    SLIPWAY_CHECK(number_generation(session, current, recording.target, next));
+    SLIPWAY_CHECK(state.write_current(next));
+  } else {
+    next.number = current->number;
+  }
+  SLIPWAY_CHECK(journal.recorded());
+  return next.number;
 }
 
 }  // namespace slipway::core

@@ -30,7 +30,7 @@ Result<ApplyResult> apply_former(Session& session, const Generation& former, con
 /// The same for the kernels and the hardware of that generation, which the run that failed may have had others of.
 Result<ApplyResult> apply_former_as_then(Session& session, const Generation& former,
                                          const std::vector<std::string>& names, const HostSpec& now) {
-  SLIPWAY_TRY(spec, host_spec_from_json(former.spec, former.spec_file, session.plugins()));
+  SLIPWAY_TRY(spec, spec_of(former, session.plugins()));
   const std::vector<std::string> kernels = session.options().kernels;
   session.set_hardware(spec.hardware);
   SLIPWAY_CHECK(session.set_kernels(former.kernels));
@@ -50,20 +50,20 @@ bool still_fails(const ApplyResult& back, const std::string& name) {
 /// There has to be something to go back to, and it has to be something else. What failed before the change fails for
 /// another reason than the change.
 void find_what_goes_back(ApplyRun& apply) {
-  const auto current = apply.session.state().current();
   const PlannedRun& run = apply.result.run;
-  if (run.spec.keeps_what_fails || !current || !*current || !generation_is_new(apply.session, run)) return;
+  Recording& recording = apply.recording;
+  if (run.spec.keeps_what_fails || !recording.base || !generation_is_new(apply.session, recording, run)) return;
   for (const PlannedComponent& component : run.components)
     if (component.state == ComponentState::failed && has_only_findings(component) &&
         !did_not_work(apply, component.name) && apply.result.findings.contains(component.name))
-      apply.going_back.push_back(component.name);
+      recording.going_back.push_back(component.name);
 }
 
 Status go_back(ApplyRun& apply) {
   Session& session = apply.session;
   ApplyResult& result = apply.result;
-  const std::vector<std::string>& names = apply.going_back;
-  SLIPWAY_TRY(former, session.state().current());
+  const std::vector<std::string>& names = apply.recording.going_back;
+  const std::optional<Generation>& former = apply.recording.base;
   if (!former) return {};
   const std::string place = "generation " + std::to_string(former->number);
   const auto back = apply_former_as_then(session, *former, names, result.run.spec);

@@ -71,11 +71,11 @@ void look_at_failing(ApplyRun& apply) {
 /// A run that has changed nothing leaves no trace of a component that was never here.
 Status remember_failing(const ApplyRun& apply) {
   StateDir& state = apply.session.state();
+  const std::optional<Generation>& base = apply.recording.base;
   Json after = failing_after(apply.failing, apply.result.run, apply.result.findings);
   SLIPWAY_TRY(owned, state.ownerships());
-  SLIPWAY_TRY(current, state.current());
   for (const PlannedComponent& component : apply.result.run.components) {
-    const bool was_here = owned.contains(component.name) || (current && current->plugins.contains(component.name));
+    const bool was_here = owned.contains(component.name) || (base && base->plugins.contains(component.name));
     if (!apply.result.changed && !was_here && !apply.failing.contains(component.name)) after.erase(component.name);
   }
   if (after == apply.failing || !state.exists()) return {};

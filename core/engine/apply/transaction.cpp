@@ -314,11 +314,11 @@ Result<Ownership> Transaction::ownership() {
   return owned;
 }
 
-Result<Ownership> Transaction::commit() {
+Result<Ownership> Transaction::commit(const Json& applied) {
   SLIPWAY_TRY(owned, ownership());
   SLIPWAY_CHECK(session_.root().settle_directory_times());
   SLIPWAY_CHECK(session_.root().sync());
-  SLIPWAY_CHECK(journal_.commit(owned));
+  SLIPWAY_CHECK(journal_.commit(owned, applied));
   return owned;
 }
 
@@ -330,7 +330,7 @@ Status Transaction::write_down(const Ownership& owned) {
   return journal_.written(planned_.name);
 }
 
-Result<Outcome> Transaction::run() {
+Result<Outcome> Transaction::run(const Json& applied) {
   const auto all = [&]() -> Result<Ownership> {
     SLIPWAY_CHECK(stage());
     SLIPWAY_CHECK(take_away());
@@ -339,7 +339,7 @@ Result<Outcome> Transaction::run() {
     SLIPWAY_CHECK(run_before_activation());
     SLIPWAY_CHECK(activate());
     SLIPWAY_CHECK(check_all());
-    return commit();
+    return commit(applied);
   };
   if (const Status intended = intend(); !intended) return intended.error();
   auto owned = all();

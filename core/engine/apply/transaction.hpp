@@ -23,9 +23,10 @@ class Transaction {
   Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
               std::map<std::string, Json> sources);
 
+  /// @param applied  what the component is applied as once this is done; null when it leaves
   /// @return how the last custom action ended: `waiting` and `reboot_required` are no errors.
   /// Errors: the first one met; `details` says what could not be brought back, if anything.
-  Result<Outcome> run();
+  Result<Outcome> run(const Json& applied);
 
  private:
   Status intend();
@@ -43,7 +44,7 @@ class Transaction {
   Status activate();
   Status check_all();
   Result<Ownership> ownership();
-  Result<Ownership> commit();
+  Result<Ownership> commit(const Json& applied);
   Status write_down(const Ownership& owned);
   Error undo(Error cause);
   void restore_all(Error& cause);

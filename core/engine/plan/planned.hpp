@@ -61,6 +61,7 @@ struct PlannedRun {
   std::vector<std::string> pending;          ///< triggers that an interrupted apply left
   std::vector<Trigger> triggers;             ///< triggers that these changes will need
   std::map<Trigger, Prospect> prospects;     ///< what each of them will come to
+  bool partial = false;                      ///< it looks at some components alone (`--only`)
   bool recovery = false;                     ///< a cut-off apply has to be undone first
   Lock lock;                                 ///< what was chosen
   Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at

@@ -254,6 +254,8 @@ Result<Graph> graph_of(const Session& session, const HostSpec& spec) {
   std::vector<const Manifest*> manifests;
   for (const auto& [name, section] : spec.components)
     if (const Manifest* manifest = session.plugins().manifest(name)) manifests.push_back(manifest);
+  for (const std::string& name : spec.left_out)  // what others require is known, if not there yet
+    if (const Manifest* manifest = session.plugins().manifest(name)) manifests.push_back(manifest);
   return make_graph(manifests);
 }
 
@@ -414,6 +416,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   PlannedRun run;
   run.spec = std::move(spec);
   run.lock = options.lock;
+  run.partial = !options.only.empty();
   run.kernel = session.host().kernel_release().value_or("");
   SLIPWAY_CHECK(session.state().check_format());
   SLIPWAY_TRY(owned, session.state().ownerships());
@@ -432,9 +435,11 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   for (const auto& [name, ownership] : owned)
     if (!looked_at(name) && run.spec.components.contains(name)) run.handed_on[name] = ownership.outputs;
   bool boot = !run.spec.components.empty() && wants_boot_unit(session, owned);
-  plan_leavers(session, run, owned, looked_at, [&](const std::string& name) { return boot && name == kBootComponent; });
+  plan_leavers(session, run, owned, looked_at,
+               [&](const std::string& name) { return name == kBootComponent ? boot : options.keeps_others; });
   std::vector<std::string> names;
-  std::copy_if(graph.order.begin(), graph.order.end(), std::back_inserter(names), looked_at);
+  std::copy_if(graph.order.begin(), graph.order.end(), std::back_inserter(names),
+               [&](const std::string& name) { return looked_at(name) && run.spec.components.contains(name); });
   auto facts = detect_all(session, run.spec, names);
   for (const std::string& name : names) {
     PlannedComponent planned;

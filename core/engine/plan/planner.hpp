@@ -17,6 +17,7 @@ struct PlanOptions {
   std::vector<std::string> only;  ///< components to look at; empty: all
   Lock lock;                      ///< what is pinned so far
   bool locked = false;            ///< --locked: what the lock does not pin is an error
+  bool keeps_others = false;      ///< what is installed and not in the spec stays
   bool needs_slipway = false;     ///< units for an image in which slipway is not installed are an error
 };
 

@@ -7,6 +7,7 @@
 #include <slipway/text.hpp>
 
 #include "core/engine/apply/failing.hpp"
+#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/plan/planner.hpp"
@@ -83,7 +84,7 @@ constexpr const char* kLookAtBoot =
 /// was taken back for them.
 std::set<std::string> as_in_force(Session& session, const HostSpec& spec, const Generation& current) {
   std::set<std::string> names;
-  const auto in_force = host_spec_from_json(current.spec, current.spec_file, session.plugins());
+  const auto in_force = spec_of(current, session.plugins());
   if (!in_force) return names;
   for (const auto& [name, section] : spec.components) {
     const auto found = in_force->components.find(name);
@@ -149,7 +150,7 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     SLIPWAY_TRY(finding, check_owned(session, ownership, options.deep));
     all[name].add(std::move(finding));
   }
-  SLIPWAY_TRY(current, session.state().current());
+  SLIPWAY_TRY(current, applied_now(session));
   SLIPWAY_TRY(failing, session.state().failing());
   std::set<std::string> in_force;
   if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);

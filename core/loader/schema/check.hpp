@@ -51,6 +51,11 @@ std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const s
 /// @param name  what messages call it
 Result<SchemaKey> own_schema(std::string_view text, const std::string& name);
 
+/// The value as written, but for its paths: they are made absolute, so that it means the same from everywhere.
+/// @param written  what check_value() gave without a problem
+/// @param folder   absolute: what relative paths are relative to
+Json absolute_value(const Json& written, const SchemaKey& schema, const std::string& folder);
+
 /// @param written  what check_value() gave without a problem
 /// @param folder   absolute: what relative paths are relative to
 /// @return the value with defaults filled in, at every depth (an object that is not given is there when it has defaults

@@ -36,18 +36,39 @@ Json complete_object(const Json& written, const SchemaKey& schema, const std::st
   return object;
 }
 
+/// The repository of an artifact source: a folder's path is made absolute, an address stays.
+std::string absolute_repository(const std::string& text, const std::string& folder) {
+  return text.starts_with("oci://") ? text : absolute_path(text, folder);
+}
+
 Json complete_source(const Json& written, const std::string& folder) {
   Json source =
       written.is_string() ? Json{{"repository", written}} : complete_object(written, artifact_source_schema(), folder);
   const RepositoryParts parts = split_repository(source["repository"].get<std::string>());
-  const bool path = !parts.repository.starts_with("oci://");
-  source["repository"] = path ? absolute_path(parts.repository, folder) : parts.repository;
+  source["repository"] = absolute_repository(parts.repository, folder);
   if (!parts.tag.empty()) source["tag"] = parts.tag;
   if (!parts.digest.empty()) source["digest"] = parts.digest;
   return source;
 }
 
 }  // namespace
+
+Json absolute_value(const Json& written, const SchemaKey& schema, const std::string& folder) {
+  Json value = written;
+  if (value.is_string() && schema.type == Type::path) return absolute_path(value.get<std::string>(), folder);
+  if (value.is_string() && schema.type == Type::artifact_source)
+    return absolute_repository(value.get<std::string>(), folder);
+  if (schema.type == Type::artifact_source && value.contains("repository"))
+    value["repository"] = absolute_repository(value["repository"].get<std::string>(), folder);
+  if (schema.type == Type::secret && value.contains("file"))
+    value["file"] = absolute_path(value["file"].get<std::string>(), folder);
+  if (schema.type == Type::object && value.is_object())
+    for (const auto& [name, child] : schema.keys)
+      if (value.contains(name)) value[name] = absolute_value(value[name], child, folder);
+  if ((schema.type == Type::list || schema.type == Type::map) && !schema.items.empty())
+    for (Json& item : value) item = absolute_value(item, schema.items.front(), folder);
+  return value;
+}
 
 Json complete_value(const Json& written, const SchemaKey& schema, const std::string& folder) {
   if (schema.type == Type::object) return complete_object(written.is_null() ? Json::object() : written, schema, folder);

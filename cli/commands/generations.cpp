@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include <slipway/text.hpp>
+
+#include "cli/command.hpp"
+#include "cli/render/difference.hpp"
+
+namespace slipway::core {
+namespace {
+
+struct Row {
+  int number = 0;
+  Result<Generation> generation;
+};
+
+/// The generation before it, as a rollback would have it: of those that there are.
+const Generation* one_before(const std::vector<Row>& rows, const Generation& generation) {
+  const int wanted = generation.before != 0 ? generation.before : generation.number - 1;
+  const Generation* found = nullptr;
+  for (const Row& row : rows)
+    if (row.number <= wanted && row.number != generation.number && row.generation) found = &*row.generation;
+  return found;
+}
+
+Json to_row(const std::vector<Row>& rows, const Row& row) {
+  Json value{{"number", row.number}};
+  if (!row.generation) {
+    value["error"] = row.generation.error().what;
+    return value;
+  }
+  const Generation& generation = *row.generation;
+  value["components"] = applied_components(generation);
+  value["left_out"] = generation.left_out;
+  value["spec_file"] = generation.spec_file;
+  if (!generation.time.empty()) value["time"] = generation.time;
+  if (const Generation* before = one_before(rows, generation)) {
+    value["before"] = before->number;
+    value["difference"] = difference(*before, generation);
+  }
+  return value;
+}
+
+using Cells = std::vector<std::string>;
+
+Cells cells_of(const Json& row, int in_force) {
+  const int number = row.value("number", 0);
+  const std::string mark = (number == in_force ? "* " : "  ") + std::to_string(number);
+  if (row.contains("error")) return {mark, "-", "-", "-", "cannot be read: " + row.value("error", "")};
+  std::string components = joined(row.value("components", std::vector<std::string>{}), " ");
+  const auto left_out = row.value("left_out", std::vector<std::string>{});
+  std::string against = "first";
+  if (row.contains("difference"))
+    against = std::to_string(row.value("before", 0)) + ": " + difference_line(row["difference"]);
+  if (!left_out.empty()) against += "; not applied: " + joined(left_out);
+  return {mark, row.value("time", "-"), std::filesystem::path(row.value("spec_file", "")).filename().string(),
+          components, against};
+}
+
+std::string table(const std::vector<Cells>& lines) {
+  std::vector<std::size_t> widths;
+  for (const Cells& cells : lines)
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      widths.resize(std::max(widths.size(), i + 1));
+      widths[i] = std::max(widths[i], cells[i].size());
+    }
+  std::string text;
+  for (const Cells& cells : lines) {
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      text += i + 1 == cells.size() ? cells[i] : cells[i] + std::string(widths[i] + 2 - cells[i].size(), ' ');
+    text += '\n';
+  }
+  return text;
+}
+
+Result<Generation> named_generation(const StateDir& state, const std::string& text) {
+  const auto number = generation_number(text);
+  if (!number)
+    return Error{
+        ErrorCode::usage, "'" + text + "' is no generation", "command line", "`slipway generations` lists them", {}};
+  return state.generation(*number);
+}
+
+}  // namespace
+
+std::optional<int> generation_number(const std::string& text) {
+  int number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = problem == std::errc{} && end == text.data() + text.size() && number > 0;
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+Result<int> run_generations(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  const StateDir& state = session->state();
+  SLIPWAY_CHECK(state.check_format());
+  SLIPWAY_TRY(numbers, state.generations());
+  SLIPWAY_TRY(current, state.current());
+  const int in_force = current ? current->number : 0;
+  std::vector<Row> rows;
+  for (const int number : numbers) rows.push_back({number, state.generation(number)});
+  Json list = Json::array();
+  std::vector<Cells> lines{{"  NUMBER", "APPLIED", "SPEC", "COMPONENTS", "AGAINST"}};
+  for (const Row& row : rows) {
+    list.push_back(to_row(rows, row));
+    lines.push_back(cells_of(list.back(), in_force));
+  }
+  if (options.output != "text")
+    print(json_text(envelope("Generations", {{"generation", in_force}, {"generations", list}}), options.output));
+  else if (rows.empty())
+    print("There is no generation in " + options.session.root + ".\n");
+  else
+    print_wrapped(table(lines));
+  return kExitDone;
+}
+
+Result<int> run_diff(const Options& options, TerminalUi& ui) {
+  if (options.arguments.empty())
+    return Error{ErrorCode::usage,
+                 "which generations?",
+                 "command line",
+                 "name two (`slipway diff 2 4`), or one to compare with the one in force; `slipway generations` lists "
+                 "them",
+                 {}};
+  SLIPWAY_TRY(session, open_session(options, ui));
+  const StateDir& state = session->state();
+  SLIPWAY_CHECK(state.check_format());
+  SLIPWAY_TRY(from, named_generation(state, options.arguments.front()));
+  SLIPWAY_TRY(current, state.current());
+  if (options.arguments.size() < 2 && !current)
+    return Error{ErrorCode::not_found, "no generation is in force", {}, "name two: `slipway diff 2 4`", {}};
+  Generation to = current.value_or(Generation{});
+  if (options.arguments.size() > 1) {
+    SLIPWAY_TRY(named, named_generation(state, options.arguments.back()));
+    to = std::move(named);
+  }
+  Json value = difference(from, to);
+  const bool equal = value["added"].empty() && value["removed"].empty() && value["changed"].empty();
+  if (options.output == "text") {
+    print_wrapped(equal ? "Generations " + std::to_string(from.number) + " and " + std::to_string(to.number) +
+                              " ask for the same.\n"
+                        : difference_text(value));
+  } else {
+    value["from"] = from.number;
+    value["to"] = to.number;
+    print(json_text(envelope("Difference", std::move(value)), options.output));
+  }
+  return kExitDone;
+}
+
+}  // namespace slipway::core
