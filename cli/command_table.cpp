@@ -104,7 +104,7 @@ const std::vector<Command>& commands() {
        .options = on_host({"file", "output"})},
       {.name = "gc",
        .usage = "gc [--dry-run]",
-       .purpose = "drops old generations and layers that nobody needs",
+       .purpose = "drops old generations, and layers and downloads that nobody needs",
        .run = run_gc,
        .examples = {"slipway gc --dry-run", "slipway gc"},
        .options = on_host({"dry-run", "output"})},

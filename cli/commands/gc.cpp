@@ -13,7 +13,8 @@ std::string garbage_text(const Garbage& garbage, bool dry_run) {
   std::ostringstream text;
   for (const int number : garbage.generations) text << "  generation " << number << '\n';
   for (const std::string& path : garbage.paths) text << "  " << path << '\n';
-  if (garbage.generations.empty() && garbage.paths.empty()) return "There is nothing that nobody needs.\n";
+  for (const std::string& file : garbage.cache) text << "  " << file << '\n';
+  if (garbage.generations.empty() && garbage.paths.empty() && garbage.cache.empty()) return "There is nothing that nobody needs.\n";
   text << (dry_run ? "Would forget " : "Forgot ") << garbage.generations.size() << " generations and "
        << (dry_run ? "free " : "freed ") << mebibytes(garbage.bytes) << ".\n";
   return text.str();
@@ -27,6 +28,7 @@ Result<int> run_gc(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(garbage, find_garbage(*session));
   if (!options.dry_run) SLIPWAY_CHECK(remove_garbage(*session, garbage));
   const Json result = envelope("Garbage", {{"bytes", garbage.bytes},
+                                           {"cache", garbage.cache},
                                            {"dry_run", options.dry_run},
                                            {"generations", garbage.generations},
                                            {"paths", garbage.paths}});

@@ -2,9 +2,8 @@
 // core/journal/state_dir.hpp - the durable state of a root: who owns what, and which generations there were.
 //
 // Layout below /var/lib/slipway, all of it canonical JSON without clock times or inode numbers:
-//   format               "3 0.1.0\n": its number, refused when later, and who wrote last; 1 had no writer, and 2
-//   generations
-//                         without a `before`: both become 3
+//   format               "3 0.1.0\n": its number, refused when later, and who wrote last. 1 had no writer, 2 no
+//                         generations by component: both become 3
 //   origin.json          the image of this folder before there was one: which parents go again with it
 //   components/NAME.json  what component NAME owns, see Ownership (core/journal/records.hpp)
 //   generations/N.json    see Generation; `current` holds the N in force

@@ -201,7 +201,7 @@ bool generation_is_new(Session& session, const Recording& recording, const Plann
   const auto next = generation_of(session, recording, run, {});
   if (!current || !next) return false;
   if (!*current) return !next->plugins.empty();
-  return !same(**current, *next) || (recording.target != 0 && recording.target != (*current)->number);
+  return !same(**current, *next) || (recording.target != 0 && !run.partial && recording.target != (*current)->number);
 }
 
 Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal) {
@@ -214,7 +214,7 @@ Result<int> record_generation(Session& session, const Recording& recording, cons
     SLIPWAY_CHECK(journal.recorded());
     return 0;
   }
-  const bool stays = recording.target == 0 || (current && recording.target == current->number);
+  const bool stays = recording.target == 0 || run.partial || (current && recording.target == current->number);
   if (!current || !stays || !same(*current, next)) {
     SLIPWAY_CHECK(number_generation(session, current, recording.target, next));
     SLIPWAY_CHECK(state.write_current(next));

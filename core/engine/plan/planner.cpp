@@ -250,12 +250,16 @@ void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string,
   for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership));
 }
 
-Result<Graph> graph_of(const Session& session, const HostSpec& spec) {
+/// @param others  what stays as it is beside the spec's components: nothing that it requires may leave
+Result<Graph> graph_of(const Session& session, const HostSpec& spec, const std::vector<std::string>& others) {
   std::vector<const Manifest*> manifests;
   for (const auto& [name, section] : spec.components)
     if (const Manifest* manifest = session.plugins().manifest(name)) manifests.push_back(manifest);
   for (const std::string& name : spec.left_out)  // what others require is known, if not there yet
     if (const Manifest* manifest = session.plugins().manifest(name)) manifests.push_back(manifest);
+  for (const std::string& name : others)
+    if (const Manifest* manifest = session.plugins().manifest(name); !spec.left_out.contains(name) && manifest)
+      manifests.push_back(manifest);
   return make_graph(manifests);
 }
 
@@ -421,9 +425,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   SLIPWAY_CHECK(session.state().check_format());
   SLIPWAY_TRY(owned, session.state().ownerships());
   SLIPWAY_CHECK(check_names(options.only, run.spec, owned));
-  SLIPWAY_TRY(graph, graph_of(session, run.spec));
   SLIPWAY_TRY(unfinished, journal == nullptr ? read_unfinished(session) : unfinished_of(*journal));
-  run.order = graph.order;
   run.recovery = unfinished.recovery;
   run.pending = unfinished.pending;
   SLIPWAY_TRY(failing, session.state().failing());
@@ -432,6 +434,11 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
   };
+  std::vector<std::string> others;
+  for (const auto& [name, ownership] : owned)
+    if (!run.spec.components.contains(name) && (!looked_at(name) || options.keeps_others)) others.push_back(name);
+  SLIPWAY_TRY(graph, graph_of(session, run.spec, others));
+  run.order = graph.order;
   for (const auto& [name, ownership] : owned)
     if (!looked_at(name) && run.spec.components.contains(name)) run.handed_on[name] = ownership.outputs;
   bool boot = !run.spec.components.empty() && wants_boot_unit(session, owned);

@@ -44,6 +44,57 @@ TEST(Gc, KeepsTheNewestGenerationsAndRollbackStillWorks) {
   EXPECT_EQ(root.run({"rollback", "5"}).code, 0);
 }
 
+// Downloads of former drivers stayed in the cache for ever.
+TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  const std::string lock = root.text("var/lib/slipway/generations/1.json");
+  const std::size_t digest = lock.find("sha256:");
+  ASSERT_NE(digest, std::string::npos);
+  const std::string needed = lock.substr(digest + 7, 64);
+  const auto blob = [&](const std::string& name, bool is_old) {
+    root.folder().file("cache/blobs/sha256/" + name, "bytes");
+    const auto path = root.folder().at("cache/blobs/sha256/" + name);
+    if (is_old) std::filesystem::last_write_time(path, std::filesystem::file_time_type{});
+    return path;
+  };
+  const auto kept = blob(needed, true);
+  const auto recent = blob(std::string(64, 'a'), false);
+  const auto old = blob(std::string(64, 'b'), true);
+  const auto begun = blob(std::string(64, 'c') + ".partial", true);
+  EXPECT_THAT(root.run({"gc", "--dry-run"}).out, HasSubstr(old.string()));
+  const Json freed = Json::parse(root.run({"gc", "-o", "json"}).out);
+  EXPECT_EQ(freed["cache"], Json({old.string(), begun.string()}));
+  EXPECT_TRUE(exists(kept) && exists(recent));
+  EXPECT_FALSE(exists(old) || exists(begun));
+}
+
+// The boot of an image that was made from a spec with a relative source asked for /package, and failed each time; a
+// rollback from another folder did as well.
+TEST(Generations, MeanTheSameFromEveryFolder) {
+  const DriverRoot root;
+  std::filesystem::copy(testing::kPackage, root.folder().at("package"), std::filesystem::copy_options::recursive);
+  const auto spec = [&](const char* blacklist) {
+    root.driver(
+        "version: \"535.261.03\", modules: open, source: {repository: ./package, trust: unsigned}, "
+        "blacklist_nouveau: " +
+        std::string(blacklist));
+  };
+  spec("true");
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  spec("false");
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  std::filesystem::remove_all(root.folder().at("package"));  // the machine that boots has none
+  const auto before = root.tree();
+  const auto in = root.folder().at("root").string();
+  const auto cache = root.folder().at("cache").string();
+  const Ran boot = root.bare({"apply", "--boot", "--root", in, "--cache", cache, "--sim", "h100x8"});
+  EXPECT_EQ(boot.code, 0) << boot.out << boot.err;
+  EXPECT_EQ(root.tree(), before);
+  const Ran back = root.bare({"rollback", "--yes", "--root", in, "--cache", cache, "--sim", "h100x8"});
+  EXPECT_EQ(back.code, 0) << back.out << back.err;
+}
+
 // What the journal of a cut-off apply may need to undo was removed.
 TEST(Gc, TouchesNothingWhileAnApplyIsToBeUndone) {
   const DriverRoot root;
