@@ -68,7 +68,8 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
     }
   }
   session->set_hardware(spec.hardware);
-  return change_host(*session, options, spec, {{{}, lock, options.locked}, {}, false}, ui);
+  ApplyOptions apply{.plan = {.only = {}, .lock = lock, .locked = options.locked}, .verify_failing = false};
+  return change_host(*session, options, spec, apply, ui);
 }
 
 }  // namespace slipway::core

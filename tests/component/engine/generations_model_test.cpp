@@ -7,6 +7,7 @@
 
 #include <signal.h>
 
+#include "installed.hpp"
 #include "scratch_host.hpp"
 
 namespace slipway {
@@ -139,6 +140,7 @@ struct Model {
 class Sequence {
  public:
   explicit Sequence(unsigned seed) : random_(seed) {
+    host_.program = testing::installed_program();
     host_.live = true;
     host_.put("etc/bad.json", "no JSON\n");
     model_.files["/etc/bad.json"] = "no JSON\n";

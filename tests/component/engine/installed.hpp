@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/component/engine/installed.hpp - slipway as it is installed, with the tests' plugins beside it: a boot looks
+// nowhere else, whatever the environment says.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <slipway/testing/temp_dir.hpp>
+
+namespace slipway::testing {
+
+/// The program of an installation that lasts as long as the test program.
+inline const std::string& installed_program() {
+  static const TempDir folder;
+  static const std::string program = [] {
+    namespace fs = std::filesystem;
+    const fs::path bin = folder.at("usr/bin");
+    const fs::path plugins = folder.at("usr/lib/slipway/plugins");
+    fs::create_directories(bin);
+    fs::create_directories(plugins);
+    for (const char* each : {SLIPWAY_PROGRAM, SLIPWAY_WORKER_PROGRAM, SLIPWAY_ENGINE_PROGRAM})
+      fs::copy_file(each, bin / fs::path(each).filename());
+    for (const auto& each : fs::directory_iterator(SLIPWAY_TEST_PLUGINS))
+      fs::copy_file(each.path(), plugins / each.path().filename());
+    return (bin / "slipway").string();
+  }();
+  return program;
+}
+
+}  // namespace slipway::testing
