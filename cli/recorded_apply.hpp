@@ -12,8 +12,8 @@ namespace slipway::core {
 /// The log of the machine that acts: /var/log/slipway, or $SLIPWAY_LOG_DIR where environment_counts().
 History machine_history(const Options& options);
 
-/// apply_run() with a line in the log before and after, when the root is this machine's or live. A log that cannot be
-/// written is a warning and changes nothing else.
+/// apply_run() with a line in the log before and after, when the root is this machine's or live; else one in the root's
+/// own (cli/image_log.hpp). A log that cannot be written is a warning and changes nothing else.
 Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
                                    const ApplyOptions& apply);
 

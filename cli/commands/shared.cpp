@@ -11,10 +11,10 @@
 #include <slipway/trusted_owner.hpp>
 #include <slipway/write/standard_output.hpp>
 
+#include "cli/build_container.hpp"
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/build_container.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/loader/yaml/tree.hpp"
 #include "core/service/service_ui.hpp"
