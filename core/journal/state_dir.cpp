@@ -398,6 +398,17 @@ Status names_no_other(const Fd& file, const std::string& path) {
   return damaged(path, "a journal that names a file elsewhere");
 }
 
+/// SQLite's log begins with a number of its own ("The WAL File Format"), else it is read as if it were empty. Zeros may
+/// be what a power cut left of one in which the tables were made, and nothing was intended.
+bool is_no_log(const Fd& file, off_t size) {
+  constexpr off_t kTablesAlone = 32 + 7 * (24 + 4096);
+  std::array<unsigned char, 4> begin{};
+  if (::pread(file.get(), begin.data(), begin.size(), 0) != static_cast<ssize_t>(begin.size())) return false;
+  begin[3] |= 1U;  // the order of the bytes in its checksums
+  const bool is_empty = begin == std::array<unsigned char, 4>{0, 0, 0, 1} && size <= kTablesAlone;
+  return !is_empty && begin != std::array<unsigned char, 4>{0x37, 0x7f, 0x06, 0x83};
+}
+
 }  // namespace
 
 Status StateDir::check_journal() const {
@@ -412,6 +423,7 @@ Status StateDir::check_journal() const {
     if (!file || ::fstat(file->get(), &info) != 0) continue;
     // SQLite removes the log beside an empty file, and with it all that an apply has to undo.
     if (*ending != '\0' && size == 0 && info.st_size > 0) return damaged(path, "a log without its journal");
+    if (ending == std::string_view("-wal") && is_no_log(*file, info.st_size)) return damaged(path, "no journal's log");
     if (*ending == '\0') size = info.st_size;
   }
   return {};

@@ -171,5 +171,122 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+/// A root with one component, and its state.
+class RepairOf : public ::testing::Test {
+ protected:
+  RepairOf() {
+    host.put("etc/engine.toml", "[a]\nset = \"theirs\"\n");
+    host.spec(
+        "    probe: {files: {/etc/probe.conf: x}, units: {probe.service: "
+        "\"[Service]\\n[Install]\\nWantedBy=a.target\\n\"}, "
+        "merges: {/etc/engine.toml: '{\"a\": {\"new\": 2}}'}}\n");
+    const Ran applied = host.slipway({"apply"});
+    EXPECT_EQ(applied.code, 0) << shown(applied);
+  }
+  void expect_refusals(const std::string& file) const {
+    for (const std::string command : {"status", "plan", "apply", "verify", "doctor"}) {
+      const Ran ran = host.slipway({command});
+      EXPECT_EQ(ran.code, 1) << command << shown(ran);
+      EXPECT_THAT(shown(ran), HasSubstr(file)) << command;
+      EXPECT_THAT(shown(ran), HasSubstr("slipway repair --root ")) << command;
+    }
+  }
+  void repair() const {
+    const Ran repaired = host.slipway({"repair", "--yes"});
+    EXPECT_EQ(repaired.code, 0) << shown(repaired);
+    EXPECT_EQ(host.slipway({"status"}).code, 0);
+  }
+  ScratchHost host;
+  const std::string record = kState + "components/probe.json";
+};
+
+TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverWhatIsAsItPlans) {
+  host.put(record, "");
+  repair();
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 2) << shown(plan);
+  EXPECT_THAT(plan.out, HasSubstr("its record was lost: what is as planned is taken over"));
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.slipway({"plan"}).code, 0);
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  for (const char* gone : {"etc/probe.conf", "etc/systemd/system/probe.service",
+                           "etc/systemd/system/a.target.wants/probe.service", "var/lib/slipway"})
+    EXPECT_FALSE(fs::exists(fs::symlink_status(host.path(gone)))) << gone;
+  EXPECT_THAT(host.text("etc/engine.toml"), HasSubstr("new = 2")) << "it may have been there";
+}
+
+TEST_F(RepairOf, AComponentThatIsRemovedBeforeAnyApplyIsSaidToLeaveWhatItMade) {
+  host.put(record, "");
+  repair();
+  const Ran removed = host.slipway({"remove", "probe"});
+  EXPECT_EQ(removed.code, 0) << shown(removed);
+  EXPECT_THAT(removed.out, HasSubstr("what it made before stays"));
+  EXPECT_TRUE(fs::exists(host.path("etc/probe.conf")));
+}
+
+TEST_F(RepairOf, ThingsThatAreNoFilesOpensNone) {
+  fs::remove(host.path(record));
+  ASSERT_EQ(::mkfifo(host.path(record).c_str(), 0600), 0);
+  expect_refusals("/" + record);
+  repair();
+  EXPECT_TRUE(fs::is_fifo(host.path(kState + "damaged/components-probe.json.1")));
+  fs::remove(host.path(record));
+  host.put(record + "/inside", "x");
+  expect_refusals("/" + record);
+  repair();
+  EXPECT_EQ(host.text(kState + "damaged/components-probe.json.2/inside"), "x");
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+}
+
+TEST_F(RepairOf, ANumberThatLeadsToNoGenerationTakesTheNewestThatThereIs) {
+  host.spec("    probe: {files: {/etc/probe.conf: y}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  fs::remove(host.path(kState + "generations/2.json"));  // as a kill of a repair may leave it
+  expect_refusals("/" + kState + "generations/current");
+  repair();
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 of 1"));
+}
+
+// SQLite removed the log beside an empty file, and `slipway status` with it what an apply had to undo.
+TEST_F(RepairOf, AJournalKeepsItAndLeavesTheRestToThePlan) {
+  const std::string journal = kState + "journal.sqlite";
+  for (const std::string& content : {std::string(4096, '\0'), std::string("no database"), std::string()}) {
+    host.put(journal, content);
+    host.put(journal + "-wal", "what is to be undone");
+    const auto before = host.tree();
+    expect_refusals("/" + journal);
+    EXPECT_EQ(host.slipway({"remove", "probe"}).code, 1);
+    EXPECT_EQ(host.slipway({"repair", "--dry-run"}).code, 2);
+    auto after = host.tree();
+    for (const std::string& file : {journal, journal + "-wal"})  // whose modes are closed to others
+      EXPECT_EQ(after[file].substr(7), before.at(file).substr(7)) << content;
+    repair();
+    EXPECT_FALSE(fs::exists(host.path(journal)));
+    EXPECT_EQ(host.slipway({"plan"}).code, 0);
+  }
+  EXPECT_EQ(host.text(kState + "damaged/journal.sqlite.3-wal"), "what is to be undone");
+}
+
+// It was taken for the log of an apply that had not intended anything.
+TEST_F(RepairOf, ALogOfTheJournalThatIsNoneIsDamageToo) {
+  const std::string journal = kState + "journal.sqlite";
+  for (const std::string& content : {std::string("{\"no\": \"log\"}"), std::string(100'000, '\0')}) {
+    host.put(journal, std::string(4096, 'x'));
+    host.put(journal + "-wal", content);
+    expect_refusals("/" + journal + "-wal");
+    repair();
+    EXPECT_FALSE(fs::exists(host.path(journal + "-wal")));
+  }
+}
+
+TEST_F(RepairOf, AStateOfALaterSlipwayIsRefused) {
+  host.put(kState + "format", "99 9.9.9\n");
+  const auto before = host.tree();
+  const Ran ran = host.slipway({"repair"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("install slipway 9.9.9"));
+  EXPECT_EQ(host.tree(), before);
+}
+
 }  // namespace
 }  // namespace slipway
