@@ -38,6 +38,7 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui);
 Result<int> run_generations(const Options& options, TerminalUi& ui);
 Result<int> run_diff(const Options& options, TerminalUi& ui);
 Result<int> run_remove(const Options& options, TerminalUi& ui);
+Result<int> run_repair(const Options& options, TerminalUi& ui);
 Result<int> run_graph(const Options& options, TerminalUi& ui);
 Result<int> run_gc(const Options& options, TerminalUi& ui);
 Result<int> run_log(const Options& options, TerminalUi& ui);

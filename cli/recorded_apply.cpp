@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recorded_apply.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -9,22 +10,24 @@
 #include <unistd.h>
 
 #include "cli/command.hpp"
+#include "cli/image_log.hpp"
 #include "cli/report/blotter.hpp"
+#include "core/service/service_ui.hpp"
 
 namespace slipway::core {
 namespace {
 
 constexpr const char* kFolder = "/var/log/slipway";
 
-std::string utc_text(std::time_t seconds) {
+std::string in_utc(std::time_t time) {
   std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
+  ::gmtime_r(&time, &parts);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
 }
 
-std::string utc_now() { return utc_text(std::time(nullptr)); }
+std::string utc_now() { return in_utc(std::time(nullptr)); }
 
 std::string user() {
   const char* const before_sudo = ::secure_getenv("SUDO_USER");
@@ -97,6 +100,47 @@ void add_result(const Result<ApplyResult>& result, Json& event) {
   if (result->error) event["error"] = result->error->what;
 }
 
+bool is_taken_away(const PlannedRun& run) {
+  return std::ranges::any_of(
+      run.components, [](const PlannedComponent& component) { return component.state == ComponentState::removed; });
+}
+
+/// What equal builds have in common: nothing of the machine that builds, and no texts of errors, which name its
+/// folders.
+Json image_event(Session& session, const Options& options, const HostSpec& spec, const ApplyResult& result) {
+  Json event{{"event", kImageEvent},
+             {"command", options.command},
+             {"spec", std::filesystem::path(spec.file).filename().string()},
+             {"version", SLIPWAY_VERSION},
+             {"result", result_word(result)},
+             {"generation", result.generation}};
+  if (const auto epoch = session.root().source_date_epoch()) event["time"] = in_utc(*epoch);
+  if (!options.only.empty()) event["only"] = options.only;
+  event["components"] = changed_components(result.run);
+  for (Json& component : event["components"]) {
+    component.erase("reason");
+    component.erase("error");
+  }
+  return event;
+}
+
+/// An apply that left the image as it was leaves no trace in its log either.
+Result<ApplyResult> applied_to_image(Session& session, const Options& options, const HostSpec& spec,
+                                     const ApplyOptions& apply) {
+  const auto before = generation_in_force(session.root().root());
+  auto result = apply_run(session, spec, apply);
+  if (!result || !result->changed) return result;
+  const bool counts = result->generation != before.value_or(0) || is_taken_away(result->run) ||
+                      std::ranges::any_of(result->run.components, [](const PlannedComponent& component) {
+                        return component.state == ComponentState::changed;
+                      });
+  if (!counts) return result;
+  const std::string event = Blotter().blot(canonical(image_event(session, options, spec, *result)));
+  if (const Status written = log_in_image(session, parse_foreign(event)); !written)
+    session.ui().log(Ui::Level::warning, "", "this is not in the image's log: " + written.error().what);
+  return result;
+}
+
 }  // namespace
 
 Result<std::string> noted_time(const Options& options) {
@@ -105,7 +149,7 @@ Result<std::string> noted_time(const Options& options) {
       options.image || !options.session.live.value_or(std::filesystem::canonical(options.session.root, problem) == "/");
   if (!is_image) return utc_now();
   SLIPWAY_TRY(epoch, source_date_epoch());
-  return epoch ? utc_text(static_cast<std::time_t>(*epoch)) : std::string();
+  return epoch ? in_utc(static_cast<std::time_t>(*epoch)) : std::string();
 }
 
 History machine_history(const Options& options) {
@@ -126,7 +170,7 @@ int apply_exit_code(const ApplyResult& result) {
 Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
                                    const ApplyOptions& apply) {
   const bool of_this_machine = session.host_config().live || (session.host_config().root == "/" && !options.image);
-  if (!of_this_machine) return apply_run(session, spec, apply);
+  if (!of_this_machine) return applied_to_image(session, options, spec, apply);
   const History history = machine_history(options);
   const auto start = std::chrono::steady_clock::now();
   const auto nanoseconds = std::chrono::system_clock::now().time_since_epoch().count();

@@ -16,8 +16,8 @@ History machine_history(const Options& options);
 /// two builds are equal; empty where an image has none.
 Result<std::string> noted_time(const Options& options);
 
-/// apply_run() with a line in the log before and after, when the root is this machine's or live. A log that cannot be
-/// written is a warning and changes nothing else.
+/// apply_run() with a line in the log before and after, when the root is this machine's or live; else one in the root's
+/// own (cli/image_log.hpp). A log that cannot be written is a warning and changes nothing else.
 Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
                                    const ApplyOptions& apply);
 

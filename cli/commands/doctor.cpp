@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/repair/repair.hpp"
 
 namespace slipway::core {
 namespace {
@@ -51,8 +52,10 @@ Result<int> run_doctor(const Options& given, TerminalUi& ui) {
   Options options = given;
   options.only.insert(options.only.end(), options.arguments.begin(), options.arguments.end());
   SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_CHECK(session->state().go_around_damage());
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(findings, doctor_run(*session, loaded.spec, {options.only, loaded.lock}));
+  SLIPWAY_CHECK(add_damage(*session, findings));
   bool passed = true;
   for (const auto& [component, list] : findings) passed = passed && list.passed();
   if (options.output == "text") {

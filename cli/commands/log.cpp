@@ -6,14 +6,17 @@
 #include <slipway/local_host.hpp>
 
 #include "cli/command.hpp"
+#include "cli/image_log.hpp"
 #include "cli/recorded_apply.hpp"
+#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
 
+/// Whoever made a root may have written anything into its log.
 std::string text_of(const Json& entry, const char* key) {
   const auto found = entry.find(key);
-  return found != entry.end() && found->is_string() ? found->get<std::string>() : "";
+  return found != entry.end() && found->is_string() ? printable(found->get<std::string>()) : "";
 }
 
 std::string boot_id() {
@@ -29,20 +32,22 @@ std::string boot_id() {
 /// What has begun and not ended: its process is at work, or was cut off.
 std::string without_end(const Json& entry, const std::string& this_boot) {
   const auto pid = entry.find("pid");
-  const bool alive = pid != entry.end() && pid->is_number_integer() && text_of(entry, "boot_id") == this_boot &&
-                     (::kill(pid->get<pid_t>(), 0) == 0 || errno == EPERM);
+  const bool alive = !this_boot.empty() && pid != entry.end() && pid->is_number_integer() &&
+                     text_of(entry, "boot_id") == this_boot && (::kill(pid->get<pid_t>(), 0) == 0 || errno == EPERM);
   return alive ? "under way" : "cut off";
 }
 
 /// Beginnings and ends put together, oldest first.
-std::vector<Json> entries_of(const std::vector<Json>& events) {
-  const std::string this_boot = boot_id();
+/// @param this_boot  empty: none of their processes is one of this machine
+std::vector<Json> entries_of(const std::vector<Json>& events, const std::string& this_boot) {
   std::vector<Json> entries;
   std::map<std::string, std::size_t> by_id;
   for (const Json& event : events) {
     const std::string id = text_of(event, "id");
     const auto begun = by_id.find(id);
-    if (begun == by_id.end()) {
+    if (id.empty()) {  // all in one, of an image
+      entries.push_back(event);
+    } else if (begun == by_id.end()) {
       by_id[id] = entries.size();
       entries.push_back(event);
     } else {
@@ -55,9 +60,15 @@ std::vector<Json> entries_of(const std::vector<Json>& events) {
   }
   for (Json& entry : entries) {
     if (!entry.contains("result")) entry["result"] = without_end(entry, this_boot);
+    if (entry.value("event", Json()) == kImageEvent) entry["image"] = true;
     entry.erase("event");
   }
   return entries;
+}
+
+Json list_at(const Json& value, const char* key) {
+  const auto found = value.find(key);
+  return found != value.end() && found->is_array() ? *found : Json::array();
 }
 
 void append_component(std::ostringstream& text, const Json& component) {
@@ -65,26 +76,36 @@ void append_component(std::ostringstream& text, const Json& component) {
   if (const std::string why = text_of(component, "reason"); !why.empty()) text << " (" << why << ")";
   text << '\n';
   if (const std::string error = text_of(component, "error"); !error.empty()) text << "      error: " << error << '\n';
-  const Json changes = component.value("changes", Json::array());
+  const Json changes = list_at(component, "changes");
   for (const Json& change : changes)
-    if (change.is_string()) text << "      " << change.get<std::string>() << '\n';
+    if (change.is_string()) text << "      " << printable(change.get<std::string>()) << '\n';
 }
 
 std::string logged_text(const Json& entry) {
   std::ostringstream text;
-  text << text_of(entry, "time") << "  " << text_of(entry, "command");
-  const Json arguments = entry.value("arguments", Json::array());
+  const bool of_image = entry.contains("image");
+  const std::string time = text_of(entry, "time");
+  text << (time.empty() ? "no time" : time) << "  " << text_of(entry, "command");
+  const Json arguments = list_at(entry, "arguments");
   for (const Json& word : arguments)
-    if (word.is_string()) text << ' ' << word.get<std::string>();
-  if (text_of(entry, "root") != "/") text << " --root " << text_of(entry, "root");
+    if (word.is_string()) text << ' ' << printable(word.get<std::string>());
+  if (const std::string root = text_of(entry, "root"); root != "/" && !of_image) text << " --root " << root;
   text << ": " << text_of(entry, "result");
   const Json generation = entry.value("generation", Json());
   if (generation.is_number_integer() && generation != 0) text << ", generation " << generation.get<int>();
-  text << " (slipway " << text_of(entry, "version") << ", " << text_of(entry, "user") << ")\n";
+  text << " (slipway " << text_of(entry, "version") << ", "
+       << (of_image ? "building the image" : text_of(entry, "user")) << ")\n";
   if (const std::string error = text_of(entry, "error"); !error.empty()) text << "    error: " << error << '\n';
-  const Json components = entry.value("components", Json::array());
+  const Json components = list_at(entry, "components");
   for (const Json& component : components) append_component(text, component);
   return text.str();
+}
+
+/// The events of the root that --root names, else of this machine.
+Result<std::vector<Json>> events_of(const Options& options) {
+  if (options.session.root == "/") return machine_history(options).read();
+  SLIPWAY_TRY(root, RootDir::open(options.session.root));
+  return read_log_of(root);
 }
 
 /// How many are asked for; all without an argument.
@@ -100,8 +121,9 @@ Result<std::size_t> wanted(const Options& options, std::size_t all) {
 }  // namespace
 
 Result<int> run_log(const Options& options, TerminalUi&) {
-  SLIPWAY_TRY(events, machine_history(options).read());
-  std::vector<Json> entries = entries_of(events);
+  SLIPWAY_TRY(events, events_of(options));
+  const bool is_here = options.session.root == "/";
+  std::vector<Json> entries = entries_of(events, is_here ? boot_id() : "");
   SLIPWAY_TRY(count, wanted(options, entries.size()));
   entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(count));
   if (options.output == "jsonl") {
@@ -111,7 +133,8 @@ Result<int> run_log(const Options& options, TerminalUi&) {
     print(json_text(envelope("Log", {{"count", entries.size()}, {"entries", entries}}), options.output));
   } else {
     for (const Json& entry : entries) print(logged_text(entry));
-    if (entries.empty()) print("Nothing was applied on this machine yet.\n");
+    if (entries.empty())
+      print(std::string("Nothing was applied ") + (is_here ? "on this machine" : "in this root") + " yet.\n");
   }
   return kExitDone;
 }

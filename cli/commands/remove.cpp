@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
+#include "cli/repair/repair.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/stop.hpp"
 
@@ -20,6 +22,21 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
                  suggestion(name, known, "`slipway status` lists what it owns"),
                  {}};
   }
+  return {};
+}
+
+/// What a removal of all would leave behind for good, and one of these would not find.
+Status check_records(const Options& options, Session& session) {
+  for (const auto& [name, error] : session.state().left_out()) {
+    const bool is_named = std::ranges::any_of(
+        options.arguments, [&](const std::string& component) { return name == "components/" + component + ".json"; });
+    if (is_named || (options.all && (name.starts_with("components/") || name == "products.json"))) return error;
+  }
+  SLIPWAY_TRY(repairs, find_repairs(session));
+  for (const Repair& repair : repairs)  // an original that one of them would bring back
+    for (const Ownership& record : repair.records)
+      if (options.all || std::ranges::count(options.arguments, record.component) != 0)
+        return Error{ErrorCode::corrupt, repair.problem, repair.path(), std::string(kRepairAdvice), {}};
   return {};
 }
 
@@ -46,7 +63,8 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
                  "name the components: `slipway remove " + joined(options.only, " ") + "`",
                  {}};
   SLIPWAY_TRY(session, open_session(options, ui));
-  SLIPWAY_CHECK(session->state().check_format());
+  SLIPWAY_CHECK(session->state().go_around_damage());
+  SLIPWAY_CHECK(check_records(options, *session));
   SLIPWAY_TRY(owned, session->state().ownerships());
   const std::vector<std::string>& names = options.all ? options.only : options.arguments;
   SLIPWAY_CHECK(check_names(names, owned));
@@ -68,7 +86,9 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
     }
   }
   session->set_hardware(spec.hardware);
-  ApplyOptions apply{.plan = {.only = {}, .lock = lock, .locked = options.locked}, .verify_failing = false};
+  // Where something else is damaged nothing but these is looked at.
+  const auto only = session->state().left_out().empty() ? std::vector<std::string>{} : names;
+  ApplyOptions apply{.plan = {.only = only, .lock = lock, .locked = options.locked}, .verify_failing = false};
   return change_host(*session, options, spec, apply, ui);
 }
 

@@ -11,11 +11,11 @@
 #include <slipway/trusted_owner.hpp>
 #include <slipway/write/standard_output.hpp>
 
+#include "cli/build_container.hpp"
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/apply/generations.hpp"
-#include "core/engine/build_container.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/loader/yaml/tree.hpp"
 #include "core/service/service_ui.hpp"
@@ -62,6 +62,7 @@ Result<Lock> load_lock(Session& session, const Options& options) {
 Result<SpecAndLock> from_generation(Session& session) {
   SLIPWAY_CHECK(session.state().check_format());
   SLIPWAY_TRY(current, applied_now(session));
+  if (!current && session.state().leaves_out("generations/current")) return SpecAndLock{};
   if (!current)
     return Error{ErrorCode::not_found,
                  "there is no host spec",
@@ -80,7 +81,8 @@ Result<SpecAndLock> from_generation(Session& session) {
 
 /// What looks at devices, or changes things, has to know whether "/" is a machine or an image.
 Status check_machine(const Options& options) {
-  constexpr std::array<std::string_view, 7> kAsk{"detect", "plan", "apply", "verify", "doctor", "remove", "rollback"};
+  constexpr std::array<std::string_view, 8> kAsk{"detect", "plan",   "apply",    "verify",
+                                                 "doctor", "remove", "rollback", "repair"};
   std::error_code problem;
   const bool decided = options.session.live || options.boot || !options.session.sim.empty() ||
                        std::ranges::count(kAsk, options.command) == 0 ||

@@ -53,20 +53,25 @@ std::string failing_line(const Json& failing, const std::string& name) {
 Result<int> run_status(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   StateDir& state = session->state();
-  SLIPWAY_CHECK(state.check_format());
+  SLIPWAY_CHECK(state.go_around_damage());
   SLIPWAY_TRY(owned, state.ownerships());
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(generations, state.generations());
   SLIPWAY_TRY(unfinished, read_unfinished(*session));
   SLIPWAY_TRY(failing, state.failing());
 
+  Json damaged = Json::array();
+  for (const auto& [name, error] : state.left_out())
+    damaged.push_back({{"path", std::string(kStateDir) + "/" + name}, {"problem", error.what}});
+  if (unfinished.damaged) damaged.push_back({{"path", state.journal_path()}, {"problem", unfinished.damaged->what}});
   const auto running = ask_services(*session);
   Json components = Json::object();
   std::ostringstream text;
-  if (!current && owned.empty())
+  if (!current && owned.empty() && damaged.empty())
     text << "Nothing is provisioned in " << options.session.root << ".\n";
   else if (!current)
-    text << "No generation is in force in " << options.session.root << ". Installed so far:\n";
+    text << "No generation is in force in " << options.session.root
+         << (state.leaves_out("generations/current") ? " that can be read" : "") << ". Installed so far:\n";
   else
     text << "Generation " << current->number << " is in force, from " << seen_from_here(current->spec_file)
          << (generations.size() > 1 ? "; `slipway generations` lists " + std::to_string(generations.size()) : "")
@@ -96,7 +101,11 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
                         "` undoes its open changes first.\n",
                     session->options());
   for (const std::string& trigger : unfinished.pending) text << "Still pending: " << trigger << '\n';
+  for (const Json& file : damaged)
+    text << "Damaged: " << file["path"].get<std::string>() << ": " << file["problem"].get<std::string>() << '\n';
+  if (!damaged.empty()) text << "  do: " << advised(std::string(kRepairAdvice), session->options()) << '\n';
   const Json value = envelope("Status", {{"components", components},
+                                         {"damaged", damaged},
                                          {"generation", current ? current->number : 0},
                                          {"generations", generations},
                                          {"pending", unfinished.pending},
@@ -105,7 +114,7 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
     print_wrapped(text.str());
   else
     print(json_text(value, options.output));
-  return kExitDone;
+  return damaged.empty() ? kExitDone : kExitError;
 }
 
 }  // namespace slipway::core

@@ -2,6 +2,7 @@
 #include "core/engine/verify/verify.hpp"
 
 #include "cli/command.hpp"
+#include "cli/repair/repair.hpp"
 
 namespace slipway::core {
 
@@ -9,8 +10,10 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   Options options = given;
   options.only.insert(options.only.end(), options.arguments.begin(), options.arguments.end());
   SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_CHECK(session->state().go_around_damage());
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(findings, verify_run(*session, loaded.spec, {options.only, options.deep}));
+  SLIPWAY_CHECK(add_damage(*session, findings));
   bool passed = true;
   for (const auto& [component, list] : findings) passed = passed && list.passed();
   if (options.output == "text")

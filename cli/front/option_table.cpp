@@ -30,7 +30,7 @@ const std::vector<CommandOption>& all_options() {
       {.name = "deep", .help = "verify: hash every file"},
       {.name = "all", .help = "remove: everything that slipway owns"},
       {.name = "dry-run",
-       .help = "only says what would be done; apply, remove and rollback then exit as `slipway plan` does"},
+       .help = "only says what would be done; apply, remove, repair and rollback then exit as `slipway plan` does"},
       {.name = "schema",
        .help = "explain: the JSON Schema of host.yaml; `explain --schema output`: of what -o json and jsonl print"},
       {.name = "yes", .help = "do not ask", .letter = 'y'},

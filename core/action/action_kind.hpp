@@ -109,6 +109,12 @@ class ActionKind {
   /// The image that removal is to bring back after an action that had one (`first`) was changed and captured anew
   /// (`later`). Kinds that own parts of a thing, such as keys of a file, join the two.
   virtual Image join(const Image& first, const Image& /*later*/) const { return first; }
+  /// An image from before slipway, or from now, when nobody knows what was there before: removal then takes away what
+  /// is slipway's alone, and leaves what may not be.
+  virtual Image without_original(Image image) const {
+    const std::string type = image.value("type", "");
+    return type == "regular" || type == "symlink" ? to_json(PathImage{"absent"}) : image;
+  }
   /// What to remember of the result, to tell a later edit by somebody else: {"digest": …} for files. No clock times,
   /// no inode numbers. Nothing for what is made anew at every boot.
   virtual Result<Json> fingerprint(const Action&, ActionContext&) const { return Json::object(); }

@@ -28,7 +28,7 @@ Result<std::string> Originals::keep(int fd, std::string_view name) {
   const off_t start = ::lseek(fd, 0, SEEK_CUR);
   SLIPWAY_TRY(digest, digest_of_file(fd, name));
   const std::string path = path_of(digest_hex(digest));
-  if (root_.root().open_at(path, O_PATH | O_NOFOLLOW)) return digest;
+  if (open(digest)) return digest;
   if (::lseek(fd, start, SEEK_SET) < 0) return system_error("read", name, errno);
 
   SLIPWAY_CHECK(root_.make_directory(kFolder, kFolderMode));
@@ -44,11 +44,14 @@ Result<Fd> Originals::open(const std::string& digest) const {
   const std::string path = path_of(digest_hex(digest));
   SLIPWAY_CHECK(check_only_ours(root_.root(), path));
   auto file = open_regular(root_.root(), path, O_NOFOLLOW);
-  if (file || file.error().code != ErrorCode::not_found) return file;
+  if (!file && file.error().code != ErrorCode::not_found && file.error().code != ErrorCode::invalid) return file;
+  const auto found = file ? digest_of_file(file->get(), path) : Result<std::string>(std::string());
+  if (found && *found == digest && ::lseek(file->get(), 0, SEEK_SET) == 0) return file;
   return Error{ErrorCode::corrupt,
-               "the copy of the original, " + path + ", is gone, so the file cannot be brought back",
+               "the copy of the original, " + path + ", is " + (file ? "damaged" : "gone") +
+                   ", so the file cannot be brought back",
                path,
-               "bring the file back from a backup or its package",
+               "run `slipway repair`: it says which file that was, and a removal then goes on without it",
                {}};
 }
 

@@ -25,7 +25,7 @@ class Originals {
 
   /// Copies what the descriptor reads from its position on. @return "sha256:…"; `name` is for messages.
   Result<std::string> keep(int fd, std::string_view name);
-  /// Opened for reading. Errors: `corrupt` when there is none: somebody removed it; `denied` it may be others' work.
+  /// Opened for reading. Errors: `corrupt` when it is gone or has another content; `denied` it may be others' work.
   Result<Fd> open(const std::string& digest) const;
   /// The paths of the originals whose digest is not in use.
   Result<std::vector<std::string>> unused(const std::set<std::string>& digests_in_use) const;

@@ -67,16 +67,20 @@ class SqliteJournal final : public Journal {
 
   /// Makes the tables. An image may bring a journal whose views have no end, whose columns are computed for hours, or
   /// where many pages have the same one below: nothing is read of tables that are not ours, or of a damaged file.
-  Status prepare() {
+  Status prepare(bool makes) {
     SLIPWAY_CHECK(execute(kPragmas));
     const std::string others(kOtherTables);
     const std::string all = std::string(kAppliedTable) + ";\n" + others;
-    if (schema().empty()) SLIPWAY_CHECK(execute(("BEGIN;" + others + ";COMMIT").c_str()));
+    if (makes && is_empty()) SLIPWAY_CHECK(execute(("BEGIN;" + others + ";COMMIT").c_str()));
     if (schema() == others) SLIPWAY_CHECK(execute(kAppliedTable.data()));  // state format 2 had none
     Statement check(db_, "PRAGMA quick_check(1)");
-    if (schema() != all || check.step() != SQLITE_ROW || check.text(0) != "ok") return error("open");
+    if ((schema() != all && !(is_empty() && !makes)) || check.step() != SQLITE_ROW || check.text(0) != "ok")
+      return error("open");
     return {};
   }
+
+  /// Nothing was ever written to it, or a cut kept that from the disk.
+  bool is_empty() const { return schema().empty() && sqlite3_errcode(db_) == SQLITE_OK; }
 
   Status intend(std::vector<Step>& steps, const std::vector<std::string>& triggers) override {
     SLIPWAY_CHECK(execute("BEGIN IMMEDIATE"));
@@ -212,8 +216,8 @@ class SqliteJournal final : public Journal {
                  "cannot " + std::string(doing) + " the journal of applies: " +
                      (foreign ? "slipway did not write what is in it" : sqlite3_errmsg(db_)),
                  path_,
-                 broken ? "keep a copy of that file for the report, then move it away; what the cut-off apply had "
-                          "changed is then judged by the next `slipway plan`"
+                 broken ? "run `slipway repair`: it sets that file aside; what the cut-off apply had changed is then "
+                          "judged by the next `slipway plan`"
                         : "check the disk below that path, then run the same command again",
                  {}};
   }
@@ -255,9 +259,7 @@ Status make_private(const std::string& path) {
   return {};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Journal>> open_journal(const std::string& path) {
+Result<std::unique_ptr<SqliteJournal>> opened(const std::string& path, bool makes) {
   SLIPWAY_CHECK(make_private(path));
   sqlite3* db = nullptr;
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW;
@@ -265,8 +267,20 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& path) {
   auto journal = std::make_unique<SqliteJournal>(db, path);
   if (opened != SQLITE_OK) return journal->error("open");
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  SLIPWAY_CHECK(journal->prepare());
+  SLIPWAY_CHECK(journal->prepare(makes));
+  return journal;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Journal>> open_journal(const std::string& path) {
+  SLIPWAY_TRY(journal, opened(path, true));
   return std::unique_ptr<Journal>(std::move(journal));
+}
+
+Result<std::unique_ptr<Journal>> look_at_journal(const std::string& path) {
+  SLIPWAY_TRY(journal, opened(path, false));
+  return journal->is_empty() ? std::unique_ptr<Journal>() : std::unique_ptr<Journal>(std::move(journal));
 }
 
 }  // namespace slipway::core

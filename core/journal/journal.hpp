@@ -62,5 +62,7 @@ class Journal {
 
 /// Opens or creates the journal at `path`. Errors: `corrupt` when it is no journal of ours, `no_space`, `io`.
 Result<std::unique_ptr<Journal>> open_journal(const std::string& path);
+/// The same to look at one that is there: nothing is made of an empty one, which is null.
+Result<std::unique_ptr<Journal>> look_at_journal(const std::string& path);
 
 }  // namespace slipway::core

@@ -19,16 +19,19 @@ Json to_json(const Ownership& ownership) {
   Json items = Json::array();
   for (const Owned& item : ownership.items)
     items.push_back({{"action", item.action.json()}, {"original", item.original}, {"record", item.record}});
-  return {{"component", ownership.component},
-          {"items", std::move(items)},
-          {"order", ownership.order},
-          {"outputs", ownership.outputs}};
+  Json value{{"component", ownership.component},
+             {"items", std::move(items)},
+             {"order", ownership.order},
+             {"outputs", ownership.outputs}};
+  if (ownership.lost) value["lost"] = true;
+  return value;
 }
 
 Ownership ownership_from_json(const Json& value) {
   Ownership ownership;
   ownership.component = value.value("component", "");
   ownership.order = value.value("order", 0);
+  ownership.lost = value.value("lost", false);
   ownership.outputs = value.value("outputs", Json::object());
   for (const Json& item : value.value("items", Json::array()))
     ownership.items.push_back(

@@ -27,6 +27,7 @@ struct Ownership {
   int order = 0;  ///< place in the order of the apply that made it: removal goes backwards
   std::vector<Owned> items;
   Json outputs = Json::object();
+  bool lost = false;  ///< what it holds was in a record that was damaged: an apply takes over what is as it plans
   const Owned* find(const std::string& key) const;
 };
 

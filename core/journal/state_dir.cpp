@@ -26,30 +26,39 @@ constexpr int kOldestFormat = 1;
 constexpr std::string_view kWriter = SLIPWAY_VERSION;
 constexpr std::string_view kFormatFile = "format";
 constexpr std::string_view kOrigin = "origin.json";
+constexpr std::string_view kProducts = "products.json";
+constexpr std::string_view kFailing = "failing.json";
+constexpr std::string_view kCurrent = "generations/current";
 constexpr std::string_view kJournal = "journal.sqlite";
 
 std::string state_path(std::string_view rest) { return std::string(kStateDir) + "/" + std::string(rest); }
+std::string component_file(const std::string& name) { return "components/" + name + ".json"; }
+std::string generation_file(int number) { return "generations/" + std::to_string(number) + ".json"; }
 
 constexpr std::size_t kMaxStateBytes = 64 << 20;  // a record of a driver with all its links has some 100 KiB
+
+/// What cannot be read as what it should be, so that setting it aside is no loss.
+bool is_damage(const Error& error) {
+  return error.code == ErrorCode::corrupt || error.code == ErrorCode::invalid || error.code == ErrorCode::io;
+}
 
 Result<std::string> read_text(const RootDir& root, const std::string& path) {
   SLIPWAY_CHECK(check_only_ours(root, path));
   auto text = read_regular(root, path, kMaxStateBytes);
-  if (text || (text.error().code != ErrorCode::invalid && text.error().code != ErrorCode::io)) return text;
+  if (text || !is_damage(text.error())) return text;
   Error error = text.error();
-  error.next = "slipway made no such thing: remove it, or restore that file from a backup";
+  error.next = std::string(kRepairAdvice);
   return error;
 }
 
 Error damaged(const std::string& path, const std::string& how) {
-  const std::string next = "restore that file from a backup; nothing was changed";
-  return Error{ErrorCode::corrupt, "the recorded state is " + how, path, next, {}};
+  return Error{ErrorCode::corrupt, "the recorded state is " + how, path, std::string(kRepairAdvice), {}};
 }
 
 Result<Json> read_json(const RootDir& root, const std::string& path) {
   SLIPWAY_TRY(text, read_text(root, path));
   Json value = parse_foreign(text);
-  if (value.is_discarded()) return damaged(path, "no JSON, or nests too deep");
+  if (!value.is_object()) return damaged(path, "no JSON object, or nests too deep");
   return value;
 }
 
@@ -61,6 +70,16 @@ Result<T> read_record(const RootDir& root, const std::string& path, T (*made_of)
 } catch (const Json::exception& problem) {
   return damaged(path, std::string("none of slipway's: ") + problem.what());
 }
+
+/// Of nobody when one of its members is not as slipway writes it.
+Ownership whole_ownership(const Json& value) {
+  Ownership owned = ownership_from_json(value);
+  for (const Owned& item : owned.items)
+    if (item.action.kind().empty() || item.action.target().empty() || !item.original.is_object()) return {};
+  return owned.outputs.is_object() ? owned : Ownership{};
+}
+
+Image image_of(const Json& value) { return to_json(path_image_from_json(value)); }
 
 /// The names in a state folder without their ".json", sorted; none when the folder is missing.
 Result<std::vector<std::string>> names_in(const RootDir& root, const std::string& folder) {
@@ -90,7 +109,12 @@ Status check_size(const RootDir& root, const std::string& folder, const std::vec
     if (file && ::fstat(file->get(), &info) == 0) bytes += static_cast<std::uint64_t>(info.st_size);
   }
   if (names.size() <= kMostRecords && bytes <= kMaxStateBytes) return {};
-  return damaged(folder, std::to_string(names.size()) + " records of " + std::to_string(bytes) + " bytes, too many");
+  return Error{ErrorCode::corrupt,
+               "the recorded state has too many records: " + std::to_string(names.size()) + " of " +
+                   std::to_string(bytes) + " bytes",
+               folder,
+               "move away what slipway has not made there",
+               {}};
 }
 
 std::optional<int> to_number(const std::string& text) {
@@ -106,8 +130,6 @@ struct WrittenFormat {
   std::string version;
 };
 
-std::string own_format() { return std::to_string(kFormat) + " " + std::string(kWriter) + "\n"; }
-
 WrittenFormat parse_format(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const std::size_t blank = text.find(' ');
@@ -117,19 +139,20 @@ WrittenFormat parse_format(std::string text) {
 
 Error unknown_format(const WrittenFormat& found) {
   const std::string writer = found.version.empty() ? "another slipway" : "slipway " + found.version;
-  const std::string format =
-      found.number == 0 ? "a format that is no number" : "format " + std::to_string(found.number);
-  return Error{
-      ErrorCode::unsupported,
-      "the state of this root was written by " + writer + " (" + format + "; this slipway, " + std::string(kWriter) +
-          ", knows " + std::to_string(kOldestFormat) + " to " + std::to_string(kFormat) + ")",
-      state_path(kFormatFile),
-      found.version.empty() ? "install the slipway that provisioned this root, or a later one; nothing was changed"
-                            : "install slipway " + found.version + " or a later one; nothing was changed",
-      {}};
+  return Error{ErrorCode::unsupported,
+               "the state of this root was written by " + writer + " (format " + std::to_string(found.number) +
+                   "; this slipway, " + std::string(kWriter) + ", knows " + std::to_string(kOldestFormat) + " to " +
+                   std::to_string(kFormat) + ")",
+               state_path(kFormatFile),
+               found.version.empty()
+                   ? "install the slipway that provisioned this root, or a later one; nothing was changed"
+                   : "install slipway " + found.version + " or a later one; nothing was changed",
+               {}};
 }
 
 }  // namespace
+
+std::string StateDir::own_format() { return std::to_string(kFormat) + " " + std::string(kWriter) + "\n"; }
 
 bool StateDir::exists() const { return root_.root().open_at(state_path(kFormatFile), O_PATH | O_NOFOLLOW).ok(); }
 
@@ -139,7 +162,52 @@ Status StateDir::check_format() const {
   if (!text) return std::move(text).error();
   const WrittenFormat found = parse_format(*text);
   if (found.number >= kOldestFormat && found.number <= kFormat) return {};
-  return unknown_format(found);
+  if (found.number != 0) return unknown_format(found);
+  return leaves_out(kFormatFile) ? Status{} : damaged(state_path(kFormatFile), "of a format that is no number");
+}
+
+Result<std::map<std::string, Error>> StateDir::damage() const {
+  std::map<std::string, Error> found;
+  const auto look = [&](std::string_view name, const auto& read) -> Status {
+    if (read || read.error().code == ErrorCode::not_found) return {};
+    if (!is_damage(read.error())) return read.error();
+    found.emplace(name, read.error());
+    return {};
+  };
+  SLIPWAY_CHECK(look(kFormatFile, check_format()));
+  SLIPWAY_CHECK(look(kOrigin, origin()));
+  SLIPWAY_CHECK(look(kProducts, products()));
+  SLIPWAY_CHECK(look(kFailing, failing()));
+  for (const char* folder : {"components", "generations"}) {
+    SLIPWAY_TRY(names, names_in(root_.root(), state_path(folder)));
+    SLIPWAY_CHECK(check_size(root_.root(), state_path(folder), names));
+    for (const std::string& name : names) {
+      const int number = folder[0] == 'g' ? to_number(name).value_or(0) : 0;
+      if (folder[0] == 'c') SLIPWAY_CHECK(look(component_file(name), ownership(name)));
+      if (number != 0) SLIPWAY_CHECK(look(generation_file(number), generation(number)));
+    }
+  }
+  SLIPWAY_CHECK(look(kCurrent, current()));
+  return found;
+}
+
+Status StateDir::check_whole() const {
+  SLIPWAY_TRY(found, damage());
+  for (const auto& [name, error] : found)  // that of the generation in force is one of `current` as well
+    if (!leaves_out(name) && (name == kCurrent || !name.starts_with("generations/"))) return error;
+  return {};
+}
+
+Status StateDir::go_around_damage() {
+  left_out_.clear();
+  SLIPWAY_TRY(found, damage());
+  left_out_ = std::move(found);
+  return {};
+}
+
+bool StateDir::leaves_out(std::string_view begin) const {
+  const auto at = left_out_.lower_bound(std::string(begin));
+  return at != left_out_.end() && at->first.starts_with(begin);
 }
 
 Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
@@ -147,14 +215,24 @@ Result<std::map<std::string, Ownership>> StateDir::ownerships() const {
   SLIPWAY_TRY(names, names_in(root_.root(), state_path("components")));
   SLIPWAY_CHECK(check_size(root_.root(), state_path("components"), names));
   for (const std::string& name : names) {
-    const std::string path = state_path("components/" + name + ".json");
-    SLIPWAY_TRY(ownership, read_record(root_.root(), path, ownership_from_json));
-    all.emplace(name, std::move(ownership));
+    if (leaves_out(component_file(name))) continue;
+    SLIPWAY_TRY(read, ownership(name));
+    all.emplace(name, std::move(read));
   }
   return all;
 }
 
-Status StateDir::write_json(const std::string& path, const Json& value) { return write_text(path, pretty(value)); }
+Result<Ownership> StateDir::ownership(const std::string& component) const {
+  const std::string path = state_path(component_file(component));
+  SLIPWAY_TRY(read, read_record(root_.root(), path, whole_ownership));
+  return read.component == component ? Result<Ownership>(std::move(read)) : damaged(path, "not of " + component);
+}
+
+Status StateDir::write_json(const std::string& name, const Json& value) {
+  return leaves_out(name) ? Status{} : write_text(state_path(name), pretty(value));
+}
+
+Status StateDir::drop(std::string_view name) { return leaves_out(name) ? Status{} : root_.remove(state_path(name)); }
 
 /// The new name gets its content on the disk first: a power cut must not leave an empty file of that name.
 Status StateDir::write_text(const std::string& path, const std::string& text) {
@@ -192,51 +270,59 @@ Status StateDir::prepare() {
 }
 
 Status StateDir::write(const Ownership& ownership) {
-  return write_json(state_path("components/" + ownership.component + ".json"), to_json(ownership));
+  return write_json(component_file(ownership.component), to_json(ownership));
+}
+
+Result<Json> StateDir::origin() const {
+  SLIPWAY_TRY(origin, read_record(root_.root(), state_path(kOrigin), image_of));
+  return is_absent(origin) ? Result<Image>(std::move(origin)) : damaged(state_path(kOrigin), "no folder's origin");
 }
 
 Result<std::map<std::string, Product>> StateDir::products() const {
-  auto products = read_record(root_.root(), state_path("products.json"), products_from_json);
-  return products || products.error().code != ErrorCode::not_found ? products : std::map<std::string, Product>{};
+  if (leaves_out(kProducts)) return std::map<std::string, Product>{};
+  auto read = read_record(root_.root(), state_path(kProducts), products_from_json);
+  if (!read) return read.error().code == ErrorCode::not_found ? std::map<std::string, Product>{} : std::move(read);
+  const auto is_whole = [](const auto& each) {
+    return each.second.original.is_object() && !(each.second.trigger + each.second.store).empty();
+  };
+  return std::ranges::all_of(*read, is_whole) ? read : damaged(state_path(kProducts), "none of what triggers made");
 }
 
 Status StateDir::write_products(const std::map<std::string, Product>& products) {
-  if (products.empty()) return root_.remove(state_path("products.json"));
-  return write_json(state_path("products.json"), to_json(products));
+  return products.empty() ? drop(kProducts) : write_json(std::string(kProducts), to_json(products));
 }
 
 Result<Json> StateDir::failing() const {
-  auto value = read_json(root_.root(), state_path("failing.json"));
+  if (leaves_out(kFailing)) return Json(Json::object());
+  auto value = read_json(root_.root(), state_path(kFailing));
   if (!value && value.error().code == ErrorCode::not_found) return Json(Json::object());
-  if (value ? value->is_object() : value.error().code != ErrorCode::corrupt) return value;
-  return Error{ErrorCode::corrupt,
-               "the record of the components that did not work is damaged",
-               state_path("failing.json"),
-               "remove that file; `slipway verify` then says what does not work",
-               {}};
+  if (!value) return value;
+  const auto is_record = [](const Json& each) { return each.is_object() && each.value("state", Json("")).is_string(); };
+  if (std::ranges::all_of(*value, is_record)) return value;
+  return damaged(state_path(kFailing), "none of components that did not work");
 }
 
 Status StateDir::write_failing(const Json& failing) {
-  if (failing.empty()) return root_.remove(state_path("failing.json"));
-  return write_json(state_path("failing.json"), failing);
+  return failing.empty() ? drop(kFailing) : write_json(std::string(kFailing), failing);
 }
 
-Status StateDir::forget(const std::string& component) {
-  return root_.remove(state_path("components/" + component + ".json"));
-}
+Status StateDir::forget(const std::string& component) { return drop(component_file(component)); }
 
 Result<std::vector<int>> StateDir::generations() const {
   SLIPWAY_TRY(names, names_in(root_.root(), state_path("generations")));
   std::vector<int> numbers;
   for (const std::string& name : names)
-    if (const auto number = to_number(name)) numbers.push_back(*number);
+    if (const auto number = to_number(name); number && !leaves_out(generation_file(*number)))
+      numbers.push_back(*number);
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
 
 Result<Generation> StateDir::generation(int number) const {
-  const std::string path = state_path("generations/" + std::to_string(number) + ".json");
+  const std::string path = state_path(generation_file(number));
   auto found = read_record(root_.root(), path, generation_from_json);
+  if (found && (found->number != number || !found->spec.is_object() || !found->plugins.is_object()))
+    return damaged(path, "not generation " + std::to_string(number));
   if (found || found.error().code != ErrorCode::not_found) return found;
   return Error{ErrorCode::not_found,
                "there is no generation " + std::to_string(number),
@@ -246,34 +332,32 @@ Result<Generation> StateDir::generation(int number) const {
 }
 
 Result<std::optional<Generation>> StateDir::current() const {
-  auto text = read_text(root_.root(), state_path("generations/current"));
+  if (leaves_out(kCurrent)) return std::optional<Generation>{};
+  auto text = read_text(root_.root(), state_path(kCurrent));
   if (!text && text.error().code == ErrorCode::not_found) return std::optional<Generation>{};
   if (!text) return std::move(text).error();
   while (!text->empty() && text->back() == '\n') text->pop_back();
   const auto number = to_number(*text);
-  if (!number)
-    return Error{ErrorCode::corrupt,
-                 "the record of the generation in force is no number",
-                 state_path("generations/current"),
-                 "write the number of the last file beside it there",
-                 {}};
-  SLIPWAY_TRY(found, generation(*number));
-  return std::optional<Generation>(std::move(found));
+  if (!number) return damaged(state_path(kCurrent), "no number of a generation");
+  auto found = generation(*number);
+  if (found) return std::optional<Generation>(std::move(*found));
+  if (found.error().code == ErrorCode::not_found)
+    return damaged(state_path(kCurrent), "the number of a generation that is not there");
+  return std::move(found).error();
 }
 
 Status StateDir::write_current(const Generation& generation) {
-  SLIPWAY_CHECK(
-      write_json(state_path("generations/" + std::to_string(generation.number) + ".json"), to_json(generation)));
-  return write_text(state_path("generations/current"), std::to_string(generation.number) + "\n");
+  if (const auto at = left_out_.find(generation_file(generation.number)); at != left_out_.end()) return at->second;
+  SLIPWAY_CHECK(write_json(generation_file(generation.number), to_json(generation)));
+  return write_text(state_path(kCurrent), std::to_string(generation.number) + "\n");
 }
 
-Status StateDir::forget_generation(int number) {
-  return root_.remove(state_path("generations/" + std::to_string(number) + ".json"));
-}
+Status StateDir::forget_generation(int number) { return root_.remove(state_path(generation_file(number))); }
 
-Status StateDir::forget_current() { return root_.remove(state_path("generations/current")); }
+Status StateDir::forget_current() { return drop(kCurrent); }
 
 Status StateDir::tidy() {
+  if (!left_out_.empty()) return {};  // nobody knows which originals belong to what cannot be read
   SLIPWAY_TRY(all, ownerships());
   std::set<std::string> digests;
   for (const auto& [name, ownership] : all)
@@ -285,16 +369,16 @@ Status StateDir::leave() {
   SLIPWAY_CHECK(sweep_state_folder(root_));
   const auto folder = root_.root().open_at(kStateDir, O_RDONLY | O_DIRECTORY);
   if (!folder) return folder.error().code == ErrorCode::not_found ? Status{} : Status(folder.error());
+  if (leaves_out("components/") || leaves_out(kProducts)) return {};
   SLIPWAY_TRY(all, ownerships());
   SLIPWAY_TRY(entries, folder_names(folder->get(), kStateDir));
   if (!all.empty() || std::ranges::count(entries, kJournal) != 0) return {};
-  const auto read = read_json(root_.root(), state_path(kOrigin));
+  const auto read = origin();
   // One that is there and cannot be read today still says which folders above are to go as well.
   if (!read && read.error().code != ErrorCode::not_found && read.error().code != ErrorCode::corrupt)
     return read.error();
-  const Json origin = read.value_or(Json{});
-  SLIPWAY_CHECK(take_state_folder(root_, origin.is_object() ? origin : Json::object()));
-  return origin.is_object() ? root_.restore(kStateDir, origin) : Status{};
+  SLIPWAY_CHECK(take_state_folder(root_, read.value_or(Json::object())));
+  return read ? root_.restore(kStateDir, *read) : Status{};
 }
 
 namespace {
@@ -314,15 +398,33 @@ Status names_no_other(const Fd& file, const std::string& path) {
   return damaged(path, "a journal that names a file elsewhere");
 }
 
+/// SQLite's log begins with a number of its own ("The WAL File Format"), else it is read as if it were empty. Zeros may
+/// be what a power cut left of one in which the tables were made, and nothing was intended.
+bool is_no_log(const Fd& file, off_t size) {
+  constexpr off_t kTablesAlone = 32 + 7 * (24 + 4096);
+  std::array<unsigned char, 4> begin{};
+  if (::pread(file.get(), begin.data(), begin.size(), 0) != static_cast<ssize_t>(begin.size())) return false;
+  begin[3] |= 1U;  // the order of the bytes in its checksums
+  const bool is_empty = begin == std::array<unsigned char, 4>{0, 0, 0, 1} && size <= kTablesAlone;
+  return !is_empty && begin != std::array<unsigned char, 4>{0x37, 0x7f, 0x06, 0x83};
+}
+
 }  // namespace
 
 Status StateDir::check_journal() const {
+  off_t size = 0;
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) {  // SQLite reads each of them
     const std::string path = state_path(std::string(kJournal) + ending);
     SLIPWAY_CHECK(check_only_ours(root_.root(), path));
     const auto file = open_regular(root_.root(), path, O_NOFOLLOW);
     if (!file && file.error().code != ErrorCode::not_found) return file.error();
     if (file) SLIPWAY_CHECK(names_no_other(*file, path));
+    struct stat info {};
+    if (!file || ::fstat(file->get(), &info) != 0) continue;
+    // SQLite removes the log beside an empty file, and with it all that an apply has to undo.
+    if (*ending != '\0' && size == 0 && info.st_size > 0) return damaged(path, "a log without its journal");
+    if (ending == std::string_view("-wal") && is_no_log(*file, info.st_size)) return damaged(path, "no journal's log");
+    if (*ending == '\0') size = info.st_size;
   }
   return {};
 }

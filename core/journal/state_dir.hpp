@@ -10,6 +10,7 @@
 //   products.json        files that triggers made where there was none, and stores that are to be dropped
 //   failing.json         components that did not work when they were last applied (core/engine/apply/failing.hpp)
 //   originals/SHA256      contents of files that were replaced (core/host/root_fs.hpp)
+//   damaged/NAME.N        what `slipway repair` set aside (cli/repair/repair.hpp)
 //   journal.sqlite        only while an apply is under way (core/journal/journal.hpp)
 #pragma once
 
@@ -30,6 +31,9 @@ namespace slipway::core {
 inline constexpr std::string_view kStateDir = "/var/lib/slipway";
 inline constexpr unsigned kStateMode = 0700;
 
+inline constexpr std::string_view kRepairAdvice =
+    "run `slipway repair`: it sets that file aside and makes up for it as far as that can be done";
+
 /// Reads and writes the state of one root, as long as nobody but root and the caller could have written it: else all
 /// that reads is `denied`, as an image's own user must not decide what root brings back there. Writes are atomic, also
 /// in a power cut (temporary name, sync, rename); that they have reached the disk is for the caller to see to.
@@ -39,8 +43,23 @@ class StateDir {
 
   /// There is any state at all.
   bool exists() const;
-  /// Errors: `unsupported` when a later slipway wrote it, naming that.
+  /// Errors: `unsupported` when a later slipway wrote it, naming that; `corrupt`.
   Status check_format() const;
+  static std::string own_format();  ///< as the file has it
+
+  /// Every file that cannot be read as what it should be, by its name in the folder, and why; not the journal and the
+  /// originals. `generations/current` is one of them when what it leads to is. Errors: `denied`, `unsupported`.
+  Result<std::map<std::string, Error>> damage() const;
+  /// Errors: those of damage(), and the first file of it that an apply would act on.
+  Status check_whole() const;
+  /// From here on what is damaged now reads as if it were not there and stays as it is: for commands that look, and
+  /// for removals of something else.
+  Status go_around_damage();
+  const std::map<std::string, Error>& left_out() const { return left_out_; }
+  /// Any whose name begins so.
+  bool leaves_out(std::string_view begin) const;
+  /// What was there before the folder. Errors: `not_found` the folder was.
+  Result<Image> origin() const;
 
   /// Closes the folder to other users, where an earlier slipway or somebody else left it open.
   Status keep_private();
@@ -81,9 +100,12 @@ class StateDir {
   std::string journal_path() const;
 
  private:
+  Result<Ownership> ownership(const std::string& component) const;
   Status write_text(const std::string& path, const std::string& text);
-  Status write_json(const std::string& path, const Json& value);
+  Status write_json(const std::string& name, const Json& value);
+  Status drop(std::string_view name);
   RootFs& root_;
+  std::map<std::string, Error> left_out_;
 };
 
 }  // namespace slipway::core

@@ -53,6 +53,8 @@ class DirectoryKind final : public ActionKind {
     return context.root.restore(action.target(), image);
   }
 
+  Image without_original(Image image) const override { return image; }  // it may have been there
+
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(now, folder_at(context.host, action.target()));
     return now.absent ? Json(nullptr) : Json{{"mode", now.info.mode}};

@@ -223,6 +223,13 @@ class MergeKind final : public ActionKind {
     return joined;
   }
 
+  /// Keys go back one by one, and the file as a whole never does.
+  Image without_original(Image image) const override {
+    image["result"] = "lost";
+    image["file"].erase("digest");
+    return image;
+  }
+
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(work, plan_work(action, context));
     SLIPWAY_TRY(document, merge::read_value(work.now.content, work.format, work.path));

@@ -176,6 +176,13 @@ class SystemdUnitKind final : public ActionKind {
     return joined;
   }
 
+  /// A unit that slipway brings; one of somebody else's may have been enabled before.
+  Image without_original(Image image) const override {
+    if (!image.contains("file")) return image;
+    for (Json& link : image["links"]) link = to_json(PathImage{"absent"});
+    return {{"file", to_json(PathImage{"absent"})}, {"links", image["links"]}};
+  }
+
   Status stage(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(unit, look(action, context));
     if (unit.file_check.standing != Standing::change) return {};

@@ -122,6 +122,7 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
   if (outcome->kind == Outcome::Kind::waiting) component.state = ComponentState::waiting;
   if (outcome->kind == Outcome::Kind::reboot_required) component.state = ComponentState::reboot_required;
   component.reason = outcome->reason;
+  if (component.leaving && component.lost) component.reason = "its record was lost: what it made before stays";
 }
 
 }  // namespace slipway::core

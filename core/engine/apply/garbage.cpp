@@ -91,7 +91,7 @@ Status find_in_cache(Session& session, Garbage& garbage) {
 
 Result<Garbage> find_garbage(Session& session) {
   StateDir& state = session.state();
-  SLIPWAY_CHECK(state.check_format());
+  SLIPWAY_CHECK(state.check_whole());
   SLIPWAY_CHECK(check_nothing_is_open(session));
   Garbage garbage;
   SLIPWAY_TRY(generations, old_generations(state));

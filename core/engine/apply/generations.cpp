@@ -80,9 +80,9 @@ Result<Entries> entries_of_journal(Session& session, Journal* journal) {
   const bool readable = journal_exists(session) && ::access(path.c_str(), R_OK | W_OK) == 0 &&
                         RootLock::other_holder(session.host_config().root, session.host_config().live).empty();
   if (!readable) return Entries{};
-  SLIPWAY_CHECK(session.state().check_journal());
-  SLIPWAY_TRY(opened, open_journal(path));
-  return opened->applied();
+  if (!session.state().check_journal()) return Entries{};
+  const auto opened = look_at_journal(path);  // one that is damaged, status and plan tell of
+  return opened && *opened ? (*opened)->applied() : Result<Entries>(Entries{});
 }
 
 /// It did what it should, or is to be finished by a later apply: from now on it is what the run's spec says.
@@ -207,6 +207,7 @@ bool generation_is_new(Session& session, const Recording& recording, const Plann
 Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal) {
   StateDir& state = session.state();
   SLIPWAY_TRY(committed, journal.applied());
+  if (state.leaves_out("generations/current")) return 0;  // a removal goes around it
   SLIPWAY_TRY(next, generation_of(session, recording, run, committed));
   SLIPWAY_TRY(current, stored_generation(session));
   if (next.plugins.empty()) {

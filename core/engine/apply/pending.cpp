@@ -29,7 +29,8 @@ Status drop_products(Session& session, const std::set<std::string>& still_pendin
   const auto named = named_triggers(owned);
   std::map<std::string, Product> left;
   for (const auto& [path, product] : products) {
-    if (named.contains(product.trigger) || still_pending.contains(product.trigger)) {
+    const bool unknown = !session.state().left_out().empty() && product.store.empty();  // who names it may be left out
+    if (unknown || named.contains(product.trigger) || still_pending.contains(product.trigger)) {
       left[path] = product;
       continue;
     }

@@ -40,6 +40,12 @@ Status owe_again(Journal& journal, const std::vector<Step>& steps) {
   return triggers.empty() ? Status{} : journal.intend(none, texts_of(triggers));
 }
 
+Result<Unfinished> read_journal(const StateDir& state) {
+  SLIPWAY_CHECK(state.check_journal());
+  SLIPWAY_TRY(journal, look_at_journal(state.journal_path()));
+  return journal ? unfinished_of(*journal) : Unfinished{};
+}
+
 }  // namespace
 
 bool journal_exists(Session& session) { return ::access(session.state().journal_path().c_str(), F_OK) == 0; }
@@ -53,9 +59,10 @@ Result<Unfinished> read_unfinished(Session& session) {
     found.recovery = true;
     return found;
   }
-  SLIPWAY_CHECK(session.state().check_journal());
-  SLIPWAY_TRY(journal, open_journal(session.state().journal_path()));
-  return unfinished_of(*journal);
+  auto read = read_journal(session.state());
+  if (read || (read.error().code != ErrorCode::corrupt && read.error().code != ErrorCode::invalid)) return read;
+  found.damaged = read.error();
+  return found;
 }
 
 Result<Unfinished> unfinished_of(Journal& journal) {

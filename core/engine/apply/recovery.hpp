@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct Unfinished {
   bool recovery = false;             ///< steps to undo
   std::vector<std::string> pending;  ///< triggers to run
   std::string at_work;  ///< another slipway that changes this root now: what it has open is not left behind
+  std::optional<Error> damaged = {};  ///< the journal cannot be read, so that nobody knows
 };
 
 /// An apply was cut off, if only at its very end.

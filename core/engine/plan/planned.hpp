@@ -43,6 +43,7 @@ struct PlannedComponent {
   std::string reason;                     ///< why it is not applicable, blocked or deferred
   std::optional<Error> error;             ///< when it failed
   Json section;                           ///< its spec
+  bool lost = false;                      ///< see Ownership
   bool leaving = false;                   ///< no longer in the spec
 
   bool changes() const;

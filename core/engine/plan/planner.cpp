@@ -201,6 +201,10 @@ Status foresee_triggers(const Session& session, PlannedComponent& planned) {
 Status fill_items(Session& session, PlannedComponent& planned, const Ownership* owned,
                   const std::map<std::string, NamedSource>& sources) {
   SLIPWAY_CHECK(check_actions(planned.name, planned.plan));
+  planned.lost = owned != nullptr && owned->lost;
+  if (planned.lost)
+    planned.plan.note(planned.leaving ? "its record was lost: what it made before stays"
+                                      : "its record was lost: what is as planned is taken over");
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
   SLIPWAY_CHECK(add_desired(session, planned, owned, layers));
@@ -422,10 +426,11 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   run.lock = options.lock;
   run.partial = !options.only.empty();
   run.kernel = session.host().kernel_release().value_or("");
-  SLIPWAY_CHECK(session.state().check_format());
+  SLIPWAY_CHECK(session.state().check_whole());
   SLIPWAY_TRY(owned, session.state().ownerships());
   SLIPWAY_CHECK(check_names(options.only, run.spec, owned));
   SLIPWAY_TRY(unfinished, journal == nullptr ? read_unfinished(session) : unfinished_of(*journal));
+  if (unfinished.damaged) return *unfinished.damaged;
   run.recovery = unfinished.recovery;
   run.pending = unfinished.pending;
   SLIPWAY_TRY(failing, session.state().failing());

@@ -15,11 +15,11 @@ struct RootCommand {
   std::string_view name;
   bool needs_spec = false;
 };
-constexpr std::array kCommands{RootCommand{"apply", true}, RootCommand{"plan", true},   RootCommand{"verify"},
-                               RootCommand{"doctor"},      RootCommand{"detect"},       RootCommand{"graph"},
-                               RootCommand{"init"},        RootCommand{"status"},       RootCommand{"rollback"},
-                               RootCommand{"remove"},      RootCommand{"gc"},           RootCommand{"log"},
-                               RootCommand{"bugreport"},   RootCommand{"service", true}};
+constexpr std::array kCommands{
+    RootCommand{"apply", true}, RootCommand{"plan", true},    RootCommand{"verify"}, RootCommand{"doctor"},
+    RootCommand{"detect"},      RootCommand{"graph"},         RootCommand{"init"},   RootCommand{"status"},
+    RootCommand{"rollback"},    RootCommand{"remove"},        RootCommand{"gc"},     RootCommand{"log"},
+    RootCommand{"bugreport"},   RootCommand{"service", true}, RootCommand{"repair"}};
 
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/engine/apply/recovery.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/engine/verify/verify.hpp"
@@ -63,6 +64,8 @@ Result<std::map<std::string, Findings>> doctor_run(Session& session, const HostS
     if (section == spec.components.end() || is_left_out_here(name, findings)) continue;
     findings = merged(findings, diagnose_component(session, name, section->second));
   }
+  SLIPWAY_TRY(unfinished, read_unfinished(session));
+  if (unfinished.damaged || !session.state().left_out().empty()) return all;  // there is no plan without these
   SLIPWAY_TRY(run, plan_run(session, spec, {options.only, options.lock, false}));
   for (const PlannedComponent& component : run.components) {
     if (component.state != ComponentState::failed || !component.error) continue;

@@ -179,7 +179,8 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
     const bool applied = current && current->plugins.contains(name);
     // Where hardware comes and goes, the component's own findings say whether it misses anything.
     const bool says_nothing = findings->list().empty();
-    if (!owned.contains(name) && !applied && (says_nothing || session.host_config().hardware != "detect"))
+    const bool unknown = session.state().leaves_out("components/" + name + ".json");
+    if (!owned.contains(name) && !applied && !unknown && (says_nothing || session.host_config().hardware != "detect"))
       all[name].fail(name + ".owned", "it is not installed in this root",
                      advised("`slipway apply` installs it", session.options()));
   }

@@ -36,6 +36,7 @@ TEST(TwoRoots, AreEqualWhoeverMadeThemAndWithOrWithoutALock) {
     EXPECT_THAT(content, Not(HasSubstr(first.folder().at("").string()))) << path;
   }
   EXPECT_EQ(ours.size(), theirs.size());
+  EXPECT_THAT(ours.at("var/log/slipway/history.jsonl"), HasSubstr("\"time\":\"2026-01-01T00:00:00Z\""));
 }
 
 TEST(Generation, KeepsTheFolderOfItsSpecOnlyForRelativePaths) {

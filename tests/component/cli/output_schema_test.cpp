@@ -94,6 +94,11 @@ TEST_F(OutputSchema, IsWhatTheCommandsOfAHostPrint) {
     EXPECT_EQ(kind({"plan"}, form, 0), "Plan");
     EXPECT_EQ(kind({"verify"}, form, 0), "Findings");
     EXPECT_EQ(kind({"status"}, form, 0), "Status");
+    EXPECT_EQ(kind({"repair"}, form, 0), "Repair");
+    root.put("var/lib/slipway/failing.json", "no JSON");
+    EXPECT_EQ(result({"status"}, form, 1)["damaged"].size(), 1U);
+    EXPECT_EQ(result({"repair", "--dry-run"}, form, 2)["files"].size(), 1U);
+    EXPECT_EQ(result({"repair"}, form, 0)["changed"], true);
     EXPECT_EQ(kind({"graph"}, form, 0, false), "Graph");
     const Json doctor = result({"doctor"}, form, 0);
     EXPECT_EQ(doctor["kind"], "Diagnosis");

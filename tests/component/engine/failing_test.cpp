@@ -58,7 +58,7 @@ TEST_F(Failing, RecordThatNestsWithoutEndIsAnErrorAndNoCrash) {
   for (const char* command : {"status", "plan", "apply", "verify", "doctor"}) {
     const Ran ran = host.slipway({command});
     EXPECT_EQ(ran.code, 1) << command;
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("is damaged")) << command;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("nests too deep")) << command;
   }
 }
 
@@ -192,7 +192,7 @@ TEST_F(Failing, RecordThatIsDamagedIsNamedWithTheWayOut) {
   const Ran apply = host.slipway({"apply"});
   EXPECT_EQ(apply.code, 1);
   EXPECT_THAT(apply.err, HasSubstr(record));
-  EXPECT_THAT(apply.err, HasSubstr("remove that file"));
+  EXPECT_THAT(apply.err, HasSubstr("slipway repair"));
 }
 
 // `status` said that nothing was provisioned, above a list of what it held.

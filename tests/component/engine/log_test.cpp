@@ -48,12 +48,79 @@ TEST(Log, TellsAppliesRollbacksAndRemovalsOfALiveRoot) {
   EXPECT_THAT(text.out, Not(HasSubstr("rollback")));
 }
 
-TEST(Log, HasNothingOfARootThatIsNotLive) {
+constexpr const char* kImageLog = "var/log/slipway/history.jsonl";
+
+Json image_log(const ScratchHost& host) {
+  const Ran ran = host.bare({"log", "--root", host.folder().at("root").string(), "-o", "json"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  return Json::parse(ran.out, nullptr, false)["entries"];
+}
+
+// A machine that was booted from an image did not know what had been done in it.
+TEST(Log, OfARootThatIsNotLiveIsInTheRootAndSaysNothingOfTheMachineThatBuilds) {
   const ScratchHost host;
   host.spec(kOne);
   ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0) << "it changes nothing, and leaves no event";
+  host.spec(kTwo);
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
   EXPECT_TRUE(log_of(host).empty());
-  EXPECT_FALSE(std::filesystem::exists(host.path("var/log")));
+  const Json entries = image_log(host);
+  ASSERT_EQ(entries.size(), 2U) << entries.dump(2);
+  EXPECT_EQ(entries[1]["command"], "apply");
+  EXPECT_EQ(entries[1]["generation"], 2);
+  EXPECT_EQ(entries[1]["spec"], "host.yaml");
+  for (const char* word : {"time", "user", "pid", "boot_id", "root", "arguments", "ended", "seconds", "id"})
+    EXPECT_FALSE(entries[1].contains(word)) << word;
+  const Ran text = host.bare({"log", "1", "--root", host.folder().at("root").string()});
+  EXPECT_THAT(text.out, HasSubstr("no time  apply: done, generation 2 (slipway "));
+  EXPECT_THAT(text.out, HasSubstr("building the image)"));
+  EXPECT_THAT(host.text(kImageLog), Not(HasSubstr(host.folder().at("").string())));
+}
+
+TEST(Log, OfAnImageHasTheTimeOfItsSource) {
+  const ScratchHost host;
+  host.spec(kOne);
+  ::setenv("SOURCE_DATE_EPOCH", "1767225600", 1);
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  ::unsetenv("SOURCE_DATE_EPOCH");
+  EXPECT_EQ(image_log(host)[0]["time"], "2026-01-01T00:00:00Z");
+}
+
+TEST(Log, OfAnImageGoesWithTheLastComponentUnlessAMachineWroteToItAsWell) {
+  const ScratchHost host;
+  host.spec(kOne);
+  const auto before = host.tree();
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+  const std::string line = R"({"event":"begin","id":"1","command":"apply","pid":1,"boot_id":"x"})";
+  host.put(kImageLog, line + "\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_THAT(host.text(kImageLog), ::testing::StartsWith(line));
+  EXPECT_EQ(image_log(host)[2]["command"], "remove");
+}
+
+TEST(Log, OfARootIsReadAsWhatSomebodyElseWrote) {
+  const ScratchHost host;
+  host.put(kImageLog, R"({"event":"image","command":"\u001b[2Jevil\nforged","components":[5,{"changes":{}},[]],)"
+                      R"("generation":1e99,"arguments":"x","made":["/etc",7]})"
+                      "\n[1]\n{\"pid\":1e99,\"id\":7}\n" +
+                          std::string(2'000, '[') + "\n");
+  const Ran text = host.bare({"log", "--root", host.folder().at("root").string()});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("\\x1b[2Jevil\\nforged"));
+  EXPECT_EQ(image_log(host).size(), 2U);
+  std::filesystem::resize_file(host.path(kImageLog), 5U << 20U);
+  EXPECT_EQ(host.bare({"log", "--root", host.folder().at("root").string()}).code, 1) << "too long";
+  std::filesystem::remove(host.path(kImageLog));
+  ASSERT_EQ(::mkfifo(host.path(kImageLog).c_str(), 0600), 0);
+  EXPECT_EQ(host.bare({"log", "--root", host.folder().at("root").string()}).code, 1) << "nobody waits";
+  host.spec(kOne);
+  const Ran applied = host.slipway({"apply"});
+  EXPECT_EQ(applied.code, 0) << applied.err;
+  EXPECT_THAT(applied.err, HasSubstr("this is not in the image's log"));
 }
 
 TEST(Log, ThatCannotBeWrittenKeepsNoApplyFromItsWork) {

@@ -159,7 +159,8 @@ TEST_F(StateFolder, RecordsAreReadUpToALimitOfAllTogether) {
   StateDir state(fs);
   ASSERT_TRUE(state.prepare());
   const std::string components = "root/var/lib/slipway/components/";
-  for (int i = 0; i < 3; ++i) folder_.file(components + std::to_string(i) + ".json", "{}");
+  for (int i = 0; i < 3; ++i)
+    folder_.file(components + std::to_string(i) + ".json", "{\"component\": \"" + std::to_string(i) + "\"}");
   EXPECT_TRUE(state.ownerships().ok());
   for (int i = 0; i < 3; ++i)
     std::filesystem::resize_file(folder_.at(components + std::to_string(i) + ".json"), 30U << 20U);

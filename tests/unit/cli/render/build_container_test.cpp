@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which machines are asked about: folders as containers and machines show them.
-#include "core/engine/build_container.hpp"
+#include "cli/build_container.hpp"
 
 #include <gtest/gtest.h>
 

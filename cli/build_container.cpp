@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/engine/build_container.hpp"
+#include "cli/build_container.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/build_container.hpp - tells a container in which an image is built from a machine that runs.
+// cli/build_container.hpp - tells a container in which an image is built from a machine that runs.
 #pragma once
 
 #include <string>

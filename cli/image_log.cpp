@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/image_log.hpp"
+
+#include <algorithm>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
+
+#include "core/engine/root_lock.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kLogFolder = "/var/log/slipway";
+constexpr const char* kNewestLog = "/var/log/slipway/history.jsonl";
+constexpr int kLogFiles = 4;                               // as many as a machine keeps
+constexpr std::size_t kFullBytes = std::size_t{1} << 20U;  // of those that a machine keeps
+constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // a machine's last line may be long
+constexpr const char* kMade = "made";
+
+Result<std::string> text_of(const RootDir& root, int age) {
+  auto text = read_regular(root, kNewestLog + (age == 0 ? "" : "." + std::to_string(age)), kMostBytes, O_NOFOLLOW);
+  return text || text.error().code != ErrorCode::not_found ? text : Result<std::string>(std::string());
+}
+
+void add_events(const std::string& text, std::vector<Json>& events) {
+  for (const std::string_view line : lines_of<std::string_view>(text))
+    if (Json event = parse_foreign(line); event.is_object()) events.push_back(std::move(event));
+}
+
+bool is_of_an_image(const Json& event) { return event.value("event", Json()) == kImageEvent; }
+
+/// The folders down to the log that slipway made, outermost first.
+Json folders_to_make(Session& session) {
+  const auto origin = session.state().origin();
+  const auto ours = origin ? path_image_from_json(*origin).missing_parents : std::vector<std::string>{};
+  Json made = Json::array();
+  for (const char* folder : {"/var", "/var/log", kLogFolder})
+    if (std::ranges::count(ours, folder) != 0 || !session.root().root().open_at(folder, O_PATH | O_DIRECTORY))
+      made.push_back(folder);
+  return made;
+}
+
+/// The log goes, and of the folders those that its first event names and that are the log's.
+Status take_away(RootFs& root, const Json& first) {
+  PathImage absent{"absent"};
+  const Json made = first.value(kMade, Json::array());
+  for (const char* folder : {"/var", "/var/log", kLogFolder})
+    if (std::ranges::count(made, Json(folder)) != 0) absent.missing_parents.emplace_back(folder);
+  return root.restore(kNewestLog, to_json(absent));
+}
+
+}  // namespace
+
+Result<std::vector<Json>> read_log_of(const RootDir& root) {
+  std::vector<Json> events;
+  for (int age = kLogFiles - 1; age >= 0; --age) {
+    SLIPWAY_TRY(text, text_of(root, age));
+    add_events(text, events);
+  }
+  return events;
+}
+
+Status log_in_image(Session& session, Json event) {
+  RootFs& root = session.root();
+  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+  SLIPWAY_TRY(text, text_of(root.root(), 0));
+  std::vector<Json> events;
+  add_events(text, events);
+  if (!session.state().exists() && std::ranges::all_of(events, is_of_an_image)) {
+    if (!events.empty()) SLIPWAY_CHECK(take_away(root, events.front()));
+    return root.settle_directory_times();
+  }
+  if (events.empty()) event[kMade] = folders_to_make(session);
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += canonical(event) + "\n";
+  while (text.size() > kFullBytes && text.find('\n') + 1 < text.size()) text.erase(0, text.find('\n') + 1);
+  if (!root.root().open_at(kLogFolder, O_PATH | O_DIRECTORY)) SLIPWAY_CHECK(root.make_directory(kLogFolder, 0750));
+  SLIPWAY_CHECK(root.stage_file(kNewestLog, text, 0640, ::geteuid(), ::getegid()));
+  SLIPWAY_CHECK(root.switch_in(kNewestLog));
+  (void)lock;
+  return root.settle_directory_times();
+}
+
+}  // namespace slipway::core
