@@ -63,6 +63,7 @@ void take(Generation& generation, const std::string& component) {
   if (generation.spec.is_object()) generation.spec["spec"]["components"].erase(component);
   set_lock_part(generation.lock, component, {});
   generation.plugins.erase(component);
+  std::erase(generation.left_out, component);
 }
 
 /// What the state folder has, with paths that mean the same from everywhere: earlier formats kept them as written.
@@ -117,10 +118,14 @@ Result<Generation> generation_of(Session& session, const Recording& recording, c
       generation.spec["spec"]["components"][name] = sections.value(name, Json::object());
     generation.spec_file = kept_spec_file(session, run.spec.file);
   }
-  if (whole) generation.kernels = session.options().kernels;
-  for (const PlannedComponent& component : run.components) {
+  const auto stays = [&](const PlannedComponent& component) {
     const bool is_over = is_settled(component) || committed.contains(component.name);
-    if (!is_over || std::ranges::count(recording.going_back, component.name) != 0) continue;
+    return !is_over || std::ranges::count(recording.going_back, component.name) != 0;
+  };
+  // What stays may be for other kernels than this run.
+  if (whole && std::ranges::none_of(run.components, stays)) generation.kernels.clear();
+  for (const PlannedComponent& component : run.components) {
+    if (stays(component)) continue;
     if (component.leaving) {
       take(generation, component.name);
     } else if (run.spec.components.contains(component.name)) {
@@ -133,8 +138,15 @@ Result<Generation> generation_of(Session& session, const Recording& recording, c
   return generation;
 }
 
-/// Whether `b` asks for what `a` is. A run that names no kernel takes the one it is on.
-bool same(Generation a, const Generation& b, bool with_plugins = true) {
+void forget_left_out(Generation& generation) {
+  for (const std::string& name : generation.left_out) generation.spec["spec"]["components"].erase(name);
+  generation.left_out.clear();
+}
+
+/// Whether `b` has applied what `a` has. A run that names no kernel takes the one it is on.
+bool same(Generation a, Generation b, bool with_plugins = true) {
+  forget_left_out(a);
+  forget_left_out(b);
   a.number = b.number;
   a.before = b.before;
   a.time = b.time;
@@ -154,7 +166,10 @@ Status number_generation(Session& session, const std::optional<Generation>& curr
   if (target != 0) {
     SLIPWAY_TRY(wanted, session.state().generation(target));
     next.before = wanted.before;
-    if (same(wanted, next, false)) next.number = target;
+    if (same(wanted, next, false)) {
+      wanted.plugins = next.plugins;  // those that it was applied by now
+      next = std::move(wanted);
+    }
   } else if (last > next.before) {  // left by a crash, or by a rollback from it
     const auto left = session.state().generation(last);
     if (left && left->before == next.before && same(*left, next)) next.number = last;

@@ -202,7 +202,7 @@ TEST_F(Failing, DoesNotMakeStatusDenyWhatIsInstalled) {
   ASSERT_EQ(host.slipway({"apply"}).code, 1);
   const Ran status = host.slipway({"status"});
   EXPECT_THAT(status.out, Not(HasSubstr("Nothing is provisioned")));
-  EXPECT_THAT(status.out, HasSubstr("No generation is in force"));
+  EXPECT_THAT(status.out, HasSubstr("Generation 1 is in force"));
   EXPECT_THAT(status.out, HasSubstr("bystander: owns"));
 }
 

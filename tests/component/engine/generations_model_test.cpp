@@ -39,9 +39,8 @@ struct ModelGeneration {
   Sections applied;
   Sections left_out;
   int before = 0;
-  bool operator==(const ModelGeneration& other) const {
-    return applied == other.applied && left_out == other.left_out;  // where it came from does not matter
-  }
+  /// Where it came from does not matter, nor what it has not.
+  bool operator==(const ModelGeneration& other) const { return applied == other.applied; }
 };
 
 /// What should be on the host.
@@ -88,7 +87,10 @@ struct Model {
     const int last = generations.empty() ? 0 : generations.rbegin()->first;
     next.before = target != 0 ? generations.at(target).before : current;
     int number = last + 1;
-    if (target != 0 && next == generations.at(target)) number = target;
+    if (target != 0 && next == generations.at(target)) {
+      next = generations.at(target);
+      number = target;
+    }
     if (target == 0 && last > current && generations.at(last).before == current && generations.at(last) == next)
       number = last;
     generations[number] = next;

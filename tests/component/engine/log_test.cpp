@@ -39,7 +39,7 @@ TEST(Log, TellsAppliesRollbacksAndRemovalsOfALiveRoot) {
   EXPECT_THAT(entries[0]["time"].get<std::string>(), ::testing::MatchesRegex("20..-..-..T..:..:..Z"));
   EXPECT_EQ(entries[2]["result"], "nothing to do");
   EXPECT_EQ(entries[3]["command"], "rollback");
-  EXPECT_EQ(entries[3]["generation"], 3);
+  EXPECT_EQ(entries[3]["generation"], 1);
   EXPECT_EQ(entries[4]["result"], "failed");
   EXPECT_THAT(entries[4]["error"].dump(), HasSubstr("nothing-of-that-name"));
   EXPECT_EQ(entries[5]["command"], "remove");

@@ -244,7 +244,7 @@ TEST_F(RepairOf, ANumberThatLeadsToNoGenerationTakesTheNewestThatThereIs) {
   fs::remove(host.path(kState + "generations/2.json"));  // as a kill of a repair may leave it
   expect_refusals("/" + kState + "generations/current");
   repair();
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 of 1"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 1 is in force"));
 }
 
 // SQLite removed the log beside an empty file, and `slipway status` with it what an apply had to undo.

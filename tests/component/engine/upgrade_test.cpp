@@ -35,7 +35,7 @@ class Recorded : public ScratchHost {
 TEST(StateOfAnEarlierFormat, IsReadAndNothingOfItsComponentsIsLeftToDo) {
   const Recorded host;
   const auto before = host.tree();
-  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 2 of 2"));
+  EXPECT_THAT(host.slipway({"status"}).out, HasSubstr("Generation 2 is in force"));
   const Ran plan = host.slipway({"plan"});
   EXPECT_THAT(plan.out, HasSubstr("probe: nothing to do")) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr("slipway-boot: 1 change\n  + change /etc/systemd/system/slipway-boot.service"));
@@ -52,12 +52,16 @@ TEST(StateOfAnEarlierFormat, IsConvertedByTheNextApplyWithNothingLost) {
   const auto before = host.tree();
   const Ran applied = host.slipway({"rollback", "1"});
   ASSERT_EQ(applied.code, 0) << applied.out << applied.err;
-  EXPECT_THAT(host.text("var/lib/slipway/format"), ::testing::MatchesRegex("2 [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(host.text("var/lib/slipway/format"), ::testing::MatchesRegex("3 [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
   EXPECT_THAT(host.text("etc/engine.toml"), HasSubstr("set = \"one\""));
   const auto after = host.tree();
   for (const auto& [path, what] : before) EXPECT_TRUE(after.contains(path)) << path << " is lost";
-  for (const std::string same : {"generations/1.json", "generations/2.json", "origin.json"})
+  const Json written = Json::parse(host.text("var/lib/slipway/generations/1.json"));
+  const std::string earlier = before.at("var/lib/slipway/generations/1.json");
+  for (const char* key : {"spec", "lock", "spec_file"})
+    EXPECT_EQ(written[key], Json::parse(earlier.substr(earlier.find('{')))[key]) << key;
+  for (const std::string same : {"generations/2.json", "origin.json"})
     EXPECT_EQ(after.at("var/lib/slipway/" + same), before.at("var/lib/slipway/" + same));
 }
 
@@ -72,7 +76,7 @@ TEST(StateOfAnEarlierFormat, StillBringsBackWhatWasThereBeforeSlipway) {
 
 TEST(StateOfALaterSlipway, IsRefusedByEachCommandWithAdviceAndStaysAsItIs) {
   const Recorded host;
-  host.put("var/lib/slipway/format", "3 0.9.2\n");
+  host.put("var/lib/slipway/format", "4 0.9.2\n");
   const auto before = host.tree();
   for (const std::vector<std::string>& words : {std::vector<std::string>{"plan"},
                                                 {"apply"},
@@ -87,7 +91,7 @@ TEST(StateOfALaterSlipway, IsRefusedByEachCommandWithAdviceAndStaysAsItIs) {
                                                 {"apply", "--boot"}}) {
     const Ran ran = host.slipway(words);
     EXPECT_EQ(ran.code, 1) << words[0] << ran.out;
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("written by slipway 0.9.2 (format 3")) << words[0];
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("written by slipway 0.9.2 (format 4")) << words[0];
     EXPECT_THAT(ran.out + ran.err, HasSubstr("install slipway 0.9.2 or a later one")) << words[0];
     EXPECT_EQ(host.tree(), before) << words[0];
   }
