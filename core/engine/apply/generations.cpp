@@ -105,12 +105,19 @@ void name_left_out(Generation& generation, const Json& document) {
   generation.left_out.assign(names.begin(), names.end());
 }
 
-/// What is applied once the run is over.
+/// What is applied once the run is over. Where all that it looked at stays as it was, so does the rest of the spec.
 /// @param committed  in this run or one that was cut off before it, see Journal::applied()
 Result<Generation> generation_of(Session& session, const Recording& recording, const PlannedRun& run,
                                  const Entries& committed) {
   Generation generation = recording.base.value_or(Generation{});
-  const bool whole = !run.partial || !recording.base;
+  const auto stays = [&](const PlannedComponent& component) {
+    const bool is_over = is_settled(component) || committed.contains(component.name);
+    return !is_over || std::ranges::count(recording.going_back, component.name) != 0;
+  };
+  const auto is_new = [&](const PlannedComponent& component) {
+    return !stays(component) && (component.leaving || run.spec.components.contains(component.name));
+  };
+  const bool whole = !recording.base || (!run.partial && std::ranges::any_of(run.components, is_new));
   if (whole && run.spec.document.is_object()) {
     const Json sections = generation.spec.is_object() ? generation.spec["spec"]["components"] : Json::object();
     generation.spec = frame_of(run.spec.document);
@@ -118,10 +125,6 @@ Result<Generation> generation_of(Session& session, const Recording& recording, c
       generation.spec["spec"]["components"][name] = sections.value(name, Json::object());
     generation.spec_file = kept_spec_file(session, run.spec.file);
   }
-  const auto stays = [&](const PlannedComponent& component) {
-    const bool is_over = is_settled(component) || committed.contains(component.name);
-    return !is_over || std::ranges::count(recording.going_back, component.name) != 0;
-  };
   // What stays may be for other kernels than this run.
   if (whole && std::ranges::none_of(run.components, stays)) generation.kernels.clear();
   for (const PlannedComponent& component : run.components) {

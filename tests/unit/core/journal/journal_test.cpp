@@ -86,13 +86,46 @@ TEST_F(JournalTest, KeepsACommittedOwnershipUntilItIsWritten) {
     auto journal = open();
     auto list = steps("driver", 2);
     ASSERT_TRUE(journal->intend(list, {}));
-    ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}));
+    ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}, {{"section", {{"version", "1"}}}}));
   }
   auto journal = open();
   EXPECT_TRUE(journal->open_steps()->empty());
   ASSERT_EQ(journal->unwritten()->size(), 1U);
   ASSERT_TRUE(journal->written("driver"));
   EXPECT_TRUE(journal->unwritten()->empty());
+}
+
+TEST_F(JournalTest, KeepsWhatIsAppliedUntilAGenerationHasIt) {
+  {
+    auto journal = open();
+    ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}, {{"section", {{"version", "1"}}}}));
+    ASSERT_TRUE(journal->commit({.component = "gfd", .items = {}}, Json{}));
+    ASSERT_TRUE(journal->written("driver"));
+    ASSERT_TRUE(journal->written("gfd"));
+  }
+  auto journal = open();
+  const auto applied = journal->applied();
+  ASSERT_TRUE(applied.ok());
+  EXPECT_EQ(applied->at("driver")["section"]["version"], "1");
+  EXPECT_TRUE(applied->at("gfd").is_null()) << "it was removed";
+  ASSERT_TRUE(journal->recorded());
+  EXPECT_TRUE(journal->applied()->empty());
+}
+
+// One that an earlier slipway was cut off in has no table for it.
+TEST_F(JournalTest, TakesOneOfAnEarlierFormatOver) {
+  {
+    auto journal = open();
+    auto list = steps("driver", 1);
+    ASSERT_TRUE(journal->intend(list, {}));
+  }
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, "DROP TABLE applied", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  auto journal = open();
+  EXPECT_EQ(journal->open_steps()->size(), 1U);
+  EXPECT_TRUE(journal->applied()->empty());
 }
 
 TEST_F(JournalTest, LeavesNothingBehindWhenTheApplyIsOver) {

@@ -103,8 +103,9 @@ TEST(HostSpec, ReadsBackFromItsOwnRecord) {
   const HostSpec spec = good(kDriver +
                              "    deviceplugin: {config: {a: [1, \"1\", true]}, resources: [{name: 5}]}\n"
                              "    registrar: {password: {env: X}}\n");
-  EXPECT_EQ(spec.document["spec"]["components"]["driver"], (Json{{"source", "../pkg"}, {"version", "535.10"}}));
-  const auto again = host_spec_from_json(spec.document, spec.file, test_plugins());
+  EXPECT_EQ(spec.document["spec"]["components"]["driver"],
+            (Json{{"source", "/etc/slipway/../pkg"}, {"version", "535.10"}}));
+  const auto again = host_spec_from_json(spec.document, "/elsewhere/host.yaml", test_plugins());
   ASSERT_TRUE(again) << to_text(again.error());
   EXPECT_EQ(again->components, spec.components);
   EXPECT_EQ(again->document, spec.document);
