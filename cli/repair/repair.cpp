@@ -120,7 +120,8 @@ Status add_ownerless(Session& session, const std::set<std::string>& digests, std
 }
 
 /// Originals that cannot be brought back, and who would have.
-Status add_originals(Session& session, std::map<std::string, Ownership> owned, std::vector<Repair>& repairs) {
+Status add_originals(Session& session, const std::map<std::string, Ownership>& owned, std::vector<Repair>& repairs) {
+  std::map<std::string, Ownership> records = owned;
   std::set<std::string> digests;
   for (const auto& [name, ownership] : owned)
     for (const Owned& item : ownership.items) collect_digests(item.original, digests);
@@ -132,7 +133,7 @@ Status add_originals(Session& session, std::map<std::string, Ownership> owned, s
     Repair repair{name, "it is gone, or has another content than its name says", {}, {}};
     if (is_there(session, path_of(name))) repair.aside = aside_of(session, name);
     std::vector<std::string> targets;
-    for (auto& [component, record] : owned) {
+    for (auto& [component, record] : records) {
       bool refers = false;
       for (Owned& item : record.items) {
         std::set<std::string> its;
