@@ -122,7 +122,7 @@ Status add_ownerless(Session& session, const std::set<std::string>& digests, std
 /// The digests of the regular files that an image has or is. Keys of a merge hold values of others.
 void collect_files(const Image& image, std::set<std::string>& digests) {
   if (!image.is_object()) return;
-  if (image.value("type", Json()) == "regular" && image.contains("digest"))
+  if (image.value("type", Json()) == "regular" && image.value("digest", Json()).is_string())
     digests.insert(image["digest"].get<std::string>());
   for (const auto& [name, part] : image.items())
     if (name != "keys") collect_files(part, digests);
