@@ -28,8 +28,9 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
 /// What a removal of all would leave behind for good, and one of these would not find.
 Status check_records(const Options& options, Session& session) {
   for (const auto& [name, error] : session.state().left_out()) {
-    const bool is_named = std::ranges::any_of(
-        options.arguments, [&](const std::string& component) { return name == "components/" + component + ".json"; });
+    bool is_named = false;
+    for (const std::string& component : options.arguments)
+      is_named = is_named || name == "components/" + component + ".json";
     if (is_named || (options.all && (name.starts_with("components/") || name == "products.json"))) return error;
   }
   SLIPWAY_TRY(repairs, find_repairs(session));

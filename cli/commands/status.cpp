@@ -63,7 +63,8 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
   Json damaged = Json::array();
   for (const auto& [name, error] : state.left_out())
     damaged.push_back({{"path", std::string(kStateDir) + "/" + name}, {"problem", error.what}});
-  if (unfinished.damaged) damaged.push_back({{"path", state.journal_path()}, {"problem", unfinished.damaged->what}});
+  if (unfinished.damaged)
+    damaged.push_back({{"path", unfinished.damaged->where}, {"problem", unfinished.damaged->what}});
   const auto running = ask_services(*session);
   Json components = Json::object();
   std::ostringstream text;

@@ -119,11 +119,21 @@ Status add_ownerless(Session& session, const std::set<std::string>& digests, std
   return {};
 }
 
+/// The digests of the regular files that an image has or is. Keys of a merge hold values of others.
+void collect_files(const Image& image, std::set<std::string>& digests) {
+  if (!image.is_object()) return;
+  if (image.value("type", Json()) == "regular" && image.value("digest", Json()).is_string())
+    digests.insert(image["digest"].get<std::string>());
+  for (const auto& [name, part] : image.items())
+    if (name != "keys") collect_files(part, digests);
+}
+
 /// Originals that cannot be brought back, and who would have.
-Status add_originals(Session& session, std::map<std::string, Ownership> owned, std::vector<Repair>& repairs) {
+Status add_originals(Session& session, const std::map<std::string, Ownership>& owned, std::vector<Repair>& repairs) {
+  std::map<std::string, Ownership> records = owned;
   std::set<std::string> digests;
   for (const auto& [name, ownership] : owned)
-    for (const Owned& item : ownership.items) collect_digests(item.original, digests);
+    for (const Owned& item : ownership.items) collect_files(item.original, digests);
   for (const std::string& digest : digests) {
     const auto original = Originals(session.root()).open(digest);
     if (original) continue;
@@ -132,11 +142,11 @@ Status add_originals(Session& session, std::map<std::string, Ownership> owned, s
     Repair repair{name, "it is gone, or has another content than its name says", {}, {}};
     if (is_there(session, path_of(name))) repair.aside = aside_of(session, name);
     std::vector<std::string> targets;
-    for (auto& [component, record] : owned) {
+    for (auto& [component, record] : records) {
       bool refers = false;
       for (Owned& item : record.items) {
         std::set<std::string> its;
-        collect_digests(item.original, its);
+        collect_files(item.original, its);
         SLIPWAY_TRY(kind, action_kind(item.action.kind()));
         if (!its.contains(digest)) continue;
         item.original = kind->without_original(item.original);

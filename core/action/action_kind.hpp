@@ -111,7 +111,7 @@ class ActionKind {
   virtual Image join(const Image& first, const Image& /*later*/) const { return first; }
   /// An image from before slipway, or from now, when nobody knows what was there before: removal then takes away what
   /// is slipway's alone, and leaves what may not be.
-  virtual Image without_original(Image image) const {
+  virtual Image without_original(const Image& image) const {
     const std::string type = image.value("type", "");
     return type == "regular" || type == "symlink" ? to_json(PathImage{"absent"}) : image;
   }

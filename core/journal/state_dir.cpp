@@ -110,8 +110,8 @@ Status check_size(const RootDir& root, const std::string& folder, const std::vec
   }
   if (names.size() <= kMostRecords && bytes <= kMaxStateBytes) return {};
   return Error{ErrorCode::corrupt,
-               "the recorded state has too many records: " + std::to_string(names.size()) + " of " +
-                   std::to_string(bytes) + " bytes",
+               "the recorded state has " + std::to_string(names.size()) + " records of " + std::to_string(bytes) +
+                   " bytes, too many",
                folder,
                "move away what slipway has not made there",
                {}};

@@ -53,7 +53,7 @@ class DirectoryKind final : public ActionKind {
     return context.root.restore(action.target(), image);
   }
 
-  Image without_original(Image image) const override { return image; }  // it may have been there
+  Image without_original(const Image& image) const override { return image; }  // it may have been there
 
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(now, folder_at(context.host, action.target()));

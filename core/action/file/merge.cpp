@@ -224,10 +224,11 @@ class MergeKind final : public ActionKind {
   }
 
   /// Keys go back one by one, and the file as a whole never does.
-  Image without_original(Image image) const override {
-    image["result"] = "lost";
-    image["file"].erase("digest");
-    return image;
+  Image without_original(const Image& image) const override {
+    Image without = image;
+    without["result"] = "lost";
+    without["file"].erase("digest");
+    return without;
   }
 
   Result<Json> fingerprint(const Action& action, ActionContext& context) const override {

@@ -177,10 +177,11 @@ class SystemdUnitKind final : public ActionKind {
   }
 
   /// A unit that slipway brings; one of somebody else's may have been enabled before.
-  Image without_original(Image image) const override {
+  Image without_original(const Image& image) const override {
     if (!image.contains("file")) return image;
-    for (Json& link : image["links"]) link = to_json(PathImage{"absent"});
-    return {{"file", to_json(PathImage{"absent"})}, {"links", image["links"]}};
+    Json links = image.value("links", Json::object());
+    for (Json& link : links) link = to_json(PathImage{"absent"});
+    return {{"file", to_json(PathImage{"absent"})}, {"links", std::move(links)}};
   }
 
   Status stage(const Action& action, ActionContext& context) const override {

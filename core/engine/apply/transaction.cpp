@@ -306,7 +306,7 @@ Result<Ownership> Transaction::ownership() {
       ActionContext now = context(item);
       SLIPWAY_TRY(image, item.kind->capture(item.action, now));
       SLIPWAY_TRY(fingerprint, item.kind->fingerprint(item.action, now));
-      original = planned_.lost ? item.kind->without_original(std::move(image)) : std::move(image);
+      original = planned_.lost ? item.kind->without_original(image) : image;
       record = fingerprint;
     }
     owned.items.push_back({kept_action(item.action), original, record});

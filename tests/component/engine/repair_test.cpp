@@ -107,7 +107,7 @@ TEST_P(Repair, EndsWithAWholeStateWhateverIsDamaged) {
     const Ran status = host.slipway({"status"});
     EXPECT_EQ(status.code, test.stops_status ? 1 : 0) << shown(status);
     if (test.stops_status) names_it(status);
-    EXPECT_THAT(status.out, HasSubstr("bystander: owns"));
+    EXPECT_TRUE(test.stops_removal || status.out.find("bystander: owns") != std::string::npos) << status.out;
     for (const std::string command : {"verify", "doctor"}) {
       const Ran ran = host.slipway({command});
       EXPECT_EQ(ran.code, 1) << shown(ran);
@@ -191,6 +191,9 @@ class RepairOf : public ::testing::Test {
       EXPECT_THAT(shown(ran), HasSubstr("slipway repair --root ")) << command;
     }
   }
+  void expect_whole() const {
+    for (const std::string command : {"verify", "doctor"}) EXPECT_EQ(host.slipway({command}).code, 0) << command;
+  }
   void repair() const {
     const Ran repaired = host.slipway({"repair", "--yes"});
     EXPECT_EQ(repaired.code, 0) << shown(repaired);
@@ -199,6 +202,25 @@ class RepairOf : public ::testing::Test {
   ScratchHost host;
   const std::string record = kState + "components/probe.json";
 };
+
+// A digest of what slipway itself wrote was looked for among the originals.
+TEST_F(RepairOf, AWholeStateChangesNothing) {
+  const auto before = host.tree();
+  expect_whole();
+  const Ran ran = host.slipway({"repair", "--dry-run"});
+  EXPECT_EQ(ran.code, 0) << shown(ran);
+  EXPECT_EQ(host.slipway({"repair"}).code, 0);
+  EXPECT_EQ(host.tree(), before);
+}
+
+TEST_F(RepairOf, AnOriginalOfAFileOfOthersLeavesTheWayBackOfItsKeys) {
+  for (const auto& entry : fs::directory_iterator(host.path(kState + "originals")))
+    std::ofstream(entry.path()) << "damaged";
+  repair();
+  expect_whole();
+  ASSERT_EQ(host.slipway({"remove", "--all"}).code, 0);
+  EXPECT_EQ(host.text("etc/engine.toml"), "[a]\nset = \"theirs\"\n");
+}
 
 TEST_F(RepairOf, AComponentLetsTheNextApplyTakeOverWhatIsAsItPlans) {
   host.put(record, "");
@@ -273,7 +295,7 @@ TEST_F(RepairOf, ALogOfTheJournalThatIsNoneIsDamageToo) {
   for (const std::string& content : {std::string("{\"no\": \"log\"}"), std::string(100'000, '\0')}) {
     host.put(journal, std::string(4096, 'x'));
     host.put(journal + "-wal", content);
-    expect_refusals("/" + journal + "-wal");
+    expect_refusals("/" + journal);
     repair();
     EXPECT_FALSE(fs::exists(host.path(journal + "-wal")));
   }
