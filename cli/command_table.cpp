@@ -243,7 +243,7 @@ const std::vector<Command>& commands() {
        .least_arguments = 1,
        .most_arguments = 1},
       {.name = "plugin",
-       .usage = "plugin list | info FILE | new NAME | check FILE",
+       .usage = "plugin list|info|new|check …",
        .purpose = "the plugins; writing one, and trying it out",
        .verbs = plugin_verbs()},
       {.name = "pkg",

@@ -103,6 +103,7 @@ Error broken_specs(const std::vector<std::pair<std::string, Error>>& broken, std
   if (broken.size() == 1) {
     Error error = broken.front().second;
     if (error.where.empty()) error.where = broken.front().first;
+    if (error.next.empty()) error.next = "name files of CDI specs, YAML or JSON";
     return error;
   }
   Error error{.code = ErrorCode::invalid,
