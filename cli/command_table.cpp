@@ -77,7 +77,7 @@ std::vector<Command> pkg_verbs() {
        .examples = {"slipway pkg push ./layout --to oci://registry.example/driver",
                     "slipway pkg push ./layout --to oci://registry.example/driver --tag 1.2 -o json"},
        .options = {"ca", "insecure", "log-format", "output"},
-       .own_options = {{.name = "to", .value = "oci://HOST/NAME", .help = "repository to write", .required = true},
+       .own_options = {{.name = "to", .value = "REPOSITORY", .help = "oci:// repository to write", .required = true},
                        tags},
        .least_arguments = 1,
        .most_arguments = 1},
