@@ -194,6 +194,10 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   if (options.boot || (options.spec.empty() && !text)) {
     SLIPWAY_TRY(generation, from_generation(session));
     loaded = std::move(generation);
+    if (!options.lock.empty()) {
+      SLIPWAY_TRY(lock, load_lock(session, options));
+      if (readable(options.lock)) loaded.lock = std::move(lock);
+    }
   } else {
     SLIPWAY_TRY(spec, text ? host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec, session.plugins())
                            : read_host_spec(options.spec, session.plugins()));

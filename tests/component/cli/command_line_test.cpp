@@ -192,12 +192,13 @@ TEST(CommandLine, ThatIsMistypedIsToldTheNearestWord) {
 
 TEST(CommandLine, OptionsThatACommandHasNoUseForAreRefused) {
   const DriverRoot root;
+  const std::string spec = root.folder().at("host.yaml").string();
   const auto before = root.tree();
   expect_refused(root, root.run({"status", "--kernel", "6.1.0-1"}), 64, {"--kernel"}, before);
   expect_refused(root, root.run({"gc", "--cache", "/tmp"}), 64, {"--cache"}, before);
   expect_refused(root, root.run({"gc", "--kernel", "6.1.0-1"}), 64, {"--kernel"}, before);
   expect_refused(root, root.run({"rollback", "--lock", "nosuch"}), 64, {"--lock"}, before);
-  expect_refused(root, root.run({"doctor", "--lock", "nosuch"}), 1, {"nosuch"}, before);
+  expect_refused(root, root.run({"doctor", "--lock", "nosuch", "-f", spec}), 1, {"nosuch"}, before);
   expect_refused(root, root.bare({"runtime", "configure", "-v"}), 64, {"-v"}, before);
 }
 
