@@ -75,7 +75,8 @@ class ScratchHost {
   pid_t start(std::vector<std::string> words, std::vector<std::string> variables = {}) const {
     words.insert(words.begin(), program);
     const auto is_one_of = [&words](const auto& names) { return std::ranges::count(names, words[1]) != 0; };
-    const bool on_host = !is_one_of(std::array{"log", "plugin", "pkg", "explain", "completion", "version", "help"});
+    const bool on_host =
+        !is_one_of(std::array{"log", "plugin", "pkg", "explain", "completion", "version", "help", "--help"});
     if (on_host) words.insert(words.end(), {"--root", folder_.at("root").string()});
     const bool reads_package = words[1] == "pkg" && words.size() > 2 && (words[2] == "pull" || words[2] == "inspect");
     if (reads_package || (on_host && !is_one_of(std::array{"status", "gc", "graph"})))
