@@ -107,7 +107,8 @@ Error broken_specs(const std::vector<std::pair<std::string, Error>>& broken, std
     return error;
   }
   Error error{.code = ErrorCode::invalid,
-              .what = std::to_string(broken.size()) + " of " + std::to_string(all) + " files are no CDI specs"};
+              .what = std::to_string(broken.size()) + " of " + std::to_string(all) + " files are no CDI specs",
+              .next = "mend these files, or leave them out"};
   for (const auto& [file, each] : broken)
     error.details.emplace_back("file", (each.where.empty() ? file : each.where) + ": " + each.what);
   return error;
