@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options.hpp"
@@ -16,17 +17,22 @@ namespace slipway::core {
 using CommandRun = Result<int> (*)(const Options& options, TerminalUi& ui);
 
 struct Command {
-  std::string name;
-  std::string usage;    ///< what follows "slipway "
-  std::string purpose;  ///< one line
-  CommandRun run;
-  std::vector<std::string> examples;
-  std::vector<std::string> options;     ///< those that it takes, by long name, beside --help and --verbose
-  std::size_t most_arguments = 0;       ///< how many words that are no options may follow
-  std::vector<std::string> words = {};  ///< of which the first may be one of these
+  std::string name;     ///< "plan"; that of a verb alone, "new"
+  std::string usage;    ///< what follows "slipway ": the name, for a verb behind its command's, and what it takes
+  std::string purpose;  ///< one line; empty: no help and no completion names it
+  CommandRun run = {};  ///< null: it has verbs
+  std::vector<std::string> examples = {};
+  std::vector<std::string> options = {};        ///< shared ones, by long name; it takes --help and --verbose besides
+  std::vector<CommandOption> own_options = {};  ///< its alone, or in the place of a shared one of that name
+  std::size_t least_arguments = 0;              ///< words that are no options
+  std::size_t most_arguments = 0;
+  std::vector<Command> verbs = {};  ///< the next word is one of these
 };
 
 const std::vector<Command>& commands();
+
+/// The command of that name among those, or null.
+const Command* find_command(const std::vector<Command>& known, std::string_view name);
 
 Result<int> run_detect(const Options& options, TerminalUi& ui);
 Result<int> run_plan(const Options& options, TerminalUi& ui);
@@ -46,15 +52,27 @@ Result<int> run_bugreport(const Options& options, TerminalUi& ui);
 Result<int> run_install(const Options& options, TerminalUi& ui);
 Result<int> run_init(const Options& options, TerminalUi& ui);
 Result<int> run_explain(const Options& options, TerminalUi& ui);
-Result<int> run_plugin(const Options& options, TerminalUi& ui);
+Result<int> list_plugins(const Options& options, TerminalUi& ui);
+Result<int> describe_plugin(const Options& options, TerminalUi& ui);
+Result<int> write_plugin(const Options& options, TerminalUi& ui);
+Result<int> check_plugin(const Options& options, TerminalUi& ui);
 Result<int> run_service(const Options& options, TerminalUi& ui);
 Result<int> run_pkg(const Options& options, TerminalUi& ui);
-Result<int> run_completion(const Options& options, TerminalUi& ui);
+Result<int> complete_for_bash(const Options& options, TerminalUi& ui);
+Result<int> complete_for_zsh(const Options& options, TerminalUi& ui);
+Result<int> complete_for_fish(const Options& options, TerminalUi& ui);
+Result<int> print_manual_page(const Options& options, TerminalUi& ui);
+Result<int> print_names(const Options& options, TerminalUi& ui);
+Result<int> run_version(const Options& options, TerminalUi& ui);
+Result<int> run_help(const Options& options, TerminalUi& ui);
 
 /// `slipway NAME TOOL …`. @param words  everything after NAME
 Result<int> run_tool(const Manifest& component, const std::vector<std::string>& words);
 
 // Shared by several commands.
+
+/// The component that a command line names. Errors: `usage`, with the nearest one.
+Result<const Manifest*> named_component(const Plugins& plugins, const std::string& name);
 
 /// The spec of a command: -f, else /etc/slipway/host.yaml in the root, else the generation in force.
 struct SpecAndLock {

@@ -10,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/front/option_table.hpp"
+#include "cli/reference/component_tools.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/worker/serve/serve.hpp"
@@ -23,41 +24,47 @@ namespace {
 
 constexpr const char* kLogFormat = "log-format";
 
+std::string help_line(const std::string& usage, const std::string& purpose) {
+  return padded("  " + usage + "  ", 44) + purpose + "\n";
+}
+
 std::string help() {
   std::string text = "slipway " SLIPWAY_VERSION
                      ": provisions a host with NVIDIA GPUs, and keeps it so.\n\nUsage: slipway COMMAND [options]\n\n";
   for (const Command& command : commands()) {
-    std::string line = "  " + command.usage;
-    line.resize(std::max<std::size_t>(line.size() + 2, 44), ' ');
-    text += line + command.purpose + "\n";
+    text += help_line(command.usage, command.purpose);
   }
-  return text + "  NAME TOOL …                               a component's own tool, for example `driver build`\n" +
-         "  PLUGIN NAME TOOL …                        the same: `toolkit cdi generate` is `cdi generate`\n" +
-         "  version                                   prints the version\n\nOptions:\n" + options_text(all_options());
+  text += help_line("NAME TOOL …", "a component's own tool, for example `driver build`");
+  text += help_line("PLUGIN NAME TOOL …", "the same: `toolkit cdi generate` is `cdi generate`");
+  return text + "\nOptions that several commands take (`slipway COMMAND --help` lists all of one):\n" +
+         options_text(all_options());
 }
 
-const Command* find_command(const std::string& name) {
-  const auto found =
-      std::find_if(commands().begin(), commands().end(), [&](const Command& command) { return command.name == name; });
-  return found == commands().end() ? nullptr : &*found;
+/// `slipway plugin --help`
+std::string verbs_help(const Command& command) {
+  std::string text = "Usage: slipway " + command.usage + "\n\n" + command.purpose + "\n\n";
+  for (const Command& verb : command.verbs)
+    if (!verb.purpose.empty()) text += help_line(verb.usage, verb.purpose);
+  return text + "\n`slipway " + command.name + " VERB --help` shows the options of one.\n";
 }
 
-Error unknown_command(const std::string& name) {
-  std::vector<std::string> known{"version"};
-  for (const Command& command : commands()) known.push_back(command.name);
+std::vector<std::string> shown_names(const std::vector<Command>& known) {
+  std::vector<std::string> names;
+  for (const Command& command : known)
+    if (!command.purpose.empty()) names.push_back(command.name);
+  return names;
+}
+
+/// The names of plugins and of components with tools count as commands.
+Error unknown_command(const std::string& name, const Result<Plugins>& plugins) {
+  std::vector<std::string> known = shown_names(commands());
+  for (const std::string& each : plugins ? tool_names(*plugins) : std::vector<std::string>()) known.push_back(each);
   const std::string near = nearest_word(name, known);
   return Error{ErrorCode::usage,
                "there is no command '" + name + "'",
                "command line",
                near.empty() ? "`slipway --help` lists the commands" : "did you mean `slipway " + near + "`?",
                {}};
-}
-
-/// The plugin file of that name, "…/toolkit.so" for "toolkit"; null: there is none.
-const PluginFile* find_plugin(const Plugins& plugins, const std::string& name) {
-  for (const auto& [path, file] : plugins.files)
-    if (path.ends_with("/" + name + ".so")) return &file;
-  return nullptr;
 }
 
 /// The last line for a program that asked for JSON, however early the command ended.
@@ -81,15 +88,42 @@ Result<int> run_plugin_tool(const PluginFile& plugin, const std::string& name, c
       return run_tool_for_programs(manifest, {words.begin() + 1, words.end()});
     if (manifest.has_tools) known.push_back(manifest.component);
   }
+  const std::string otherwise =
+      known.empty() ? name + " has no tools" : "its components with tools are " + listed(known, "and");
+  return Error{
+      ErrorCode::usage,
+      words.empty() ? "which component of " + name + "?"
+                    : "the plugin " + name + " has no component '" + words.front() + "'",
+      "command line",
+      words.empty() || nearest_word(words.front(), known).empty() ? otherwise : suggestion(words.front(), known, ""),
+      {}};
+}
+
+Error no_such_verb(const Command& command, const std::vector<std::string>& words) {
+  const std::vector<std::string> verbs = shown_names(command.verbs);
+  const std::string call = "slipway " + command.name;
+  if (words.empty())
+    return Error{ErrorCode::usage,
+                 "`" + call + "` needs a verb: " + listed(verbs, "or"),
+                 "command line",
+                 "`" + call + " --help` says what each does",
+                 {}};
+  const std::string near = nearest_word(words.front(), verbs);
   return Error{ErrorCode::usage,
-               words.empty() ? "which component of " + name + "?"
-                             : "the plugin " + name + " has no component '" + words.front() + "'",
+               "`" + call + "` has no verb '" + words.front() + "'",
                "command line",
-               known.empty() ? name + " has no tools" : "its components with tools are " + listed(known, "and"),
+               near.empty() ? "its verbs are " + listed(verbs, "and") + ", and one of them comes first"
+                            : "did you mean `" + call + " " + near + "`?",
                {}};
 }
 
 Result<int> run_command(const Command& command, const std::vector<std::string>& words) {
+  if (!command.verbs.empty()) {
+    if (!words.empty() && asks_for_help({words.front()})) return print(verbs_help(command)), kExitDone;
+    const Command* const verb = words.empty() ? nullptr : find_command(command.verbs, words.front());
+    if (verb == nullptr) return no_such_verb(command, words);
+    return run_command(*verb, {words.begin() + 1, words.end()});
+  }
   SLIPWAY_TRY(options, read_options(command, words));
   if (options.help) {
     print(help_text(line_of(command)));
@@ -107,13 +141,8 @@ Result<int> run_command(const Command& command, const std::vector<std::string>& 
   return advised(std::move(result).error(), acted_on);
 }
 
-void print_version(const std::string& output) {
-  print(output == "text" ? "slipway " SLIPWAY_VERSION "\n"
-                         : json_text(envelope("Version", {{"version", SLIPWAY_VERSION}}), output));
-}
-
 Result<int> run(const std::string& name, const std::vector<std::string>& words) {
-  if (const Command* command = find_command(name)) {
+  if (const Command* command = find_command(commands(), name)) {
     auto result = run_command(*command, words);
     return result ? result : told_to_programs(std::move(result).error(), words);
   }
@@ -121,9 +150,38 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
   if (plugins)
     if (const Manifest* manifest = plugins->manifest(name)) return run_tool_for_programs(*manifest, words);
   if (plugins)
-    if (const PluginFile* plugin = find_plugin(*plugins, name)) return run_plugin_tool(*plugin, name, words);
-  return told_to_programs(unknown_command(name), words);
+    if (const PluginFile* plugin = plugin_of_name(*plugins, name)) return run_plugin_tool(*plugin, name, words);
+  return told_to_programs(unknown_command(name, plugins), words);
 }
+
+}  // namespace
+
+Result<int> run_version(const Options& options, TerminalUi&) {
+  print(options.output == "text" ? "slipway " SLIPWAY_VERSION "\n"
+                                 : json_text(envelope("Version", {{"version", SLIPWAY_VERSION}}), options.output));
+  return kExitDone;
+}
+
+/// `help plan` is `plan --help`, `help driver build` is `driver build --help`.
+Result<int> run_help(const Options& options, TerminalUi&) {
+  const std::vector<std::string>& words = options.arguments;
+  if (words.empty()) return print(help()), kExitDone;
+  const Command* const command = find_command(commands(), words.front());
+  const std::size_t most = command == nullptr ? words.size() : command->verbs.empty() ? 1 : 2;
+  if (words.size() > most)
+    return Error{ErrorCode::usage,
+                 "`slipway " +
+                     joined(std::vector(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(most)), " ") +
+                     "` has no help on '" + words[most] + "'",
+                 "command line",
+                 "`slipway help " + words.front() + "` says what it takes",
+                 {}};
+  std::vector<std::string> asked(words.begin() + 1, words.end());
+  asked.emplace_back("--help");
+  return run(words.front(), asked);
+}
+
+namespace {
 
 /// The last that is logged: what the command failed with.
 void report(const Error& error, const std::vector<std::string>& words) {
@@ -132,15 +190,13 @@ void report(const Error& error, const std::vector<std::string>& words) {
 
 /// What the command line asks for, and its exit status.
 int answer(const std::vector<std::string>& words) {
-  if (!words.empty() && (words[0] == "version" || words[0] == "--version")) {
-    print_version(output_of(words));
-    return kExitDone;
-  }
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+  if (words.empty()) {
     print(help());
-    return words.empty() ? kExitUsage : kExitDone;
+    return kExitUsage;
   }
-  const auto result = run(words[0], {words.begin() + 1, words.end()});
+  const bool is_help = words[0] == "--help" || words[0] == "-h";
+  const std::string name = is_help ? "help" : words[0] == "--version" ? "version" : words[0];
+  const auto result = run(name, {words.begin() + 1, words.end()});
   if (result) return *result;
   report(result.error(), words);
   return exit_code(result.error());

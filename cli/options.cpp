@@ -55,13 +55,23 @@ Status check(const Options& options) {
 
 }  // namespace
 
-CommandTable line_of(const Command& command) {
+std::vector<CommandOption> options_of(const Command& command) {
   std::vector<std::string> names = command.options;
   names.insert(names.end(), {"verbose", "help"});
-  return {.call = "slipway " + command.name,
-          .usage = command.usage.substr(std::min(command.usage.size(), command.name.size() + 1)),
+  std::vector<CommandOption> options = command.own_options;
+  for (CommandOption& shared : options_named(names))
+    if (std::ranges::find(command.own_options, shared.name, &CommandOption::name) == command.own_options.end())
+      options.push_back(std::move(shared));
+  return options;
+}
+
+CommandTable line_of(const Command& command) {
+  const std::size_t end_of_name = command.usage.find(command.name) + command.name.size();
+  return {.call = "slipway " + command.usage.substr(0, end_of_name),
+          .usage = command.usage.substr(std::min(command.usage.size(), end_of_name + 1)),
           .about = command.purpose,
-          .options = options_named(names),
+          .options = options_of(command),
+          .least_arguments = command.least_arguments,
           .most_arguments = command.most_arguments,
           .examples = command.examples};
 }

@@ -14,7 +14,7 @@
 namespace slipway::core {
 
 struct Options {
-  std::string command;
+  std::string command;                 ///< "plan", or of a verb "new"
   std::vector<std::string> arguments;  ///< what is no option
   std::vector<std::string> given;      ///< the options on the command line, by long name
   std::string spec;                    ///< -f; empty: not given
@@ -47,6 +47,9 @@ struct Options {
 };
 
 struct Command;
+
+/// All options that a command takes.
+std::vector<CommandOption> options_of(const Command& command);
 
 /// The table of a command's line, by which it is read and its help made.
 CommandTable line_of(const Command& command);

@@ -5,54 +5,78 @@
 namespace slipway::core {
 namespace {
 
-bool is_wanted(const std::string& kind, const Manifest& component) {
-  if (kind == "services") return component.service != Manifest::ServiceIn::none;
-  return kind == "components" || component.has_tools || !component.tool_programs.empty();
+/// A tool's command line as far as it is typed: component, tool and what follows, without the plugin's name in front.
+std::vector<std::string> without_plugin(const Plugins& plugins, std::vector<std::string> words) {
+  if (!words.empty() && plugins.manifest(words[0]) == nullptr && plugin_of_name(plugins, words[0]) != nullptr)
+    words.erase(words.begin());
+  return words;
 }
 
-// What the completions ask for while somebody types, and no help lists.
-
-/// `completion components`, `services` and `tools`: the components, those with a service, those with tools.
-Result<int> print_names(const std::string& kind) {
-  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
-  for (const auto& [name, path] : plugins.component_to_path)
-    if (is_wanted(kind, *plugins.manifest(name))) print(name + "\n");
-  return kExitDone;
-}
-
-/// `completion tools COMPONENT`: the names of its tools. `completion options COMPONENT TOOL`: what a tool takes.
-Result<int> print_words(const std::vector<std::string>& words, TerminalUi& ui) {
-  for (const ComponentTool& tool : component_tools(words[1], ui)) {
-    if (words.size() == 2) print(tool.name + "\n");
-    if (words.size() == 2 || tool.name != words[2]) continue;
-    for (const CommandOption& option : tool.options) {
-      print(long_name(option) + "\n");
-      if (option.letter != 0) print(short_name(option) + "\n");
-    }
-    print("--help\n");
+/// What may follow: the components of a plugin, the tools of a component.
+void print_tools(const Plugins& plugins, const std::vector<std::string>& typed, TerminalUi& ui) {
+  const std::vector<std::string> words = without_plugin(plugins, typed);
+  if (typed.empty()) {
+    for (const std::string& name : tool_names(plugins)) print(name + "\n");
+  } else if (words.empty()) {
+    for (const Manifest& component : plugin_of_name(plugins, typed[0])->components)
+      if (has_tools(component)) print(component.component + "\n");
+  } else if (words.size() == 1 && plugins.manifest(words[0]) != nullptr) {
+    for (const ComponentTool& tool : component_tools(words[0], ui)) print(tool.name + "\n");
   }
-  return kExitDone;
+}
+
+std::vector<CommandOption> options_of_tool(const Plugins& plugins, const std::vector<std::string>& typed,
+                                           TerminalUi& ui) {
+  const std::vector<std::string> words = without_plugin(plugins, typed);
+  if (words.size() < 2 || plugins.manifest(words[0]) == nullptr) return {};
+  for (ComponentTool& tool : component_tools(words[0], ui))
+    if (tool.name == words[1]) return std::move(tool.options);
+  return {};
+}
+
+void print_options(const std::vector<CommandOption>& options) {
+  for (const CommandOption& option : options) {
+    print(long_name(option) + "\n");
+    if (option.letter != 0) print(short_name(option) + "\n");
+  }
+}
+
+/// The words of which an option takes one.
+void print_choices(const std::vector<CommandOption>& options, const std::string& name) {
+  for (const CommandOption& option : options)
+    if (long_name(option) == name || short_name(option) == name)
+      for (const std::string& choice : choices_of(option)) print(choice + "\n");
 }
 
 }  // namespace
 
-Result<int> run_completion(const Options& options, TerminalUi& ui) {
-  const std::vector<std::string>& words = options.arguments;
-  const std::string wanted = words.empty() ? "" : words.front();
-  if ((wanted == "tools" && words.size() == 2) || (wanted == "options" && words.size() == 3))
-    return print_words(words, ui);
-  if (words.size() == 1) {
-    if (wanted == "components" || wanted == "services" || wanted == "tools") return print_names(wanted);
-    if (wanted == "bash") return print(bash_completion()), kExitDone;
-    if (wanted == "zsh") return print(zsh_completion()), kExitDone;
-    if (wanted == "fish") return print(fish_completion()), kExitDone;
-    if (wanted == "man") return print(manual_page(component_tools("", ui))), kExitDone;
+Result<int> complete_for_bash(const Options&, TerminalUi&) { return print(bash_completion()), kExitDone; }
+Result<int> complete_for_zsh(const Options&, TerminalUi&) { return print(zsh_completion()), kExitDone; }
+Result<int> complete_for_fish(const Options&, TerminalUi&) { return print(fish_completion()), kExitDone; }
+
+Result<int> print_manual_page(const Options&, TerminalUi& ui) {
+  print(manual_page(component_tools("", ui)));
+  return kExitDone;
+}
+
+/// What the completions ask for while somebody types: `completion names KIND -- WORD…`, with the words before the one
+/// that is typed, of a tool's command line. Of another kind there are none.
+Result<int> print_names(const Options& options, TerminalUi& ui) {
+  std::vector<std::string> words = options.arguments;
+  const std::string kind = words.empty() ? "" : words.front();
+  if (!words.empty()) words.erase(words.begin());
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  if (kind == "components" || kind == "services") {
+    for (const auto& [name, path] : plugins.component_to_path)
+      if (kind == "components" || plugins.manifest(name)->service != Manifest::ServiceIn::none) print(name + "\n");
+  } else if (kind == "tools") {
+    print_tools(plugins, words, ui);
+  } else if (kind == "options") {
+    print_options(options_of_tool(plugins, words, ui));
+  } else if (kind == "values" && !words.empty()) {
+    print_choices(options_of_tool(plugins, words, ui), words.back());
   }
-  return Error{ErrorCode::usage,
-               "completion of which shell?",
-               "command line",
-               "`slipway completion bash`, `zsh` or `fish`; `slipway completion man` prints the manual page",
-               {}};
+  return kExitDone;
 }
 
 }  // namespace slipway::core

@@ -10,17 +10,6 @@ namespace {
 
 constexpr const char* kOutputSchema = "output";
 
-Result<const Manifest*> find_component(const Plugins& plugins, const std::string& component) {
-  if (const Manifest* const manifest = plugins.manifest(component)) return manifest;
-  std::vector<std::string> known;
-  for (const auto& [name, path] : plugins.component_to_path) known.push_back(name);
-  return Error{ErrorCode::not_found,
-               "there is no component '" + component + "'",
-               {},
-               suggestion(component, known, "`slipway plugin list` shows the components that there are"),
-               {}};
-}
-
 /// `slipway explain --schema [output]`
 Result<int> print_schema(const Options& options) {
   if (!options.arguments.empty() && options.arguments.front() != kOutputSchema)
@@ -62,7 +51,7 @@ Result<int> run_explain(const Options& options, TerminalUi&) {
   const std::string& word = options.arguments.front();
   const std::size_t dot = word.find('.');
   const std::string key = dot == std::string::npos ? "" : word.substr(dot + 1);
-  SLIPWAY_TRY(manifest, find_component(plugins, word.substr(0, dot)));
+  SLIPWAY_TRY(manifest, named_component(plugins, word.substr(0, dot)));
   if (options.output == "text") {
     SLIPWAY_TRY(text, explain(*manifest, key));
     print(text);

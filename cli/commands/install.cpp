@@ -21,13 +21,7 @@ Result<std::vector<std::string>> chosen_components(const Options& options, const
     SLIPWAY_TRY(spec, read_host_spec(options.spec, plugins));
     for (const auto& [name, section] : spec.components) components.push_back(name);
   }
-  for (const std::string& name : components)
-    if (plugins.manifest(name) == nullptr)
-      return Error{ErrorCode::invalid,
-                   "no plugin has the component " + name,
-                   "--only",
-                   "`slipway plugin list` shows the components that there are",
-                   {}};
+  for (const std::string& name : components) SLIPWAY_CHECK(named_component(plugins, name));
   return components;
 }
 

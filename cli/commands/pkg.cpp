@@ -9,9 +9,6 @@ namespace slipway::core {
 namespace {
 
 constexpr std::size_t kSchemeSize = sizeof("oci://") - 1;
-constexpr const char* kUsage =
-    "`slipway pkg build DIR --to LAYOUT`, `pkg push LAYOUT --to oci://HOST/NAME`, "
-    "`pkg pull SOURCE --to LAYOUT|FILE.tar`, `pkg inspect SOURCE`";
 
 /// What a tag's index is good for, behind its digest.
 constexpr const char* kIndexNote = "  index: a spec pins it with `digest:`\n";
@@ -45,40 +42,39 @@ Json source_of(const std::string& word, const Options& options) {
   return source;
 }
 
-Result<std::pair<std::string, Json>> push_request(const std::string& layout, const Options& options) {
+Result<Json> push_request(const std::string& layout, const Options& options) {
   Json source = source_of(options.destination, options);
+  if (!options.destination.starts_with("oci://"))
+    return Error{ErrorCode::usage,
+                 "`slipway pkg push` takes a registry, not '" + options.destination + "'",
+                 "command line",
+                 "name it as --to oci://HOST/NAME; `slipway pkg pull` copies into a layout",
+                 {}};
   if (source.contains("tag") || source.contains("digest"))
     return Error{ErrorCode::invalid,
                  "a package keeps its tags when it is pushed",
                  options.destination,
                  "name the repository alone, and with --tag which of the layout's tags to push",
                  {}};
-  return std::pair{
-      std::string("push"),
-      Json{{"layout", std::filesystem::absolute(layout).string()}, {"source", source}, {"tags", options.tags}}};
+  return Json{{"layout", std::filesystem::absolute(layout).string()}, {"source", source}, {"tags", options.tags}};
 }
 
-/// The operation and its request. Errors: `invalid` for a wrong command line.
-Result<std::pair<std::string, Json>> request_of(const Options& options, const std::string& cache) {
-  const auto& words = options.arguments;
-  const Error usage{ErrorCode::usage, "pkg needs a verb and what it works on", "command line", kUsage, {}};
-  if (words.size() != 2) return usage;
-  const std::string& verb = words[0];
+/// What the operation of the verb's name is asked.
+Result<Json> request_of(const Options& options, const std::string& cache) {
+  const std::string& verb = options.command;
+  const std::string& word = options.arguments.front();
+  if (verb == "push") return push_request(word, options);
   if (verb == "inspect") {
-    Json request{{"source", source_of(words[1], options)}, {"cache", cache}};
+    Json request{{"source", source_of(word, options)}, {"cache", cache}};
     if (!options.tags.empty()) request["tag"] = options.tags.front();
-    return std::pair{verb, request};
+    return request;
   }
-  if (options.destination.empty()) return usage;
-  if (verb == "push") return push_request(words[1], options);
+  if (options.destination.empty())
+    return Error{ErrorCode::usage, "--to is empty", "command line", "name what is to be written", {}};
   const std::string output = std::filesystem::absolute(options.destination).string();
-  if (verb == "build")
-    return std::pair{
-        verb,
-        Json{{"directory", std::filesystem::absolute(words[1]).string()}, {"output", output}, {"tags", options.tags}}};
-  if (verb != "pull") return usage;
-  Json request{{"source", source_of(words[1], options)}, {"output", output}, {"cache", cache}, {"tags", options.tags}};
-  return std::pair{verb, request};
+  if (verb == "pull")
+    return Json{{"source", source_of(word, options)}, {"output", output}, {"cache", cache}, {"tags", options.tags}};
+  return Json{{"directory", std::filesystem::absolute(word).string()}, {"output", output}, {"tags", options.tags}};
 }
 
 std::string entry_text(const Json& entry) {
@@ -112,8 +108,8 @@ std::string result_text(const std::string& verb, const Json& result) {
 Result<int> run_pkg(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(request, request_of(options, session->cache()));
-  SLIPWAY_TRY(result, session->artifact("pkg", request.first, request.second));
-  print(options.output == "text" ? printable(result_text(request.first, result), true)
+  SLIPWAY_TRY(result, session->artifact("pkg", options.command, request));
+  print(options.output == "text" ? printable(result_text(options.command, result), true)
                                  : json_text(envelope("Package", result), options.output));
   return kExitDone;
 }

@@ -58,7 +58,9 @@ Result<std::string> plugin_text(const PluginFile& file, bool long_form) {
   return text.str();
 }
 
-Result<int> list(const Options& options, TerminalUi& ui) {
+}  // namespace
+
+Result<int> list_plugins(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
   Json files = Json::array();
   std::string text;
@@ -82,9 +84,8 @@ Result<int> list(const Options& options, TerminalUi& ui) {
   return plugins.problems.empty() ? kExitDone : kExitError;
 }
 
-/// `slipway plugin info FILE`
-Result<int> info(const Options& options, const std::string& path) {
-  SLIPWAY_TRY(file, read_plugin_file(path));
+Result<int> describe_plugin(const Options& options, TerminalUi&) {
+  SLIPWAY_TRY(file, read_plugin_file(options.arguments.front()));
   if (options.output == "text") {
     SLIPWAY_TRY(text, plugin_text(file, true));
     print(text);
@@ -94,6 +95,8 @@ Result<int> info(const Options& options, const std::string& path) {
   }
   return kExitDone;
 }
+
+namespace {
 
 /// What slipway-author does for people who write plugins (author/main.cpp).
 Result<Json> ask_author(const Json& wanted) {
@@ -109,8 +112,23 @@ Result<Json> ask_author(const Json& wanted) {
   return answer;
 }
 
-/// `slipway plugin new NAME [--to FOLDER]`
-Result<int> write_new(const Options& options, const std::string& name) {
+/// Plugins of one component cannot be in force together.
+Status name_is_free(const std::string& name) {
+  SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
+  const auto path = plugins.component_to_path.find(name);
+  if (path == plugins.component_to_path.end()) return {};
+  return Error{ErrorCode::usage,
+               "there is a component '" + name + "' already",
+               path->second,
+               "take another name: no two plugins may have components of one name",
+               {}};
+}
+
+}  // namespace
+
+Result<int> write_plugin(const Options& options, TerminalUi&) {
+  const std::string& name = options.arguments.front();
+  SLIPWAY_CHECK(name_is_free(name));
   const std::string folder = options.destination.empty() ? name : options.destination;
   SLIPWAY_TRY(written, ask_author({{"new", {{"name", name}, {"folder", folder}}}}));
   const Json& files = written.at("files");
@@ -125,8 +143,8 @@ Result<int> write_new(const Options& options, const std::string& name) {
   return kExitDone;
 }
 
-/// `slipway plugin check FILE [-f SPEC] [--sim PROFILE] [--root DIR]`
-Result<int> check(const Options& options, const std::string& path) {
+Result<int> check_plugin(const Options& options, TerminalUi&) {
+  const std::string& path = options.arguments.front();
   Json trial{{"file", path}, {"spec", options.spec}};
   if (!options.session.sim.empty()) trial["sim"] = options.session.sim;
   if (options.session.root != "/") trial["root"] = options.session.root;
@@ -141,24 +159,6 @@ Result<int> check(const Options& options, const std::string& path) {
     print(json_text(envelope("PluginCheck", report), options.output));
   }
   return passed ? kExitDone : kExitError;
-}
-
-}  // namespace
-
-Result<int> run_plugin(const Options& options, TerminalUi& ui) {
-  const std::string verb = options.arguments.empty() ? "" : options.arguments.front();
-  if (verb == "list") return list(options, ui);
-  if (options.arguments.size() == 2) {
-    const std::string& what = options.arguments[1];
-    if (verb == "info") return info(options, what);
-    if (verb == "new") return write_new(options, what);
-    if (verb == "check") return check(options, what);
-  }
-  return Error{ErrorCode::usage,
-               "plugin does not know this",
-               "command line",
-               "`slipway plugin list`, `info FILE`, `new NAME [--to FOLDER]`, or `check FILE [-f SPEC]`",
-               {}};
 }
 
 }  // namespace slipway::core

@@ -16,9 +16,9 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
   for (const auto& [name, ownership] : owned) known.push_back(name);
   for (const std::string& name : names) {
     if (owned.contains(name)) continue;
-    return Error{ErrorCode::not_found,
+    return Error{ErrorCode::usage,
                  "slipway owns no component '" + name + "' in this root",
-                 {},
+                 "command line",
                  suggestion(name, known, "`slipway status` lists what it owns"),
                  {}};
   }

@@ -10,10 +10,6 @@
 namespace slipway::core {
 namespace {
 
-Error usage() {
-  return {ErrorCode::usage, "service needs the name of one component", "command line", "slipway service gfd", {}};
-}
-
 /// A component may have a service only with some values of its keys.
 Status expect_service(const Manifest& manifest, const Json& section) {
   if (has_service(manifest, section)) return {};
@@ -35,7 +31,7 @@ Result<Json> read_config(Session& session, const Options& options, const std::st
   SLIPWAY_TRY(loaded, load_spec(session, options));
   const auto found = loaded.spec.components.find(component);
   if (found != loaded.spec.components.end()) return Json{{"spec", found->second}};
-  return Error{ErrorCode::not_found,
+  return Error{ErrorCode::usage,
                "the spec has no component " + component,
                options.spec,
                "add `" + component + ": {}` to its components",
@@ -54,17 +50,10 @@ bool may_start(const Options& options, TerminalUi& ui) {
 }  // namespace
 
 Result<int> run_service(const Options& options, TerminalUi& ui) {
-  if (options.arguments.size() != 1) return usage();
   const std::string& component = options.arguments.front();
   if (options.condition) return may_start(options, ui) ? kExitDone : kExitError;
   SLIPWAY_TRY(session, open_session(options, ui));
-  const Manifest* const manifest = session->plugins().manifest(component);
-  if (manifest == nullptr)
-    return Error{ErrorCode::not_found,
-                 "no plugin has the component " + component,
-                 {},
-                 "`slipway plugin list` shows the components that there are",
-                 {}};
+  SLIPWAY_TRY(manifest, named_component(session->plugins(), component));
   SLIPWAY_TRY(file, service_file(session->plugins().file(component), *manifest));
   ServiceOptions service{component, options.boot, [&]() -> Result<ServiceConfig> {
                            SLIPWAY_TRY(now, read_config(*session, options, component));

@@ -46,8 +46,10 @@ std::string beside(const std::string& file, const std::string& name) {
 
 /// --lock, else slipway.lock beside the spec, which -f names or the root has, else what the generation in force pins.
 Result<Lock> load_lock(Session& session, const Options& options) {
-  if (!options.lock.empty())
-    return readable(options.lock) || options.locked ? Lock::read(options.lock) : Result<Lock>(Lock{});
+  if (!options.lock.empty()) {
+    const bool may_be_new = !options.locked && (options.command == "plan" || options.command == "apply");
+    return readable(options.lock) || !may_be_new ? Lock::read(options.lock) : Result<Lock>(Lock{});
+  }
   if (options.spec.empty()) {
     SLIPWAY_TRY(text, read_own(session.root().root(), kDefaultLock, Lock::kMostBytes));
     if (text) return Lock::from_json(parse_foreign(*text), kDefaultLock);
@@ -158,6 +160,17 @@ Status has_no_secrets(const HostSpec& spec) {
 
 }  // namespace
 
+Result<const Manifest*> named_component(const Plugins& plugins, const std::string& name) {
+  if (const Manifest* const manifest = plugins.manifest(name)) return manifest;
+  std::vector<std::string> known;
+  for (const auto& [component, path] : plugins.component_to_path) known.push_back(component);
+  return Error{ErrorCode::usage,
+               "there is no component '" + name + "'",
+               "command line",
+               suggestion(name, known, "`slipway plugin list` shows the components that there are"),
+               {}};
+}
+
 bool environment_counts(const Options& options) {
   constexpr std::array<std::string_view, 3> kTried{"plan", "service", "log"};
   std::error_code problem;
@@ -184,6 +197,10 @@ Result<SpecAndLock> load_spec(Session& session, const Options& options) {
   if (options.boot || (options.spec.empty() && !text)) {
     SLIPWAY_TRY(generation, from_generation(session));
     loaded = std::move(generation);
+    if (!options.lock.empty()) {
+      SLIPWAY_TRY(lock, load_lock(session, options));
+      if (readable(options.lock)) loaded.lock = std::move(lock);
+    }
   } else {
     SLIPWAY_TRY(spec, text ? host_spec_from_text(*text, (root == "/" ? "" : root) + kDefaultSpec, session.plugins())
                            : read_host_spec(options.spec, session.plugins()));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
 #include "cli/front/handover.hpp"
+#include "core/engine/verify/advice.hpp"
 #include "core/worker/client/spawn.hpp"
 #include "log/lines.hpp"
 
@@ -38,11 +41,6 @@ Error become_tool(const std::string& name, std::vector<std::string> words) {
   return become(*program, words);
 }
 
-/// A tool that is a program of its own has a log of its own.
-Error no_log_format(const std::string& program) {
-  return {ErrorCode::usage, program + " takes no --log-format", "command line", "leave --log-format out", {}};
-}
-
 /// For a component whose plugin has no tools: those that are programs, or else what there is.
 std::string text_without_tools(const Manifest& component) {
   const std::string& name = component.component;
@@ -61,25 +59,26 @@ Result<int> without_tools(const Manifest& component, const std::vector<std::stri
     print(text_without_tools(component));
     return words.empty() ? kExitUsage : kExitDone;
   }
+  std::vector<std::string> tools;
+  for (const auto& [tool, program] : component.tool_programs) tools.push_back(tool);
   return Error{ErrorCode::usage,
                component.component + " has no tool '" + words.front() + "'",
                "command line",
-               "`slipway " + component.component + " --help` says what there is",
+               suggestion(words.front(), tools, "`slipway " + component.component + " --help` says what there is"),
                {}};
 }
 
 }  // namespace
 
 Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& words) {
+  if (!words.empty())  // such a program has all options for itself, and no log of slipway's
+    if (const auto program = manifest.tool_programs.find(words.front()); program != manifest.tool_programs.end())
+      return become_tool(program->second, words);
   std::vector<std::string> rest = words;
-  const bool verbose = std::erase_if(rest, [](const std::string& word) { return word == "-v"; }) > 0;
+  const bool verbose =
+      std::erase_if(rest, [](const std::string& word) { return word == "-v" || word == "--verbose"; }) > 0;
   SLIPWAY_TRY(log_format, take_option("--log-format", rest));
   SLIPWAY_TRY(log, read_log_settings(log_format, verbose, std::getenv("SLIPWAY_LOG")));
-  if (!rest.empty())
-    if (const auto program = manifest.tool_programs.find(rest.front()); program != manifest.tool_programs.end()) {
-      if (!log_format.empty()) return no_log_format(program->second);
-      return become_tool(program->second, rest);
-    }
   if (!manifest.has_tools) return without_tools(manifest, rest);
   TerminalUi ui(log, false);
   SessionOptions options;
@@ -96,8 +95,9 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
   if (named) rest.erase(rest.begin());
   const Json request{
       {"tool", tool}, {"arguments", rest}, {"spec", Json::object()}, {"host", to_json(session->host_config())}};
-  SLIPWAY_TRY(reply, session->call(manifest.component, "tool", request, kTransferLimit));
-  return named ? reply.value("exit", kExitError) : kExitUsage;
+  auto reply = session->call(manifest.component, "tool", request, kTransferLimit);
+  if (!reply) return advised(std::move(reply).error(), options);
+  return named ? reply->value("exit", kExitError) : kExitUsage;
 }
 
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/front/option_table.hpp - the options of slipway's own commands, each once.
+// cli/front/option_table.hpp - the options that several of slipway's own commands take, each once.
 #pragma once
 
 #include <string>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/reference/component_tools.hpp"
 
+#include <filesystem>
+#include <set>
+
 #include <unistd.h>
 
 namespace slipway::core {
@@ -18,6 +21,26 @@ ComponentTool tool_from_json(const std::string& component, const Json& value) {
 }
 
 }  // namespace
+
+bool has_tools(const Manifest& component) { return component.has_tools || !component.tool_programs.empty(); }
+
+const PluginFile* plugin_of_name(const Plugins& plugins, const std::string& name) {
+  for (const auto& [path, file] : plugins.files)
+    if (path.ends_with("/" + name + ".so")) return &file;
+  return nullptr;
+}
+
+std::vector<std::string> tool_names(const Plugins& plugins) {
+  std::set<std::string> names;
+  for (const auto& [path, file] : plugins.files)
+    for (const Manifest& component : file.components) {
+      if (!has_tools(component)) continue;
+      names.insert(component.component);
+      const std::string plugin = std::filesystem::path(path).stem();
+      if (plugins.manifest(plugin) == nullptr) names.insert(plugin);
+    }
+  return {names.begin(), names.end()};
+}
 
 std::vector<ComponentTool> component_tools(const std::string& component, TerminalUi& ui) {
   std::vector<ComponentTool> tools;

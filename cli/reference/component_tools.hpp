@@ -19,4 +19,12 @@ struct ComponentTool {
 /// Asks the plugins; one that does not answer has none. @param component  only its tools; empty: those of all
 std::vector<ComponentTool> component_tools(const std::string& component, TerminalUi& ui);
 
+bool has_tools(const Manifest& component);
+
+/// The plugin file of that name, "…/toolkit.so" for "toolkit"; null: there is none.
+const PluginFile* plugin_of_name(const Plugins& plugins, const std::string& name);
+
+/// The words that a tool's command line may begin with: components that have tools, and plugins that hold one.
+std::vector<std::string> tool_names(const Plugins& plugins);
+
 }  // namespace slipway::core

@@ -98,6 +98,12 @@ shows all
 .B NO_COLOR
 no colour on a terminal
 .TP
+.B SLIPWAY_COLUMNS
+how wide text for people is, where the terminal does not say it
+.TP
+.B SLIPWAY_NVML
+the library of NVML that plugins load, in the place of the driver's
+.TP
 .B SLIPWAY_LOG_DIR
 folder of the log, in the place of /var/log/slipway; as root on the machine itself for
 .B slipway log
@@ -113,6 +119,22 @@ constexpr const char* kSeeAlso = R"(.SH SEE ALSO
 .BR slipway\-sim (1)
 )";
 
+/// "; options: --file SPEC, --root DIR", behind what a command or tool is for.
+std::string options_line(const std::vector<CommandOption>& options) {
+  const auto shown = [](const CommandOption& option) {
+    return long_name(option) + (option.value.empty() ? "" : " " + option.value);
+  };
+  return options.empty() ? "" : ";\n" + troff_plain("options: " + joined(options, ", ", shown));
+}
+
+/// @param before  what stands in front of the help: the command, where the option is its own
+std::string option_entry(const CommandOption& option, const std::string& before) {
+  std::string text = ".TP\n.BR " + (option.letter == 0 ? "" : troff_plain(short_name(option)) + " \", \" ");
+  text += troff_plain(long_name(option));
+  if (!option.value.empty()) text += " \" \\fI" + troff_plain(option.value) + "\\fR\"";
+  return text + "\n" + troff_plain(before + option.help + (option.repeats ? "; may be repeated" : "")) + "\n";
+}
+
 }  // namespace
 
 std::string manual_page(const std::vector<ComponentTool>& tools) {
@@ -120,29 +142,23 @@ std::string manual_page(const std::vector<ComponentTool>& tools) {
   text << ".\\\" Made by `slipway completion man`.\n.TH SLIPWAY 1 \"\" \"slipway " << SLIPWAY_VERSION
        << "\" \"User Commands\"\n"
        << kHead;
-  for (const Command& command : commands())
-    text << ".TP\n.B " << troff_plain(command.usage) << '\n' << troff_plain(command.purpose) << '\n';
-  text << ".TP\n.B version\nprints the version\n.TP\n.B help\nlists commands and options\n"
-       << ".TP\n.IR \"NAME TOOL\" \" ...\"\n"
-       << troff_plain("a component's own tool, for example `slipway driver build`") << "\n.SH OPTIONS\n";
-  for (const CommandOption& option : all_options()) {
-    text << ".TP\n.BR " << (option.letter == 0 ? "" : troff_plain(short_name(option)) + " \", \" ")
-         << troff_plain(long_name(option));
-    if (!option.value.empty()) text << " \" \\fI" << troff_plain(option.value) << "\\fR\"";
-    text << '\n' << troff_plain(option.help) << '\n';
+  for (const Call& call : all_calls()) {
+    text << ".TP\n.B " << troff_plain(call.command->usage) << '\n' << troff_plain(call.command->purpose);
+    text << options_line(options_of(*call.command)) << '\n';
   }
+  text << ".TP\n.IR \"NAME TOOL\" \" ...\"\n"
+       << troff_plain("a component's own tool, for example `slipway driver build`") << "\n.SH OPTIONS\n";
+  for (const CommandOption& option : all_options()) text << option_entry(option, "");
+  for (const Call& call : all_calls())
+    for (const CommandOption& option : call.command->own_options) text << option_entry(option, call.words + ": ");
   if (!tools.empty()) text << ".SH TOOLS OF COMPONENTS\n";
   for (const ComponentTool& tool : tools) {
     text << ".TP\n.B " << troff_plain(tool.component + " " + tool.name) << '\n' << troff_plain(tool.purpose);
-    const auto shown = [](const CommandOption& option) {
-      return long_name(option) + (option.value.empty() ? "" : " " + option.value);
-    };
-    if (!tool.options.empty()) text << ";\n" << troff_plain("options: " + joined(tool.options, ", ", shown));
-    text << '\n';
+    text << options_line(tool.options) << '\n';
   }
   text << kTail << ".SH EXAMPLES\n";
-  for (const Command& command : commands())
-    for (const std::string& example : command.examples) text << ".TP\n.B " << troff_plain(example) << '\n';
+  for (const Call& call : all_calls())
+    for (const std::string& example : call.command->examples) text << ".TP\n.B " << troff_plain(example) << '\n';
   text << kSeeAlso;
   return text.str();
 }

@@ -53,19 +53,49 @@ inline std::string replaced(std::string text, const std::string& from, const std
 /// "text json" of "text|json".
 inline std::string words_of(const CommandOption& option) { return replaced(option.value, "|", " "); }
 
-/// The commands and those that main() answers itself.
-inline std::vector<std::pair<std::string, std::string>> command_names() {
-  std::vector<std::pair<std::string, std::string>> names;
-  for (const Command& command : commands()) names.emplace_back(command.name, command.purpose);
-  names.emplace_back("version", "prints the version");
-  names.emplace_back("help", "lists commands and options");
+/// A command or verb as it is called, "plan" and "plugin new", for all that a help names.
+struct Call {
+  std::string words;
+  const Command* command;  ///< of commands(), for as long as the program runs
+};
+
+inline std::vector<Call> all_calls() {
+  std::vector<Call> calls;
+  for (const Command& command : commands()) {
+    if (command.verbs.empty()) calls.push_back({command.name, &command});
+    for (const Command& verb : command.verbs)
+      if (!verb.purpose.empty()) calls.push_back({command.name + " " + verb.name, &verb});
+  }
+  return calls;
+}
+
+/// "bash zsh": the verbs of a command.
+inline std::string verbs_of(const Command& command) {
+  std::string names;
+  for (const Command& verb : command.verbs)
+    if (!verb.purpose.empty()) names += (names.empty() ? "" : " ") + verb.name;
   return names;
 }
 
-/// Which names may follow a command, as `slipway completion NAMES` prints them; empty: none.
-inline std::string names_behind(const Command& command) {
-  if (command.usage.find("COMPONENT") != std::string::npos) return "components";
-  return command.usage.starts_with("service NAME") ? "services" : "";
+/// "plan apply …": all commands.
+inline std::string command_names() { return joined(commands(), " ", &Command::name); }
+
+/// "plugin pkg …": those that have verbs.
+inline std::vector<std::string> commands_with_verbs() {
+  std::vector<std::string> names;
+  for (const Command& command : commands())
+    if (!command.verbs.empty()) names.push_back(command.name);
+  return names;
+}
+
+/// What follows a command beside its options.
+enum class WordKind { none, components, services, commands, file };
+
+inline WordKind word_kind(const Command& command) {
+  if (command.most_arguments == 0) return WordKind::none;
+  if (command.name == "help") return WordKind::commands;
+  if (command.usage.find("COMPONENT") != std::string::npos) return WordKind::components;
+  return command.usage.starts_with("service NAME") ? WordKind::services : WordKind::file;
 }
 
 }  // namespace slipway::core

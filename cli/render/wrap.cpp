@@ -10,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <slipway/text.hpp>
+
 #include "cli/render/text.hpp"
 #include "log/lines.hpp"
 
@@ -19,11 +21,6 @@ namespace {
 constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kHanging = 4;  // below what stands behind a mark: "  + create …"
 constexpr std::size_t kDeepestIndent = 12;
-
-/// Characters, not bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 /// Where the word ends that begins at `from`; what is in backquotes belongs together if it is not too long.
 std::size_t end_of_word(const std::string& line, std::size_t from, std::size_t room) {

@@ -81,7 +81,7 @@ Error no_such_key(const std::string& component, const std::string& path, const s
   if (keys != nullptr)
     for (const auto& [key, schema] : *keys) known.push_back(key);
   const std::string owner = path.empty() ? component : component + "." + path;
-  return Error{ErrorCode::not_found,
+  return Error{ErrorCode::usage,
                owner + " has no key '" + name + "'" + did_you_mean(name, known),
                owner,
                known.empty() ? "" : "its keys are " + listed(known, "and"),

@@ -85,6 +85,7 @@ Status take_upstream_config(const Node& file, Config& config) {
   SLIPWAY_CHECK(take_config(file, settings));
   SLIPWAY_CHECK(check_settings(settings));
   config.mig_strategy = settings.mig_strategy;
+  config.named_resources = given_names(settings);
   config.sharing = std::move(settings.sharing);
   config.warnings = std::move(settings.warnings);
   return take(settings.gfd, kOwn, config);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Config {
   std::optional<std::chrono::milliseconds> interval = std::chrono::seconds(60);  ///< empty: once, then wait for SIGHUP
   std::string driver_root = "/";
   nvidia::config::Sharing sharing;
-  std::vector<std::string> warnings;  ///< of the configuration: keys that are not known
+  std::set<std::string> named_resources;  ///< that the config's `resources` makes, which have no labels of their own
+  std::vector<std::string> warnings;      ///< of the configuration: keys that are not known
 };
 
 /// Takes over what a config file of the device plugin and GPU Feature Discovery says (version v1); it is taken and

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
 
 namespace slipway::gfd {
 namespace {
@@ -41,6 +42,13 @@ CommandTable line(std::string forms, std::vector<CommandOption> more) {
   return table;
 }
 
+std::vector<std::string> variables_of(const CommandTable& table) {
+  std::vector<std::string> names;
+  for (const CommandOption& option : table.options)
+    names.insert(names.end(), option.variables.begin(), option.variables.end());
+  return names;
+}
+
 }  // namespace
 
 CommandTable labels_line() {
@@ -64,7 +72,9 @@ CommandTable labels_line() {
   table.about =
       "Prints the node labels of GPU Feature Discovery, one key=value a line, sorted. Without a driver there are few "
       "labels.";
-  table.notes = "GFD_… variables of gpu-feature-discovery count, after the command line.";
+  table.notes =
+      "These variables of gpu-feature-discovery count, after the command line: " + joined(variables_of(table), ", ") +
+      ". Others, such as GFD_OUTPUT_FILE, do not.";
   table.examples = {"slipway gfd labels", "slipway gfd labels --no-timestamp -o json"};
   return table;
 }

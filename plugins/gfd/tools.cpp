@@ -36,6 +36,7 @@ Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
 Result<int> labels(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(options, read_tool_options(words));
   SLIPWAY_TRY(seen, look(options, host, io));
+  for (const std::string& text : unmatched_sharing(seen.sources.snapshot.gpus, options.config)) io.warn(text);
   SLIPWAY_TRY(made, make_labels(seen.sources, options.config));
   if (const std::string dropped = drop_invalid(made); !dropped.empty())
     io.log("left out what is no label for Kubernetes: " + dropped);

@@ -59,6 +59,10 @@ struct Tool {
   std::function<Result<int>(const CommandWords& words, const Host& host, ToolIo& io)> run;
 };
 
+/// What slipway itself takes for every tool that a plugin runs, wherever it stands among the tool's own words. The tool
+/// never sees these options; its help and the completions list them.
+const std::vector<CommandOption>& options_before_tools();
+
 class ToolTable : public Commands {
  public:
   /// A tool's line that leaves `call`, `usage` or `about` out has "slipway COMPONENT TOOL", "[options]", the purpose.

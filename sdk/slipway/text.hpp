@@ -48,6 +48,12 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 /// "a, b and 3 more": at most so many by name.
 std::string first_few(const std::vector<std::string>& words, std::size_t most);
 
+/// How many columns of a terminal a text fills: characters of UTF-8, not bytes.
+std::size_t width_of(std::string_view text);
+
+/// The text with blanks behind it, up to so many columns.
+std::string padded(std::string text, std::size_t width);
+
 /// RFC 4648, section 4, with padding.
 std::string base64_encoded(std::string_view bytes);
 

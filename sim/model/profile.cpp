@@ -261,11 +261,14 @@ SimProfile first_gpus(SimProfile profile, const std::string& name, std::size_t c
 }
 
 Error unknown_profile(const std::string& name, const std::vector<std::string>& folders) {
-  const std::string known = joined(sim_profile_names(folders));
+  const std::vector<std::string> names = sim_profile_names(folders);
+  const std::string known = joined(names);
+  const std::string near = nearest_word(name, names);
   Error error{.code = ErrorCode::not_found,
               .what = "there is no simulation profile '" + name + "'",
               .where = "--sim " + name,
-              .next = "use one of: " + known + "; a smaller count, as in h100x2; or the path of a profile of your own"};
+              .next = (near.empty() ? "" : "did you mean '" + near + "'? Else ") + "use one of: " + known +
+                      "; a smaller count, as in h100x2; or the path of a profile of your own"};
   if (!known.empty()) return error;
   error.next = "install slipway-sim (the profiles are its), or give the path of a profile file";
   for (const auto& folder : folders) error.details.emplace_back("looked in", folder);

@@ -10,16 +10,29 @@
 namespace slipway::core {
 namespace {
 
-/// Commands that act on a root, and whether they need a spec: the others have the generation in force.
+/// Commands that act on a root, and which options they take beside those that name it.
 struct RootCommand {
   std::string_view name;
-  bool needs_spec = false;
+  bool needs_spec = false;  ///< the others have the generation in force
+  bool takes_kernel = true;
 };
-constexpr std::array kCommands{
-    RootCommand{"apply", true}, RootCommand{"plan", true},    RootCommand{"verify"}, RootCommand{"doctor"},
-    RootCommand{"detect"},      RootCommand{"graph"},         RootCommand{"init"},   RootCommand{"status"},
-    RootCommand{"rollback"},    RootCommand{"remove"},        RootCommand{"gc"},     RootCommand{"log"},
-    RootCommand{"bugreport"},   RootCommand{"service", true}, RootCommand{"repair"}};
+constexpr std::array kCommands{RootCommand{"apply", true},
+                               RootCommand{"plan", true},
+                               RootCommand{"verify"},
+                               RootCommand{"doctor"},
+                               RootCommand{"detect"},
+                               RootCommand{"graph", false, false},
+                               RootCommand{"init"},
+                               RootCommand{"status", false, false},
+                               RootCommand{"generations", false, false},
+                               RootCommand{"diff", false, false},
+                               RootCommand{"rollback"},
+                               RootCommand{"remove"},
+                               RootCommand{"repair", false, false},
+                               RootCommand{"gc", false, false},
+                               RootCommand{"log", false, false},
+                               RootCommand{"bugreport"},
+                               RootCommand{"service", true}};
 
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";
@@ -36,11 +49,12 @@ std::string options_for(const RootCommand& command, std::string_view words, cons
     if (!value.empty() && words.find(option) == std::string_view::npos) text += std::string(option) + quoted(value);
   };
   if (options.root != "/") add(" --root ", options.root);
-  if (options.root != "/" && options.live.value_or(false)) text += " --live";
+  if (options.root != "/" && options.live.value_or(false) && words.find(" --live") == std::string_view::npos)
+    text += " --live";
   if (options.root == "/" && !options.live.value_or(true) && words.find(" --image") == std::string_view::npos)
     text += " --image";
   add(" --sim ", options.sim);
-  if (words.find(" --kernel ") == std::string_view::npos)
+  if (command.takes_kernel && words.find(" --kernel ") == std::string_view::npos)
     for (const std::string& kernel : options.kernels) text += " --kernel " + quoted(kernel);
   if (command.needs_spec) add(" -f ", options.spec);
   return text;

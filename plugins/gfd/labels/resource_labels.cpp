@@ -133,7 +133,46 @@ void add_mixed(const std::vector<Gpu>& gpus, const Config& config, Labels& label
     }
 }
 
+/// As an entry of `sharing` names devices: "0", "0:1", or a UUID.
+bool is_there(const std::vector<Gpu>& gpus, const std::string& device) {
+  return std::ranges::any_of(gpus, [&device](const Gpu& gpu) {
+    const std::string index = std::to_string(gpu.index);
+    if (device == index || (!gpu.uuid.empty() && device == gpu.uuid)) return true;
+    for (std::size_t i = 0; i < gpu.mig.size(); ++i)
+      if (device == index + ":" + std::to_string(i) || device == gpu.mig[i].uuid) return true;
+    return false;
+  });
+}
+
+/// The resources that deviceplugin would offer of these GPUs by the same config.
+std::set<std::string> resources_of(const std::vector<Gpu>& gpus, const Config& config) {
+  std::set<std::string> resources = config.named_resources;
+  for (const Gpu& gpu : gpus) {
+    const bool whole = config.mig_strategy != MigStrategy::mixed || !gpu.mig_enabled;
+    if (whole) resources.insert(kGpu);
+    for (const MigDevice& device : gpu.mig)
+      if (!whole) resources.insert(kMig + in_label(device.profile));
+  }
+  return resources;
+}
+
 }  // namespace
+
+std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const Config& config) {
+  std::vector<std::string> unmatched;
+  if (gpus.empty()) return unmatched;  // without a driver nobody can tell
+  const std::set<std::string> resources = resources_of(gpus, config);
+  for (const auto& entry : config.sharing.resources) {
+    const auto add = [&](const std::string& what) { unmatched.push_back(entry.where + ": " + what); };
+    if (!entry.name.empty() && !resources.contains(entry.name)) add("there is no resource " + entry.name + " to share");
+    for (const std::string& device : entry.devices.list)
+      if (!is_there(gpus, device)) add("there is no device " + device + " to share, and deviceplugin refuses this");
+    for (const std::string& product : entry.devices.products)
+      if (std::ranges::none_of(gpus, [&](const Gpu& gpu) { return nvidia::config::fits(product, gpu.name); }))
+        add("no GPU here is a '" + product + "'");
+  }
+  return unmatched;
+}
 
 void add_resource_labels(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
   if (const Gpu* gpu = representative(gpus, true)) add_gpu(gpus, *gpu, Shared{.replicas = 0}, labels);

@@ -152,8 +152,13 @@ Status set_mps_root(const Node& node, Settings& settings) {
 
 Status take_environment(const char* (*get)(const char* name), Settings& settings) {
   for (const auto& [name, set] : kVariables) {
-    if (const char* const value = get(name))
-      SLIPWAY_CHECK(set(scalar(value, std::string("environment variable ") + name), settings));
+    const char* const value = get(name);
+    Status done =
+        value == nullptr ? Status() : set(scalar(value, std::string("environment variable ") + name), settings);
+    if (done) continue;
+    Error error = std::move(done).error();
+    error.code = ErrorCode::usage;
+    return error;
   }
   return {};
 }

@@ -98,7 +98,7 @@ std::set<std::string> given_names(const Settings& settings);
 Status take_config(const Node& root, Settings& settings);
 
 /// The environment variables of NVIDIA's flags: they win over the file.
-/// @param get  std::getenv, or a test's. Errors: `invalid`, naming the variable.
+/// @param get  std::getenv, or a test's. Errors: `usage`, naming the variable.
 Status take_environment(const char* (*get)(const char* name), Settings& settings);
 
 /// Errors: `invalid`, naming the three.

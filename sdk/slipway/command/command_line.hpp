@@ -25,6 +25,7 @@ struct CommandOption {
   std::vector<std::string> variables = {};  ///< of the environment: the first that is set stands for the option
   std::vector<std::string> aliases = {};    ///< further long names
   bool repeats = false;                     ///< may be given several times
+  bool required = false;                    ///< a command line without it is wrong
 };
 
 inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();

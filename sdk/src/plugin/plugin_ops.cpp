@@ -100,19 +100,20 @@ Result<Json> tools(Component& component, const Json&, const slipway_services&) {
 }
 
 Error no_such_tool(const std::string& component, const std::string& name, const std::vector<ToolInfo>& tools) {
+  std::vector<std::string> names;
+  for (const ToolInfo& tool : tools) names.push_back(tool.name);
   return Error{.code = ErrorCode::usage,
                .what = component + " has no tool '" + name + "'",
                .where = "command line",
-               .next = "its tools are " + joined(tools, ", ", &ToolInfo::name)};
+               .next = suggestion(name, names, "its tools are " + joined(names))};
 }
 
 /// For `slipway NAME --help`: what there is, and how one asks for more.
 std::string text_of(const std::string& component, const std::vector<ToolInfo>& tools) {
   std::size_t width = 0;
-  for (const ToolInfo& tool : tools) width = std::max(width, tool.name.size());
+  for (const ToolInfo& tool : tools) width = std::max(width, width_of(tool.name));
   std::string text = "Usage: slipway " + component + " TOOL [options]\n\n";
-  for (const ToolInfo& tool : tools)
-    text += "  " + tool.name + std::string(width - tool.name.size() + 2, ' ') + tool.purpose + '\n';
+  for (const ToolInfo& tool : tools) text += "  " + padded(tool.name, width + 2) + tool.purpose + '\n';
   return text + "\n`slipway " + component + " TOOL --help` shows the options of one.\n";
 }
 

@@ -15,7 +15,7 @@ std::string folded(const std::string& text, std::size_t indent) {
   std::string lines;
   std::size_t column = indent;
   for (const std::string_view word : split<std::string_view>(text, ' ')) {
-    if (column > indent && column + 1 + word.size() > kWidth) {
+    if (column > indent && column + 1 + width_of(word) > kWidth) {
       lines += "\n" + std::string(indent, ' ');
       column = indent;
     } else if (column > indent) {
@@ -23,7 +23,7 @@ std::string folded(const std::string& text, std::size_t indent) {
       ++column;
     }
     lines += word;
-    column += word.size();
+    column += width_of(word);
   }
   return lines + "\n";
 }
@@ -46,16 +46,13 @@ std::string left_column(const CommandOption& option) {
 std::string options_text(const std::vector<CommandOption>& options) {
   std::size_t width = 0;
   for (const CommandOption& option : options)
-    if (!option.help.empty()) width = std::max(width, left_column(option).size());
+    if (!option.help.empty()) width = std::max(width, width_of(left_column(option)));
   width = std::min(width, kWidestName);
   std::string text;
   for (const CommandOption& option : options) {
     if (option.help.empty()) continue;
     std::string left = left_column(option);
-    if (left.size() > width)
-      left += "\n" + std::string(width + 2, ' ');
-    else
-      left.resize(width, ' ');
+    left = width_of(left) > width ? left + "\n" + std::string(width + 2, ' ') : padded(left, width);
     text += "  " + left + "  " + folded(option.help + (option.repeats ? "; may be repeated" : ""), width + 4);
   }
   return text;

@@ -56,8 +56,11 @@ class Reader {
       value = *flag ? "true" : "false";
     }
     const auto choices = choices_of(option);
-    if (!choices.empty() && std::ranges::count(choices, value) == 0)
-      return refuse(" takes " + listed(choices, "or") + ", not '" + value + "'");
+    if (!choices.empty() && std::ranges::count(choices, value) == 0) {
+      Error error = refuse(" takes " + listed(choices, "or") + ", not '" + value + "'");
+      error.next = suggestion(value, choices, error.next);
+      return error;
+    }
     std::vector<std::string>& values = read_.values[option.name];
     if (!values.empty() && !option.repeats && !table_.last_counts) return refuse(" is given more than once");
     values.push_back(std::move(value));
@@ -80,8 +83,12 @@ class Reader {
 
   Result<CommandWords> read() {
     read_.help = read_.flag("help");  // "--help=true"
-    if (read_.help || read_.arguments.size() >= table_.least_arguments) return std::move(read_);
-    return table_.wrong("a word is missing: " + table_.call + " " + table_.usage);
+    if (read_.help) return std::move(read_);
+    const std::string form = " is missing: " + table_.call + " " + table_.usage;
+    if (read_.arguments.size() < table_.least_arguments) return table_.wrong("a word" + form);
+    for (const CommandOption& option : table_.options)
+      if (option.required && !read_.given(option.name)) return table_.wrong("--" + option.name + form);
+    return std::move(read_);
   }
 
  private:

@@ -26,6 +26,15 @@ std::vector<Part> split(std::string_view text, char separator) {
 template std::vector<std::string> split<std::string>(std::string_view, char);
 template std::vector<std::string_view> split<std::string_view>(std::string_view, char);
 
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t taken = width_of(text);
+  return taken < width ? text.append(width - taken, ' ') : text;
+}
+
 std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> words;
   while (!text.empty()) {  // without a list of all parts: they may be millions of empty ones

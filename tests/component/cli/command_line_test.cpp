@@ -64,10 +64,37 @@ std::vector<std::string> with_help(std::vector<std::string> words) {
 
 TEST(CommandLine, HelpOfACommandHasTwoExamplesOfWhatItTakes) {
   const DriverRoot root;
-  for (const std::string command :
-       {"init", "explain", "detect", "plan", "apply", "verify", "doctor", "status", "rollback", "remove", "graph", "gc",
-        "install", "log", "bugreport", "service", "plugin", "pkg", "completion"}) {
-    const std::string help = root.bare({command, "--help"}).out;
+  const std::vector<std::vector<std::string>> calls{{"init"},
+                                                    {"explain"},
+                                                    {"detect"},
+                                                    {"plan"},
+                                                    {"apply"},
+                                                    {"verify"},
+                                                    {"doctor"},
+                                                    {"status"},
+                                                    {"rollback"},
+                                                    {"remove"},
+                                                    {"graph"},
+                                                    {"gc"},
+                                                    {"install"},
+                                                    {"log"},
+                                                    {"bugreport"},
+                                                    {"service"},
+                                                    {"version"},
+                                                    {"help"},
+                                                    {"plugin", "list"},
+                                                    {"plugin", "info"},
+                                                    {"plugin", "new"},
+                                                    {"plugin", "check"},
+                                                    {"pkg", "build"},
+                                                    {"pkg", "push"},
+                                                    {"pkg", "pull"},
+                                                    {"pkg", "inspect"},
+                                                    {"completion", "bash"},
+                                                    {"completion", "man"}};
+  for (const std::vector<std::string>& call : calls) {
+    const std::string help = root.bare(with_help(call)).out;
+    const std::string& command = call.back();
     const std::string options = help.substr(std::min(help.find("\nOptions:"), help.size()));
     std::istringstream in(help);
     int examples = 0;
@@ -75,7 +102,7 @@ TEST(CommandLine, HelpOfACommandHasTwoExamplesOfWhatItTakes) {
       if (!line.starts_with("  slipway ")) continue;
       ++examples;
       const std::vector<std::string> words = words_of(line);
-      EXPECT_EQ(words.at(0), command) << line;
+      EXPECT_EQ(words.at(call.size() - 1), command) << line;
       for (const std::string& word : words) {
         if (word.starts_with('-')) {
           EXPECT_THAT(options, ::testing::ContainsRegex(word + "[ ,]")) << line;
@@ -96,7 +123,85 @@ TEST(CommandLine, HelpOfACommandListsWhatItTakesAndNoMore) {
   EXPECT_THAT(help, ::testing::Not(HasSubstr("--tag")));
 }
 
-// What was wrong with a plugin stood on standard output, among the plugins.
+// `plugin list --to x` and `pkg inspect --trust unsigned` were taken: all verbs of a command had its options.
+TEST(CommandLine, OfAVerbHasTheVerbsOwnOptionsAndWords) {
+  const DriverRoot root;
+  const auto before = root.tree();
+  const auto refused = [&](const std::vector<std::string>& words, const std::vector<std::string>& says) {
+    expect_refused(root, root.bare(words), 64, says, before);
+  };
+  refused({"plugin", "list", "extra"}, {"`slipway plugin list` takes no word 'extra'"});
+  refused({"plugin", "list", "--to", "x"}, {"--to", "`slipway plugin list --help`"});
+  refused({"plugin", "list", "--sim", "nosuch"}, {"--sim"});
+  refused({"plugin", "new", "a", "--sim", "x"}, {"--sim"});
+  refused({"plugin", "info", "x.so", "--to", "x"}, {"--to"});
+  refused({"plugin", "info"}, {"a word is missing: slipway plugin info FILE"});
+  refused({"plugin"}, {"list, info, new or check"});
+  refused({"pkg", "inspect", "./layout", "--to", "x"}, {"--to"});
+  refused({"pkg", "pull", "./layout"}, {"--to is missing: slipway pkg pull SOURCE --to LAYOUT|FILE.tar"});
+  refused({"pkg", "push", "./layout", "--to", "other"}, {"a registry, not 'other'"});
+  refused({"version", "extra"}, {"'extra'"});
+  refused({"help", "plan", "extra"}, {"'extra'"});
+  refused({"plugin", "new", "driver"}, {"a component 'driver' already"});
+}
+
+TEST(CommandLine, HelpOfACommandIsWhatTheCommandSaysItself) {
+  const DriverRoot root;
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"plan"},
+                                                                                     {"plugin"},
+                                                                                     {"plugin", "new"},
+                                                                                     {"version"},
+                                                                                     {"driver"},
+                                                                                     {"driver", "build"},
+                                                                                     {"toolkit", "cdi", "list"}}) {
+    std::vector<std::string> asked{"help"};
+    asked.insert(asked.end(), words.begin(), words.end());
+    const Ran help = root.bare(asked);
+    EXPECT_EQ(help.code, 0) << help.err;
+    EXPECT_THAT(help.out, HasSubstr(words.back()));
+    EXPECT_EQ(help.out, root.bare(with_help(words)).out);
+  }
+  EXPECT_THAT(root.bare({"help", "drver"}).err, HasSubstr("driver"));
+}
+
+TEST(CommandLine, ThatIsMistypedIsToldTheNearestWord) {
+  const DriverRoot root;
+  const auto before = root.tree();
+  const std::string spec = root.folder().at("host.yaml").string();
+  const std::string other = root.folder().at("root").string();
+  const std::vector<std::pair<std::vector<std::string>, std::string>> mistyped{
+      {{"gfd", "label"}, "'labels'"},
+      {{"driver", "buil"}, "'build'"},
+      {{"runtime", "confgure"}, "'configure'"},
+      {{"toolkt", "cdi", "list"}, "`slipway toolkit`"},
+      {{"toolkit", "cdj", "list"}, "'cdi'"},
+      {{"plugin", "lst"}, "`slipway plugin list`"},
+      {{"pkg", "inspct", "x"}, "`slipway pkg inspect`"},
+      {{"completion", "bsh"}, "`slipway completion bash`"},
+      {{"plan", "-o", "jsn"}, "'json'"},
+      {{"cdi", "generate", "--mode", "nvm"}, "'nvml'"},
+      {{"gfd", "labels", "--mig-strategy", "mied"}, "'mixed'"},
+      {{"service", "gdf", "-f", spec}, "'gfd'"},
+      {{"install", "--root", other, "--only", "gdf"}, "'gfd'"},
+      {{"explain", "drver"}, "'driver'"},
+      {{"explain", "driver.sourc"}, "'source'"},
+      {{"remove", "drver", "--root", other}, "drver"}};
+  for (const auto& [words, near] : mistyped) expect_refused(root, root.bare(words), 64, {near}, before);
+  expect_refused(root, root.run({"plan"}, "h100x9"), 1, {"did you mean 'h100x8'?"}, before);
+}
+
+TEST(CommandLine, OptionsThatACommandHasNoUseForAreRefused) {
+  const DriverRoot root;
+  const std::string spec = root.folder().at("host.yaml").string();
+  const auto before = root.tree();
+  expect_refused(root, root.run({"status", "--kernel", "6.1.0-1"}), 64, {"--kernel"}, before);
+  expect_refused(root, root.run({"gc", "--cache", "/tmp"}), 64, {"--cache"}, before);
+  expect_refused(root, root.run({"gc", "--kernel", "6.1.0-1"}), 64, {"--kernel"}, before);
+  expect_refused(root, root.run({"rollback", "--lock", "nosuch"}), 64, {"--lock"}, before);
+  expect_refused(root, root.run({"doctor", "--lock", "nosuch", "-f", spec}), 1, {"nosuch"}, before);
+  expect_refused(root, root.bare({"runtime", "configure", "-v"}), 64, {"-v"}, before);
+}
+
 // "--help=true" was taken, and the plan was made.
 TEST(CommandLine, HelpMayBeSaidAsAFlagWithItsValue) {
   const testing::ScratchHost host;
@@ -105,6 +210,7 @@ TEST(CommandLine, HelpMayBeSaidAsAFlagWithItsValue) {
   EXPECT_EQ(help.out, host.slipway({"plan", "--help"}).out);
 }
 
+// What was wrong with a plugin stood on standard output, among the plugins.
 TEST(CommandLine, PluginsThatAreNotTakenAreErrorsAndNoLinesOfTheList) {
   DriverRoot root;
   const std::string folder = root.folder().at("plugins").string();

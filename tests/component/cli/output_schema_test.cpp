@@ -121,7 +121,7 @@ TEST_F(OutputSchema, IsWhatTheCommandsOfPluginsAndPackagesPrint) {
     EXPECT_EQ(kind({"explain", "driver"}, form, 0, false), "Explanation");
     const Json source = result({"explain", "driver.source"}, form, 0, false);
     EXPECT_EQ(source["schema"]["type"], "artifact-source");
-    EXPECT_EQ(kind({"explain", "drver"}, form, 1, false), "Error");
+    EXPECT_EQ(kind({"explain", "drver"}, form, 64, false), "Error");
     EXPECT_EQ(kind({"plugin", "list"}, form, 0, false), "Plugins");
     EXPECT_EQ(kind({"plugin", "info", root.plugins + "/driver.so"}, form, 0, false), "Plugin");
     EXPECT_EQ(kind({"plugin", "new", "acme", "--to", folder}, form, 0, false), "NewPlugin");

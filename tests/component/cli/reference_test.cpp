@@ -64,7 +64,7 @@ TEST(Reference, HasEveryCommandAndOptionOfTheHelp) {
   }
   for (const std::string& option : help.options) {
     EXPECT_THAT(page, HasSubstr(std::regex_replace(option, std::regex("-"), "\\-")));
-    EXPECT_THAT(bash, HasSubstr(" " + option));
+    EXPECT_THAT(bash, ::testing::AnyOf(HasSubstr(" " + option), HasSubstr("'" + option)));
     EXPECT_THAT(zsh, HasSubstr(option + "["));
     EXPECT_THAT(fish, HasSubstr(" -l " + option.substr(2) + " "));
   }
@@ -77,6 +77,17 @@ TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
   EXPECT_EQ(completed(host, "slipway plan --lock", 2), "--lock\n--locked\n");
   EXPECT_EQ(completed(host, "slipway plan -o json", 3), "json\njsonl\n");
   EXPECT_THAT(completed(host, "slipway plan --root /us", 3), HasSubstr("/usr\n"));
+  EXPECT_EQ(completed(host, "slipway help pl", 2), "plan\nplugin\n");
+}
+
+// Every command was offered the options of all.
+TEST(Reference, ForBashCompletesWhatTheCommandOrVerbTakes) {
+  const ScratchHost host;
+  EXPECT_EQ(completed(host, "slipway version --", 2), "--output\n--verbose\n--help\n");
+  EXPECT_EQ(completed(host, "slipway log --", 2), "--output\n--verbose\n--help\n");
+  EXPECT_EQ(completed(host, "slipway plugin new acme --t", 4), "--to\n");
+  EXPECT_EQ(completed(host, "slipway plugin list --t", 3), "");
+  EXPECT_EQ(completed(host, "slipway version \"\"", 2), "") << "nothing follows it";
 }
 
 // compgen -W ran what stood in a folder's name.
@@ -113,6 +124,12 @@ TEST(Reference, ForBashCompletesTheToolsOfAComponentAndTheirOptions) {
   EXPECT_EQ(completed(host, slipway + "driver build --sign", 3), "--sign-key\n--sign-cert\n");
   EXPECT_EQ(completed(host, slipway + "runtime configure --cdi", 3), "--cdi.enabled\n");
   EXPECT_EQ(completed(host, slipway + "gfd labels --h", 3), "--help\n");
+  EXPECT_EQ(completed(host, slipway + "gfd labels --si", 3), "--sim\n");
+  EXPECT_EQ(completed(host, slipway + "gfd labels --mig-strategy mi", 4), "mixed\n");
+  EXPECT_EQ(completed(host, slipway + "toolki", 1), "toolkit\n");
+  EXPECT_EQ(completed(host, slipway + "toolkit \"\"", 2), "cdi\nruntime\n");
+  EXPECT_EQ(completed(host, slipway + "toolkit cdi g", 3), "generate\n");
+  EXPECT_EQ(completed(host, slipway + "toolkit cdi generate --mode nv", 5), "nvml\nnvswitch\n");
 }
 
 TEST(ManualPage, HasTheToolsOfTheComponents) {
@@ -121,6 +138,9 @@ TEST(ManualPage, HasTheToolsOfTheComponents) {
   for (const char* tool : {"cdi generate", "deviceplugin status", "driver build", "gfd labels", "runtime configure"})
     EXPECT_THAT(page, HasSubstr(std::string("\n.B ") + tool + "\n"));
   EXPECT_THAT(page, HasSubstr("\\-\\-sign\\-key FILE"));
+  EXPECT_THAT(page, HasSubstr("may be repeated"));
+  for (const char* variable : {"SLIPWAY_NVML", "SLIPWAY_COLUMNS"}) EXPECT_THAT(page, HasSubstr(variable));
+  EXPECT_THAT(page, HasSubstr("plugin new: a folder"));
 }
 
 TEST(Reference, IsRightInTheEyesOfTheShellsThatAreHere) {
@@ -135,7 +155,7 @@ TEST(Reference, OfAnUnknownShellIsRefused) {
   const ScratchHost host;
   const Ran ran = host.slipway({"completion", "tcsh"});
   EXPECT_EQ(ran.code, 64);
-  EXPECT_THAT(ran.err, HasSubstr("completion bash"));
+  EXPECT_THAT(ran.err, HasSubstr("bash, zsh, fish and man"));
 }
 
 TEST(ManualPage, HasNoLineThatTroffWouldTakeForARequest) {

@@ -74,9 +74,13 @@ class ScratchHost {
   /// @param variables  "NAME=value", in the place of the test's own
   pid_t start(std::vector<std::string> words, std::vector<std::string> variables = {}) const {
     words.insert(words.begin(), program);
-    const bool on_host = std::ranges::count(std::array{"log", "plugin", "pkg", "explain", "completion"}, words[1]) == 0;
+    const auto is_one_of = [&words](const auto& names) { return std::ranges::count(names, words[1]) != 0; };
+    const bool on_host =
+        !is_one_of(std::array{"log", "plugin", "pkg", "explain", "completion", "version", "help", "--help"});
     if (on_host) words.insert(words.end(), {"--root", folder_.at("root").string()});
-    if (on_host || words[1] == "pkg") words.insert(words.end(), {"--cache", folder_.at("cache").string()});
+    const bool reads_package = words[1] == "pkg" && words.size() > 2 && (words[2] == "pull" || words[2] == "inspect");
+    if (reads_package || (on_host && !is_one_of(std::array{"status", "graph", "generations", "diff", "repair"})))
+      words.insert(words.end(), {"--cache", folder_.at("cache").string()});
     if (live && on_host) words.emplace_back("--live");
     if (words[1] == "plan" || words[1] == "apply") {
       const bool named = std::find(words.begin(), words.end(), "-f") != words.end();

@@ -101,6 +101,26 @@ TEST(ToolkitTools, NameTheFileThatIsNoSpec) {
   const Ran ran = slipway("toolkit cdi validate " + folder.at("broken.yaml").string());
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.output, HasSubstr("broken.yaml:1:"));
+  const Ran missing = slipway("cdi validate " + folder.at("nosuch.yaml").string());
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_THAT(missing.output, HasSubstr("error: "));
+  EXPECT_THAT(missing.output, ::testing::Not(HasSubstr("warning")));
+  const Ran both =
+      slipway("cdi validate " + folder.at("nosuch.yaml").string() + " " + folder.at("broken.yaml").string());
+  EXPECT_EQ(both.status, 1);
+  EXPECT_THAT(both.output, HasSubstr("error: 2 of 2 files are no CDI specs"));
+  EXPECT_THAT(both.output, HasSubstr("broken.yaml:1:"));
+}
+
+// `cdi list --spec-dir nosuch` printed nothing and was content.
+TEST(ToolkitTools, NameTheFolderThatIsNotThere) {
+  const testing::TempDir folder;
+  const Ran none = slipway("cdi list --spec-dir " + folder.at("nosuch").string());
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.output, HasSubstr("nosuch"));
+  const Ran one = slipway("cdi list --spec-dir " + folder.string() + " --spec-dir " + folder.at("nosuch").string());
+  EXPECT_EQ(one.status, 0);
+  EXPECT_THAT(one.output, HasSubstr("warning: left out"));
 }
 
 }  // namespace

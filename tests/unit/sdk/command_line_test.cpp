@@ -107,6 +107,7 @@ TEST(CommandLine, ThatIsWrongIsRefusedWithWhatIsMeant) {
   EXPECT_THAT(refusal({"--output", "--form", "text"}), HasSubstr("--output needs a value"));
   EXPECT_THAT(refusal({"-w"}), HasSubstr("-w needs a value"));
   EXPECT_THAT(refusal({"--form", "xml"}), HasSubstr("--form takes text or json, not 'xml'"));
+  EXPECT_THAT(refusal({"--form", "jsn"}), HasSubstr("did you mean 'json'?"));
   EXPECT_THAT(refusal({"-vv"}), HasSubstr("--verbose is given more than once"));
   EXPECT_THAT(refusal({"--form=text", "--form=json"}), HasSubstr("--form is given more than once"));
   EXPECT_THAT(refusal({"a", "b", "c"}), HasSubstr("`slipway acme paint` takes no further word 'c'"));
@@ -129,6 +130,14 @@ TEST(CommandLine, TellsHowManyWordsItTakes) {
   EXPECT_EQ(read({"output"}, {}, line).error().next, "did you mean --output?");
   line.least_arguments = line.most_arguments = 1;
   EXPECT_THAT(read({}, {}, line).error().what, HasSubstr("slipway acme paint [options] WALL…"));
+}
+
+TEST(CommandLine, TellsWhichOptionIsMissing) {
+  CommandTable line = table();
+  line.options.push_back({.name = "into", .value = "DIR", .help = "where to", .required = true});
+  EXPECT_THAT(read({"a"}, {}, line).error().what, HasSubstr("--into is missing: slipway acme paint [options] WALL…"));
+  EXPECT_TRUE(read({"a", "--into", "b"}, {}, line));
+  EXPECT_TRUE(read({"--help"}, {}, line));
 }
 
 TEST(CommandLine, AsksForHelpWhateverElseIsInIt) {
@@ -158,6 +167,12 @@ TEST(CommandHelp, BreaksLinesAtBlanks) {
   EXPECT_THAT(text, HasSubstr(std::string(60, 'x') + "\n" + std::string(38, ' ') + std::string(60, 'y') + "\n"));
 }
 
+// A value with an ellipsis stood two columns out of line.
+TEST(CommandHelp, CountsCharactersAndNotBytes) {
+  const std::string text = options_text({{"wall", "WALL…", "first"}, {"walls", "WALLS", "second"}});
+  EXPECT_EQ(text, "  --wall WALL…   first\n  --walls WALLS  second\n");
+}
+
 /// What a tool prints.
 class Printed final : public ToolIo {
  public:
@@ -182,6 +197,7 @@ TEST(ToolTable, RunsAToolWithItsWordsAndPrintsItsHelp) {
   EXPECT_EQ(io.out, "red");
   EXPECT_EQ(tools.run("paint", {"--colr", "red"}, host, io).error().next, "did you mean --colour?");
   EXPECT_EQ(tools.run("saw", {}, host, io).error().code, ErrorCode::usage);
+  EXPECT_EQ(tools.run("pant", {}, host, io).error().next, "did you mean 'paint'?");
   Printed help;
   EXPECT_EQ(tools.run("paint", {"-h"}, host, help).value_or(-1), 0);
   EXPECT_THAT(help.out, ::testing::StartsWith("Usage: slipway acme paint [options]\n\npaints\n"));
@@ -189,6 +205,7 @@ TEST(ToolTable, RunsAToolWithItsWordsAndPrintsItsHelp) {
   ASSERT_EQ(infos.size(), 1U);
   EXPECT_EQ(infos[0].usage, help.out);
   EXPECT_EQ(infos[0].options.at(0).name, "colour");
+  EXPECT_THAT(help.out, HasSubstr("--sim PROFILE")) << "what slipway itself takes for a tool";
 }
 
 }  // namespace

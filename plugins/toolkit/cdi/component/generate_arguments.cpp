@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <slipway/text.hpp>
+
 #include "toolkit/cdi/component/spec_file.hpp"
 #include "toolkit/cdi/component/tools.hpp"
 
@@ -6,6 +8,13 @@ namespace slipway::toolkit {
 namespace {
 
 Error wrong(const std::string& what) { return generate_line().wrong(what); }
+
+/// One of a list that is no known word.
+Error wrong_word(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
+  Error error = wrong(what);
+  error.next = suggestion(word, known, error.next);
+  return error;
+}
 
 /// With nvidia-ctk's variable for it.
 CommandOption option(const char* name, const char* value, const char* help, const char* variable) {
@@ -29,7 +38,9 @@ Status take_features(const std::vector<std::string>& features, GenerateOptions& 
     else if (feature == "enable-coherent-annotations")
       options.coherent = true;
     else if (feature != "disable-nvsandboxutils" && feature != "disable-nvsandbox-utils")  // never used here
-      return wrong("--feature-flag " + feature + " is not known to slipway");
+      return wrong_word("--feature-flag " + feature + " is not known to slipway", feature,
+                        {"no-additional-gids-for-device-nodes", "disable-ipc-discoverer",
+                         "enable-explicit-driver-libraries", "enable-coherent-annotations"});
   }
   return {};
 }
@@ -38,7 +49,9 @@ Status take_names(const std::vector<std::string>& strategies, GenerateOptions& o
   if (!strategies.empty()) options.names.clear();
   for (const std::string& word : strategies) {
     const auto naming = parse_naming(word);
-    if (!naming) return wrong("--device-name-strategy takes index, uuid or type-index, not '" + word + "'");
+    if (!naming)
+      return wrong_word("--device-name-strategy takes index, uuid or type-index, not '" + word + "'", word,
+                        {"index", "uuid", "type-index"});
     options.names.push_back(*naming);
   }
   return {};
@@ -67,9 +80,10 @@ CommandTable generate_line() {
           "(NVIDIA_CTK_CDI_GENERATE_MODE, …).",
       .options =
           {option("output", "FILE", "where to write it (default: standard output)", "CDI_OUTPUT_FILE_PATH"),
-           option("format", "FORM", "yaml or json (default: by the file's name, else yaml)",
+           option("format", "yaml|json", "how it is written (default: by the file's name, else yaml)",
                   "CDI_GENERATE_OUTPUT_FORMAT"),
-           option("mode", "MODE", "auto, nvml, management, gds, mofed, gdrcopy, nvswitch or imex", "CDI_GENERATE_MODE"),
+           option("mode", "auto|nvml|management|gds|mofed|gdrcopy|nvswitch|imex",
+                  "which devices it is of (default: auto, the GPUs)", "CDI_GENERATE_MODE"),
            list("device-name-strategy", "WAY", "index, uuid or type-index (default: index and uuid)",
                 "CDI_GENERATE_DEVICE_NAME_STRATEGIES"),
            list("device-id", "ID", "only these: index, GPU:MIG index, UUID, IMEX channel", "CDI_GENERATE_DEVICE_IDS"),
@@ -118,9 +132,7 @@ Result<GenerateArguments> generate_arguments(const CommandWords& words) {
   options.container_library_folder = words.text("container-library-dir", options.container_library_folder);
   options.all_device = !words.flag("no-all-device");
   const auto mode = parse_mode(words.text("mode"));
-  if (!mode)
-    return wrong("--mode takes auto, nvml, management, gds, mofed, gdrcopy, nvswitch or imex, not '" +
-                 words.text("mode") + "'");
+  if (!mode) return wrong("--mode takes no '" + words.text("mode") + "'");
   options.mode = *mode;
   SLIPWAY_CHECK(take_names(words.list("device-name-strategy"), options));
   SLIPWAY_TRY(json, is_json(words.text("format"), arguments.output));

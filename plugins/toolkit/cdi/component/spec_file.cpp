@@ -21,7 +21,8 @@ Status write_spec(const std::string& path, const nvidia::cdi::Spec& spec, bool j
 Result<bool> is_json(const std::string& format, const std::string& path) {
   const std::string chosen = !format.empty() ? format : path.ends_with(".json") ? "json" : "yaml";
   if (chosen == "json" || chosen == "yaml") return chosen == "json";
-  return Error{ErrorCode::usage, "--format takes yaml or json, not '" + format + "'", "command line", {}, {}};
+  return Error{
+      ErrorCode::usage, "--format takes yaml or json, not '" + format + "'", "command line", "name one of the two", {}};
 }
 
 }  // namespace slipway::toolkit

@@ -70,10 +70,24 @@ Json to_json(const SpecFolders& found) {
   return json;
 }
 
+/// One of several folders may be missing, as /etc/cdi mostly is.
+Status expect_a_folder(const std::vector<std::string>& folders, const Host& host, ToolIo& io) {
+  std::vector<Error> missing;
+  for (const std::string& folder : folders)
+    if (const auto names = host.list(folder); !names) missing.push_back(names.error());
+  if (!missing.empty() && missing.size() == folders.size()) {
+    missing.front().next = "name a folder of CDI specs with --spec-dir; without it, those of engines are read";
+    return missing.front();
+  }
+  for (const Error& error : missing) io.warn("left out: " + error.what + " (" + error.where + ")");
+  return {};
+}
+
 Result<int> run_list(const CommandWords& words, const Host& host, ToolIo& io) {
   const bool json = words.text("o") == "json";
   std::vector<std::string> folders;
   for (const std::string& each : words.list("spec-dir")) folders.push_back(absolute(each));
+  SLIPWAY_CHECK(expect_a_folder(folders, host, io));
   const SpecFolders found = read_spec_folders(host, folders.empty() ? default_spec_folders() : folders);
   for (const Error& problem : found.problems) io.warn("left out: " + problem.what + " (" + problem.where + ")");
   for (const SpecConflict& conflict : found.conflicts)
@@ -84,9 +98,25 @@ Result<int> run_list(const CommandWords& words, const Host& host, ToolIo& io) {
   return 0;
 }
 
+/// Of several files one error, with a line for each.
+Error broken_specs(const std::vector<std::pair<std::string, Error>>& broken, std::size_t all) {
+  if (broken.size() == 1) {
+    Error error = broken.front().second;
+    if (error.where.empty()) error.where = broken.front().first;
+    if (error.next.empty()) error.next = "name files of CDI specs, YAML or JSON";
+    return error;
+  }
+  Error error{.code = ErrorCode::invalid,
+              .what = std::to_string(broken.size()) + " of " + std::to_string(all) + " files are no CDI specs",
+              .next = "mend these files, or leave them out"};
+  for (const auto& [file, each] : broken)
+    error.details.emplace_back("file", (each.where.empty() ? file : each.where) + ": " + each.what);
+  return error;
+}
+
 Result<int> run_validate(const CommandWords& words, const Host& host, ToolIo& io) {
   const bool json = words.text("o") == "json";
-  int status = 0;
+  std::vector<std::pair<std::string, Error>> broken;
   Json files = Json::array();
   for (const std::string& word : words.arguments) {
     const auto text = host.read(absolute(word), nvidia::cdi::kMaxSpecBytes);
@@ -98,11 +128,14 @@ Result<int> run_validate(const CommandWords& words, const Host& host, ToolIo& io
       continue;
     }
     files.push_back({{"path", word}, {"valid", false}, {"error", slipway::to_json(spec.error())}});
-    io.warn(spec.error().what + " (" + (spec.error().where.empty() ? word : spec.error().where) + ")");
-    status = 1;
+    broken.emplace_back(word, spec.error());
   }
-  if (json) io.print(document("CdiValidation", {{"files", files}}));
-  return status;
+  if (json) {  // the document has the errors
+    io.print(document("CdiValidation", {{"files", files}}));
+    return broken.empty() ? 0 : 1;
+  }
+  if (!broken.empty()) return broken_specs(broken, words.arguments.size());
+  return 0;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/programs/configure/arguments.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 namespace slipway::toolkit {
@@ -19,7 +21,11 @@ Status check_words(const CommandWords& words) {
     return wrong("--config-mode takes config-file, not '" + mode + "'");
   if (words.text("config-source") == "command" && words.text("root", "/") != "/")
     return wrong("--config-source command asks an engine of this machine, so it goes with no --root");
-  if (words.text("nvidia-runtime-name", kName).empty()) return wrong("--nvidia-runtime-name is empty");
+  const std::string name = words.text("nvidia-runtime-name", kName);
+  if (name.empty()) return wrong("--nvidia-runtime-name is empty");
+  if (!std::ranges::all_of(name,
+                           [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; }))
+    return wrong("--nvidia-runtime-name '" + name + "' is no name of a runtime: letters, digits, '-', '_' and '.'");
   return {};
 }
 
@@ -32,6 +38,8 @@ Status check_paths(const CommandWords& words, const std::string& engine) {
   if (!drop_in.empty() && engine == "docker") return wrong("Docker knows no files for --drop-in-config");
   if (!drop_in.empty() && !drop_in.starts_with('/'))
     return wrong("--drop-in-config takes an absolute path, not '" + drop_in + "'");
+  if (engine == "containerd" && !drop_in.empty() && !drop_in.ends_with(".toml"))
+    return wrong("containerd would not read '" + drop_in + "': --drop-in-config takes a file *.toml");
   if (!config.starts_with('/') && !config.empty() && root != "/")
     return wrong("--config takes an absolute path below --root, not '" + config + "'");
   if (!path.empty() && !path.starts_with('/') && path != kNvidiaRuntime && engine != "docker")

@@ -36,17 +36,18 @@ TEST(Advice, RepeatsMachineKernelAndSpecWhereTheyWereNamed) {
   options.spec = "my host.yaml";
   EXPECT_EQ(advised("`slipway plan` shows it", options),
             "`slipway plan --root r --sim h100x8 --kernel 6.1.0-50-amd64 -f 'my host.yaml'` shows it");
-  EXPECT_EQ(advised("`slipway status`", options), "`slipway status --root r --sim h100x8 --kernel 6.1.0-50-amd64`");
+  EXPECT_EQ(advised("`slipway status`", options), "`slipway status --root r --sim h100x8`") << "it takes no --kernel";
   EXPECT_EQ(advised("`slipway plan --kernel 6.2`", options),
             "`slipway plan --root r --sim h100x8 -f 'my host.yaml' --kernel 6.2`");
   options.kernels.emplace_back("6.1.0-56-amd64");
-  EXPECT_EQ(advised("`slipway status`", options),
-            "`slipway status --root r --sim h100x8 --kernel 6.1.0-50-amd64 --kernel 6.1.0-56-amd64`");
+  EXPECT_EQ(advised("`slipway verify`", options),
+            "`slipway verify --root r --sim h100x8 --kernel 6.1.0-50-amd64 --kernel 6.1.0-56-amd64`");
   options.root = "/host";
   options.live = true;
   options.kernels.clear();
   options.sim = options.spec = "";
   EXPECT_EQ(advised("`slipway apply`", options), "`slipway apply --root /host --live`");
+  EXPECT_EQ(advised("`slipway plan --live`", options), "`slipway plan --root /host --live`") << "not twice";
 }
 
 TEST(Advice, GivenTwiceIsGivenOnce) {

@@ -140,6 +140,7 @@ TEST(Config, TheEnvironmentOfNvidiasFlagsWinsOverTheFile) {
       [](const char* name) { return std::string_view(name) == "GDS_ENABLED" ? "yes" : nullptr; }, *settings);
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().where, HasSubstr("GDS_ENABLED"));
+  EXPECT_EQ(wrong.error().code, ErrorCode::usage) << "as for gfd, exit 64";
 }
 
 // A relative one made folders wherever the service ran, and a line break ended the line of a unit.

@@ -83,6 +83,24 @@ TEST(GfdLabels, OfFullGpusFollowSharing) {
   EXPECT_EQ(Made({full()}, renamed).row(), "1 2 time-slicing 300 MOCKMODEL ampere");
 }
 
+// They were silent, where deviceplugin refuses devices: [99].
+TEST(GfdLabels, TellWhatIsSharedAndNotThere) {
+  Config config = sharing("nvidia.com/gpu", 2);
+  auto& devices = config.sharing.resources.front().devices;
+  config.sharing.resources.front().where = "dp.yaml:3:7";
+  devices.list = {"0", "99"};
+  devices.products = {"MOCKMODEL", "B200*"};
+  const auto other = sharing("nvidia.com/other", 2).sharing.resources.front();
+  config.sharing.resources.push_back(other);
+  EXPECT_THAT(unmatched_sharing({full()}, config),
+              ::testing::ElementsAre("dp.yaml:3:7: there is no device 99 to share, and deviceplugin refuses this",
+                                     "dp.yaml:3:7: no GPU here is a 'B200*'",
+                                     ": there is no resource nvidia.com/other to share"));
+  config.named_resources = {"nvidia.com/other"};
+  EXPECT_EQ(unmatched_sharing({full()}, config).size(), 2U) << "the config makes that resource";
+  EXPECT_TRUE(unmatched_sharing({}, config).empty()) << "without a driver nobody can tell";
+}
+
 TEST(GfdLabels, OfGpusInMigModeHaveNoReplicas) {
   EXPECT_EQ(Made({with_mig({})}, kShared).row(), "1 0 none 300 MOCKMODEL -");
   EXPECT_EQ(Made({with_mig({}), with_mig({})}, kShared).row(), "2 0 none 300 MOCKMODEL -");
