@@ -61,7 +61,7 @@ class Repair : public ::testing::TestWithParam<Case> {
   }
   void save() const { copy("root", "saved"); }
   void bring_back() const { copy("saved", "root"); }
-  void repair_and_go_on() const;
+  void repair_and_go_on(const std::string& damaged) const;
 
   ScratchHost host;
   std::map<std::string, std::string> untouched;
@@ -77,10 +77,10 @@ class Repair : public ::testing::TestWithParam<Case> {
 
 std::string shown(const Ran& ran) { return ran.out + ran.err; }
 
-void Repair::repair_and_go_on() const {
+void Repair::repair_and_go_on(const std::string& damaged) const {
   const Ran repaired = host.slipway({"repair"});
   EXPECT_EQ(repaired.code, 0) << shown(repaired);
-  EXPECT_THAT(repaired.out, HasSubstr("/" + file()));
+  EXPECT_THAT(repaired.out, HasSubstr("/" + damaged));
   EXPECT_EQ(host.slipway({"repair", "--dry-run"}).code, 0) << "it is whole again";
   EXPECT_EQ(host.slipway({"status"}).code, 0);
   const Ran applied = host.slipway({"apply"});
@@ -134,7 +134,7 @@ TEST_P(Repair, EndsWithAWholeStateWhateverIsDamaged) {
     EXPECT_EQ(fs::exists(host.path("etc/bystander")), test.stops_removal);
     EXPECT_EQ(host.text(damaged) == content, test.file != "format") << "the others stay for the repair";
     host.put(damaged, content);
-    repair_and_go_on();
+    repair_and_go_on(damaged);
 
     const Ran all = host.slipway({"remove", "--all"});
     EXPECT_EQ(all.code, 0) << shown(all);
