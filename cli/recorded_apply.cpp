@@ -35,14 +35,14 @@ std::string boot_id(const Host& host) {
   return id;
 }
 
-Json begun(const Session& session, const Options& options, const HostSpec& spec, const std::string& id) {
+Json begun(const Session& session, const Options& options, const std::string& spec, const std::string& id) {
   Json event{{"event", "begin"},
              {"id", id},
              {"time", utc_now()},
              {"command", options.command},
              {"arguments", options.arguments},
              {"root", session.host_config().root},
-             {"spec", spec.file},
+             {"spec", spec},
              {"version", SLIPWAY_VERSION},
              {"user", user()},
              {"pid", ::getpid()},
@@ -112,10 +112,10 @@ int apply_exit_code(const ApplyResult& result) {
   return code;
 }
 
-Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
-                                   const ApplyOptions& apply) {
+Result<ApplyResult> recorded(Session& session, const Options& options, const std::string& spec,
+                             const std::function<Result<ApplyResult>()>& change) {
   const bool of_this_machine = session.host_config().live || (session.host_config().root == "/" && !options.image);
-  if (!of_this_machine) return apply_run(session, spec, apply);
+  if (!of_this_machine) return change();
   const History history = machine_history(options);
   const auto start = std::chrono::steady_clock::now();
   const auto nanoseconds = std::chrono::system_clock::now().time_since_epoch().count();
@@ -127,7 +127,7 @@ Result<ApplyResult> recorded_apply(Session& session, const Options& options, con
       session.ui().log(Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
   };
   write(begun(session, options, spec, id));
-  auto result = apply_run(session, spec, apply);
+  auto result = change();
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   Json event{{"event", "end"}, {"id", id}, {"time", utc_now()}, {"seconds", static_cast<double>(took.count()) / 1000}};
   add_result(result, event);

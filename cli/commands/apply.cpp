@@ -10,6 +10,8 @@
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
+#include "cli/edits.hpp"
+#include "cli/saved_plan.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -26,6 +28,11 @@ std::string real_path(const std::string& path) {
 std::vector<std::string> saved_kernels(const Json& made_for) {
   const std::string kernel = made_for.value("kernel", "");
   return made_for.value("kernels", kernel.empty() ? std::vector<std::string>{} : std::vector<std::string>{kernel});
+}
+
+std::optional<std::vector<std::string>> saved_edits(const Json& made_for) {
+  if (!made_for.contains("replace_edits")) return std::nullopt;
+  return made_for["replace_edits"].get<std::vector<std::string>>();
 }
 
 /// What the command line says beside a saved plan must be what the plan was made for.
@@ -52,6 +59,9 @@ Status check_saved_options(const Options& given, const Json& made_for) {
   if (is_given("live") && made_for.contains("live") && made_for["live"] != true) return refuse("--live", "");
   if (is_given("image") && !made_for.value("image", false)) return refuse("--image", "");
   if (is_given("update") && !made_for.value("update", false)) return refuse("--update", "");
+  const auto edits = saved_edits(made_for);
+  if (is_given("replace-edits") && given.replace_edits != edits)
+    return refuse("--replace-edits", !edits ? "" : edits->empty() ? "without a path" : listed(*edits, "and"));
   if (is_given("without-slipway") && !made_for.value("without_slipway", false)) return refuse("--without-slipway", "");
   if (is_given("boot")) return refuse("--boot", "");
   return {};
@@ -67,7 +77,8 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
     return Error{ErrorCode::invalid,
                  "this is no plan",
                  file,
-                 "save one with `slipway plan -o json > FILE`; a spec is named with -f",
+                 options.replace_edits ? "an edit's path is named as in --replace-edits=" + file
+                                       : "save one with `slipway plan -o json > FILE`; a spec is named with -f",
                  {}};
   const Json made_for = plan.value("options", Json::object());
   SLIPWAY_CHECK(check_saved_options(options, made_for));
@@ -81,6 +92,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
   if (options.image) options.session.live = false;
   options.without_slipway = made_for.value("without_slipway", false);
   options.update = made_for.value("update", false);
+  options.replace_edits = saved_edits(made_for);
   return plan.value("identity", Json::object());
 }
 
@@ -101,10 +113,15 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   watch_stop_signals();
   SLIPWAY_CHECK(check_lock_file(options));
   ApplyOptions apply;
+  Json saved;
   if (!options.arguments.empty()) {
     SLIPWAY_TRY(identity, read_saved_plan(options.arguments.front(), options));
-    apply.expected = identity;
+    saved = identity;
   }
+  apply.check = [&](const PlannedRun& run) -> Status {
+    SLIPWAY_CHECK(check_saved_plan(saved, run));
+    return check_replaced(options.replace_edits, run);
+  };
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));

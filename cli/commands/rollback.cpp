@@ -45,7 +45,8 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
   SLIPWAY_CHECK(take_kernels(*session, generation));
-  return change_host(*session, options, spec, {{options.only, lock, options.locked}, {}}, ui);
+  return change_host(*session, options, spec,
+                     {{.only = options.only, .lock = lock, .locked = options.locked, .back_to = generation}}, ui);
 }
 
 }  // namespace slipway::core

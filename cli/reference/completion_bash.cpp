@@ -76,7 +76,7 @@ _slipway() {
   std::string options;
   for (const CommandOption& option : all_options()) {
     options += (options.empty() ? "" : " ") + long_name(option) + (option.letter == 0 ? "" : " " + short_name(option));
-    if (option.value.empty()) continue;
+    if (value_kind(option) == ValueKind::none) continue;
     text << "    " << (option.letter == 0 ? "" : short_name(option) + " | ") << long_name(option) << ")\n      "
          << value_line(option) << "\n      return\n      ;;\n";
   }

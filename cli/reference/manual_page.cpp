@@ -128,14 +128,17 @@ std::string manual_page(const std::vector<ComponentTool>& tools) {
   for (const CommandOption& option : all_options()) {
     text << ".TP\n.BR " << (option.letter == 0 ? "" : troff_plain(short_name(option)) + " \", \" ")
          << troff_plain(long_name(option));
-    if (!option.value.empty()) text << " \" \\fI" << troff_plain(option.value) << "\\fR\"";
+    if (may_lack_value(option))
+      text << "\\fI" << troff_plain(option.value) << "\\fR";
+    else if (!option.value.empty())
+      text << " \" \\fI" << troff_plain(option.value) << "\\fR\"";
     text << '\n' << troff_plain(option.help) << '\n';
   }
   if (!tools.empty()) text << ".SH TOOLS OF COMPONENTS\n";
   for (const ComponentTool& tool : tools) {
     text << ".TP\n.B " << troff_plain(tool.component + " " + tool.name) << '\n' << troff_plain(tool.purpose);
     const auto shown = [](const CommandOption& option) {
-      return long_name(option) + (option.value.empty() ? "" : " " + option.value);
+      return long_name(option) + (option.value.empty() || may_lack_value(option) ? "" : " ") + option.value;
     };
     if (!tool.options.empty()) text << ";\n" << troff_plain("options: " + joined(tool.options, ", ", shown));
     text << '\n';

@@ -15,9 +15,10 @@ namespace slipway::core {
 
 /// One action that was carried out and is still held.
 struct Owned {
-  Action action;   ///< as planned
-  Image original;  ///< what was there before slipway: removal brings it back
-  Json record;     ///< ActionKind::fingerprint() right after it was done
+  Action action;                   ///< as planned
+  Image original;                  ///< what was there before slipway: removal brings it back
+  Json record;                     ///< ActionKind::fingerprint() right after it was done
+  Json replaced = Json::object();  ///< edits that were replaced: {GENERATION: image}, back with a rollback to it
   std::string key() const { return action.kind() + " " + action.target(); }
 };
 
@@ -44,6 +45,7 @@ struct Generation {
   Json lock;              ///< core/engine/plan/lockfile.hpp
   Json plugins;           ///< component to {version, digest}
   std::vector<std::string> kernels = {};  ///< --kernel, each, when it was given
+  Json accepted = Json::object();         ///< edits: {COMPONENT: {ITEM: …}}, see core/engine/plan/edits.hpp
 };
 
 Json to_json(const Generation& generation);

@@ -57,6 +57,7 @@ Result<Garbage> find_garbage(Session& session) {
     for (const Owned& item : ownership.items) {
       if (const auto kind = action_kind(item.action.kind()); kind) stores.insert((*kind)->store(item.action));
       collect_digests(item.original, digests);
+      collect_digests(item.replaced, digests);
     }
   stores.erase("");  // of kinds that fill none
   for (const std::string& store : stores) {

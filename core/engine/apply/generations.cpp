@@ -32,6 +32,17 @@ std::string kept_spec_file(Session& session, const HostSpec& spec) {
   return problem ? spec.file : absolute.string();
 }
 
+/// Of components that this run leaves out, or could not plan, all that was accepted stays so.
+Json accepted_after(const PlannedRun& run) {
+  Json all = Json::object();
+  for (const auto& [name, entries] : run.accepted.items()) {
+    const PlannedComponent* planned = run.find(name);
+    const bool is_planned = planned != nullptr && !planned->error && (planned->leaving || !planned->items.empty());
+    if (const Json& left = is_planned ? planned->accepted : entries; !left.empty()) all[name] = left;
+  }
+  return all;
+}
+
 Result<Generation> generation_of(Session& session, const PlannedRun& run) {
   Generation generation;
   generation.spec = run.spec.document;
@@ -40,6 +51,7 @@ Result<Generation> generation_of(Session& session, const PlannedRun& run) {
   SLIPWAY_TRY(plugins, plugins_of(session, run.spec));
   generation.plugins = std::move(plugins);
   generation.kernels = session.options().kernels;
+  generation.accepted = accepted_after(run);
   return generation;
 }
 
@@ -54,6 +66,7 @@ bool same(Generation a, const Generation& b) {
 }  // namespace
 
 bool generation_is_new(Session& session, const PlannedRun& run) {
+  if (run.replaces_edits()) return true;
   const auto current = session.state().current();
   if (!current) return false;
   if (!*current) return !run.spec.components.empty();
@@ -69,7 +82,7 @@ Result<int> record_generation(Session& session, const PlannedRun& run) {
   }
   SLIPWAY_TRY(current, state.current());
   SLIPWAY_TRY(generation, generation_of(session, run));
-  if (current && same(*current, generation)) return current->number;
+  if (current && same(*current, generation) && !run.replaces_edits()) return current->number;
   generation.number = current ? current->number + 1 : 1;  // a later file is what a crash left
   SLIPWAY_CHECK(state.write_current(generation));
   return generation.number;

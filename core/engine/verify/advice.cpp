@@ -15,11 +15,11 @@ struct RootCommand {
   std::string_view name;
   bool needs_spec = false;
 };
-constexpr std::array kCommands{RootCommand{"apply", true}, RootCommand{"plan", true},   RootCommand{"verify"},
-                               RootCommand{"doctor"},      RootCommand{"detect"},       RootCommand{"graph"},
-                               RootCommand{"init"},        RootCommand{"status"},       RootCommand{"rollback"},
-                               RootCommand{"remove"},      RootCommand{"gc"},           RootCommand{"log"},
-                               RootCommand{"bugreport"},   RootCommand{"service", true}};
+constexpr std::array kCommands{
+    RootCommand{"apply", true}, RootCommand{"plan", true},    RootCommand{"verify"}, RootCommand{"doctor"},
+    RootCommand{"detect"},      RootCommand{"graph"},         RootCommand{"init"},   RootCommand{"status"},
+    RootCommand{"rollback"},    RootCommand{"remove"},        RootCommand{"gc"},     RootCommand{"log"},
+    RootCommand{"bugreport"},   RootCommand{"service", true}, RootCommand{"accept"}};
 
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+@,=";
@@ -63,6 +63,18 @@ std::string advised(std::string text, const SessionOptions& options) {
     text.insert(after, options_for(*command, all.substr(at, end - at), options));
   }
   return text;
+}
+
+std::string ways_out(const std::vector<std::string>& paths) {
+  const std::string what = paths.size() == 1 ? "it" : "them";
+  std::string replace;
+  std::string accept;
+  for (const std::string& path : paths) {
+    replace += " --replace-edits=" + quoted(path);
+    accept += " " + quoted(path);
+  }
+  return "`slipway apply" + replace + "` replaces " + what + ", `slipway accept" + accept + "` makes " + what +
+         " the new state";
 }
 
 Error advised(Error error, const SessionOptions& options) {

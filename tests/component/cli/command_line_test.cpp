@@ -64,9 +64,9 @@ std::vector<std::string> with_help(std::vector<std::string> words) {
 
 TEST(CommandLine, HelpOfACommandHasTwoExamplesOfWhatItTakes) {
   const DriverRoot root;
-  for (const std::string command :
-       {"init", "explain", "detect", "plan", "apply", "verify", "doctor", "status", "rollback", "remove", "graph", "gc",
-        "install", "log", "bugreport", "service", "plugin", "pkg", "completion"}) {
+  for (const std::string command : {"init",   "explain",   "detect",  "plan",   "apply", "verify",    "doctor",
+                                    "status", "rollback",  "remove",  "accept", "graph", "gc",        "install",
+                                    "log",    "bugreport", "service", "plugin", "pkg",   "completion"}) {
     const std::string help = root.bare({command, "--help"}).out;
     const std::string options = help.substr(std::min(help.find("\nOptions:"), help.size()));
     std::istringstream in(help);
