@@ -31,12 +31,13 @@ bool owns(const Ownership& ownership, const std::string& path) {
 }
 
 Error nothing_to_accept(const std::string& path, bool owned, const std::vector<std::string>& known) {
-  return Error{
-      ErrorCode::not_found,
-      owned ? path + " is no edit that is kept, so there is nothing to accept" : "slipway does not own " + path,
-      "command line",
-      suggestion(path, known, "`slipway plan` lists the edits that are kept"),
-      {}};
+  const std::string look = "`slipway plan` lists the edits that are kept";
+  Error error{
+      ErrorCode::not_found, path + " has no edit that is kept, so there is none to accept", "command line", look, {}};
+  if (owned) return error;
+  error.what = "slipway does not own " + path;
+  error.next = suggestion(path, known, look);
+  return error;
 }
 
 /// An apply that was cut off may bring back another content.

@@ -69,16 +69,20 @@ Status check_saved_options(const Options& given, const Json& made_for) {
 
 /// A plan saved by `slipway plan -o json`: what it was made for becomes the options.
 Result<Json> read_saved_plan(const std::string& file, Options& options) {
+  const std::string meant = "the path of an edit is named with a =: --replace-edits=" + file;
   const Fd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));  // it may come through a pipe
-  if (!in) return system_error("read", file, errno);
+  if (!in) {
+    Error error = system_error("read", file, errno);
+    if (options.replace_edits) error.next = meant;
+    return error;
+  }
   SLIPWAY_TRY(text, read_all(in.get(), file, std::size_t{256} << 20U));
   const Json plan = parse_foreign(text);
   if (!plan.is_object() || plan.value("kind", "") != "Plan")
     return Error{ErrorCode::invalid,
                  "this is no plan",
                  file,
-                 options.replace_edits ? "an edit's path is named as in --replace-edits=" + file
-                                       : "save one with `slipway plan -o json > FILE`; a spec is named with -f",
+                 options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; a spec is named with -f",
                  {}};
   const Json made_for = plan.value("options", Json::object());
   SLIPWAY_CHECK(check_saved_options(options, made_for));

@@ -51,6 +51,12 @@ class Edits : public ::testing::Test {
     const Json status = json({"status"}, 0)["components"]["probe"];
     EXPECT_EQ(status.contains("edits"), kept) << status;
   }
+  void kill_once_it_holds(pid_t child, const std::string& content) const {
+    for (int i = 0; i < 600 && conf() != content; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(conf(), content);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
   std::string in_force() const { return host_.text("var/lib/slipway/generations/current"); }
 
   ScratchHost host_;
@@ -125,6 +131,8 @@ TEST_F(Edits, ThatAreNoneAreNotReplaced) {
   run({"apply", "--replace-edits=", "--dry-run"}, 64);
   run({"apply", "--replace-edits", "--replace-edits=/etc/probe.conf"}, 64);
   run({"verify", "--replace-edits"}, 64);
+  EXPECT_THAT(run({"apply", "/etc/probe.conf", "--replace-edits"}, 1).err,
+              HasSubstr("--replace-edits=/etc/probe.conf"));
   EXPECT_EQ(host_.tree(), before);
 }
 
@@ -152,11 +160,7 @@ TEST_F(Edits, ComeBackAfterAKill) {
   host_.live = true;
   edit();
   spec_of("two", ", custom: sleeps");
-  const pid_t child = host_.start({"apply", "--replace-edits"});
-  for (int i = 0; i < 600 && conf() != "two"; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(conf(), "two");
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
+  kill_once_it_holds(host_.start({"apply", "--replace-edits"}), "two");
   run({"accept", kConf}, 1);
   spec_of("one");
   EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("undone first"));
@@ -169,15 +173,52 @@ TEST_F(Edits, AreReplacedByTheSameCommandAfterAKill) {
   host_.live = true;
   edit();
   spec_of("two", ", custom: sleeps");
-  const pid_t child = host_.start({"apply", "--replace-edits=/etc/probe.conf"});
-  for (int i = 0; i < 600 && conf() != "two"; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
+  kill_once_it_holds(host_.start({"apply", "--replace-edits=/etc/probe.conf"}), "two");
   spec_of("two");
   run({"apply", "--replace-edits=/etc/probe.conf"}, 0);
   EXPECT_EQ(conf(), "two");
   run({"rollback"}, 0);
   EXPECT_EQ(conf(), kEdit);
+}
+
+TEST_F(Edits, AreReplacedStillWhenTheRollbackIsKilled) {
+  host_.live = true;
+  const std::string marker = host_.folder().at("marker").string();
+  host_.folder().file("marker", "");
+  spec_of("one", ", custom: sleeps, marker: " + marker);
+  run({"apply"}, 0);
+  host_.put("etc/probe.conf", kEdit);
+  run({"apply", "--replace-edits"}, 0);
+  std::filesystem::remove(marker);
+  kill_once_it_holds(host_.start({"rollback", "1"}), kEdit);
+  host_.folder().file("marker", "");
+  run({"apply"}, 0);
+  EXPECT_EQ(conf(), "one");
+  run({"rollback", "1"}, 0);
+  EXPECT_EQ(conf(), kEdit);
+}
+
+// Another edit than the one that was to be replaced.
+TEST_F(Edits, OfTheMomentBeforeTheReplacementAreKept) {
+  host_.live = true;
+  const std::string marker = host_.folder().at("marker").string();
+  host_.spec("    bystander: {naps_until: " + marker + "}\n    probe: {files: {/etc/probe.conf: one}}\n");
+  run({"apply"}, 0);
+  host_.put("etc/probe.conf", kEdit);
+  std::filesystem::remove(marker);
+  std::filesystem::remove(host_.path("etc/bystander"));
+  const pid_t child = host_.start({"apply", "--replace-edits"});
+  for (int i = 0; i < 600 && !std::filesystem::exists(host_.path("etc/bystander")); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  host_.put("etc/probe.conf", "another edit\n");
+  EXPECT_FALSE(std::filesystem::exists(marker)) << "the edit came too late";
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << host_.error_text();
+  EXPECT_EQ(conf(), "another edit\n");
+  run({"rollback", "1"}, 0);
+  EXPECT_EQ(conf(), "another edit\n");
+  EXPECT_EQ(json({"plan"}, 0)["edits"].size(), 1U);
 }
 
 TEST_F(Edits, AreReplacedByASavedPlanThatSaysSo) {
@@ -247,7 +288,7 @@ TEST_F(Edits, ThatAreNoneAreNotAccepted) {
   EXPECT_THAT(run({"accept"}, 64).err, HasSubstr("accept which edits?"));
   EXPECT_THAT(run({"accept", "/etc/prob.conf"}, 1).err, HasSubstr("slipway does not own /etc/prob.conf"));
   EXPECT_THAT(host_.error_text(), HasSubstr("did you mean '/etc/probe.conf'?"));
-  EXPECT_THAT(run({"accept", kConf, "/etc/more.conf"}, 1).err, HasSubstr("/etc/more.conf is no edit that is kept"));
+  EXPECT_THAT(run({"accept", kConf, "/etc/more.conf"}, 1).err, HasSubstr("/etc/more.conf has no edit that is kept"));
   EXPECT_EQ(host_.tree(), before);
 }
 
