@@ -58,7 +58,8 @@ Generation generation_from_json(const Json& value) {
   generation.spec_file = value.value("spec_file", "");
   generation.lock = value.value("lock", Json{});
   generation.plugins = value.value("plugins", Json::object());
-  generation.accepted = value.value("accepted", std::map<std::string, std::map<std::string, Json>>{});
+  generation.accepted =
+      value.value("accepted", std::map<std::string, std::map<std::string, std::map<std::string, Json>>>{});
   const std::string kernel = value.value("kernel", "");
   if (!kernel.empty()) generation.kernels = value.value("kernels", std::vector<std::string>{kernel});
   return generation;

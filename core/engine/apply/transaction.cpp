@@ -66,10 +66,8 @@ Status Transaction::intend() {
     add_made_parents(image, *item, made);
     steps_.push_back({0, planned_.name, item->action, image, item->removal, false});
     if (item->replaces) item->replaced[in_force_] = image;
-    if (item->original.is_null())
-      item->original = image;
-    else if (!item->removal)
-      item->original = item->kind->join(item->original, image);
+    if (item->removal && !item->original.is_null()) continue;
+    item->original = item->original.is_null() ? image : item->kind->join(item->original, image);
   }
   const auto triggers = pending_triggers();
   SLIPWAY_TRY(pending, journal_.pending());

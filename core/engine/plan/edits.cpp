@@ -54,20 +54,22 @@ Status take_along(PlannedItem& removal, PlannedComponent& planned, ActionContext
 
 Status decide(PlannedItem& item, const Owned& earlier, PlannedComponent& planned, const PlanOptions& options,
               ActionContext& context) {
+  const bool edited = item.check.edit.has_value();
   settle_accepted(item.check, item.action, planned.accepted);
+  const bool is_accepted = edited && !item.check.edit;
   item.replaced = earlier.replaced;
   const std::string back_to = options.back_to ? std::to_string(options.back_to->number) : "";
   const auto named = [&](const std::string& path) { return is_about(path, item.action, *item.check.edit); };
   if (item.check.edit && options.replace_edits) {
     const auto& paths = *options.replace_edits;
     if (paths.empty() || std::ranges::any_of(paths, named)) SLIPWAY_CHECK(replace(item, context));
-  } else if (!item.check.edit && item.replaced.contains(back_to)) {
+  } else if (!edited && !item.check.problem && item.replaced.contains(back_to)) {
     item.brings_back = back_to;
     item.check = Check{Check::Standing::change, "bring back the edit of " + item.action.target(), {}, {}};
   }
   const auto found = planned.accepted.find(item.key());
   if (found != planned.accepted.end() &&
-      (item.changes() || found->find("of") == found->end() || found->at("of") != asked_for(item.action)))
+      ((item.changes() && !is_accepted) || found->value("of", Json()) != asked_for(item.action)))
     planned.accepted.erase(found);
   planned.restates = planned.restates || (item.check.edit && earlier.action.json() != item.action.json());
   return {};

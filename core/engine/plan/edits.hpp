@@ -7,7 +7,7 @@
 
 namespace slipway::core {
 
-/// The path by which people mean it: that of the file, or of a link to it.
+/// People name the file, or a link to it.
 bool is_about(const std::string& path, const Action& action, const Edit& edit);
 
 /// What a generation's `accepted` holds of an item, {"of": digest of what the action asks for, "edit"}: it counts as

@@ -292,6 +292,27 @@ TEST_F(Edits, ThatAreNoneAreNotAccepted) {
   EXPECT_EQ(host_.tree(), before);
 }
 
+TEST_F(Edits, OfAUnitStayAcceptedWhenItsLinksAreMadeAnew) {
+  const std::string unit = "etc/systemd/system/acme.service";
+  host_.spec(R"(    probe: {units: {acme.service: "[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=a.target\n"}})"
+             "\n");
+  run({"apply"}, 0);
+  const std::string edited = host_.text(unit) + "# by hand\n";
+  host_.put(unit, edited);
+  run({"accept", "/" + unit}, 0);
+  const auto link = host_.path("etc/systemd/system/a.target.wants/acme.service");
+  std::filesystem::remove(link);
+  run({"apply"}, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(host_.text(unit), edited);
+  EXPECT_EQ(in_force(), "2\n");
+  EXPECT_EQ(json({"plan"}, 0)["edits"].size(), 0U);
+  run({"verify"}, 0);
+  run({"rollback", "1"}, 0);
+  run({"apply", "--replace-edits=/" + unit}, 0);
+  EXPECT_THAT(host_.text(unit), Not(HasSubstr("by hand")));
+}
+
 // What was recorded of the file was what the generation before had asked for.
 TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
   edit();
