@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kConf = "/etc/probe.conf";
-constexpr const char* kEdit = "edited by hand\n";
+constexpr const char* kByHand = "edited by hand\n";
 
 class Edits : public ::testing::Test {
  protected:
@@ -33,7 +33,7 @@ class Edits : public ::testing::Test {
     host_.put("etc/probe.conf", "the user's\n");
     spec_of("one");
     run({"apply"}, 0);
-    host_.put("etc/probe.conf", kEdit);
+    host_.put("etc/probe.conf", kByHand);
   }
   std::string conf() const { return host_.text("etc/probe.conf"); }
   Json json(std::vector<std::string> words, int code) const {
@@ -86,7 +86,7 @@ TEST_F(Edits, AreReplacedWhereThatIsAskedForAndComeBackWithARollback) {
   const Ran plan = run({"plan", "--replace-edits"}, 2);
   EXPECT_THAT(plan.out, HasSubstr("+ change /etc/probe.conf (0644), in the place of somebody's edit"));
   run({"apply", "--dry-run", "--replace-edits=/etc/probe.conf"}, 2);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   run({"apply", "--replace-edits=/etc/probe.conf"}, 0);
   EXPECT_EQ(conf(), "one");
   EXPECT_EQ(in_force(), "2\n");
@@ -94,12 +94,12 @@ TEST_F(Edits, AreReplacedWhereThatIsAskedForAndComeBackWithARollback) {
   run({"gc"}, 0);
   EXPECT_THAT(run({"rollback", "1", "--dry-run"}, 2).out, HasSubstr("bring back the edit of /etc/probe.conf"));
   run({"rollback", "1"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   expect_kept(true);
   run({"apply"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   run({"remove", "--all"}, 0);
-  EXPECT_EQ(conf(), kEdit) << "it is a user's, as every edit";
+  EXPECT_EQ(conf(), kByHand) << "it is a user's, as every edit";
 }
 
 TEST_F(Edits, ThatAreReplacedGoWithTheComponent) {
@@ -107,7 +107,7 @@ TEST_F(Edits, ThatAreReplacedGoWithTheComponent) {
   const auto before = host_.tree();
   spec_of("one");
   run({"apply"}, 0);
-  host_.put("etc/probe.conf", kEdit);
+  host_.put("etc/probe.conf", kByHand);
   run({"apply", "--replace-edits"}, 0);
   run({"remove", "--all"}, 0);
   EXPECT_EQ(host_.tree(), before);
@@ -115,9 +115,9 @@ TEST_F(Edits, ThatAreReplacedGoWithTheComponent) {
 
 TEST_F(Edits, AreReplacedByName) {
   edit();
-  host_.put("etc/more.conf", kEdit);
+  host_.put("etc/more.conf", kByHand);
   run({"apply", "--replace-edits=/etc/more.conf"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   EXPECT_EQ(host_.text("etc/more.conf"), "more");
 }
 
@@ -141,7 +141,7 @@ TEST_F(Edits, ComeBackWhenTheApplyThatReplacesThemFails) {
   edit();
   spec_of("two", ", custom: fails");
   run({"apply", "--replace-edits"}, 1);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   EXPECT_EQ(in_force(), "1\n");
   spec_of("one");
   expect_kept(true);
@@ -152,7 +152,7 @@ TEST_F(Edits, ComeBackWhenWhatReplacesThemDoesNotWork) {
   edit();
   host_.spec("    probe: {files: {/etc/probe.conf: one, /etc/more.conf: more, /etc/probe-broken: x}}\n");
   run({"apply", "--replace-edits"}, 1);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   EXPECT_EQ(in_force(), "1\n");
 }
 
@@ -164,7 +164,7 @@ TEST_F(Edits, ComeBackAfterAKill) {
   run({"accept", kConf}, 1);
   spec_of("one");
   EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("undone first"));
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   expect_kept(true);
 }
 
@@ -178,7 +178,7 @@ TEST_F(Edits, AreReplacedByTheSameCommandAfterAKill) {
   run({"apply", "--replace-edits=/etc/probe.conf"}, 0);
   EXPECT_EQ(conf(), "two");
   run({"rollback"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
 }
 
 TEST_F(Edits, AreReplacedStillWhenTheRollbackIsKilled) {
@@ -187,15 +187,15 @@ TEST_F(Edits, AreReplacedStillWhenTheRollbackIsKilled) {
   host_.folder().file("marker", "");
   spec_of("one", ", custom: sleeps, marker: " + marker);
   run({"apply"}, 0);
-  host_.put("etc/probe.conf", kEdit);
+  host_.put("etc/probe.conf", kByHand);
   run({"apply", "--replace-edits"}, 0);
   std::filesystem::remove(marker);
-  kill_once_it_holds(host_.start({"rollback", "1"}), kEdit);
+  kill_once_it_holds(host_.start({"rollback", "1"}), kByHand);
   host_.folder().file("marker", "");
   run({"apply"}, 0);
   EXPECT_EQ(conf(), "one");
   run({"rollback", "1"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
 }
 
 // Another edit than the one that was to be replaced.
@@ -204,7 +204,7 @@ TEST_F(Edits, OfTheMomentBeforeTheReplacementAreKept) {
   const std::string marker = host_.folder().at("marker").string();
   host_.spec("    bystander: {naps_until: " + marker + "}\n    probe: {files: {/etc/probe.conf: one}}\n");
   run({"apply"}, 0);
-  host_.put("etc/probe.conf", kEdit);
+  host_.put("etc/probe.conf", kByHand);
   std::filesystem::remove(marker);
   std::filesystem::remove(host_.path("etc/bystander"));
   const pid_t child = host_.start({"apply", "--replace-edits"});
@@ -230,11 +230,11 @@ TEST_F(Edits, AreReplacedByASavedPlanThatSaysSo) {
   EXPECT_THAT(run({"apply", kept, "--replace-edits"}, 64).err, HasSubstr("was made without --replace-edits"));
   EXPECT_THAT(run({"apply", replaced, "--replace-edits=/etc/probe.conf"}, 64).err, HasSubstr("without a path"));
   run({"apply", kept}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   host_.put("etc/probe.conf", "another edit\n");
   EXPECT_THAT(run({"apply", replaced}, 1).err, HasSubstr("out of date"));
   EXPECT_EQ(conf(), "another edit\n");
-  host_.put("etc/probe.conf", kEdit);
+  host_.put("etc/probe.conf", kByHand);
   run({"apply", replaced, "--replace-edits"}, 0);
   EXPECT_EQ(conf(), "one");
 }
@@ -248,16 +248,16 @@ TEST_F(Edits, ThatAreAcceptedAreTheNewState) {
   expect_kept(false);
   EXPECT_THAT(run({"status"}, 0).out, HasSubstr("accepted as somebody else left it: /etc/probe.conf"));
   EXPECT_THAT(run({"apply"}, 0).out, HasSubstr("Nothing to do"));
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   spec_of("one", ", greeting: hi");
   run({"apply"}, 0);
   host_.spec("    probe: {files: {/etc/probe.conf: one}}\n");
   run({"apply"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   expect_kept(false);
   host_.put("etc/probe.conf", "another edit\n");
   expect_kept(true);
-  host_.put("etc/probe.conf", kEdit);
+  host_.put("etc/probe.conf", kByHand);
   run({"remove", "--all"}, 0);
   EXPECT_EQ(conf(), "the user's\n");
 }
@@ -267,7 +267,7 @@ TEST_F(Edits, ThatWereAcceptedAreKeptWhenTheSpecAsksForSomethingElse) {
   run({"accept", kConf}, 0);
   spec_of("two");
   run({"apply"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   expect_kept(true);
 }
 
@@ -275,7 +275,7 @@ TEST_F(Edits, ThatWereAcceptedAreEditsAgainAfterARollback) {
   edit();
   run({"accept", kConf}, 0);
   run({"rollback", "1"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   expect_kept(true);
   run({"rollback", "2"}, 0);
   expect_kept(false);
@@ -318,7 +318,7 @@ TEST_F(Edits, AreAcceptedAfterAnUpgradeThatKeptThem) {
   edit();
   spec_of("two");
   run({"apply"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   run({"accept", kConf}, 0);
   expect_kept(false);
 }
@@ -330,7 +330,7 @@ TEST_F(Edits, OfWhatTheSpecHasNoLongerAreTheUsersOwn) {
   EXPECT_THAT(run({"plan"}, 0).out, HasSubstr("! leave, because it was changed since"));
   run({"apply", "--replace-edits=/etc/probe.conf"}, 1);
   run({"apply"}, 0);
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
   expect_kept(false);
 }
 
@@ -351,7 +351,7 @@ TEST_F(Edits, AreAcceptedByOneRename) {
     host_.program = program;
     expect_kept(in_force() == "1\n");
   }
-  EXPECT_EQ(conf(), kEdit);
+  EXPECT_EQ(conf(), kByHand);
 }
 
 class EditsOfKeys : public Edits {
