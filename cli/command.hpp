@@ -45,6 +45,7 @@ Result<int> run_generations(const Options& options, TerminalUi& ui);
 Result<int> run_diff(const Options& options, TerminalUi& ui);
 Result<int> run_remove(const Options& options, TerminalUi& ui);
 Result<int> run_repair(const Options& options, TerminalUi& ui);
+Result<int> run_accept(const Options& options, TerminalUi& ui);
 Result<int> run_graph(const Options& options, TerminalUi& ui);
 Result<int> run_gc(const Options& options, TerminalUi& ui);
 Result<int> run_log(const Options& options, TerminalUi& ui);
@@ -97,6 +98,11 @@ Result<PlanOptions> plan_options(const Session& session, const Options& options,
 
 /// Prints a plan, and gives the exit code of one.
 int show_plan(const PlannedRun& run, const Options& options);
+
+/// On a terminal, without --yes, shows the plan and asks about it; true where nobody is to be asked.
+bool agreed(const PlannedRun& run, const Options& options);
+/// Says that nothing was changed, as it was not agreed to.
+int leave_unchanged(const Options& options);
 
 /// What apply, rollback and remove end in. With --dry-run only the plan is shown; on a terminal, without --yes, it is
 /// shown and asked about; then it is applied, this machine's log keeps it, and what it came to is printed.

@@ -95,6 +95,10 @@ Result<Options> read_options(const Command& command, const std::vector<std::stri
   options.locked = read.flag("locked");
   options.update = read.flag("update");
   options.without_slipway = read.flag("without-slipway");
+  if (read.given("replace-edits")) options.replace_edits = read.texts("replace-edits");
+  const bool all_edits = options.replace_edits && std::erase(*options.replace_edits, "") != 0;
+  if (all_edits && !options.replace_edits->empty())
+    return line_of(command).wrong("--replace-edits is given with a path, and for all besides");
   options.yes = read.flag("yes");
   options.boot = read.flag("boot");
   options.condition = read.flag("condition");

@@ -2,6 +2,7 @@
 // cli/options.hpp - the command line of slipway's own commands, read once.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Options {
   bool locked = false;
   bool update = false;
   bool without_slipway = false;
+  std::optional<std::vector<std::string>> replace_edits;  ///< --replace-edits: paths; empty: all; nothing: not given
   bool yes = false;
   bool boot = false;
   bool image = false;  ///< --image; then session.live is false

@@ -40,14 +40,14 @@ std::string boot_id(const Host& host) {
   return id;
 }
 
-Json begun(const Session& session, const Options& options, const HostSpec& spec, const std::string& id) {
+Json begun(const Session& session, const Options& options, const std::string& spec, const std::string& id) {
   Json event{{"event", "begin"},
              {"id", id},
              {"time", utc_now()},
              {"command", options.command},
              {"arguments", options.arguments},
              {"root", session.host_config().root},
-             {"spec", spec.file},
+             {"spec", spec},
              {"version", SLIPWAY_VERSION},
              {"user", user()},
              {"pid", ::getpid()},
@@ -107,10 +107,10 @@ bool is_taken_away(const PlannedRun& run) {
 
 /// What equal builds have in common: nothing of the machine that builds, and no texts of errors, which name its
 /// folders.
-Json image_event(Session& session, const Options& options, const HostSpec& spec, const ApplyResult& result) {
+Json image_event(Session& session, const Options& options, const std::string& spec, const ApplyResult& result) {
   Json event{{"event", kImageEvent},
              {"command", options.command},
-             {"spec", std::filesystem::path(spec.file).filename().string()},
+             {"spec", std::filesystem::path(spec).filename().string()},
              {"version", SLIPWAY_VERSION},
              {"result", result_word(result)},
              {"generation", result.generation}};
@@ -125,10 +125,10 @@ Json image_event(Session& session, const Options& options, const HostSpec& spec,
 }
 
 /// An apply that left the image as it was leaves no trace in its log either.
-Result<ApplyResult> applied_to_image(Session& session, const Options& options, const HostSpec& spec,
-                                     const ApplyOptions& apply) {
+Result<ApplyResult> applied_to_image(Session& session, const Options& options, const std::string& spec,
+                                     const std::function<Result<ApplyResult>()>& change) {
   const auto before = generation_in_force(session.root().root());
-  auto result = apply_run(session, spec, apply);
+  auto result = change();
   if (!result || !result->changed) return result;
   const bool counts = result->generation != before.value_or(0) || is_taken_away(result->run) ||
                       std::ranges::any_of(result->run.components, [](const PlannedComponent& component) {
@@ -167,10 +167,10 @@ int apply_exit_code(const ApplyResult& result) {
   return code;
 }
 
-Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
-                                   const ApplyOptions& apply) {
+Result<ApplyResult> recorded(Session& session, const Options& options, const std::string& spec,
+                             const std::function<Result<ApplyResult>()>& change) {
   const bool of_this_machine = session.host_config().live || (session.host_config().root == "/" && !options.image);
-  if (!of_this_machine) return applied_to_image(session, options, spec, apply);
+  if (!of_this_machine) return applied_to_image(session, options, spec, change);
   const History history = machine_history(options);
   const auto start = std::chrono::steady_clock::now();
   const auto nanoseconds = std::chrono::system_clock::now().time_since_epoch().count();
@@ -182,7 +182,7 @@ Result<ApplyResult> recorded_apply(Session& session, const Options& options, con
       session.ui().log(Ui::Level::warning, "", "this is not in `slipway log`: " + written.error().what);
   };
   write(begun(session, options, spec, id));
-  auto result = apply_run(session, spec, apply);
+  auto result = change();
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   Json event{{"event", "end"}, {"id", id}, {"time", utc_now()}, {"seconds", static_cast<double>(took.count()) / 1000}};
   add_result(result, event);

@@ -2,6 +2,9 @@
 // cli/recorded_apply.hpp - applies that this machine's log keeps (cli/history), for `slipway log`.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "cli/history/history.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal_ui.hpp"
@@ -16,10 +19,11 @@ History machine_history(const Options& options);
 /// two builds are equal; empty where an image has none.
 Result<std::string> noted_time(const Options& options);
 
-/// apply_run() with a line in the log before and after, when the root is this machine's or live; else one in the root's
-/// own (cli/image_log.hpp). A log that cannot be written is a warning and changes nothing else.
-Result<ApplyResult> recorded_apply(Session& session, const Options& options, const HostSpec& spec,
-                                   const ApplyOptions& apply);
+/// Makes the change with a line in the log before and after, when the root is this machine's or live; else with one in
+/// the root's own (cli/image_log.hpp). A log that cannot be written is a warning and changes nothing else.
+/// @param spec  the file that it goes by
+Result<ApplyResult> recorded(Session& session, const Options& options, const std::string& spec,
+                             const std::function<Result<ApplyResult>()>& change);
 
 /// The exit code that an apply came to.
 int apply_exit_code(const ApplyResult& result);

@@ -10,6 +10,8 @@
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
+#include "cli/edits.hpp"
+#include "cli/saved_plan.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -26,6 +28,11 @@ std::string real_path(const std::string& path) {
 std::vector<std::string> saved_kernels(const Json& made_for) {
   const std::string kernel = made_for.value("kernel", "");
   return made_for.value("kernels", kernel.empty() ? std::vector<std::string>{} : std::vector<std::string>{kernel});
+}
+
+std::optional<std::vector<std::string>> saved_edits(const Json& made_for) {
+  if (!made_for.contains("replace_edits")) return std::nullopt;
+  return made_for["replace_edits"].get<std::vector<std::string>>();
 }
 
 /// What the command line says beside a saved plan must be what the plan was made for.
@@ -52,6 +59,9 @@ Status check_saved_options(const Options& given, const Json& made_for) {
   if (is_given("live") && made_for.contains("live") && made_for["live"] != true) return refuse("--live", "");
   if (is_given("image") && !made_for.value("image", false)) return refuse("--image", "");
   if (is_given("update") && !made_for.value("update", false)) return refuse("--update", "");
+  const auto edits = saved_edits(made_for);
+  if (is_given("replace-edits") && given.replace_edits != edits)
+    return refuse("--replace-edits", !edits ? "" : edits->empty() ? "without a path" : listed(*edits, "and"));
   if (is_given("without-slipway") && !made_for.value("without_slipway", false)) return refuse("--without-slipway", "");
   if (is_given("boot")) return refuse("--boot", "");
   return {};
@@ -59,15 +69,20 @@ Status check_saved_options(const Options& given, const Json& made_for) {
 
 /// A plan saved by `slipway plan -o json`: what it was made for becomes the options.
 Result<Json> read_saved_plan(const std::string& file, Options& options) {
+  const std::string meant = "the path of an edit is named with a =: --replace-edits=" + file;
   const Fd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));  // it may come through a pipe
-  if (!in) return system_error("read", file, errno);
+  if (!in) {
+    Error error = system_error("read", file, errno);
+    if (options.replace_edits) error.next = meant;
+    return error;
+  }
   SLIPWAY_TRY(text, read_all(in.get(), file, std::size_t{256} << 20U));
   const Json plan = parse_foreign(text);
   if (!plan.is_object() || plan.value("kind", "") != "Plan")
     return Error{ErrorCode::invalid,
                  "this is no plan",
                  file,
-                 "save one with `slipway plan -o json > FILE`; a spec is named with -f",
+                 options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; a spec is named with -f",
                  {}};
   const Json made_for = plan.value("options", Json::object());
   SLIPWAY_CHECK(check_saved_options(options, made_for));
@@ -81,6 +96,7 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
   if (options.image) options.session.live = false;
   options.without_slipway = made_for.value("without_slipway", false);
   options.update = made_for.value("update", false);
+  options.replace_edits = saved_edits(made_for);
   return plan.value("identity", Json::object());
 }
 
@@ -101,10 +117,15 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   watch_stop_signals();
   SLIPWAY_CHECK(check_lock_file(options));
   ApplyOptions apply;
+  Json saved;
   if (!options.arguments.empty()) {
     SLIPWAY_TRY(identity, read_saved_plan(options.arguments.front(), options));
-    apply.expected = identity;
+    saved = identity;
   }
+  apply.check = [&](const PlannedRun& run) -> Status {
+    SLIPWAY_CHECK(check_saved_plan(saved, run));
+    return check_replaced(options.replace_edits, run);
+  };
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(loaded, load_spec(*session, options));
   SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));

@@ -2,8 +2,8 @@
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/garbage.hpp"
 #include "cli/render/text.hpp"
-#include "core/engine/apply/generations.hpp"
 #include "core/engine/root_lock.hpp"
 
 namespace slipway::core {
@@ -14,7 +14,8 @@ std::string garbage_text(const Garbage& garbage, bool dry_run) {
   for (const int number : garbage.generations) text << "  generation " << number << '\n';
   for (const std::string& path : garbage.paths) text << "  " << path << '\n';
   for (const std::string& file : garbage.cache) text << "  " << file << '\n';
-  if (garbage.generations.empty() && garbage.paths.empty() && garbage.cache.empty()) return "There is nothing that nobody needs.\n";
+  if (garbage.generations.empty() && garbage.paths.empty() && garbage.cache.empty())
+    return "There is nothing that nobody needs.\n";
   text << (dry_run ? "Would forget " : "Forgot ") << garbage.generations.size() << " generations and "
        << (dry_run ? "free " : "freed ") << mebibytes(garbage.bytes) << ".\n";
   return text.str();

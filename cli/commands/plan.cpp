@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cli/command.hpp"
+#include "cli/edits.hpp"
 
 namespace slipway::core {
 
@@ -12,6 +13,7 @@ Result<int> run_plan(const Options& options, TerminalUi& ui) {
   if (!options.lock.empty() && !options.locked && ::access(options.lock.c_str(), F_OK) != 0)
     ui.log(Ui::Level::warning, "", options.lock + " is not there yet: a plan reads it, and the apply writes it");
   SLIPWAY_TRY(run, plan_run(*session, loaded.spec, wanted));
+  SLIPWAY_CHECK(check_replaced(options.replace_edits, run));
   return show_plan(run, options);
 }
 

@@ -42,7 +42,8 @@ Result<int> run_rollback(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(lock, Lock::from_json(generation.lock, "generation " + std::to_string(number)));
   session->set_hardware(spec.hardware);
   SLIPWAY_CHECK(take_kernels(*session, generation));
-  ApplyOptions apply{.plan = {.only = options.only, .lock = lock, .locked = options.locked}, .target = number};
+  ApplyOptions apply{.plan = {.only = options.only, .lock = lock, .locked = options.locked, .back_to = generation},
+                     .target = number};
   return change_host(*session, options, spec, apply, ui);
 }
 

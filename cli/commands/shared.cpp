@@ -83,8 +83,8 @@ Result<SpecAndLock> from_generation(Session& session) {
 
 /// What looks at devices, or changes things, has to know whether "/" is a machine or an image.
 Status check_machine(const Options& options) {
-  constexpr std::array<std::string_view, 8> kAsk{"detect", "plan",   "apply",    "verify",
-                                                 "doctor", "remove", "rollback", "repair"};
+  constexpr std::array<std::string_view, 9> kAsk{"detect", "plan",     "apply",  "verify", "doctor",
+                                                 "remove", "rollback", "repair", "accept"};
   std::error_code problem;
   const bool decided = options.session.live || options.boot || !options.session.sim.empty() ||
                        std::ranges::count(kAsk, options.command) == 0 ||
@@ -237,7 +237,7 @@ Result<PlanOptions> plan_options(const Session& session, const Options& options,
                  "command line",
                  "leave it out",
                  {}};
-  return PlanOptions{options.only, lock, options.locked, is_image && !options.without_slipway};
+  return PlanOptions{options.only, lock, options.locked, is_image && !options.without_slipway, options.replace_edits};
 }
 
 void print(const std::string& text) { write_standard_output(text); }

@@ -2,7 +2,10 @@
 #include <filesystem>
 #include <sstream>
 
+#include <slipway/text.hpp>
+
 #include "cli/command.hpp"
+#include "cli/edits.hpp"
 #include "core/engine/apply/failing.hpp"
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/unit/units.hpp"
@@ -39,6 +42,18 @@ std::string seen_from_here(const std::string& file) {
   const std::filesystem::path path(file);
   const bool is_here = path.has_parent_path() && path.parent_path() == std::filesystem::current_path(problem);
   return is_here ? path.filename().string() : file;
+}
+
+/// Edits of what the component owns: those that are kept, and those that were accepted.
+std::string edits_of(Session& session, const Ownership& ownership, const Json& accepted, Json& component) {
+  std::vector<std::string> kept;
+  std::vector<std::string> targets;
+  for (const KeptEdit& each : kept_edits(session, ownership, accepted)) kept.push_back(each.edit.path);
+  for (const auto& [item, acceptance] : accepted.items()) targets.push_back(item.substr(item.find(' ') + 1));
+  if (!kept.empty()) component["edits"] = kept;
+  if (!targets.empty()) component["accepted"] = targets;
+  std::string text = kept.empty() ? "" : "    kept as somebody else left it: " + listed(kept, "and") + "\n";
+  return text + (targets.empty() ? "" : "    accepted as somebody else left it: " + listed(targets, "and") + "\n");
 }
 
 /// How the last apply ended for the component; empty: well.
@@ -79,7 +94,9 @@ Result<int> run_status(const Options& options, TerminalUi& ui) {
          << ".\n";
   for (const auto& [name, ownership] : owned) {
     components[name] = {{"owns", ownership.items.size()}, {"outputs", ownership.outputs}};
+    const Json accepted = current ? current->accepted.value(name, Json::object()) : Json::object();
     text << "  " << name << ": " << owned_text(ownership) << '\n' << failing_line(failing, name);
+    text << edits_of(*session, ownership, accepted, components[name]);
     if (const auto service = running.find(name); service != running.end()) text << service_text(service->second);
   }
   for (const auto& [name, service] : running) {

@@ -33,7 +33,7 @@ std::string value_action(const CommandOption& option) {
 
 std::string option_words(const CommandOption& option) {
   std::string behind = "[" + zsh_plain(option.help) + "]";
-  if (!option.value.empty()) behind += ":" + zsh_plain(option.value) + ":" + value_action(option);
+  if (value_kind(option) != ValueKind::none) behind += ":" + zsh_plain(option.value) + ":" + value_action(option);
   if (option.letter == 0) return zsh_quoted((option.repeats ? "*" : "") + long_name(option) + behind);
   const std::string both = "(" + short_name(option) + " " + long_name(option) + ")";
   return zsh_quoted(both + short_name(option) + behind) + " " + zsh_quoted(both + long_name(option) + behind);

@@ -131,7 +131,10 @@ std::string options_line(const std::vector<CommandOption>& options) {
 std::string option_entry(const CommandOption& option, const std::string& before) {
   std::string text = ".TP\n.BR " + (option.letter == 0 ? "" : troff_plain(short_name(option)) + " \", \" ");
   text += troff_plain(long_name(option));
-  if (!option.value.empty()) text += " \" \\fI" + troff_plain(option.value) + "\\fR\"";
+  if (may_lack_value(option))
+    text += "\\fI" + troff_plain(option.value) + "\\fR";
+  else if (!option.value.empty())
+    text += " \" \\fI" + troff_plain(option.value) + "\\fR\"";
   return text + "\n" + troff_plain(before + option.help + (option.repeats ? "; may be repeated" : "")) + "\n";
 }
 

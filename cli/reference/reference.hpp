@@ -34,7 +34,7 @@ enum class ValueKind { none, words, components, folder, profile, kernel, file };
 
 /// "text|json" is a choice of words; a name in capitals stands for something.
 inline ValueKind value_kind(const CommandOption& option) {
-  if (option.value.empty()) return ValueKind::none;
+  if (option.value.empty() || may_lack_value(option)) return ValueKind::none;  // none of its own word
   if (!choices_of(option).empty()) return ValueKind::words;
   if (option.value == "A,B") return ValueKind::components;
   if (option.value == "DIR") return ValueKind::folder;

@@ -17,7 +17,7 @@ namespace slipway::core {
 /// `{"apiVersion": "slipway.dev/v1", "kind": KIND, …members}`
 Json envelope(const std::string& kind, Json members);
 
-std::string plan_text(const PlannedRun& run, const std::string& root, bool verbose);
+std::string plan_text(const PlannedRun& run, const Options& options);
 /// Also what `apply FILE` reads: "identity" is compared, "options" say what it was made for.
 Json plan_json(const PlannedRun& run, const Options& options);
 

@@ -5,9 +5,12 @@
 
 #include <slipway/text.hpp>
 
+#include "cli/edits.hpp"
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
+#include "cli/saved_plan.hpp"
 #include "core/engine/apply/failing.hpp"
+#include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
 namespace {
@@ -103,22 +106,58 @@ Json prospects_json(const PlannedRun& run) {
   return all;
 }
 
+/// A command as it is typed for the host of this plan.
+std::string typed(const std::string& command, const Options& options) {
+  SessionOptions host = options.session;
+  host.spec = options.spec;
+  return advised(command, host);
+}
+
+/// Each edit that is kept, with the commands that replace it and that accept it.
+Json edits_json(const PlannedRun& run, const Options& options) {
+  Json all = Json::array();
+  const auto bare = [&](const std::string& command) {
+    const std::string text = typed(command, options);
+    const std::size_t begin = text.find('`') + 1;
+    return text.substr(begin, text.find('`', begin) - begin);
+  };
+  for (const PlannedComponent& component : run.components)
+    for (const PlannedItem& item : component.items) {
+      if (!item.check.edit) continue;
+      const std::string ways = ways_out({item.check.edit->path});
+      all.push_back({{"component", component.name},
+                     {"path", item.check.edit->path},
+                     {"summary", item.check.summary},
+                     {"replace", bare(ways)},
+                     {"accept", bare(ways.substr(ways.find("`slipway accept")))}});
+    }
+  return all;
+}
+
+/// What the plan comes to, in a sentence; empty where its lines say it.
+std::string conclusion(const PlannedRun& run, const std::vector<std::string>& kept) {
+  if (run.failed()) return "Not everything can be planned; see the errors above.\n";
+  if (run.changes()) return {};
+  if (std::ranges::any_of(run.components, [&](const auto& each) { return is_checked_again(run, each); }))
+    return "Nothing to change; what did not work is checked again by an apply.\n";
+  if (kept.empty()) return "Nothing to do.\n";
+  return "Nothing to do: all is as the spec says, but for " + edits_text(kept.size()) + " by somebody else that " +
+         (kept.size() == 1 ? "is" : "are") + " kept.\n";
+}
+
 }  // namespace
 
-std::string plan_text(const PlannedRun& run, const std::string& root, bool verbose) {
+std::string plan_text(const PlannedRun& run, const Options& options) {
+  const bool verbose = options.verbose;
   std::ostringstream text;
-  text << "Plan for " << root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
+  text << "Plan for " << options.session.root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
   for (const PlannedComponent& component : run.components) append_component(text, component, run, verbose);
   for (const Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
-  if (run.failed())
-    text << "Not everything can be planned; see the errors above.\n";
-  else if (!run.changes() &&
-           std::ranges::any_of(run.components, [&](const auto& each) { return is_checked_again(run, each); }))
-    text << "Nothing to change; what did not work is checked again by an apply.\n";
-  else if (!run.changes())
-    text << "Nothing to do.\n";
+  const auto kept = kept_paths(run);
+  text << conclusion(run, kept);
+  if (!kept.empty()) text << "  kept: " << typed(ways_out(kept), options) << '\n';
   return text.str();
 }
 
@@ -140,27 +179,28 @@ Json plan_json(const PlannedRun& run, const Options& options) {
     if (run.failing.contains(component.name)) value["failing"] = run.failing[component.name];
     components.push_back(std::move(value));
   }
-  return envelope("Plan",
-                  {{"changes", run.changes()},
-                   {"components", components},
-                   {"kernel", run.kernel},
-                   {"pending", run.pending},
-                   {"recovery", run.recovery},
-                   {"triggers", texts_of(run.triggers)},
-                   {"prospects", prospects_json(run)},
-                   {"identity", plan_identity(run)},
-                   {"lock", run.lock.to_json()},
-                   {"options",
-                    {{"spec", absolute(run.spec.file)},
-                     {"root", absolute(options.session.root)},
-                     {"kernels", options.session.kernels},
-                     {"sim", options.session.sim.find('/') == std::string::npos ? options.session.sim
-                                                                                : absolute(options.session.sim)},
-                     {"live", options.session.live.value_or(false)},
-                     {"image", options.image},
-                     {"update", options.update},
-                     {"without_slipway", options.without_slipway},
-                     {"only", options.only}}}});
+  Json made_for = {
+      {"spec", absolute(run.spec.file)},
+      {"root", absolute(options.session.root)},
+      {"kernels", options.session.kernels},
+      {"sim", options.session.sim.find('/') == std::string::npos ? options.session.sim : absolute(options.session.sim)},
+      {"live", options.session.live.value_or(false)},
+      {"image", options.image},
+      {"update", options.update},
+      {"without_slipway", options.without_slipway},
+      {"only", options.only}};
+  if (options.replace_edits) made_for["replace_edits"] = *options.replace_edits;
+  return envelope("Plan", {{"changes", run.changes()},
+                           {"components", components},
+                           {"edits", edits_json(run, options)},
+                           {"kernel", run.kernel},
+                           {"pending", run.pending},
+                           {"recovery", run.recovery},
+                           {"triggers", texts_of(run.triggers)},
+                           {"prospects", prospects_json(run)},
+                           {"identity", plan_identity(run)},
+                           {"lock", run.lock.to_json()},
+                           {"options", made_for}});
 }
 
 }  // namespace slipway::core

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 
+#include "cli/edits.hpp"
 #include "cli/render/render.hpp"
 
 namespace slipway::core {
@@ -57,10 +58,13 @@ std::string apply_text(const ApplyResult& result, const std::string& root) {
       if (item.check.standing == Check::Standing::drift_kept) text << "  kept: " << item.check.summary << '\n';
   }
   text << findings_text(result.findings);
+  const std::size_t kept = kept_paths(result.run).size();
   if (!result.changed && result.run.failed())
     text << "Nothing was changed.\n";
   else if (!result.changed)
-    text << "Nothing to do: " << root << " is as the spec says.\n";
+    text << "Nothing to do: " << root << " is as the spec says"
+         << (kept == 0 ? "" : ", but for " + edits_text(kept) + " that " + (kept == 1 ? "is" : "are") + " kept")
+         << ".\n";
   else if (result.generation != 0)
     text << "Generation " << result.generation << " is in force"
          << (result.run.failed() ? ": what failed is in it as it was before, if at all.\n" : ".\n");

@@ -19,6 +19,12 @@
 
 namespace slipway::core {
 
+/// What somebody made of a thing since slipway left it.
+struct Edit {
+  std::string path;
+  Json state;  ///< tells it from every other edit; in the form of fingerprint(), or of a part of it
+};
+
 /// Where an action stands before anything is done.
 struct Check {
   enum class Standing {
@@ -32,6 +38,7 @@ struct Check {
   std::string summary;  ///< "create /etc/modprobe.d/acme.conf (0644)", "load acme", one line
   std::string diff;     ///< unified diff of a text change; may be empty
   std::optional<Error> problem;
+  std::optional<Edit> edit = {};  ///< one that is kept, whatever else is to be done
 
   static Check satisfied(std::string summary) { return {Standing::satisfied, std::move(summary), {}, {}}; }
   static Check conflict(std::string summary, Error problem) {
@@ -123,6 +130,8 @@ class ActionKind {
   virtual Result<Json> written(const Action& /*action*/, ActionContext& /*context*/) const { return Json(); }
   /// Somebody changed it since `context.record`: removal then leaves it and reports.
   virtual Result<bool> drifted(const Action&, ActionContext&) const { return false; }
+  /// From now on an edit counts as what slipway left: in what is remembered, and in what removal undoes.
+  virtual void adopt(const Json& edit, Json& record, Image& /*original*/) const { record = edit; }
   /// Its file holds what nobody knows: neither what was there before the step (`image`), nor what the action writes,
   /// nor what was there before slipway (`original`, may be null). Kinds that undo only what is theirs say no.
   virtual Result<bool> holds_an_edit(const Action&, const Image& /*image*/, const Image& /*original*/,

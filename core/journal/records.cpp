@@ -17,8 +17,10 @@ const Ownership* owned_by(const std::string& component, const std::map<std::stri
 
 Json to_json(const Ownership& ownership) {
   Json items = Json::array();
-  for (const Owned& item : ownership.items)
+  for (const Owned& item : ownership.items) {
     items.push_back({{"action", item.action.json()}, {"original", item.original}, {"record", item.record}});
+    if (!item.replaced.empty()) items.back()["replaced"] = item.replaced;
+  }
   Json value{{"component", ownership.component},
              {"items", std::move(items)},
              {"order", ownership.order},
@@ -34,8 +36,8 @@ Ownership ownership_from_json(const Json& value) {
   ownership.lost = value.value("lost", false);
   ownership.outputs = value.value("outputs", Json::object());
   for (const Json& item : value.value("items", Json::array()))
-    ownership.items.push_back(
-        {Action(item.value("action", Json::object())), item.value("original", Json{}), item.value("record", Json{})});
+    ownership.items.push_back({Action(item.value("action", Json::object())), item.value("original", Json{}),
+                               item.value("record", Json{}), item.value("replaced", std::map<std::string, Json>{})});
   return ownership;
 }
 
@@ -48,6 +50,7 @@ Json to_json(const Generation& generation) {
   if (kernels.size() > 1) value["kernels"] = kernels;
   if (!generation.left_out.empty()) value["left_out"] = generation.left_out;
   if (!generation.time.empty()) value["time"] = generation.time;
+  if (!generation.accepted.empty()) value["accepted"] = generation.accepted;
   return value;
 }
 
@@ -60,6 +63,8 @@ Generation generation_from_json(const Json& value) {
   generation.spec_file = value.value("spec_file", "");
   generation.lock = value.value("lock", Json{});
   generation.plugins = value.value("plugins", Json::object());
+  generation.accepted =
+      value.value("accepted", std::map<std::string, std::map<std::string, std::map<std::string, Json>>>{});
   const std::string kernel = value.value("kernel", "");
   generation.left_out = value.value("left_out", std::vector<std::string>{});
   if (!kernel.empty()) generation.kernels = value.value("kernels", std::vector<std::string>{kernel});

@@ -15,9 +15,10 @@ namespace slipway::core {
 
 /// One action that was carried out and is still held.
 struct Owned {
-  Action action;   ///< as planned
-  Image original;  ///< what was there before slipway: removal brings it back
-  Json record;     ///< ActionKind::fingerprint() right after it was done
+  Action action;                   ///< as planned
+  Image original;                  ///< what was there before slipway: removal brings it back
+  Json record;                     ///< ActionKind::fingerprint() right after it was done
+  Json replaced = Json::object();  ///< edits that were replaced: {GENERATION: image}, back with a rollback to it
   std::string key() const { return action.kind() + " " + action.target(); }
 };
 
@@ -48,6 +49,7 @@ struct Generation {
   Json plugins = Json::object();  ///< component to {version, digest}; only of those that are applied
   std::vector<std::string> kernels = {};   ///< --kernel, each, when it was given
   std::vector<std::string> left_out = {};  ///< components of the spec that are not applied, sorted
+  Json accepted = Json::object();          ///< edits: {COMPONENT: {ITEM: …}}, see core/engine/plan/edits.hpp
 };
 
 Json to_json(const Generation& generation);

@@ -361,7 +361,8 @@ Status StateDir::tidy() {
   SLIPWAY_TRY(all, ownerships());
   std::set<std::string> digests;
   for (const auto& [name, ownership] : all)
-    for (const Owned& item : ownership.items) collect_digests(item.original, digests);
+    for (const Owned& item : ownership.items)
+      for (const Json& images : {item.original, item.replaced}) collect_digests(images, digests);
   return Originals(root_).drop_unused(digests);
 }
 

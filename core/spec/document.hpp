@@ -45,13 +45,6 @@ Result<HostSpec> host_spec_from_json(const Json& document, const std::string& fi
 /// The same for a text; `file` names it in messages, and relative paths are relative to it.
 Result<HostSpec> host_spec_from_text(std::string_view text, const std::string& file, const Plugins& plugins);
 
-/// The text of `slipway explain COMPONENT[.KEY]`. Errors: `not_found` with the nearest key.
-Result<std::string> explain(const Manifest& manifest, const std::string& key);
-/// The same for programs: {"component", "purpose", "provides", "requires", "after", "conflicts", "outputs", "keys":
-/// {NAME: {"type", "required", "help", "default", "example", "pattern", "values", "items", "keys"}}}; of one key
-/// {"component", "key", "schema"}.
-Result<Json> explain_json(const Manifest& manifest, const std::string& key);
-
 inline constexpr const char* kApiVersion = "slipway.dev/v1";
 inline constexpr const char* kHostKind = "Host";
 

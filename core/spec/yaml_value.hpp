@@ -31,11 +31,4 @@ Json first_value(const SchemaKey& schema);
 std::string init_text(const std::vector<const Manifest*>& manifests, const std::map<std::string, Json>& suggested,
                       const std::string& name = "host");
 
-/// Of a whole host.yaml with these components. It takes what `slipway plan` takes, as far as JSON Schema can say it; a
-/// number that YAML reads where a text is meant (version: 535) is let through although its pattern goes unchecked.
-Json host_json_schema(const std::vector<const Manifest*>& manifests);
-
-/// Of one key's value: of a component's section, or of what is below it.
-Json json_schema(const SchemaKey& schema);
-
 }  // namespace slipway::core

@@ -39,6 +39,7 @@ class DirectoryKind final : public ActionKind {
     if (edited) {
       check.standing = Check::Standing::drift_kept;
       check.summary = "keep mode " + octal(now.info.mode) + " of " + path + ", which was set by somebody else";
+      check.edit = Edit{path, {{"mode", now.info.mode}}};
     }
     return check;
   }

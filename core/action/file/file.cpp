@@ -28,7 +28,7 @@ class FileKind final : public ActionKind {
     SLIPWAY_TRY(now, look_at(context.host, desired->path, true));
     if (!now.absent && context.root.is_mount_point(desired->path) &&
         fingerprint_of(now) != wanted_fingerprint(*desired))
-      return mounted(desired->path);
+      return Check::conflict("change " + desired->path, mounted(desired->path));
     return judge(*desired, now, context.record);
   }
 
@@ -111,16 +111,6 @@ class FileKind final : public ActionKind {
     state.info.uid = desired.uid;
     state.info.gid = desired.gid;
     return fingerprint_of(state);
-  }
-
-  static Check mounted(const std::string& path) {
-    return Check::conflict(
-        "change " + path,
-        Error{ErrorCode::conflict,
-              path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
-              path,
-              "unmount it (umount " + path + "), or change the file that is mounted there",
-              {}});
   }
 
   /// `on_drift: replace`, and what is there is neither what slipway wrote nor what it is to write.

@@ -44,8 +44,9 @@ struct Work {
   std::string format;
   PathState now;
   std::vector<DesiredKey> desired_keys;
-  std::vector<Key> kept;     ///< keys that somebody else changed since
-  std::vector<Key> changed;  ///< keys that are set, removed or given up
+  std::vector<Key> kept;       ///< keys that somebody else changed since
+  Json edits = Json::array();  ///< of these: {"key", "value"}, null where the key is gone
+  std::vector<Key> changed;    ///< keys that are set, removed or given up
   std::vector<KeyRecord> records;
   std::string bytes;  ///< the result
 
@@ -89,10 +90,14 @@ Result<Work> plan_work(const Action& action, const ActionContext& context) {
     const KeyRecord* former = find_record(record, desired.key);
     const bool edited = former != nullptr && !now.absent && !merge::holds(document, desired.key, (*former)["value"]) &&
                         !merge::holds(document, desired.key, desired.value);
-    if (edited && !replace)
+    if (edited && !replace) {
       work.kept.push_back(desired.key);
-    else
+      const merge::Reach found = merge::reach(document, desired.key);
+      work.edits.push_back(
+          {{"key", desired.key}, {"value", found.depth == desired.key.size() ? *found.value : Json()}});
+    } else {
       ours.push_back(desired);
+    }
   }
   SLIPWAY_CHECK(give_up(work, context));
   SLIPWAY_TRY(edited, merge::set_keys(work.bytes, work.format, ours, work.path));
@@ -138,6 +143,7 @@ class MergeKind final : public ActionKind {
     const auto work = plan_work(action, context);
     if (!work) return Check::conflict("change " + action.target(), work.error());
     Check check = Check::satisfied(work->path);
+    if (!work->kept.empty()) check.edit = Edit{work->path, {{"keys", work->edits}}};
     if (work->changes()) {
       check.standing = Check::Standing::change;
       check.summary =
@@ -246,6 +252,13 @@ class MergeKind final : public ActionKind {
     return Json{{"keys", keys}};
   }
 
+  void adopt(const Json& edit, Json& record, Image& original) const override {
+    for (const auto& [holder, member] : {std::pair(&record, "value"), std::pair(&original, "ours")})
+      for (const Json& edited : keys_of(edit))
+        for (std::size_t i = 0; i < keys_of(*holder).size(); ++i)
+          if (KeyRecord& key = (*holder)["keys"][i]; key["key"] == edited["key"]) key[member] = edited["value"];
+  }
+
   /// Components share a file, not a key.
   std::vector<std::string> claims(const Action& action) const override {
     std::vector<std::string> keys;
@@ -253,17 +266,6 @@ class MergeKind final : public ActionKind {
     for (const DesiredKey& desired : desired_keys)
       keys.push_back(merge::to_text(desired.key) + " in " + action.target());
     return keys;
-  }
-
-  /// Never as a whole: restore() leaves every key alone that no longer holds ours.
-
- private:
-  static Error mounted(const std::string& path) {
-    return Error{ErrorCode::conflict,
-                 path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
-                 path,
-                 "unmount it (umount " + path + "), or change the file that is mounted there",
-                 {}};
   }
 };
 

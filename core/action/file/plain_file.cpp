@@ -61,13 +61,15 @@ Result<PathState> look_at(const Host& host, const std::string& path, bool with_c
   if (!info) return info.error().code == ErrorCode::not_found ? Result<PathState>(state) : info.error();
   state.absent = false;
   state.info = *info;
-  if (!with_content || info->type != FileInfo::Type::regular) return state;
-  SLIPWAY_TRY(content, host.read(path, kContentBytes));
+  const bool is_link = info->type == FileInfo::Type::symlink;
+  if (!with_content || (!is_link && info->type != FileInfo::Type::regular)) return state;
+  SLIPWAY_TRY(content, is_link ? host.read_link(path) : host.read(path, kContentBytes));
   state.content = std::move(content);
   return state;
 }
 
 Json fingerprint_of(const PathState& state) {
+  if (state.is(FileInfo::Type::symlink)) return Json{{"points_to", state.content}};
   if (!state.is(FileInfo::Type::regular)) return nullptr;
   return Json{{"digest", digest_of(state.content)},
               {"mode", state.info.mode},
@@ -84,9 +86,17 @@ Error in_the_way(const std::string& path, FileInfo::Type type, const std::string
                {}};
 }
 
+Error mounted(const std::string& path) {
+  return Error{ErrorCode::conflict,
+               path + " is mounted from elsewhere (a container engine does that), so it cannot be replaced",
+               path,
+               "unmount it (umount " + path + "), or change the file that is mounted there",
+               {}};
+}
+
 std::string diff_for_people(const std::string& path, const PathState& now, const std::string& content, unsigned mode) {
   const bool hidden = (mode & kOthersMayRead) == 0 || (!now.absent && (now.info.mode & kOthersMayRead) == 0);
-  return hidden ? std::string() : unified_diff(path, now.content, content);
+  return hidden ? std::string() : unified_diff(path, now.is(FileInfo::Type::regular) ? now.content : "", content);
 }
 
 Check judge(const PlainFile& desired, const PathState& now, const Json& record) {
@@ -99,6 +109,7 @@ Check judge(const PlainFile& desired, const PathState& now, const Json& record) 
   if (edited && !desired.replace_edits) {
     check.standing = Standing::drift_kept;
     check.summary = "keep " + desired.path + ", which was changed by somebody else";
+    check.edit = Edit{desired.path, fingerprint_of(now)};
     return check;
   }
   check.summary = change_summary(desired, now);

@@ -19,7 +19,7 @@ namespace slipway::core {
 struct PathState {
   bool absent = true;
   FileInfo info;        ///< when it is not absent
-  std::string content;  ///< of a regular file, when it was asked for
+  std::string content;  ///< of a regular file, when it was asked for; of a link what it points to
 
   bool is(FileInfo::Type type) const { return !absent && info.type == type; }
 };
@@ -36,7 +36,7 @@ struct PlainFile {
   bool replace_edits = false;  ///< on_drift: replace
 };
 
-/// {"digest", "mode", "uid", "gid"} of what is there; null unless it is a regular file.
+/// {"digest", "mode", "uid", "gid"} of a regular file, {"points_to"} of a link; else null.
 Json fingerprint_of(const PathState& state);
 
 /// Judges a path against its desired state. `record` is the fingerprint of when slipway wrote it last, null when it
@@ -51,6 +51,9 @@ std::string octal(unsigned mode);
 
 /// Something that is neither absent nor what the kind makes: what is there and what to do.
 Error in_the_way(const std::string& path, FileInfo::Type type, const std::string& wanted);
+
+/// A file that something is mounted on.
+Error mounted(const std::string& path);
 
 struct Owner {
   std::uint32_t uid = 0;

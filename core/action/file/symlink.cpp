@@ -32,6 +32,7 @@ class SymlinkKind final : public ActionKind {
     if (!context.record.is_null() && context.record != link) {
       check.standing = Check::Standing::drift_kept;
       check.summary = "keep " + path + " -> " + now + ", which was changed by somebody else";
+      check.edit = Edit{path, link};
     } else {
       check.summary += " (was " + now + ")";
     }

@@ -84,7 +84,7 @@ Result<Unit> look(const Action& action, const ActionContext& context) {
 
 std::string summary_of(const Unit& unit) {
   std::vector<std::string> parts;
-  if (unit.file_check.standing == Standing::change) parts.push_back(unit.file_check.summary);
+  if (unit.file_check.standing == Standing::change || unit.file_check.edit) parts.push_back(unit.file_check.summary);
   if (!unit.missing.empty()) parts.push_back("enable " + unit.name);
   if (!unit.surplus.empty()) parts.push_back(unit.enabled ? "remove links of " + unit.name : "disable " + unit.name);
   if (unit.started && !(unit.live && runs(unit.state))) parts.push_back("start " + unit.name);
@@ -104,6 +104,7 @@ Check check_of(const Unit& unit, const Host& host) {
   Check check;
   check.summary = summary_of(unit);
   check.diff = unit.file_check.diff;
+  check.edit = unit.file_check.edit;
   const bool file_changes = unit.file_check.standing == Standing::change;
   const bool links_change = !unit.missing.empty() || !unit.surplus.empty();
   const bool live_change = unit.live && ((unit.started && !runs(unit.state)) || unit.state.needs_daemon_reload);
@@ -238,12 +239,14 @@ class SystemdUnitKind final : public ActionKind {
     Json record{{"links", Json::array()}};
     if (unit.writes) {
       SLIPWAY_TRY(now, look_at(context.host, unit.file, true));
-      record["file"] = fingerprint_of(now);
+      record["file"] = unit.file_check.edit ? context.record["file"] : fingerprint_of(now);
     }
     if (unit.enabled)
       for (const auto& [path, target] : unit.links) record["links"].push_back(path);
     return record;
   }
+
+  void adopt(const Json& edit, Json& record, Image&) const override { record["file"] = edit; }
 
   Result<bool> drifted(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(unit, look(action, context));

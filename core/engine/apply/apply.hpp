@@ -3,6 +3,7 @@
 // the check.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,8 +16,8 @@ namespace slipway::core {
 
 struct ApplyOptions {
   PlanOptions plan;
-  int target = 0;              ///< the generation that a rollback goes to; 0: it is none
-  Json expected = {};          ///< plan_identity() of a saved plan: anything else is refused; null: none
+  int target = 0;                                       ///< the generation that a rollback goes to; 0: it is none
+  std::function<Status(const PlannedRun&)> check = {};  ///< may refuse the plan; empty: all are right
   bool verify_failing = true;  ///< also of what needs no change: did it not work before, does it now?
 };
 

@@ -110,7 +110,8 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
   if (boot_is_pointless(apply.result.run, component)) return leave_to_no_boot(component);
   if (component.state == ComponentState::deferred || follows_a_change(apply, component)) plan_again(apply, component);
   if (component.error || component.state == ComponentState::not_applicable) return;
-  if (!component.changes() && !component.leaving) return;
+  const bool changes = component.changes();
+  if (!changes && !component.leaving && !component.restates) return;
   if (const Status stop = stop_requested(); !stop) return fail(component, stop.error());
   Transaction transaction(apply.session, *apply.journal, component, order_of(apply.result.run, component),
                           sources_of(apply.session, component));
@@ -118,6 +119,7 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
   if (!applied) return fail(component, applied.error());
   auto outcome = transaction.run(*applied);
   if (!outcome) return fail(component, std::move(outcome).error());
+  if (!changes && !component.leaving) return;
   component.state = component.leaving ? ComponentState::removed : ComponentState::changed;
   if (outcome->kind == Outcome::Kind::waiting) component.state = ComponentState::waiting;
   if (outcome->kind == Outcome::Kind::reboot_required) component.state = ComponentState::reboot_required;

@@ -105,6 +105,12 @@ void name_left_out(Generation& generation, const Json& document) {
   generation.left_out.assign(names.begin(), names.end());
 }
 
+/// What stays accepted of a component that this run has looked at: what it could not plan stays all so.
+Json accepted_after(const PlannedRun& run, const PlannedComponent& component) {
+  const bool is_planned = component.leaving || !component.items.empty();
+  return is_planned ? component.accepted : run.accepted.value(component.name, Json::object());
+}
+
 /// What is applied once the run is over. Where all that it looked at stays as it was, so does the rest of the spec.
 /// @param committed  in this run or one that was cut off before it, see Journal::applied()
 Result<Generation> generation_of(Session& session, const Recording& recording, const PlannedRun& run,
@@ -129,6 +135,8 @@ Result<Generation> generation_of(Session& session, const Recording& recording, c
   if (whole && std::ranges::none_of(run.components, stays)) generation.kernels.clear();
   for (const PlannedComponent& component : run.components) {
     if (stays(component)) continue;
+    generation.accepted[component.name] = accepted_after(run, component);
+    if (generation.accepted[component.name].empty()) generation.accepted.erase(component.name);
     if (component.leaving) {
       take(generation, component.name);
     } else if (run.spec.components.contains(component.name)) {
@@ -215,6 +223,7 @@ Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::s
 }
 
 bool generation_is_new(Session& session, const Recording& recording, const PlannedRun& run) {
+  if (run.replaces_edits()) return true;
   const auto current = stored_generation(session);
   const auto next = generation_of(session, recording, run, {});
   if (!current || !next) return false;
@@ -234,7 +243,7 @@ Result<int> record_generation(Session& session, const Recording& recording, cons
     return 0;
   }
   const bool stays = recording.target == 0 || run.partial || (current && recording.target == current->number);
-  if (!current || !stays || !same(*current, next)) {
+  if (!current || !stays || !same(*current, next) || run.replaces_edits()) {
     SLIPWAY_CHECK(number_generation(session, current, recording.target, next));
     SLIPWAY_CHECK(state.write_current(next));
   } else {

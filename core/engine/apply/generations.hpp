@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/engine/apply/generations.hpp - records what was applied, so that it can be applied anew, and removes what no
-// generation needs any more.
+// core/engine/apply/generations.hpp - records what was applied, so that it can be applied anew.
 //
 // A generation says of each component what it is applied as. A component that failed keeps what it had; one that no
 // apply has looked at, or brought about, yet is left out: neither a boot nor a rollback touches it. What was committed
@@ -42,23 +41,5 @@ bool generation_is_new(Session& session, const Recording& recording, const Plann
 /// was makes that one the one in force again. Where nothing is applied none is.
 /// @return its number, 0 when there is none
 Result<int> record_generation(Session& session, const Recording& recording, const PlannedRun& run, Journal& journal);
-
-/// How many generations stay, for `slipway rollback`; the one in force always does.
-inline constexpr std::size_t kGenerationsKept = 5;
-
-struct Garbage {
-  std::vector<int> generations;
-  std::vector<std::string> paths;  ///< layers, sets and originals, inside the root
-  std::vector<std::string> cache;  ///< downloads that no kept generation names; files of this machine
-  std::uint64_t bytes = 0;         ///< in files below these
-};
-
-/// Looks for it; changes nothing. The cache counts where it is this machine's own, or named by --cache: roots may share
-/// one, so what came within a day stays. For the holder of the root's lock. Errors: `conflict` when an apply was cut off: what
-/// it needs to be undone must stay.
-Result<Garbage> find_garbage(Session& session);
-
-/// Removes it.
-Status remove_garbage(Session& session, const Garbage& garbage);
 
 }  // namespace slipway::core

@@ -18,6 +18,7 @@ Result<ApplyResult> apply_former(Session& session, const Generation& former, con
   ApplyOptions options;
   options.plan.only = names;
   options.plan.lock = lock;
+  options.plan.back_to = former;
   ApplyResult result;
   ApplyRun apply{session, options, result};
   SLIPWAY_CHECK(run_apply(apply, spec));

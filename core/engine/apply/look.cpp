@@ -32,6 +32,7 @@ Status check_stable(ApplyRun& apply, const PlannedComponent& component) {
     SLIPWAY_TRY(owned, apply.session.state().ownerships());
     PlanOptions options = apply.options.plan;
     options.lock = apply.result.run.lock;
+    options.replace_edits.reset();  // an edit of this very moment is kept
     Lock lock = options.lock;
     const PlannedComponent again =
         plan_component(apply.session, apply.result.run, component.name, owned_by(component.name, owned), options, lock);

@@ -13,21 +13,28 @@
 namespace slipway::core {
 namespace {
 
-/// What was at the step's path before slipway; null when nothing of it is held.
-Image original_of(const std::map<std::string, Ownership>& owned, const Step& step) {
+/// What was at the step's path before slipway, and edits that were replaced there; nothing when nothing of it is held.
+std::vector<Image> known_images(const std::map<std::string, Ownership>& owned, const Step& step) {
   const Ownership* ownership = owned_by(step.component, owned);
   const Owned* earlier =
       ownership == nullptr ? nullptr : ownership->find(step.action.kind() + " " + step.action.target());
-  return earlier == nullptr ? Image{} : earlier->original;
+  std::vector<Image> images{earlier == nullptr ? Image{} : earlier->original};
+  if (earlier != nullptr) images.insert(images.end(), earlier->replaced.begin(), earlier->replaced.end());
+  return images;
 }
 
 /// @param report  gets a line when somebody else changed the file since: it stays
-Status undo_step(Session& session, const Step& step, const Image& original, std::vector<std::string>& report) {
+Status undo_step(Session& session, const Step& step, const std::vector<Image>& known,
+                 std::vector<std::string>& report) {
   ComponentLayers layers(session, step.component, {});
   ActionContext context = make_context(session, step.component, layers, {});
   SLIPWAY_TRY(kind, action_kind(step.action.kind()));
   SLIPWAY_CHECK(kind->unstage(step.action, context));
-  SLIPWAY_TRY(edited, kind->holds_an_edit(step.action, step.image, original, session.host()));
+  bool edited = true;
+  for (const Image& image : known) {
+    SLIPWAY_TRY(unknown, kind->holds_an_edit(step.action, step.image, image, session.host()));
+    edited = edited && unknown;
+  }
   if (edited) report.push_back(kept_words(step.action));
   return edited ? Status{} : kind->restore(step.action, step.image, context);
 }
@@ -94,7 +101,7 @@ Result<Recovered> open_and_recover(Session& session) {
   SLIPWAY_CHECK(owe_again(*journal, steps));
   SLIPWAY_TRY(owned, session.state().ownerships());
   for (const Step& step : steps) {
-    SLIPWAY_CHECK(undo_step(session, step, original_of(owned, step), recovered.report));
+    SLIPWAY_CHECK(undo_step(session, step, known_images(owned, step), recovered.report));
     components.insert(step.component);
   }
   SLIPWAY_CHECK(write_down_committed(session, *journal));

@@ -58,11 +58,15 @@ std::vector<Trigger> Transaction::pending_triggers() const {
 Status Transaction::intend() {
   SLIPWAY_TRY(ownerships, session_.state().ownerships());
   const auto made = made_folders(ownerships);
+  SLIPWAY_TRY(current, session_.state().current());
+  in_force_ = std::to_string(current ? current->number : 0);
   for (PlannedItem* item : changing_) {
     ActionContext now = context(*item);
     SLIPWAY_TRY(image, item->kind->capture(item->action, now));
     add_made_parents(image, *item, made);
     steps_.push_back({0, planned_.name, item->action, image, item->removal, false});
+    if (item->replaces) item->replaced[in_force_] = image;
+    if (item->removal && !item->original.is_null()) continue;
     item->original = item->original.is_null() ? image : item->kind->join(item->original, image);
   }
   const auto triggers = pending_triggers();
@@ -93,7 +97,7 @@ Status Transaction::capture_products(const std::vector<Trigger>& triggers) {
 Status Transaction::stage() {
   for (PlannedItem* item : changing_) {
     SLIPWAY_CHECK(stop_requested());
-    if (item->removal) continue;
+    if (item->removal || !item->brings_back.empty()) continue;
     ActionContext now = context(*item);
     SLIPWAY_CHECK(item->kind->stage(item->action, now));
   }
@@ -148,6 +152,12 @@ Result<bool> Transaction::keeps_an_edit(PlannedItem& item, const Image& image) {
       return Error{
           ErrorCode::conflict, kept_words(item.action), item.action.target(), "run the same command again", {}};
   }
+  if (kept && item.replaces) {  // another edit than the one that was to be replaced
+    item.record = item.kept_record;
+    item.replaced.erase(in_force_);
+    item.replaces.reset();
+  }
+  if (kept) item.brings_back.clear();
   if (kept) keep(item);
   return kept;
 }
@@ -180,6 +190,11 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     session_.ui().step({planned_.name, phase == ActionKind::Phase::switch_in ? "switch" : "activate"},
                        item.check.summary);
     ActionContext now = context(item);
+    if (!item.brings_back.empty()) {
+      SLIPWAY_CHECK(item.kind->restore(item.action, item.replaced[item.brings_back], now));
+      SLIPWAY_CHECK(journal_.done(steps_[i].id));
+      continue;
+    }
     SLIPWAY_TRY(restart, restart_made_needless(item));
     SLIPWAY_TRY(outcome, item.kind->perform(item.action, now));
     SLIPWAY_TRY(written, item.kind->written(item.action, now));
@@ -268,7 +283,7 @@ Status Transaction::activate() {
 
 Status Transaction::check_all() {
   for (PlannedItem* item : changing_) {
-    if (item->removal || item->check.standing == Check::Standing::drift_kept) continue;
+    if (item->removal || !item->brings_back.empty() || item->check.standing == Check::Standing::drift_kept) continue;
     ActionContext now = context(*item);
     SLIPWAY_TRY(written, item->kind->written(item->action, now));
     if (written.is_null()) {
@@ -278,8 +293,8 @@ Status Transaction::check_all() {
     }
     if (is_put_off()) continue;
     SLIPWAY_TRY(check, item->kind->check(item->action, now));
-    if (!written.is_null() && check.standing == Check::Standing::drift_kept) {
-      keep(*item);
+    if (check.standing == Check::Standing::drift_kept) {  // of keys and units, what was kept before is so still
+      if (!written.is_null()) keep(*item);
       continue;
     }
     if (check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot) continue;
@@ -309,7 +324,9 @@ Result<Ownership> Transaction::ownership() {
       original = planned_.lost ? item.kind->without_original(image) : image;
       record = fingerprint;
     }
-    owned.items.push_back({kept_action(item.action), original, record});
+    Json replaced = item.replaced;
+    replaced.erase(item.brings_back);
+    owned.items.push_back({kept_action(item.action), original, record, replaced});
   }
   return owned;
 }

@@ -64,6 +64,7 @@ class Transaction {
   std::vector<PlannedItem*> changing_;       ///< in the order of the steps
   std::vector<Step> steps_;                  ///< one for each of changing_
   std::vector<std::string> pending_before_;  ///< triggers that were pending already when this began
+  std::string in_force_;                     ///< the generation before, to whose rollback replaced edits come back
   std::set<Trigger> ran_;                    ///< triggers that have run, or were tried, before the end
   Outcome outcome_ = Outcome::done();
 };

@@ -25,9 +25,13 @@ struct PlannedItem {
   const ActionKind* kind;  ///< the action's
   bool removal = false;
   Check check;
-  Json record;     ///< what was remembered of it, null when it is new
-  Image original;  ///< null when it is new: it is then captured before the change
-  Image former;    ///< the original as the plan met it, with what this change no longer lists
+  Json record;                     ///< what was remembered of it, null when it is new
+  Image original;                  ///< null when it is new: it is then captured before the change
+  Image former;                    ///< the original as the plan met it, with what this change no longer lists
+  Json replaced = Json::object();  ///< Owned::replaced
+  std::optional<Edit> replaces;    ///< the edit in whose place this change puts what is planned
+  Json kept_record;                ///< then: the record by which it is an edit
+  std::string brings_back;         ///< the generation whose replaced edit this change brings back; empty: none
 
   std::string key() const { return action.kind() + " " + action.target(); }
   bool changes() const { return check.standing == Check::Standing::change; }
@@ -45,6 +49,8 @@ struct PlannedComponent {
   Json section;                           ///< its spec
   bool lost = false;                      ///< see Ownership
   bool leaving = false;                   ///< no longer in the spec
+  Json accepted = Json::object();         ///< its part of Generation::accepted
+  bool restates = false;                  ///< what is recorded of a kept edit is no longer what is asked for
 
   bool changes() const;
   /// Nothing of it is held yet.
@@ -67,18 +73,13 @@ struct PlannedRun {
   Lock lock;                                 ///< what was chosen
   Json handed_on = Json::object();           ///< by component: outputs of those that this run does not look at
   Json failing = Json::object();             ///< by component: what did not work after an earlier apply
+  Json accepted = Json::object();            ///< edits that were accepted so far, as Generation has them
 
   bool changes() const;
   bool failed() const;
+  bool replaces_edits() const;
   PlannedComponent* find(const std::string& name);
   const PlannedComponent* find(const std::string& name) const;
 };
-
-/// The canonical value that two plans are compared by: components, actions, standings, triggers.
-Json plan_identity(const PlannedRun& run);
-
-/// @param saved  plan_identity() of a saved plan; null: there is none. Errors: `conflict` the run would do anything
-/// else.
-Status check_saved_plan(const Json& saved, const PlannedRun& run);
 
 }  // namespace slipway::core

@@ -9,6 +9,7 @@
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/recovery.hpp"
+#include "core/engine/plan/edits.hpp"
 #include "core/engine/plan/relations.hpp"
 #include "core/engine/plan/sources.hpp"
 #include "core/engine/unit/units.hpp"
@@ -148,7 +149,9 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
     SLIPWAY_TRY(kind, action_kind(item->action.kind()));
     PlannedItem removal{item->action, kind, true, {}, item->record, item->original};
     ActionContext context = make_context(session, planned.name, layers, item->record, item->original);
+    if (planned.accepted.contains(removal.key())) SLIPWAY_CHECK(take_along(removal, planned, context));
     SLIPWAY_TRY(drifted, kind->drifted(removal.action, context));
+    planned.restates = planned.restates || drifted;
     removal.check.standing = drifted ? Check::Standing::drift_kept : Check::Standing::change;
     removal.check.summary =
         drifted ? "leave, because it was changed since: " + removal.key() : kind->removal(removal.action);
@@ -157,17 +160,20 @@ Status add_removals(Session& session, PlannedComponent& planned, const Ownership
   return {};
 }
 
-Status add_desired(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
+Status add_desired(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers,
+                   const PlanOptions& options) {
   for (const Action& action : planned.plan.actions()) {
     SLIPWAY_TRY(kind, action_kind(action.kind()));
     PlannedItem item{action, kind, false, {}, {}, {}};
-    if (const Owned* earlier = owned == nullptr ? nullptr : owned->find(item.key())) {
+    const Owned* earlier = owned == nullptr ? nullptr : owned->find(item.key());
+    if (earlier != nullptr) {
       item.record = earlier->record;
       item.original = earlier->original;
     }
     ActionContext context = make_context(session, planned.name, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(action, context));
     item.check = std::move(check);
+    if (earlier != nullptr) SLIPWAY_CHECK(decide(item, *earlier, planned, options, context));
     if (item.check.standing == Check::Standing::conflict) {
       Error problem = item.check.problem.value_or(Error{ErrorCode::conflict, item.check.summary, {}, {}, {}});
       return problem;
@@ -199,15 +205,17 @@ Status foresee_triggers(const Session& session, PlannedComponent& planned) {
 }
 
 Status fill_items(Session& session, PlannedComponent& planned, const Ownership* owned,
-                  const std::map<std::string, NamedSource>& sources) {
+                  const std::map<std::string, NamedSource>& sources, const PlannedRun& run,
+                  const PlanOptions& options) {
   SLIPWAY_CHECK(check_actions(planned.name, planned.plan));
   planned.lost = owned != nullptr && owned->lost;
   if (planned.lost)
     planned.plan.note(planned.leaving ? "its record was lost: what it made before stays"
                                       : "its record was lost: what is as planned is taken over");
+  planned.accepted = run.accepted.value(planned.name, Json::object());
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
-  SLIPWAY_CHECK(add_desired(session, planned, owned, layers));
+  SLIPWAY_CHECK(add_desired(session, planned, owned, layers, options));
   return foresee_triggers(session, planned);
 }
 
@@ -223,20 +231,21 @@ void collect_triggers(PlannedRun& run) {
   }
 }
 
-PlannedComponent plan_leaving(Session& session, const Ownership& owned) {
+PlannedComponent plan_leaving(Session& session, const Ownership& owned, const PlannedRun& run) {
   PlannedComponent planned;
   planned.name = owned.component;
   planned.leaving = true;
   planned.state = ComponentState::removed;
-  if (const Status filled = fill_items(session, planned, &owned, {}); !filled) fail(planned, filled.error());
+  if (const Status filled = fill_items(session, planned, &owned, {}, run, {}); !filled) fail(planned, filled.error());
   return planned;
 }
 
-PlannedComponent plan_boot_unit(Session& session, const HostSpec& spec, const std::map<std::string, Ownership>& owned) {
+PlannedComponent plan_boot_unit(Session& session, const PlannedRun& run, const std::map<std::string, Ownership>& owned,
+                                const PlanOptions& options) {
   PlannedComponent planned;
   planned.name = kBootComponent;
-  planned.plan = boot_plan(session, spec);
-  if (const Status filled = fill_items(session, planned, owned_by(kBootComponent, owned), {}); !filled)
+  planned.plan = boot_plan(session, run.spec);
+  if (const Status filled = fill_items(session, planned, owned_by(kBootComponent, owned), {}, run, options); !filled)
     fail(planned, filled.error());
   else
     planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
@@ -251,7 +260,7 @@ void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string,
   for (const auto& [name, ownership] : owned)
     if (!run.spec.components.contains(name) && looked_at(name) && !stays(name)) leavers.push_back(&ownership);
   std::sort(leavers.begin(), leavers.end(), [](const Ownership* a, const Ownership* b) { return a->order > b->order; });
-  for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership));
+  for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership, run));
 }
 
 /// @param others  what stays as it is beside the spec's components: nothing that it requires may leave
@@ -346,7 +355,8 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
     return fail(planned, typed.error());
   if (const Status unit = add_service_unit(session, *manifest, planned.section, planned.plan); !unit)
     return fail(planned, unit.error());
-  if (const Status filled = fill_items(session, planned, owned, sources); !filled) return fail(planned, filled.error());
+  if (const Status filled = fill_items(session, planned, owned, sources, run, options); !filled)
+    return fail(planned, filled.error());
   planned.state = planned.changes() ? ComponentState::changed : ComponentState::ready;
 }
 
@@ -435,6 +445,8 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   run.pending = unfinished.pending;
   SLIPWAY_TRY(failing, session.state().failing());
   run.failing = failing;
+  SLIPWAY_TRY(current, session.state().current());
+  if (const auto& base = options.back_to ? options.back_to : current) run.accepted = base->accepted;
 
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
@@ -469,7 +481,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
     run.components.push_back(std::move(planned));
   }
   if (boot && options.needs_slipway) SLIPWAY_CHECK(check_installed(session, run.spec));
-  if (boot) run.components.push_back(plan_boot_unit(session, run.spec, owned));
+  if (boot) run.components.push_back(plan_boot_unit(session, run, owned, options));
   find_clashes(run, owned);
   collect_triggers(run);
   for (PlannedComponent& component : run.components)

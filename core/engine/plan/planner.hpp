@@ -19,6 +19,8 @@ struct PlanOptions {
   bool locked = false;            ///< --locked: what the lock does not pin is an error
   bool keeps_others = false;      ///< what is installed and not in the spec stays
   bool needs_slipway = false;     ///< units for an image in which slipway is not installed are an error
+  std::optional<std::vector<std::string>> replace_edits = {};  ///< paths of kept edits; empty: all of them
+  std::optional<Generation> back_to = {};  ///< of a rollback: what was accepted, and edited, there counts again
 };
 
 /// Plans a whole spec. Problems of one component stand in its `error`; the Result's Error is for what stops all: the

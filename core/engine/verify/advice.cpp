@@ -29,6 +29,7 @@ constexpr std::array kCommands{RootCommand{"apply", true},
                                RootCommand{"rollback"},
                                RootCommand{"remove"},
                                RootCommand{"repair", false, false},
+                               RootCommand{"accept"},
                                RootCommand{"gc", false, false},
                                RootCommand{"log", false, false},
                                RootCommand{"bugreport"},
@@ -77,6 +78,18 @@ std::string advised(std::string text, const SessionOptions& options) {
     text.insert(after, options_for(*command, all.substr(at, end - at), options));
   }
   return text;
+}
+
+std::string ways_out(const std::vector<std::string>& paths) {
+  const std::string what = paths.size() == 1 ? "it" : "them";
+  std::string replace;
+  std::string accept;
+  for (const std::string& path : paths) {
+    replace += " --replace-edits=" + quoted(path);
+    accept += " " + quoted(path);
+  }
+  return "`slipway apply" + replace + "` replaces " + what + ", `slipway accept" + accept + "` makes " + what +
+         " the new state";
 }
 
 Error advised(Error error, const SessionOptions& options) {

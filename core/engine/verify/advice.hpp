@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <slipway/error.hpp>
 #include <slipway/findings.hpp>
@@ -17,6 +18,9 @@ namespace slipway::core {
 std::string advised(std::string text, const SessionOptions& options);
 /// The error with its `next` said that way.
 Error advised(Error error, const SessionOptions& options);
+
+/// What helps against edits that are kept: the commands that replace them, and that accept them.
+std::string ways_out(const std::vector<std::string>& paths);
 
 /// What a plugin advises: it knows nothing of other roots, so the root's programs too are named as they run from here
 /// ("`depmod -b /srv/rootfs 6.1`").

@@ -10,6 +10,7 @@
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/layers.hpp"
 #include "core/engine/apply/recovery.hpp"
+#include "core/engine/plan/edits.hpp"
 #include "core/engine/plan/planner.hpp"
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
@@ -18,41 +19,29 @@
 namespace slipway::core {
 namespace {
 
-/// What helps against what a check of owned things found; each only where it does.
-struct OwnedRemedies {
-  bool plan = false;    ///< an apply puts it right
-  bool kept = false;    ///< a user's change, which an apply leaves
-  bool inside = false;  ///< a difference that a plan does not look for: inside of what was unpacked
-
-  std::string text(const std::string& component) const {
-    std::string words;
-    const auto add = [&](const std::string& more) { words += (words.empty() ? "" : "; ") + more; };
-    if (plan) add("`slipway plan` shows what an apply would put right");
-    if (kept) add("what somebody else has changed is kept: remove it, and `slipway apply` makes it anew");
-    if (inside) add("`slipway remove " + component + "` and then `slipway apply` unpack it anew");
-    return words;
-  }
-};
-
 /// One finding for all that a component owns: it is as it was left, or what is not.
-Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep) {
+Result<Finding> check_owned(Session& session, const Ownership& owned, const Json& accepted, bool deep) {
   ComponentLayers layers(session, owned.component, {});
   std::string problems;
-  OwnedRemedies remedies;
+  bool plan = false;               // an apply puts it right
+  bool inside = false;             // a difference that a plan does not look for: inside of what was unpacked
+  std::vector<std::string> edits;  // which an apply leaves
   const auto note = [&](const std::string& text) { problems += (problems.empty() ? "" : "; ") + text; };
   for (const Owned& item : owned.items) {
     SLIPWAY_TRY(kind, action_kind(item.action.kind()));
     ActionContext context = make_context(session, owned.component, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(item.action, context));
+    settle_accepted(check, item.action, accepted);
     const bool fine = check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot;
     if (!fine) {
       note(check.problem ? check.problem->what : check.summary);
-      (check.standing == Check::Standing::drift_kept ? remedies.kept : remedies.plan) = true;
+      plan = plan || check.standing != Check::Standing::drift_kept;
     }
+    if (check.edit) edits.push_back(check.edit->path);
     if (!deep) continue;
     SLIPWAY_TRY(found, kind->inspect(item.action, context));
     for (const std::string& problem : found) note(problem);
-    remedies.inside = remedies.inside || (fine && !found.empty());
+    inside = inside || (fine && !found.empty());
   }
   const std::string name = owned.component + ".owned";
   if (problems.empty())
@@ -62,7 +51,11 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, bool deep)
                                             : std::to_string(owned.items.size()) + " things are as slipway left them") +
                        (deep ? ", byte for byte" : ""),
                    {}};
-  return Finding{Finding::Status::fail, name, problems, advised(remedies.text(owned.component), session.options())};
+  std::vector<std::string> remedies;
+  if (plan) remedies.emplace_back("`slipway plan` shows what an apply would put right");
+  if (!edits.empty()) remedies.push_back(ways_out(edits));
+  if (inside) remedies.push_back("`slipway remove " + owned.component + "` and then `slipway apply` unpack it anew");
+  return Finding{Finding::Status::fail, name, problems, advised(joined(remedies, "; "), session.options())};
 }
 
 /// A component that an apply leaves out, since there is nothing for it here, has nothing to be verified either.
@@ -145,12 +138,13 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   const auto looked_at = [&](const std::string& name) {
     return options.only.empty() || std::find(options.only.begin(), options.only.end(), name) != options.only.end();
   };
+  SLIPWAY_TRY(current, applied_now(session));
+  const Json accepted = current ? current->accepted : Json::object();
   for (const auto& [name, ownership] : owned) {
     if (!looked_at(name)) continue;
-    SLIPWAY_TRY(finding, check_owned(session, ownership, options.deep));
+    SLIPWAY_TRY(finding, check_owned(session, ownership, accepted.value(name, Json::object()), options.deep));
     all[name].add(std::move(finding));
   }
-  SLIPWAY_TRY(current, applied_now(session));
   SLIPWAY_TRY(failing, session.state().failing());
   std::set<std::string> in_force;
   if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);

@@ -18,7 +18,8 @@ namespace slipway {
 /// and false behind a "=".
 struct CommandOption {
   std::string name;  ///< "output"; a single letter is an option without a long name
-  /// "FILE"; "text|json": one of these words, when it begins with a small letter; empty: a flag
+  /// "FILE"; "text|json": one of these words, when it begins with a small letter; "[=FILE]": it may be left out, and
+  /// reads as "" then; empty: a flag
   std::string value = {};
   std::string help = {};                    ///< empty: no help and no completion names it
   char letter = 0;                          ///< 'o'; 0: none
@@ -65,6 +66,9 @@ struct CommandWords {
 /// The value of an environment variable; nothing when it is not set.
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 std::optional<std::string> process_variable(const std::string& name);
+
+/// It has a value only behind a "=", and need not.
+bool may_lack_value(const CommandOption& option);
 
 /// Errors: `usage`, naming the nearest option where there is one.
 Result<CommandWords> read_words(const CommandTable& table, const std::vector<std::string>& words,

@@ -38,7 +38,7 @@ std::string paragraphs(const std::string& text) {
 std::string left_column(const CommandOption& option) {
   std::string text = option.name.size() == 1 ? "-" + option.name : "--" + option.name;
   if (option.letter != 0) text = std::string{'-', option.letter} + ", " + text;
-  return option.value.empty() ? text : text + " " + option.value;
+  return text + (option.value.empty() || may_lack_value(option) ? "" : " ") + option.value;
 }
 
 }  // namespace

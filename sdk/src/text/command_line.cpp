@@ -97,7 +97,10 @@ class Reader {
     const std::string shown = at->substr(0, equals);
     const CommandOption* const option = find(shown);
     if (option == nullptr) return unknown(shown);
+    if (may_lack_value(*option) && equals + 1 == at->size())
+      return table_.wrong(shown + "= has nothing behind the =: name a value, or leave the = out");
     if (equals != std::string::npos) return take(*option, shown, at->substr(equals + 1));
+    if (may_lack_value(*option)) return take(*option, shown, "");
     return option->value.empty() ? take(*option, shown, "true") : next_word(*option, shown, at, end);
   }
 
@@ -176,6 +179,8 @@ std::optional<std::string> process_variable(const std::string& name) {
   const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody here sets variables
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
+
+bool may_lack_value(const CommandOption& option) { return option.value.starts_with("[="); }
 
 Result<CommandWords> read_words(const CommandTable& table, const std::vector<std::string>& words,
                                 const Variables& variables) {

@@ -97,5 +97,18 @@ TEST(Question, BeforeARemovalOrARollbackIsAskedOnATerminal) {
   EXPECT_FALSE(std::filesystem::exists(root.path("var/lib/slipway/components/driver.json")));
 }
 
+TEST(Question, BeforeAnAcceptanceIsAskedOnATerminal) {
+  const DriverRoot root;
+  ASSERT_EQ(root.run({"apply"}).code, 0);
+  root.put("etc/modprobe.d/slipway-nvidia.conf", "# by hand\n");
+  const auto before = root.tree();
+  const std::string command = "accept /etc/modprobe.d/slipway-nvidia.conf";
+  const Ran refused = on_a_terminal(root, command, "n");
+  EXPECT_THAT(refused.out, HasSubstr("Accept this? [y/N]"));
+  EXPECT_EQ(root.tree(), before);
+  EXPECT_EQ(on_a_terminal(root, command, "y").code, 0);
+  EXPECT_EQ(root.run({"verify"}).code, 0);
+}
+
 }  // namespace
 }  // namespace slipway

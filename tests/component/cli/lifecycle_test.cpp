@@ -60,9 +60,8 @@ TEST(VerifyDeep, SaysWhatHelpsAgainstAChangedFileAndThatHelps) {
   root.put(conf, root.text(conf) + "# by hand\n");
   const Ran edited = root.run({"verify", "--deep"});
   EXPECT_EQ(edited.code, 1);
-  EXPECT_THAT(edited.out, HasSubstr("is kept: remove it, and `slipway apply"));
-  std::filesystem::remove(root.path(conf));
-  ASSERT_EQ(root.run({"apply"}).code, 0);
+  EXPECT_THAT(edited.out, HasSubstr("--replace-edits=/etc/modprobe.d/slipway-nvidia.conf` replaces it"));
+  ASSERT_EQ(root.run({"apply", "--replace-edits=/etc/modprobe.d/slipway-nvidia.conf"}).code, 0);
   EXPECT_EQ(root.run({"verify", "--deep"}).code, 0);
 
   const auto library = std::filesystem::canonical(root.path(kLink));

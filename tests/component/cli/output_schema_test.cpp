@@ -105,6 +105,14 @@ TEST_F(OutputSchema, IsWhatTheCommandsOfAHostPrint) {
     EXPECT_EQ(kind({"gc", "--dry-run"}, form, 0), "Garbage");
     EXPECT_EQ(kind({"gc"}, form, 0), "Garbage");
     EXPECT_EQ(kind({"rollback"}, form, 1), "Error");
+    const std::string conf = "/etc/modprobe.d/slipway-nvidia.conf";
+    root.put(conf.substr(1), "# by hand\n");
+    EXPECT_EQ(result({"plan"}, form, 0)["edits"].size(), 1U);
+    EXPECT_EQ(result({"plan", "--replace-edits=" + conf}, form, 2)["options"]["replace_edits"], Json({conf}));
+    EXPECT_EQ(result({"status"}, form, 0)["components"]["driver"]["edits"], Json({conf}));
+    EXPECT_EQ(kind({"accept", conf, "--dry-run"}, form, 2), "Plan");
+    EXPECT_EQ(kind({"accept", conf}, form, 0), "Applied");
+    EXPECT_EQ(result({"status"}, form, 0)["components"]["driver"]["accepted"], Json({conf}));
     root.driver("version: latest, modules: open, load: [nvidia], source: {repository: " + testing::kPackage +
                 ", trust: unsigned}");
     EXPECT_EQ(kind({"apply"}, form, 0), "Applied");

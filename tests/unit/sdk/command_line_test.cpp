@@ -26,6 +26,7 @@ CommandTable table() {
                        .aliases = {"color"},
                        .repeats = true},
                       {"w", "WIDTH", "of the brush"},
+                      {.name = "primer", .value = "[=KIND]", .help = "", .repeats = true},
                       {.name = "old", .value = "WORD"}},
           .most_arguments = 2,
           .examples = {"slipway acme paint north", "slipway acme paint --colour red south"}};
@@ -59,6 +60,15 @@ TEST(CommandLine, IsReadInAllSpellings) {
   EXPECT_EQ(read({"-vo", "file"})->text("output"), "file");
   EXPECT_EQ(read({"--output", ""})->text("output", "other"), "");
   EXPECT_EQ(read({"--output", "-"})->text("output"), "-");
+}
+
+TEST(CommandLine, MayLackAValueThatIsNamedBehindAnEqualsSignOnly) {
+  EXPECT_THAT(read({"--primer", "north"})->texts("primer"), ElementsAre(""));
+  EXPECT_THAT(read({"--primer", "north"})->arguments, ElementsAre("north"));
+  EXPECT_THAT(read({"--primer=oil", "--primer"})->texts("primer"), ElementsAre("oil", ""));
+  EXPECT_THAT(read({"--primer="}).error().what, HasSubstr("--primer= has nothing behind the ="));
+  EXPECT_THAT(help_text({.call = "acme", .options = {{.name = "primer", .value = "[=KIND]", .help = "first"}}}),
+              HasSubstr("--primer[=KIND] "));
 }
 
 TEST(CommandLine, HasOtherwiseWhatTheCallerSays) {

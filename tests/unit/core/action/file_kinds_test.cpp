@@ -60,6 +60,33 @@ TEST_F(FileAction, KeepsAnEditOfTheUserAndReportsIt) {
   EXPECT_TRUE(*kind(desired("")).drifted(desired(""), context));
 }
 
+TEST_F(FileAction, WithAnEditThatCountsAsItsOwnIsChanged) {
+  apply_and_remember(desired("ours\n"));
+  root.put("/etc/modprobe.d/x.conf", "edited\n");
+  const Check kept = check(desired("ours\n"));
+  EXPECT_EQ(kept.edit.value().path, "/etc/modprobe.d/x.conf");
+  kind(desired("")).adopt(kept.edit->state, context.record, context.original);
+  EXPECT_FALSE(*kind(desired("")).drifted(desired(""), context));
+  EXPECT_EQ(check(desired("ours\n")).standing, Standing::change);
+  EXPECT_FALSE(check(desired("ours\n")).edit);
+  const Image image = apply(desired("ours\n"));
+  EXPECT_EQ(root.content("/etc/modprobe.d/x.conf"), "ours\n");
+  restore(desired("ours\n"), image);
+  EXPECT_EQ(root.content("/etc/modprobe.d/x.conf"), "edited\n");
+}
+
+TEST_F(FileAction, TellsOneLinkInItsPlaceFromAnother) {
+  apply_and_remember(desired("ours\n"));
+  std::vector<Json> states;
+  for (const char* target : {"one", "two"}) {
+    ASSERT_TRUE(fs.remove("/etc/modprobe.d/x.conf").ok());
+    root.link("/etc/modprobe.d/x.conf", target);
+    states.push_back(check(desired("ours\n")).edit.value().state);
+  }
+  EXPECT_EQ(states[0], Json({{"points_to", "one"}}));
+  EXPECT_NE(states[0], states[1]);
+}
+
 TEST_F(FileAction, FollowsItsOwnPlanWhenNobodyEditedTheFile) {
   apply_and_remember(desired("one\n"));
   EXPECT_EQ(check(desired("two\n")).standing, Standing::change);
@@ -206,6 +233,7 @@ TEST_F(SymlinkAction, ChangesAForeignLinkButKeepsAnEditOfItsOwn) {
   root.link("/l", "edited");
   EXPECT_EQ(check(action::symlink("/l", "newer")).standing, Standing::drift_kept);
   EXPECT_TRUE(*kind(action::symlink("/l", "")).drifted(action::symlink("/l", ""), context));
+  EXPECT_EQ(check(action::symlink("/l", "newer")).edit.value().state, Json({{"points_to", "edited"}}));
 }
 
 class RemoveAction : public ActionTest {};

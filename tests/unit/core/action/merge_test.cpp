@@ -87,6 +87,26 @@ TEST_F(MergeAction, AKeyThatAUserChangedIsKeptAndTheOthersAreSet) {
   EXPECT_EQ(check(more).standing, Standing::drift_kept);  // still told apart from what slipway wrote
 }
 
+TEST_F(MergeAction, AKeyWhoseEditCountsAsItsOwnIsSetAndTakenAway) {
+  const Action one = desired({{"version", 3}});
+  root.put(kPath, kFile);
+  const std::string before = root.listing(kFiles);
+  for (const std::string edited : {"version = 9", "# version = 9"}) {
+    apply_and_remember(one);
+    std::string text = root.content(kPath);
+    root.put(kPath, text.replace(text.find("version = 3"), 11, edited));
+    const Edit edit = check(one).edit.value();
+    EXPECT_EQ(edit.path, kPath);
+    EXPECT_EQ(edit.state["keys"][0]["value"], edited.starts_with('#') ? Json() : Json(9));
+    kind(one).adopt(edit.state, context.record, context.original);
+    EXPECT_EQ(check(one).standing, Standing::change);
+    restore(one, context.original);
+    EXPECT_THAT(root.content(kPath), HasSubstr("version = 2"));
+    root.put(kPath, kFile);
+    context.record = context.original = Json();
+  }
+}
+
 TEST_F(MergeAction, KeysOfAnEarlierActionAreGivenUp) {
   root.put(kPath, kFile);
   const std::string before = root.listing(kFiles);

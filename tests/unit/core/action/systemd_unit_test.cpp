@@ -132,6 +132,20 @@ TEST_F(SystemdUnitAction, AnEditedUnitFileIsKept) {
   root.put(kUnitFolder + "slipway-boot.service", kContent + "# mine\n");
   EXPECT_EQ(check(desired).standing, Standing::drift_kept);
   EXPECT_TRUE(*kind(desired).drifted(desired, context));
+  kind(desired).adopt(check(desired).edit.value().state, context.record, context.original);
+  EXPECT_EQ(check(desired).standing, Standing::change);
+}
+
+// The next plan would have taken the edit for slipway's own, and replaced it.
+TEST_F(SystemdUnitAction, AnEditedUnitFileIsKeptWhenOnlyItsLinksChange) {
+  apply_and_remember(desired);
+  root.put(kUnitFolder + "slipway-boot.service", kContent + "# mine\n");
+  ASSERT_TRUE(fs.remove(kUnitFolder + "multi-user.target.wants/slipway-boot.service").ok());
+  EXPECT_EQ(check(desired).standing, Standing::change);
+  EXPECT_THAT(check(desired).summary, HasSubstr("keep " + kUnitFolder + "slipway-boot.service"));
+  EXPECT_TRUE(kind(desired).perform(desired, context).ok());
+  context.record = *kind(desired).fingerprint(desired, context);
+  EXPECT_EQ(check(desired).standing, Standing::drift_kept);
 }
 
 TEST_F(SystemdUnitAction, AUnitThatIsNowhereIsAnErrorWhenItsTurnComes) {

@@ -29,6 +29,14 @@ TEST(Advice, LeavesCommandsAloneThatActOnNoRootOrNameOne) {
     EXPECT_EQ(advised(text, on("/srv/rootfs")), text);
 }
 
+TEST(Advice, AgainstKeptEditsNamesTheirPaths) {
+  EXPECT_EQ(ways_out({"/etc/a"}),
+            "`slipway apply --replace-edits=/etc/a` replaces it, `slipway accept /etc/a` makes it the new state");
+  EXPECT_EQ(advised(ways_out({"/etc/a", "/etc/b c"}), on("r")),
+            "`slipway apply --root r --replace-edits=/etc/a --replace-edits='/etc/b c'` replaces them, "
+            "`slipway accept --root r /etc/a '/etc/b c'` makes them the new state");
+}
+
 TEST(Advice, RepeatsMachineKernelAndSpecWhereTheyWereNamed) {
   SessionOptions options = on("r");
   options.sim = "h100x8";

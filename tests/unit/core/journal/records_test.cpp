@@ -9,12 +9,23 @@ namespace {
 TEST(Records, OfAComponentAreWrittenAsTheyWereRead) {
   const std::string text =
       R"({"component":"acme","items":[{"action":{"kind":"file","target":"/etc/x"},"original":{"type":"absent"},)"
-      R"("record":{"digest":"sha256:ab"}}],"order":3,"outputs":{"root":"/"}})";
+      R"("record":{"digest":"sha256:ab"}},{"action":{"kind":"file","target":"/etc/z"},"original":{"type":"absent"},)"
+      R"("record":{},"replaced":{"2":{"type":"absent"}}}],"order":3,"outputs":{"root":"/"}})";
   const Ownership owned = ownership_from_json(Json::parse(text));
   EXPECT_EQ(canonical(to_json(owned)), text);
   ASSERT_NE(owned.find("file /etc/x"), nullptr);
   EXPECT_EQ(owned.find("file /etc/x")->action.target(), "/etc/x");
   EXPECT_EQ(owned.find("file /etc/y"), nullptr);
+}
+
+TEST(Records, OfAGenerationHaveWhatWasAcceptedWhereThereIsAny) {
+  Generation generation;
+  EXPECT_FALSE(to_json(generation).contains("accepted"));
+  generation.accepted["acme"]["file /etc/x"] = {{"of", "sha256:ab"}, {"edit", {{"mode", 420}}}};
+  EXPECT_EQ(generation_from_json(to_json(generation)).accepted, generation.accepted);
+  Json wrong = to_json(generation);
+  wrong["accepted"]["acme"] = 1;
+  EXPECT_THROW(generation_from_json(wrong), Json::exception);
 }
 
 TEST(Records, OfWhatGoesWithTheLastComponentAreWrittenAsTheyWereRead) {

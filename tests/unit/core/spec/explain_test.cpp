@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/explain/explain.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

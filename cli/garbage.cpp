@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/garbage.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -8,8 +10,8 @@
 
 #include "core/action/action_kind.hpp"
 #include "core/action/store/store.hpp"
-#include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/recovery.hpp"
+#include "core/engine/plan/lockfile.hpp"
 #include "core/host/originals.hpp"
 
 namespace slipway::core {
@@ -103,6 +105,7 @@ Result<Garbage> find_garbage(Session& session) {
     for (const Owned& item : ownership.items) {
       if (const auto kind = action_kind(item.action.kind()); kind) stores.insert((*kind)->store(item.action));
       collect_digests(item.original, digests);
+      collect_digests(item.replaced, digests);
     }
   stores.erase("");  // of kinds that fill none
   for (const std::string& store : stores) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/explain/explain.hpp"
+
 #include <sstream>
 
 #include <slipway/text.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "cli/explain/explain.hpp"
 #include "core/loader/schema/types.hpp"
 #include "core/spec/document.hpp"
 #include "core/spec/yaml_value.hpp"

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <slipway/text.hpp>
+
+#include "cli/command.hpp"
+#include "cli/edits.hpp"
+#include "cli/recorded_apply.hpp"
+#include "core/engine/apply/recovery.hpp"
+#include "core/engine/apply/stop.hpp"
+#include "core/engine/root_lock.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// What is to be accepted, as a plan shows it, and the generation that says so.
+struct Acceptance {
+  PlannedRun run;
+  Generation next;
+};
+
+bool owns(const Ownership& ownership, const std::string& path) {
+  return std::ranges::any_of(ownership.items, [&](const Owned& item) {
+    const auto kind = action_kind(item.action.kind());
+    Image original = item.original;
+    const auto paths = kind && original.is_object() ? (*kind)->paths(item.action, original)
+                                                    : std::vector<std::pair<std::string, Image*>>{};
+    return item.action.target() == path ||
+           std::ranges::any_of(paths, [&](const auto& each) { return each.first == path; });
+  });
+}
+
+Error nothing_to_accept(const std::string& path, bool owned, const std::vector<std::string>& known) {
+  const std::string look = "`slipway plan` lists the edits that are kept";
+  Error error{
+      ErrorCode::not_found, path + " has no edit that is kept, so there is none to accept", "command line", look, {}};
+  if (owned) return error;
+  error.what = "slipway does not own " + path;
+  error.next = suggestion(path, known, look);
+  return error;
+}
+
+/// An apply that was cut off may bring back another content.
+Result<Generation> settled_generation(Session& session) {
+  SLIPWAY_CHECK(session.state().check_format());
+  if (journal_exists(session))
+    return Error{ErrorCode::conflict,
+                 "an apply of this root was cut off; what it left is no state to accept",
+                 std::string(kStateDir),
+                 "`slipway apply` finishes or undoes it, then run the same command again",
+                 {}};
+  SLIPWAY_TRY(current, session.state().current());
+  if (current) return *current;
+  return Error{ErrorCode::not_found,
+               "no generation is in force in " + session.host_config().root + ", which could hold what is accepted",
+               {},
+               "see with `slipway status` what is there, and let `slipway apply` come to its end",
+               {}};
+}
+
+Result<Acceptance> plan_acceptance(Session& session, const std::vector<std::string>& paths) {
+  SLIPWAY_TRY(current, settled_generation(session));
+  SLIPWAY_TRY(owned, session.state().ownerships());
+  Acceptance acceptance{{}, current};
+  acceptance.run.spec.file = current.spec_file;
+  SLIPWAY_TRY(numbers, session.state().generations());
+  acceptance.next.number = numbers.back() + 1;
+  acceptance.next.before = current.number;
+  std::vector<std::string> found;
+  std::vector<std::string> known;
+  for (const auto& [name, ownership] : owned) {
+    PlannedComponent component{.name = name, .state = ComponentState::changed};
+    std::vector<std::string> names;
+    for (const auto& [action, edit] : kept_edits(session, ownership, current.accepted.value(name, Json::object()))) {
+      known.push_back(edit.path);
+      bool is_named = false;
+      for (const std::string& path : paths)
+        if (is_about(path, action, edit)) {
+          is_named = true;
+          found.push_back(path);
+        }
+      if (!is_named) continue;
+      SLIPWAY_TRY(kind, action_kind(action.kind()));
+      component.items.push_back({action, kind, false, {Check::Standing::change, "accept " + edit.path + " as it is"}});
+      acceptance.next.accepted[name][component.items.back().key()] = core::acceptance(action, edit);
+      names.push_back(edit.path);
+    }
+    if (component.items.empty()) continue;
+    component.reason = "accepted " + listed(names, "and");
+    acceptance.run.components.push_back(std::move(component));
+  }
+  for (const std::string& path : paths) {
+    if (std::ranges::count(found, path) != 0) continue;
+    const bool is_owned = std::ranges::any_of(owned, [&](const auto& each) { return owns(each.second, path); });
+    return nothing_to_accept(path, is_owned, known);
+  }
+  return acceptance;
+}
+
+/// The generation in force is written anew, with what is accepted besides: one rename decides whether it counts.
+Result<ApplyResult> accept(Session& session, const std::vector<std::string>& paths, const Generation& shown) {
+  SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
+  SLIPWAY_TRY(acceptance, plan_acceptance(session, paths));
+  if (to_json(acceptance.next) != to_json(shown))
+    return Error{ErrorCode::conflict,
+                 "what was to be accepted has changed meanwhile",
+                 {},
+                 "look at it, then run the same command again",
+                 {}};
+  SLIPWAY_CHECK(session.state().prepare());
+  acceptance.next.time = session.options().time;
+  SLIPWAY_CHECK(session.state().write_current(acceptance.next));
+  SLIPWAY_CHECK(session.root().settle_directory_times());
+  SLIPWAY_CHECK(session.root().sync());
+  (void)lock;
+  return ApplyResult{.run = acceptance.run, .generation = acceptance.next.number, .changed = true};
+}
+
+}  // namespace
+
+Result<int> run_accept(const Options& options, TerminalUi& ui) {
+  watch_stop_signals();
+  if (options.arguments.empty())
+    return Error{ErrorCode::usage,
+                 "accept which edits?",
+                 "command line",
+                 "name their paths; `slipway plan` lists the edits that are kept",
+                 {}};
+  SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_TRY(acceptance, plan_acceptance(*session, options.arguments));
+  if (options.dry_run) return show_plan(acceptance.run, options);
+  if (!agreed(acceptance.run, options)) return leave_unchanged(options);
+  SLIPWAY_CHECK(stop_requested());
+  SLIPWAY_TRY(result, recorded(*session, options, acceptance.run.spec.file,
+                               [&] { return accept(*session, options.arguments, acceptance.next); }));
+  return finish_apply(options, result, ui);
+}
+
+}  // namespace slipway::core

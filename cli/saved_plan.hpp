@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/saved_plan.hpp - whether a host still calls for exactly what a saved plan says.
+#pragma once
+
+#include "core/engine/plan/planned.hpp"
+
+namespace slipway::core {
+
+/// The canonical value that two plans are compared by: components, actions, standings, edits, triggers.
+Json plan_identity(const PlannedRun& run);
+
+/// @param saved  plan_identity() of a saved plan; null: there is none. Errors: `conflict` the run would do anything
+/// else.
+Status check_saved_plan(const Json& saved, const PlannedRun& run);
+
+}  // namespace slipway::core
