@@ -237,7 +237,11 @@ Result<PlanOptions> plan_options(const Session& session, const Options& options,
                  "command line",
                  "leave it out",
                  {}};
-  return PlanOptions{options.only, lock, options.locked, is_image && !options.without_slipway, options.replace_edits};
+  return PlanOptions{.only = options.only,
+                     .lock = lock,
+                     .locked = options.locked,
+                     .needs_slipway = is_image && !options.without_slipway,
+                     .replace_edits = options.replace_edits};
 }
 
 void print(const std::string& text) { write_standard_output(text); }
