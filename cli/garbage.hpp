@@ -21,8 +21,8 @@ struct Garbage {
 };
 
 /// Looks for it; changes nothing. The cache counts where it is this machine's own, or named by --cache: roots may share
-/// one, so what came within a day stays. For the holder of the root's lock. Errors: `conflict` when an apply was cut off: what
-/// it needs to be undone must stay.
+/// one, so what came within a day stays. For the holder of the root's lock. Errors: `conflict` when an apply was cut
+/// off: what it needs to be undone must stay.
 Result<Garbage> find_garbage(Session& session);
 
 /// Removes it.

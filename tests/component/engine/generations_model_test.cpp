@@ -53,7 +53,7 @@ struct Model {
 
   ModelGeneration now() const { return current == 0 ? ModelGeneration{} : generations.at(current); }
 
-  void let_go(const std::string& path) {
+  void release(const std::string& path) {
     if (edited.erase(path) == 0) {
       files.erase(path);
       if (originals.contains(path)) files[path] = originals.at(path);
@@ -64,7 +64,7 @@ struct Model {
   void change_files(const std::string& component, const std::string& before, const std::string& after) {
     const auto old = before.empty() ? std::pair<std::string, std::string>() : file_of(component, before);
     const auto made = after.empty() ? std::pair<std::string, std::string>() : file_of(component, after);
-    if (!before.empty() && old.first != made.first) let_go(old.first);
+    if (!before.empty() && old.first != made.first) release(old.first);
     if (after.empty()) return;
     if (old.first != made.first && files.contains(made.first)) originals[made.first] = files.at(made.first);
     if (!edited.contains(made.first)) files[made.first] = made.second;
