@@ -61,9 +61,11 @@ spec:
 
 
 def look(root):
-    """The tree without the journal's database, which is another file each time and must only be readable."""
+    """The tree without the journal's database, which is another file each time and must only be readable, and without the
+    log of what was done, which tells of a cut-off apply and one that took it up as of two."""
     seen = picture(root, times=False)
-    return {path: what for path, what in seen.items() if not path.startswith("var/lib/slipway/journal")}
+    apart = ("var/lib/slipway/journal", "var/log/slipway")
+    return {path: what for path, what in seen.items() if not path.startswith(apart)}
 
 
 def between(old, new, now, done):
