@@ -35,7 +35,10 @@ std::string content(const fs::path& path) {
   return text.str();
 }
 
-bool is_left_out(const std::string& inside) { return inside == "run" || inside == "var/lib/slipway"; }
+/// The log tells of an apply that was cut off, and of the one that took it up, as of two.
+bool is_left_out(const std::string& inside) {
+  return inside == "run" || inside == "var/lib/slipway" || inside == "var/log/slipway";
+}
 
 void append(std::string& text, const char* word, const std::vector<std::string>& paths) {
   if (paths.empty()) return;

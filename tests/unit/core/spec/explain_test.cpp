@@ -43,7 +43,7 @@ TEST(Explain, OfOneKeyShowsThatKeyAndWhatIsBelowIt) {
 TEST(Explain, OfAnUnknownKeyNamesTheNearestOne) {
   const auto text = explain(*test_plugins().manifest("driver"), "verson");
   ASSERT_FALSE(text);
-  EXPECT_EQ(text.error().code, ErrorCode::not_found);
+  EXPECT_EQ(text.error().code, ErrorCode::usage);
   EXPECT_EQ(text.error().what, "driver has no key 'verson'; did you mean 'version'?");
   EXPECT_THAT(text_of("deviceplugin", "limits.memory"), HasSubstr("its keys are memory_mib and socket"));
   EXPECT_THAT(text_of("driver", "version.major"), HasSubstr("driver.version has no key 'major'"));
