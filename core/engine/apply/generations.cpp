@@ -154,6 +154,14 @@ void forget_left_out(Generation& generation) {
   generation.left_out.clear();
 }
 
+/// An edit gave way to what is asked for, and it stays so.
+bool has_replaced_edits(const Recording& recording, const PlannedRun& run) {
+  return std::ranges::any_of(run.components, [&](const PlannedComponent& component) {
+    return !component.error && std::ranges::count(recording.going_back, component.name) == 0 &&
+           std::ranges::any_of(component.items, [](const PlannedItem& item) { return item.replaces.has_value(); });
+  });
+}
+
 /// Whether `b` has applied what `a` has. A run that names no kernel takes the one it is on.
 bool same(Generation a, Generation b, bool with_plugins = true) {
   forget_left_out(a);
@@ -223,7 +231,7 @@ Result<Json> applied_entry(Session& session, const PlannedRun& run, const std::s
 }
 
 bool generation_is_new(Session& session, const Recording& recording, const PlannedRun& run) {
-  if (run.replaces_edits()) return true;
+  if (has_replaced_edits(recording, run)) return true;
   const auto current = stored_generation(session);
   const auto next = generation_of(session, recording, run, {});
   if (!current || !next) return false;
@@ -243,7 +251,7 @@ Result<int> record_generation(Session& session, const Recording& recording, cons
     return 0;
   }
   const bool stays = recording.target == 0 || run.partial || (current && recording.target == current->number);
-  if (!current || !stays || !same(*current, next) || run.replaces_edits()) {
+  if (!current || !stays || !same(*current, next) || has_replaced_edits(recording, run)) {
     SLIPWAY_CHECK(number_generation(session, current, recording.target, next));
     SLIPWAY_CHECK(state.write_current(next));
   } else {

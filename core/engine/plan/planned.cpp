@@ -29,12 +29,6 @@ bool PlannedRun::failed() const {
   });
 }
 
-bool PlannedRun::replaces_edits() const {
-  return std::ranges::any_of(components, [](const PlannedComponent& component) {
-    return std::ranges::any_of(component.items, [](const PlannedItem& item) { return item.replaces.has_value(); });
-  });
-}
-
 const PlannedComponent* PlannedRun::find(const std::string& name) const {
   const auto found = std::ranges::find(components, name, &PlannedComponent::name);
   return found == components.end() ? nullptr : &*found;

@@ -77,7 +77,6 @@ struct PlannedRun {
 
   bool changes() const;
   bool failed() const;
-  bool replaces_edits() const;
   PlannedComponent* find(const std::string& name);
   const PlannedComponent* find(const std::string& name) const;
 };

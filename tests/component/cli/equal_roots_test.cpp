@@ -39,17 +39,20 @@ TEST(TwoRoots, AreEqualWhoeverMadeThemAndWithOrWithoutALock) {
   EXPECT_THAT(ours.at("var/log/slipway/history.jsonl"), HasSubstr("\"time\":\"2026-01-01T00:00:00Z\""));
 }
 
-TEST(Generation, KeepsTheFolderOfItsSpecOnlyForRelativePaths) {
+TEST(Generation, KeepsTheFolderOfItsSpecOnlyInWhatWasARelativePath) {
   const DriverRoot root;
-  const auto spec_file = [&](const char* number) {
-    return Json::parse(root.text(std::string("var/lib/slipway/generations/") + number + ".json"))["spec_file"];
+  const auto record = [&](const char* number) {
+    return Json::parse(root.text(std::string("var/lib/slipway/generations/") + number + ".json"));
   };
+  const auto spec_file = [&](const char* number) { return record(number)["spec_file"]; };
   ASSERT_EQ(root.run({"apply"}).code, 0);
   EXPECT_EQ(spec_file("1"), "host.yaml");
   std::filesystem::copy(testing::kPackage, root.folder().at("package"), std::filesystem::copy_options::recursive);
   root.source("{repository: package, trust: unsigned}");
   ASSERT_EQ(root.run({"apply"}).code, 0);
-  EXPECT_EQ(spec_file("2"), root.folder().at("host.yaml").string());
+  EXPECT_EQ(spec_file("2"), "host.yaml");
+  EXPECT_EQ(record("2")["spec"]["spec"]["components"]["driver"]["source"]["repository"],
+            root.folder().at("package").string());
 }
 
 }  // namespace

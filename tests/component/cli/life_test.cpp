@@ -55,7 +55,8 @@ TEST(Gc, FreesWhatNobodyNeedsOfTheCache) {
   const auto blob = [&](const std::string& name, bool is_old) {
     root.folder().file("cache/blobs/sha256/" + name, "bytes");
     const auto path = root.folder().at("cache/blobs/sha256/" + name);
-    if (is_old) std::filesystem::last_write_time(path, std::filesystem::file_time_type{});
+    const auto now = std::filesystem::file_time_type::clock::now();
+    if (is_old) std::filesystem::last_write_time(path, now - std::chrono::hours(48));
     return path;
   };
   const auto kept = blob(needed, true);
@@ -119,10 +120,9 @@ TEST(BugReport, HasWhatIsNeededAndNoSecretThatWasPlanted) {
   root.folder().file(
       "home/.docker/config.json",
       R"({"auths": {"r.example": {"auth": "bWU6VHIwdWI0ZG9yLWRvY2tlcg==", "identitytoken": "Tr0ub4dor-id"}}})");
-  root.folder().file(
-      "log/history.jsonl",
-      R"({"event":"begin","id":"1","command":"apply","error":"GET https://me:Tr0ub4dor-log@r.example/: 401"})"
-      "\n");
+  root.put("var/log/slipway/history.jsonl",
+           R"({"event":"image","command":"apply","error":"GET https://me:Tr0ub4dor-log@r.example/: 401"})"
+           "\n");
   root.put("etc/slipway/host.d/registry.yaml",
            "registry:\n  password: Tr0ub4dor-spec\n  url: https://a:Tr0ub4dor-url@h/\n");
   root.put("var/lib/slipway/components/other.json",

@@ -115,7 +115,7 @@ TEST(Remedy, ForAnotherRootNamesThatRootAndMachine) {
   const Json json = Json::parse(root.run({"verify", "-o", "json"}).out);
   EXPECT_THAT(json.dump(), Not(HasSubstr("`slipway apply`")));
   const Ran rollback = root.run({"rollback", "99"});
-  EXPECT_THAT(rollback.err, HasSubstr("`slipway status --root " + folder + " --sim h100x8 -o json`"));
+  EXPECT_THAT(rollback.err, HasSubstr("`slipway generations --root " + folder + " --sim h100x8`"));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST(Reference, ForBashCompletesCommandsOptionsAndTheirWords) {
 TEST(Reference, ForBashCompletesWhatTheCommandOrVerbTakes) {
   const ScratchHost host;
   EXPECT_EQ(completed(host, "slipway version --", 2), "--output\n--verbose\n--help\n");
-  EXPECT_EQ(completed(host, "slipway log --", 2), "--output\n--verbose\n--help\n");
+  EXPECT_EQ(completed(host, "slipway log --", 2), "--root\n--output\n--verbose\n--help\n");
   EXPECT_EQ(completed(host, "slipway plugin new acme --t", 4), "--to\n");
   EXPECT_EQ(completed(host, "slipway plugin list --t", 3), "");
   EXPECT_EQ(completed(host, "slipway version \"\"", 2), "") << "nothing follows it";

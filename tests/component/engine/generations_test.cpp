@@ -22,7 +22,10 @@ constexpr const char* kAbsent = "absent";
 /// A host on which a boot can be had: an image that has slipway, or the live machine.
 class Generations : public ::testing::Test {
  protected:
-  Generations() { host.program = testing::installed_program(); }
+  Generations() {
+    host.program = testing::installed_program();
+    host.put("usr/bin/slipway", "");  // an image that has it
+  }
   Ran run(const std::vector<std::string>& words, int code = 0) const {
     Ran ran = host.slipway(words);
     EXPECT_EQ(ran.code, code) << ::testing::PrintToString(words) << ran.out << ran.err;

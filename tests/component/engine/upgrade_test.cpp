@@ -99,12 +99,15 @@ TEST(StateOfALaterSlipway, IsRefusedByEachCommandWithAdviceAndStaysAsItIs) {
 
 TEST(StateOfALaterSlipway, WithoutAVersionIsRefusedToo) {
   const Recorded host;
-  for (const char* format : {"3\n", "what\n", ""}) {
+  for (const char* format : {"4\n", "what\n", ""}) {
     host.put("var/lib/slipway/format", format);
     const auto before = host.tree();
     const Ran ran = host.slipway({"apply"});
     EXPECT_EQ(ran.code, 1) << format;
-    EXPECT_THAT(ran.err, HasSubstr("install the slipway that provisioned this root")) << format;
+    const bool is_number = std::string(format) == "4\n";
+    EXPECT_THAT(ran.err,
+                HasSubstr(is_number ? "install the slipway that provisioned this root" : "run `slipway repair"))
+        << format;
     EXPECT_EQ(host.tree(), before) << format;
   }
 }

@@ -175,8 +175,8 @@ TEST_F(ServiceTest, IsRefusedWithoutANameASectionOrAService) {
   const std::string file = host_.folder().at("host.yaml").string();
   EXPECT_EQ(host_.slipway({"service", "-f", file}).code, 64);
   const Ran unknown = host_.slipway({"service", "tickr", "-f", file});
-  EXPECT_EQ(unknown.code, 1);
-  EXPECT_THAT(unknown.err, HasSubstr("no plugin has the component tickr"));
+  EXPECT_EQ(unknown.code, 64);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 'ticker'?"));
   EXPECT_THAT(host_.slipway({"service", "neighbour", "-f", file}).err, HasSubstr("the spec has no component"));
 }
 
