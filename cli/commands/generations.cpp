@@ -49,7 +49,8 @@ using Cells = std::vector<std::string>;
 Cells cells_of(const Json& row, int in_force) {
   const int number = row.value("number", 0);
   const std::string mark = (number == in_force ? "* " : "  ") + std::to_string(number);
-  if (row.contains("error")) return {mark, "-", "-", "-", "cannot be read: " + row.value("error", "")};
+  if (row.contains("error"))
+    return {mark, "-", "-", "-", "cannot be read (" + row.value("error", "") + "): `slipway repair` sets it aside"};
   std::string components = joined(row.value("components", std::vector<std::string>{}), " ");
   const auto left_out = row.value("left_out", std::vector<std::string>{});
   std::string against = "first";
@@ -95,8 +96,8 @@ std::optional<int> generation_number(const std::string& text) {
 
 Result<int> run_generations(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
-  const StateDir& state = session->state();
-  SLIPWAY_CHECK(state.check_format());
+  StateDir& state = session->state();
+  SLIPWAY_CHECK(state.go_around_damage());
   SLIPWAY_TRY(numbers, state.generations());
   SLIPWAY_TRY(current, state.current());
   const int in_force = current ? current->number : 0;
@@ -114,7 +115,7 @@ Result<int> run_generations(const Options& options, TerminalUi& ui) {
     print("There is no generation in " + options.session.root + ".\n");
   else
     print_wrapped(table(lines));
-  return kExitDone;
+  return std::ranges::all_of(rows, [](const Row& row) { return row.generation.ok(); }) ? kExitDone : kExitError;
 }
 
 Result<int> run_diff(const Options& options, TerminalUi& ui) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/journal/journal.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -28,6 +29,17 @@ CREATE TABLE sealed(component TEXT PRIMARY KEY, ownership TEXT NOT NULL);
 CREATE TABLE step(
   id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, image TEXT NOT NULL,
   removal INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0))";
+
+/// As an apply writes it (applied_entry() of core/engine/apply/generations.hpp), or null. An image may bring another.
+bool is_entry(const Json& entry) {
+  if (entry.is_null()) return true;
+  const auto is_object = [&](const char* name) { return entry.contains(name) && entry[name].is_object(); };
+  const auto is_text = [](const Json& value) { return value.is_string(); };
+  return entry.is_object() && is_object("frame") && is_object("plugin") && is_object("section") &&
+         entry["frame"].value("spec", Json()).is_object() && entry.contains("spec_file") &&
+         entry["spec_file"].is_string() && entry.contains("kernels") && entry["kernels"].is_array() &&
+         std::ranges::all_of(entry["kernels"], is_text);
+}
 
 /// A prepared statement with 1-based binds; finalised at the end of its life.
 class Statement {
@@ -125,7 +137,7 @@ class SqliteJournal final : public Journal {
     int status = SQLITE_ROW;
     while ((status = select.step()) == SQLITE_ROW) {
       Json entry = parse_foreign(select.text(1));
-      if (!entry.is_object() && !entry.is_null()) return error("read");
+      if (!is_entry(entry)) return error("read");
       entries.emplace(select.text(0), std::move(entry));
     }
     if (status != SQLITE_DONE) return error("read");

@@ -193,6 +193,17 @@ TEST_F(Generations, AreListedWithWhatEachChanged) {
   EXPECT_THAT(run({"diff"}, 64).err, HasSubstr("which generations?"));
 }
 
+TEST_F(Generations, AreListedAsFarAsTheyCanBeRead) {
+  probe("one");
+  run({"apply"});
+  probe("two");
+  run({"apply"});
+  host.put("var/lib/slipway/generations/2.json", "{");
+  const Ran listed = run({"generations"}, 1);
+  EXPECT_THAT(listed.out, HasSubstr("host.yaml  probe"));
+  EXPECT_THAT(listed.out, HasSubstr("`slipway repair` sets it aside"));
+}
+
 TEST_F(Generations, HaveTheTimeOfTheMachineAndOfAnImageThatOfItsSources) {
   probe("one");
   run({"apply"});

@@ -95,10 +95,27 @@ TEST_F(JournalTest, KeepsACommittedOwnershipUntilItIsWritten) {
   EXPECT_TRUE(journal->unwritten()->empty());
 }
 
+Json entry() {
+  return {{"frame", {{"spec", Json::object()}}}, {"kernels", {"6.1.0-50-amd64"}}, {"lock", nullptr},
+          {"plugin", {{"version", "1"}}},        {"section", {{"version", "1"}}}, {"spec_file", "host.yaml"}};
+}
+
+// An image may bring a journal of its own.
+TEST_F(JournalTest, RefusesWhatNoApplyCanHaveApplied) {
+  for (const char* member : {"frame", "kernels", "plugin", "section", "spec_file"}) {
+    Json other = entry();
+    other[member] = 7;
+    auto journal = open();
+    ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}, other));
+    EXPECT_EQ(journal->applied().error().code, ErrorCode::corrupt) << member;
+    ASSERT_TRUE(journal->finish());
+  }
+}
+
 TEST_F(JournalTest, KeepsWhatIsAppliedUntilAGenerationHasIt) {
   {
     auto journal = open();
-    ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}, {{"section", {{"version", "1"}}}}));
+    ASSERT_TRUE(journal->commit({.component = "driver", .items = {}}, entry()));
     ASSERT_TRUE(journal->commit({.component = "gfd", .items = {}}, Json{}));
     ASSERT_TRUE(journal->written("driver"));
     ASSERT_TRUE(journal->written("gfd"));
