@@ -17,6 +17,14 @@ struct Row {
   Result<Generation> generation;
 };
 
+/// Of "generations/3.json".
+std::optional<int> number_of_file(const std::string& name) {
+  constexpr std::string_view kFolder = "generations/";
+  constexpr std::string_view kEnding = ".json";
+  if (!name.starts_with(kFolder) || !name.ends_with(kEnding)) return std::nullopt;
+  return generation_number(name.substr(kFolder.size(), name.size() - kFolder.size() - kEnding.size()));
+}
+
 /// The generation before it, as a rollback would have it: of those that there are.
 const Generation* one_before(const std::vector<Row>& rows, const Generation& generation) {
   const int wanted = generation.before != 0 ? generation.before : generation.number - 1;
@@ -103,6 +111,9 @@ Result<int> run_generations(const Options& options, TerminalUi& ui) {
   const int in_force = current ? current->number : 0;
   std::vector<Row> rows;
   for (const int number : numbers) rows.push_back({number, state.generation(number)});
+  for (const auto& [name, error] : state.left_out())
+    if (const auto number = number_of_file(name)) rows.push_back({*number, error});
+  std::ranges::sort(rows, {}, &Row::number);
   Json list = Json::array();
   std::vector<Cells> lines{{"  NUMBER", "APPLIED", "SPEC", "COMPONENTS", "AGAINST"}};
   for (const Row& row : rows) {

@@ -56,7 +56,7 @@ class Repair : public ::testing::TestWithParam<Case> {
                                             {"no JSON", "{ this is no JSON"},
                                             {"another shape", R"({"files": [1], "component": 5})"},
                                             {"a list", "[[]]"}};
-    if (whole[0] == '3') ways.erase("truncated");  // "3 0.1.0": the number says it all
+    if (whole[0] == '2' || whole[0] == '3') ways.erase("truncated");  // "3 0.1.0": the number says it all
     return ways;
   }
   void save() const { copy("root", "saved"); }
