@@ -74,6 +74,9 @@ def environment():
     return dict(os.environ, SOURCE_DATE_EPOCH=EPOCH)
 
 
+CACHING = ("init", "detect", "plan", "apply", "verify", "doctor", "rollback", "remove", "gc", "bugreport")  # take --cache
+
+
 class Slipway:
     """slipway with a cache of its own. Calls return (status, stdout, stderr, seconds)."""
 
@@ -82,7 +85,8 @@ class Slipway:
 
     def __call__(self, *words, cwd=None):
         started = time.monotonic()
-        options = [] if words[0] == "driver" else ["--cache", self.cache]  # a component's tools have their own options
+        caches = words[1] in ("pull", "inspect") if words[0] == "pkg" else words[0] in CACHING
+        options = ["--cache", self.cache] if caches else []
         done = run([BUILD / "bin" / "slipway", *words, *options], env=environment(), cwd=cwd)
         return done.returncode, done.stdout, done.stderr, time.monotonic() - started
 
