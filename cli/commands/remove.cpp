@@ -26,17 +26,17 @@ Status check_names(const std::vector<std::string>& names, const std::map<std::st
 }
 
 /// What a removal of all would leave behind for good, and one of these would not find.
-Status check_records(const Options& options, Session& session) {
+/// @param names  empty: all
+Status check_records(const std::vector<std::string>& names, Session& session) {
   for (const auto& [name, error] : session.state().left_out()) {
     bool is_named = false;
-    for (const std::string& component : options.arguments)
-      is_named = is_named || name == "components/" + component + ".json";
-    if (is_named || (options.all && (name.starts_with("components/") || name == "products.json"))) return error;
+    for (const std::string& component : names) is_named = is_named || name == "components/" + component + ".json";
+    if (is_named || (names.empty() && (name.starts_with("components/") || name == "products.json"))) return error;
   }
   SLIPWAY_TRY(repairs, find_repairs(session));
   for (const Repair& repair : repairs)  // an original that one of them would bring back
     for (const Ownership& record : repair.records)
-      if (options.all || std::ranges::count(options.arguments, record.component) != 0)
+      if (names.empty() || std::ranges::count(names, record.component) != 0)
         return Error{ErrorCode::corrupt, repair.problem, repair.path(), std::string(kRepairAdvice), {}};
   return {};
 }
@@ -65,9 +65,9 @@ Result<int> run_remove(const Options& options, TerminalUi& ui) {
                  {}};
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().go_around_damage());
-  SLIPWAY_CHECK(check_records(options, *session));
-  SLIPWAY_TRY(owned, session->state().ownerships());
   const std::vector<std::string>& names = options.all ? options.only : options.arguments;
+  SLIPWAY_CHECK(check_records(names, *session));
+  SLIPWAY_TRY(owned, session->state().ownerships());
   SLIPWAY_CHECK(check_names(names, owned));
   SLIPWAY_TRY(current, applied_now(*session));
   Generation generation = current.value_or(Generation{});

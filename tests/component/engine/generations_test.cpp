@@ -169,6 +169,16 @@ TEST_F(Generations, RemoveAllOfSomeRemovesThoseAlone) {
   EXPECT_EQ(run({"remove", "probe", "--only", "probe"}, 64).out, "");
 }
 
+TEST_F(Generations, RemoveAllOfSomeGoesAroundTheDamageOfOthers) {
+  probe("one", kPlainBystander);
+  run({"apply"});
+  host.put("var/lib/slipway/components/probe.json", "{");
+  run({"remove", "--all", "--yes"}, 1);
+  run({"remove", "--all", "--only", "bystander", "--yes"});
+  EXPECT_EQ(content("etc/bystander"), kAbsent);
+  EXPECT_EQ(content("etc/probe.conf"), "one");
+}
+
 TEST_F(Generations, AreListedWithWhatEachChanged) {
   probe("one");
   run({"apply"});
