@@ -50,13 +50,13 @@ void fill(const fs::path& folder, int files) {
 
 /// Runs deviceplugin-empty as root with these capabilities alone, as its unit does it. @return the exit status
 int run_empty(const std::vector<fs::path>& folders, const std::vector<int>& capabilities) {
+  std::vector<const char*> words{kEmptyProgram};
+  for (const fs::path& folder : folders) words.push_back(folder.c_str());
+  words.push_back(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
     for (int each = 0; ::prctl(PR_CAPBSET_READ, each) >= 0; ++each)
       if (std::ranges::find(capabilities, each) == capabilities.end()) ::prctl(PR_CAPBSET_DROP, each);
-    std::vector<const char*> words{kEmptyProgram};
-    for (const fs::path& folder : folders) words.push_back(folder.c_str());
-    words.push_back(nullptr);
     ::execv(kEmptyProgram, const_cast<char* const*>(words.data()));
     ::_exit(127);
   }
