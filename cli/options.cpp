@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include <slipway/text.hpp>
 
@@ -16,6 +17,35 @@ bool is_release(const std::string& text) {
   return !text.empty() && text.front() != '.' && text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '+' || c == '~';
   });
+}
+
+/// "90s", "10m", "1h"; nothing where it is none, of no length, or more than anybody waits.
+std::optional<std::chrono::seconds> duration_of(const std::string& text) {
+  constexpr std::int64_t kMost = 1'000'000'000;  // thirty years
+  std::int64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [unit, problem] = std::from_chars(text.data(), end, count);
+  const std::string_view word(unit, static_cast<std::size_t>(end - unit));
+  const std::int64_t seconds = word == "s" ? 1 : word == "m" ? 60 : word == "h" ? 3600 : 0;
+  if (problem != std::errc() || seconds == 0 || count < 1 || count > kMost / seconds) return std::nullopt;
+  return std::chrono::seconds(count * seconds);
+}
+
+Status read_wait(const CommandWords& read, Options& options) {
+  if (!read.given("wait")) return {};
+  const auto wrong = [](const std::string& what, const std::string& next) {
+    return Error{ErrorCode::usage, what, "command line", next, {}};
+  };
+  const std::string text = read.text("wait");
+  options.wait = text.empty() ? kNoLimit : duration_of(text);
+  if (!options.wait)
+    return wrong("--wait takes a duration, not '" + text + "'", "write --wait=90s, --wait=10m or --wait=1h");
+  if (options.dry_run) return wrong("--dry-run applies nothing that --wait could wait for", "leave one out");
+  if (options.arguments.empty()) return {};
+  const std::string& word = options.arguments.front();
+  if (duration_of(word)) return wrong("--wait takes its duration behind a =", "write --wait=" + word);
+  return wrong("--wait plans anew each time, and a saved plan is applied as it is or not at all",
+               "leave --wait out, or name the spec with -f in the place of the plan");
 }
 
 Status check(const Options& options) {
@@ -116,6 +146,7 @@ Result<Options> read_options(const Command& command, const std::vector<std::stri
   options.image = read.flag("image");
   if (options.image) options.session.live = false;
   if (read.flag("live")) options.session.live = true;
+  SLIPWAY_CHECK(read_wait(read, options));
   SLIPWAY_CHECK(check(options));
   return options;
 }

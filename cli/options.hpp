@@ -2,6 +2,7 @@
 // cli/options.hpp - the command line of slipway's own commands, read once.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "log/settings.hpp"
 
 namespace slipway::core {
+
+/// Of a --wait without a duration.
+inline constexpr std::chrono::seconds kNoLimit = std::chrono::seconds::max();
 
 struct Options {
   std::string command;                 ///< "plan", or of a verb "new"
@@ -28,6 +32,7 @@ struct Options {
   bool without_slipway = false;
   std::optional<std::vector<std::string>> replace_edits;  ///< --replace-edits: paths; empty: all; nothing: not given
   bool yes = false;
+  std::optional<std::chrono::seconds> wait;  ///< --wait, more than 0
   bool boot = false;
   bool image = false;  ///< --image; then session.live is false
   bool condition = false;

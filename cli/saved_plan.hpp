@@ -10,7 +10,7 @@ namespace slipway::core {
 Json plan_identity(const PlannedRun& run);
 
 /// @param saved  plan_identity() of a saved plan; null: there is none. Errors: `conflict` the run would do anything
-/// else.
+/// else; its details say what is different, a dozen at most.
 Status check_saved_plan(const Json& saved, const PlannedRun& run);
 
 }  // namespace slipway::core

@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/edits.hpp"
 #include "cli/saved_plan.hpp"
+#include "cli/waiting.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -116,22 +117,17 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   Options options = given;
   watch_stop_signals();
   SLIPWAY_CHECK(check_lock_file(options));
-  ApplyOptions apply;
   Json saved;
   if (!options.arguments.empty()) {
     SLIPWAY_TRY(identity, read_saved_plan(options.arguments.front(), options));
     saved = identity;
   }
-  apply.check = [&](const PlannedRun& run) -> Status {
+  SLIPWAY_TRY(attempt, open_attempt(options, ui));
+  attempt.apply.check = [&saved, also = attempt.apply.check](const PlannedRun& run) -> Status {
     SLIPWAY_CHECK(check_saved_plan(saved, run));
-    return check_replaced(options.replace_edits, run);
+    return also(run);
   };
-  SLIPWAY_TRY(session, open_session(options, ui));
-  SLIPWAY_TRY(loaded, load_spec(*session, options));
-  SLIPWAY_TRY(wanted, plan_options(*session, options, loaded.lock));
-  apply.plan = wanted;
-  apply.plan.keeps_others = options.boot;  // what an apply has added, no boot takes away
-  return change_host(*session, options, loaded.spec, apply, ui);
+  return change_host(*attempt.session, options, attempt.spec, attempt.apply, ui);
 }
 
 }  // namespace slipway::core

@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"
+#include "cli/waiting.hpp"
 #include "core/engine/apply/stop.hpp"
 
 namespace slipway::core {
@@ -59,7 +60,9 @@ Result<int> change_host(Session& session, const Options& options, const HostSpec
     if (!agreed(run, options)) return leave_unchanged(options);
   }
   SLIPWAY_CHECK(stop_requested());
-  SLIPWAY_TRY(result, recorded(session, options, spec.file, [&] { return apply_run(session, spec, apply); }));
+  SLIPWAY_TRY(result, options.wait
+                          ? apply_and_wait(session, options, spec, apply, ui)
+                          : recorded(session, options, spec.file, [&] { return apply_run(session, spec, apply); }));
   return finish_apply(options, result, ui);
 }
 

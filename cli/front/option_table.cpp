@@ -36,6 +36,11 @@ const std::vector<CommandOption>& all_options() {
       {.name = "dry-run",
        .help =
            "only says what would be done; accept, apply, remove, repair and rollback then exit as `slipway plan` does"},
+      {.name = "wait",
+       .value = "[=DURATION]",
+       .help =
+           "while somebody is in the way, apply again, with longer and longer pauses, until DURATION (90s, 10m, 1h) "
+           "is over; without one for as long as it takes"},
       {.name = "yes", .help = "do not ask", .letter = 'y'},
       {.name = "insecure", .help = "plain HTTP to a registry that is not on loopback"},
       {.name = "ca", .value = "PEM", .help = "a private CA of the registry's"},

@@ -68,12 +68,19 @@ bool is_checked_again(const PlannedRun& run, const PlannedComponent& component) 
   return component.state == ComponentState::ready && run.failing.contains(component.name);
 }
 
+bool was_waiting(const PlannedRun& run, const PlannedComponent& component) {
+  return run.failing.contains(component.name) &&
+         run.failing[component.name].value("state", "") == to_string(ComponentState::waiting);
+}
+
 void append_component(std::ostringstream& text, const PlannedComponent& component, const PlannedRun& run,
                       bool verbose) {
   text << component.name << ": " << headline(component) << '\n';
   if (is_checked_again(run, component))
     text << "  it did not work after the last apply (" << failing_text(run.failing[component.name])
          << "); an apply checks it again\n";
+  else if (was_waiting(run, component))
+    text << "  it was waiting at the end of the last apply (" << failing_text(run.failing[component.name]) << ")\n";
   for (const PlanLine& line : plan_lines(component.items, verbose)) {
     const PlannedItem& item = *line.first;
     if (item.check.standing == Check::Standing::satisfied && !verbose) continue;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 #include "core/engine/apply/apply_run.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/apply/layers.hpp"
@@ -124,6 +126,7 @@ void change_component(ApplyRun& apply, PlannedComponent& component) {
   if (outcome->kind == Outcome::Kind::waiting) component.state = ComponentState::waiting;
   if (outcome->kind == Outcome::Kind::reboot_required) component.state = ComponentState::reboot_required;
   component.reason = outcome->reason;
+  if (!outcome->holders.empty()) component.reason += "; held by " + listed(outcome->holders, "and");
   if (component.leaving && component.lost) component.reason = "its record was lost: what it made before stays";
 }
 

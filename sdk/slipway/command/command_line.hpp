@@ -18,8 +18,8 @@ namespace slipway {
 /// and false behind a "=".
 struct CommandOption {
   std::string name;  ///< "output"; a single letter is an option without a long name
-  /// "FILE"; "text|json": one of these words, when it begins with a small letter; "[=FILE]": it may be left out, and
-  /// reads as "" then; empty: a flag
+  /// "FILE"; "text|json": one of these words, when it begins with a small letter; "[=FILE]": it may be left out, reads
+  /// as "" then, and is never the next word; empty: a flag
   std::string value = {};
   std::string help = {};                    ///< empty: no help and no completion names it
   char letter = 0;                          ///< 'o'; 0: none

@@ -117,7 +117,8 @@ class Reader {
         SLIPWAY_CHECK(take(*option, name, "true"));
         continue;
       }
-      return i + 1 < word.size() ? take(*option, shown, word.substr(i + 1)) : next_word(*option, shown, at, end);
+      if (i + 1 < word.size()) return take(*option, shown, word.substr(i + 1));
+      return may_lack_value(*option) ? take(*option, shown, "") : next_word(*option, shown, at, end);
     }
     return {};
   }

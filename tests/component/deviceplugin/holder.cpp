@@ -3,6 +3,7 @@
 // whose page does not come, and writes a byte once that call waits; `queue FILE` makes a file, which waits where its
 // folder is held. Without such memory (userfaultfd), it ends with 1. A program of its own, as a child of a test that
 // has threads may not do more than start one.
+#include <cstdint>
 #include <cstring>
 
 #include <fcntl.h>

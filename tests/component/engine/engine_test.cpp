@@ -344,6 +344,8 @@ TEST(SavedPlan, IsAppliedWhenNothingChangedAndRefusedOtherwise) {
   const Ran refused = host.slipway({"apply", host.folder().at("plan.json").string()});
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err, HasSubstr("out of date"));
+  EXPECT_THAT(refused.err, HasSubstr("spec:  components.probe.files./etc/more.conf was not set, is \"more\\n\""));
+  EXPECT_THAT(refused.err, HasSubstr("probe: file /etc/more.conf is new"));
   EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf")));
   host.spec(kOneFile);
   EXPECT_EQ(host.slipway({"apply", host.folder().at("plan.json").string()}).code, 0);

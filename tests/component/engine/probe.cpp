@@ -66,10 +66,11 @@ class Probe : public Component {
     if (spec.flag("node")) plan.add(action::device_node({.path = "/dev/probe", .major = 1, .minor = 3}));
     if (spec.flag("moody")) plan.add(action::file({.path = "/etc/mood", .content = std::to_string(ticks())}));
     if (spec.text("custom") != "none")
-      plan.add(action::custom({.name = "act",
-                               .data = {{"how", spec.text("custom")}, {"marker", spec.text("marker")}},
-                               .inverse = nullptr,
-                               .irreversible = "a test"}));
+      plan.add(action::custom(
+          {.name = "act",
+           .data = {{"how", spec.text("custom")}, {"marker", spec.text("marker")}, {"in_use", spec.text("in_use")}},
+           .inverse = nullptr,
+           .irreversible = "a test"}));
     plan.output("greeting", spec.text("greeting"));
     return plan;
   }
@@ -94,6 +95,8 @@ class Probe : public Component {
     if (how == "fails" || how == "naps and fails")
       return Error{ErrorCode::busy, "the custom action was told to fail", {}, "expect it", {}};
     if (how == "crashes") std::abort();
+    if (how == "waits" && std::filesystem::exists(action.value("data").value("in_use", "")))
+      return Outcome::waiting("the probe's device is in use", {"python3 (pid 7)"});
     if (how == "sleeps") std::this_thread::sleep_for(std::chrono::minutes(10));
     std::ofstream(action.value("data").value("marker", "")) << how;
     return Outcome::done();

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -24,6 +27,16 @@
 #include "tests/component/engine/spawn.hpp"
 
 namespace slipway::testing {
+
+/// Waits until it holds, as long as that may take on a busy machine.
+inline bool comes_true(const std::function<bool()>& what) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (!what()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
 
 struct Ran {
   int code = -1;

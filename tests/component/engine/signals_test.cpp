@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals in the middle of commands on a simulated machine: each ends them, and nothing is left in the way.
-#include <chrono>
 #include <csignal>
-#include <thread>
 
 #include "scratch_host.hpp"
 
 namespace slipway {
 namespace {
 
+using slipway::testing::comes_true;
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
@@ -18,16 +17,6 @@ std::vector<std::string> entries(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     names.push_back(entry.path().filename().string());
   return names;
-}
-
-/// Waits until it holds, as long as that may take on a busy machine.
-bool comes_true(const std::function<bool()>& what) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  while (!what()) {
-    if (std::chrono::steady_clock::now() > limit) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true;
 }
 
 /// A simulated machine on which components hang, and a folder for temporary files.

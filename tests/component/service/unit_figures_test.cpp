@@ -23,7 +23,8 @@ constexpr Figure kFigures[] = {{"slipway-gfd.service", 2.5},
                                {"slipway-runtime.service", 2.5},
                                {"slipway-mps-nvidia.com-gpu.service", 3.5},
                                {"slipway-mps-aside-nvidia.com-gpu.aside-0.service", 2.0},
-                               {"slipway-boot.service", 7.1}};  // an apply: docs/units.md says why no lower
+                               {"slipway-apply.service", 7.1},  // an apply: docs/units.md says why no lower
+                               {"slipway-boot.service", 7.1}};
 
 std::string output_of(const std::string& command) {
   std::string text;
@@ -69,6 +70,7 @@ class OwnUnits : public ::testing::Test {
                                     .shm_folder = "/run/nvidia/mps/shm"};
     const deviceplugin::TransientUnit aside = deviceplugin::emptying_unit("/usr/lib/slipway/plugins/deviceplugin-empty",
                                                                           "/run/nvidia/mps/nvidia.com/.gpu.aside-0");
+    host_.put("etc/systemd/system/slipway-apply.service", text_of(SLIPWAY_APPLY_UNIT));  // which the package has
     for (const auto& unit : {daemon_unit(mps), aside})
       host_.put("etc/systemd/system/" + unit.name, unit_file_text(unit));
   }
@@ -96,6 +98,19 @@ TEST_F(OwnUnits, HaveNoLineThatSystemdPassesOver) {
     const std::string told = output_of("systemd-analyze verify --man=no '" + file(figure.unit) + "'");
     EXPECT_EQ(told.find("ignoring"), std::string::npos) << told;
   }
+}
+
+/// The lines of a unit's limits, from the first to the end of its section.
+std::string limits_of(const std::string& unit) {
+  const std::size_t begin = unit.find("\nMemoryMax=");
+  return begin == std::string::npos ? "" : unit.substr(begin, unit.find("\n\n", begin) - begin);
+}
+
+// It is a file, whereas slipway writes the other one: a line that one of them gets, both need.
+TEST_F(OwnUnits, OfTheApplyAtABootHasTheLimitsOfTheOtherApplyAtABoot) {
+  const std::string limits = limits_of(text_of(file("slipway-apply.service")));
+  EXPECT_GT(limits.size(), 500U);
+  EXPECT_EQ(limits, limits_of(text_of(file("slipway-boot.service"))));
 }
 
 }  // namespace

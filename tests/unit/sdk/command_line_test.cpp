@@ -150,6 +150,23 @@ TEST(CommandLine, TellsWhichOptionIsMissing) {
   EXPECT_TRUE(read({"--help"}, {}, line));
 }
 
+TEST(CommandLine, HasOptionsWhoseValueMayBeLeftOutAndIsNeverTheNextWord) {
+  CommandTable line = table();
+  line.options.push_back({.name = "wait", .value = "[=DURATION]", .help = "for others", .letter = 'W'});
+  const auto alone = read({"--wait", "10m"}, {}, line);
+  ASSERT_TRUE(alone) << to_text(alone.error());
+  EXPECT_TRUE(alone->given("wait"));
+  EXPECT_EQ(alone->text("wait", "otherwise"), "");
+  EXPECT_THAT(alone->arguments, ElementsAre("10m"));
+  EXPECT_EQ(read({"--wait=10m"}, {}, line)->text("wait"), "10m");
+  EXPECT_EQ(read({"-W10m"}, {}, line)->text("wait"), "10m");
+  EXPECT_THAT(read({"-W", "10m"}, {}, line)->arguments, ElementsAre("10m"));
+  EXPECT_FALSE(read({"north"}, {}, line)->given("wait"));
+  EXPECT_THAT(read({"--wait="}, {}, line).error().what, HasSubstr("--wait= has nothing behind"));
+  EXPECT_THAT(read({"--wait", "--wait=1s"}, {}, line).error().what, HasSubstr("more than once"));
+  EXPECT_THAT(help_text(line), HasSubstr("  -W, --wait[=DURATION]  for others\n"));
+}
+
 TEST(CommandLine, AsksForHelpWhateverElseIsInIt) {
   EXPECT_TRUE(read({"--bogus", "--help"})->help);
   EXPECT_TRUE(read({"-h"})->help);
