@@ -120,7 +120,8 @@ bool environment_counts(const Options& options);
 
 /// To standard output. Whether all of it got there is what main() asks at the end.
 void print(const std::string& text);
-/// For people: fits the terminal, if standard output is one.
+/// For people: fits the terminal and has its colours, if standard output is one.
+void print_wrapped(const Page& page);
 void print_wrapped(const std::string& text);
 
 }  // namespace slipway::core

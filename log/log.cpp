@@ -64,13 +64,6 @@ class TextLines final : public spdlog::formatter {
   std::function<std::string(const std::string&)> fit_;
 };
 
-bool wants_colour() {
-  const char* const none = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
-  return ::isatty(STDERR_FILENO) == 1 && (none == nullptr || *none == '\0') &&
-         (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
-
 spdlog::sink_ptr standard_error(std::unique_ptr<spdlog::formatter> formatter, bool colour) {
   auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>(colour ? spdlog::color_mode::always
                                                                                : spdlog::color_mode::never);
@@ -96,10 +89,17 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
 spdlog::sink_ptr sink_of(LogFormat format, const LogPlace& place) {
   if (format == LogFormat::json) return standard_error(std::make_unique<JsonLines>(), false);
   if (is_journal(STDERR_FILENO, place.journal_stream)) return std::make_shared<JournalSink>(place.journal_socket);
-  return standard_error(std::make_unique<TextLines>(place.fit), wants_colour());
+  return standard_error(std::make_unique<TextLines>(place.fit), shows_colour(STDERR_FILENO));
 }
 
 }  // namespace
+
+bool shows_colour(int descriptor) {
+  const char* const none = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return ::isatty(descriptor) == 1 && (none == nullptr || *none == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
 
 struct Log::Parts {
   explicit Parts(spdlog::sink_ptr sink) : logger("slipway", std::move(sink)) {}

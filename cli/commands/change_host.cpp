@@ -38,8 +38,8 @@ int show_plan(const PlannedRun& run, const Options& options) {
 
 bool agreed(const PlannedRun& run, const Options& options) {
   if (!asks(options) || !run.changes()) return true;
-  std::cerr << wrapped(plan_text(run, options), columns_of(STDERR_FILENO)) << question(options.command) << " [y/N] "
-            << std::flush;
+  std::cerr << plan_text(run, options).text(columns_of(STDERR_FILENO), shows_colour(STDERR_FILENO))
+            << question(options.command) << " [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "yes";

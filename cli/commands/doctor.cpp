@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/engine/verify/doctor.hpp"
 
-#include <sstream>
-
 #include "cli/command.hpp"
 #include "cli/repair/repair.hpp"
 
@@ -11,16 +9,10 @@ namespace {
 
 using CheckStatus = Finding::Status;
 
-std::string finding_text(const Finding& finding) {
-  std::string text = "  " + std::string(to_string(finding.status)) + "  " + finding.name + ": " + finding.text + "\n";
-  if (!finding.remedy.empty()) text += "      do: " + finding.remedy + "\n";
-  return text;
-}
-
 /// What is wrong comes first, what is well is only counted.
-std::string doctor_text(const std::map<std::string, Findings>& findings, bool all) {
-  std::ostringstream wrong;
-  std::ostringstream rest;
+Page doctor_text(const std::map<std::string, Findings>& findings, bool all) {
+  Page wrong;
+  Page rest;
   std::size_t failed = 0;
   std::size_t warned = 0;
   std::size_t well = 0;
@@ -34,8 +26,8 @@ std::string doctor_text(const std::map<std::string, Findings>& findings, bool al
       const bool shown = finding.status == CheckStatus::fail || finding.status == CheckStatus::warning;
       if (shown || all || finding.status == CheckStatus::not_exercised) (shown ? wrong : rest) << finding_text(finding);
     }
-  std::ostringstream text;
-  text << wrong.str() << rest.str();
+  Page text;
+  text << wrong << rest;
   if (failed + warned == 0)
     text << "Nothing is wrong as far as slipway can see: ";
   else
@@ -43,7 +35,7 @@ std::string doctor_text(const std::map<std::string, Findings>& findings, bool al
   text << well << (well == 1 ? " check passes" : " checks pass");
   if (untried > 0) text << ", " << untried << " could not be tried";
   text << ".\n";
-  return text.str();
+  return text;
 }
 
 }  // namespace

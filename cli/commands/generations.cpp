@@ -52,37 +52,32 @@ Json to_row(const std::vector<Row>& rows, const Row& row) {
   return value;
 }
 
-using Cells = std::vector<std::string>;
-
-Cells cells_of(const Json& row, int in_force) {
+TableRow cells_of(const Json& row, int in_force) {
   const int number = row.value("number", 0);
-  const std::string mark = (number == in_force ? "* " : "  ") + std::to_string(number);
+  const bool counts = number == in_force;
+  const Toned mark{counts ? Tone::good : Tone::plain, (counts ? "* " : "  ") + std::to_string(number)};
+  const auto plain = [](const std::string& text) { return Toned{Tone::plain, text}; };
   if (row.contains("error"))
-    return {mark, "-", "-", "-", "cannot be read (" + row.value("error", "") + "): `slipway repair` sets it aside"};
-  std::string components = joined(row.value("components", std::vector<std::string>{}), " ");
+    return {mark,
+            plain("-"),
+            plain("-"),
+            plain("-"),
+            {Tone::bad, "cannot be read (" + row.value("error", "") + "): `slipway repair` sets it aside"}};
   const auto left_out = row.value("left_out", std::vector<std::string>{});
   std::string against = "first";
   if (row.contains("difference"))
     against = std::to_string(row.value("before", 0)) + ": " + difference_line(row["difference"]);
   if (!left_out.empty()) against += "; not applied: " + joined(left_out);
-  return {mark, row.value("time", "-"), std::filesystem::path(row.value("spec_file", "")).filename().string(),
-          components, against};
+  return {mark, plain(row.value("time", "-")),
+          plain(std::filesystem::path(row.value("spec_file", "")).filename().string()),
+          plain(joined(row.value("components", std::vector<std::string>{}), " ")), plain(against)};
 }
 
-std::string table(const std::vector<Cells>& lines) {
-  std::vector<std::size_t> widths;
-  for (const Cells& cells : lines)
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      widths.resize(std::max(widths.size(), i + 1));
-      widths[i] = std::max(widths[i], cells[i].size());
-    }
-  std::string text;
-  for (const Cells& cells : lines) {
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      text += i + 1 == cells.size() ? cells[i] : cells[i] + std::string(widths[i] + 2 - cells[i].size(), ' ');
-    text += '\n';
-  }
-  return text;
+TableRow headings() {
+  TableRow row;
+  for (const char* text : {"  NUMBER", "APPLIED", "SPEC", "COMPONENTS", "AGAINST"})
+    row.push_back({Tone::heading, text});
+  return row;
 }
 
 Result<Generation> named_generation(const StateDir& state, const std::string& text) {
@@ -115,7 +110,7 @@ Result<int> run_generations(const Options& options, TerminalUi& ui) {
     if (const auto number = number_of_file(name)) rows.push_back({*number, error});
   std::ranges::sort(rows, {}, &Row::number);
   Json list = Json::array();
-  std::vector<Cells> lines{{"  NUMBER", "APPLIED", "SPEC", "COMPONENTS", "AGAINST"}};
+  std::vector<TableRow> lines{headings()};
   for (const Row& row : rows) {
     list.push_back(to_row(rows, row));
     lines.push_back(cells_of(list.back(), in_force));
@@ -125,7 +120,7 @@ Result<int> run_generations(const Options& options, TerminalUi& ui) {
   else if (rows.empty())
     print("There is no generation in " + options.session.root + ".\n");
   else
-    print_wrapped(table(lines));
+    print_wrapped(Page().table(lines));
   return std::ranges::all_of(rows, [](const Row& row) { return row.generation.ok(); }) ? kExitDone : kExitError;
 }
 

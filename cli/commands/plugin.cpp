@@ -152,9 +152,11 @@ Result<int> check_plugin(const Options& options, TerminalUi&) {
   const bool passed = report.at("passed");
   if (options.output == "text") {
     SLIPWAY_TRY(findings, findings_from_json(report.at("findings")));
-    print(listed(report.at("components").get<std::vector<std::string>>(), "and") + " on scratch roots:\n" +
-          findings_text({{path, findings}}) +
-          (passed ? "Nothing is wrong with it.\n" : "It is not fit for use yet.\n"));
+    Page page(listed(report.at("components").get<std::vector<std::string>>(), "and") + " on scratch roots:\n");
+    page << findings_text({{path, findings}});
+    print_wrapped(page << (passed ? Toned{Tone::good, "Nothing is wrong with it."}
+                                  : Toned{Tone::bad, "It is not fit for use yet."})
+                       << '\n');
   } else {
     print(json_text(envelope("PluginCheck", report), options.output));
   }

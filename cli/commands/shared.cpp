@@ -246,7 +246,9 @@ Result<PlanOptions> plan_options(const Session& session, const Options& options,
 
 void print(const std::string& text) { write_standard_output(text); }
 
-void print_wrapped(const std::string& text) { print(wrapped(text, columns_of(STDOUT_FILENO))); }
+void print_wrapped(const std::string& text) { print_wrapped(Page(text)); }
+
+void print_wrapped(const Page& page) { print(page.text(columns_of(STDOUT_FILENO), shows_colour(STDOUT_FILENO))); }
 
 Result<int> finish_apply(const Options& options, const ApplyResult& result, TerminalUi& ui) {
   if (result.generation != 0) ui.set_generation(result.generation);

@@ -16,10 +16,13 @@ Result<int> run_verify(const Options& given, TerminalUi& ui) {
   SLIPWAY_CHECK(add_damage(*session, findings));
   bool passed = true;
   for (const auto& [component, list] : findings) passed = passed && list.passed();
-  if (options.output == "text")
-    print_wrapped(findings_text(findings) + (passed ? "Verified.\n" : "Not everything passes.\n"));
-  else
+  if (options.output == "text") {
+    Page page = findings_text(findings);
+    print_wrapped(page << (passed ? Toned{Tone::good, "Verified."} : Toned{Tone::bad, "Not everything passes."})
+                       << '\n');
+  } else {
     print(json_text(findings_json(findings), options.output));
+  }
   return passed ? kExitDone : kExitError;
 }
 

@@ -9,6 +9,7 @@
 #include <slipway/json.hpp>
 
 #include "cli/options.hpp"
+#include "cli/render/page.hpp"
 #include "core/engine/apply/apply.hpp"
 #include "core/engine/plan/planned.hpp"
 
@@ -17,15 +18,19 @@ namespace slipway::core {
 /// `{"apiVersion": "slipway.dev/v1", "kind": KIND, …members}`
 Json envelope(const std::string& kind, Json members);
 
-std::string plan_text(const PlannedRun& run, const Options& options);
+Page plan_text(const PlannedRun& run, const Options& options);
 /// Also what `apply FILE` reads: "identity" is compared, "options" say what it was made for.
 Json plan_json(const PlannedRun& run, const Options& options);
 
-std::string apply_text(const ApplyResult& result, const std::string& root);
+Page apply_text(const ApplyResult& result, const std::string& root);
 Json apply_json(const ApplyResult& result);
 
-std::string findings_text(const std::map<std::string, Findings>& findings);
+Page findings_text(const std::map<std::string, Findings>& findings);
+/// A finding's line, and below it what helps.
+Page finding_text(const Finding& finding);
 Json findings_json(const std::map<std::string, Findings>& findings);
+
+Tone tone_of(ComponentState state);
 
 /// An error's text with the component in front, and a spec key's position (file:line:column) where it has one.
 std::string error_text(const Error& error, const std::string& component, const HostSpec* spec);

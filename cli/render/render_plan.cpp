@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include <slipway/text.hpp>
 
@@ -22,20 +21,20 @@ std::string absolute(const std::string& path) {
   return code || path.empty() ? path : whole.string();
 }
 
-char mark(const PlannedItem& item) {
+Toned mark(const PlannedItem& item) {
   switch (item.check.standing) {
     case Check::Standing::satisfied:
-      return '=';
+      return {Tone::faint, "="};
     case Check::Standing::change:
-      return item.removal ? '-' : '+';
+      return item.removal ? Toned{Tone::bad, "-"} : Toned{Tone::good, "+"};
     case Check::Standing::drift_kept:
-      return '!';
+      return {Tone::attention, "!"};
     case Check::Standing::at_boot:
-      return '@';
+      return {Tone::attention, "@"};
     case Check::Standing::conflict:
-      return 'x';
+      return {Tone::bad, "x"};
   }
-  return '?';
+  return {Tone::plain, "?"};
 }
 
 const char* standing_name(Check::Standing standing) {
@@ -59,7 +58,10 @@ std::string headline(const PlannedComponent& component) {
   }
 }
 
-void append_indented(std::ostringstream& text, const std::string& block, const char* indent) {
+/// What stands, and what is to be changed, is what a plan is for: only the rest has a colour.
+Tone tone_of_plan(ComponentState state) { return tone_of(state) == Tone::good ? Tone::plain : tone_of(state); }
+
+void append_indented(Page& text, const std::string& block, const char* indent) {
   for (const std::string_view line : lines_of<std::string_view>(block)) text << indent << line << '\n';
 }
 
@@ -73,9 +75,9 @@ bool was_waiting(const PlannedRun& run, const PlannedComponent& component) {
          run.failing[component.name].value("state", "") == to_string(ComponentState::waiting);
 }
 
-void append_component(std::ostringstream& text, const PlannedComponent& component, const PlannedRun& run,
-                      bool verbose) {
-  text << component.name << ": " << headline(component) << '\n';
+void append_component(Page& text, const PlannedComponent& component, const PlannedRun& run, bool verbose) {
+  text << Toned{Tone::heading, component.name} << ": " << Toned{tone_of_plan(component.state), headline(component)}
+       << '\n';
   if (is_checked_again(run, component))
     text << "  it did not work after the last apply (" << failing_text(run.failing[component.name])
          << "); an apply checks it again\n";
@@ -86,7 +88,7 @@ void append_component(std::ostringstream& text, const PlannedComponent& componen
     if (item.check.standing == Check::Standing::satisfied && !verbose) continue;
     const Json because = item.action.value("because");
     text << "  " << mark(item) << ' ' << line.text;
-    if (because.is_string()) text << "  # " << because.get<std::string>();
+    if (because.is_string()) text << "  " << Toned{Tone::faint, "# " + because.get<std::string>()};
     text << '\n';
     if (verbose) append_indented(text, item.check.diff, "      ");
   }
@@ -94,7 +96,7 @@ void append_component(std::ostringstream& text, const PlannedComponent& componen
   if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");
 }
 
-void append_trigger(std::ostringstream& text, const Trigger& trigger, const PlannedRun& run, bool verbose) {
+void append_trigger(Page& text, const Trigger& trigger, const PlannedRun& run, bool verbose) {
   text << "then: " << trigger.text() << '\n';
   const auto found = run.prospects.find(trigger);
   if (found == run.prospects.end()) return;
@@ -154,9 +156,9 @@ std::string conclusion(const PlannedRun& run, const std::vector<std::string>& ke
 
 }  // namespace
 
-std::string plan_text(const PlannedRun& run, const Options& options) {
+Page plan_text(const PlannedRun& run, const Options& options) {
   const bool verbose = options.verbose;
-  std::ostringstream text;
+  Page text;
   text << "Plan for " << options.session.root << (run.kernel.empty() ? "" : ", kernel " + run.kernel) << '\n';
   if (run.recovery) text << "  an earlier apply was cut off: its open changes are undone first\n";
   for (const std::string& trigger : run.pending) text << "  still pending from an earlier apply: " << trigger << '\n';
@@ -165,7 +167,7 @@ std::string plan_text(const PlannedRun& run, const Options& options) {
   const auto kept = kept_paths(run);
   text << conclusion(run, kept);
   if (!kept.empty()) text << "  kept: " << typed(ways_out(kept), options) << '\n';
-  return text.str();
+  return text;
 }
 
 Json plan_json(const PlannedRun& run, const Options& options) {

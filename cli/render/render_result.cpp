@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sstream>
-
 #include "cli/edits.hpp"
 #include "cli/render/render.hpp"
 
 namespace slipway::core {
+namespace {
+
+Tone tone_of(Finding::Status status) {
+  switch (status) {
+    case Finding::Status::pass:
+      return Tone::good;
+    case Finding::Status::fail:
+      return Tone::bad;
+    case Finding::Status::warning:
+      return Tone::attention;
+    default:
+      return Tone::faint;
+  }
+}
+
+}  // namespace
+
+Tone tone_of(ComponentState state) {
+  switch (state) {
+    case ComponentState::failed:
+    case ComponentState::blocked:
+      return Tone::bad;
+    case ComponentState::waiting:
+    case ComponentState::reboot_required:
+    case ComponentState::deferred:
+      return Tone::attention;
+    case ComponentState::ready:
+    case ComponentState::changed:
+      return Tone::good;
+    default:
+      return Tone::plain;
+  }
+}
 
 Json envelope(const std::string& kind, Json members) {
   members["apiVersion"] = "slipway.dev/v1";
@@ -27,14 +58,19 @@ std::string error_text(const Error& error, const std::string& component, const H
   return to_text(shown);
 }
 
-std::string findings_text(const std::map<std::string, Findings>& findings) {
-  std::ostringstream text;
+Page finding_text(const Finding& finding) {
+  Page page;
+  page << "  " << Toned{tone_of(finding.status), std::string(to_string(finding.status))} << "  " << finding.name << ": "
+       << finding.text << '\n';
+  if (!finding.remedy.empty()) page << "      do: " << finding.remedy << '\n';
+  return page;
+}
+
+Page findings_text(const std::map<std::string, Findings>& findings) {
+  Page page;
   for (const auto& [component, list] : findings)
-    for (const Finding& finding : list.list()) {
-      text << "  " << to_string(finding.status) << "  " << finding.name << ": " << finding.text << '\n';
-      if (!finding.remedy.empty()) text << "      do: " << finding.remedy << '\n';
-    }
-  return text.str();
+    for (const Finding& finding : list.list()) page << finding_text(finding);
+  return page;
 }
 
 Json findings_json(const std::map<std::string, Findings>& findings) {
@@ -47,11 +83,11 @@ Json findings_json(const std::map<std::string, Findings>& findings) {
   return envelope("Findings", {{"components", components}, {"passed", passed}});
 }
 
-std::string apply_text(const ApplyResult& result, const std::string& root) {
-  std::ostringstream text;
+Page apply_text(const ApplyResult& result, const std::string& root) {
+  Page text;
   for (const std::string& line : result.report) text << "note: " << line << '\n';
   for (const PlannedComponent& component : result.run.components) {
-    text << component.name << ": " << to_string(component.state);
+    text << component.name << ": " << Toned{tone_of(component.state), std::string(to_string(component.state))};
     if (!component.reason.empty()) text << " (" << component.reason << ")";
     text << '\n';
     for (const PlannedItem& item : component.items)
@@ -68,7 +104,7 @@ std::string apply_text(const ApplyResult& result, const std::string& root) {
   else if (result.generation != 0)
     text << "Generation " << result.generation << " is in force"
          << (result.run.failed() ? ": what failed is in it as it was before, if at all.\n" : ".\n");
-  return text.str();
+  return text;
 }
 
 Json apply_json(const ApplyResult& result) {

@@ -12,8 +12,9 @@
 
 #include <slipway/text.hpp>
 
+#include "cli/render/marks.hpp"
+#include "cli/render/page.hpp"
 #include "cli/render/text.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -21,6 +22,7 @@ namespace {
 constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kHanging = 4;  // below what stands behind a mark: "  + create …"
 constexpr std::size_t kDeepestIndent = 12;
+constexpr std::size_t kFarthestColumn = 88;  // that a mark can say
 
 /// Where the word ends that begins at `from`; what is in backquotes belongs together if it is not too long.
 std::size_t end_of_word(const std::string& line, std::size_t from, std::size_t room) {
@@ -30,7 +32,7 @@ std::size_t end_of_word(const std::string& line, std::size_t from, std::size_t r
   const std::size_t close = line.find('`', open + 1);
   if (close == std::string::npos) return end;
   const std::size_t whole = std::min(line.find(' ', close), line.size());
-  return width_of(std::string_view(line).substr(from, whole - from)) <= room ? whole : end;
+  return shown_width(std::string_view(line).substr(from, whole - from)) <= room ? whole : end;
 }
 
 /// How much of a word that is too long goes onto this line: up to its last slash that fits, else its last dot.
@@ -45,11 +47,12 @@ std::size_t fitting_part(std::string_view word, std::size_t room) {
 /// One line that becomes several.
 class Breaker {
  public:
-  Breaker(const std::string& line, std::size_t columns)
+  /// @param hanging  the column where it goes on; 0: behind its own indent
+  Breaker(const std::string& line, std::size_t columns, std::size_t hanging)
       : line_(line),
         columns_(columns),
         lead_(std::min(line.find_first_not_of(' '), line.size())),
-        indent_(std::min(lead_ + kHanging, kDeepestIndent), ' '),
+        indent_(hanging > 0 && hanging <= columns / 2 ? hanging : std::min(lead_ + kHanging, kDeepestIndent), ' '),
         current_(line, 0, lead_) {}
 
   std::string run() {
@@ -57,7 +60,7 @@ class Breaker {
     for (std::size_t at = lead_; at < line_.size();) {
       const std::size_t end = end_of_word(line_, at, columns_ - indent_.size());
       const std::string word = line_.substr(at, end - at);
-      const bool reason = word == "#" && !fits(gap, std::string_view(line_).substr(at));
+      const bool reason = without_marks(word) == "#" && !fits(gap, std::string_view(line_).substr(at));
       if (gap > 0 && (reason || !fits(gap, word))) {
         next_line();
         gap = 0;
@@ -71,7 +74,7 @@ class Breaker {
 
  private:
   bool fits(std::size_t gap, std::string_view word) const {
-    return width_of(current_) + gap + width_of(word) <= columns_;
+    return shown_width(current_) + gap + shown_width(word) <= columns_;
   }
   void next_line() {
     text_ += current_ + "\n";
@@ -80,7 +83,7 @@ class Breaker {
   void add(std::size_t gap, std::string word) {
     current_.append(gap, ' ');
     while (!fits(0, word)) {
-      const std::size_t part = fitting_part(word, columns_ - std::min(columns_, width_of(current_)));
+      const std::size_t part = fitting_part(word, columns_ - std::min(columns_, shown_width(current_)));
       if (part == 0) break;
       current_ += word.substr(0, part);
       word.erase(0, part);
@@ -111,19 +114,40 @@ std::size_t columns_of(int descriptor) {
   return size.ws_col >= kNarrowest ? size.ws_col : 0;
 }
 
-std::string wrapped(const std::string& foreign, std::size_t columns) {
-  const std::string text = printable(foreign, true);
-  if (columns == 0) return text;
+std::string hanging_mark(std::size_t column) {
+  return {kHangingMark, static_cast<char>(std::min(column, kFarthestColumn) + ' ')};
+}
+
+std::string without_marks(std::string_view marked) {
+  std::string text;
+  for (std::size_t at = 0; at < marked.size(); ++at)
+    if (marked[at] == kToneMark || marked[at] == kHangingMark)
+      ++at;
+    else if (marked[at] != kToneEnd)
+      text += marked[at];
+  return text;
+}
+
+std::size_t shown_width(std::string_view marked) { return width_of(without_marks(marked)); }
+
+std::string broken_lines(const std::string& marked, std::size_t columns) {
   std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    result += width_of(line) <= columns ? line : Breaker(line, columns).run();
-    if (end < text.size()) result += '\n';
+  for (std::size_t at = 0; at < marked.size();) {
+    const std::size_t end = std::min(marked.find('\n', at), marked.size());
+    std::size_t hanging = 0;
+    if (marked[at] == kHangingMark && at + 1 < end) {
+      hanging = static_cast<std::size_t>(marked[at + 1] - ' ');
+      at += 2;
+    }
+    const std::string line = marked.substr(at, end - at);
+    result += columns == 0 || shown_width(line) <= columns ? line : Breaker(line, columns, hanging).run();
+    if (end < marked.size()) result += '\n';
     at = end + 1;
   }
   return result;
 }
+
+std::string wrapped(const std::string& text, std::size_t columns) { return Page(text).text(columns, false); }
 
 std::string mebibytes(std::uint64_t bytes) {
   char text[32];
