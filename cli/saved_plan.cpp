@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include <slipway/text.hpp>
+#include "cli/render/render.hpp"
 
 namespace slipway::core {
 namespace {
@@ -13,11 +13,6 @@ constexpr std::size_t kMostDifferences = 12;
 constexpr std::size_t kLongestValue = 60;
 
 using Details = std::vector<std::pair<std::string, std::string>>;
-
-/// A member of a saved plan, which may be of any type there.
-Json member(const Json& value, const std::string& name) {
-  return value.is_object() ? value.value(name, Json{}) : Json{};
-}
 
 std::string text_of(const Json& value, const std::string& name) {
   const Json found = member(value, name);

@@ -28,17 +28,17 @@ std::string packages_text(const Json& pinned) {
   });
 }
 
-Json member(const Json& value, const std::string& name) {
+Json object_at(const Json& value, const std::string& name) {
   return value.is_object() ? value.value(name, Json::object()) : Json::object();
 }
 
 Values values_of(const Generation& generation, const std::string& component) {
   Values values;
-  flatten(member(member(member(generation.spec, "spec"), "components"), component), "", values);
+  flatten(object_at(object_at(object_at(generation.spec, "spec"), "components"), component), "", values);
   values.erase("");  // of an empty section
-  const Json locked = member(member(generation.lock, "components"), component);
+  const Json locked = object_at(object_at(generation.lock, "components"), component);
   for (const auto& [key, pinned] : locked.items()) values["package " + key] = packages_text(pinned);
-  const Json plugin = member(generation.plugins, component);
+  const Json plugin = object_at(generation.plugins, component);
   values["plugin"] = plugin.value("version", "") + " " + plugin.value("digest", "").substr(0, 19);
   return values;
 }

@@ -15,6 +15,9 @@
 
 namespace slipway::core {
 
+/// A member of a value that others wrote: null where the value is no object or has none of that name.
+Json member(const Json& value, const std::string& name);
+
 /// `{"apiVersion": "slipway.dev/v1", "kind": KIND, …members}`
 Json envelope(const std::string& kind, Json members);
 

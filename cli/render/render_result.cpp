@@ -37,6 +37,10 @@ Tone tone_of(ComponentState state) {
   }
 }
 
+Json member(const Json& value, const std::string& name) {
+  return value.is_object() ? value.value(name, Json{}) : Json{};
+}
+
 Json envelope(const std::string& kind, Json members) {
   members["apiVersion"] = "slipway.dev/v1";
   members["kind"] = kind;

@@ -152,7 +152,7 @@ const char* word(Is is) {
 }  // namespace
 
 Json to_json(const ServiceState& state) {
-  return {{"state", word(state.is)}, {"status", state.status}, {"reasons", state.reasons}};
+  return {{"state", word(state.is)}, {"status", state.status}, {"text", to_text(state)}, {"reasons", state.reasons}};
 }
 
 std::string to_text(const ServiceState& state) {

@@ -25,7 +25,7 @@ struct ServiceState {
   bool operator==(const ServiceState&) const = default;
 };
 
-/// {"state": "not-running|starting|working|quiet|no-answer|unknown", "status", "reasons"}
+/// {"state": "not-running|starting|working|quiet|no-answer|unknown", "status", "text": to_text(), "reasons"}
 Json to_json(const ServiceState& state);
 /// "working: 8 of 8 GPUs healthy"
 std::string to_text(const ServiceState& state);

@@ -225,7 +225,7 @@ TEST(Lock, LetsOneApplyAtATimeWorkOnARoot) {
   EXPECT_THAT(second.err, HasSubstr("another slipway"));
   // What is under way was called cut off.
   const Ran status = host.slipway({"status"});
-  EXPECT_THAT(status.out, HasSubstr("Another slipway is changing this root: slipway"));
+  EXPECT_THAT(status.out, HasSubstr("another slipway is changing this root: slipway"));
   EXPECT_THAT(status.out, ::testing::Not(HasSubstr("cut off")));
   ::kill(child, SIGKILL);
   wait_for(child);

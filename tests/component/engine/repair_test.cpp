@@ -107,7 +107,7 @@ TEST_P(Repair, EndsWithAWholeStateWhateverIsDamaged) {
     const Ran status = host.slipway({"status"});
     EXPECT_EQ(status.code, test.stops_status ? 1 : 0) << shown(status);
     if (test.stops_status) names_it(status);
-    EXPECT_TRUE(test.stops_removal || status.out.find("bystander: owns") != std::string::npos) << status.out;
+    EXPECT_TRUE(test.stops_removal || status.out.find("  bystander     applied") != std::string::npos) << status.out;
     for (const std::string command : {"verify", "doctor"}) {
       const Ran ran = host.slipway({command});
       EXPECT_EQ(ran.code, 1) << shown(ran);

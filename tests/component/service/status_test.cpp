@@ -14,6 +14,7 @@ using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -36,15 +37,18 @@ TEST_F(StatusTest, ShowsWhatARunningServiceSaysOfItself) {
   RunningService running(host_);
   ASSERT_TRUE(running.hears("STATUS=wrote a line")) << running.log();
   ASSERT_TRUE(running.hears("READY=1"));
-  EXPECT_THAT(text(), HasSubstr("  ticker: owns nothing\n    service: working: wrote a line\n"));
-  EXPECT_EQ(service(), Json({{"state", "working"}, {"status", "wrote a line"}, {"reasons", Json::array()}}));
+  EXPECT_THAT(text(), HasSubstr("  ticker     not-applied  -    service: working: wrote a line\n"));
+  EXPECT_EQ(service(), Json({{"state", "working"},
+                             {"status", "wrote a line"},
+                             {"text", "working: wrote a line"},
+                             {"reasons", Json::array()}}));
 }
 
 TEST_F(StatusTest, ShowsTheReasonsOfAServiceThatAils) {
   spec(", how: ails");
   RunningService running(host_);
   ASSERT_TRUE(running.hears("READY=1")) << running.log();
-  EXPECT_THAT(text(), HasSubstr("\n      the hand is bent: it was told to be\n      the spring is tired\n"));
+  EXPECT_THAT(text(), ContainsRegex("\n +the hand is bent: it was told to be\n +the spring is tired\n"));
   EXPECT_EQ(service()["reasons"].size(), 2U);
   spec(", how: works");
   running.signal(SIGHUP);
@@ -69,7 +73,7 @@ TEST_F(StatusTest, IsNoErrorWithoutAnyService) {
 TEST_F(StatusTest, SaysThatTheServiceOfWhatWasAppliedDoesNotRun) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
-  EXPECT_THAT(text(), HasSubstr("    service: does not run\n"));
+  EXPECT_THAT(text(), HasSubstr("  service: does not run\n"));
   EXPECT_EQ(service()["state"], "not-running");
 }
 
@@ -82,7 +86,7 @@ TEST_F(StatusTest, SaysThatAServiceDoesNotAnswerAndDoesNotWaitForIt) {
   ASSERT_EQ(::bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(::listen(listening, 4), 0);
   const auto begin = Clock::now();
-  EXPECT_THAT(text(), HasSubstr("    service: runs, but does not answer\n"));
+  EXPECT_THAT(text(), HasSubstr("  service: runs, but does not answer\n"));
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(15));
   std::jthread noise([&] {
     const int client = ::accept(listening, nullptr, nullptr);
@@ -108,7 +112,7 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun)
     running.signal(SIGKILL);
     EXPECT_EQ(running.exit_code(), 128 + SIGKILL);
   }
-  EXPECT_THAT(text(), HasSubstr("    service: does not run: it was killed or has crashed\n"));
+  EXPECT_THAT(text(), HasSubstr("  service: does not run: it was killed or has crashed\n"));
   EXPECT_EQ(service()["state"], "not-running");
   for (const std::string command : {"verify", "doctor"}) {
     const Ran ran = on_machine(command);
@@ -137,7 +141,7 @@ TEST_F(StatusTest, AgreesWithVerifyThatAServiceOfARunningMachineDoesNotRun) {
   EXPECT_EQ(verify.code, 1);
   EXPECT_THAT(verify.out, AllOf(HasSubstr("fail  ticker.service: the service does not run\n"),
                                 HasSubstr("do: look at `systemctl status slipway-ticker.service`")));
-  EXPECT_THAT(text(), HasSubstr("    service: does not run\n"));
+  EXPECT_THAT(text(), HasSubstr("  service: does not run\n"));
 }
 
 }  // namespace

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/status/machine_facts.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <tuple>
+
+#include <fnmatch.h>
+#include <sys/utsname.h>
+
+#include <slipway/text.hpp>
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kLargestDatabase = std::size_t{8} << 20U;
+
+std::string hex(unsigned number) {
+  char text[9];
+  std::snprintf(text, sizeof text, "%04x", number);
+  return text;
+}
+
+std::string name_of(const Host& host) {
+  const std::string name = host.attribute("/etc/hostname");
+  if (!host.live()) return name;
+  utsname running{};
+  return ::uname(&running) == 0 ? running.nodename : name;
+}
+
+std::set<std::string> globs_of(const Session& session) {
+  std::set<std::string> globs;
+  for (const auto& [component, path] : session.plugins().component_to_path)
+    if (const Manifest* const manifest = session.plugins().manifest(component); !manifest->service_device.empty())
+      globs.insert(manifest->service_device);
+  return globs;
+}
+
+bool is_meant(const Host& host, const PciDevice& device, const std::set<std::string>& globs) {
+  const std::string alias = host.attribute("/sys/bus/pci/devices/" + device.address + "/modalias");
+  return std::ranges::any_of(globs, [&](const auto& glob) { return ::fnmatch(glob.c_str(), alias.c_str(), 0) == 0; });
+}
+
+std::string database_of(const Host& host) {
+  for (const char* path : {"/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids"})
+    if (auto text = host.read(path, kLargestDatabase)) return std::move(*text);
+  return {};
+}
+
+}  // namespace
+
+Json host_facts(const Session& session) {
+  const Host& host = session.host();
+  const bool simulated = session.simulated() != nullptr;
+  Json facts{{"kind", simulated     ? "simulated"
+                      : host.live() ? "machine"
+                                    : "image"},
+             {"name", name_of(host)},
+             {"os", host.os_release("PRETTY_NAME")},
+             {"root", session.options().root}};
+  if (simulated) facts["sim"] = session.options().sim;
+  return facts;
+}
+
+Json kernel_facts(const Session& session) {
+  const auto release = session.host().kernel_release();
+  return {{"release", release.ok() ? *release : ""}, {"installed", session.host().installed_kernels()}};
+}
+
+std::string pci_name(const std::string& database, const std::string& vendor, const std::string& device) {
+  const std::string lines = "\n" + database;
+  std::size_t at = lines.find("\n" + vendor + "  ");
+  if (at == std::string::npos) return {};
+  const std::string wanted = "\t" + device + "  ";
+  while ((at = lines.find('\n', at + 1)) != std::string::npos) {
+    const std::string_view line = std::string_view(lines).substr(at + 1, lines.find('\n', at + 1) - at - 1);
+    if (line.starts_with(wanted)) return std::string(trimmed(line.substr(wanted.size())));
+    if (!line.empty() && line.front() != '\t' && line.front() != '#') return {};  // the next vendor
+  }
+  return {};
+}
+
+Json device_facts(const Session& session) {
+  const Host& host = session.host();
+  const auto globs = globs_of(session);
+  if (!host.has_kernel_view() || globs.empty()) return {};
+  std::map<std::tuple<std::string, std::string, std::string>, int> counts;
+  for (const PciDevice& device : host.pci_devices({}))
+    if (is_meant(host, device, globs))
+      ++counts[{hex(device.vendor) + ":" + hex(device.device), hex(device.device_class >> 8U), device.driver}];
+  const std::string database = counts.empty() ? "" : database_of(host);
+  Json all = Json::array();
+  for (const auto& [model, count] : counts) {
+    const auto& [id, device_class, driver] = model;
+    all.push_back({{"pci", id},
+                   {"name", pci_name(database, id.substr(0, 4), id.substr(5))},
+                   {"class", device_class},
+                   {"count", count},
+                   {"driver", driver}});
+  }
+  return all;
+}
+
+}  // namespace slipway::core

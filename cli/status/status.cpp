@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/status/status.hpp"
+
+#include <set>
+
+#include <slipway/text.hpp>
+
+#include "cli/edits.hpp"
+#include "cli/image_log.hpp"
+#include "cli/recorded_apply.hpp"
+#include "cli/status/machine_facts.hpp"
+#include "cli/status/since.hpp"
+#include "core/engine/apply/failing.hpp"
+#include "core/engine/apply/recovery.hpp"
+#include "core/engine/unit/units.hpp"
+#include "core/engine/verify/advice.hpp"
+#include "core/engine/verify/services.hpp"
+
+namespace slipway::core {
+namespace {
+
+/// What the root's state has, read once.
+struct Known {
+  std::map<std::string, Ownership> owned;
+  std::optional<Generation> current;
+  std::vector<int> generations;
+  Json failing = Json::object();
+  Unfinished unfinished;
+  std::map<std::string, ServiceState> services;
+};
+
+Result<Known> read_state(Session& session) {
+  StateDir& state = session.state();
+  SLIPWAY_CHECK(state.go_around_damage());
+  SLIPWAY_TRY(owned, state.ownerships());
+  SLIPWAY_TRY(current, state.current());
+  SLIPWAY_TRY(generations, state.generations());
+  SLIPWAY_TRY(failing, state.failing());
+  SLIPWAY_TRY(unfinished, read_unfinished(session));
+  return Known{std::move(owned),   std::move(current),    std::move(generations),
+               std::move(failing), std::move(unfinished), ask_services(session)};
+}
+
+Json damage_of(Session& session, const Known& known) {
+  Json damaged = Json::array();
+  for (const auto& [name, error] : session.state().left_out())
+    damaged.push_back({{"path", std::string(kStateDir) + "/" + name}, {"problem", error.what}});
+  if (const auto& journal = known.unfinished.damaged)
+    damaged.push_back({{"path", journal->where}, {"problem", journal->what}});
+  return damaged;
+}
+
+/// What this machine's log has on the root.
+std::vector<Json> logged_here(const Options& options, const std::string& root) {
+  std::set<std::string> others;  // events of other roots, by their ids; an end names no root
+  std::vector<Json> events = machine_history(options).read().value_or({});
+  for (const Json& event : events)
+    if (event.value("event", Json()) == "begin" && event.value("root", Json()) != root)
+      others.insert(canonical(event.value("id", Json())));
+  std::erase_if(events, [&](const Json& event) { return others.contains(canonical(event.value("id", Json()))); });
+  return events;
+}
+
+/// The log of the root; what cannot be read tells nothing.
+std::vector<Json> events_of(const Session& session, const Options& options) {
+  const HostConfig& host = session.host_config();
+  if (host.live || host.root == "/") return logged_here(options, host.root);
+  const auto root = RootDir::open(host.root);
+  return root ? read_log_of(*root).value_or({}) : std::vector<Json>{};
+}
+
+/// Edits of what the component owns: those that are kept, and those that were accepted.
+void add_edits(Session& session, const Ownership& ownership, const Json& accepted, Json& component) {
+  std::vector<std::string> kept;
+  std::vector<std::string> targets;
+  for (const KeptEdit& each : kept_edits(session, ownership, accepted)) kept.push_back(each.edit.path);
+  for (const auto& [item, acceptance] : accepted.items()) targets.push_back(item.substr(item.find(' ') + 1));
+  if (!kept.empty()) component["edits"] = kept;
+  if (!targets.empty()) component["accepted"] = targets;
+}
+
+void add_owned(Session& session, const Known& known, Json& components) {
+  const auto since =
+      known.current ? applied_since(session.state(), *known.current) : std::map<std::string, std::string>{};
+  for (const auto& [name, ownership] : known.owned) {
+    Json& component = components[name];
+    component = {{"owns", ownership.items.size()}, {"outputs", ownership.outputs}, {"state", "applied"}};
+    if (const auto found = since.find(name); found != since.end() && !found->second.empty())
+      component["since"] = found->second;
+    add_edits(session, ownership, known.current ? known.current->accepted.value(name, Json::object()) : Json::object(),
+              component);
+  }
+}
+
+void add_failing(const Known& known, const std::vector<Json>& events, Json& components) {
+  for (const auto& [name, record] : known.failing.items()) {
+    Json& component = components[name];
+    const std::string state = record.value("state", "");
+    component["failing"] = record;
+    component["state"] = state;
+    component.erase("since");
+    if (const std::string since = failing_since(events, name, state); !since.empty()) component["since"] = since;
+  }
+}
+
+Json components_of(Session& session, const Options& options, const Known& known) {
+  Json components = Json::object();
+  add_owned(session, known, components);
+  for (const auto& [name, service] : known.services) components[name]["service"] = to_json(service);
+  if (!known.failing.empty()) add_failing(known, events_of(session, options), components);
+  if (const std::string problem = boot_failure(session.host()); !problem.empty()) {
+    components[kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};
+    components[kBootComponent]["state"] = "failed";
+  }
+  if (known.current)
+    for (const std::string& name : known.current->left_out)
+      if (!components[name].contains("state")) components[name]["state"] = "left-out";
+  for (auto& [name, component] : components.items())
+    if (!component.contains("state")) component["state"] = "not-applied";
+  return components;
+}
+
+/// What `slipway apply` needs besides, where the root has no spec of its own.
+std::string the_spec(const Host& host) { return host.exists("/etc/slipway/host.yaml") ? "" : " -f SPEC"; }
+
+/// What is to be done next, the most urgent first: {"problem", "do"}.
+class NextSteps {
+ public:
+  NextSteps(Session& session, const Known& known) : session_(session), known_(known) {}
+
+  Json list(const Json& damaged, const Json& components) {
+    if (!damaged.empty()) add("files of the state are damaged", std::string(kRepairAdvice));
+    if (!known_.unfinished.at_work.empty())
+      add("another slipway is changing this root: " + known_.unfinished.at_work, "wait for it to end");
+    const std::string apply = "`slipway apply" + the_spec(session_.host()) + "`";
+    if (known_.unfinished.recovery)
+      add("an apply was cut off", "run " + apply + ": it undoes the open changes first");
+    else if (!known_.unfinished.pending.empty() && known_.unfinished.at_work.empty())
+      add("still pending: " + joined(known_.unfinished.pending, ", "), "run " + apply);
+    for (const auto& [name, component] : components.items()) add_component(name, component, apply);
+    add_reasons();
+    if (!known_.current && known_.owned.empty() && damaged.empty() && steps_.empty())
+      add("nothing is provisioned",
+          "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
+    return steps_;
+  }
+
+ private:
+  void add(const std::string& problem, const std::string& remedy) {
+    steps_.push_back({{"problem", problem}, {"do", advised(remedy, session_.options())}});
+  }
+
+  void add_component(const std::string& name, const Json& component, const std::string& apply) {
+    const std::string state = component.value("state", "");
+    if (name == kBootComponent && state == "failed")
+      add(failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
+    else if (state == to_string(ComponentState::waiting))
+      add(name + " waits",
+          "end what is in its way; `slipway apply --wait" + the_spec(session_.host()) + "` goes on then");
+    else if (state == to_string(ComponentState::reboot_required))
+      add(name + " needs a reboot", "reboot");
+    else if (component.contains("failing"))
+      add(name + (state == "failed" ? " failed" : " is " + state),
+          "`slipway doctor` says more, " + apply + " tries again");
+    if (const auto service = known_.services.find(name); service != known_.services.end())
+      if (const Finding finding = service_finding(session_, name, service->second);
+          finding.status == Finding::Status::fail)
+        steps_.push_back({{"problem", name + ": " + finding.text}, {"do", finding.remedy}});
+    if (component.contains("edits"))
+      add(name + " has edits that are kept",
+          "`slipway plan" + the_spec(session_.host()) + "` names the commands that replace or accept them");
+  }
+
+  /// What services say of themselves has its remedies in the findings of doctor.
+  void add_reasons() {
+    std::vector<std::string> reporting;
+    for (const auto& [name, service] : known_.services)
+      if (!service.reasons.empty()) reporting.push_back(name);
+    if (!reporting.empty())
+      add("the " + std::string(reporting.size() == 1 ? "service of " : "services of ") + listed(reporting, "and") +
+              (reporting.size() == 1 ? " reports" : " report") + " what is not as it should be",
+          "`slipway doctor` says what to do");
+  }
+
+  Session& session_;
+  const Known& known_;
+  Json steps_ = Json::array();
+};
+
+}  // namespace
+
+Result<Json> status_of(Session& session, const Options& options) {
+  SLIPWAY_TRY(known, read_state(session));
+  const Json damaged = damage_of(session, known);
+  const Json components = components_of(session, options, known);
+  Json status{{"host", host_facts(session)},
+              {"kernel", kernel_facts(session)},
+              {"devices", device_facts(session)},
+              {"components", components},
+              {"damaged", damaged},
+              {"generation", known.current ? known.current->number : 0},
+              {"generations", known.generations},
+              {"next", NextSteps(session, known).list(damaged, components)},
+              {"pending", known.unfinished.pending},
+              {"recovery", known.unfinished.recovery}};
+  if (known.current) {
+    status["spec_file"] = known.current->spec_file;
+    if (!known.current->time.empty()) status["since"] = known.current->time;
+  } else if (session.state().leaves_out("generations/current")) {
+    status["generation_unreadable"] = true;
+  }
+  return envelope("Status", std::move(status));
+}
+
+Result<int> run_status(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(session, open_session(options, ui));
+  SLIPWAY_TRY(status, status_of(*session, options));
+  if (options.output == "text")
+    print_wrapped(status_page(status, std::time(nullptr)));
+  else
+    print(json_text(status, options.output));
+  return status["damaged"].empty() ? kExitDone : kExitError;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+
+#include <slipway/text.hpp>
+
+#include "cli/status/since.hpp"
+#include "cli/status/status.hpp"
+#include "core/engine/apply/failing.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr std::size_t kMostKernels = 3;
+
+using Texts = std::vector<std::string>;
+
+Toned plain(const std::string& text) { return {Tone::plain, text}; }
+
+/// A file in the working folder by its name alone.
+std::string seen_from_here(const std::string& file) {
+  std::error_code problem;
+  const std::filesystem::path path(file);
+  const bool is_here = path.has_parent_path() && path.parent_path() == std::filesystem::current_path(problem);
+  return is_here ? path.filename().string() : file;
+}
+
+/// The parts that there are, with commas between.
+std::string listing(const Texts& parts) {
+  Texts there;
+  std::ranges::copy_if(parts, std::back_inserter(there), [](const std::string& part) { return !part.empty(); });
+  return joined(there, ", ");
+}
+
+std::string host_text(const Json& host) {
+  const std::string kind = host.value("kind", "");
+  const std::string root = host.value("root", "");
+  const std::string simulated = kind == "simulated" ? " (simulated: " + host.value("sim", "") + ")" : "";
+  const bool names_root = kind != "machine" || root != "/";
+  return listing({host.value("name", ""), names_root ? root : "", host.value("os", "")}) + simulated;
+}
+
+std::string kernel_text(const Json& kernel) {
+  const auto installed = kernel.value("installed", Texts{});
+  if (const std::string release = kernel.value("release", ""); !release.empty()) return release;
+  return installed.empty() ? "none installed" : first_few(installed, kMostKernels) + " are installed";
+}
+
+std::string device_text(const Json& devices) {
+  return devices.empty() ? "none on the PCI bus" : joined(devices, "; ", [](const Json& device) {
+    const std::string name = device.value("name", "");
+    const std::string id = device.value("pci", "");
+    const std::string driver = device.value("driver", "");
+    return std::to_string(device.value("count", 0)) + " x " + (name.empty() ? id : name + " (" + id + ")") +
+           (driver.empty() ? ", without a driver" : ", driver " + driver);
+  });
+}
+
+/// Display controllers (PCI class 03) are GPUs.
+const char* device_heading(const Json& devices) {
+  const bool gpus =
+      std::ranges::all_of(devices, [](const Json& each) { return each.value("class", "").starts_with("03"); });
+  return gpus ? "GPUs" : "Devices";
+}
+
+/// "2026-11-25 14:02 UTC (3 h ago)"
+std::string time_text(const std::string& since, std::time_t now) {
+  const std::string age = age_text(since, now);
+  if (age == "-") return {};
+  return since.substr(0, 10) + " " + since.substr(11, 5) + " UTC (" + (age == "now" ? "just now" : age + " ago") + ")";
+}
+
+std::string generation_text(const Json& status, std::time_t now) {
+  const int number = status.value("generation", 0);
+  const std::string root = status["host"].value("root", "");
+  if (number == 0 && status["components"].empty() && status["damaged"].empty())
+    return "Nothing is provisioned in " + root + ".";
+  if (number == 0)
+    return "No generation is in force in " + root +
+           (status.contains("generation_unreadable") ? " that can be read." : ".");
+  const std::string since = time_text(status.value("since", ""), now);
+  const std::size_t count = status["generations"].size();
+  return "Generation " + std::to_string(number) + " is in force, from " +
+         seen_from_here(status.value("spec_file", "")) + (since.empty() ? "" : ", since " + since) +
+         (count > 1 ? "; `slipway generations` lists " + std::to_string(count) : "") + ".";
+}
+
+Tone tone_of_state(const std::string& state) {
+  if (state == "applied") return Tone::good;
+  if (state == to_string(ComponentState::failed) || state == to_string(ComponentState::blocked)) return Tone::bad;
+  return state == "left-out" || state == "not-applied" ? Tone::faint : Tone::attention;
+}
+
+Tone tone_of_service(const std::string& state) {
+  if (state == "working") return Tone::good;
+  return state == "not-running" || state == "no-answer" ? Tone::bad : Tone::attention;
+}
+
+/// "version 535.261.03, flavour open"
+std::string outputs_text(const Json& outputs) {
+  Texts parts;
+  for (const auto& [name, value] : outputs.items())
+    parts.push_back(name + " " + (value.is_string() ? value.get<std::string>() : canonical(value)));
+  return joined(parts, ", ");
+}
+
+/// What there is to say of a component, a line for each.
+std::vector<Toned> remarks_of(const Json& component) {
+  std::vector<Toned> remarks;
+  if (const std::string outputs = outputs_text(component.value("outputs", Json::object())); !outputs.empty())
+    remarks.push_back(plain(outputs));
+  if (component.contains("failing")) {
+    const std::string state = component["failing"].value("state", "");
+    remarks.push_back({tone_of_state(state), state + " at the last apply: " + failing_text(component["failing"])});
+  }
+  if (component.contains("service")) {
+    const Json& service = component["service"];
+    remarks.push_back({tone_of_service(service.value("state", "")), "service: " + service.value("text", "")});
+    for (const std::string& reason : service.value("reasons", Texts{})) remarks.push_back({Tone::attention, reason});
+  }
+  if (component.contains("edits"))
+    remarks.push_back({Tone::attention, "kept as somebody else left it: " + listed(component["edits"], "and")});
+  if (component.contains("accepted"))
+    remarks.push_back(plain("accepted as somebody else left it: " + listed(component["accepted"], "and")));
+  return remarks;
+}
+
+std::vector<TableRow> rows_of(const Json& components, std::time_t now) {
+  std::vector<TableRow> rows{{{Tone::heading, "COMPONENT"}, {Tone::heading, "STATE"}, {Tone::heading, "AGE"}, {}}};
+  for (const auto& [name, component] : components.items()) {
+    const std::string state = component.value("state", "");
+    TableRow row{plain(name), {tone_of_state(state), state}, plain(age_text(component.value("since", ""), now)), {}};
+    for (const Toned& remark : remarks_of(component)) {
+      row.back() = remark;
+      rows.push_back(row);
+      row = {{}, {}, {}, {}};
+    }
+    if (!row.front().text.empty()) rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+Page status_page(const Json& status, std::time_t now) {
+  Page page;
+  std::vector<TableRow> head{{{Tone::heading, status["host"].value("kind", "") == "image" ? "Image" : "Host"},
+                              plain(host_text(status["host"]))},
+                             {{Tone::heading, "Kernel"}, plain(kernel_text(status["kernel"]))}};
+  if (!status["devices"].is_null())
+    head.push_back({{Tone::heading, device_heading(status["devices"])}, plain(device_text(status["devices"]))});
+  page.table(head) << generation_text(status, now) << '\n';
+  if (!status["components"].empty()) page.table(rows_of(status["components"], now), 2);
+  for (const Json& file : status["damaged"])
+    page << Toned{Tone::bad, "Damaged: "} << file.value("path", "") << ": " << file.value("problem", "") << '\n';
+  if (status["next"].empty()) {
+    page << "Nothing of what was applied is left to do.\n";
+    return page;
+  }
+  page << Toned{Tone::heading, "Next"} << '\n';
+  for (const Json& step : status["next"])
+    page << "  " << step.value("problem", "") << ": " << step.value("do", "") << '\n';
+  return page;
+}
+
+}  // namespace slipway::core

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipway status` on one screen: the machine, what is applied since when, and what is to be done next.
+#include "tests/component/engine/scratch_host.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class StatusPage : public ::testing::Test {
+ protected:
+  StatusPage() { host.live = true; }
+  Json status() const { return Json::parse(host.slipway({"status", "-o", "json"}).out); }
+  /// The log is of the machine; times in it are what the test says.
+  void log_time(const std::string& from, const std::string& to) const {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(host.folder().at("log"))) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream in(entry.path());
+      std::string text{std::istreambuf_iterator<char>(in), {}};
+      for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+        text.replace(at, from.size(), to);
+      std::ofstream(entry.path()) << text;
+    }
+  }
+  ScratchHost host;
+};
+
+TEST_F(StatusPage, NamesTheMachineItsKernelAndWhatIsAppliedSinceWhen) {
+  host.put("etc/os-release", "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
+  host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const Ran ran = host.slipway({"status"});
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("Debian GNU/Linux 12 (bookworm)\n"), HasSubstr("\nKernel  "),
+                             ContainsRegex("in force, from host.yaml, since 20[0-9-]+ [0-9:]+ UTC \\(just now\\)"),
+                             ContainsRegex("\n  COMPONENT +STATE +AGE\n  bystander +applied +now\n"),
+                             HasSubstr("\nNothing of what was applied is left to do.\n")));
+  const Json value = status();
+  EXPECT_EQ(value["host"]["kind"], "machine");
+  EXPECT_EQ(value["components"]["probe"]["since"], value["since"]);
+  EXPECT_TRUE(value["next"].empty());
+}
+
+// A component keeps its age when another one is changed.
+TEST_F(StatusPage, KnowsSinceWhenAComponentIsAsItIs) {
+  host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  Json first = Json::parse(host.text("var/lib/slipway/generations/1.json"));
+  first["time"] = "2026-01-02T03:04:05Z";
+  host.put("var/lib/slipway/generations/1.json", first.dump());
+  host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: two}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const Json value = status();
+  EXPECT_EQ(value["components"]["bystander"]["since"], "2026-01-02T03:04:05Z");
+  EXPECT_EQ(value["components"]["probe"]["since"], value["since"]);
+}
+
+TEST_F(StatusPage, SaysWhatIsToBeDoneNext) {
+  EXPECT_THAT(host.slipway({"status"}).out,
+              AllOf(HasSubstr("Nothing is provisioned in "), HasSubstr("`slipway init ")));
+  host.spec("    bystander: {}\n    probe: {custom: fails, marker: /nowhere}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  const Ran ran = host.slipway({"status"});
+  EXPECT_THAT(ran.out, AllOf(ContainsRegex("\n  probe +failed +"),
+                             HasSubstr("\nNext\n  probe failed: `slipway doctor "), Not(HasSubstr("is left to do"))));
+  host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  host.put("etc/probe.conf", "edited\n");
+  EXPECT_EQ(status()["next"][0]["problem"], "probe has edits that are kept");
+}
+
+TEST_F(StatusPage, KnowsSinceWhenAComponentFails) {
+  host.spec("    bystander: {}\n    probe: {custom: fails, marker: /nowhere}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  const std::string today = status()["components"]["probe"].value("since", "");
+  ASSERT_EQ(today.size(), 20U) << "by the log";
+  log_time(today.substr(0, 10), "2026-01-02");
+  ASSERT_EQ(host.slipway({"apply"}).code, 1);
+  EXPECT_EQ(status()["components"]["probe"].value("since", "").substr(0, 10), "2026-01-02");
+}
+
+TEST_F(StatusPage, FitsInEightyColumnsWithoutColoursInAPipe) {
+  host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  ::setenv("SLIPWAY_COLUMNS", "80", 1);
+  const std::string text = host.slipway({"status"}).out;
+  ::unsetenv("SLIPWAY_COLUMNS");
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_TRUE(line.size() <= 80 || line.find(' ', 40) == std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace slipway
