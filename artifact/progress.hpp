@@ -37,6 +37,8 @@ class Progress {
   void add(std::uint64_t bytes);
   /// Bytes that were counted and have to come again.
   void take_back(std::uint64_t bytes) { done_ -= bytes; }
+  /// What was counted is all, whatever was to be expected: the last report says so.
+  void finish() { finished_ = true; }
   std::uint64_t done() const { return done_; }
 
  private:
@@ -44,6 +46,7 @@ class Progress {
   std::string label_;
   std::uint64_t total_;
   std::atomic<std::uint64_t> done_ = 0;
+  bool finished_ = false;
   std::mutex mutex_;
   std::chrono::steady_clock::time_point next_;
 };

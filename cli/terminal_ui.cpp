@@ -2,37 +2,35 @@
 #include "cli/terminal_ui.hpp"
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include <unistd.h>
 
 #include "cli/command.hpp"
 #include "cli/render/render.hpp"
 #include "cli/render/text.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
 
 constexpr std::chrono::milliseconds kDrawStep{100};
-constexpr int kBarWidth = 30;
+constexpr std::chrono::seconds kQuiet{1};  // then the line is another step's, if one has something to say
 
-std::string bar(std::uint64_t done, std::uint64_t total) {
-  if (total == 0) return std::to_string(done);
-  const auto filled = static_cast<std::size_t>(static_cast<double>(done) / static_cast<double>(total) * kBarWidth);
-  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "] " + mebibytes(done) + " of " +
-         mebibytes(total);
+/// Standard error is a terminal that knows how to clear a line.
+bool can_draw() {
+  const char* const terminal = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
-/// What a label says before ": ", after which comes the part that is being worked on now: too much for a log.
-std::string step_of(const std::string& label) { return label.substr(0, label.find(": ")); }
+std::string_view unit_name(Progress::Unit unit) { return unit == Progress::Unit::files ? "files" : "bytes"; }
 
 }  // namespace
 
 TerminalUi::TerminalUi(const LogSettings& settings, bool json_lines)
     : log_(settings, {.fit = [](const std::string& text) { return wrapped(text, columns_of(STDERR_FILENO)); }}),
       json_lines_(json_lines),
-      bars_(!json_lines && settings.format == LogFormat::text && log_.shows(LogLevel::info) &&
-            ::isatty(STDERR_FILENO) == 1) {}
+      bars_(!json_lines && settings.format == LogFormat::text && log_.shows(LogLevel::info) && can_draw()) {}
 
 TerminalUi::~TerminalUi() { clear_bar(); }
 
@@ -78,23 +76,45 @@ void TerminalUi::failed(const std::string& component, const Error& error, const 
   write(std::move(event));
 }
 
-void TerminalUi::progress(const std::string& component, const std::string& label, std::uint64_t done,
-                          std::uint64_t total) {
+void TerminalUi::progress(const std::string& component, const Progress& progress) {
   const std::scoped_lock lock(mutex_);
-  const bool finished = total != 0 && done >= total;
+  const bool finished = progress.total != 0 && progress.done >= progress.total;
+  const auto [found, begins] = steps_.try_emplace({component, step_of(progress.label)}, component);
+  Step& step = found->second;
   const auto now = std::chrono::steady_clock::now();
-  if (!finished && label == last_label_ && now - last_draw_ < kDrawStep) return;
-  last_draw_ = now;
+  const bool tells_more = begins || finished || progress.label != step.meter.last().label;
+  step.meter.report(progress, now);
+  const std::size_t columns = bars_ ? columns_of(STDERR_FILENO) : 0;
   if (json_lines_) {
-    event({{"type", "progress"}, {"component", component}, {"label", label}, {"done", done}, {"total", total}});
-  } else if (bars_) {
-    std::fprintf(stderr, "\r\033[K%s: %s %s", component.c_str(), printable(label).c_str(), bar(done, total).c_str());
-    bar_shown_ = true;
-    if (finished) clear_bar();
-  } else if (step_of(label) != step_of(last_label_)) {
-    write({LogLevel::info, component, {}, {}, step_of(label), {}, {}});
+    if (!tells_more && now - step.told < kDrawStep) return;
+    event({{"type", "progress"},
+           {"component", component},
+           {"label", progress.label},
+           {"done", progress.done},
+           {"total", progress.total},
+           {"unit", unit_name(progress.unit)}});
+    step.told = now;
+  } else if (columns == 0) {
+    if (begins) write({LogLevel::info, component, {}, {}, found->first.second, {}, {}});
+  } else if (finished) {
+    write({LogLevel::info, component, {}, {}, step.meter.summary(), {}, {}});
+  } else {
+    draw(step, columns);
   }
-  last_label_ = finished ? "" : label;
+  if (!finished) return;
+  if (drawn_ == &step) drawn_ = nullptr;
+  steps_.erase(found);
+}
+
+void TerminalUi::draw(Step& step, std::size_t columns) {
+  const auto now = step.meter.last_time();
+  const bool taken = drawn_ != nullptr && drawn_ != &step && now - drawn_->meter.last_time() < kQuiet;
+  if (taken || (bar_shown_ && drawn_ == &step && now - step.told < kDrawStep)) return;
+  // A character in the last column would make some terminals begin a new line.
+  std::fprintf(stderr, "\r\033[K%s", step.meter.line(columns - 1).c_str());
+  drawn_ = &step;
+  step.told = now;
+  bar_shown_ = true;
 }
 
 }  // namespace slipway::core

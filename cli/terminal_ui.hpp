@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/terminal_ui.hpp - what a command says goes to the log, and progress to a bar where standard error is a terminal.
-// With
-// "-o jsonl" programs read along: steps, progress and what is logged are lines on standard output, before the result.
+// cli/terminal_ui.hpp - what a command says goes to the log, and progress to a line with a bar where standard error is
+// a terminal. With "-o jsonl" programs read along: steps, progress and what is logged are lines on standard output,
+// before the result.
 #pragma once
 
-#include <chrono>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <slipway/json.hpp>
 
+#include "cli/render/progress_line.hpp"
 #include "core/engine/ui.hpp"
 #include "log/log.hpp"
 
@@ -23,8 +25,10 @@ class TerminalUi final : public Ui {
   ~TerminalUi() override;
 
   void log(Level level, const Subject& about, const std::string& text) override;
-  void progress(const std::string& component, const std::string& label, std::uint64_t done,
-                std::uint64_t total) override;
+  /// On a terminal that is wide enough (columns_of()), a line that is drawn over and over, and at its end one that
+  /// stays. Of several steps at a time it is one's until that ends or falls silent. Elsewhere a line of the log when a
+  /// step begins.
+  void progress(const std::string& component, const Progress& progress) override;
   void step(const Subject& about, const std::string& text) override;
 
   /// An error that ends a component's part or the command. @param component  empty: the command
@@ -34,6 +38,12 @@ class TerminalUi final : public Ui {
   void set_generation(std::optional<int> number);
 
  private:
+  struct Step {
+    explicit Step(const std::string& component) : meter(component) {}
+    ProgressMeter meter;
+    ProgressMeter::Time told{};  ///< when it was last drawn, or was an event
+  };
+  void draw(Step& step, std::size_t columns);
   void write(LogEvent event);
   /// One line on standard output (output.schema.json, kind Event).
   void event(Json members);
@@ -45,8 +55,8 @@ class TerminalUi final : public Ui {
   bool bars_;  ///< progress is drawn
   bool bar_shown_ = false;
   std::optional<int> generation_;
-  std::string last_label_;
-  std::chrono::steady_clock::time_point last_draw_{};
+  std::map<std::pair<std::string, std::string>, Step> steps_;  ///< under way, by component and step_of() the label
+  const Step* drawn_ = nullptr;                                ///< the one whose line is drawn; null: none's
 };
 
 }  // namespace slipway::core

@@ -165,6 +165,7 @@ Result<TarLayer> write_tar_layer(const std::string& folder, const std::string& o
     SLIPWAY_CHECK(append(writer.get(), path, path.lexically_relative(folder).string(), options.mtime, progress));
   if (archive_write_close(writer.get()) != ARCHIVE_OK)
     return sink.status ? archive_error(writer.get(), output) : std::move(sink.status).error();
+  progress.finish();
   TarLayer layer{sink.hash.digest(), sink.size, 0};
   layer.unpacked_size = static_cast<std::uint64_t>(archive_filter_bytes(writer.get(), 0));
   return layer;

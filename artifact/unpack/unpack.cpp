@@ -146,6 +146,7 @@ Result<Unpacked> unpack_into(TreeWriter& tree, std::unique_ptr<ByteSource> blob,
   SLIPWAY_CHECK(stream.finish());
   if (!unpacked) return unpacked.error();
   if (options.sync) SLIPWAY_CHECK(tree.sync());
+  progress.finish();
   return unpacker.totals();
 }
 

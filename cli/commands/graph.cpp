@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph/graph.hpp"
 
+#include <unistd.h>
+
 #include "cli/command.hpp"
+#include "cli/render/graph_views.hpp"
+#include "cli/render/text.hpp"
 
 namespace slipway::core {
+namespace {
+
+constexpr std::size_t kColumnsOfAFile = 80;
+
+/// As `-o` asks.
+std::string in_form(const Graph& graph, const std::string& output) {
+  if (output == "dot") return graph_dot(graph);
+  if (output == "svg") return graph_svg(graph);
+  if (output != "text")
+    return json_text(
+        envelope("Graph", {{"order", graph.order}, {"requires", graph.requires_}, {"before", graph.before}}), output);
+  const std::size_t columns = columns_of(STDOUT_FILENO);
+  return graph_text(graph, columns == 0 ? kColumnsOfAFile : columns, locale_is_utf8());
+}
+
+}  // namespace
 
 Result<int> run_graph(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
@@ -11,12 +31,7 @@ Result<int> run_graph(const Options& options, TerminalUi& ui) {
   std::vector<const Manifest*> manifests;
   for (const auto& [name, section] : loaded.spec.components) manifests.push_back(session->plugins().manifest(name));
   SLIPWAY_TRY(graph, make_graph(manifests));
-  if (options.output == "text")
-    print(graph.to_dot());
-  else
-    print(
-        json_text(envelope("Graph", {{"order", graph.order}, {"requires", graph.requires_}, {"before", graph.before}}),
-                  options.output));
+  print(in_form(graph, options.output));
   return kExitDone;
 }
 

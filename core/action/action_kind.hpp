@@ -68,7 +68,6 @@ struct ActionContext {
   /// For custom actions: the component's own check and apply.
   std::function<Result<bool>(const Action&)> custom_check;
   std::function<Result<Outcome>(const Action&)> custom_apply;
-  std::function<void(const std::string& label, std::uint64_t done, std::uint64_t total)> progress;
 };
 
 /// One kind. The engine calls, for an action that is not satisfied: capture (journaled), stage (all of a component),

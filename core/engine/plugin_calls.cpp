@@ -84,7 +84,7 @@ WorkerEvents PluginCalls::events(const std::string& component, const std::string
     ui_.log(level_of(level), about, text);
   };
   events.progress = [this, component](const std::string& label, std::uint64_t done, std::uint64_t total) {
-    ui_.progress(component, label, done, total);
+    ui_.progress(component, {label, done, total});
   };
   events.output = [this](const std::string& text) {
     if (tool_output) tool_output(text);

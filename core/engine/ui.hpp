@@ -18,15 +18,22 @@ struct Subject {
   std::string phase;  ///< "detect", "switch", …: an operation of the worker, or a part of an apply; empty: neither
 };
 
+/// How far one named step is.
+struct Progress {
+  enum class Unit { bytes, files };
+  std::string label;  ///< "download x"; behind a ": " the part that is being worked on now
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;  ///< 0 while it is not known; done == total ends the step
+  Unit unit = Unit::bytes;
+};
+
 /// Called from several threads, one call at a time is not guaranteed: implementations lock.
 class Ui {
  public:
   virtual ~Ui() = default;
   enum class Level { debug, info, warning };
   virtual void log(Level level, const Subject& about, const std::string& text) = 0;
-  /// Progress of one named step; `total` 0 while it is not known. done == total ends it.
-  virtual void progress(const std::string& component, const std::string& label, std::uint64_t done,
-                        std::uint64_t total) = 0;
+  virtual void progress(const std::string& component, const Progress& progress) = 0;
   /// A step of an apply begins: "install", "switch", "load", …, with what it is about.
   virtual void step(const Subject& about, const std::string& text) = 0;
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include <slipway/text.hpp>
 
@@ -107,21 +106,6 @@ Result<Graph> make_graph(const Manifests& components, const Manifests& known) {
   if (const auto cycle = find_cycle(graph.before); !cycle.empty()) return cycle_error(cycle, by_name, components);
   graph.order = total_order(graph.before);
   return graph;
-}
-
-std::string Graph::to_dot() const {
-  std::ostringstream dot;
-  dot << "digraph slipway {\n  rankdir=LR;\n  node [shape=box];\n";
-  for (const std::string& name : order) dot << "  \"" << name << "\";\n";
-  for (const std::string& name : order) {
-    const auto& required = requires_.at(name);
-    for (const std::string& first : before.at(name)) {
-      const bool needs = std::find(required.begin(), required.end(), first) != required.end();
-      dot << "  \"" << first << "\" -> \"" << name << "\"" << (needs ? "" : " [style=dashed]") << ";\n";
-    }
-  }
-  dot << "}\n";
-  return dot.str();
 }
 
 bool is_meant(const Manifest& component, const std::string& name) {

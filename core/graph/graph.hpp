@@ -18,8 +18,6 @@ struct Graph {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::string>> requires_;  ///< component to the components it requires
   std::map<std::string, std::vector<std::string>> before;  ///< component to those right before it: after and requires
-  /// Graphviz text of `slipway graph`: requires as full lines, after as dashed ones.
-  std::string to_dot() const;
 };
 
 /// @param known  the components of all plugins: an unmet requirement then says which of them would meet it

@@ -19,7 +19,7 @@ class ServiceUi final : public Ui {
   /// @param root  outlives this object
   ServiceUi(const LogSettings& settings, const RootDir& root) : log_(settings), root_(root) {}
   void log(Level level, const Subject& about, const std::string& text) override;
-  void progress(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
+  void progress(const std::string&, const Progress&) override {}
   void step(const Subject& about, const std::string& text) override { log(Level::info, about, text); }
   /// Why the service has ended.
   void failed(const std::string& component, const Error& error);

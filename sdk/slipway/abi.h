@@ -35,7 +35,7 @@ enum { SLIPWAY_OK = 0, SLIPWAY_FAILED = 1, SLIPWAY_UNSUPPORTED = 2 };
 /* What slipway offers a plugin, valid until the plugin's library is gone. `call` is asked with an operation name and a
  * JSON text; one that this slipway does not know answers SLIPWAY_UNSUPPORTED. Thread-safe.
  *   "log"       {"level": "debug|info|warning", "text": "…"}                       -> null
- *   "progress"  {"label": "…", "done": bytes or steps, "total": 0 if unknown}      -> null
+ *   "progress"  {"label": "…", "done": bytes, "total": 0 if unknown}               -> null
  *   "output"    {"text": "…"}  text of a tool for the user's standard output       -> null
  *   "ready"     {}             the service does its work now                       -> null
  *   "status"    {"text": "…"}  of a service: one line on how things are            -> null

@@ -25,7 +25,7 @@ class ToolIo {
   virtual void log(std::string_view text) = 0;
   /// A line on standard error that everybody is to see.
   virtual void warn(std::string_view text) { log(text); }
-  /// Progress of one named step; `total` 0 when it is not known.
+  /// Progress of one named step, in bytes; `total` is 0 while it is not known, and equals `done` at the end.
   virtual void progress(std::string_view label, std::uint64_t done, std::uint64_t total) = 0;
   /// Asks the core for one of its own abilities:
   ///   "pkg.build"  {directory, output, tags}  packs a package folder into an OCI layout (docs/package-format.md)

@@ -392,8 +392,7 @@ ActionContext make_context(Session& session, const std::string& component, Layer
                         .record = record,
                         .original = original,
                         .custom_check = {},
-                        .custom_apply = {},
-                        .progress = {}};
+                        .custom_apply = {}};
   const Json host = to_json(session.host_config());
   context.custom_check = [&session, component, host](const Action& action) -> Result<bool> {
     SLIPWAY_TRY(reply, session.call(component, "check", {{"action", action.json()}, {"host", host}}, kVerifyLimit));
@@ -402,9 +401,6 @@ ActionContext make_context(Session& session, const std::string& component, Layer
   context.custom_apply = [&session, component, host](const Action& action) -> Result<Outcome> {
     SLIPWAY_TRY(reply, session.call(component, "apply", {{"action", action.json()}, {"host", host}}, kActionLimit));
     return outcome_from_json(reply);
-  };
-  context.progress = [&session, component](const std::string& label, std::uint64_t done, std::uint64_t total) {
-    session.ui().progress(component, label, done, total);
   };
   return context;
 }

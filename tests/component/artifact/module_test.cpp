@@ -61,6 +61,7 @@ TEST_F(ArtifactModule, StagesALayerAndReportsProgress) {
   ASSERT_EQ(heard_.messages.size(), 1U) << "a short operation reports once, at its end";
   EXPECT_EQ(heard_.messages[0].first, "progress");
   EXPECT_EQ(heard_.messages[0].second["done"], 5);
+  EXPECT_EQ(heard_.messages[0].second["total"], 5) << "that was all, although no size was announced";
 }
 
 TEST_F(ArtifactModule, AnswersAFailureWithAnErrorObject) {

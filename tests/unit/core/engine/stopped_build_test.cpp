@@ -22,7 +22,7 @@ class SignalAtTheFirstLine final : public Ui {
   void log(Level, const Subject&, const std::string& text) override {
     if (text == "compiling") ::raise(SIGTERM);
   }
-  void progress(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
+  void progress(const std::string&, const Progress&) override {}
   void step(const Subject&, const std::string&) override {}
 };
 
