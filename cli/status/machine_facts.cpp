@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/status/machine_facts.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -10,6 +8,8 @@
 #include <sys/utsname.h>
 
 #include <slipway/text.hpp>
+
+#include "cli/status/facts.hpp"
 
 namespace slipway::core {
 namespace {

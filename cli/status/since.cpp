@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/status/since.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "cli/render/render.hpp"
+#include "cli/status/facts.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <slipway/text.hpp>
 
-#include "cli/status/since.hpp"
+#include "cli/status/facts.hpp"
 #include "cli/status/status.hpp"
 #include "core/engine/apply/failing.hpp"
 
@@ -25,11 +25,10 @@ std::string seen_from_here(const std::string& file) {
   return is_here ? path.filename().string() : file;
 }
 
-/// The parts that there are, with commas between.
-std::string listing(const Texts& parts) {
-  Texts there;
-  std::ranges::copy_if(parts, std::back_inserter(there), [](const std::string& part) { return !part.empty(); });
-  return joined(there, ", ");
+/// The parts that are not empty, with commas between.
+std::string listing(Texts parts) {
+  std::erase(parts, "");
+  return joined(parts, ", ");
 }
 
 std::string host_text(const Json& host) {

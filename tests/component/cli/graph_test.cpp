@@ -16,9 +16,9 @@ using ::testing::StartsWith;
 class GraphForms : public ::testing::Test {
  protected:
   GraphForms() {
-    root.spec("    driver: {version: latest, source: {repository: " + testing::kPackage +
-              ", trust: unsigned}}\n    cdi: {}\n    runtime: {}\n    deviceplugin: {}\n    gfd: {}\n"
-              "    validator: {}\n");
+    root_.spec("    driver: {version: latest, source: {repository: " + testing::kPackage +
+               ", trust: unsigned}}\n    cdi: {}\n    runtime: {}\n    deviceplugin: {}\n    gfd: {}\n"
+               "    validator: {}\n");
   }
   /// @param variable  "NAME=value" of the environment
   Ran graph(std::vector<std::string> words, const std::string& variable = "SLIPWAY_COLUMNS=80",
@@ -26,10 +26,10 @@ class GraphForms : public ::testing::Test {
     ScratchHost with_variables;
     with_variables.program = "/usr/bin/env";
     words.insert(words.begin(),
-                 {"LC_ALL=" + locale, variable, root.program, "graph", "-f", root.folder().at("host.yaml").string()});
+                 {"LC_ALL=" + locale, variable, root_.program, "graph", "-f", root_.folder().at("host.yaml").string()});
     return with_variables.bare(words);
   }
-  DriverRoot root;
+  DriverRoot root_;
 };
 
 TEST_F(GraphForms, ForPeopleFitAnyTerminalAndItsCharacters) {
@@ -58,7 +58,7 @@ TEST_F(GraphForms, AsAPictureAreWellFormedXmlAndAlwaysTheSame) {
   const Ran ran = graph({"-o", "svg"});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.out, graph({"-osvg"}, "SLIPWAY_COLUMNS=40", "C").out);
-  root.folder().file("graph.svg", ran.out);
+  root_.folder().file("graph.svg", ran.out);
   // The words in the picture's boxes and its legend.
   const std::string reader =
       "import sys, xml.etree.ElementTree as tree\n"
@@ -67,7 +67,7 @@ TEST_F(GraphForms, AsAPictureAreWellFormedXmlAndAlwaysTheSame) {
       "print(' '.join(sorted(text.text for text in svg.iter('{http://www.w3.org/2000/svg}text'))))\n";
   ScratchHost python;
   python.program = "/usr/bin/python3";
-  const Ran read = python.bare({"-c", reader, root.folder().at("graph.svg").string()});
+  const Ran read = python.bare({"-c", reader, root_.folder().at("graph.svg").string()});
   EXPECT_EQ(read.code, 0) << read.err;
   EXPECT_EQ(read.out, "after cdi deviceplugin driver gfd runtime validator\n");
 }
@@ -77,7 +77,7 @@ TEST_F(GraphForms, ThatThereAreNotAreRefusedWithTheNearest) {
   EXPECT_EQ(ran.code, 64);
   EXPECT_THAT(ran.err, HasSubstr("text, dot, svg, json or jsonl, not 'svgg'"));
   EXPECT_THAT(ran.err, HasSubstr("did you mean 'svg'?"));
-  EXPECT_EQ(root.run({"status", "-o", "svg"}).code, 64) << "only graph draws";
+  EXPECT_EQ(root_.run({"status", "-o", "svg"}).code, 64) << "only graph draws";
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST(GraphText, OfTwelveFitsAnyTerminal) {
     for (const bool utf8 : {true, false}) {
       const std::string text = graph_text(twelve(), columns, utf8);
       EXPECT_LE(widest_line(text), columns) << text;
-      EXPECT_EQ(text.find("\x1b"), std::string::npos);
+      EXPECT_EQ(text.find('\x1b'), std::string::npos);
     }
   EXPECT_THAT(graph_text(twelve(), 80, true), HasSubstr("●"));
 }

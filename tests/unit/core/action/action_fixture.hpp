@@ -47,7 +47,7 @@ class ActionTest : public ::testing::Test {
   std::unique_ptr<Host> host = open_host(config).value();
   RootFs fs{root.dir(), kEpoch};
   FakeStager stager;
-  ActionContext context{fs, *host, stager, {}, {}, {}, {}, {}};
+  ActionContext context{fs, *host, stager, {}, {}, {}, {}};
 
   const ActionKind& kind(const Action& action) {
     const auto found = action_kind(action.kind());

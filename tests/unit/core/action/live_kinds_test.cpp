@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 class LiveActionTest : public ActionTest {
  protected:
   FakeMachine machine{root};
-  ActionContext live{fs, machine, stager, {}, {}, {}, {}, {}};
+  ActionContext live{fs, machine, stager, {}, {}, {}, {}};
 
   Check live_check(const Action& action) {
     const auto result = kind(action).check(action, live);

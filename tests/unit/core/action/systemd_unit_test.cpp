@@ -159,7 +159,7 @@ TEST_F(SystemdUnitAction, AUnitThatIsNowhereIsAnErrorWhenItsTurnComes) {
 class LiveUnitAction : public SystemdUnitAction {
  protected:
   FakeMachine machine{root};
-  ActionContext live{fs, machine, stager, {}, {}, {}, {}, {}};
+  ActionContext live{fs, machine, stager, {}, {}, {}, {}};
 
   Image live_apply(const Action& action) {
     const Image image = kind(action).capture(action, live).value();

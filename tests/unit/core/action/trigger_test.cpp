@@ -181,7 +181,7 @@ TEST_F(TriggerTest, TheRootsOwnLdconfigGivesTheSameCacheInEveryCopy) {
   TempRoot second;
   RootFs other(second.dir(), kEpoch);
   const auto other_host = *open_host({.root = second.folder()});
-  ActionContext elsewhere{other, *other_host, stager, {}, {}, {}, {}, {}};
+  ActionContext elsewhere{other, *other_host, stager, {}, {}, {}, {}};
   for (const TempRoot* tree : {&root, &second}) {
     test::install_programs(*tree, {"/usr/sbin/ldconfig"});
     put_library(*tree);
@@ -217,7 +217,7 @@ TEST_F(TriggerTest, DepmodListsTheModulesAndTwoCopiesAreEqual) {
   TempRoot second;
   RootFs other(second.dir(), kEpoch);
   const auto other_host = *open_host({.root = second.folder()});
-  ActionContext elsewhere{other, *other_host, stager, {}, {}, {}, {}, {}};
+  ActionContext elsewhere{other, *other_host, stager, {}, {}, {}, {}};
   const std::string folder = "/lib/modules/6.1/updates/";
   for (const std::string name : {"a", "b", "c"})
     test::make_module(root, folder + name + ".ko", "\"alias=pci:v000010DEd*" + name + "\"");

@@ -209,7 +209,7 @@ TEST_F(UnpackAction, TwoRootsGetTheSameTree) {
   TempRoot second;
   RootFs other(second.dir(), kEpoch);
   apply(desired());
-  ActionContext elsewhere{other, *host, stager, {}, {}, {}, {}, {}};
+  ActionContext elsewhere{other, *host, stager, {}, {}, {}, {}};
   ASSERT_TRUE(kind(desired()).stage(desired(), elsewhere).ok());
   ASSERT_TRUE(kind(desired()).perform(desired(), elsewhere).ok());
   EXPECT_EQ(root.listing(TempRoot::Times::none), second.listing(TempRoot::Times::none));
