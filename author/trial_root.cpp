@@ -35,6 +35,14 @@ std::string content(const fs::path& path) {
   return text.str();
 }
 
+/// Where an apply leaves its log, which is no part of the comparison; an apply that was killed at its very end has
+/// none.
+Status make_log_folder(const fs::path& root) {
+  std::error_code code;
+  fs::create_directories(root / "var/log", code);
+  return code ? Status(system_error("make", (root / "var/log").string(), code.value())) : Status{};
+}
+
 /// The log tells of an apply that was cut off, and of the one that took it up, as of two.
 bool is_left_out(const std::string& inside) {
   return inside == "run" || inside == "var/lib/slipway" || inside == "var/log/slipway";
@@ -57,7 +65,7 @@ Status make_trial_root(const std::string& folder) {
     fs::create_directories(root / name, code);
     if (code) return system_error("make", (root / name).string(), code.value());
   }
-  return {};
+  return make_log_folder(root);
 }
 
 Status copy_trial_root(const std::string& from, const std::string& folder) {
@@ -66,7 +74,7 @@ Status copy_trial_root(const std::string& from, const std::string& folder) {
     return Error{ErrorCode::not_found, from + " is no folder, so no scratch root can be a copy of it", from, {}, {}};
   if (!fs::create_directory(folder, code)) return system_error("make", folder, code.value());
   SLIPWAY_TRY(copy, run_trial({.argv = {"/bin/cp", "-a", "--", from + "/.", folder}, .environment = {}}));
-  if (copy.exit_code == 0) return {};
+  if (copy.exit_code == 0) return make_log_folder(folder);
   return Error{ErrorCode::io, "the root could not be copied: " + copy.messages, from, {}, {}};
 }
 

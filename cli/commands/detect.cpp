@@ -2,7 +2,6 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -31,8 +30,10 @@ Result<int> run_detect(const Options& options, TerminalUi& ui) {
     text << name << (facts.applicable() ? "" : ": not applicable, " + facts.why_not()) << '\n';
     append(text, "", facts.values());
   }
-  print(options.output == "text" ? printable(text.str(), true)
-                                 : json_text(envelope("Facts", {{"components", components}}), options.output));
+  if (options.output == "text")
+    print_wrapped(text.str());
+  else
+    print(json_text(envelope("Facts", {{"components", components}}), options.output));
   return kExitDone;
 }
 

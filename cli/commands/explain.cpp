@@ -33,15 +33,17 @@ Result<int> print_schema(const Options& options) {
 }
 
 void print_components(const Plugins& plugins, const Options& options) {
-  std::string text;
+  std::vector<TableRow> rows;
   Json components = Json::array();
   for (const auto& [component, path] : plugins.component_to_path) {
     const std::string& purpose = plugins.manifest(component)->purpose;
-    text += component + ": " + purpose + "\n";
+    rows.push_back({{Tone::heading, component}, {Tone::plain, purpose}});
     components.push_back({{"component", component}, {"purpose", purpose}});
   }
-  print(options.output == "text" ? text
-                                 : json_text(envelope("Components", {{"components", components}}), options.output));
+  if (options.output == "text")
+    print_wrapped(Page().table(rows));
+  else
+    print(json_text(envelope("Components", {{"components", components}}), options.output));
 }
 
 }  // namespace

@@ -33,7 +33,10 @@ Result<int> run_gc(const Options& options, TerminalUi& ui) {
                                            {"dry_run", options.dry_run},
                                            {"generations", garbage.generations},
                                            {"paths", garbage.paths}});
-  print(options.output == "text" ? garbage_text(garbage, options.dry_run) : json_text(result, options.output));
+  if (options.output == "text")
+    print_wrapped(garbage_text(garbage, options.dry_run));
+  else
+    print(json_text(result, options.output));
   (void)lock;
   return kExitDone;
 }

@@ -132,7 +132,7 @@ Result<int> run_log(const Options& options, TerminalUi&) {
   } else if (options.output == "json") {
     print(json_text(envelope("Log", {{"count", entries.size()}, {"entries", entries}}), options.output));
   } else {
-    for (const Json& entry : entries) print(logged_text(entry));
+    for (const Json& entry : entries) print_wrapped(logged_text(entry));
     if (entries.empty())
       print(std::string("Nothing was applied ") + (is_here ? "on this machine" : "in this root") + " yet.\n");
   }

@@ -3,7 +3,6 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -109,8 +108,10 @@ Result<int> run_pkg(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_TRY(request, request_of(options, session->cache()));
   SLIPWAY_TRY(result, session->artifact("pkg", options.command, request));
-  print(options.output == "text" ? printable(result_text(options.command, result), true)
-                                 : json_text(envelope("Package", result), options.output));
+  if (options.output == "text")
+    print_wrapped(result_text(options.command, result));
+  else
+    print(json_text(envelope("Package", result), options.output));
   return kExitDone;
 }
 

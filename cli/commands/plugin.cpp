@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sstream>
-
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
@@ -15,12 +13,6 @@ Json service_json(const PluginFile& file, const Manifest& manifest) {
   const auto service = service_file(file, manifest);
   if (!service) return Json{{"error", to_json(service.error())}};
   return Json{{service->is_program ? "program" : "library", service->path}};
-}
-
-std::string service_text(const PluginFile& file, const Manifest& manifest) {
-  if (manifest.service == Manifest::ServiceIn::none) return {};
-  const auto service = service_file(file, manifest);
-  return "  service:  " + manifest.component + " in " + (service ? service->path : "… " + service.error().what) + "\n";
 }
 
 Result<Json> plugin_json(const PluginFile& file) {
@@ -44,18 +36,26 @@ Result<Json> plugin_json(const PluginFile& file) {
               {"components", components}};
 }
 
-Result<std::string> plugin_text(const PluginFile& file, bool long_form) {
-  std::ostringstream text;
+TableRow line(const std::string& text) { return {{Tone::plain, text}}; }
+
+/// A line for each component, and more of the file below them.
+Status append_plugin(const PluginFile& file, bool long_form, std::vector<TableRow>& rows) {
   for (const Manifest& manifest : file.components)
-    text << manifest.component << "  " << file.plugin_version << "  " << manifest.purpose << '\n';
-  if (long_form)
-    for (const Manifest& manifest : file.components) text << service_text(file, manifest);
-  if (long_form) {
-    SLIPWAY_TRY(digest, file.digest.get());
-    text << "  file:     " << file.path << "\n  digest:   " << digest << "\n  protocol: " << file.protocol_major << '.'
-         << file.protocol_minor << '\n';
+    rows.push_back(
+        {{Tone::heading, manifest.component}, {Tone::plain, file.plugin_version}, {Tone::plain, manifest.purpose}});
+  if (!long_form) return {};
+  for (const Manifest& manifest : file.components) {
+    if (manifest.service == Manifest::ServiceIn::none) continue;
+    const auto service = service_file(file, manifest);
+    rows.push_back(
+        line("  service:  " + manifest.component + " in " + (service ? service->path : "… " + service.error().what)));
   }
-  return text.str();
+  SLIPWAY_TRY(digest, file.digest.get());
+  rows.push_back(line("  file:     " + file.path));
+  rows.push_back(line("  digest:   " + digest));
+  rows.push_back(
+      line("  protocol: " + std::to_string(file.protocol_major) + "." + std::to_string(file.protocol_minor)));
+  return {};
 }
 
 }  // namespace
@@ -63,11 +63,10 @@ Result<std::string> plugin_text(const PluginFile& file, bool long_form) {
 Result<int> list_plugins(const Options& options, TerminalUi& ui) {
   SLIPWAY_TRY(plugins, discover_plugins(plugin_folders(true)));
   Json files = Json::array();
-  std::string text;
+  std::vector<TableRow> rows;
   for (const auto& [path, file] : plugins.files) {
     if (options.output == "text") {
-      SLIPWAY_TRY(lines, plugin_text(file, options.verbose));
-      text += lines;
+      SLIPWAY_CHECK(append_plugin(file, options.verbose, rows));
     } else {
       SLIPWAY_TRY(entry, plugin_json(file));
       files.push_back(std::move(entry));
@@ -78,17 +77,19 @@ Result<int> list_plugins(const Options& options, TerminalUi& ui) {
     if (options.output == "text") ui.failed({}, problem, to_text(problem));
     problems.push_back(to_json(problem));
   }
-  print(options.output == "text"
-            ? text
-            : json_text(envelope("Plugins", {{"plugins", files}, {"problems", problems}}), options.output));
+  if (options.output == "text")
+    print_wrapped(Page().table(rows));
+  else
+    print(json_text(envelope("Plugins", {{"plugins", files}, {"problems", problems}}), options.output));
   return plugins.problems.empty() ? kExitDone : kExitError;
 }
 
 Result<int> describe_plugin(const Options& options, TerminalUi&) {
   SLIPWAY_TRY(file, read_plugin_file(options.arguments.front()));
   if (options.output == "text") {
-    SLIPWAY_TRY(text, plugin_text(file, true));
-    print(text);
+    std::vector<TableRow> rows;
+    SLIPWAY_CHECK(append_plugin(file, true, rows));
+    print_wrapped(Page().table(rows));
   } else {
     SLIPWAY_TRY(json, plugin_json(file));
     print(json_text(envelope("Plugin", json), options.output));

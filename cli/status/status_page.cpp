@@ -90,8 +90,9 @@ Tone tone_of_state(const std::string& state) {
   return state == "left-out" || state == "not-applied" ? Tone::faint : Tone::attention;
 }
 
-Tone tone_of_service(const std::string& state) {
-  if (state == "working") return Tone::good;
+Tone tone_of_service(const Json& service) {
+  const std::string state = service.value("state", "");
+  if (state == "working" && service.value("reasons", Texts{}).empty()) return Tone::good;
   return state == "not-running" || state == "no-answer" ? Tone::bad : Tone::attention;
 }
 
@@ -114,7 +115,7 @@ std::vector<Toned> remarks_of(const Json& component) {
   }
   if (component.contains("service")) {
     const Json& service = component["service"];
-    remarks.push_back({tone_of_service(service.value("state", "")), "service: " + service.value("text", "")});
+    remarks.push_back({tone_of_service(service), "service: " + service.value("text", "")});
     for (const std::string& reason : service.value("reasons", Texts{})) remarks.push_back({Tone::attention, reason});
   }
   if (component.contains("edits"))
