@@ -90,6 +90,9 @@ std::optional<int> generation_number(const std::string& text);
 /// its modules. One alone gives way to the kernel that runs.
 Status take_kernels(Session& session, const Generation& generation);
 
+/// Components that the command line names without an option are those of --only. Errors: `usage` there are both.
+Status take_names(Options& options);
+
 /// Opens the session with the spec's hardware word.
 Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi& ui);
 

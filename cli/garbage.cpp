@@ -2,31 +2,48 @@
 #include "cli/garbage.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
+#include <cerrno>
+#include <ctime>
 #include <set>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slipway/digest/digest.hpp>
 #include <slipway/regular_file.hpp>
+#include <slipway/trusted_owner.hpp>
 
 #include "core/action/action_kind.hpp"
 #include "core/action/store/store.hpp"
 #include "core/engine/apply/recovery.hpp"
 #include "core/engine/plan/lockfile.hpp"
+#include "core/host/files.hpp"
 #include "core/host/originals.hpp"
 
 namespace slipway::core {
 namespace {
 
-std::uint64_t bytes_below(const RootDir& root, const std::string& path) {
-  const std::filesystem::path top = (root.folder() == "/" ? "" : root.folder()) + path;
-  std::error_code problem;
-  if (std::filesystem::is_symlink(top, problem)) return 0;
-  if (std::filesystem::is_regular_file(top, problem)) return std::filesystem::file_size(top, problem);
+/// In the regular files that RootFs::remove_tree() would remove of this name: it follows no link, and enters no other
+/// mount. @param device  that of the open folder
+std::uint64_t bytes_below(int folder, const std::string& name, dev_t device) {
+  struct stat info {};
+  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  if (S_ISREG(info.st_mode)) return static_cast<std::uint64_t>(info.st_size);
+  if (!S_ISDIR(info.st_mode) || info.st_dev != device) return 0;
+  const Fd below(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!below) return 0;
   std::uint64_t bytes = 0;
-  for (std::filesystem::recursive_directory_iterator entry(top, problem), end; !problem && entry != end;
-       entry.increment(problem))
-    if (entry->is_regular_file(problem) && !entry->is_symlink(problem)) bytes += entry->file_size(problem);
+  const std::vector<std::string> names = folder_names(below.get(), name).value_or({});
+  for (const std::string& each : names) bytes += bytes_below(below.get(), each, device);
   return bytes;
+}
+
+std::uint64_t bytes_below(const RootDir& root, const std::string& path) {
+  const auto place = root.parent_of(path);
+  struct stat above {};
+  if (!place || ::fstat(place->first.get(), &above) != 0) return 0;
+  return bytes_below(place->first.get(), place->second, above.st_dev);
 }
 
 Status check_nothing_is_open(Session& session) {
@@ -55,21 +72,87 @@ void collect_blobs(const std::string& text, std::set<std::string>& names) {
     names.insert(text.substr(at + kPrefix.size(), kDigits));
 }
 
-/// Downloads below the cache (artifact/registry/cache.hpp) that nothing names, and that came more than a day ago.
-void find_downloads(const Session& session, const std::set<std::string>& needed, Garbage& garbage) {
-  namespace fs = std::filesystem;
-  const auto newest = fs::file_time_type::clock::now() - std::chrono::hours(24);
-  std::error_code problem;
-  for (fs::directory_iterator entry(session.cache() + "/blobs/sha256", problem), end; !problem && entry != end;
-       entry.increment(problem)) {
-    const std::string name = entry->path().stem().string();  // of what is on its way: HEX.partial
-    std::error_code unknown;
-    const auto changed = entry->last_write_time(unknown);
-    if (needed.contains(name) || !entry->is_regular_file(unknown) || unknown || changed > newest) continue;
-    garbage.cache.push_back(entry->path().string());
-    garbage.bytes += entry->file_size(unknown);
+/// The blobs of a package layout have the names of downloads: one that is named by mistake would lose them.
+Status expect_no_layout(const RootDir& cache) {
+  for (const std::string file : {"oci-layout", "index.json"})
+    if (cache.open_at(file, O_PATH | O_NOFOLLOW))
+      return Error{ErrorCode::invalid,
+                   cache.folder() + " is a package layout, not a cache: it has the file " + file +
+                       ", so nothing in it is removed",
+                   cache.folder(),
+                   "name the folder where downloads are kept, `slipway gc --cache DIR`; without --cache it is this "
+                   "machine's own",
+                   {}};
+  return {};
+}
+
+/// Whoever may write to the cache decides what is removed there.
+Status expect_only_ours(const RootDir& cache) {
+  const Status ours = check_only_ours(cache, "/blobs/sha256");
+  if (ours || ours.error().code != ErrorCode::denied) return ours;
+  const std::string& place = ours.error().where;
+  return Error{
+      ErrorCode::denied,
+      "others than root and you may write to " + place + ", so nothing in the cache " + cache.folder() + " is removed",
+      place,
+      "look at what is there, and whose it is: `ls -la " + place +
+          "`; take the right to write from others (`chown`, `chmod go-w`), or run `slipway gc` as its owner",
+      {}};
+}
+
+/// The folder of downloads (artifact/registry/cache.hpp), found without a link below the cache; none where nothing was
+/// downloaded yet.
+Result<Fd> open_downloads(const std::string& folder) {
+  const auto cache = RootDir::open(folder);
+  if (!cache) return cache.error().code == ErrorCode::not_found ? Result<Fd>(Fd()) : cache.error();
+  SLIPWAY_CHECK(expect_no_layout(*cache));
+  SLIPWAY_CHECK(expect_only_ours(*cache));
+  Fd opened;
+  std::string path = folder;
+  for (const std::string name : {"blobs", "sha256"}) {
+    path += "/" + name;
+    const int above = opened ? opened.get() : cache->fd();
+    Fd next(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next && errno == ENOENT) return Fd();
+    if (!next && (errno == ENOTDIR || errno == ELOOP))
+      return Error{
+          ErrorCode::invalid,
+          path + " is a link or no folder, so nothing of the cache is removed",
+          path,
+          "find out who made it, and remove it; to have the cache elsewhere, make " + folder + " itself the link",
+          {}};
+    if (!next) return system_error("open", path, errno);
+    opened = std::move(next);
   }
-  std::ranges::sort(garbage.cache);
+  return opened;
+}
+
+/// The hex digits of a download's digest, from its name: HEX, or HEX.partial while it is on its way. Empty: it is none.
+std::string hex_of_download(std::string_view name) {
+  constexpr std::string_view kPartial = ".partial";
+  if (name.ends_with(kPartial)) name.remove_suffix(kPartial.size());
+  return digest_hex("sha256:" + std::string(name));
+}
+
+/// Downloads that nothing names, that came more than a day ago, and that belong to no other user.
+Status find_downloads(const Session& session, const std::set<std::string>& needed, Garbage& garbage) {
+  constexpr std::time_t kDay = 24 * 60 * 60;
+  const std::string path = session.cache() + "/blobs/sha256";
+  SLIPWAY_TRY(folder, open_downloads(session.cache()));
+  if (!folder) return {};
+  SLIPWAY_TRY(names, folder_names(folder.get(), path));
+  const std::time_t newest = std::time(nullptr) - kDay;
+  for (const std::string& name : names) {
+    const std::string hex = hex_of_download(name);
+    if (hex.empty() || needed.contains(hex)) continue;
+    struct stat info {};
+    if (::fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (info.st_mtim.tv_sec > newest || !is_trusted_owner(info.st_uid)) continue;
+    garbage.cache.push_back(path + "/" + name);
+    garbage.bytes += static_cast<std::uint64_t>(info.st_size);
+  }
+  garbage.downloads = std::move(folder);
+  return {};
 }
 
 /// What the generations that stay, and the lock of the root, may want to unpack again.
@@ -85,8 +168,7 @@ Status find_in_cache(Session& session, Garbage& garbage) {
     collect_blobs(canonical(to_json(generation)), needed);
   }
   collect_blobs(read_regular(session.root().root(), kLock, Lock::kMostBytes).value_or(""), needed);
-  find_downloads(session, needed, garbage);
-  return {};
+  return find_downloads(session, needed, garbage);
 }
 
 }  // namespace
@@ -123,9 +205,11 @@ Status remove_garbage(Session& session, const Garbage& garbage) {
   StateDir& state = session.state();
   for (const int number : garbage.generations) SLIPWAY_CHECK(state.forget_generation(number));
   for (const std::string& path : garbage.paths) SLIPWAY_CHECK(session.root().remove_tree(path));
-  std::error_code problem;
-  for (const std::string& file : garbage.cache)
-    if (!std::filesystem::remove(file, problem) && problem) return system_error("remove", file, problem.value());
+  for (const std::string& file : garbage.cache) {
+    const std::string name = file.substr(file.rfind('/') + 1);
+    if (::unlinkat(garbage.downloads.get(), name.c_str(), 0) != 0 && errno != ENOENT)
+      return system_error("remove", file, errno);
+  }
   SLIPWAY_CHECK(state.tidy());
   return state.leave();
 }

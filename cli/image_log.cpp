@@ -2,12 +2,12 @@
 #include "cli/image_log.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <slipway/regular_file.hpp>
-#include <slipway/text.hpp>
 
 #include "core/engine/root_lock.hpp"
 
@@ -26,9 +26,24 @@ Result<std::string> text_of(const RootDir& root, int age) {
   return text || text.error().code != ErrorCode::not_found ? text : Result<std::string>(std::string());
 }
 
-void add_events(const std::string& text, std::vector<Json>& events) {
-  for (const std::string_view line : lines_of<std::string_view>(text))
-    if (Json event = parse_foreign(line); event.is_object()) events.push_back(std::move(event));
+/// Adds the events of a log, its newest first, as far as `most` has room.
+void add_newest(std::string_view text, std::size_t most, std::vector<Json>& events) {
+  while (!text.empty() && events.size() < most) {
+    const std::size_t start = text.rfind('\n') + 1;  // 0 where there is no line end
+    const std::string_view line = text.substr(start);
+    if (Json event = line.empty() ? Json() : parse_foreign(line); event.is_object()) events.push_back(std::move(event));
+    text = text.substr(0, start == 0 ? 0 : start - 1);
+  }
+}
+
+/// Leaves as many of the newest lines as a machine's log has room for, and the last one in any case. Each line has its
+/// end.
+void drop_oldest(std::string& text) {
+  if (text.size() <= kFullBytes) return;
+  const std::size_t least = text.size() - kFullBytes;  // bytes that go
+  const std::size_t next = text.find('\n', least - 1) + 1;
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;  // 0 where it is the only one
+  text.erase(0, std::min(next, last));
 }
 
 bool is_of_an_image(const Json& event) { return event.value("event", Json()) == kImageEvent; }
@@ -57,10 +72,11 @@ Status take_away(RootFs& root, const Json& first) {
 
 Result<std::vector<Json>> read_log_of(const RootDir& root) {
   std::vector<Json> events;
-  for (int age = kLogFiles - 1; age >= 0; --age) {
+  for (int age = 0; age < kLogFiles; ++age) {
     SLIPWAY_TRY(text, text_of(root, age));
-    add_events(text, events);
+    add_newest(text, kMostEventsRead, events);
   }
+  std::ranges::reverse(events);
   return events;
 }
 
@@ -69,15 +85,15 @@ Status log_in_image(Session& session, Json event) {
   SLIPWAY_TRY(lock, RootLock::take(session.host_config().root, session.host_config().live));
   SLIPWAY_TRY(text, text_of(root.root(), 0));
   std::vector<Json> events;
-  add_events(text, events);
+  add_newest(text, std::numeric_limits<std::size_t>::max(), events);
   if (!session.state().exists() && std::ranges::all_of(events, is_of_an_image)) {
-    if (!events.empty()) SLIPWAY_CHECK(take_away(root, events.front()));
+    if (!events.empty()) SLIPWAY_CHECK(take_away(root, events.back()));
     return root.settle_directory_times();
   }
   if (events.empty()) event[kMade] = folders_to_make(session);
   if (!text.empty() && text.back() != '\n') text += '\n';
   text += canonical(event) + "\n";
-  while (text.size() > kFullBytes && text.find('\n') + 1 < text.size()) text.erase(0, text.find('\n') + 1);
+  drop_oldest(text);
   if (!root.root().open_at(kLogFolder, O_PATH | O_DIRECTORY)) SLIPWAY_CHECK(root.make_directory(kLogFolder, 0750));
   SLIPWAY_CHECK(root.stage_file(kNewestLog, text, 0640, ::geteuid(), ::getegid()));
   SLIPWAY_CHECK(root.switch_in(kNewestLog));

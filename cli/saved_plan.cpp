@@ -76,10 +76,16 @@ void compare_items(const std::string& name, const Json& before, const Json& afte
     else if (standing_of(item) != standing_of(found->second))
       details.emplace_back(name, key + " was " + standing_of(item) + ", is " + standing_of(found->second));
     else if (item != found->second)
-      details.emplace_back(name, key + " is to be another than then");
+      details.emplace_back(name, key + " would be made otherwise than the plan says");
   }
   for (const auto& [key, item] : now)
     if (!earlier.contains(key)) details.emplace_back(name, key + " is new");
+}
+
+/// What a plan's states mean, to tell them from those of an apply.
+std::string state_words(const std::string& state) {
+  if (state == to_string(ComponentState::changed)) return "to be changed";
+  return state == to_string(ComponentState::ready) ? "as it should be" : state;
 }
 
 std::map<std::string, Json> components_of(const Json& identity) {
@@ -101,7 +107,7 @@ void compare_components(const Json& saved, const Json& fresh, Details& details) 
     }
     const std::string was = text_of(component, "state");
     const std::string is = text_of(found->second, "state");
-    if (was != is) details.emplace_back(name, "was " + was + ", is " + is);
+    if (was != is) details.emplace_back(name, "was " + state_words(was) + ", is " + state_words(is));
     compare_items(name, component, found->second, details);
   }
   for (const auto& [name, component] : now)
@@ -142,13 +148,13 @@ Json plan_identity(const PlannedRun& run) {
   return {{"components", components}, {"kernel", run.kernel}, {"pending", run.pending}, {"spec", run.spec.document}};
 }
 
-Status check_saved_plan(const Json& saved, const PlannedRun& run) {
-  if (saved.is_null()) return {};
+Status check_saved_plan(const std::optional<Json>& saved, const PlannedRun& run) {
+  if (!saved) return {};
   const Json fresh = plan_identity(run);
-  if (saved == fresh) return {};
+  if (*saved == fresh) return {};
   return Error{ErrorCode::conflict, "the saved plan is out of date: this host or its sources have changed since",
                run.spec.file, "make a new one with `slipway plan -o json`, look at it, and apply that",
-               differences(saved, fresh)};
+               differences(*saved, fresh)};
 }
 
 }  // namespace slipway::core

@@ -2,6 +2,8 @@
 // cli/saved_plan.hpp - whether a host still calls for exactly what a saved plan says.
 #pragma once
 
+#include <optional>
+
 #include "core/engine/plan/planned.hpp"
 
 namespace slipway::core {
@@ -9,8 +11,8 @@ namespace slipway::core {
 /// The canonical value that two plans are compared by: components, actions, standings, edits, triggers.
 Json plan_identity(const PlannedRun& run);
 
-/// @param saved  plan_identity() of a saved plan; null: there is none. Errors: `conflict` the run would do anything
+/// @param saved  plan_identity() of a saved plan; nothing: there is none. Errors: `conflict` the run would do anything
 /// else; its details say what is different, a dozen at most.
-Status check_saved_plan(const Json& saved, const PlannedRun& run);
+Status check_saved_plan(const std::optional<Json>& saved, const PlannedRun& run);
 
 }  // namespace slipway::core

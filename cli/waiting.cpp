@@ -21,6 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kFirstPause{2};
 constexpr std::chrono::seconds kLongestPause{60};
+/// Once it has waited for so long, pauses become longer still: each apply is logged, and the log keeps other things.
+constexpr std::chrono::minutes kLongWait{10};
+constexpr std::chrono::seconds kLongestLatePause{300};
 /// How often a pause looks whether it may end sooner.
 constexpr std::chrono::seconds kLook{1};
 
@@ -105,9 +108,11 @@ Result<ApplyResult> apply_and_wait(Session& session, const Options& options, con
   const std::chrono::seconds limit = options.wait.value_or(std::chrono::seconds(0));
   const Clock::time_point end = limit == kNoLimit ? Clock::time_point::max() : Clock::now() + limit;
   const std::string how_long = limit == kNoLimit ? "" : ", for " + duration_text(limit) + " at most";
+  const Clock::time_point late = Clock::now() + kLongWait;
   std::string known;
   auto result = recorded(session, options, spec.file, [&] { return apply_run(session, spec, apply); });
-  for (std::chrono::seconds length = kFirstPause;; length = std::min(length * 2, kLongestPause)) {
+  for (std::chrono::seconds length = kFirstPause;;
+       length = std::min(length * 2, Clock::now() < late ? kLongestPause : kLongestLatePause)) {
     const std::string obstacle = obstacle_of(result);
     if (obstacle.empty()) return result;
     if (Clock::now() >= end) return out_of_time(std::move(result), limit);

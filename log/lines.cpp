@@ -25,10 +25,15 @@ std::size_t character_length(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
-/// C0, DEL, and C1, which some terminals obey although it comes as UTF-8.
+/// C0, DEL, and C1, which some terminals obey although it comes as UTF-8; what ends a line or turns the direction of
+/// reading in Unicode (U+2028 to U+202E, U+2066 to U+2069).
 bool is_control(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  const unsigned char first = byte(0);
   if (character.size() == 1) return first < 0x20 || first == 0x7F;
+  if (character.size() == 3 && first == 0xE2)
+    return (byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) ||
+           (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);
   return character.size() == 2 && first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
 }
 

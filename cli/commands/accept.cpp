@@ -43,6 +43,13 @@ Error nothing_to_accept(const std::string& path, bool owned, const std::vector<s
 /// An apply that was cut off may bring back another content.
 Result<Generation> settled_generation(Session& session) {
   SLIPWAY_CHECK(session.state().check_format());
+  const std::string at_work = RootLock::other_holder(session.host_config().root, session.host_config().live);
+  if (journal_exists(session) && !at_work.empty())
+    return Error{ErrorCode::locked,
+                 "another slipway is changing this root",
+                 session.host_config().root,
+                 "wait for it to end, then run the same command again",
+                 {{"held", at_work}}};
   if (journal_exists(session))
     return Error{ErrorCode::conflict,
                  "an apply of this root was cut off; what it left is no state to accept",
@@ -81,7 +88,11 @@ Result<Acceptance> plan_acceptance(Session& session, const std::vector<std::stri
         }
       if (!is_named) continue;
       SLIPWAY_TRY(kind, action_kind(action.kind()));
-      component.items.push_back({action, kind, false, {Check::Standing::change, "accept " + edit.path + " as it is"}});
+      component.items.push_back(
+          {action,
+           kind,
+           false,
+           {Check::Standing::change, "accept " + edit.path + " as it is" + access_words(edit.state)}});
       acceptance.next.accepted[name][component.items.back().key()] = core::acceptance(action, edit);
       names.push_back(edit.path);
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@
 
 namespace slipway::core {
 namespace {
+
+constexpr std::size_t kLargestPlan = std::size_t{64} << 20U;
 
 /// The path as the file system has it, for a comparison.
 std::string real_path(const std::string& path) {
@@ -69,7 +72,7 @@ Status check_saved_options(const Options& given, const Json& made_for) {
 }
 
 /// A plan saved by `slipway plan -o json`: what it was made for becomes the options.
-Result<Json> read_saved_plan(const std::string& file, Options& options) {
+Result<Json> read_saved_plan(const std::string& file, Options& options) try {
   const std::string meant = "the path of an edit is named with a =: --replace-edits=" + file;
   const Fd in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));  // it may come through a pipe
   if (!in) {
@@ -77,15 +80,15 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
     if (options.replace_edits) error.next = meant;
     return error;
   }
-  SLIPWAY_TRY(text, read_all(in.get(), file, std::size_t{256} << 20U));
+  SLIPWAY_TRY(text, read_all(in.get(), file, kLargestPlan));
   const Json plan = parse_foreign(text);
-  if (!plan.is_object() || plan.value("kind", "") != "Plan")
+  if (member(plan, "kind") != "Plan" || !member(plan, "identity").is_object() || !member(plan, "options").is_object())
     return Error{ErrorCode::invalid,
                  "this is no plan",
                  file,
                  options.replace_edits ? meant : "save one with `slipway plan -o json > FILE`; a spec is named with -f",
                  {}};
-  const Json made_for = plan.value("options", Json::object());
+  const Json& made_for = plan["options"];
   SLIPWAY_CHECK(check_saved_options(options, made_for));
   options.spec = made_for.value("spec", "");
   options.session.root = made_for.value("root", "/");
@@ -98,7 +101,13 @@ Result<Json> read_saved_plan(const std::string& file, Options& options) {
   options.without_slipway = made_for.value("without_slipway", false);
   options.update = made_for.value("update", false);
   options.replace_edits = saved_edits(made_for);
-  return plan.value("identity", Json::object());
+  return plan["identity"];
+} catch (const Json::exception& problem) {
+  return Error{ErrorCode::invalid,
+               std::string("this plan's options are none of slipway's: ") + problem.what(),
+               file,
+               "save a new one with `slipway plan -o json > FILE`",
+               {}};
 }
 
 /// Said before anything is changed, and not when all is done.
@@ -117,7 +126,7 @@ Result<int> run_apply(const Options& given, TerminalUi& ui) {
   Options options = given;
   watch_stop_signals();
   SLIPWAY_CHECK(check_lock_file(options));
-  Json saved;
+  std::optional<Json> saved;
   if (!options.arguments.empty()) {
     SLIPWAY_TRY(identity, read_saved_plan(options.arguments.front(), options));
     saved = identity;

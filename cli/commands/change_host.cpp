@@ -8,6 +8,7 @@
 #include "cli/render/text.hpp"
 #include "cli/waiting.hpp"
 #include "core/engine/apply/stop.hpp"
+#include "core/engine/verify/advice.hpp"
 
 namespace slipway::core {
 namespace {
@@ -49,15 +50,16 @@ int leave_unchanged(const Options& options) {
   ApplyResult untouched;
   untouched.report.emplace_back("it was not agreed to");
   print(options.output == "text" ? "Nothing was changed.\n" : json_text(apply_json(untouched), options.output));
-  return kExitDone;
+  return kExitError;
 }
 
 Result<int> change_host(Session& session, const Options& options, const HostSpec& spec, const ApplyOptions& apply,
                         TerminalUi& ui) {
   if (options.dry_run || asks(options)) {
-    SLIPWAY_TRY(run, checked_plan(session, spec, apply));
-    if (options.dry_run) return show_plan(run, options);
-    if (!agreed(run, options)) return leave_unchanged(options);
+    const auto run = checked_plan(session, spec, apply);
+    if (!run) return advised(run.error(), session.options());
+    if (options.dry_run) return show_plan(*run, options);
+    if (!agreed(*run, options)) return leave_unchanged(options);
   }
   SLIPWAY_CHECK(stop_requested());
   SLIPWAY_TRY(result, options.wait

@@ -42,7 +42,7 @@ Page doctor_text(const std::map<std::string, Findings>& findings, bool all) {
 
 Result<int> run_doctor(const Options& given, TerminalUi& ui) {
   Options options = given;
-  options.only.insert(options.only.end(), options.arguments.begin(), options.arguments.end());
+  SLIPWAY_CHECK(take_names(options));
   SLIPWAY_TRY(session, open_session(options, ui));
   SLIPWAY_CHECK(session->state().go_around_damage());
   SLIPWAY_TRY(loaded, load_spec(*session, options));

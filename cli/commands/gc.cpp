@@ -5,6 +5,7 @@
 #include "cli/garbage.hpp"
 #include "cli/render/text.hpp"
 #include "core/engine/root_lock.hpp"
+#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 std::string garbage_text(const Garbage& garbage, bool dry_run) {
   std::ostringstream text;
   for (const int number : garbage.generations) text << "  generation " << number << '\n';
-  for (const std::string& path : garbage.paths) text << "  " << path << '\n';
+  for (const std::string& path : garbage.paths) text << "  " << printable(path) << '\n';
   for (const std::string& file : garbage.cache) text << "  " << file << '\n';
   if (garbage.generations.empty() && garbage.paths.empty() && garbage.cache.empty())
     return "There is nothing that nobody needs.\n";

@@ -52,30 +52,37 @@ Json to_row(const std::vector<Row>& rows, const Row& row) {
   return value;
 }
 
-TableRow cells_of(const Json& row, int in_force) {
+Toned plain(const std::string& text) { return {Tone::plain, text}; }
+
+/// Lines of a generation: what it changed, and below that what is applied.
+void append_rows(const Json& row, int in_force, std::vector<TableRow>& rows) {
   const int number = row.value("number", 0);
   const bool counts = number == in_force;
   const Toned mark{counts ? Tone::good : Tone::plain, (counts ? "* " : "  ") + std::to_string(number)};
-  const auto plain = [](const std::string& text) { return Toned{Tone::plain, text}; };
-  if (row.contains("error"))
-    return {mark,
-            plain("-"),
-            plain("-"),
-            plain("-"),
-            {Tone::bad, "cannot be read (" + row.value("error", "") + "): `slipway repair` sets it aside"}};
+  if (row.contains("error")) {
+    rows.push_back({mark,
+                    plain("-"),
+                    plain("-"),
+                    {Tone::bad, "cannot be read (" + row.value("error", "") + "): `slipway repair` sets it aside"}});
+    return;
+  }
+  const std::string against = row.contains("difference")
+                                  ? std::to_string(row.value("before", 0)) + ": " + difference_line(row["difference"])
+                              : number == 1 ? "first"
+                                            : "the one before it is gone";
+  rows.push_back({mark, plain(row.value("time", "-")),
+                  plain(std::filesystem::path(row.value("spec_file", "")).filename().string()), plain(against)});
   const auto left_out = row.value("left_out", std::vector<std::string>{});
-  std::string against = "first";
-  if (row.contains("difference"))
-    against = std::to_string(row.value("before", 0)) + ": " + difference_line(row["difference"]);
-  if (!left_out.empty()) against += "; not applied: " + joined(left_out);
-  return {mark, plain(row.value("time", "-")),
-          plain(std::filesystem::path(row.value("spec_file", "")).filename().string()),
-          plain(joined(row.value("components", std::vector<std::string>{}), " ")), plain(against)};
+  rows.push_back({{},
+                  {},
+                  {},
+                  {Tone::faint, "applied: " + joined(row.value("components", std::vector<std::string>{})) +
+                                    (left_out.empty() ? "" : "; not applied: " + joined(left_out))}});
 }
 
 TableRow headings() {
   TableRow row;
-  for (const char* text : {"  NUMBER", "APPLIED", "SPEC", "COMPONENTS", "AGAINST"})
+  for (const char* text : {"  NUMBER", "APPLIED", "SPEC", "AGAINST THE ONE BEFORE"})
     row.push_back({Tone::heading, text});
   return row;
 }
@@ -113,7 +120,7 @@ Result<int> run_generations(const Options& options, TerminalUi& ui) {
   std::vector<TableRow> lines{headings()};
   for (const Row& row : rows) {
     list.push_back(to_row(rows, row));
-    lines.push_back(cells_of(list.back(), in_force));
+    append_rows(list.back(), in_force, lines);
   }
   if (options.output != "text")
     print(json_text(envelope("Generations", {{"generation", in_force}, {"generations", list}}), options.output));

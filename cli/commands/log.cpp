@@ -37,26 +37,28 @@ std::string without_end(const Json& entry, const std::string& this_boot) {
   return alive ? "under way" : "cut off";
 }
 
-/// Beginnings and ends put together, oldest first.
+/// Adds what an end says (cli/recorded_apply.cpp) to its beginning, whatever else is in it.
+void add_end(const Json& end, Json& entry) {
+  for (const char* key : {"components", "error", "generation", "report", "result", "seconds"})
+    if (const auto found = end.find(key); found != end.end()) entry[key] = *found;
+  if (const std::string time = text_of(end, "time"); !time.empty()) entry["ended"] = time;
+}
+
+/// Beginnings and ends put together, oldest first; each beginning has one end.
 /// @param this_boot  empty: none of their processes is one of this machine
-std::vector<Json> entries_of(const std::vector<Json>& events, const std::string& this_boot) {
+std::vector<Json> entries_of(std::vector<Json> events, const std::string& this_boot) {
   std::vector<Json> entries;
-  std::map<std::string, std::size_t> by_id;
-  for (const Json& event : events) {
+  std::map<std::string, std::size_t> open;  // beginnings without an end, by their ids
+  for (Json& event : events) {
     const std::string id = text_of(event, "id");
-    const auto begun = by_id.find(id);
-    if (id.empty()) {  // all in one, of an image
-      entries.push_back(event);
-    } else if (begun == by_id.end()) {
-      by_id[id] = entries.size();
-      entries.push_back(event);
-    } else {
-      const Json began = entries[begun->second];
-      Json& entry = entries[begun->second];
-      entry.update(event);
-      entry["time"] = began["time"];
-      entry["ended"] = event.value("time", Json());
+    const auto begun = open.find(id);
+    if (begun != open.end() && event.value("event", Json()) == "end") {
+      add_end(event, entries[begun->second]);
+      open.erase(begun);
+      continue;
     }
+    if (event.value("event", Json()) == "begin" && !id.empty()) open[id] = entries.size();
+    entries.push_back(std::move(event));  // with no id it is all in one, of an image
   }
   for (Json& entry : entries) {
     if (!entry.contains("result")) entry["result"] = without_end(entry, this_boot);
@@ -102,10 +104,15 @@ std::string logged_text(const Json& entry) {
 }
 
 /// The events of the root that --root names, else of this machine.
-Result<std::vector<Json>> events_of(const Options& options) {
+Result<std::vector<Json>> events_of(const Options& options, TerminalUi& ui) {
   if (options.session.root == "/") return machine_history(options).read();
   SLIPWAY_TRY(root, RootDir::open(options.session.root));
-  return read_log_of(root);
+  SLIPWAY_TRY(events, read_log_of(root));
+  if (events.size() == kMostEventsRead)
+    ui.log(Ui::Level::warning, "",
+           "only the newest " + std::to_string(kMostEventsRead) +
+               " events of a root's log are read; what is older is in " + root.folder() + "/var/log/slipway");
+  return events;
 }
 
 /// How many are asked for; all without an argument.
@@ -120,10 +127,10 @@ Result<std::size_t> wanted(const Options& options, std::size_t all) {
 
 }  // namespace
 
-Result<int> run_log(const Options& options, TerminalUi&) {
-  SLIPWAY_TRY(events, events_of(options));
+Result<int> run_log(const Options& options, TerminalUi& ui) {
+  SLIPWAY_TRY(events, events_of(options, ui));
   const bool is_here = options.session.root == "/";
-  std::vector<Json> entries = entries_of(events, is_here ? boot_id() : "");
+  std::vector<Json> entries = entries_of(std::move(events), is_here ? boot_id() : "");
   SLIPWAY_TRY(count, wanted(options, entries.size()));
   entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(count));
   if (options.output == "jsonl") {

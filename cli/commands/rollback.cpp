@@ -19,6 +19,12 @@ Result<int> wanted_generation(const Options& options, const StateDir& state) {
     return Error{
         ErrorCode::usage, "'" + text + "' is no generation", "command line", "`slipway generations` lists them", {}};
   }
+  if (!current && numbers.empty())
+    return Error{ErrorCode::not_found,
+                 "nothing is provisioned in " + options.session.root,
+                 {},
+                 "`slipway apply` comes first",
+                 {}};
   const int before = !current ? 0 : current->before != 0 ? current->before : current->number - 1;
   const auto end = std::upper_bound(numbers.begin(), numbers.end(), before);
   if (end == numbers.begin())

@@ -171,6 +171,17 @@ Result<const Manifest*> named_component(const Plugins& plugins, const std::strin
                {}};
 }
 
+Status take_names(Options& options) {
+  if (!options.arguments.empty() && !options.only.empty())
+    return Error{ErrorCode::usage,
+                 "components are named twice: " + listed(options.arguments, "and") + ", and with --only",
+                 "command line",
+                 "name all of them in one way",
+                 {}};
+  options.only.insert(options.only.end(), options.arguments.begin(), options.arguments.end());
+  return {};
+}
+
 bool environment_counts(const Options& options) {
   constexpr std::array<std::string_view, 3> kTried{"plan", "service", "log"};
   std::error_code problem;

@@ -15,7 +15,7 @@ namespace {
 
 using Type = SchemaKey::Type;
 
-constexpr std::size_t kLineWidth = 100;
+constexpr std::size_t kLineWidth = 76;
 constexpr const char* kIndent = "    ";
 
 /// Words of a text in lines of at most kLineWidth, indented.

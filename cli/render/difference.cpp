@@ -6,6 +6,8 @@
 
 #include <slipway/text.hpp>
 
+#include "cli/render/render.hpp"
+
 namespace slipway::core {
 namespace {
 
@@ -22,23 +24,34 @@ void flatten(const Json& value, const std::string& key, Values& values) {
 /// "535.261.03 sha256:0f1e2d3c4b5a" of each package that a lock pins for a source.
 std::string packages_text(const Json& pinned) {
   constexpr std::size_t kShown = sizeof("sha256:") - 1 + 12;
-  return joined(pinned.value("entries", Json::array()), ", ", [](const Json& entry) {
-    const std::string tag = entry.value("tag", "");
-    return (tag.empty() ? "" : tag + " ") + entry.value("digest", "").substr(0, kShown);
+  const auto text = [](const Json& entry, const char* name) {
+    const Json value = member(entry, name);
+    return value.is_string() ? value.get<std::string>() : "";
+  };
+  const Json entries = member(pinned, "entries");
+  return joined(entries.is_array() ? entries : Json::array(), ", ", [&](const Json& entry) {
+    const std::string tag = text(entry, "tag");
+    return (tag.empty() ? "" : tag + " ") + text(entry, "digest").substr(0, kShown);
   });
 }
 
-Json object_at(const Json& value, const std::string& name) {
-  return value.is_object() ? value.value(name, Json::object()) : Json::object();
+/// Nothing is copied: it may be large.
+const Json& object_at(const Json& value, const std::string& name) {
+  static const Json kEmpty = Json::object();
+  const auto found = value.find(name);
+  return found != value.end() && found->is_object() ? *found : kEmpty;
 }
 
 Values values_of(const Generation& generation, const std::string& component) {
   Values values;
   flatten(object_at(object_at(object_at(generation.spec, "spec"), "components"), component), "", values);
   values.erase("");  // of an empty section
-  const Json locked = object_at(object_at(generation.lock, "components"), component);
-  for (const auto& [key, pinned] : locked.items()) values["package " + key] = packages_text(pinned);
-  const Json plugin = object_at(generation.plugins, component);
+  const Json& locked = object_at(object_at(generation.lock, "components"), component);
+  for (const auto& [key, pinned] : locked.items())
+    if (pinned.is_object()) values["package " + key] = packages_text(pinned);
+  const Json& accepted = object_at(generation.accepted, component);
+  for (const auto& [item, edit] : accepted.items()) values["accepted edit of " + item] = true;
+  const Json& plugin = object_at(generation.plugins, component);
   values["plugin"] = plugin.value("version", "") + " " + plugin.value("digest", "").substr(0, 19);
   return values;
 }

@@ -50,6 +50,11 @@ std::string coloured(const std::string& marked) {
 }  // namespace
 
 Page& Page::operator<<(std::string_view text) {
+  marked_ += printable(text);
+  return *this;
+}
+
+Page& Page::add_lines(std::string_view text) {
   marked_ += printable(text, true);
   return *this;
 }
@@ -58,7 +63,7 @@ Page& Page::operator<<(const Toned& word) {
   if (word.tone == Tone::plain || word.text.empty()) return *this << word.text;
   marked_ += kToneMark;
   marked_ += static_cast<char>(word.tone);
-  marked_ += printable(word.text, true);
+  marked_ += printable(word.text);
   marked_ += kToneEnd;
   return *this;
 }

@@ -23,11 +23,16 @@ using TableRow = std::vector<Toned>;
 class Page {
  public:
   Page() = default;
-  explicit Page(std::string_view text) { *this << text; }
+  /// Lines; of each, control characters become escapes.
+  explicit Page(std::string_view text) { add_lines(text); }
 
-  /// Control characters become escapes; line ends and tabs stay.
+  /// A text that others may have written: control characters become escapes, line ends and tabs as well, so that it
+  /// forges no line.
   Page& operator<<(std::string_view text);
-  Page& operator<<(char byte) { return *this << std::string_view(&byte, 1); }
+  Page& operator<<(const std::string& text) { return *this << std::string_view(text); }
+  /// A text of the program's own, which may have line ends.
+  Page& operator<<(const char* text) { return add_lines(text); }
+  Page& operator<<(char byte) { return add_lines({&byte, 1}); }
   Page& operator<<(int number) { return *this << std::to_string(number); }
   Page& operator<<(std::size_t number) { return *this << std::to_string(number); }
   Page& operator<<(const Toned& word);
@@ -42,6 +47,8 @@ class Page {
   std::string text(std::size_t columns, bool colour) const;
 
  private:
+  Page& add_lines(std::string_view text);
+
   std::string marked_;  ///< printable text, with marks between that printable text cannot have
 };
 

@@ -115,9 +115,7 @@ std::string shortened(const std::string& text, std::size_t columns) {
   const std::size_t width = characters.size() - 1;
   if (width <= columns) return text;
   if (columns <= kLeftOut.size()) return std::string(kLeftOut.substr(0, columns));
-  const std::size_t kept = columns - kLeftOut.size();
-  const std::size_t tail = kept / 2;
-  return text.substr(0, characters[kept - tail]).append(kLeftOut) + text.substr(characters[width - tail]);
+  return text.substr(0, characters[columns - kLeftOut.size()]).append(kLeftOut);
 }
 
 void ProgressMeter::report(Progress progress, Time now) {

@@ -165,7 +165,7 @@ Page plan_text(const PlannedRun& run, const Options& options) {
   for (const PlannedComponent& component : run.components) append_component(text, component, run, verbose);
   for (const Trigger& trigger : run.triggers) append_trigger(text, trigger, run, verbose);
   const auto kept = kept_paths(run);
-  text << conclusion(run, kept);
+  text << Page(conclusion(run, kept));
   if (!kept.empty()) text << "  kept: " << typed(ways_out(kept), options) << '\n';
   return text;
 }

@@ -24,15 +24,30 @@ constexpr std::size_t kHanging = 4;  // below what stands behind a mark: "  + cr
 constexpr std::size_t kDeepestIndent = 12;
 constexpr std::size_t kFarthestColumn = 88;  // that a mark can say
 
+constexpr std::size_t kMostBytesOfAColumn = 7;  // of a column: a character of UTF-8 and marks around it
+
+/// Stops where it is too long: the author of a text may have made it of any length.
+bool fits_in(std::string_view marked, std::size_t columns) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < marked.size() && width <= columns; ++at)
+    if (marked[at] == kToneMark || marked[at] == kHangingMark)
+      ++at;
+    else if (marked[at] != kToneEnd && (static_cast<unsigned char>(marked[at]) & 0xC0U) != 0x80)
+      ++width;
+  return width <= columns;
+}
+
 /// Where the word ends that begins at `from`; what is in backquotes belongs together if it is not too long.
 std::size_t end_of_word(const std::string& line, std::size_t from, std::size_t room) {
-  std::size_t end = std::min(line.find(' ', from), line.size());
-  const std::size_t open = line.find('`', from);
-  if (open == std::string::npos || open > end) return end;
-  const std::size_t close = line.find('`', open + 1);
-  if (close == std::string::npos) return end;
-  const std::size_t whole = std::min(line.find(' ', close), line.size());
-  return shown_width(std::string_view(line).substr(from, whole - from)) <= room ? whole : end;
+  const std::size_t end = std::min(line.find(' ', from), line.size());
+  const std::string_view word = std::string_view(line).substr(from, end - from);
+  const std::size_t open = word.find('`');
+  if (open == std::string_view::npos) return end;
+  const std::string_view around = std::string_view(line).substr(from, kMostBytesOfAColumn * (room + 1));
+  const std::size_t close = around.find('`', open + 1);
+  if (close == std::string_view::npos) return end;
+  const std::size_t whole = std::min(around.find(' ', close), around.size());
+  return fits_in(around.substr(0, whole), room) ? from + whole : end;
 }
 
 /// How much of a word that is too long goes onto this line: up to its last slash that fits, else its last dot.
@@ -60,7 +75,8 @@ class Breaker {
     for (std::size_t at = lead_; at < line_.size();) {
       const std::size_t end = end_of_word(line_, at, columns_ - indent_.size());
       const std::string word = line_.substr(at, end - at);
-      const bool reason = without_marks(word) == "#" && !fits(gap, std::string_view(line_).substr(at));
+      const bool reason = word.size() <= kMostBytesOfAColumn && without_marks(word) == "#" &&
+                          !fits(gap, std::string_view(line_).substr(at));
       if (gap > 0 && (reason || !fits(gap, word))) {
         next_line();
         gap = 0;
@@ -74,19 +90,20 @@ class Breaker {
 
  private:
   bool fits(std::size_t gap, std::string_view word) const {
-    return shown_width(current_) + gap + shown_width(word) <= columns_;
+    const std::size_t filled = shown_width(current_) + gap;
+    return filled <= columns_ && fits_in(word, columns_ - filled);
   }
   void next_line() {
     text_ += current_ + "\n";
     current_ = indent_;
   }
-  void add(std::size_t gap, std::string word) {
+  void add(std::size_t gap, std::string_view word) {
     current_.append(gap, ' ');
     while (!fits(0, word)) {
       const std::size_t part = fitting_part(word, columns_ - std::min(columns_, shown_width(current_)));
       if (part == 0) break;
       current_ += word.substr(0, part);
-      word.erase(0, part);
+      word.remove_prefix(part);
       next_line();
     }
     current_ += word;
@@ -140,7 +157,7 @@ std::string broken_lines(const std::string& marked, std::size_t columns) {
       at += 2;
     }
     const std::string line = marked.substr(at, end - at);
-    result += columns == 0 || shown_width(line) <= columns ? line : Breaker(line, columns, hanging).run();
+    result += columns == 0 || fits_in(line, columns) ? line : Breaker(line, columns, hanging).run();
     if (end < marked.size()) result += '\n';
     at = end + 1;
   }

@@ -2,12 +2,15 @@
 #include "cli/repair/repair.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <set>
 
 #include <fcntl.h>
 
+#include <slipway/digest/digest.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/write/new_file.hpp>
 
 #include "core/action/trigger/trigger.hpp"
 #include "core/engine/apply/recovery.hpp"
@@ -27,9 +30,13 @@ bool is_there(Session& session, const std::string& path) {
   return session.root().root().open_at(path, O_PATH | O_NOFOLLOW).ok();
 }
 
-/// A free name: "/var/lib/slipway/damaged/components-driver.json.1".
+/// A free name: "/var/lib/slipway/damaged/components-driver.json.1". A long one is cut, so that there is room for what
+/// is added to it, and ends with its digest.
 std::string aside_of(Session& session, std::string name) {
+  constexpr std::size_t kLongest = 200;
+  constexpr std::size_t kPrefix = 100;
   std::ranges::replace(name, '/', '-');
+  if (name.size() > kLongest) name = name.substr(0, kPrefix) + "-" + digest_hex(digest_of(name));
   int number = 1;
   const auto path = [&] { return path_of("damaged/" + name + "." + std::to_string(number)); };
   while (is_there(session, path())) ++number;
@@ -45,6 +52,11 @@ std::string made_by_triggers(Session& session, const std::map<std::string, Owner
         for (const std::string& path : trigger.products(session.host()))
           if (is_there(session, path)) made.insert(path);
   return made.empty() ? "files that triggers made" : listed({made.begin(), made.end()}, "and");
+}
+
+/// Slipway writes each file by a longer name first, so it has made no record with a name as long as that.
+bool is_too_long(const std::string& name) {
+  return name.substr(name.rfind('/') + 1).size() + std::string_view(kNewSuffix).size() > NAME_MAX;
 }
 
 /// The generation that comes into force; 0: none.
@@ -75,6 +87,8 @@ Result<Repair> repair_of(Session& session, const std::string& name, const std::s
                                        " is in force: where that is not what you want, apply your spec before the "
                                        "next boot, which applies " +
                                        place;
+  } else if (name.starts_with("components/") && is_too_long(name)) {
+    repair.outcome = "nothing takes its place: slipway makes no record with so long a name";
   } else if (name.starts_with("components/")) {
     Ownership lost;
     lost.component = name.substr(name.find('/') + 1);

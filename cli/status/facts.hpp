@@ -32,9 +32,10 @@ std::string pci_name(const std::string& database, const std::string& vendor, con
 /// what was in force before, that has it so.
 std::map<std::string, std::string> applied_since(const StateDir& state, const Generation& current);
 
-/// Since when a component has ended each apply in this state, by the root's log.
-/// @param events  cli/history, oldest first; whoever made a root may have written anything there
-std::string failing_since(const std::vector<Json>& events, const std::string& component, const std::string& state);
+/// Since when each component that does not work has ended every apply in the state that it has now, by the root's log.
+/// @param events   cli/history, oldest first; whoever made a root may have written anything there
+/// @param failing  StateDir::failing()
+std::map<std::string, std::string> failing_since(const std::vector<Json>& events, const Json& failing);
 
 /// "3 h" since a time; "-" where it is unknown, "now" where it is less than a minute ago, or ahead.
 std::string age_text(const std::string& since, std::time_t now);

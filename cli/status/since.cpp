@@ -1,28 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
-#include "cli/render/render.hpp"
 #include "cli/status/facts.hpp"
 
 namespace slipway::core {
 namespace {
 
-/// What the component is applied as.
-Json entry_of(const Generation& generation, const std::string& component) {
-  return Json::array({member(member(member(generation.spec, "spec"), "components"), component),
-                      member(member(generation.lock, "components"), component), member(generation.plugins, component)});
+constexpr std::size_t kMostEvents = 10'000;  // the author of a root may have written any number
+
+/// The member of a value that others wrote; null where there is none. Nothing is copied: it may be large.
+const Json* at(const Json* value, std::string_view name) {
+  if (value == nullptr || !value->is_object()) return nullptr;
+  const auto found = value->find(name);
+  return found == value->end() ? nullptr : &*found;
 }
 
-/// -1: the event says nothing of the component; 0: it ended in another state; 1: in this one.
-int verdict_of(const Json& event, const std::string& component, const std::string& state) {
-  const Json components = member(event, "components");
-  if (!components.is_array()) return -1;  // it has only begun, or failed as a whole
-  for (const Json& each : components)
-    if (member(each, "name") == component) return member(each, "state") == state ? 1 : 0;
-  const Json only = member(event, "only");
-  return only.is_array() && std::ranges::count(only, Json(component)) == 0 ? -1 : 0;
+bool are_equal(const Json* one, const Json* other) {
+  return one == nullptr || other == nullptr ? one == other : *one == *other;
+}
+
+/// The component is applied as the same in both.
+bool is_the_same(const Generation& one, const Generation& other, const std::string& component) {
+  const auto section = [&](const Generation& each) { return at(at(at(&each.spec, "spec"), "components"), component); };
+  const auto lock = [&](const Generation& each) { return at(at(&each.lock, "components"), component); };
+  return are_equal(section(one), section(other)) && are_equal(lock(one), lock(other)) &&
+         are_equal(at(&one.plugins, component), at(&other.plugins, component));
+}
+
+/// The state in which each component ended that an event names; nothing where it ended none.
+std::optional<std::map<std::string, std::string>> states_of(const Json& event) {
+  const Json* const components = at(&event, "components");
+  if (components == nullptr || !components->is_array()) return std::nullopt;  // it has only begun, or failed as a whole
+  std::map<std::string, std::string> states;
+  for (const Json& each : *components) {
+    const Json* const name = at(&each, "name");
+    const Json* const state = at(&each, "state");
+    if (name != nullptr && name->is_string() && state != nullptr && state->is_string()) states[*name] = *state;
+  }
+  return states;
+}
+
+/// The event is of an apply that passed the component over.
+bool passes_over(const Json& event, const std::string& component) {
+  const Json* const only = at(&event, "only");
+  return only != nullptr && only->is_array() && std::ranges::find(*only, Json(component)) == only->end();
 }
 
 }  // namespace
@@ -31,24 +55,33 @@ std::map<std::string, std::string> applied_since(const StateDir& state, const Ge
   std::map<std::string, std::string> since;
   for (const auto& [component, plugin] : current.plugins.items()) since[component] = current.time;
   std::map<std::string, std::string> open = since;
-  Generation at = current;
-  while (!open.empty() && at.before > 0 && at.before < at.number) {
-    auto before = state.generation(at.before);
+  Generation earlier = current;
+  while (!open.empty() && earlier.before > 0 && earlier.before < earlier.number) {
+    auto before = state.generation(earlier.before);
     if (!before) break;
-    std::erase_if(open,
-                  [&](const auto& each) { return entry_of(*before, each.first) != entry_of(current, each.first); });
+    std::erase_if(open, [&](const auto& each) { return !is_the_same(*before, current, each.first); });
     for (const auto& [component, time] : open) since[component] = before->time;
-    at = std::move(*before);
+    earlier = std::move(*before);
   }
   return since;
 }
 
-std::string failing_since(const std::vector<Json>& events, const std::string& component, const std::string& state) {
-  std::string since;
-  for (auto event = events.rbegin(); event != events.rend(); ++event) {
-    const int verdict = verdict_of(*event, component, state);
-    if (verdict == 0) break;
-    if (const Json time = member(*event, "time"); verdict == 1 && time.is_string()) since = time.get<std::string>();
+std::map<std::string, std::string> failing_since(const std::vector<Json>& events, const Json& failing) {
+  std::map<std::string, std::string> since;
+  std::map<std::string, std::string> open;  // by component the state to look for
+  for (const auto& [name, record] : failing.items()) open[name] = record.value("state", "");
+  std::size_t seen = 0;
+  for (auto event = events.rbegin(); event != events.rend() && !open.empty() && seen < kMostEvents; ++event, ++seen) {
+    const auto states = states_of(*event);
+    if (!states) continue;
+    const Json* const time = at(&*event, "time");
+    std::erase_if(open, [&](const auto& each) {
+      const auto found = states->find(each.first);
+      if (found == states->end()) return !passes_over(*event, each.first);
+      if (found->second != each.second) return true;
+      if (time != nullptr && time->is_string()) since[each.first] = time->get<std::string>();
+      return false;
+    });
   }
   return since;
 }

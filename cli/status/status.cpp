@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include <unistd.h>
+
 #include <slipway/text.hpp>
 
 #include "cli/edits.hpp"
@@ -92,20 +94,38 @@ void add_owned(Session& session, const Known& known, Json& components) {
 }
 
 void add_failing(const Known& known, const std::vector<Json>& events, Json& components) {
+  const auto since = failing_since(events, known.failing);
   for (const auto& [name, record] : known.failing.items()) {
     Json& component = components[name];
     const std::string state = record.value("state", "");
     component["failing"] = record;
     component["state"] = state;
     component.erase("since");
-    if (const std::string since = failing_since(events, name, state); !since.empty()) component["since"] = since;
+    if (const auto found = since.find(name); found != since.end()) component["since"] = found->second;
   }
+}
+
+/// With how verify finds it: a service that does not run where nothing could start it is no failure.
+Json service_json(const Session& session, const std::string& name, const ServiceState& state) {
+  Json service = to_json(state);
+  const Finding finding = service_finding(session, name, state);
+  service["finding"] = to_string(finding.status);
+  if (state.is == ServiceState::Is::absent && finding.status != Finding::Status::fail) service["text"] = finding.text;
+  return service;
+}
+
+/// Components whose record cannot be read are there all the same.
+void add_damaged(Session& session, Json& components) {
+  constexpr std::string_view kFolder = "components/", kEnding = ".json";
+  for (const auto& [file, error] : session.state().left_out())
+    if (file.starts_with(kFolder) && file.ends_with(kEnding))
+      components[file.substr(kFolder.size(), file.size() - kFolder.size() - kEnding.size())]["state"] = "damaged";
 }
 
 Json components_of(Session& session, const Options& options, const Known& known) {
   Json components = Json::object();
   add_owned(session, known, components);
-  for (const auto& [name, service] : known.services) components[name]["service"] = to_json(service);
+  for (const auto& [name, service] : known.services) components[name]["service"] = service_json(session, name, service);
   if (!known.failing.empty()) add_failing(known, events_of(session, options), components);
   if (const std::string problem = boot_failure(session.host()); !problem.empty()) {
     components[kBootComponent]["failing"] = {{"state", "failed"}, {"reason", problem}};
@@ -114,30 +134,45 @@ Json components_of(Session& session, const Options& options, const Known& known)
   if (known.current)
     for (const std::string& name : known.current->left_out)
       if (!components[name].contains("state")) components[name]["state"] = "left-out";
+  add_damaged(session, components);
   for (auto& [name, component] : components.items())
     if (!component.contains("state")) component["state"] = "not-applied";
   return components;
 }
 
-/// What `slipway apply` needs besides, where the root has no spec of its own.
-std::string the_spec(const Host& host) { return host.exists("/etc/slipway/host.yaml") ? "" : " -f SPEC"; }
+/// What `slipway apply` needs besides, where the root has no spec of its own: that of the last apply, if it is there.
+std::string the_spec(const Host& host, const Known& known) {
+  if (host.exists("/etc/slipway/host.yaml")) return "";
+  const std::string last = known.current ? known.current->spec_file : "";
+  return " -f " + (last.starts_with('/') && ::access(last.c_str(), R_OK) == 0 ? last : "SPEC");
+}
 
 /// What is to be done next, the most urgent first: {"problem", "do"}.
 class NextSteps {
  public:
-  NextSteps(Session& session, const Known& known) : session_(session), known_(known) {}
+  NextSteps(Session& session, const Known& known)
+      : session_(session), known_(known), spec_(the_spec(session.host(), known)) {}
 
   Json list(const Json& damaged, const Json& components) {
-    if (!damaged.empty()) add("files of the state are damaged", std::string(kRepairAdvice));
+    if (!damaged.empty())
+      add(damaged.size() == 1 ? "a record is damaged" : std::to_string(damaged.size()) + " records are damaged",
+          "run `slipway repair`: it sets them aside and makes up for them as far as that can be done");
     if (!known_.unfinished.at_work.empty())
       add("another slipway is changing this root: " + known_.unfinished.at_work, "wait for it to end");
-    const std::string apply = "`slipway apply" + the_spec(session_.host()) + "`";
+    const std::string apply = "`slipway apply" + spec_ + "`";
     if (known_.unfinished.recovery)
       add("an apply was cut off", "run " + apply + ": it undoes the open changes first");
     else if (!known_.unfinished.pending.empty() && known_.unfinished.at_work.empty())
       add("still pending: " + joined(known_.unfinished.pending, ", "), "run " + apply);
     for (const auto& [name, component] : components.items()) add_component(name, component, apply);
     add_reasons();
+    if (!lost_.empty())
+      add("the " + std::string(lost_.size() == 1 ? "record of " : "records of ") + listed(lost_, "and") +
+              (lost_.size() == 1 ? " was" : " were") + " lost",
+          "run " + apply + ": it takes over what is as planned");
+    if (!edited_.empty())
+      add(listed(edited_, "and") + (edited_.size() == 1 ? " has" : " have") + " edits that are kept",
+          "`slipway plan" + spec_ + "` names the commands that replace or accept them");
     if (!known_.current && known_.owned.empty() && damaged.empty() && steps_.empty())
       add("nothing is provisioned",
           "write a spec with `slipway init > host.yaml`, and apply it with `slipway apply -f host.yaml`");
@@ -154,8 +189,7 @@ class NextSteps {
     if (name == kBootComponent && state == "failed")
       add(failing_text(component["failing"]), "look at `journalctl -u slipway-boot.service`");
     else if (state == to_string(ComponentState::waiting))
-      add(name + " waits",
-          "end what is in its way; `slipway apply --wait" + the_spec(session_.host()) + "` goes on then");
+      add(name + " waits", "end what is in its way; `slipway apply --wait" + spec_ + "` goes on then");
     else if (state == to_string(ComponentState::reboot_required))
       add(name + " needs a reboot", "reboot");
     else if (component.contains("failing"))
@@ -165,9 +199,9 @@ class NextSteps {
       if (const Finding finding = service_finding(session_, name, service->second);
           finding.status == Finding::Status::fail)
         steps_.push_back({{"problem", name + ": " + finding.text}, {"do", finding.remedy}});
-    if (component.contains("edits"))
-      add(name + " has edits that are kept",
-          "`slipway plan" + the_spec(session_.host()) + "` names the commands that replace or accept them");
+    if (component.contains("edits")) edited_.push_back(name);
+    if (const auto owned = known_.owned.find(name); owned != known_.owned.end() && owned->second.lost)
+      lost_.push_back(name);
   }
 
   /// What services say of themselves has its remedies in the findings of doctor.
@@ -183,6 +217,9 @@ class NextSteps {
 
   Session& session_;
   const Known& known_;
+  std::string spec_;
+  std::vector<std::string> edited_;
+  std::vector<std::string> lost_;
   Json steps_ = Json::array();
 };
 

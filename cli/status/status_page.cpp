@@ -86,12 +86,15 @@ std::string generation_text(const Json& status, std::time_t now) {
 
 Tone tone_of_state(const std::string& state) {
   if (state == "applied") return Tone::good;
-  if (state == to_string(ComponentState::failed) || state == to_string(ComponentState::blocked)) return Tone::bad;
+  if (state == to_string(ComponentState::failed) || state == to_string(ComponentState::blocked) || state == "damaged")
+    return Tone::bad;
   return state == "left-out" || state == "not-applied" ? Tone::faint : Tone::attention;
 }
 
 Tone tone_of_service(const Json& service) {
   const std::string state = service.value("state", "");
+  const std::string finding = service.value("finding", "");
+  if (state == "not-running" && finding != "fail") return Tone::faint;
   if (state == "working" && service.value("reasons", Texts{}).empty()) return Tone::good;
   return state == "not-running" || state == "no-answer" ? Tone::bad : Tone::attention;
 }

@@ -22,6 +22,12 @@ constexpr unsigned kFileMode = 0600;
 
 std::string path_of(const std::string& hex) { return std::string(Originals::kFolder) + "/" + hex; }
 
+/// Slipway keeps no larger ones, so that it need not be read to its end.
+bool is_too_large(const Fd& file) {
+  struct stat info {};
+  return ::fstat(file.get(), &info) == 0 && info.st_size > Originals::kLargest;
+}
+
 }  // namespace
 
 Result<std::string> Originals::keep(int fd, std::string_view name) {
@@ -45,7 +51,8 @@ Result<Fd> Originals::open(const std::string& digest) const {
   SLIPWAY_CHECK(check_only_ours(root_.root(), path));
   auto file = open_regular(root_.root(), path, O_NOFOLLOW);
   if (!file && file.error().code != ErrorCode::not_found && file.error().code != ErrorCode::invalid) return file;
-  const auto found = file ? digest_of_file(file->get(), path) : Result<std::string>(std::string());
+  const bool is_likely = file && !is_too_large(*file);
+  const auto found = is_likely ? digest_of_file(file->get(), path) : Result<std::string>(std::string());
   if (found && *found == digest && ::lseek(file->get(), 0, SEEK_SET) == 0) return file;
   return Error{ErrorCode::corrupt,
                "the copy of the original, " + path + ", is " + (file ? "damaged" : "gone") +
@@ -57,7 +64,7 @@ Result<Fd> Originals::open(const std::string& digest) const {
 
 Result<std::vector<std::string>> Originals::unused(const std::set<std::string>& digests_in_use) const {
   std::vector<std::string> paths;
-  auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY);
+  auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);  // what a link leads to is no copy
   if (!folder && folder.error().code == ErrorCode::not_found) return paths;
   if (!folder) return folder.error();
   SLIPWAY_TRY(names, folder_names(folder->get(), kFolder));
@@ -69,7 +76,7 @@ Result<std::vector<std::string>> Originals::unused(const std::set<std::string>& 
 Status Originals::drop_unused(const std::set<std::string>& digests_in_use) {
   SLIPWAY_TRY(paths, unused(digests_in_use));
   for (const std::string& path : paths) SLIPWAY_CHECK(root_.remove(path));
-  const auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY);
+  const auto folder = root_.root().open_at(kFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!folder) return folder.error().code == ErrorCode::not_found ? Status{} : Status(folder.error());
   SLIPWAY_TRY(left, folder_names(folder->get(), kFolder));
   return left.empty() ? root_.remove(kFolder) : Status{};

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include <slipway/json.hpp>
 #include <slipway/root_dir.hpp>
 
@@ -19,15 +21,17 @@ class RootFs;
 class Originals {
  public:
   static constexpr const char* kFolder = "/var/lib/slipway/originals";
+  static constexpr off_t kLargest = off_t{4} << 30;  ///< bytes; an initramfs, or a driver's library, is far from it
 
   /// Borrows `root`.
   explicit Originals(RootFs& root) : root_(root) {}
 
   /// Copies what the descriptor reads from its position on. @return "sha256:…"; `name` is for messages.
   Result<std::string> keep(int fd, std::string_view name);
-  /// Opened for reading. Errors: `corrupt` when it is gone or has another content; `denied` it may be others' work.
+  /// Opened for reading. Errors: `corrupt` when it is gone, has another content or is larger than kLargest; `denied` it
+  /// may be others' work.
   Result<Fd> open(const std::string& digest) const;
-  /// The paths of the originals whose digest is not in use.
+  /// The paths of the originals whose digest is not in use. None where the folder is a link.
   Result<std::vector<std::string>> unused(const std::set<std::string>& digests_in_use) const;
   /// Removes every original whose digest is not in use, and the folder when it is empty then.
   Status drop_unused(const std::set<std::string>& digests_in_use);

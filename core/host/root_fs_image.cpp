@@ -60,11 +60,10 @@ PathImage device_image(const struct stat& info) {
 
 Result<PathImage> regular_image(RootFs& root, int parent, const std::string& name, std::string_view path,
                                 const struct stat& info) {
-  constexpr off_t kLargestOriginal = off_t{4} << 30;  // an initramfs, or a large driver's library, is far from it
-  if (info.st_size > kLargestOriginal)
+  if (info.st_size > Originals::kLargest)
     return Error{ErrorCode::invalid,
                  std::string(path) + " is in the way, and too large to be kept (" + std::to_string(info.st_size) +
-                     " bytes, at most " + std::to_string(kLargestOriginal) + ")",
+                     " bytes, at most " + std::to_string(Originals::kLargest) + ")",
                  std::string(path),
                  "move it away, then run the same command again",
                  {}};

@@ -35,7 +35,9 @@ std::string state_path(std::string_view rest) { return std::string(kStateDir) + 
 std::string component_file(const std::string& name) { return "components/" + name + ".json"; }
 std::string generation_file(int number) { return "generations/" + std::to_string(number) + ".json"; }
 
-constexpr std::size_t kMaxStateBytes = 64 << 20;  // a record of a driver with all its links has some 100 KiB
+constexpr std::size_t kMaxStateBytes = 16 << 20;  // a record of a driver with all its links has some 100 KiB
+constexpr std::size_t kMostNames = 1000;          // of components, and of records
+constexpr int kLastGeneration = 1'000'000'000;    // numbers go on behind it
 
 /// What cannot be read as what it should be, so that setting it aside is no loss.
 bool is_damage(const Error& error) {
@@ -71,12 +73,69 @@ Result<T> read_record(const RootDir& root, const std::string& path, T (*made_of)
   return damaged(path, std::string("none of slipway's: ") + problem.what());
 }
 
+using Is = bool (*)(const Json&);
+
+bool is_text(const Json& value) { return value.is_string(); }
+bool is_number(const Json& value) { return value.is_number_integer(); }
+bool is_flag(const Json& value) { return value.is_boolean(); }
+bool is_list_of(const Json& value, Is is) { return value.is_array() && std::ranges::all_of(value, is); }
+bool is_texts(const Json& value) { return is_list_of(value, is_text); }
+bool is_objects(const Json& value) {
+  return is_list_of(value, [](const Json& each) { return each.is_object(); });
+}
+bool is_keys(const Json& value) {
+  return is_list_of(value, [](const Json& each) { return each.is_object() && is_texts(each.value("key", Json())); });
+}
+
+struct Member {
+  const char* name;
+  Is is;
+};
+
+/// An object whose members, as far as they are named here, are of their types.
+template <std::size_t N>
+bool fits(const Json& value, const Member (&members)[N]) {
+  return value.is_object() && std::ranges::all_of(members, [&](const Member& member) {
+           const auto found = value.find(member.name);
+           return found == value.end() || member.is(*found);
+         });
+}
+
+/// What kinds of actions read of an action, a record and an image (sdk/slipway/action.hpp, core/action).
+constexpr Member kOfActions[]{{"content", is_text},  {"owner", is_text},       {"group", is_text},
+                              {"on_drift", is_text}, {"points_to", is_text},   {"format", is_text},
+                              {"because", is_text},  {"mode", is_number},      {"minor", is_number},
+                              {"enabled", is_flag},  {"started", is_flag},     {"triggers", is_texts},
+                              {"argv", is_texts},    {"parameters", is_texts}, {"layers", is_objects}};
+constexpr Member kOfRecords[]{{"links", is_texts}, {"keys", is_keys}, {"mode", is_number}, {"digest", is_text}};
+constexpr Member kOfImages[]{
+    {"type", is_text}, {"mode", is_number}, {"uid", is_number}, {"gid", is_number}, {"keys", is_objects}};
+constexpr Member kOfFailures[]{
+    {"state", is_text}, {"error", is_text}, {"reason", is_text}, {"unreachable", is_flag}, {"findings", is_objects}};
+constexpr Member kOfFindings[]{{"name", is_text}, {"text", is_text}, {"remedy", is_text}, {"status", is_text}};
+
 /// Of nobody when one of its members is not as slipway writes it.
 Ownership whole_ownership(const Json& value) {
   Ownership owned = ownership_from_json(value);
   for (const Owned& item : owned.items)
-    if (item.action.kind().empty() || item.action.target().empty() || !item.original.is_object()) return {};
+    if (item.action.kind().empty() || item.action.target().empty() || !fits(item.action.json(), kOfActions) ||
+        !(item.record.is_null() || fits(item.record, kOfRecords)) || !fits(item.original, kOfImages))
+      return {};
   return owned.outputs.is_object() ? owned : Ownership{};
+}
+
+bool is_whole(const Generation& generation) {
+  const Json spec = generation.spec.is_object() ? generation.spec.value("spec", Json::object()) : Json();
+  const Json components = spec.is_object() ? spec.value("components", Json::object()) : Json();
+  constexpr Member kOfPlugins[]{{"version", is_text}, {"digest", is_text}};
+  return components.is_object() && generation.plugins.is_object() && generation.plugins.size() <= kMostNames &&
+         generation.left_out.size() <= kMostNames && generation.before >= 0 &&
+         std::ranges::all_of(generation.plugins, [&](const Json& each) { return fits(each, kOfPlugins); });
+}
+
+bool is_failure(const Json& value) {
+  return fits(value, kOfFailures) && std::ranges::all_of(value.value("findings", Json::array()),
+                                                         [](const Json& each) { return fits(each, kOfFindings); });
 }
 
 Image image_of(const Json& value) { return to_json(path_image_from_json(value)); }
@@ -101,14 +160,13 @@ Result<std::vector<std::string>> names_in(const RootDir& root, const std::string
 
 /// An image's author may have left any number of records: all of them are in memory at once.
 Status check_size(const RootDir& root, const std::string& folder, const std::vector<std::string>& names) {
-  constexpr std::size_t kMostRecords = 1000;
   std::uint64_t bytes = 0;
   for (const std::string& name : names) {
     const auto file = root.open_at(folder + "/" + name + ".json", O_PATH);
     struct stat info {};
     if (file && ::fstat(file->get(), &info) == 0) bytes += static_cast<std::uint64_t>(info.st_size);
   }
-  if (names.size() <= kMostRecords && bytes <= kMaxStateBytes) return {};
+  if (names.size() <= kMostNames && bytes <= kMaxStateBytes) return {};
   return Error{ErrorCode::corrupt,
                "the recorded state has " + std::to_string(names.size()) + " records of " + std::to_string(bytes) +
                    " bytes, too many",
@@ -120,7 +178,8 @@ Status check_size(const RootDir& root, const std::string& folder, const std::vec
 std::optional<int> to_number(const std::string& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number <= 0) return std::nullopt;
+  if (error != std::errc{} || number <= 0 || number > kLastGeneration || std::to_string(number) != text)
+    return std::nullopt;
   return number;
 }
 
@@ -297,8 +356,7 @@ Result<Json> StateDir::failing() const {
   auto value = read_json(root_.root(), state_path(kFailing));
   if (!value && value.error().code == ErrorCode::not_found) return Json(Json::object());
   if (!value) return value;
-  const auto is_record = [](const Json& each) { return each.is_object() && each.value("state", Json("")).is_string(); };
-  if (std::ranges::all_of(*value, is_record)) return value;
+  if (value->size() <= kMostNames && std::ranges::all_of(*value, is_failure)) return value;
   return damaged(state_path(kFailing), "none of components that did not work");
 }
 
@@ -321,7 +379,7 @@ Result<std::vector<int>> StateDir::generations() const {
 Result<Generation> StateDir::generation(int number) const {
   const std::string path = state_path(generation_file(number));
   auto found = read_record(root_.root(), path, generation_from_json);
-  if (found && (found->number != number || !found->spec.is_object() || !found->plugins.is_object()))
+  if (found && (found->number != number || !is_whole(*found)))
     return damaged(path, "not generation " + std::to_string(number));
   if (found || found.error().code != ErrorCode::not_found) return found;
   return Error{ErrorCode::not_found,

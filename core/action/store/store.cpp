@@ -85,7 +85,8 @@ std::string set_folder(const std::map<std::string, std::string>& links) {
 Result<std::vector<std::string>> unused_layers(const RootFs& root, const std::string& name) {
   const std::string store = store_folder(name);
   std::vector<std::string> unused;
-  auto folder = root.root().open_at(store, O_RDONLY | O_DIRECTORY);
+  if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos) return unused;
+  auto folder = root.root().open_at(store, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!folder && folder.error().code == ErrorCode::not_found) return unused;
   if (!folder) return folder.error();
   SLIPWAY_TRY(current, read_link_at(root.root(), store + "/current"));

@@ -2,6 +2,7 @@
 #include "core/engine/plan/edits.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include <slipway/digest/digest.hpp>
 
@@ -31,6 +32,18 @@ Status replace(PlannedItem& item, ActionContext& context) {
 
 bool is_about(const std::string& path, const Action& action, const Edit& edit) {
   return path == edit.path || path == action.target();
+}
+
+std::string access_words(const Json& state) {
+  const auto number = [&](const char* name) {
+    const auto found = state.is_object() ? state.find(name) : state.end();
+    return found != state.end() && found->is_number_unsigned() ? found->get<unsigned>() : 0U;
+  };
+  const unsigned mode = number("mode"), uid = number("uid");
+  if ((mode & 06022U) == 0 && uid == 0) return {};
+  std::ostringstream text;
+  text << " (mode " << std::oct << mode << std::dec << ", uid " << uid << ")";
+  return text.str();
 }
 
 Json acceptance(const Action& action, const Edit& edit) { return {{"of", asked_for(action)}, {"edit", edit.state}}; }
@@ -65,13 +78,21 @@ Status decide(PlannedItem& item, const Owned& earlier, PlannedComponent& planned
     if (paths.empty() || std::ranges::any_of(paths, named)) SLIPWAY_CHECK(replace(item, context));
   } else if (!edited && !item.check.problem && item.replaced.contains(back_to)) {
     item.brings_back = back_to;
-    item.check = Check{Check::Standing::change, "bring back the edit of " + item.action.target(), {}, {}};
+    item.check = Check{Check::Standing::change,
+                       "bring back the edit of " + item.action.target() + access_words(item.replaced[back_to]),
+                       {},
+                       {}};
   }
   const auto found = planned.accepted.find(item.key());
   if (found != planned.accepted.end() &&
       ((item.changes() && !is_accepted) || found->value("of", Json()) != asked_for(item.action)))
     planned.accepted.erase(found);
   planned.restates = planned.restates || (item.check.edit && earlier.action.json() != item.action.json());
+  if (!edited && item.check.standing == Check::Standing::satisfied &&
+      asked_for(earlier.action) != asked_for(item.action)) {
+    SLIPWAY_TRY(before, item.kind->check(earlier.action, context));
+    planned.adopts = planned.adopts || before.edit.has_value();
+  }
   return {};
 }
 

@@ -10,6 +10,10 @@ namespace slipway::core {
 /// People name the file, or a link to it.
 bool is_about(const std::string& path, const Action& action, const Edit& edit);
 
+/// " (mode 4755, uid 1000)" of a file that others than root may write to, or that runs with its owner's rights; else
+/// empty. @param state  an edit's, or an image
+std::string access_words(const Json& state);
+
 /// What a generation's `accepted` holds of an item, {"of": digest of what the action asks for, "edit"}: it counts as
 /// long as the same is asked for.
 Json acceptance(const Action& action, const Edit& edit);

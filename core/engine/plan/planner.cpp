@@ -216,6 +216,7 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
   ComponentLayers layers(session, planned.name, plain_sources(sources));
   SLIPWAY_CHECK(add_removals(session, planned, owned, layers));
   SLIPWAY_CHECK(add_desired(session, planned, owned, layers, options));
+  if (planned.adopts) planned.plan.note("what somebody changed is what is asked for by now: it is taken over");
   return foresee_triggers(session, planned);
 }
 

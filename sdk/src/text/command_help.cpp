@@ -7,7 +7,7 @@
 namespace slipway {
 namespace {
 
-constexpr std::size_t kWidth = 110;
+constexpr std::size_t kWidth = 80;
 constexpr std::size_t kWidestName = 34;
 
 /// Lines of at most kWidth, all but the first behind so many blanks.

@@ -88,7 +88,7 @@ TEST(Question, BeforeARemovalOrARollbackIsAskedOnATerminal) {
   const auto before = root.tree();
   for (const std::string command : {"remove --all", "rollback"}) {
     const Ran ran = on_a_terminal(root, command, "n");
-    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_EQ(ran.code, 1) << ran.out;
     EXPECT_THAT(ran.out, HasSubstr("this? [y/N]"));
     EXPECT_THAT(ran.out, HasSubstr("Nothing was changed."));
     EXPECT_EQ(root.tree(), before);

@@ -6,6 +6,7 @@ namespace {
 
 using slipway::testing::Ran;
 using slipway::testing::ScratchHost;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -350,6 +351,30 @@ TEST(SavedPlan, IsAppliedWhenNothingChangedAndRefusedOtherwise) {
   host.spec(kOneFile);
   EXPECT_EQ(host.slipway({"apply", host.folder().at("plan.json").string()}).code, 0);
   EXPECT_EQ(host.text("etc/probe.conf"), "one\n");
+}
+
+// Without an identity it was applied unchecked; of another type it was "a bug in slipway".
+TEST(SavedPlan, IsRefusedWithoutWhatItIsComparedBy) {
+  const ScratchHost host;
+  host.spec(kOneFile);
+  const Json plan = Json::parse(host.slipway({"plan", "-o", "json"}).out);
+  for (const auto& [member, value] : {std::pair<std::string, Json>{"identity", nullptr},
+                                      {"identity", 5},
+                                      {"options", 5},
+                                      {"options", {{"kernels", 5}}},
+                                      {"options", {{"root", nullptr}}},
+                                      {"kind", 5}}) {
+    Json other = plan;
+    if (value.is_object())
+      other[member].update(value);
+    else
+      other[member] = value;
+    host.folder().file("plan.json", other.dump());
+    const Ran ran = host.slipway({"apply", host.folder().at("plan.json").string()});
+    EXPECT_EQ(ran.code, 1) << member << value;
+    EXPECT_THAT(ran.err, AnyOf(HasSubstr("this is no plan"), HasSubstr("none of slipway's"))) << member << value;
+  }
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc/probe.conf")));
 }
 
 TEST(Reproducibility, TwoAppliesToTwoRootsGiveEqualTreesUnderSourceDateEpoch) {

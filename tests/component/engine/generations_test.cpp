@@ -210,7 +210,7 @@ TEST_F(Generations, AreListedAsFarAsTheyCanBeRead) {
   run({"apply"});
   host.put("var/lib/slipway/generations/2.json", "{");
   const Ran listed = run({"generations"}, 1);
-  EXPECT_THAT(listed.out, HasSubstr("host.yaml  probe"));
+  EXPECT_THAT(listed.out, HasSubstr("applied: probe"));
   EXPECT_THAT(listed.out, HasSubstr("`slipway repair` sets it aside"));
 }
 

