@@ -134,6 +134,38 @@ TEST_F(Configure, WritesADropInThatContainerdImportsAsTheComponentDoes) {
   EXPECT_EQ(configure(words).output, "nothing to change\n");
 }
 
+// Verify named an edit that plans did not see, and whose remedies led nowhere: the component asks for what the default
+// handler has, and somebody had changed both.
+TEST_F(Configure, TakesOverAnEditThatIsWhatTheSpecAsksForByNow) {
+  install("containerd", "containerd", "1.7.24");
+  const std::string table = "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc";
+  root.file(kContainerd,
+            "version = 2\n" + table + "]\nruntime_type = \"a\"\n" + table + ".options]\nSystemdCgroup = true\n");
+  const testing::TempDir beside;
+  beside.file("/host.yaml",
+              "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: a}\nspec:\n  components:\n    runtime: "
+              "{engines: [containerd]}\n");
+  const auto slipway = [&](const std::string& command, const std::string& words) {
+    return shell(SLIPWAY_PROGRAM " " + command + " --root " + root.string() + " --cache " +
+                 beside.at("/cache").string() + words + " 2>&1");
+  };
+  const std::string spec = " --without-slipway -f " + beside.at("/host.yaml").string();
+  ASSERT_EQ(slipway("apply", spec).status, 0);
+  std::string text = text_of(kContainerd);
+  for (std::size_t at = 0; (at = text.find("SystemdCgroup = true", at)) != std::string::npos;)
+    text.replace(at, 20, "SystemdCgroup = false");
+  root.file(kContainerd, text);
+  EXPECT_EQ(slipway("verify", "").status, 1);
+  const Ran plan = slipway("plan", spec);
+  EXPECT_EQ(plan.status, 2) << plan.output;
+  EXPECT_THAT(plan.output, HasSubstr("what somebody changed is what is asked for by now: it is taken over"));
+  EXPECT_EQ(slipway("apply", spec).status, 0);
+  EXPECT_EQ(slipway("plan", spec).status, 0);
+  const Ran verify = slipway("verify", "");
+  EXPECT_EQ(verify.status, 0) << verify.output;
+  EXPECT_EQ(text_of(kContainerd), text);
+}
+
 TEST_F(Configure, WritesDockersFileAsTheComponentDoes) {
   install("dockerd", "docker.io", "26.1.5");
   root.file("/etc/docker/daemon.json", "{\n    \"log-level\": \"warn\"\n}\n");
