@@ -136,7 +136,7 @@ std::string hex_of_download(std::string_view name) {
 
 /// Downloads that nothing names, that came more than a day ago, and that belong to no other user.
 Status find_downloads(const Session& session, const std::set<std::string>& needed, Garbage& garbage) {
-  constexpr std::time_t kDay = 24 * 60 * 60;
+  constexpr std::time_t kDay = 86'400;
   const std::string path = session.cache() + "/blobs/sha256";
   SLIPWAY_TRY(folder, open_downloads(session.cache()));
   if (!folder) return {};

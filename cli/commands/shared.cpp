@@ -109,16 +109,15 @@ void warn_of_ignored_variables(TerminalUi& ui) {
 }
 
 /// What a stopped run has done already can be taken back: "run the same command again, or `slipway rollback 3`".
-std::string after_stop(const Options& options, const std::string& again) {
-  const auto root = RootDir::open(options.session.root);
-  const auto in_force = root ? generation_in_force(*root) : std::nullopt;
-  if (options.command != "apply" || !in_force) return again;
-  const std::string back = "`slipway rollback " + std::to_string(*in_force) + "`";
-  return again + ", or " + advised(back, options.session) + " to go back to what is in force";
+std::string after_stop(const Options& options, int before, const std::string& again) {
+  if (options.command != "apply" || before == 0) return again;
+  const std::string back = "`slipway rollback " + std::to_string(before) + "`";
+  return again + ", or " + advised(back, options.session) + " to go back to what was in force before";
 }
 
 /// Each error by itself, but one for all components that a stop kept from being applied.
-void report_failed(const Options& options, const PlannedRun& run, TerminalUi& ui) {
+void report_failed(const Options& options, const ApplyResult& result, TerminalUi& ui) {
+  const PlannedRun& run = result.run;
   std::optional<Error> stop;
   std::vector<std::string> stopped;
   for (const PlannedComponent& component : run.components) {
@@ -132,7 +131,7 @@ void report_failed(const Options& options, const PlannedRun& run, TerminalUi& ui
   }
   if (!stop) return;
   stop->what += "; not applied: " + listed(stopped, "and");
-  stop->next = after_stop(options, stop->next);
+  stop->next = after_stop(options, result.before, stop->next);
   ui.failed({}, *stop, to_text(*stop));
 }
 
@@ -269,7 +268,7 @@ Result<int> finish_apply(const Options& options, const ApplyResult& result, Term
     print_wrapped(apply_text(result, options.session.root));
   else
     print(json_text(apply_json(result), options.output));
-  report_failed(options, result.run, ui);
+  report_failed(options, result, ui);
   if (result.error) ui.failed({}, *result.error, to_text(*result.error));
   return apply_exit_code(result);
 }

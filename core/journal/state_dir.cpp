@@ -227,7 +227,12 @@ Status StateDir::check_format() const {
 
 Result<std::map<std::string, Error>> StateDir::damage() const {
   std::map<std::string, Error> found;
+  const auto is_dangling = [&](std::string_view name) {  // a link to nothing, which is in the way all the same
+    return root_.root().open_at(state_path(name), O_PATH | O_NOFOLLOW).ok();
+  };
   const auto look = [&](std::string_view name, const auto& read) -> Status {
+    if (!read && read.error().code == ErrorCode::not_found && is_dangling(name))
+      found.emplace(name, damaged(state_path(name), "a link to nothing"));
     if (read || read.error().code == ErrorCode::not_found) return {};
     if (!is_damage(read.error())) return read.error();
     found.emplace(name, read.error());

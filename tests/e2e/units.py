@@ -124,6 +124,31 @@ def check_start(checks, machine):
                     told[-400:])
 
 
+def apply_unit(machine):
+    told = machine.must("systemctl", "show", "--property=ActiveState,SubState,Result,ExecMainStatus", unit("apply"))
+    return dict(line.split("=", 1) for line in told.split())
+
+
+def check_apply(checks, machine):
+    """slipway-apply.service: nobody waits for it, it ends once the machine is as its spec says, and starts anew where it fails."""
+    machine.must("systemctl", "start", unit("apply"))
+    checks.that(wait_for(lambda: apply_unit(machine)["ActiveState"] == "inactive"), f"{unit('apply')} ends", log_of(machine, "apply"))
+    told = apply_unit(machine)
+    checks.that(told["Result"] == "success" and told["ExecMainStatus"] == "0", "and finds the machine as its spec says",
+                f"{told}\n{log_of(machine, 'apply')}")
+    machine.must("mv", "/etc/slipway/host.yaml", "/etc/slipway/kept.yaml")
+    machine.must("sh", "-c", "echo nonsense >/etc/slipway/host.yaml")
+    machine.must("systemctl", "start", unit("apply"))
+    checks.that(wait_for(lambda: apply_unit(machine)["SubState"] == "auto-restart"), "with a broken spec it is to start anew",
+                f"{apply_unit(machine)}\n{log_of(machine, 'apply')}")
+    machine.must("mv", "/etc/slipway/kept.yaml", "/etc/slipway/host.yaml")
+    machine.must("systemctl", "restart", unit("apply"))
+    checks.that(wait_for(lambda: apply_unit(machine)["ActiveState"] == "inactive") and apply_unit(machine)["Result"] == "success",
+                "and is done with one that is right again", f"{apply_unit(machine)}\n{log_of(machine, 'apply')}")
+    told = machine.run("systemd-analyze", "verify", unit("apply"))
+    checks.that(told.returncode == 0, "systemd finds nothing to complain of in it", told.stdout + told.stderr)
+
+
 def check_work(checks, machine, work):
     checks.that(wait_for(lambda: f"nvidia.com/gpu.count={GPUS}\n" in machine.run("cat", LABELS).stdout), "gfd: the labels are there",
                 log_of(machine, "gfd"))
@@ -239,6 +264,7 @@ def main():
         with machine:
             machine.must("systemctl", "start", "kubelet.service")
             check_start(checks, machine)
+            check_apply(checks, machine)
             check_work(checks, machine, work)
             check_reload(checks, machine)
             check_stop(checks, machine)

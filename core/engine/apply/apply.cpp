@@ -59,6 +59,7 @@ Status run_apply(ApplyRun& apply, const HostSpec& spec) {
   SLIPWAY_CHECK(recover(apply, spec));
   if (apply.options.check) SLIPWAY_CHECK(apply.options.check(run));
   SLIPWAY_TRY(base, applied_now(session, apply.journal.get()));
+  apply.result.before = base ? base->number : 0;
   apply.recording = {std::move(base), apply.options.target, {}};
   apply.failing = run.failing;
   const bool is_new = generation_is_new(session, apply.recording, run);

@@ -26,6 +26,7 @@ struct ApplyResult {
   std::map<std::string, Findings> findings;  ///< verify() of each component that changed or was failing
   std::vector<std::string> report;           ///< what else happened: recovery, skipped triggers
   int generation = 0;                        ///< in force now
+  int before = 0;                            ///< in force before it; 0: none
   bool changed = false;                      ///< anything was done at all
   std::optional<Error> error;                ///< of the apply as a whole (a pending trigger that could not be run)
 };

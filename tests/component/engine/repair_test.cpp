@@ -91,6 +91,26 @@ void Repair::repair_and_go_on(const std::string& damaged) const {
   }
 }
 
+// Nothing but removing it by hand helped.
+TEST(RepairOfALink, ToNothingInThePlaceOfARecordSetsItAside) {
+  for (const std::string file : {"components/bystander.json", "generations/1.json"}) {
+    const ScratchHost host;
+    host.spec("    bystander: {}\n");
+    ASSERT_EQ(host.slipway({"apply"}).code, 0);
+    const fs::path path = host.path("var/lib/slipway/" + file);
+    fs::remove(path);
+    fs::create_symlink("/nowhere/at/all", path);
+    const Ran status = host.slipway({"status"});
+    EXPECT_EQ(status.code, 1) << file << shown(status);
+    EXPECT_THAT(shown(status), HasSubstr("/" + file));
+    const Ran repaired = host.slipway({"repair"});
+    EXPECT_EQ(repaired.code, 0) << file << shown(repaired);
+    EXPECT_FALSE(fs::is_symlink(path)) << file;
+    EXPECT_EQ(host.slipway({"status"}).code, 0) << file;
+    EXPECT_EQ(host.slipway({"apply"}).code, 0) << file;
+  }
+}
+
 TEST_P(Repair, EndsWithAWholeStateWhateverIsDamaged) {
   const Case& test = GetParam();
   const std::string damaged = file();

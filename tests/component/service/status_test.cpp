@@ -41,6 +41,7 @@ TEST_F(StatusTest, ShowsWhatARunningServiceSaysOfItself) {
   EXPECT_EQ(service(), Json({{"state", "working"},
                              {"status", "wrote a line"},
                              {"text", "working: wrote a line"},
+                             {"finding", "pass"},
                              {"reasons", Json::array()}}));
 }
 
@@ -73,7 +74,7 @@ TEST_F(StatusTest, IsNoErrorWithoutAnyService) {
 TEST_F(StatusTest, SaysThatTheServiceOfWhatWasAppliedDoesNotRun) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);
-  EXPECT_THAT(text(), HasSubstr("  service: does not run\n"));
+  EXPECT_THAT(text(), HasSubstr("  service: this root is not running: a boot starts slipway-ticker.service\n"));
   EXPECT_EQ(service()["state"], "not-running");
 }
 
