@@ -145,7 +145,7 @@ def check_apply(checks, machine):
     machine.must("systemctl", "restart", unit("apply"))
     checks.that(wait_for(lambda: apply_unit(machine)["ActiveState"] == "inactive") and apply_unit(machine)["Result"] == "success",
                 "and is done with one that is right again", f"{apply_unit(machine)}\n{log_of(machine, 'apply')}")
-    told = machine.run("systemd-analyze", "verify", unit("apply"))
+    told = machine.run("systemd-analyze", "verify", "--man=no", unit("apply"))  # the machine has no man
     checks.that(told.returncode == 0, "systemd finds nothing to complain of in it", told.stdout + told.stderr)
 
 
