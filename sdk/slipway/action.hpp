@@ -154,6 +154,11 @@ struct Custom {
   Json data;
   Json inverse;              ///< `data` of the action that undoes it, or null with
   std::string irreversible;  ///< the reason why there is none
+  std::string summary = {};  ///< what a plan shows of it: "partition GPU 3: …"; empty: the name
+  /// It stays when the component leaves: only an apply that fails undoes it.
+  bool stays = false;
+  bool lost_at_boot = false;  ///< a boot leaves nothing of it, so that it is done at each one
+  bool independent = false;   ///< the actions after it are done even when it has to wait
 };
 Action custom(const Custom& desired);
 

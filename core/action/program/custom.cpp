@@ -23,16 +23,20 @@ std::optional<Action> inverse_of(const Action& action) {
   return Action(std::move(inverse));
 }
 
+bool stays(const Action& action) { return action.json().value("stays", false); }
+
 class CustomKind final : public ActionKind {
  public:
-  std::string removal(const Action& action) const override { return "undo " + action.target(); }
+  std::string removal(const Action& action) const override {
+    return stays(action) ? "leave " + action.target() + " as it is" : "undo " + action.target();
+  }
 
   Phase phase() const override { return Phase::activate; }
   bool waits_for_restarts() const override { return true; }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     Check check;
-    check.summary = action.target();
+    check.summary = action.json().value("summary", action.target());
     if (!context.host.has_kernel_view()) {  // it works on devices, and there are none to see
       check.standing = Check::Standing::at_boot;
       return check;
@@ -67,6 +71,10 @@ class CustomKind final : public ActionKind {
                 {}};
     for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);
     return error;
+  }
+
+  Status take_away(const Action& action, const Image& original, ActionContext& context) const override {
+    return stays(action) ? Status{} : restore(action, original, context);
   }
 
   Result<Json> fingerprint(const Action& action, ActionContext&) const override {

@@ -62,7 +62,7 @@ bool wants_boot_unit(const Session& session, const std::map<std::string, Ownersh
 bool is_lost_at_a_boot(const Plan& plan) {
   return std::ranges::any_of(plan.actions(), [](const Action& action) {
     const auto kind = action_kind(action.kind());
-    return kind && (*kind)->is_lost_at_boot();
+    return kind && ((*kind)->is_lost_at_boot() || action.json().value("lost_at_boot", false));
   });
 }
 

@@ -114,6 +114,10 @@ Action custom(const Custom& desired) {
   Json members{{"data", desired.data}};
   if (!desired.inverse.is_null()) members["inverse"] = desired.inverse;
   if (!desired.irreversible.empty()) members["irreversible"] = desired.irreversible;
+  if (!desired.summary.empty()) members["summary"] = desired.summary;
+  if (desired.stays) members["stays"] = true;
+  if (desired.lost_at_boot) members["lost_at_boot"] = true;
+  if (desired.independent) members["independent"] = true;
   return make("custom", desired.name, std::move(members));
 }
 

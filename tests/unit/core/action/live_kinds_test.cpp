@@ -296,6 +296,22 @@ TEST_F(CustomAction, HandsWaitingOnAndNamesHoldersWhenItCannotBeUndone) {
   EXPECT_THAT(to_text(undone.error()), HasSubstr("python3 (pid 7)"));
 }
 
+TEST_F(CustomAction, ThatStaysIsUndoneByAFailedApplyAndNotByARemoval) {
+  const Action staying = action::custom({.name = "MIG layout of GPU 3",
+                                         .data = "new",
+                                         .inverse = "old",
+                                         .irreversible = {},
+                                         .summary = "GPU 3: old -> new",
+                                         .stays = true});
+  EXPECT_EQ(live_check(staying).summary, "GPU 3: old -> new");
+  const Image image = live_apply(staying);
+  EXPECT_EQ(kind(staying).removal(staying), "leave MIG layout of GPU 3 as it is");
+  ASSERT_TRUE(kind(staying).take_away(staying, image, live).ok());
+  EXPECT_EQ(layout, "new");
+  ASSERT_TRUE(kind(staying).restore(staying, image, live).ok());
+  EXPECT_EQ(layout, "old");
+}
+
 TEST_F(CustomAction, WithoutAnInverseIsNotUndone) {
   const Action once = action::custom({.name = "x", .data = "new", .irreversible = "fuses are blown"});
   EXPECT_TRUE(kind(once).restore(once, Image{{"held", false}}, live).ok());
