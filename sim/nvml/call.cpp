@@ -34,6 +34,7 @@ Call::Call(Function function) {
   if (kFunctions[static_cast<std::uint32_t>(function)].since > machine_->driver_branch)
     ready_ = NVML_ERROR_FUNCTION_NOT_FOUND;
   if (state.error != 0) ready_ = state.error;
+  if (state.failing_call != 0 && state.failing_call == state.calls) ready_ = NVML_ERROR_UNKNOWN;
 }
 
 void Call::pause_for(std::uint32_t microseconds) {

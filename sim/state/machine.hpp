@@ -18,7 +18,7 @@
 namespace slipway::sim {
 
 inline constexpr std::uint64_t kMagic = 0x314d4953595049ULL;  // "IPYSIM1"
-inline constexpr std::uint32_t kLayout = 2;                   ///< of this header; another one is refused
+inline constexpr std::uint32_t kLayout = 3;                   ///< of this header; another one is refused
 inline constexpr unsigned kMaxGpus = 16;
 inline constexpr unsigned kMaxProfiles = 16;
 inline constexpr unsigned kMaxPlacements = 8;
@@ -177,6 +177,7 @@ struct Event {
 /// Of one function of the library.
 struct FunctionState {
   std::uint64_t calls;
+  std::uint64_t failing_call;  ///< the call of that number answers UNKNOWN; 0: none
   std::uint32_t delay_us;
   std::int32_t error;  ///< answered instead of doing anything; 0: none
   std::uint32_t hang;

@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 Status change_gpu(sim::Machine& machine, const Words& words);       ///< gpu N|all WHAT [VALUE]
 Status change_driver(sim::Machine& machine, const Words& words);    ///< driver loaded|unloaded|mismatch|VERSION
 Status change_process(sim::Machine& machine, const Words& words);   ///< process add|remove …
-Status change_function(sim::Machine& machine, const Words& words);  ///< function NAME|all delay|fail|hang VALUE
+Status change_function(sim::Machine& machine, const Words& words);  ///< function NAME|all WHAT VALUE
 
 std::string show_machine(const sim::Machine& machine);
 std::string show_calls(const sim::Machine& machine);

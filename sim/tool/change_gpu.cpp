@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kGpuUsage =
     "slipway-sim FOLDER gpu N|all WHAT [VALUE]; WHAT is lost, found, hang, resume, remove, restore, reset, xid NUMBER, "
     "ecc-corrected COUNT, ecc-uncorrected COUNT, load PERCENT, memory MIB, mig on|off, sticky-mig on|off, "
-    "no-reset on|off, destroy-fails COUNT, create-fails COUNT, recovery ACTION";
+    "no-reset on|off, profiles-when-disabled on|off, destroy-fails COUNT, create-fails COUNT, recovery ACTION";
 
 /// One GPU of the machine, and the value that was given with the change.
 struct Change {
@@ -77,6 +77,7 @@ const std::map<std::string, Do>& with_value() {
       {"mig", set_mig},
       {"sticky-mig", [](const Change& c) { c.gpu().faults.sticky_mig_mode = c.small(); }},
       {"no-reset", [](const Change& c) { c.gpu().faults.no_reset = c.small(); }},
+      {"profiles-when-disabled", [](const Change& c) { c.gpu().model.mig.query_when_disabled = c.small(); }},
       {"destroy-fails", [](const Change& c) { c.gpu().faults.destroy_in_use = c.small(); }},
       {"create-fails", [](const Change& c) { c.gpu().faults.create_fails = c.small(); }},
       {"recovery", [](const Change& c) { c.gpu().faults.recovery_action = c.small(); }},

@@ -112,7 +112,7 @@ Status change_process(sim::Machine& machine, const Words& words) {
 
 Status change_function(sim::Machine& machine, const Words& words) {
   constexpr const char* kFunctionUsage =
-      "slipway-sim FOLDER function NAME|all delay MICROSECONDS | fail CODE | hang on|off";
+      "slipway-sim FOLDER function NAME|all delay MICROSECONDS | fail CODE | fail-call NUMBER | hang on|off";
   if (words.size() != 3) return usage("function needs a name, what it does, and a value", kFunctionUsage);
   const bool flag = words[2] == "on" || words[2] == "off";
   const auto value = flag ? Result<std::uint64_t>(words[2] == "on" ? 1 : 0) : number_of(words[2]);
@@ -126,6 +126,8 @@ Status change_function(sim::Machine& machine, const Words& words) {
       state.delay_us = static_cast<std::uint32_t>(*value);
     else if (words[1] == "fail")
       state.error = static_cast<std::int32_t>(*value);
+    else if (words[1] == "fail-call")
+      state.failing_call = *value == 0 ? 0 : state.calls + *value;
     else if (words[1] == "hang")
       state.hang = static_cast<std::uint32_t>(*value);
     else

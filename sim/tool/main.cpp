@@ -29,10 +29,11 @@ constexpr const char* kHelp =
     "  gpu N|all lost|found|hang|resume|remove|restore|reset\n"
     "  gpu N|all xid NUMBER | ecc-corrected COUNT | ecc-uncorrected COUNT | load PERCENT | memory MIB\n"
     "  gpu N|all mig on|off | sticky-mig on|off | no-reset on|off | destroy-fails COUNT | create-fails COUNT\n"
+    "  gpu N|all profiles-when-disabled on|off\n"
     "  gpu N|all recovery ACTION\n"
     "  driver loaded|unloaded|mismatch|VERSION\n"
     "  process add GPU PID [MIB [compute|graphics|mps|holder [NAME [GI CI]]]] | process remove PID|all\n"
-    "  function NAME|all delay MICROSECONDS | fail CODE | hang on|off\n"
+    "  function NAME|all delay MICROSECONDS | fail CODE | fail-call NUMBER | hang on|off\n"
     "\n`slipway-sim library` prints the folder of the simulated libnvidia-ml.so.1, `slipway-sim profiles` the "
     "profiles.\n";
 

@@ -82,7 +82,7 @@ TEST_F(SimLibrary, MakesMigDevicesAndTakesThemAway) {
   const auto instance = nvml::create_gpu_instance(*nvml_, gpu(0), profile_id("3g.40gb"), {4, 4});
   ASSERT_TRUE(instance.ok()) << nvml::error_text(instance.code());
   EXPECT_TRUE(nvml::mig_devices(*nvml_, gpu(0))->empty());  // a GPU instance alone is no device
-  const auto compute = nvml::create_compute_instance(*nvml_, *instance, NVML_COMPUTE_INSTANCE_PROFILE_3_SLICE);
+  const auto compute = nvml::create_compute_instance(*nvml_, *instance, NVML_COMPUTE_INSTANCE_PROFILE_3_SLICE, {0, 3});
   ASSERT_TRUE(compute.ok());
   const auto devices = nvml::mig_devices(*nvml_, gpu(0));
   ASSERT_EQ(devices->size(), 1U);
