@@ -98,8 +98,17 @@ Answer<nvmlComputeInstanceInfo_t> compute_instance_info(Nvml& nvml, nvmlComputeI
                                               instance);
 }
 
-Answer<nvmlComputeInstance_t> create_compute_instance(Nvml& nvml, nvmlGpuInstance_t instance, unsigned profile_id) {
-  return child<nvmlComputeInstance_t>(nvml, "nvmlGpuInstanceCreateComputeInstance", instance, profile_id);
+Answer<nvmlComputeInstance_t> create_compute_instance(Nvml& nvml, nvmlGpuInstance_t instance, unsigned profile_id,
+                                                      nvmlComputeInstancePlacement_t placement) {
+  return nvml.ask<nvmlComputeInstance_t>([=](const Library& library, nvmlComputeInstance_t& made) {
+    const auto placed =
+        library.function<nvmlGpuInstance_t, unsigned, const nvmlComputeInstancePlacement_t*, nvmlComputeInstance_t*>(
+            "nvmlGpuInstanceCreateComputeInstanceWithPlacement");
+    if (placed != nullptr) return placed(instance, profile_id, &placement, &made);
+    return invoke(
+        library.function<nvmlGpuInstance_t, unsigned, nvmlComputeInstance_t*>("nvmlGpuInstanceCreateComputeInstance"),
+        instance, profile_id, &made);
+  });
 }
 
 Answer<int> destroy(Nvml& nvml, nvmlComputeInstance_t instance) {

@@ -66,7 +66,9 @@ Answer<std::vector<nvmlComputeInstance_t>> compute_instances(Nvml& nvml, nvmlGpu
                                                              const ComputeInstanceProfile& profile);
 Answer<nvmlComputeInstance_t> compute_instance_by_id(Nvml& nvml, nvmlGpuInstance_t instance, unsigned id);
 Answer<nvmlComputeInstanceInfo_t> compute_instance_info(Nvml& nvml, nvmlComputeInstance_t instance);
-Answer<nvmlComputeInstance_t> create_compute_instance(Nvml& nvml, nvmlGpuInstance_t instance, unsigned profile_id);
+/// At that place; drivers that cannot be told one (before R525) choose it.
+Answer<nvmlComputeInstance_t> create_compute_instance(Nvml& nvml, nvmlGpuInstance_t instance, unsigned profile_id,
+                                                      nvmlComputeInstancePlacement_t placement);
 Answer<int> destroy(Nvml& nvml, nvmlComputeInstance_t instance);
 
 /// The MIG devices of a GPU, holes skipped; empty without MIG.
