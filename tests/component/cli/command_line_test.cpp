@@ -290,11 +290,13 @@ struct ComponentTools {
 };
 
 const std::vector<ComponentTools>& all_tools() {
-  static const std::vector<ComponentTools> all{{"cdi", {"generate", "list", "transform", "validate"}},
-                                               {"deviceplugin", {"resources", "status"}},
-                                               {"driver", {"build", "kernels"}},
-                                               {"gfd", {"labels", "devices"}},
-                                               {"runtime", {"configure"}}};
+  static const std::vector<ComponentTools> all{
+      {"cdi", {"generate", "list", "transform", "validate"}},
+      {"deviceplugin", {"resources", "status"}},
+      {"driver", {"build", "kernels"}},
+      {"gfd", {"labels", "devices"}},
+      {"mig", {"apply", "assert", "export", "generate-config", "checkpoint", "restore"}},
+      {"runtime", {"configure"}}};
   return all;
 }
 

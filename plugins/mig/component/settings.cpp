@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mig/component/settings.hpp"
+
+#include "mig/config/named_configs.hpp"
+
+namespace slipway::mig {
+namespace {
+
+constexpr const char* kSection = "spec.components.mig";
+
+Result<Configs> given_configs(const Settings& settings, const std::string& file_text) {
+  if (!settings.file.empty()) return configs_from_yaml(file_text, settings.file);
+  return read_configs(nvidia::config::node_from_json(settings.inline_configs, std::string(kSection) + ".configs"));
+}
+
+bool has_given(const Settings& settings) { return !settings.file.empty() || !settings.inline_configs.is_null(); }
+
+}  // namespace
+
+Result<Settings> read_settings(const Spec& spec) {
+  Settings settings{.config = spec.text("config"),
+                    .file = spec.text("file"),
+                    .inline_configs = spec.value("configs"),
+                    .driver_root = spec.text("driver_root")};
+  if (!settings.file.empty() && !settings.inline_configs.is_null())
+    return Error{.code = ErrorCode::invalid,
+                 .what = "mig has both `file` and `configs`",
+                 .where = kSection,
+                 .next = "name the file that has the configs, or write them here, not both"};
+  return settings;
+}
+
+Result<Entries> chosen_entries(const Settings& settings, const std::string& file_text, const std::vector<Gpu>& gpus,
+                               std::vector<std::string>& notes) {
+  if (has_given(settings)) {
+    SLIPWAY_TRY(configs, given_configs(settings, file_text));
+    return select_config(configs, settings.config);
+  }
+  SLIPWAY_TRY(generated, generate_configs(gpus));
+  for (const std::string& note : generated.notes) notes.push_back(note);
+  auto chosen = select_config(generated.configs, settings.config);
+  if (chosen) return chosen;
+  Error error = std::move(chosen).error();
+  for (const std::string& note : generated.notes) error.details.emplace_back("note", note);
+  return error;
+}
+
+Status check_configs(const Settings& settings, const std::string& file_text) {
+  if (!has_given(settings)) return {};
+  SLIPWAY_TRY(configs, given_configs(settings, file_text));
+  SLIPWAY_CHECK(select_config(configs, settings.config));
+  return {};
+}
+
+}  // namespace slipway::mig

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/mig/component/settings.hpp - the component's section of the host spec, and the configs that it names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/result.hpp>
+#include <slipway/spec.hpp>
+
+#include "mig/config/config.hpp"
+#include "mig/layout/gpu.hpp"
+
+namespace slipway::mig {
+
+struct Settings {
+  std::string config;       ///< name
+  std::string file;         ///< path in the host's root; empty: none
+  Json inline_configs;      ///< null: none
+  std::string driver_root;  ///< "auto" or a path
+};
+
+/// Errors: `invalid` file and configs are both there.
+Result<Settings> read_settings(const Spec& spec);
+
+/// The entries of the config that counts. @param file_text  of Settings::file
+/// Errors: those of the config format; `not_found` no such config.
+Result<Entries> chosen_entries(const Settings& settings, const std::string& file_text, const std::vector<Gpu>& gpus,
+                               std::vector<std::string>& notes);
+
+/// As far as it can be told without a GPU: the config of a file or of the spec is valid and has that name.
+Status check_configs(const Settings& settings, const std::string& file_text);
+
+}  // namespace slipway::mig

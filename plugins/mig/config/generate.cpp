@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "mig/config/named_configs.hpp"
+#include "mig/layout/arrange.hpp"
+
+namespace slipway::mig {
+namespace {
+
+constexpr const char* kOrigin = "the configs made from this machine's GPUs";
+
+/// One GPU of each chip.
+std::vector<const Gpu*> models_of(const std::vector<Gpu>& gpus) {
+  std::vector<const Gpu*> models;
+  for (const Gpu& gpu : gpus) {
+    const bool is_known = std::ranges::any_of(models, [&](const Gpu* each) { return each->id.chip == gpu.id.chip; });
+    if (gpu.capable && !is_known) models.push_back(&gpu);
+  }
+  std::ranges::sort(models, {}, [](const Gpu* gpu) { return gpu->id.chip; });
+  return models;
+}
+
+/// "all-1g.24gb.me.all": a label of Kubernetes has no '+'.
+std::string name_for(const Profile& profile) {
+  std::string name = "all-" + profile.text();
+  std::ranges::replace(name, '+', '.');
+  return name;
+}
+
+class Generator {
+ public:
+  Generator(const std::vector<Gpu>& gpus, std::vector<const Gpu*> models) : models_(std::move(models)) {
+    std::vector<std::uint32_t> chips;
+    for (const Gpu& gpu : gpus) chips.push_back(gpu.id.chip);
+    std::ranges::sort(chips);
+    is_mixed_ = std::ranges::adjacent_find(chips, std::not_equal_to{}) != chips.end();
+    generated_.configs.file = kOrigin;
+  }
+
+  Generated run() {
+    add("all-disabled", {}, {.enabled = false, .devices = {}});
+    add("all-enabled", {}, {.enabled = true, .devices = {}});
+    for (const Gpu* gpu : models_) {
+      if (gpu->profiles.empty())
+        generated_.notes.push_back(gpu->name +
+                                   " does not tell its MIG profiles while MIG is disabled: of it there are "
+                                   "only all-disabled and all-enabled");
+      for (const InstanceProfile& profile : gpu->profiles) add_all(*gpu, profile);
+      add_balanced(*gpu);
+    }
+    for (auto& [name, entries] : generated_.configs.by_name)
+      std::ranges::stable_sort(entries, {}, [](const Entry& entry) { return first_count(entry); });
+    return std::move(generated_);
+  }
+
+ private:
+  static unsigned first_count(const Entry& entry) {
+    return entry.layout.devices.empty() ? 0 : entry.layout.devices.begin()->second;
+  }
+
+  void add_all(const Gpu& gpu, const InstanceProfile& profile) {
+    if (const unsigned count = capacity(gpu, profile); count != 0)
+      add(name_for(profile.profile), gpu.id, {.enabled = true, .devices = {{profile.profile, count}}});
+  }
+
+  /// The profile of that many slices that there can be most of: 1g.10gb rather than 1g.20gb.
+  static const InstanceProfile* most_numerous(const Gpu& gpu, unsigned slices) {
+    const InstanceProfile* best = nullptr;
+    for (const InstanceProfile& each : gpu.profiles) {
+      if (each.profile.gpu_slices != slices || !each.profile.attributes.empty()) continue;
+      if (best == nullptr || capacity(gpu, each) > capacity(gpu, *best)) best = &each;
+    }
+    return best;
+  }
+
+  void add_balanced(const Gpu& gpu) {
+    unsigned slices = 0;
+    for (const InstanceProfile& each : gpu.profiles) slices = std::max(slices, each.profile.gpu_slices);
+    std::map<unsigned, unsigned> parts{{1, 2}, {2, 1}};  // slices to count
+    if (slices == 7) parts.emplace(3, 1);
+    Layout layout{.enabled = true, .devices = {}};
+    for (const auto& [size, count] : parts)
+      if (const InstanceProfile* const profile = most_numerous(gpu, size)) layout.devices[profile->profile] = count;
+    if ((slices == 7 || slices == 4) && layout.devices.size() == parts.size())
+      return add("all-balanced", gpu.id, layout);
+    if (slices != 0)
+      generated_.notes.push_back(gpu.name + " has no balanced layout: it is divided into " + std::to_string(slices) +
+                                 " slices");
+  }
+
+  /// GPUs of several chips with the same layout share an entry.
+  void add(const std::string& name, const DeviceId& id, const Layout& layout) {
+    Entries& entries = generated_.configs.by_name[name];
+    const bool filters = is_mixed_ && id.chip != 0;
+    const DeviceId chip{.chip = id.chip, .board = {}};
+    for (Entry& entry : entries)
+      if (entry.layout == layout) {
+        if (filters) entry.filter.push_back(chip);
+        return;
+      }
+    Entry entry{.where = std::string(kOrigin) + ": " + name, .filter = {}, .devices = {}, .layout = layout};
+    if (filters) entry.filter.push_back(chip);
+    entries.push_back(std::move(entry));
+  }
+
+  std::vector<const Gpu*> models_;
+  bool is_mixed_ = false;
+  Generated generated_;
+};
+
+}  // namespace
+
+Result<Generated> generate_configs(const std::vector<Gpu>& gpus) {
+  std::vector<const Gpu*> models = models_of(gpus);
+  if (models.empty())
+    return Error{.code = ErrorCode::not_found,
+                 .what = "no GPU of this machine is capable of MIG, so there is no config for it",
+                 .next = "leave mig out here; GPUs with MIG are those of A30, A100 and H100 and what came after them"};
+  return Generator(gpus, std::move(models)).run();
+}
+
+}  // namespace slipway::mig

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/mig/config/named_configs.hpp - configs made from the GPUs of this machine, and configs as text.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "mig/config/config.hpp"
+#include "mig/layout/gpu.hpp"
+
+namespace slipway::mig {
+
+/// Configs for what the GPUs can do, with the names that nvidia-mig-parted gives them: all-disabled, all-enabled,
+/// all-balanced, all-1g.10gb, …
+struct Generated {
+  Configs configs;
+  /// Why some are missing: a model without a balanced layout, GPUs that do not tell their profiles.
+  std::vector<std::string> notes;
+};
+
+/// Errors: `not_found` no GPU is capable of MIG.
+Result<Generated> generate_configs(const std::vector<Gpu>& gpus);
+
+/// What the GPUs are now, with as few entries as say it.
+Entries present_entries(const std::vector<Gpu>& gpus);
+
+/// As nvidia-mig-parted reads and writes it, with the keys in the order of the format.
+std::string to_yaml(const std::map<std::string, Entries>& configs);
+/// Indented by two, without a line end, as upstream prints it.
+std::string to_json_text(const std::map<std::string, Entries>& configs);
+
+}  // namespace slipway::mig

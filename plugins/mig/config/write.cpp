@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include <slipway/text.hpp>
+
+#include "mig/config/named_configs.hpp"
+
+namespace slipway::mig {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// The GPUs that are there, by the id of their chip.
+using Chips = std::map<std::uint32_t, std::vector<unsigned>>;
+
+void add_filter(Entry& entry, const DeviceId& id) {
+  if (std::ranges::count(entry.filter, id) == 0) entry.filter.push_back(id);
+  std::ranges::sort(entry.filter);
+}
+
+/// Every GPU that the filter takes is among the devices: `all` says the same.
+bool takes_all(const Entry& entry, const Chips& chips) {
+  std::size_t count = 0;
+  for (const DeviceId& id : entry.filter) count += chips.at(id.chip).size();
+  return entry.devices && entry.devices->size() == count;
+}
+
+std::string scalar(const std::string& text) {
+  const bool is_plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
+  });
+  const bool begins_well = is_plain && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
+  static const std::set<std::string> kWords{"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
+  std::string lower = text;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (begins_well && !kWords.contains(lower)) return text;
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void add_entry(const Entry& entry, std::string& yaml) {
+  std::string start = "  - ";
+  const auto line = [&](const std::string& text) {
+    yaml += start + text + "\n";
+    start = "    ";
+  };
+  const auto ids = [](const DeviceId& id) { return '"' + id.text() + '"'; };
+  if (entry.filter.size() == 1) line("device-filter: " + ids(entry.filter.front()));
+  if (entry.filter.size() > 1) line("device-filter: [" + joined(entry.filter, ", ", ids) + "]");
+  line(entry.devices ? "devices: [" + joined(*entry.devices, ", ", [](unsigned i) { return std::to_string(i); }) + "]"
+                     : std::string("devices: all"));
+  line(std::string("mig-enabled: ") + (entry.layout.enabled ? "true" : "false"));
+  if (entry.layout.devices.empty()) return line("mig-devices: {}");
+  line("mig-devices:");
+  for (const auto& [profile, count] : entry.layout.devices)
+    line("  \"" + profile.text() + "\": " + std::to_string(count));
+}
+
+OrderedJson entry_json(const Entry& entry) {
+  OrderedJson json;
+  std::vector<std::string> filter;
+  for (const DeviceId& id : entry.filter) filter.push_back(id.text());
+  if (filter.size() == 1) json["device-filter"] = filter.front();
+  if (filter.size() > 1) json["device-filter"] = filter;
+  if (entry.devices)
+    json["devices"] = *entry.devices;
+  else
+    json["devices"] = "all";
+  json["mig-enabled"] = entry.layout.enabled;
+  json["mig-devices"] = OrderedJson::object();
+  for (const auto& [profile, count] : entry.layout.devices) json["mig-devices"][profile.text()] = count;
+  return json;
+}
+
+}  // namespace
+
+Entries present_entries(const std::vector<Gpu>& gpus) {
+  Chips chips;
+  Entries entries;
+  for (const Gpu& gpu : gpus) {
+    chips[gpu.id.chip].push_back(gpu.index);
+    const Layout layout = layout_of(gpu);
+    auto entry = std::ranges::find(entries, layout, &Entry::layout);
+    if (entry == entries.end())
+      entry = entries.insert(entries.end(),
+                             Entry{.where = {}, .filter = {}, .devices = std::vector<unsigned>(), .layout = layout});
+    entry->devices->push_back(gpu.index);
+    add_filter(*entry, {.chip = gpu.id.chip, .board = {}});
+  }
+  for (Entry& entry : entries) {
+    if (takes_all(entry, chips)) entry.devices.reset();
+    if (chips.size() == 1 || entries.size() == 1) entry.filter.clear();
+  }
+  return entries;
+}
+
+std::string to_yaml(const std::map<std::string, Entries>& configs) {
+  std::string yaml = "version: v1\nmig-configs:\n";
+  for (const auto& [name, entries] : configs) {
+    yaml += "  " + scalar(name) + ":\n";
+    for (const Entry& entry : entries) add_entry(entry, yaml);
+  }
+  return yaml;
+}
+
+std::string to_json_text(const std::map<std::string, Entries>& configs) {
+  OrderedJson json;
+  json["version"] = "v1";
+  json["mig-configs"] = OrderedJson::object();
+  for (const auto& [name, entries] : configs) {
+    OrderedJson list = OrderedJson::array();
+    for (const Entry& entry : entries) list.push_back(entry_json(entry));
+    json["mig-configs"][name] = std::move(list);
+  }
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+}  // namespace slipway::mig

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mig/layout/intent.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <slipway/text.hpp>
+
+namespace slipway::mig {
+namespace {
+
+Error no_mig(const Gpu& gpu, const Entry& entry) {
+  return Error{.code = ErrorCode::unsupported,
+               .what = fmt::format("{}, {}, is not capable of MIG", gpu.text(), gpu.name),
+               .where = entry.where,
+               .next = "take it out of this entry's devices"};
+}
+
+Result<Target> target_of(const Gpu& gpu, const Entry& entry) {
+  Target target{.address = gpu.address,
+                .uuid = gpu.uuid,
+                .enabled = entry.layout.enabled,
+                .instances = {},
+                .unplaced = {},
+                .where = {}};
+  if (!target.enabled) return target;
+  if (gpu.profiles.empty() && !gpu.enabled) {  // it tells them once MIG is enabled
+    target.unplaced = entry.layout.devices;
+    target.where = entry.where;
+    return target;
+  }
+  SLIPWAY_TRY(instances, arrange(gpu, entry.layout.devices, entry.where));
+  target.instances = std::move(instances);
+  return target;
+}
+
+std::vector<std::string> without_effect(const Entries& entries, std::size_t gpus) {
+  std::vector<std::string> notes;
+  for (const Entry& entry : entries)
+    for (const unsigned index : entry.devices.value_or(std::vector<unsigned>()))
+      if (index >= gpus)
+        notes.push_back(fmt::format("{}: there is no GPU {}, since this machine has {}", entry.where, index, gpus));
+  return notes;
+}
+
+Instances now(const Gpu& gpu) { return gpu.enabled ? gpu.instances : Instances(); }
+
+/// "1g.10gb at 0, 1 and 3g.40gb at 4".
+std::string places_text(const Gpu& gpu, const Instances& instances) {
+  std::vector<std::string> texts;
+  unsigned last = 0;
+  for (const GpuInstance& each : instances) {
+    if (!texts.empty() && each.profile_id == last && each.compute.size() == 1)
+      texts.back() += ", " + std::to_string(each.start);
+    else
+      texts.push_back(to_text(gpu, each));
+    last = each.profile_id;
+  }
+  return listed(texts, "and");
+}
+
+}  // namespace
+
+std::string Intent::change_text() const {
+  if (holds()) return to_text(wanted);
+  std::string text = to_text(layout_of(gpu)) + " -> " + to_text(wanted);
+  if (gpu.pending != gpu.enabled)
+    text += gpu.pending ? " (MIG would be enabled at the next reset)" : " (MIG would be disabled at the next reset)";
+  return text;
+}
+
+std::string Intent::instances_text() const {
+  if (!target.unplaced.empty()) return {};
+  Instances gone;
+  Instances kept = now(gpu);
+  std::vector<std::string> parts;
+  for (const Difference::Part& part : difference(kept, target.instances).destroyed) {
+    if (part.whole) {
+      gone.push_back(part.instance);
+      std::erase(kept, part.instance);
+      continue;
+    }
+    const auto size = [](const ComputeInstance& compute) { return std::to_string(compute.slices) + "c"; };
+    parts.push_back(fmt::format("destroys {} of {}", joined(part.compute, ", ", size), to_text(gpu, part.instance)));
+  }
+  if (!gone.empty()) parts.insert(parts.begin(), "destroys " + places_text(gpu, gone));
+  if (!kept.empty()) parts.insert(parts.begin(), "keeps " + places_text(gpu, kept));
+  return joined(parts, "; ");
+}
+
+Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus) {
+  Intents intents{.gpus = {}, .notes = without_effect(entries, gpus.size())};
+  for (const Gpu& gpu : gpus) {
+    const Entry* const entry = entry_for(entries, gpu.index, gpu.id);
+    if (entry == nullptr) continue;
+    if (!gpu.capable) {
+      if (entry->layout.enabled && entry->devices) return no_mig(gpu, *entry);
+      continue;
+    }
+    SLIPWAY_TRY(target, target_of(gpu, *entry));
+    intents.gpus.push_back({.gpu = gpu, .wanted = entry->layout, .target = std::move(target)});
+  }
+  return intents;
+}
+
+Intents modes_only(Intents intents) {
+  for (Intent& intent : intents.gpus) {
+    intent.target.unplaced.clear();
+    intent.target.instances = intent.target.enabled ? now(intent.gpu) : Instances();
+    intent.wanted = layout_of(intent.gpu, intent.target.enabled, intent.target.instances);
+  }
+  return intents;
+}
+
+}  // namespace slipway::mig

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <filesystem>
+#include <functional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
+#include <slipway/write/new_file.hpp>
+
+#include "mig/config/checkpoint.hpp"
+#include "mig/config/named_configs.hpp"
+#include "mig/device/read.hpp"
+#include "mig/tools/hooks.hpp"
+#include "mig/tools/tools.hpp"
+
+namespace slipway::mig {
+namespace {
+
+constexpr std::size_t kLongestConfig = 1 << 20;
+
+Result<std::string> read_standard_input() {
+  std::string text;
+  std::array<char, 65536> part{};
+  for (;;) {
+    const ssize_t count = ::read(STDIN_FILENO, part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("read", "standard input", errno);
+    if (count == 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(count));
+    if (text.size() > kLongestConfig)
+      return Error{.code = ErrorCode::invalid,
+                   .what = "there is more than 1 MiB of configs",
+                   .where = "standard input",
+                   .next = "leave out what this node does not need"};
+  }
+}
+
+Result<Entries> read_selected(const CommandWords& words) {
+  const std::string file = words.text("config-file");
+  const bool is_standard_input = file == "-";
+  SLIPWAY_TRY(text, is_standard_input ? read_standard_input() : read_regular(file, kLongestConfig));
+  SLIPWAY_TRY(configs, configs_from_yaml(text, is_standard_input ? "standard input" : file));
+  return select_config(configs, words.text("selected-config"));
+}
+
+Result<Intents> read_intents(const CommandWords& words, const Entries& entries, nvidia::nvml::Nvml& nvml) {
+  SLIPWAY_TRY(gpus, read_gpus(nvml));
+  SLIPWAY_TRY(intents, intents_of(entries, gpus));
+  return words.flag("mode-only") ? modes_only(std::move(intents)) : std::move(intents);
+}
+
+Error not_applied(const std::vector<Intent>& intents) {
+  Error error{.code = ErrorCode::conflict,
+              .what = "assertion failure: selected configuration not currently applied",
+              .where = {},
+              .next = "run `slipway mig apply` with the same file and config"};
+  for (const Intent& intent : intents)
+    if (!intent.holds()) error.details.emplace_back("found", intent.gpu.text() + ": " + intent.change_text());
+  return error;
+}
+
+Result<int> waits_for_reset(const CommandWords& words, const std::vector<std::string>& waiting, ToolIo& io) {
+  for (const std::string& each : waiting) io.warn(each);
+  if (words.flag("skip-reset") && words.flag("mode-only")) return 0;
+  return Error{.code = ErrorCode::busy,
+               .what = fmt::format("the MIG mode of {} GPUs waits for a reset", waiting.size()),
+               .where = {},
+               .next = "reset them or reboot, then run the same command again"};
+}
+
+using ReadIntents = std::function<Result<Intents>(nvidia::nvml::Nvml&)>;
+
+Result<int> change(const CommandWords& words, const Host& host, ToolIo& io, const ReadIntents& read,
+                   const std::string& success) {
+  SLIPWAY_TRY(nvml, open_nvml(host, {}, kChangeLimit));
+  SLIPWAY_TRY(intents, read(*nvml));
+  for (const std::string& note : intents.notes) io.warn(note);
+  SLIPWAY_TRY(waiting, change_gpus(*nvml, intents.gpus, io));
+  if (!waiting.empty()) return waits_for_reset(words, waiting, io);
+  io.print(success);
+  return 0;
+}
+
+/// As upstream hands them to hooks: the options' variables with their values.
+std::map<std::string, std::string> variables_of(const CommandWords& words) {
+  std::map<std::string, std::string> variables{{"MIG_PARTED_HOOKS_FILE", words.text("hooks-file")}};
+  for (const auto& [option, name] :
+       {std::pair("config-file", "MIG_PARTED_CONFIG_FILE"), std::pair("selected-config", "MIG_PARTED_SELECTED_CONFIG"),
+        std::pair("checkpoint-file", "MIG_PARTED_CHECKPOINT_FILE")})
+    if (words.given(option)) variables[name] = words.text(option);
+  for (const auto& [option, name] :
+       {std::pair("mode-only", "MIG_PARTED_MODE_CHANGE_ONLY"), std::pair("skip-reset", "MIG_PARTED_SKIP_RESET")})
+    variables[name] = words.flag(option) ? "true" : "false";
+  return variables;
+}
+
+/// What is asked before the hooks run is asked again after them: they may end what uses the GPUs, or reload the driver,
+/// which must not find it in use by us.
+Status run_hooks_before(const Hooks& hooks, const std::map<std::string, std::string>& variables, const Host& host,
+                        ToolIo& io, const ReadIntents& read, bool mode_only) {
+  bool mode_differs = false;
+  bool layout_differs = false;
+  {
+    SLIPWAY_TRY(nvml, open_nvml(host, {}));
+    SLIPWAY_TRY(intents, read(*nvml));
+    for (const Intent& intent : intents.gpus) {
+      mode_differs = mode_differs || intent.gpu.enabled != intent.target.enabled;
+      layout_differs = layout_differs || !intent.holds();
+    }
+  }
+  if (mode_differs) SLIPWAY_CHECK(hooks.run("pre-apply-mode", variables, io));
+  if (layout_differs && !mode_only) SLIPWAY_CHECK(hooks.run("pre-apply-config", variables, io));
+  return {};
+}
+
+Result<int> change_with_hooks(const CommandWords& words, const Host& host, ToolIo& io, const ReadIntents& read,
+                              const std::string& success) {
+  const std::string file = words.text("hooks-file");
+  if (file.empty()) return change(words, host, io, read, success);
+  SLIPWAY_TRY(text, read_regular(file, kLongestConfig));
+  SLIPWAY_TRY(hooks, Hooks::from_yaml(text, file));
+  for (const std::string& name : hooks.unknown()) io.warn(file + ": there is no hook '" + name + "', so it never runs");
+  const auto variables = variables_of(words);
+  SLIPWAY_CHECK(hooks.run("apply-start", variables, io));
+  const Status before = run_hooks_before(hooks, variables, host, io, read, words.flag("mode-only"));
+  const auto done = before ? change(words, host, io, read, success) : Result<int>(before.error());
+  const Status after = hooks.run("apply-exit", variables, io);
+  if (done && !after) return after.error();
+  if (!after) io.warn(after.error().what);
+  return done;
+}
+
+}  // namespace
+
+Result<int> run_apply(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(entries, read_selected(words));
+  return change_with_hooks(
+      words, host, io, [&](nvidia::nvml::Nvml& nvml) { return read_intents(words, entries, nvml); },
+      "MIG configuration applied successfully\n");
+}
+
+Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(entries, read_selected(words));
+  if (words.flag("valid-config")) {
+    io.print("Selected MIG configuration is valid\n");
+    return 0;
+  }
+  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(intents, read_intents(words, entries, *nvml));
+  for (const std::string& note : intents.notes) io.warn(note);
+  if (!std::ranges::all_of(intents.gpus, &Intent::holds)) return not_applied(intents.gpus);
+  io.print(words.flag("mode-only") ? "Selected MIG mode settings from configuration currently applied\n"
+                                   : "Selected MIG configuration currently applied\n");
+  return 0;
+}
+
+Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(gpus, read_gpus(*nvml));
+  const std::map<std::string, Entries> configs{{words.text("config-label", "current"), present_entries(gpus)}};
+  io.print(words.text("output-format", "yaml") == "json" ? to_json_text(configs) : to_yaml(configs));
+  return 0;
+}
+
+Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(gpus, read_gpus(*nvml));
+  SLIPWAY_TRY(generated, generate_configs(gpus));
+  for (const std::string& note : generated.notes) io.warn(note);
+  const auto& configs = generated.configs.by_name;
+  const std::string text = words.text("output-format", "yaml") == "json" ? to_json_text(configs) : to_yaml(configs);
+  const std::string file = words.text("output-file");
+  if (file.empty()) {
+    io.print(text);
+    return 0;
+  }
+  SLIPWAY_CHECK(put_file(std::filesystem::absolute(file).string(), text));
+  io.log("wrote " + file);
+  return 0;
+}
+
+Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(nvml, open_nvml(host, {}));
+  SLIPWAY_TRY(gpus, read_gpus(*nvml));
+  SLIPWAY_CHECK(put_file(std::filesystem::absolute(words.text("checkpoint-file")).string(), checkpoint_text(gpus)));
+  io.print("MIG configuration checkpointed successfully\n");
+  return 0;
+}
+
+Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io) {
+  const std::string file = words.text("checkpoint-file");
+  SLIPWAY_TRY(text, read_regular(file, kLongestConfig));
+  const auto intents = [&](nvidia::nvml::Nvml& nvml) -> Result<Intents> {
+    SLIPWAY_TRY(gpus, read_gpus(nvml));
+    SLIPWAY_TRY(list, intents_of_checkpoint(text, file, gpus));
+    Intents all{.gpus = std::move(list), .notes = {}};
+    return words.flag("mode-only") ? modes_only(std::move(all)) : std::move(all);
+  };
+  return change_with_hooks(words, host, io, intents, "MIG configuration restored successfully\n");
+}
+
+}  // namespace slipway::mig

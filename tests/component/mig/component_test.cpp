@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The component mig: what an apply makes of the GPUs, and what it leaves alone.
+#include "node.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::MigNode;
+using slipway::testing::Ran;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(MigComponent, GivesTheGpusANamedConfigAndThenHasNothingToDo) {
+  for (const char* profile : {"a100-80x2", "h100x2"}) {
+    const MigNode node(profile);
+    const Ran first = node.apply("all-1g.10gb");
+    EXPECT_EQ(first.code, 0) << first.out << first.err;
+    EXPECT_THAT(first.out, HasSubstr("pass  mig.layout: 2 GPUs have the layout of the config all-1g.10gb"));
+    EXPECT_EQ(node.instances(0).size(), 7U);
+    EXPECT_EQ(node.instances(1).size(), 7U);
+    const Ran second = node.apply("all-1g.10gb");
+    EXPECT_EQ(second.code, 0);
+    EXPECT_THAT(second.out, HasSubstr("Nothing to do"));
+    EXPECT_EQ(node.slipway({"plan"}).code, 0);
+    EXPECT_EQ(node.slipway({"verify"}).code, 0);
+  }
+}
+
+TEST(MigComponent, GoesThroughNamedConfigsAndBack) {
+  const MigNode node("a100-80x1");
+  ASSERT_EQ(node.apply("all-balanced").code, 0);
+  EXPECT_EQ(node.instances().size(), 4U);
+  ASSERT_EQ(node.apply("all-enabled").code, 0);
+  EXPECT_THAT(node.instances(), IsEmpty());
+  ASSERT_EQ(node.apply("all-2g.20gb").code, 0);
+  EXPECT_THAT(node.instances(), ElementsAre("2g.20gb at 0:2", "2g.20gb at 2:2", "2g.20gb at 4:2"));
+  ASSERT_EQ(node.apply("all-disabled").code, 0);
+  EXPECT_THAT(node.instances(), ElementsAre("off"));
+  EXPECT_THAT(node.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+}
+
+TEST(MigComponent, ShowsInThePlanWhatChangesAndWhatIsDestroyed) {
+  const MigNode node("a100-80x1,mig=3g.40gb/2g.20gb/1g.10gb");
+  const Ran plan = node.plan("all-3g.40gb");
+  EXPECT_EQ(plan.code, 2) << plan.out << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("+ GPU 0 (0000:07:00.0): 1 x 3g.40gb + 1 x 2g.20gb + 1 x 1g.10gb -> 2 x 3g.40gb"));
+  EXPECT_THAT(plan.out, HasSubstr("keeps 3g.40gb at 4; destroys "));
+  EXPECT_EQ(node.instances().size(), 3U) << "a plan changes nothing";
+}
+
+TEST(MigComponent, KeepsTheInstancesThatCanStay) {
+  const MigNode node("a100-80x1");
+  node.section(
+      "config: it, configs: {version: v1, mig-configs: {it: [{devices: all, mig-enabled: true, "
+      "mig-devices: {3g.40gb: 1, 1g.10gb: 1}}]}}");
+  ASSERT_EQ(node.slipway({"apply"}).code, 0);
+  const auto before = node.instances();
+  // A program on what stays is nobody's business; one on what goes would be.
+  const std::string id = before.back().starts_with("3g") && before.back().find("at 4") != std::string::npos ? "2" : "1";
+  ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer " + id + " 0").code, 0);
+  const Ran ran = node.apply("all-3g.40gb");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(node.instances(), ElementsAre("3g.40gb at 0:4", "3g.40gb at 4:4"));
+}
+
+TEST(MigComponent, TouchesOnlyTheGpusThatDiffer) {
+  const MigNode node("h100x3");
+  ASSERT_EQ(node.apply("all-balanced").code, 0);
+  ASSERT_EQ(node.sim("gpu 1 mig off").code, 0);
+  ASSERT_EQ(node.sim("forget-calls").code, 0);
+  const Ran plan = node.slipway({"plan"});
+  EXPECT_THAT(plan.out, HasSubstr("+ GPU 1 "));
+  EXPECT_THAT(plan.out, Not(HasSubstr("GPU 0 ")));
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node.instances(1).size(), 4U);
+  EXPECT_THAT(node.sim("calls").out, Not(HasSubstr("nvmlGpuInstanceDestroy")));
+}
+
+TEST(MigComponent, LeavesTheGpusAloneThatNoEntryTakes) {
+  const MigNode node("h100x2,mig=1g.10gb");
+  node.section(
+      "config: second, configs: {version: v1, mig-configs: {second: [{devices: [1, 9], mig-enabled: true, "
+      "mig-devices: {7g.80gb: 1}}]}}");
+  const Ran ran = node.slipway({"apply"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(node.instances(0).size(), 7U);
+  EXPECT_THAT(node.instances(1), ElementsAre("7g.80gb at 0:8"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("there is no GPU 9, since this machine has 2"));
+}
+
+TEST(MigComponent, ReadsTheConfigFileOfTheHost) {
+  const MigNode node("h100x1");
+  node.host().put("etc/nvidia-mig-manager/config.yaml",
+                  "version: v1\nmig-configs:\n  halves:\n  - devices: all\n    mig-enabled: true\n"
+                  "    mig-devices: {\"3g.40gb\": 2}\n");
+  node.section("config: halves, file: /etc/nvidia-mig-manager/config.yaml");
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node.instances().size(), 2U);
+  node.section("config: thirds, file: /etc/nvidia-mig-manager/config.yaml");
+  const Ran unknown = node.slipway({"apply"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err + unknown.out, HasSubstr("there is no config 'thirds'"));
+  EXPECT_EQ(node.instances().size(), 2U);
+}
+
+TEST(MigComponent, RefusesAProfileThatAGpuLacksBeforeAnythingChanges) {
+  const MigNode node("a100-40x2,mig=3g.20gb");
+  const auto before = node.gpus();
+  node.section(
+      "config: it, configs: {version: v1, mig-configs: {it: [{devices: [0], mig-enabled: false}, "
+      "{devices: [1], mig-enabled: true, mig-devices: {1g.12gb: 1}}]}}");
+  const Ran ran = node.slipway({"apply"});
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("has no MIG profile '1g.12gb'; did you mean '1g.10gb'?"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("1g.5gb, 1g.5gb+me, 1g.10gb, 2g.10gb, 3g.20gb, 4g.20gb, 7g.40gb"));
+  EXPECT_EQ(node.instances(0), node.instances(1));
+  EXPECT_EQ(node.instances(0).size(), 2U) << before;
+}
+
+TEST(MigComponent, WaitsForWhatUsesAnInstanceThatHasToGo) {
+  const MigNode node("h100x1,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
+  ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
+  const auto before = node.gpus();
+  const Ran ran = node.apply("all-7g.80gb");
+  EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("mig: waiting (GPU 0 (0000:18:00.0) is in use, so its layout was left as it was "
+                                 "(7 x 1g.10gb); held by trainer (pid 4711) on 1g.10gb at 2)"));
+  EXPECT_EQ(node.gpus(), before);
+  ASSERT_EQ(node.sim("process remove 4711").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8"));
+}
+
+TEST(MigComponent, WaitsForWhatUsesTheWholeGpuWhenItsModeChanges) {
+  const MigNode node("a100-80x1");
+  ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+  for (const char* process : {"process add 0 4711 10 compute trainer", "process add 0 4711 0 holder watcher"}) {
+    ASSERT_EQ(node.sim(process).code, 0);
+    const Ran ran = node.apply("all-1g.10gb");
+    EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("is in use, so its layout was left as it was (MIG disabled)"));
+    EXPECT_THAT(node.instances(), ElementsAre("off"));
+    ASSERT_EQ(node.sim("process remove all").code, 0);
+    EXPECT_EQ(node.plan("all-disabled").code, 0) << "no request for another mode was left behind";
+  }
+}
+
+TEST(MigComponent, RequiresARebootWhereTheModeWaitsForAReset) {
+  const MigNode node("a100-80x1");
+  ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+  ASSERT_EQ(node.sim("gpu 0 no-reset on").code, 0);
+  const Ran ran = node.apply("all-1g.10gb");
+  EXPECT_EQ(ran.code, 4) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("takes MIG mode enabled at its next reset"));
+  EXPECT_THAT(ran.out, HasSubstr("`nvidia-smi --gpu-reset -i 0000:07:00.0`"));
+  ASSERT_EQ(node.sim("gpu 0 reset").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node.instances().size(), 7U);
+  // On the way back the instances stay in use until the reset takes them away.
+  EXPECT_EQ(node.apply("all-disabled").code, 4);
+  EXPECT_EQ(node.instances().size(), 7U);
+  ASSERT_EQ(node.sim("gpu 0 reset").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_THAT(node.instances(), ElementsAre("off"));
+}
+
+TEST(MigComponent, DoesTheOtherGpusWhileOneWaits) {
+  const MigNode node("h100x3,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
+  for (const char* process : {"0 4711 10 compute trainer 9 0", "1 4712 10 compute player 7 0"})
+    ASSERT_EQ(node.sim(std::string("process add ") + process).code, 0);
+  const Ran ran = node.apply("all-7g.80gb");
+  EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("GPU 0 (0000:18:00.0) is in use"));
+  EXPECT_THAT(ran.out, HasSubstr("GPU 1 (0000:2a:00.0) is in use"));
+  EXPECT_THAT(ran.out, HasSubstr("held by trainer (pid 4711) on 1g.10gb at 2"));
+  EXPECT_THAT(ran.out, HasSubstr("player (pid 4712) on 1g.10gb at 0"));
+  EXPECT_EQ(node.instances(0).size(), 7U);
+  EXPECT_EQ(node.instances(1).size(), 7U);
+  EXPECT_THAT(node.instances(2), ElementsAre("7g.80gb at 0:8"));
+}
+
+// One GPU after the other would have taken a reboot each.
+TEST(MigComponent, AsksAllGpusForAModeThatWaitsForOneReboot) {
+  const MigNode node("a100-80x3");
+  ASSERT_EQ(node.plan("all-3g.40gb").code, 2);
+  ASSERT_EQ(node.sim("gpu all no-reset on").code, 0);
+  EXPECT_EQ(node.apply("all-3g.40gb").code, 4);
+  ASSERT_EQ(node.sim("gpu all reset").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  for (const unsigned gpu : {0U, 1U, 2U}) EXPECT_EQ(node.instances(gpu).size(), 2U);
+}
+
+TEST(MigComponent, EnablesMigFirstWhereTheDriverTellsTheProfilesOnlyThen) {
+  const MigNode node("a100-80x1");
+  ASSERT_EQ(node.plan("all-enabled").code, 2);
+  ASSERT_EQ(node.sim("gpu 0 profiles-when-disabled off").code, 0);
+  const Ran named = node.plan("all-1g.10gb");
+  EXPECT_EQ(named.code, 1) << "configs cannot be made from profiles that nobody knows";
+  EXPECT_THAT(named.out, HasSubstr("does not tell its MIG profiles while MIG is disabled"));
+  const auto section = [&](const std::string& devices) {
+    node.section(
+        "config: it, configs: {version: v1, mig-configs: {it: [{devices: all, mig-enabled: true, mig-devices: " +
+        devices + "}]}}");
+  };
+  section("{1g.10gb: 1, 1g.99gb: 1}");
+  const Ran wrong = node.slipway({"apply"});
+  EXPECT_EQ(wrong.code, 1) << wrong.out;
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("has no MIG profile '1g.99gb'"));
+  EXPECT_THAT(node.instances(), ElementsAre("off")) << "and the mode is what it was";
+  section("{3g.40gb: 2}");
+  const Ran ran = node.slipway({"apply"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(node.instances(), ElementsAre("3g.40gb at 0:4", "3g.40gb at 4:4"));
+  EXPECT_THAT(node.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+}
+
+TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
+  const MigNode node("h100x1");
+  ASSERT_EQ(node.apply("all-balanced").code, 0);
+  const auto before = node.instances();
+  const Ran removed = node.slipway({"remove", "mig"});
+  EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
+  EXPECT_EQ(node.instances(), before);
+}
+
+TEST(MigComponent, IsNotForGpusWithoutMig) {
+  const MigNode node("t4x4");
+  const Ran ran = node.plan("all-balanced");
+  EXPECT_THAT(ran.out, HasSubstr("mig: not-applicable: no GPU of this machine is capable of MIG")) << ran.err;
+}
+
+TEST(MigComponent, LeavesTheGpusOfAnImageToItsBoot) {
+  const testing::ScratchHost host;
+  host.spec("    mig: {config: all-balanced}\n");
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_THAT(plan.out, HasSubstr("partition the GPUs by the config all-balanced")) << plan.err;
+  const Ran ran = host.slipway({"apply"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_TRUE(std::filesystem::exists(host.path("etc/systemd/system/slipway-boot.service")));
+  EXPECT_THAT(host.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+  host.spec("    mig: {config: x, configs: {version: v1, mig-configs: {y: [{devices: all, mig-enabled: false}]}}}\n");
+  const Ran wrong = host.slipway({"plan"});
+  EXPECT_EQ(wrong.code, 1) << "a mistake is told when the image is built, not by its first boot";
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("there is no config 'x'"));
+}
+
+TEST(MigComponent, RefusesAFileBesideConfigs) {
+  const MigNode node("h100x1");
+  node.section("config: a, file: /a, configs: {version: v1}");
+  const Ran ran = node.slipway({"plan"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("mig has both `file` and `configs`"));
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an apply leaves when NVML fails in the middle of it: the former layout or the new one, never a third.
+#include "node.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::MigNode;
+using slipway::testing::Ran;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(MigFaults, PutTheFormerLayoutBackWhenAnInstanceCannotBeCreated) {
+  const MigNode node("a100-80x1,mig=3g.40gb/2g.20gb/1g.10gb");
+  ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
+  const auto before = node.instances();
+  ASSERT_EQ(node.sim("gpu 0 create-fails 1").code, 0);
+  const Ran ran = node.apply("all-7g.80gb");
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("create 7g.80gb at 0"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("NVML_ERROR_INSUFFICIENT_RESOURCES, 23"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("is again what it was: 1 x 3g.40gb + 1 x 2g.20gb + 1 x 1g.10gb"));
+  EXPECT_EQ(node.instances(), before);
+  EXPECT_EQ(node.slipway({"apply"}).code, 0) << "it works once the fault is gone";
+  EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8"));
+}
+
+TEST(MigFaults, PutTheModeBackToo) {
+  for (const char* profile : {"a100-80x1", "h100x1"}) {
+    const MigNode node(profile);
+    ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+    ASSERT_EQ(node.sim("gpu 0 create-fails 1").code, 0);
+    EXPECT_EQ(node.apply("all-1g.10gb").code, 1);
+    EXPECT_THAT(node.instances(), ElementsAre("off"));
+  }
+}
+
+TEST(MigFaults, PutWhatWasDestroyedBackWhenTheNextOneTurnsOutToBeInUse) {
+  const MigNode node("h100x1,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
+  const auto before = node.instances();
+  // A process that NVML does not list: only destroying finds out.
+  ASSERT_EQ(node.sim("process add 0 4711 0 holder watcher 9 0").code, 0);
+  const Ran ran = node.apply("all-7g.80gb");
+  EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("NVML names no process"));
+  EXPECT_EQ(node.instances(), before);
+}
+
+TEST(MigFaults, GiveTheGpusBeforeAFailedOneTheirFormerLayoutsBack) {
+  const MigNode node("h100x3,mig=3g.40gb/1g.10gb");
+  ASSERT_EQ(node.plan("all-balanced").code, 2);
+  const auto before = node.instances(0);
+  ASSERT_EQ(node.sim("gpu 2 create-fails 1").code, 0);
+  const Ran ran = node.apply("all-balanced");
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  for (const unsigned gpu : {0U, 1U, 2U}) EXPECT_EQ(node.instances(gpu), before) << gpu;
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  for (const unsigned gpu : {0U, 1U, 2U}) EXPECT_EQ(node.instances(gpu).size(), 4U) << gpu;
+}
+
+TEST(MigFaults, TellWhatCouldNotBePutBack) {
+  const MigNode node("h100x1,mig=3g.40gb");
+  ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
+  ASSERT_EQ(node.sim("gpu 0 create-fails 1000").code, 0);
+  const Ran ran = node.apply("all-7g.80gb");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("its former layout (2 x 3g.40gb) could not be put back"));
+}
+
+}  // namespace
+}  // namespace slipway
