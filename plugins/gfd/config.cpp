@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfd/config.hpp"
 
-#include <charconv>
-
 #include "nvidia/config/flags.hpp"
 #include "nvidia/config/keys.hpp"
+#include "nvidia/duration.hpp"
 
 namespace slipway::gfd {
 namespace {
@@ -45,39 +44,15 @@ constexpr Key<Config> kOwn[] = {
     {"sleepInterval", set_interval},
 };
 
-/// Nanoseconds of one unit; 0: no unit.
-double unit_of(std::string_view name) {
-  if (name == "ns") return 1;
-  if (name == "us" || name == "\xc2\xb5s") return 1e3;
-  if (name == "ms") return 1e6;
-  if (name == "s") return 1e9;
-  if (name == "m") return 6e10;
-  return name == "h" ? 3.6e12 : 0;
-}
-
 }  // namespace
 
 Result<std::optional<milliseconds>> parse_interval(const std::string& text, const std::string& where) {
   if (text == "infinite") return std::optional<milliseconds>();
   const Error error = wrong("'" + text + "' is no interval", where, "write it like 60s, 1m30s or infinite");
-  constexpr double kLongest = 1e18;
-  double nanoseconds = 0;
-  std::string_view rest = text;
-  if (rest.empty()) return error;
-  while (!rest.empty()) {
-    double amount = 0;
-    const auto [end, problem] =
-        std::from_chars(rest.data(), rest.data() + rest.size(), amount, std::chars_format::fixed);
-    if (problem != std::errc{} || !(amount >= 0 && amount < kLongest)) return error;  // "nan" is read as well
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-    const std::string_view name = rest.substr(0, rest.find_first_of("0123456789."));
-    if (unit_of(name) == 0) return error;
-    nanoseconds += amount * unit_of(name);
-    rest.remove_prefix(name.size());
-  }
-  const auto parsed = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, kLongest)));
+  const auto parsed = nvidia::parse_duration(text);
+  if (!parsed) return error;
   // A pass takes milliseconds: less than a second between two would only keep the machine busy.
-  return std::optional(std::max(std::chrono::duration_cast<milliseconds>(parsed), kShortest));
+  return std::optional(std::max(std::chrono::duration_cast<milliseconds>(*parsed), kShortest));
 }
 
 Status take_upstream_config(const Node& file, Config& config) {

@@ -38,8 +38,8 @@ MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, c
 
 class Microhttpd final : public HttpListener {
  public:
-  Microhttpd(std::function<std::string()> text, WebConfig config)
-      : text_(std::move(text)), config_(std::move(config)), auth_(config_.users) {}
+  Microhttpd(std::function<std::string()> text, std::function<ServiceHealth()> health, WebConfig config)
+      : text_(std::move(text)), health_(std::move(health)), config_(std::move(config)), auth_(config_.users) {}
   ~Microhttpd() override {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
@@ -120,11 +120,17 @@ class Microhttpd final : public HttpListener {
       return send(connection, MHD_HTTP_UNAUTHORIZED, "text/plain", "a user and a password are asked for here\n");
     const bool reads = std::strcmp(method, "GET") == 0 || std::strcmp(method, "HEAD") == 0;
     if (!reads) return send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "only GET is answered\n");
+    if (self.health_ && std::strcmp(url, "/health") == 0) {
+      const ServiceHealth health = self.health_();
+      return send(connection, health.well ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain; charset=utf-8",
+                  health.text);
+    }
     if (std::strcmp(url, "/metrics") != 0) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
     return send(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", self.text_());
   }
 
   std::function<std::string()> text_;
+  std::function<ServiceHealth()> health_;
   WebConfig config_;
   BasicAuth auth_;
   Connections connections_{{kMostConnections, kMostOfAPeer, kLongest}, [](int fd) { ::shutdown(fd, SHUT_RDWR); }};
@@ -136,7 +142,8 @@ class Microhttpd final : public HttpListener {
 }  // namespace
 
 Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& settings,
-                                                          std::function<std::string()> text) {
+                                                          std::function<std::string()> text,
+                                                          std::function<ServiceHealth()> health) {
   WebConfig config;
   if (!settings.web_config.empty()) {
     SLIPWAY_TRY(read, read_web_config(settings.web_config));
@@ -144,7 +151,7 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
   }
   const bool tls = !config.key.empty();
   SLIPWAY_TRY(listening, listen_on(settings));
-  auto listener = std::make_unique<Microhttpd>(std::move(text), std::move(config));
+  auto listener = std::make_unique<Microhttpd>(std::move(text), std::move(health), std::move(config));
   if (listener->start(std::move(listening))) return std::unique_ptr<HttpListener>(std::move(listener));
   if (!tls) return Error{ErrorCode::internal, "the HTTP listener cannot be started", {}, {}, {}};
   return Error{ErrorCode::invalid,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <netinet/in.h>
-
+#include "tests/component/service/http_client.hpp"
 #include "tests/component/service/running_service.hpp"
 
 namespace slipway {
@@ -12,51 +11,19 @@ using slipway::testing::eventually;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
+using slipway::testing::take_port;
 using ::testing::HasSubstr;
 
 constexpr const char* kCdiSpec = R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu",
   "devices": [{"name": "all", "containerEdits": {"env": ["A=b"]}}]})";
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-/// A port that was free a moment ago, and the socket that took it.
-std::pair<int, std::uint16_t> take_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
-  socklen_t length = sizeof address;
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), length), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length), 0);
-  return {fd, ntohs(address.sin_port)};
-}
-
-std::string get_metrics(std::uint16_t port) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = loopback(port);
-  std::string answer;
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    const std::string request = "GET /metrics HTTP/1.0\r\n\r\n";
-    (void)!::send(fd, request.data(), request.size(), MSG_NOSIGNAL);
-    char part[4096];
-    for (ssize_t got = 0; (got = ::recv(fd, part, sizeof part, 0)) > 0;)
-      answer.append(part, static_cast<std::size_t>(got));
-  }
-  ::close(fd);
-  return answer;
-}
+std::string get_metrics(std::uint16_t port) { return slipway::testing::http_get(port, "/metrics"); }
 
 class ValidatorService : public ::testing::Test {
  protected:
   ValidatorService() {
-    const auto [fd, port] = take_port();
-    ::close(fd);
-    port_ = port;
-    spec(port);
+    port_ = slipway::testing::free_port();
+    spec(port_);
     host_.put("etc/cdi/nvidia.json", kCdiSpec);
   }
   void spec(std::uint16_t port) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/http/slipway/http/http_listener.hpp - answers GET /metrics, and nothing else.
+// sdk/http/slipway/http/http_listener.hpp - answers GET /metrics, and GET /health of a service that has one; nothing
+// else.
 //
 // What one client can take is bounded: connections, bytes of a request, seconds. Of too many connections the oldest
 // goes, of the peer that has the most, so that clients who are slow, or never ask, keep nobody from being answered.
@@ -22,6 +23,12 @@ struct HttpSettings {
   std::string key = "port";           ///< the spec's key of the port, for messages
 };
 
+/// What GET /health answers: 200, or 503 with what is wrong.
+struct ServiceHealth {
+  bool well = false;
+  std::string text;  ///< with its line ends
+};
+
 class HttpListener {
  public:
   static constexpr std::size_t kMostConnections = 64;
@@ -29,9 +36,11 @@ class HttpListener {
   static constexpr std::chrono::seconds kLongest{10};         ///< of a connection, from its start
   static constexpr std::size_t kMostRequestBytes = 16 << 10;  ///< its first line and headers
 
-  /// @param text  called for each request, from the listener's thread
+  /// @param text  called for each request of /metrics, from the listener's thread
+  /// @param health  the same for /health; empty: that is not found
   /// Errors: `busy` the port is taken; `invalid` the address is none, or a certificate; those of read_web_config().
-  static Result<std::unique_ptr<HttpListener>> start(const HttpSettings& settings, std::function<std::string()> text);
+  static Result<std::unique_ptr<HttpListener>> start(const HttpSettings& settings, std::function<std::string()> text,
+                                                     std::function<ServiceHealth()> health = {});
   virtual ~HttpListener() = default;
   virtual std::uint16_t port() const = 0;
   /// The web-config file, the certificate or the key is another than it was at the start.

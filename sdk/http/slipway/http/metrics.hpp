@@ -21,9 +21,12 @@ class MetricsText {
   /// @param type  "gauge", "counter", …
   void begin(std::string_view name, std::string_view help, std::string_view type = "gauge");
 
+  /// @param value  a number; or a text that is one already, in a form of its own
   template <class Number>
   void sample(const Labels& labels, Number value) {
-    if constexpr (std::is_floating_point_v<Number>)
+    if constexpr (std::is_convertible_v<Number, std::string_view>)
+      put(labels, std::string(value));
+    else if constexpr (std::is_floating_point_v<Number>)
       put(labels, real(value));
     else
       put(labels, std::to_string(value));  // a bool is 1 or 0

@@ -75,6 +75,25 @@ std::string output_of(const std::string& command) {
 
 constexpr const char* kGet = "GET /metrics HTTP/1.0\r\n\r\n";
 
+TEST(HttpListener, AnswersHealthOfAServiceThatHasOne) {
+  EXPECT_THAT(exchange(listener()->port(), "GET /health HTTP/1.0\r\n\r\n"), HasSubstr("404"));
+  bool well = true;
+  auto started = HttpListener::start(
+      {}, [] { return std::string("a 1\n"); },
+      [&well] {
+        return ServiceHealth{well, well ? "ok\n" : "the driver is away\n"};
+      });
+  ASSERT_TRUE(started) << to_text(started.error());
+  const std::string good = exchange((*started)->port(), "GET /health HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(good, HasSubstr("200 OK"));
+  EXPECT_TRUE(good.ends_with("\r\n\r\nok\n")) << good;
+  well = false;
+  const std::string bad = exchange((*started)->port(), "GET /health HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(bad, HasSubstr("503"));
+  EXPECT_TRUE(bad.ends_with("\r\n\r\nthe driver is away\n")) << bad;
+  EXPECT_THAT(exchange((*started)->port(), "POST /health HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
+}
+
 TEST(HttpListener, AnswersMetricsAndNothingElse) {
   const auto server = listener();
   const std::string good = exchange(server->port(), kGet);
