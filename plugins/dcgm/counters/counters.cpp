@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/counters/counters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <slipway/text.hpp>
+
+namespace slipway::dcgm {
+namespace {
+
+constexpr std::size_t kParts = 3;
+
+/// Of dcgm-exporter itself, not of DCGM.
+constexpr std::array<std::string_view, 6> kExporterNames{"DCGM_EXP_CLOCK_EVENTS_COUNT", "DCGM_EXP_CLOCK_EVENTS_TOTAL",
+                                                         "DCGM_EXP_GPU_HEALTH_STATUS",  "DCGM_EXP_P2P_STATUS",
+                                                         "DCGM_EXP_XID_ERRORS_COUNT",   "DCGM_EXP_XID_ERRORS_TOTAL"};
+const std::vector<std::string> kTypes{"gauge", "counter", "histogram", "summary", "label"};
+
+struct Place {
+  const std::string& file;
+  std::size_t line;
+};
+
+Error wrong(const Place& place, std::string what, std::string next) {
+  return Error{.code = ErrorCode::invalid,
+               .what = place.file + ":" + std::to_string(place.line) + ": " + std::move(what),
+               .where = place.file,
+               .next = std::move(next)};
+}
+
+/// Blanks go, tabs do not.
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+/// A part in quotes, from behind the first one; `line` is what follows it then. A doubled quote stands for one.
+Result<std::string> quoted_part(std::string_view& line, const Place& place) {
+  std::string part;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] != '"') {
+      part += line[at];
+      continue;
+    }
+    if (at + 1 < line.size() && line[at + 1] == '"') {
+      part += line[at++];
+      continue;
+    }
+    line.remove_prefix(at + 1);
+    if (line.empty() || line.front() == ',') return part;
+    return wrong(place, "there is text behind a closing quote", "write the part as \"text\", with a comma behind it");
+  }
+  return wrong(place, "a quote is not closed", "close it on the same line; a quote inside is written \"\"");
+}
+
+Result<std::vector<std::string>> parts_of(std::string_view line, const Place& place) {
+  std::vector<std::string> parts;
+  for (bool more = true; more;) {
+    std::string part;
+    if (line.starts_with('"')) {
+      line.remove_prefix(1);
+      SLIPWAY_TRY(quoted, quoted_part(line, place));
+      part = std::move(quoted);
+    } else {
+      part = line.substr(0, line.find(','));
+      if (part.find('"') != std::string::npos)
+        return wrong(place, "a quote stands inside a part",
+                     "a part with quotes or commas begins with a quote, right behind the comma");
+      line.remove_prefix(part.size());
+    }
+    parts.emplace_back(without_blanks(part));
+    more = !line.empty();
+    if (more) line.remove_prefix(1);
+  }
+  return parts;
+}
+
+/// One file under way.
+class Reader {
+ public:
+  explicit Reader(const std::string& where) : where_(where) {}
+
+  Status take_line(std::string_view line) {
+    ++number_;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.front() == '#') return {};
+    const Place place{where_, number_};
+    SLIPWAY_TRY(parts, parts_of(line, place));
+    if (parts.size() != kParts)
+      return wrong(place, "a row has three parts, not " + std::to_string(parts.size()),
+                   "write it as FIELD, TYPE, HELP; a help with commas is \"in quotes\"");
+    return take_row(parts, place);
+  }
+
+  Result<Counters> take() && {
+    if (rows_ == 0)
+      return Error{.code = ErrorCode::invalid,
+                   .what = where_ + " has no counter",
+                   .where = where_,
+                   .next = "write rows as FIELD, TYPE, HELP, such as `DCGM_FI_DEV_GPU_TEMP, gauge, Temperature`"};
+    std::ranges::stable_sort(counters_.series, {}, [](const Counter& each) { return each.field->number; });
+    std::ranges::sort(counters_.labels, {}, &Counter::name);
+    return std::move(counters_);
+  }
+
+ private:
+  Status take_row(std::vector<std::string>& parts, const Place& place) {
+    if (++rows_ > kMostCounters)
+      return wrong(place, "there are more than " + std::to_string(kMostCounters) + " rows", "leave some out");
+    Counter counter{.name = std::move(parts[0]), .type = std::move(parts[1]), .help = std::move(parts[2])};
+    if (std::ranges::find(kExporterNames, counter.name) != kExporterNames.end()) {
+      counters_.left_out.push_back(counter.name);
+      return {};
+    }
+    const auto number = field_number(counter.name);
+    if (!number)
+      return wrong(place, "DCGM has no field '" + counter.name + "'",
+                   suggestion(counter.name, field_names(), "dcgm-exporter's default-counters.csv has examples"));
+    if (std::ranges::find(kTypes, counter.type) == kTypes.end())
+      return wrong(place, "'" + counter.type + "' is no type of Prometheus",
+                   suggestion(counter.type, kTypes, "take one of " + listed(kTypes, "or")));
+    if (const auto [before, first] = lines_.emplace(*number, number_); !first) {
+      counters_.warnings.push_back(where_ + ":" + std::to_string(number_) + ": " + counter.name + " is in line " +
+                                   std::to_string(before->second) + " already, so this row is left out");
+      return {};
+    }
+    counter.field = find_field(*number);
+    return counter.field == nullptr ? leave_out(counter) : add(std::move(counter), place);
+  }
+
+  Status leave_out(const Counter& counter) {
+    counters_.left_out.push_back(counter.name);
+    return {};
+  }
+
+  Status add(Counter counter, const Place& place) {
+    if (counter.type == "label") {
+      counter.type.clear();
+      counters_.labels.push_back(std::move(counter));
+      return {};
+    }
+    if (counter.field->is_text())
+      return wrong(place, counter.name + " is a text, which is no value of a metric",
+                   "make it a label of the other metrics: `" + counter.name + ", label, …`");
+    counters_.series.push_back(std::move(counter));
+    return {};
+  }
+
+  const std::string& where_;
+  Counters counters_;
+  std::map<unsigned, std::size_t> lines_;  ///< of each field
+  std::size_t number_ = 0;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace
+
+Result<Counters> parse_counters(std::string_view text, const std::string& where) {
+  Reader reader(where);
+  for (const std::string_view line : lines_of<std::string_view>(text)) SLIPWAY_CHECK(reader.take_line(line));
+  return std::move(reader).take();
+}
+
+}  // namespace slipway::dcgm

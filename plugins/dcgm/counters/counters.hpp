@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/counters/counters.hpp - what is exported: dcgm-exporter's file of counters (CSV), read as it reads it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "dcgm/counters/field.hpp"
+
+namespace slipway::dcgm {
+
+struct Counter {
+  std::string name;  ///< as the file has it: the metric's name, or the label's
+  std::string type;  ///< "gauge", "counter", "histogram", "summary"; empty for a label
+  std::string help;
+  const Field* field = nullptr;
+};
+
+struct Counters {
+  std::vector<Counter> series;        ///< by the fields' numbers, as dcgm-exporter prints them
+  std::vector<Counter> labels;        ///< by name
+  std::vector<std::string> left_out;  ///< names of DCGM's that NVML does not tell, or that slipway does not have yet
+  std::vector<std::string> warnings;  ///< a sentence each
+};
+
+inline constexpr std::size_t kMostCounterBytes = 1 << 20;
+inline constexpr std::size_t kMostCounters = 1024;
+
+/// Reads "FIELD, TYPE, HELP" rows; a `#` at the very beginning of a line makes it a comment.
+/// @param where  the file's name, for messages
+/// Errors: `invalid` with file:line: a field that DCGM does not have, a type that is none, a row without three parts,
+/// a quote in the wrong place, a text that is no label; too many rows; no row at all.
+Result<Counters> parse_counters(std::string_view text, const std::string& where);
+
+/// The rows of dcgm-exporter's own file that are not commented out.
+std::string_view default_counters();
+
+}  // namespace slipway::dcgm

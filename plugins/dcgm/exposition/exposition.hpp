@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/exposition/exposition.hpp - a sample in Prometheus' text format, as dcgm-exporter prints it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dcgm/counters/counters.hpp"
+#include "dcgm/sampler/sample.hpp"
+
+namespace slipway::dcgm {
+
+/// What stands beside the sample.
+struct Exporter {
+  std::string host_name;  ///< the label Hostname; empty: without it
+  bool released = false;  ///< another program has the driver: there is nothing to sample
+};
+
+/// The families by the fields' numbers, the series of a family by GPU and instance; then the exporter's own metrics,
+/// `slipway_dcgm_…`, which tell what is missing.
+std::string exposition_text(const Sample& sample, const Counters& counters, const Exporter& exporter);
+
+/// A whole number as it is, another one with six decimals; a text as it is. Empty: there is no value.
+std::string value_text(const Value& value);
+
+/// What dcgm-exporter calls an XID.
+std::string_view xid_text(std::uint64_t number);
+
+}  // namespace slipway::dcgm

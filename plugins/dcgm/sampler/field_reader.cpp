@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/sampler/field_reader.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "nvidia/nvml/abi/vgpu.h"
+#include "nvidia/nvml/event.hpp"
+
+namespace slipway::dcgm {
+namespace {
+
+namespace nvml = nvidia::nvml;
+using Read = FieldReader::Read;
+
+constexpr unsigned kHottest = 200;  // °C; DCGM takes more for a sensor that is broken
+
+Read read_of(nvmlReturn_t code, Value value) {
+  return code == NVML_SUCCESS ? Read{code, std::move(value)} : Read{code};
+}
+
+Value scaled(const Field& field, double value) {
+  if (field.real) return value * field.factor;
+  return static_cast<std::int64_t>(value * field.factor);
+}
+
+/// Some drivers leave the type of ECC counters unset, which reads as a double.
+std::uint64_t whole_number(const nvmlFieldValue_t& value) {
+  const bool untyped = value.valueType == NVML_VALUE_TYPE_DOUBLE;
+  const bool large = untyped || value.valueType == NVML_VALUE_TYPE_UNSIGNED_LONG_LONG ||
+                     value.valueType == NVML_VALUE_TYPE_UNSIGNED_LONG;
+  return large ? value.value.ullVal : static_cast<std::uint64_t>(nvml::number_of(value));
+}
+
+constexpr std::array kBrands{"Unknown",
+                             "Quadro",
+                             "Tesla",
+                             "NVS",
+                             "Grid",
+                             "GeForce",
+                             "Titan",
+                             "NVIDIA Virtual Applications",
+                             "NVIDIA Virtual PC",
+                             "NVIDIA Virtual Compute Server",
+                             "NVIDIA RTX Virtual Workstation",
+                             "NVIDIA Cloud Gaming",
+                             "Quadro RTX",
+                             "NVIDIA RTX",
+                             "NVIDIA",
+                             "GeForce RTX",
+                             "Titan RTX"};
+
+}  // namespace
+
+FieldReader::FieldReader(nvml::Nvml& nvml, nvmlDevice_t gpu, const Counters& counters, GpuHistory& history)
+    : nvml_(nvml), gpu_(gpu), counters_(counters), history_(history) {}
+
+void FieldReader::select(const MigInstance& instance) {
+  instance_ = instance;
+  memory_.reset();
+  profiling_code_.reset();
+  profiling_.clear();
+}
+
+Read FieldReader::read(const Field& field) {
+  if (instance_ && field.whole_gpu) return NVML_ERROR_NOT_SUPPORTED;
+  switch (field.source) {
+    case Source::number:
+    case Source::large_number:
+    case Source::media_utilization:
+      return read_number(field);
+    case Source::text:
+    case Source::system_text:
+    case Source::inforom_version:
+      return read_text(field);
+    case Source::brand:
+      return read_brand();
+    case Source::clock:
+      return read_clock(field);
+    case Source::temperature:
+      return read_temperature();
+    case Source::memory_temperature:
+    case Source::field_value:
+      return read_field_value(field);
+    case Source::utilization:
+      return read_utilization(field);
+    case Source::framebuffer:
+      return read_framebuffer(field);
+    case Source::retired_pages:
+      return read_retired_pages(field);
+    case Source::nvlink_rate:
+      return read_nvlink_rate(field);
+    case Source::vgpu_license:
+      return read_license();
+    case Source::profiling:
+      return read_profiling(field);
+    case Source::xid:
+      break;
+  }
+  return NVML_ERROR_NOT_SUPPORTED;
+}
+
+Read FieldReader::read_number(const Field& field) {
+  const auto answer = nvml_.ask<unsigned long long>(
+      [source = field.source, name = field.function, gpu = gpu_](const nvml::Library& open, unsigned long long& value) {
+        if (source == Source::large_number)
+          return nvml::invoke(open.function<nvmlDevice_t, unsigned long long*>(name), gpu, &value);
+        unsigned number = 0;
+        unsigned period = 0;
+        const nvmlReturn_t code =
+            source == Source::media_utilization
+                ? nvml::invoke(open.function<nvmlDevice_t, unsigned*, unsigned*>(name), gpu, &number, &period)
+                : nvml::invoke(open.function<nvmlDevice_t, unsigned*>(name), gpu, &number);
+        value = number;
+        return code;
+      });
+  return read_of(answer.code(), scaled(field, static_cast<double>(*answer)));
+}
+
+Read FieldReader::read_text(const Field& field) {
+  const auto answer = nvml_.ask<std::string>([field, gpu = gpu_](const nvml::Library& open, std::string& text) {
+    std::array<char, NVML_DEVICE_NAME_V2_BUFFER_SIZE + 1> buffer{};  // the largest of them; the last byte stays 0
+    const auto size = static_cast<unsigned>(buffer.size() - 1);
+    nvmlReturn_t code = NVML_ERROR_NOT_SUPPORTED;
+    if (field.source == Source::system_text)
+      code = nvml::invoke(open.function<char*, unsigned>(field.function), buffer.data(), size);
+    else if (field.source == Source::inforom_version)
+      code = nvml::invoke(open.function<nvmlDevice_t, unsigned, char*, unsigned>("nvmlDeviceGetInforomVersion"), gpu,
+                          field.argument, buffer.data(), size);
+    else
+      code = nvml::invoke(open.function<nvmlDevice_t, char*, unsigned>(field.function), gpu, buffer.data(), size);
+    text = buffer.data();
+    return code;
+  });
+  return answer && !answer->empty() ? Read{answer.code(), *answer} : read_of(answer.code(), {});
+}
+
+Read FieldReader::read_brand() {
+  const auto brand = read_number({.source = Source::number, .function = "nvmlDeviceGetBrand"});
+  if (!brand) return brand;
+  const auto number = static_cast<std::size_t>(std::get<std::int64_t>(*brand));
+  return read_of(NVML_SUCCESS, std::string(number < kBrands.size() ? kBrands[number] : kBrands[0]));
+}
+
+Read FieldReader::read_clock(const Field& field) {
+  const auto clock =
+      nvml_.ask<unsigned>([domain = field.argument, gpu = gpu_](const nvml::Library& open, unsigned& value) {
+        return nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>("nvmlDeviceGetClockInfo"), gpu, domain,
+                            &value);
+      });
+  return read_of(clock.code(), scaled(field, *clock));
+}
+
+Read FieldReader::read_temperature() {
+  const auto degrees = nvml_.ask<unsigned>([gpu = gpu_](const nvml::Library& open, unsigned& value) {
+    constexpr unsigned kCore = 0;  // nvmlTemperatureSensors_t
+    return nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>("nvmlDeviceGetTemperature"), gpu, kCore,
+                        &value);
+  });
+  if (degrees && *degrees > kHottest) return NVML_ERROR_NO_DATA;
+  return read_of(degrees.code(), std::int64_t{*degrees});
+}
+
+/// All that the counters ask for at once. On NVLink 5 and newer the errors of all links want another scope.
+void FieldReader::ask_field_values() {
+  std::vector<unsigned> numbers;
+  for (const auto* list : {&counters_.series, &counters_.labels})
+    for (const Counter& counter : *list)
+      if (counter.field->source == Source::field_value || counter.field->source == Source::memory_temperature)
+        numbers.push_back(counter.field->argument);
+  field_values_.emplace();
+  const auto values = nvml::field_values(nvml_, gpu_, numbers);
+  field_values_code_ = values.code();
+  std::vector<unsigned> again;
+  for (const nvmlFieldValue_t& value : *values) {
+    const bool of_links = value.fieldId >= 32 && value.fieldId <= 73;
+    if (of_links && value.nvmlReturn != NVML_SUCCESS) again.push_back(value.fieldId);
+    field_values_->emplace(value.fieldId, value);
+  }
+  if (again.empty()) return;
+  const auto of_all_links = nvml::field_values(nvml_, gpu_, again, kAllLinks);
+  if (!of_all_links) return;
+  for (const nvmlFieldValue_t& value : *of_all_links) (*field_values_)[value.fieldId] = value;
+}
+
+Read FieldReader::read_field_value(const Field& field) {
+  if (!field_values_) ask_field_values();
+  if (field_values_code_ != NVML_SUCCESS) return field_values_code_;
+  const auto found = field_values_->find(field.argument);
+  if (found == field_values_->end()) return NVML_ERROR_NOT_SUPPORTED;
+  const nvmlFieldValue_t& value = found->second;
+  if (value.nvmlReturn != NVML_SUCCESS) return value.nvmlReturn;
+  if (value.valueType == NVML_VALUE_TYPE_DOUBLE && value.timestamp == 0) return NVML_ERROR_NOT_SUPPORTED;  // ECC is off
+  if (field.source == Source::memory_temperature)
+    return value.value.uiVal > kHottest ? Read(NVML_ERROR_NO_DATA)
+                                        : read_of(NVML_SUCCESS, std::int64_t{value.value.uiVal});
+  if (field.real) return read_of(NVML_SUCCESS, scaled(field, nvml::number_of(value)));
+  return read_of(NVML_SUCCESS, static_cast<std::int64_t>(whole_number(value)));
+}
+
+Read FieldReader::read_utilization(const Field& field) {
+  if (!utilization_)
+    utilization_ = nvml_.ask<nvmlUtilization_t>([gpu = gpu_](const nvml::Library& open, nvmlUtilization_t& value) {
+      return nvml::invoke(open.function<nvmlDevice_t, nvmlUtilization_t*>("nvmlDeviceGetUtilizationRates"), gpu,
+                          &value);
+    });
+  const unsigned percent = field.argument == 0 ? (*utilization_)->gpu : (*utilization_)->memory;
+  return read_of(utilization_->code(), std::int64_t{percent});
+}
+
+Read FieldReader::read_framebuffer(const Field& field) {
+  if (instance_ && instance_->device == nullptr) return NVML_ERROR_NOT_SUPPORTED;  // without a compute instance
+  if (!memory_) memory_ = nvml::memory(nvml_, instance_ ? instance_->device : gpu_);
+  if (!*memory_) return memory_->code();
+  const nvml::Memory& memory = **memory_;
+  const auto mib = [](std::uint64_t bytes) { return read_of(NVML_SUCCESS, static_cast<std::int64_t>(bytes >> 20U)); };
+  switch (static_cast<Framebuffer>(field.argument)) {
+    case Framebuffer::total:
+      return mib(memory.total);
+    case Framebuffer::free:
+      return mib(memory.free);
+    case Framebuffer::used:
+      return mib(memory.used);
+    case Framebuffer::reserved:
+      return nvml_.has("nvmlDeviceGetMemoryInfo_v2") ? mib(memory.reserved) : Read(NVML_ERROR_NOT_SUPPORTED);
+    case Framebuffer::used_share:
+      break;
+  }
+  if (memory.total <= memory.reserved) return NVML_ERROR_NO_DATA;
+  return read_of(NVML_SUCCESS, static_cast<double>(memory.used) / static_cast<double>(memory.total - memory.reserved));
+}
+
+Read FieldReader::read_retired_pages(const Field& field) {
+  const auto pages =
+      nvml_.ask<unsigned>([cause = field.argument, gpu = gpu_](const nvml::Library& open, unsigned& count) {
+        const auto function =
+            open.function<nvmlDevice_t, unsigned, unsigned*, unsigned long long*>("nvmlDeviceGetRetiredPages");
+        const nvmlReturn_t code = nvml::invoke(function, gpu, cause, &count, static_cast<unsigned long long*>(nullptr));
+        return code == NVML_ERROR_INSUFFICIENT_SIZE ? static_cast<nvmlReturn_t>(NVML_SUCCESS) : code;
+      });
+  return read_of(pages.code(), std::int64_t{*pages});
+}
+
+/// NVML counts KiB of both directions; DCGM tells thousands of them in a second.
+Read FieldReader::read_nvlink_rate(const Field& field) {
+  constexpr unsigned kSent = 138;
+  constexpr unsigned kReceived = 139;
+  const auto values = nvml::field_values(nvml_, gpu_, {kSent, kReceived}, field.argument);
+  if (!values) return values.code();
+  GpuHistory::Traffic now{.kib = 0, .time = GpuHistory::Clock::now()};
+  for (const nvmlFieldValue_t& value : *values) {
+    if (value.nvmlReturn != NVML_SUCCESS) return value.nvmlReturn;
+    now.kib += whole_number(value);
+  }
+  const auto known = history_.links.find(field.argument);
+  std::int64_t rate = 0;
+  if (known != history_.links.end() && now.kib >= known->second.kib && now.time > known->second.time) {
+    const std::chrono::duration<double> passed = now.time - known->second.time;
+    rate = static_cast<std::int64_t>(static_cast<double>(now.kib - known->second.kib) / passed.count() / 1000);
+  }
+  history_.links[field.argument] = now;
+  return read_of(NVML_SUCCESS, rate);
+}
+
+Read FieldReader::read_license() {
+  constexpr unsigned kVgpu = 1;  // nvmlGridLicenseFeatureCode_t
+  const auto all = nvml_.ask<nvmlGridLicensableFeatures_t>(
+      [gpu = gpu_](const nvml::Library& open, nvmlGridLicensableFeatures_t& value) {
+        return nvml::invoke(
+            open.function<nvmlDevice_t, nvmlGridLicensableFeatures_t*>("nvmlDeviceGetGridLicensableFeatures_v4"), gpu,
+            &value);
+      });
+  if (!all && !all.absent()) return all.code();
+  std::int64_t licensed = 0;
+  if (all && all->isGridLicenseSupported != 0)
+    for (unsigned i = 0; i < std::min<unsigned>(all->licensableFeaturesCount, 3); ++i)
+      if (all->gridLicensableFeatures[i].featureCode == kVgpu && all->gridLicensableFeatures[i].featureState > 0)
+        licensed = 1;
+  return read_of(NVML_SUCCESS, licensed);
+}
+
+Read FieldReader::read_profiling(const Field& field) {
+  if (!profiling_code_) profiling_code_ = ask_profiling();
+  if (*profiling_code_ != NVML_SUCCESS) return *profiling_code_;
+  const auto found = profiling_.find(field.argument);
+  if (found == profiling_.end()) return NVML_ERROR_NOT_SUPPORTED;
+  const nvmlGpmMetric_t& metric = found->second;
+  if (metric.nvmlReturn != NVML_SUCCESS) return metric.nvmlReturn;
+  return std::isnan(metric.value) ? Read(NVML_ERROR_NO_DATA) : read_of(NVML_SUCCESS, scaled(field, metric.value));
+}
+
+}  // namespace slipway::dcgm

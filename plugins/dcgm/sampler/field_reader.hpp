@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/sampler/field_reader.hpp - asks NVML for the fields of one GPU, each question once for all that it
+// answers.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dcgm/counters/counters.hpp"
+#include "dcgm/sampler/sample.hpp"
+#include "nvidia/nvml/abi/device.h"
+#include "nvidia/nvml/abi/sample.h"
+#include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/mig.hpp"
+
+namespace slipway::dcgm {
+
+/// What the former sample of one GPU left for rates. Used inside calls of NVML alone.
+struct GpuHistory {
+  using Clock = std::chrono::steady_clock;
+  struct Traffic {
+    std::uint64_t kib = 0;
+    Clock::time_point time;
+  };
+  /// Two of NVML's samples, which take turns.
+  struct Profile {
+    nvmlGpmSample_t last = nullptr;
+    nvmlGpmSample_t spare = nullptr;  ///< the one before it
+    bool taken = false;               ///< there is a last one
+  };
+  std::string uuid;                       ///< of the GPU that all this is about
+  std::map<unsigned, Traffic> links;      ///< by link, or kAllLinks
+  std::map<unsigned, Profile> profiles;   ///< by GPU instance; the GPU itself is NVML_NO_INSTANCE
+  std::optional<bool> profiling_support;  ///< once it is known
+
+  /// Gives NVML its samples back.
+  void release(nvidia::nvml::Nvml& nvml);
+};
+
+/// A GPU instance, and the handle of a MIG device in it; null: it has no compute instance.
+struct MigInstance {
+  unsigned id = 0;
+  std::string profile;
+  nvmlDevice_t device = nullptr;
+};
+
+/// By id; none without MIG.
+std::vector<MigInstance> mig_instances(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu);
+
+class FieldReader {
+ public:
+  using Read = nvidia::nvml::Answer<Value>;
+
+  /// All but `gpu` are borrowed.
+  FieldReader(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, const Counters& counters, GpuHistory& history);
+  /// What follows is about this GPU instance; what only the GPU has is told of it all the same, as dcgm-exporter does.
+  void select(const MigInstance& instance);
+  /// The value; nothing where the GPU does not have it, and of Source::xid, which NVML tells by events.
+  Read read(const Field& field);
+
+ private:
+  Read read_number(const Field& field);
+  Read read_text(const Field& field);
+  Read read_brand();
+  Read read_clock(const Field& field);
+  Read read_temperature();
+  Read read_field_value(const Field& field);
+  Read read_utilization(const Field& field);
+  Read read_framebuffer(const Field& field);
+  Read read_retired_pages(const Field& field);
+  Read read_nvlink_rate(const Field& field);
+  Read read_license();
+  Read read_profiling(const Field& field);
+
+  void ask_field_values();
+  nvmlReturn_t ask_profiling();
+
+  nvidia::nvml::Nvml& nvml_;
+  nvmlDevice_t gpu_;
+  const Counters& counters_;
+  GpuHistory& history_;
+  std::optional<MigInstance> instance_;
+  std::optional<std::map<unsigned, nvmlFieldValue_t>> field_values_;
+  nvmlReturn_t field_values_code_ = NVML_SUCCESS;
+  std::optional<nvidia::nvml::Answer<nvmlUtilization_t>> utilization_;
+  std::optional<nvidia::nvml::Answer<nvidia::nvml::Memory>> memory_;
+  std::optional<nvmlReturn_t> profiling_code_;
+  std::map<unsigned, nvmlGpmMetric_t> profiling_;
+};
+
+}  // namespace slipway::dcgm

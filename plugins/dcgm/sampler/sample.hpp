@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/sampler/sample.hpp - what one look at all GPUs found: values in the order of the counters.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace slipway::dcgm {
+
+/// Nothing: this GPU does not have it, or it could not be read.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+struct GpuIdentity {
+  unsigned index = 0;
+  std::string uuid;
+  std::string bus_id;  ///< as NVML writes it: "00000000:C9:00.0"
+  std::string model;
+};
+
+/// What series are about: a GPU, or one of its GPU instances (MIG).
+struct Entity {
+  GpuIdentity gpu;
+  std::optional<unsigned> instance;  ///< NVML's id of the GPU instance
+  std::string profile;               ///< of the GPU instance: "1g.10gb"
+  std::vector<Value> series;         ///< as Counters::series
+  std::vector<Value> labels;         ///< as Counters::labels
+};
+
+struct GpuState {
+  GpuIdentity gpu;
+  std::string problem;  ///< why it could not be read; empty: it was
+};
+
+struct Sample {
+  std::string problem;  ///< why NVML does not answer; empty: it does
+  std::string driver_version;
+  std::vector<Entity> entities;  ///< in index order; none of a GPU that could not be read
+  std::vector<GpuState> gpus;    ///< all that were ever seen
+  std::uint64_t outages = 0;     ///< how often NVML stopped answering
+  std::uint64_t samples = 0;
+  std::map<std::string, std::uint64_t> read_errors;  ///< by the counter's name
+  std::chrono::system_clock::time_point time;
+  std::chrono::steady_clock::duration took{};
+};
+
+}  // namespace slipway::dcgm

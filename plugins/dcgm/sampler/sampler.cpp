@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/sampler/sampler.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "nvidia/nvml/system.hpp"
+
+namespace slipway::dcgm {
+namespace {
+
+namespace nvml = nvidia::nvml;
+
+/// Answers that are about the driver as a whole, whatever was asked.
+bool driver_is_away(nvmlReturn_t code) {
+  return code == NVML_ERROR_UNINITIALIZED || code == NVML_ERROR_DRIVER_NOT_LOADED ||
+         code == NVML_ERROR_LIB_RM_VERSION_MISMATCH;
+}
+
+/// Answers that are about the whole GPU, whatever was asked of it.
+bool gpu_is_away(nvmlReturn_t code) {
+  return driver_is_away(code) || code == NVML_ERROR_GPU_IS_LOST || code == NVML_ERROR_RESET_REQUIRED ||
+         code == NVML_ERROR_GPU_NOT_FOUND;
+}
+
+/// The GPU, or what runs on it now, has nothing to tell; a read that fails is another thing.
+bool nothing_to_tell(nvmlReturn_t code) {
+  return code == NVML_ERROR_NOT_SUPPORTED || code == NVML_ERROR_FUNCTION_NOT_FOUND || code == NVML_ERROR_NO_DATA ||
+         code == NVML_ERROR_INVALID_ARGUMENT || code == NVML_ERROR_NOT_FOUND;
+}
+
+/// "0000:c9:00.0" -> "00000000:C9:00.0", as NVML and dcgm-exporter write it.
+std::string bus_id_of(const std::string& address) {
+  std::string id = address.find(':') == 4 ? "0000" + address : address;
+  std::ranges::transform(id, id.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return id;
+}
+
+std::string place_of(const GpuIdentity& gpu) {
+  return "GPU " + std::to_string(gpu.index) + (gpu.bus_id.empty() ? "" : " (" + gpu.bus_id + ")");
+}
+
+}  // namespace
+
+struct Sampler::Reading {
+  nvmlDevice_t handle = nullptr;
+  GpuIdentity gpu;
+  std::vector<Entity> entities;
+  std::vector<std::string> failed;  ///< names of counters
+};
+
+Sampler::Sampler(const Host& host, SamplerOptions options, Log log)
+    : host_(host), options_(std::move(options)), log_(std::move(log)), xids_(log_) {}
+
+Sample Sampler::sample(const std::shared_ptr<const Counters>& counters) {
+  const auto begin = std::chrono::steady_clock::now();
+  Sample sample;
+  const bool is_open = nvml_ && nvml_->is_open();
+  if (Status opened = is_open ? Status() : open(); !opened) {
+    gone(opened.error().what);
+  } else {
+    bool looked = look(counters, sample);
+    if (looked && std::exchange(no_rates_, false)) {
+      std::this_thread::sleep_for(options_.first_interval);
+      sample = Sample();
+      looked = look(counters, sample);
+    }
+    if (!looked) sample = Sample();
+  }
+  sample.problem = problem_;
+  sample.driver_version = driver_version_;
+  for (const auto& [uuid, state] : gpus_) {
+    sample.gpus.push_back(state);
+    if (!problem_.empty()) sample.gpus.back().problem = problem_;
+  }
+  std::ranges::stable_sort(sample.gpus, {}, [](const GpuState& state) { return state.gpu.index; });
+  sample.outages = outages_;
+  sample.samples = ++samples_;
+  sample.read_errors = read_errors_;
+  sample.time = std::chrono::system_clock::now();
+  sample.took = std::chrono::steady_clock::now() - begin;
+  return sample;
+}
+
+Status Sampler::open() {
+  if (!nvml_) {
+    SLIPWAY_TRY(library, nvml::choose_library(host_, options_.driver_root));
+    nvml_.emplace(nvml::NvmlOptions{.library = std::move(library), .call_limit = options_.call_limit});
+  }
+  return nvml_->reopen();
+}
+
+/// @return false when the driver went away
+bool Sampler::look(const std::shared_ptr<const Counters>& counters, Sample& sample) {
+  const auto version = nvml::driver_version(*nvml_);
+  const auto count = nvml::device_count(*nvml_);
+  if (!version || !count) {
+    gone(nvml::error_text(version ? count.code() : version.code()));
+    return false;
+  }
+  if (!driver_version_.empty() && *version != driver_version_ && answered_) {
+    ++outages_;  // it was away between two looks
+    forget_history();
+  }
+  if (!answered_ || *version != driver_version_) log_("info", "driver " + *version + " answers");
+  driver_version_ = *version;
+  answered_ = true;
+  problem_.clear();
+  broken_ = NVML_SUCCESS;
+  if (nvml_->stuck() == 0) hanging_.clear();
+  handles_.clear();
+  silent_.clear();
+  for (unsigned index = 0; index < *count && broken_ == NVML_SUCCESS; ++index) look_at(index, counters, sample);
+  if (broken_ != NVML_SUCCESS) {
+    gone(nvml::error_text(broken_));
+    return false;
+  }
+  settle_states();
+  xids_.update(*nvml_, handles_);
+  add_xids(*counters, sample);
+  return true;
+}
+
+void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& counters, Sample& sample) {
+  if (hanging_.contains(index)) {
+    silent_[index] = nvml::error_text(nvml::kGaveUp);
+    return;
+  }
+  std::shared_ptr<GpuHistory>& history = history_[index];
+  if (!history) history = std::make_shared<GpuHistory>();
+  auto reading = nvml_->ask_together<Reading>([index, counters, history](nvml::Nvml& inside, Reading& value) {
+    return read_gpu(inside, index, *counters, *history, value);
+  });
+  if (reading) return take(*reading, sample);
+  if (driver_is_away(reading.code())) {
+    broken_ = reading.code();
+    return;
+  }
+  if (reading.code() == nvml::kGaveUp) {
+    hanging_.insert(index);
+    history.reset();  // the call that hangs has it
+  }
+  silent_[index] = nvml::error_text(reading.code());
+}
+
+/// Inside the thread for calls: an answer about the whole GPU ends it.
+nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters, GpuHistory& history,
+                               Reading& reading) {
+  const auto handle = nvml::device_at(nvml, index);
+  if (!handle) return handle.code();
+  const auto uuid = nvml::device_uuid(nvml, *handle);
+  const auto name = nvml::device_name(nvml, *handle);
+  const auto pci = nvml::device_pci(nvml, *handle);
+  for (const nvmlReturn_t code : {uuid.code(), name.code(), pci.code()})
+    if (code != NVML_SUCCESS) return code;
+  if (history.uuid != *uuid) {
+    history.release(nvml);
+    history = {.uuid = *uuid};
+  }
+  reading.handle = *handle;
+  reading.gpu = {.index = index, .uuid = *uuid, .bus_id = bus_id_of(pci->address), .model = *name};
+  FieldReader reader(nvml, *handle, counters, history);
+  const auto read = [&](const std::vector<Counter>& list, std::vector<Value>& values) -> nvmlReturn_t {
+    for (const Counter& counter : list) {
+      const auto value = reader.read(*counter.field);
+      if (gpu_is_away(value.code())) return value.code();
+      if (!value && !nothing_to_tell(value.code())) reading.failed.push_back(counter.name);
+      values.push_back(value ? *value : Value());
+    }
+    return NVML_SUCCESS;
+  };
+  const std::vector<MigInstance> instances = mig_instances(nvml, *handle);
+  for (std::size_t i = 0; i < std::max<std::size_t>(instances.size(), 1); ++i) {
+    Entity entity{.gpu = reading.gpu};
+    if (!instances.empty()) {
+      entity.instance = instances[i].id;
+      entity.profile = instances[i].profile;
+      reader.select(instances[i]);
+    }
+    if (const nvmlReturn_t code = read(counters.series, entity.series); code != NVML_SUCCESS) return code;
+    if (const nvmlReturn_t code = read(counters.labels, entity.labels); code != NVML_SUCCESS) return code;
+    reading.entities.push_back(std::move(entity));
+  }
+  return NVML_SUCCESS;
+}
+
+void Sampler::take(const Reading& reading, Sample& sample) {
+  GpuState& state = gpus_[reading.gpu.uuid];
+  if (!state.problem.empty()) log_("info", place_of(reading.gpu) + " answers again");
+  state = {.gpu = reading.gpu, .problem = ""};
+  handles_[reading.handle] = reading.gpu.uuid;
+  for (const std::string& name : reading.failed) ++read_errors_[name];
+  std::ranges::copy(reading.entities, std::back_inserter(sample.entities));
+}
+
+/// An index is a place in the driver's list: where a GPU is missing from it, those behind it have moved up.
+void Sampler::settle_states() {
+  std::set<std::string> answered;
+  for (const auto& [handle, uuid] : handles_) answered.insert(uuid);
+  std::erase_if(gpus_, [this](const auto& each) {
+    return each.second.gpu.uuid.empty() && !silent_.contains(each.second.gpu.index);
+  });
+  for (auto& [uuid, state] : gpus_) {
+    if (answered.contains(uuid)) continue;
+    const auto silent = silent_.find(state.gpu.index);
+    lost(state, silent == silent_.end() ? "the driver does not list it any more" : silent->second);
+    if (silent != silent_.end()) silent_.erase(silent);
+  }
+  for (const auto& [index, why] : silent_) {  // never seen: only the place in the list is known
+    GpuState& state = gpus_["index " + std::to_string(index)];
+    state.gpu.index = index;
+    lost(state, why);
+  }
+}
+
+void Sampler::add_xids(const Counters& counters, Sample& sample) const {
+  for (Entity& entity : sample.entities)
+    for (std::size_t i = 0; i < counters.series.size(); ++i)
+      if (counters.series[i].field->source == Source::xid)
+        entity.series[i] = static_cast<std::int64_t>(xids_.last(entity.gpu.uuid, entity.instance));
+}
+
+void Sampler::lost(GpuState& state, const std::string& why) {
+  if (state.problem != why) log_("warning", place_of(state.gpu) + " cannot be read: " + why);
+  state.problem = why;
+}
+
+void Sampler::gone(const std::string& why) {
+  if (problem_ != why) log_("warning", "the GPUs cannot be read: " + why);
+  if (answered_) ++outages_;
+  answered_ = false;
+  problem_ = why;
+  release();
+}
+
+/// Counters begin anew with another driver.
+void Sampler::forget_history() {
+  for (auto& [index, history] : history_)
+    if (history && nvml_ && nvml_->is_open() && nvml_->stuck() == 0)
+      (void)nvml_
+          ->ask_together<int>([history](nvml::Nvml& inside, int&) {
+            history->release(inside);
+            return static_cast<nvmlReturn_t>(NVML_SUCCESS);
+          })
+          .ok();
+  history_.clear();
+  no_rates_ = true;
+}
+
+void Sampler::release() {
+  xids_.release();
+  handles_.clear();
+  forget_history();
+  if (nvml_) nvml_->release();
+}
+
+}  // namespace slipway::dcgm

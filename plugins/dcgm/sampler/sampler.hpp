@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/sampler/sampler.hpp - looks at all GPUs, again and again, whatever the driver does meanwhile.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include <slipway/host.hpp>
+
+#include "dcgm/counters/counters.hpp"
+#include "dcgm/sampler/field_reader.hpp"
+#include "dcgm/sampler/sample.hpp"
+#include "dcgm/sampler/xid_watch.hpp"
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::dcgm {
+
+struct SamplerOptions {
+  std::string driver_root = "/";
+  /// A call that takes longer is given up. One call reads all of a GPU; the first takes it into use, which without
+  /// nvidia-persistenced takes seconds.
+  std::chrono::milliseconds call_limit{5000};
+  /// Rates need two looks. After NVML was opened they are this far apart, so that there is no sample without rates.
+  std::chrono::milliseconds first_interval{100};
+};
+
+/// Used by one thread.
+class Sampler {
+ public:
+  using Log = XidWatch::Log;
+
+  /// `host` is borrowed.
+  Sampler(const Host& host, SamplerOptions options, Log log);
+  ~Sampler() { release(); }
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  /// One look. Opens NVML when it is closed; a GPU that does not answer is told as such, and the others go on.
+  Sample sample(const std::shared_ptr<const Counters>& counters);
+  /// Closes NVML; the next look opens it again.
+  void release();
+
+ private:
+  struct Reading;  // what one call found out about one GPU
+  static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, unsigned index, const Counters& counters, GpuHistory& history,
+                               Reading& reading);
+
+  Status open();
+  bool look(const std::shared_ptr<const Counters>& counters, Sample& sample);
+  void look_at(unsigned index, const std::shared_ptr<const Counters>& counters, Sample& sample);
+  void take(const Reading& reading, Sample& sample);
+  void settle_states();
+  void add_xids(const Counters& counters, Sample& sample) const;
+  void lost(GpuState& state, const std::string& why);
+  void gone(const std::string& why);
+  void forget_history();
+
+  const Host& host_;
+  SamplerOptions options_;
+  Log log_;
+  std::optional<nvidia::nvml::Nvml> nvml_;
+  XidWatch xids_;
+  std::map<nvmlDevice_t, std::string> handles_;              ///< of the look under way, with the UUIDs
+  std::map<unsigned, std::shared_ptr<GpuHistory>> history_;  ///< by index
+  std::map<std::string, GpuState> gpus_;                     ///< by UUID
+  std::map<unsigned, std::string> silent_;                   ///< of the look under way: indexes, and why
+  std::set<unsigned> hanging_;                               ///< indexes that a call hangs on
+  std::map<std::string, std::uint64_t> read_errors_;
+  std::string driver_version_;
+  std::string problem_;
+  nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away
+  bool answered_ = false;
+  bool no_rates_ = true;  ///< there was no look before
+  std::uint64_t outages_ = 0;
+  std::uint64_t samples_ = 0;
+};
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/settings.hpp - the component's section of the spec, as types.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include <slipway/result.hpp>
+#include <slipway/spec.hpp>
+
+#include "dcgm/counters/counters.hpp"
+
+namespace slipway::dcgm {
+
+/// See dcgm.component.yaml for what each key means.
+struct Settings {
+  std::string address;
+  std::uint16_t port = 0;
+  std::chrono::milliseconds interval{0};
+  std::string collectors;  ///< a file of counters, in the host's root; empty: the default counters
+  std::string web_config;
+  std::string node;  ///< never empty
+  std::string driver_root;
+};
+
+/// Errors: `invalid` an address or a length of time that is none.
+Result<Settings> read_settings(const Spec& spec);
+
+/// "127.0.0.1:9400", "[::1]:9400", ":9400" for every address of the machine; into `settings`. Errors: `invalid`.
+Status read_listen(const std::string& text, Settings& settings);
+
+/// A length of time from 100 ms to an hour. @param where  the key or the option, for messages. Errors: `invalid`.
+Result<std::chrono::milliseconds> read_interval(const std::string& text, const std::string& where);
+
+/// The counters of a file's text; without a path the default ones. Errors: those of parse_counters().
+Result<Counters> counters_of(const std::string& path, const Result<std::string>& text);
+
+/// $NODE_NAME, else the host's name.
+std::string this_node();
+
+}  // namespace slipway::dcgm

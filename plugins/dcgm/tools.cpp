@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/tools.hpp"
+
+#include <filesystem>
+
+#include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
+
+#include "dcgm/exposition/exposition.hpp"
+#include "dcgm/sampler/sampler.hpp"
+#include "dcgm/settings.hpp"
+
+namespace slipway::dcgm {
+namespace {
+
+CommandTable metrics_line() {
+  return {.about =
+              "Prints one sample of all GPUs in Prometheus' text format, with the metrics of dcgm-exporter. Rates "
+              "are of the time between two looks.",
+          .notes = "The variables DCGM_EXPORTER_COLLECTORS and NODE_NAME count as for dcgm-exporter.",
+          .options = {{"interval", "TIME", "between the two looks: 100ms, 1s (default: 100ms)"},
+                      {.name = "collectors",
+                       .value = "FILE",
+                       .help = "the counters, as dcgm-exporter's default-counters.csv (default: those of that file)",
+                       .letter = 'f',
+                       .variables = {"DCGM_EXPORTER_COLLECTORS"}},
+                      {"driver-root", "DIR", "where the driver is installed (default: /)"}},
+          .examples = {"slipway dcgm metrics", "slipway dcgm metrics --interval 1s --sim h100x8"}};
+}
+
+std::string absolute(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// Prints one sample. The driver is open during it alone.
+Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& io) {
+  SLIPWAY_TRY(options, read_metrics_options(words));
+  const auto counters = std::make_shared<const Counters>(std::move(options.counters));
+  for (const std::string& warning : counters->warnings) io.warn(warning);
+  if (!counters->left_out.empty()) io.warn("not available without DCGM, and left out: " + joined(counters->left_out));
+  Sampler sampler(host, {.driver_root = options.driver_root, .first_interval = options.interval},
+                  [&io](const char*, const std::string& text) { io.log(text); });
+  const Sample sample = sampler.sample(counters);
+  if (!sample.problem.empty())
+    return Error{.code = ErrorCode::not_found,
+                 .what = "the GPUs cannot be read: " + sample.problem,
+                 .next = "`slipway doctor` tells what is wrong with the driver"};
+  io.print(exposition_text(sample, *counters, {.host_name = this_node()}));
+  return 0;
+}
+
+}  // namespace
+
+Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
+  MetricsOptions options;
+  SLIPWAY_TRY(interval, read_interval(words.text("interval", "100ms"), "--interval"));
+  options.interval = interval;
+  const std::string file = absolute(words.text("collectors"));
+  SLIPWAY_TRY(counters, counters_of(file, file.empty() ? Result<std::string>(std::string())
+                                                       : read_regular(file, kMostCounterBytes)));
+  options.counters = std::move(counters);
+  options.driver_root = absolute(words.text("driver-root", options.driver_root));
+  return options;
+}
+
+Tools::Tools()
+    : ToolTable("dcgm",
+                {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics}}) {}
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/tools.hpp - `slipway dcgm metrics`: what the service would answer a scrape with, without the service.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <slipway/commands.hpp>
+#include <slipway/result.hpp>
+
+#include "dcgm/counters/counters.hpp"
+
+namespace slipway::dcgm {
+
+struct MetricsOptions {
+  std::chrono::milliseconds interval{100};  ///< between the two looks
+  Counters counters;
+  std::string driver_root = "/";
+};
+
+/// Relative paths are those of the working directory.
+/// Errors: `invalid` an interval that is none or too long; those of the file of counters.
+Result<MetricsOptions> read_metrics_options(const CommandWords& words);
+
+class Tools final : public ToolTable {
+ public:
+  Tools();
+};
+
+}  // namespace slipway::dcgm

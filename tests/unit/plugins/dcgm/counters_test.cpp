@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/counters/counters.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/text.hpp>
+
+namespace slipway::dcgm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Counters read(const std::string& text) {
+  auto counters = parse_counters(text, "c.csv");
+  EXPECT_TRUE(counters.ok()) << counters.error().what;
+  return counters.value_or({});
+}
+
+std::string names_of(const std::vector<Counter>& list) { return joined(list, " ", &Counter::name); }
+
+TEST(Counters, OfDcgmExportersDefaultFileAreAllServed) {
+  const Counters counters = read(std::string(default_counters()));
+  EXPECT_THAT(counters.series, SizeIs(25));
+  EXPECT_EQ(names_of(counters.labels), "DCGM_FI_DRIVER_VERSION");
+  EXPECT_THAT(counters.left_out, IsEmpty());
+  EXPECT_THAT(counters.warnings, IsEmpty());
+}
+
+TEST(Counters, AreReadAsDcgmExporterReadsThem) {
+  const Counters counters = read(
+      "# a comment\n"
+      "\n"
+      "DCGM_FI_DEV_GPU_TEMP, gauge, GPU temperature (in C).\r\n"
+      "DCGM_FI_DEV_DEC_UTIL ,  gauge  , trailing blanks  \n"
+      "DCGM_FI_DEV_FB_USED,counter,\"used, as \"\"NVML\"\" has it\"\n"
+      "DCGM_FI_DEV_SERIAL, label, Serial\n");
+  EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_GPU_TEMP DCGM_FI_DEV_DEC_UTIL DCGM_FI_DEV_FB_USED");
+  EXPECT_EQ(counters.series[0].help, "GPU temperature (in C).");
+  EXPECT_EQ(counters.series[1].type, "gauge");
+  EXPECT_EQ(counters.series[1].help, "trailing blanks");
+  EXPECT_EQ(counters.series[2].type, "counter");
+  EXPECT_EQ(counters.series[2].help, "used, as \"NVML\" has it");
+  EXPECT_EQ(names_of(counters.labels), "DCGM_FI_DEV_SERIAL");
+}
+
+TEST(Counters, AreSortedByTheNumbersOfTheirFields) {
+  const Counters counters = read(
+      "DCGM_FI_PROF_GR_ENGINE_ACTIVE, gauge, a\nDCGM_FI_DEV_GPU_TEMP, gauge, b\nDCGM_FI_DEV_SM_CLOCK, gauge, c\n"
+      "DCGM_FI_NVML_VERSION, label, d\nDCGM_FI_DEV_BRAND, label, e\n");
+  EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_SM_CLOCK DCGM_FI_DEV_GPU_TEMP DCGM_FI_PROF_GR_ENGINE_ACTIVE");
+  EXPECT_EQ(names_of(counters.labels), "DCGM_FI_DEV_BRAND DCGM_FI_NVML_VERSION");
+}
+
+TEST(Counters, KeepTheNameThatTheFileHas) {
+  const Counters counters = read("dcgm_gpu_temp, gauge, old\nDCGM_FI_DEV_GPU_UTIL_RATIO, gauge, new\n");
+  EXPECT_EQ(names_of(counters.series), "dcgm_gpu_temp DCGM_FI_DEV_GPU_UTIL_RATIO");
+  EXPECT_EQ(counters.series[0].field, find_field(150));
+  EXPECT_EQ(counters.series[1].field, find_field(203));
+}
+
+TEST(Counters, ThatNvmlDoesNotTellAreNamedAndLeftOut) {
+  const Counters counters = read(
+      "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_EXP_XID_ERRORS_COUNT, anything, b\n"
+      "DCGM_FI_DEV_GPU_TEMP, gauge, c\n");
+  EXPECT_THAT(counters.left_out, ElementsAre("DCGM_FI_DEV_NVSWITCH_POWER_VDD", "DCGM_EXP_XID_ERRORS_COUNT"));
+  EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_GPU_TEMP");
+}
+
+TEST(Counters, OfOneFieldAreTakenOnce) {
+  const Counters counters = read("DCGM_FI_DEV_GPU_TEMP, gauge, a\ndcgm_gpu_temp, gauge, b\n");
+  EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_GPU_TEMP");
+  ASSERT_THAT(counters.warnings, SizeIs(1));
+  EXPECT_THAT(counters.warnings[0], HasSubstr("c.csv:2: dcgm_gpu_temp is in line 1 already"));
+}
+
+TEST(Counters, ThatAreWrongAreRefusedWithTheirLineAndWhatHelps) {
+  const std::vector<std::tuple<std::string, std::string, std::string>> table{
+      {"\nDCGM_FI_DEV_GPU_TMEP, gauge, a\n", "c.csv:2: DCGM has no field 'DCGM_FI_DEV_GPU_TMEP'",
+       "DCGM_FI_DEV_GPU_TEMP"},
+      {"DCGM_FI_DEV_GPU_TEMP, guage, a\n", "c.csv:1: 'guage' is no type", "gauge"},
+      {"DCGM_FI_DEV_GPU_TEMP, gauge\n", "three parts, not 2", "FIELD, TYPE, HELP"},
+      {"DCGM_FI_DEV_GPU_TEMP, gauge, a, b\n", "three parts, not 4", "in quotes"},
+      {"   \n", "three parts, not 1", ""},
+      {" # no comment\n", "three parts, not 1", ""},
+      {"DCGM_FI_DEV_GPU_TEMP, gauge, \"a\"\n", "a quote stands inside", "right behind the comma"},
+      {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\n", "a quote is not closed", ""},
+      {"DCGM_FI_DEV_GPU_TEMP, gauge,\"a\"b\n", "text behind a closing quote", ""},
+      {"DCGM_FI_DRIVER_VERSION, gauge, a\n", "is a text", "label"},
+      {"\tDCGM_FI_DEV_GPU_TEMP, gauge, a\n", "DCGM has no field", ""},
+      {"# nothing\n", "c.csv has no counter", "DCGM_FI_DEV_GPU_TEMP"},
+      {"", "c.csv has no counter", ""}};
+  for (const auto& [text, what, next] : table) {
+    const auto counters = parse_counters(text, "c.csv");
+    ASSERT_FALSE(counters.ok()) << text;
+    EXPECT_EQ(counters.error().code, ErrorCode::invalid) << text;
+    EXPECT_THAT(counters.error().what, HasSubstr(what)) << text;
+    EXPECT_THAT(counters.error().next, HasSubstr(next)) << text;
+  }
+}
+
+TEST(Counters, AreBounded) {
+  std::string text;
+  for (std::size_t i = 0; i <= kMostCounters; ++i) text += "DCGM_FI_DEV_GPU_TEMP, gauge, a\n";
+  const auto counters = parse_counters(text, "c.csv");
+  ASSERT_FALSE(counters.ok());
+  EXPECT_THAT(counters.error().what, HasSubstr("c.csv:1025: there are more than 1024 rows"));
+}
+
+TEST(FieldNames, LeadToEveryFieldThatIsServed) {
+  std::set<unsigned> served;
+  for (const std::string& name : field_names())
+    if (const Field* field = find_field(field_number(name).value_or(0))) served.insert(field->number);
+  EXPECT_GT(served.size(), 80U);
+  EXPECT_EQ(field_number("DCGM_FI_PROF_DRAM_ACTIVE"), 1005U);
+  EXPECT_EQ(field_number("DCGM_FI_NONE"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace slipway::dcgm
