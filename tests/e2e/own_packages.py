@@ -86,7 +86,7 @@ def check_contents(checks, root):
             done = run([shell, "-n", file])
             checks.that(done.returncode == 0, f"{shell} reads it", done.stderr)
     status, text = root.run("slipway", "plugin", "list")
-    checks.that(status == 0 and all(name in text for name in ("driver", "gfd", "cdi", "validator", "deviceplugin")),
+    checks.that(status == 0 and all(name in text for name in ("driver", "gfd", "dcgm", "cdi", "validator", "deviceplugin")),
                 "slipway finds its plugins", text)
 
 

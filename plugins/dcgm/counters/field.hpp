@@ -43,6 +43,8 @@ struct Field {
   bool real = false;       ///< with a fraction
   bool whole_gpu = false;  ///< GPU instances do not have it
 
+  /// A GPU instance has a value of its own. XIDs, which NVML tells by events, are told apart as well.
+  bool per_instance() const { return source == Source::framebuffer || source == Source::profiling; }
   bool is_text() const {
     return source == Source::text || source == Source::system_text || source == Source::inforom_version ||
            source == Source::brand;

@@ -161,14 +161,19 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters&
   reading.handle = *handle;
   reading.gpu = {.index = index, .uuid = *uuid, .bus_id = bus_id_of(pci->address), .model = *name};
   FieldReader reader(nvml, *handle, counters, history);
-  const auto read = [&](const std::vector<Counter>& list, std::vector<Value>& values) -> nvmlReturn_t {
-    for (const Counter& counter : list) {
-      const auto value = reader.read(*counter.field);
+  // What only the GPU has is read once, for its first instance: a rate is one since the look before.
+  const auto read = [&](const std::vector<Counter>& list, std::vector<Value> Entity::*values, Entity& entity) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!reading.entities.empty() && !list[i].field->per_instance()) {
+        (entity.*values).push_back((reading.entities.front().*values)[i]);
+        continue;
+      }
+      const auto value = reader.read(*list[i].field);
       if (gpu_is_away(value.code())) return value.code();
-      if (!value && !nothing_to_tell(value.code())) reading.failed.push_back(counter.name);
-      values.push_back(value ? *value : Value());
+      if (!value && !nothing_to_tell(value.code())) reading.failed.push_back(list[i].name);
+      (entity.*values).push_back(value ? *value : Value());
     }
-    return NVML_SUCCESS;
+    return static_cast<nvmlReturn_t>(NVML_SUCCESS);
   };
   const std::vector<MigInstance> instances = mig_instances(nvml, *handle);
   for (std::size_t i = 0; i < std::max<std::size_t>(instances.size(), 1); ++i) {
@@ -178,8 +183,8 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters&
       entity.profile = instances[i].profile;
       reader.select(instances[i]);
     }
-    if (const nvmlReturn_t code = read(counters.series, entity.series); code != NVML_SUCCESS) return code;
-    if (const nvmlReturn_t code = read(counters.labels, entity.labels); code != NVML_SUCCESS) return code;
+    if (const nvmlReturn_t code = read(counters.series, &Entity::series, entity); code != NVML_SUCCESS) return code;
+    if (const nvmlReturn_t code = read(counters.labels, &Entity::labels, entity); code != NVML_SUCCESS) return code;
     reading.entities.push_back(std::move(entity));
   }
   return NVML_SUCCESS;
@@ -234,21 +239,22 @@ void Sampler::gone(const std::string& why) {
   release();
 }
 
-/// Counters begin anew with another driver.
+/// Counters begin anew with another driver. NVML's samples are given back where no call hangs.
 void Sampler::forget_history() {
-  for (auto& [index, history] : history_)
-    if (history && nvml_ && nvml_->is_open() && nvml_->stuck() == 0)
-      (void)nvml_
-          ->ask_together<int>([history](nvml::Nvml& inside, int&) {
-            history->release(inside);
-            return static_cast<nvmlReturn_t>(NVML_SUCCESS);
-          })
-          .ok();
-  history_.clear();
+  const auto histories = std::exchange(history_, {});
   no_rates_ = true;
+  if (histories.empty() || !nvml_ || !nvml_->is_open() || nvml_->stuck() != 0) return;
+  (void)nvml_
+      ->ask_together<int>([histories](nvml::Nvml& inside, int&) {
+        for (const auto& each : histories)
+          if (each.second) each.second->release(inside);
+        return static_cast<nvmlReturn_t>(NVML_SUCCESS);
+      })
+      .ok();
 }
 
 void Sampler::release() {
+  answered_ = false;  // whatever driver is there next, it is no outage
   xids_.release();
   handles_.clear();
   forget_history();

@@ -37,7 +37,8 @@ struct Needs {
 };
 
 const Needs kOwn[] = {
-    {"deviceplugin"}, {"driver", kDriver}, {"gfd"}, {"mig"}, {"toolkit", kBehindTheDriver, "h100x8,driver=535.261.03"},
+    {"dcgm"},      {"deviceplugin"}, {"driver", kDriver},
+    {"gfd"},       {"mig"},          {"toolkit", kBehindTheDriver, "h100x8,driver=535.261.03"},
     {"validator"},
 };
 

@@ -292,6 +292,7 @@ struct ComponentTools {
 const std::vector<ComponentTools>& all_tools() {
   static const std::vector<ComponentTools> all{
       {"cdi", {"generate", "list", "transform", "validate"}},
+      {"dcgm", {"metrics"}},
       {"deviceplugin", {"resources", "status"}},
       {"driver", {"build", "kernels"}},
       {"gfd", {"labels", "devices"}},

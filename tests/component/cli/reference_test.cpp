@@ -113,7 +113,7 @@ TEST(Reference, ForBashCompletesTheComponentsOfThePluginsThatAreThere) {
   EXPECT_EQ(completed(host, slipway + "gf", 1), "gfd\n") << "a component with tools";
   EXPECT_EQ(completed(host, slipway + "valid", 1), "") << "one without";
   EXPECT_EQ(completed(host, slipway + "plan --only dr", 3), "driver\n");
-  EXPECT_EQ(completed(host, slipway + "plan --only cdi,driver,d", 3), "cdi,driver,deviceplugin\n");
+  EXPECT_EQ(completed(host, slipway + "plan --only cdi,driver,de", 3), "cdi,driver,deviceplugin\n");
 }
 
 TEST(Reference, ForBashCompletesTheToolsOfAComponentAndTheirOptions) {

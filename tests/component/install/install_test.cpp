@@ -95,7 +95,7 @@ TEST_F(Install, RunsWhereThereIsOnlyTheCLibrary) {
   EXPECT_THAT(ran.out, HasSubstr("libstdc++.so.6"));
   EXPECT_THAT(in_root("/usr/bin/slipway version"), HasSubstr("slipway 0."));
   const std::string list = in_root("/usr/bin/slipway plugin list");
-  for (const char* component : {"driver", "deviceplugin", "gfd", "mig", "cdi", "runtime", "validator"})
+  for (const char* component : {"driver", "dcgm", "deviceplugin", "gfd", "mig", "cdi", "runtime", "validator"})
     EXPECT_THAT(list, HasSubstr(std::string(component) + " ")) << list;
   // Each plugin is loaded by a worker and asked; what it says depends on this machine.
   EXPECT_THAT(in_root("/usr/bin/slipway init"),

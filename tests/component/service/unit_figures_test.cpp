@@ -18,6 +18,7 @@ struct Figure {
 };
 
 constexpr Figure kFigures[] = {{"slipway-gfd.service", 2.5},
+                               {"slipway-dcgm.service", 3.0},
                                {"slipway-deviceplugin.service", 2.5},
                                {"slipway-validator.service", 4.0},
                                {"slipway-runtime.service", 2.5},
@@ -58,7 +59,7 @@ class OwnUnits : public ::testing::Test {
     host_.plugins = SLIPWAY_OWN_PLUGINS;
     host_.put("usr/bin/containerd", "");
     std::filesystem::permissions(host_.path("usr/bin/containerd"), std::filesystem::perms(0755));
-    host_.spec("    gfd: {}\n    deviceplugin: {}\n    validator: {}\n    runtime: {mode: nri}\n");
+    host_.spec("    gfd: {}\n    dcgm: {}\n    deviceplugin: {}\n    validator: {}\n    runtime: {mode: nri}\n");
     const Ran apply = host_.slipway({"apply"});
     ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
     // systemd makes these from the same lines, when the device plugin asks for them.

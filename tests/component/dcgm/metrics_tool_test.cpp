@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/component/dcgm/dcgm_node.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Page;
+using slipway::testing::Ran;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+
+Ran metrics(const std::vector<std::string>& options, const std::string& machine = "h100x8") {
+  const ScratchHost host;
+  std::vector<std::string> words{"dcgm", "metrics", "--sim", machine};
+  words.insert(words.end(), options.begin(), options.end());
+  return host.bare(words);
+}
+
+TEST(DcgmMetrics, PrintsOneSampleWithRates) {
+  const Ran ran = metrics({});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const Page page{ran.out};
+  EXPECT_EQ(page.count("DCGM_FI_DEV_GPU_TEMP"), 8U);
+  EXPECT_EQ(page.count("DCGM_FI_PROF_GR_ENGINE_ACTIVE"), 8U);
+  EXPECT_EQ(page.count("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"), 8U);
+  EXPECT_EQ(page.value("slipway_dcgm_driver_up"), "1");
+}
+
+TEST(DcgmMetrics, TakesAFileOfCounters) {
+  const ScratchHost host;
+  host.put("c.csv", "dcgm_gpu_temp, gauge, a\nDCGM_EXP_P2P_STATUS, gauge, b\n");
+  const Ran ran = metrics({"--collectors", host.path("c.csv").string(), "--interval", "1ms0s100ms"}, "l4x1");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(Page{ran.out}.count("dcgm_gpu_temp"), 1U);
+  EXPECT_THAT(ran.err, HasSubstr("DCGM_EXP_P2P_STATUS"));
+}
+
+TEST(DcgmMetrics, RefusesWhatIsWrong) {
+  EXPECT_EQ(metrics({"--intervall", "1s"}).code, 64);
+  EXPECT_EQ(metrics({"-o", "json"}).code, 64);
+  const Ran soon = metrics({"--interval", "soon"});
+  EXPECT_NE(soon.code, 0);
+  EXPECT_THAT(soon.err, HasSubstr("'soon' is no interval"));
+  EXPECT_THAT(metrics({"--collectors", "/nowhere"}).err, HasSubstr("/nowhere"));
+  const Ran none = metrics({}, "h100x8,driver=none");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(none.out, "");
+  EXPECT_THAT(none.err, HasSubstr("the GPUs cannot be read"));
+}
+
+}  // namespace
+}  // namespace slipway
