@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mig/component/layouts_action.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include <slipway/text.hpp>
+
+#include "mig/component/nvml_session.hpp"
+#include "mig/device/change.hpp"
+#include "mig/device/read.hpp"
+
+namespace slipway::mig {
+namespace {
+
+constexpr const char* kName = "MIG layouts";
+
+Json data_of(const Settings& settings, Json targets) {
+  Json data{{"gpus", std::move(targets)}};
+  if (!settings.driver_root.empty()) data["driver_root"] = settings.driver_root;
+  return data;
+}
+
+std::string driver_root_of(const Action& action) { return action.value("data").value("driver_root", ""); }
+
+Result<std::vector<Target>> targets_of(const Action& action) {
+  std::vector<Target> targets;
+  const Json list = action.value("data").value("gpus", Json::array());
+  for (const Json& each : list) {
+    SLIPWAY_TRY(target, target_from_json(each));
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+/// What is said of each GPU that differs, once for those of which the same is said.
+std::string said_of_gpus(const std::vector<Intent>& gpus, const std::function<std::string(const Intent&)>& say) {
+  std::vector<std::pair<std::string, std::vector<const Intent*>>> said;
+  for (const Intent& each : gpus) {
+    std::string text = each.holds() ? std::string() : say(each);
+    if (text.empty()) continue;
+    const auto same = std::ranges::find(said, text, [](const auto& one) { return one.first; });
+    if (same == said.end())
+      said.push_back({std::move(text), {&each}});
+    else
+      same->second.push_back(&each);
+  }
+  const auto index = [](const Intent* each) { return std::to_string(each->gpu.index); };
+  const auto line = [&](const auto& one) {
+    const std::string who =
+        one.second.size() == 1 ? one.second.front()->gpu.text() : "GPU " + joined(one.second, ", ", index);
+    return who + ": " + one.first;
+  };
+  return joined(said, "; ", line);
+}
+
+Outcome together(const std::vector<Outcome>& outcomes) {
+  using Kind = Outcome::Kind;
+  Outcome all = Outcome::already_done();
+  std::vector<std::string> reasons;
+  for (const Outcome& each : outcomes) {
+    if (each.kind == Kind::waiting || (each.kind == Kind::reboot_required && all.kind != Kind::waiting) ||
+        (each.kind == Kind::done && all.kind == Kind::already_done))
+      all.kind = each.kind;
+    if (!each.reason.empty()) reasons.push_back(each.reason);
+    all.holders.insert(all.holders.end(), each.holders.begin(), each.holders.end());
+  }
+  all.reason = joined(reasons, "; ");
+  return all;
+}
+
+}  // namespace
+
+std::string config_name(const Settings& settings) { return "the config " + settings.config; }
+
+Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus) {
+  Json targets = Json::array();
+  Json former = Json::array();
+  bool any_enabled = false;
+  for (const Intent& each : gpus) {
+    targets.push_back(to_json(each.target));
+    former.push_back(to_json(present(each.gpu)));
+    any_enabled = any_enabled || each.target.enabled;
+  }
+  Action action = action::custom({.name = kName,
+                                  .data = data_of(settings, std::move(targets)),
+                                  .inverse = data_of(settings, std::move(former)),
+                                  .irreversible = {},
+                                  .summary = said_of_gpus(gpus, [](const Intent& each) { return each.change_text(); }),
+                                  .stays = true,
+                                  .lost_at_boot = any_enabled});
+  const bool is_one = std::ranges::count_if(gpus, [](const Intent& each) { return !each.holds(); }) == 1;
+  std::string why = is_one ? std::ranges::find_if_not(gpus, &Intent::holds)->instances_text()
+                           : said_of_gpus(gpus, [](const Intent& each) { return each.instances_text(); });
+  action.because(why.empty() ? config_name(settings) + " takes them" : std::move(why));
+  return action;
+}
+
+Action layouts_at_boot(const Settings& settings) {
+  return action::custom({.name = kName,
+                         .data = {{"config", settings.config}},
+                         .inverse = nullptr,
+                         .irreversible = "the layout of a GPU stays when the component leaves",
+                         .summary = "partition the GPUs by " + config_name(settings),
+                         .stays = true,
+                         .lost_at_boot = true});
+}
+
+Result<bool> check_layouts(const Action& action, const Host& host) {
+  SLIPWAY_TRY(targets, targets_of(action));
+  const auto session = NvmlSession::open(host, driver_root_of(action));
+  if (!session) return false;
+  std::vector<char> holds(targets.size(), 0);
+  nvidia::nvml::in_parallel(**session, targets.size(), [&](nvidia::nvml::Nvml& nvml, std::size_t i) {
+    const auto device = find_gpu(nvml, targets[i]);
+    const auto gpu = device ? read_gpu(nvml, *device) : Result<Gpu>(device.error());
+    holds[i] = gpu && is_so(*gpu, targets[i]) ? 1 : 0;
+  });
+  return std::ranges::count(holds, 0) == 0;
+}
+
+Result<Outcome> apply_layouts(const Action& action, const Host& host) {
+  SLIPWAY_TRY(targets, targets_of(action));
+  SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
+  std::vector<Wanted> wanted;
+  for (Target& each : targets) wanted.push_back({std::move(each), std::nullopt});
+  SLIPWAY_TRY(outcomes, change_gpus(*session, wanted, WhenBusy::go_on));
+  return together(outcomes);
+}
+
+}  // namespace slipway::mig
