@@ -132,11 +132,12 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
     if (!intent.holds()) others.push_back(intent.gpu.text() + " (" + to_text(layout_of(intent.gpu)) + ")");
     if (intent.gpu.pending != intent.gpu.enabled) pending.push_back(intent.gpu.text());
   }
-  findings.expect("mig.layout", others.empty(),
-                  fmt::format("{} GPUs have the layout of {}", intents->gpus.size(), config_name(settings)),
-                  joined(others) + (others.size() == 1 ? " has" : " have") + " another layout than " +
-                      config_name(settings) + " says",
-                  "run `slipway apply`");
+  findings.expect(
+      "mig.layout", others.empty(),
+      fmt::format("{} the layout of {}", counted(intents->gpus.size(), "GPU has", "GPUs have"), config_name(settings)),
+      joined(others) + (others.size() == 1 ? " has" : " have") + " another layout than " + config_name(settings) +
+          " says",
+      "run `slipway apply`");
   if (!pending.empty())
     findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(pending),
                   "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");

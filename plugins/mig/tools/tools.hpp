@@ -24,8 +24,4 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
 Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io);
 
-/// All that differ, side by side; when one fails or is in use, the others get their former layouts back.
-/// @return the GPUs whose mode waits for a reset
-Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents, ToolIo& io);
-
 }  // namespace slipway::mig
