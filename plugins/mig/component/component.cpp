@@ -7,6 +7,7 @@
 
 #include <slipway/text.hpp>
 
+#include "mig/component/labels.hpp"
 #include "mig/component/layouts_action.hpp"
 #include "mig/component/nvml_session.hpp"
 #include "mig/component/settings.hpp"
@@ -18,6 +19,7 @@ namespace slipway::mig {
 namespace {
 
 constexpr std::size_t kLongestConfig = 1 << 20;
+constexpr std::size_t kLongestLabels = 1 << 20;
 constexpr const char* kAtBoot = "slipway-boot.service partitions the GPUs at each boot";
 
 /// Why no GPU can be asked here, where that is no mistake; empty: one can.
@@ -44,6 +46,24 @@ Result<std::vector<Gpu>> gpus_of(const Facts& facts) {
 /// The driver that a simulated machine is without is only there after a boot.
 bool is_for_boot(const Host& host, const Error& error) { return !host.live() && error.code == ErrorCode::not_found; }
 
+/// With the config that the node's labels name.
+Result<Settings> settings_from(const Spec& spec, const Facts& facts) {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  if (const std::string label = facts.text("label"); !label.empty()) settings.config = label;
+  return settings;
+}
+
+/// What the labels of the node say. A file that is not there yet is one without labels.
+Status read_labels(const Settings& settings, const Host& host, Facts& facts) {
+  if (settings.label_file.empty()) return {};
+  const auto text = host.read(settings.label_file, kLongestLabels);
+  if (!text && text.error().code == ErrorCode::not_found) return {};
+  if (!text) return text.error();
+  SLIPWAY_TRY(config, config_of_labels(*text, settings.label_file));
+  if (config) facts.set("label", *config);
+  return {};
+}
+
 Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
   SLIPWAY_TRY(gpus, gpus_of(facts));
   std::vector<std::string> notes;
@@ -66,6 +86,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
     else
       facts.set("problem", to_json(text.error()));
   }
+  if (const Status labels = read_labels(settings, host, facts); !labels) facts.set("problem", to_json(labels.error()));
   if (const std::string later = why_later(host); !later.empty()) {
     facts.set("later", later);
     facts.set("no_devices", true);
@@ -89,7 +110,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
 }
 
 Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
-  SLIPWAY_TRY(settings, read_settings(spec));
+  SLIPWAY_TRY(settings, settings_from(spec, facts));
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   Plan plan;
   if (facts.has("later")) {
@@ -98,6 +119,12 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
     if (facts.flag("no_devices")) plan.add(layouts_at_boot(settings));
     return plan;
   }
+  if (settings.config.empty()) {
+    plan.note(settings.label_file + " has no label nvidia.com/mig.config, so the GPUs stay as they are");
+    return plan;
+  }
+  if (!settings.state_file.empty())
+    plan.add(action::service_file(settings.state_file)).because("the label nvidia.com/mig.config.state");
   SLIPWAY_TRY(intents, intents_from(settings, facts));
   if (!intents.gpus.empty()) plan.add(layouts_action(settings, intents.gpus));
   for (const std::string& note : intents.notes) plan.note(note);
@@ -109,8 +136,8 @@ Result<bool> Mig::check(const Action& action, const Host& host) const { return c
 Result<Outcome> Mig::apply(const Action& action, const Host& host) const { return apply_layouts(action, host); }
 
 Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(settings, read_settings(spec));
   SLIPWAY_TRY(facts, detect(spec, host));
+  SLIPWAY_TRY(settings, settings_from(spec, facts));
   Findings findings;
   if (!facts.applicable()) {
     findings.not_applicable("mig.layout", facts.why_not());
@@ -118,6 +145,10 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   }
   if (facts.has("later")) {
     findings.not_exercised("mig.layout", facts.text("later"));
+    return findings;
+  }
+  if (settings.config.empty() && !facts.has("problem")) {
+    findings.not_exercised("mig.layout", settings.label_file + " has no label nvidia.com/mig.config");
     return findings;
   }
   const auto intents =
@@ -132,12 +163,12 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
     if (!intent.holds()) others.push_back(intent.gpu.text() + " (" + to_text(layout_of(intent.gpu)) + ")");
     if (intent.gpu.pending != intent.gpu.enabled) pending.push_back(intent.gpu.text());
   }
-  findings.expect(
-      "mig.layout", others.empty(),
-      fmt::format("{} the layout of {}", counted(intents->gpus.size(), "GPU has", "GPUs have"), config_name(settings)),
-      joined(others) + (others.size() == 1 ? " has" : " have") + " another layout than " + config_name(settings) +
-          " says",
-      "run `slipway apply`");
+  findings.expect("mig.layout", others.empty(),
+                  (intents->gpus.size() == 1 ? "1 GPU has" : std::to_string(intents->gpus.size()) + " GPUs have") +
+                      " the layout of " + config_name(settings),
+                  joined(others) + (others.size() == 1 ? " has" : " have") + " another layout than " +
+                      config_name(settings) + " says",
+                  "run `slipway apply`");
   if (!pending.empty())
     findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(pending),
                   "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");

@@ -7,6 +7,7 @@
 
 #include <slipway/text.hpp>
 
+#include "mig/component/labels.hpp"
 #include "mig/component/nvml_session.hpp"
 #include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
@@ -34,15 +35,15 @@ Result<std::vector<Target>> targets_of(const Action& action) {
   return targets;
 }
 
-/// What is said of each GPU that differs, once for those of which the same is said.
-std::string said_of_gpus(const std::vector<Intent>& gpus, const std::function<std::string(const Intent&)>& say) {
-  std::vector<std::pair<std::string, std::vector<const Intent*>>> said;
+/// A text about each GPU that differs, once for those with equal ones.
+std::string grouped_text(const std::vector<Intent>& gpus, const std::function<std::string(const Intent&)>& text_of) {
+  std::vector<std::pair<std::string, std::vector<const Intent*>>> groups;
   for (const Intent& each : gpus) {
-    std::string text = each.holds() ? std::string() : say(each);
+    std::string text = each.holds() ? std::string() : text_of(each);
     if (text.empty()) continue;
-    const auto same = std::ranges::find(said, text, [](const auto& one) { return one.first; });
-    if (same == said.end())
-      said.push_back({std::move(text), {&each}});
+    const auto same = std::ranges::find(groups, text, [](const auto& one) { return one.first; });
+    if (same == groups.end())
+      groups.push_back({std::move(text), {&each}});
     else
       same->second.push_back(&each);
   }
@@ -52,7 +53,23 @@ std::string said_of_gpus(const std::vector<Intent>& gpus, const std::function<st
         one.second.size() == 1 ? one.second.front()->gpu.text() : "GPU " + joined(one.second, ", ", index);
     return who + ": " + one.first;
   };
-  return joined(said, "; ", line);
+  return joined(groups, "; ", line);
+}
+
+Json without_mig(const std::vector<Intent>& gpus) {
+  Json targets = Json::array();
+  for (const Intent& each : gpus) {
+    Target target = present(each.gpu);
+    target.enabled = false;
+    target.instances.clear();
+    targets.push_back(to_json(target));
+  }
+  return targets;
+}
+
+std::string removal_text(OnRemove on_remove) {
+  if (on_remove == OnRemove::disable) return "disable MIG on the GPUs";
+  return on_remove == OnRemove::restore ? "give the GPUs their former MIG layouts" : "leave the GPUs their MIG layouts";
 }
 
 Outcome together(const std::vector<Outcome>& outcomes) {
@@ -70,9 +87,23 @@ Outcome together(const std::vector<Outcome>& outcomes) {
   return all;
 }
 
+/// Empty: nobody wants to know.
+std::string state_file_of(const Action& action) { return action.value("data").value("state_file", ""); }
+
+Result<Outcome> change(const Action& action, const Host& host) {
+  SLIPWAY_TRY(targets, targets_of(action));
+  SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
+  std::vector<Wanted> wanted;
+  for (Target& each : targets) wanted.push_back({std::move(each), std::nullopt});
+  SLIPWAY_TRY(outcomes, change_gpus(*session, wanted, WhenBusy::go_on));
+  return together(outcomes);
+}
+
 }  // namespace
 
-std::string config_name(const Settings& settings) { return "the config " + settings.config; }
+std::string config_name(const Settings& settings) {
+  return settings.config.empty() ? "the config that the node's labels name" : "the config " + settings.config;
+}
 
 Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus) {
   Json targets = Json::array();
@@ -83,16 +114,24 @@ Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus)
     former.push_back(to_json(present(each.gpu)));
     any_enabled = any_enabled || each.target.enabled;
   }
+  Json data = data_of(settings, std::move(targets));
+  if (!settings.state_file.empty()) data["state_file"] = settings.state_file;
+  std::string changes = grouped_text(gpus, [](const Intent& each) { return each.change_text(); });
+  if (changes.empty() && !settings.state_file.empty())
+    changes = "write the state of the layouts to " + settings.state_file;
+  const bool disables = settings.on_remove == OnRemove::disable;
   Action action = action::custom({.name = kName,
-                                  .data = data_of(settings, std::move(targets)),
+                                  .data = std::move(data),
                                   .inverse = data_of(settings, std::move(former)),
                                   .irreversible = {},
-                                  .summary = said_of_gpus(gpus, [](const Intent& each) { return each.change_text(); }),
-                                  .stays = true,
+                                  .summary = std::move(changes),
+                                  .stays = settings.on_remove == OnRemove::keep,
+                                  .on_removal = disables ? data_of(settings, without_mig(gpus)) : Json(),
+                                  .removal_summary = removal_text(settings.on_remove),
                                   .lost_at_boot = any_enabled});
   const bool is_one = std::ranges::count_if(gpus, [](const Intent& each) { return !each.holds(); }) == 1;
   std::string why = is_one ? std::ranges::find_if_not(gpus, &Intent::holds)->instances_text()
-                           : said_of_gpus(gpus, [](const Intent& each) { return each.instances_text(); });
+                           : grouped_text(gpus, [](const Intent& each) { return each.instances_text(); });
   action.because(why.empty() ? config_name(settings) + " takes them" : std::move(why));
   return action;
 }
@@ -104,6 +143,7 @@ Action layouts_at_boot(const Settings& settings) {
                          .irreversible = "the layout of a GPU stays when the component leaves",
                          .summary = "partition the GPUs by " + config_name(settings),
                          .stays = true,
+                         .removal_summary = {},
                          .lost_at_boot = true});
 }
 
@@ -117,16 +157,18 @@ Result<bool> check_layouts(const Action& action, const Host& host) {
     const auto gpu = device ? read_gpu(nvml, *device) : Result<Gpu>(device.error());
     holds[i] = gpu && is_so(*gpu, targets[i]) ? 1 : 0;
   });
-  return std::ranges::count(holds, 0) == 0;
+  const std::string state_file = state_file_of(action);
+  return std::ranges::count(holds, 0) == 0 && (state_file.empty() || has_state(host, state_file, state::kSuccess));
 }
 
 Result<Outcome> apply_layouts(const Action& action, const Host& host) {
-  SLIPWAY_TRY(targets, targets_of(action));
-  SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
-  std::vector<Wanted> wanted;
-  for (Target& each : targets) wanted.push_back({std::move(each), std::nullopt});
-  SLIPWAY_TRY(outcomes, change_gpus(*session, wanted, WhenBusy::go_on));
-  return together(outcomes);
+  const std::string state_file = state_file_of(action);
+  if (state_file.empty()) return change(action, host);
+  SLIPWAY_CHECK(write_state(host, state_file, state::kPending));
+  auto outcome = change(action, host);
+  const Status written = write_state(host, state_file, outcome ? state_after(*outcome) : state::kFailed);
+  if (outcome && !written) return written.error();
+  return outcome;
 }
 
 }  // namespace slipway::mig

@@ -227,6 +227,73 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
   EXPECT_EQ(node.instances(), before);
 }
 
+// The labels of nvidia-mig-manager, through files.
+TEST(MigComponent, TakesTheConfigOfTheNodesLabelsAndTellsTheState) {
+  const MigNode node("a100-80x2");
+  const std::string keys = "label_file: /run/labels, state_file: /etc/features.d/mig";
+  const auto state = [&] { return node.host().text("etc/features.d/mig"); };
+  node.section(keys);
+  const Ran none = node.slipway({"apply"});
+  EXPECT_EQ(none.code, 0) << none.out << none.err;
+  EXPECT_THAT(none.out, HasSubstr("/run/labels has no label nvidia.com/mig.config, so the GPUs stay as they are"));
+  node.host().put("run/labels", "# of the node\nkubernetes.io/os=linux\nnvidia.com/mig.config=all-1g.10gb\n");
+  const Ran ran = node.slipway({"apply"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  for (const unsigned gpu : {0U, 1U}) EXPECT_EQ(node.instances(gpu).size(), 7U);
+  EXPECT_EQ(state(), "nvidia.com/mig.config.state=success\n");
+  EXPECT_THAT(node.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+
+  node.host().put("run/labels", "nvidia.com/mig.config=\"all-balanced\"\n");
+  ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 3);
+  EXPECT_EQ(state(), "nvidia.com/mig.config.state=pending\n");
+  ASSERT_EQ(node.sim("process remove all").code, 0);
+  ASSERT_EQ(node.sim("gpu 0 create-fails 1").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 1);
+  EXPECT_EQ(state(), "nvidia.com/mig.config.state=failed\n");
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(state(), "nvidia.com/mig.config.state=success\n");
+
+  node.host().put("run/labels", "nvidia.com/mig.config=../etc\n");
+  const Ran wrong = node.slipway({"apply"});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("/run/labels:1"));
+  EXPECT_EQ(node.instances(1).size(), 4U);
+  EXPECT_EQ(node.slipway({"remove", "mig"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(node.host().path("etc/features.d/mig")));
+}
+
+// The layout from before slipway, not the one before the last config.
+TEST(MigComponent, GivesTheGpusTheirFormerLayoutsBackWhenItIsRemoved) {
+  const MigNode node("h100x2,mig=3g.40gb");
+  node.section("config: all-balanced, on_remove: restore");
+  ASSERT_EQ(node.slipway({"plan"}).code, 2);
+  const auto before = node.instances(1);
+  ASSERT_EQ(node.slipway({"apply"}).code, 0);
+  node.section("config: all-1g.10gb, on_remove: restore");
+  ASSERT_EQ(node.slipway({"apply"}).code, 0);
+  const Ran removed = node.slipway({"remove", "mig"});
+  EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
+  EXPECT_THAT(removed.out, HasSubstr("give the GPUs their former MIG layouts"));
+  for (const unsigned gpu : {0U, 1U}) EXPECT_EQ(node.instances(gpu), before) << gpu;
+}
+
+TEST(MigComponent, DisablesMigWhenItIsRemovedIfAskedTo) {
+  const MigNode node("h100x2,mig=3g.40gb");
+  ASSERT_EQ(node.apply("all-balanced").code, 0);
+  node.section("config: all-balanced, on_remove: disable");
+  ASSERT_EQ(node.slipway({"apply"}).code, 0) << "the key alone has changed";
+  ASSERT_EQ(node.sim("process add 1 4711 10 compute trainer 9 0").code, 0);
+  const Ran busy = node.slipway({"remove", "mig"});
+  EXPECT_EQ(busy.code, 1) << busy.out;
+  EXPECT_THAT(busy.out + busy.err, HasSubstr("trainer (pid 4711)"));
+  EXPECT_EQ(node.instances(1).size(), 4U);
+  ASSERT_EQ(node.sim("process remove all").code, 0);
+  const Ran removed = node.slipway({"remove", "mig"});
+  EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
+  for (const unsigned gpu : {0U, 1U}) EXPECT_THAT(node.instances(gpu), ElementsAre("off")) << gpu;
+}
+
 TEST(MigComponent, IsNotForGpusWithoutMig) {
   const MigNode node("t4x4");
   const Ran ran = node.plan("all-balanced");
