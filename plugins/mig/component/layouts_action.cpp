@@ -2,14 +2,16 @@
 #include "mig/component/layouts_action.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include <slipway/text.hpp>
 
 #include "mig/component/nvml_session.hpp"
 #include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
+#include "mig/draw/picture.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -34,25 +36,15 @@ Result<std::vector<Target>> targets_of(const Action& action) {
   return targets;
 }
 
-/// What is said of each GPU that differs, once for those of which the same is said.
-std::string said_of_gpus(const std::vector<Intent>& gpus, const std::function<std::string(const Intent&)>& say) {
-  std::vector<std::pair<std::string, std::vector<const Intent*>>> said;
-  for (const Intent& each : gpus) {
-    std::string text = each.holds() ? std::string() : say(each);
-    if (text.empty()) continue;
-    const auto same = std::ranges::find(said, text, [](const auto& one) { return one.first; });
-    if (same == said.end())
-      said.push_back({std::move(text), {&each}});
-    else
-      same->second.push_back(&each);
-  }
-  const auto index = [](const Intent* each) { return std::to_string(each->gpu.index); };
-  const auto line = [&](const auto& one) {
-    const std::string who =
-        one.second.size() == 1 ? one.second.front()->gpu.text() : "GPU " + joined(one.second, ", ", index);
-    return who + ": " + one.first;
-  };
-  return joined(said, "; ", line);
+/// A line for all GPUs, and below it how their memory slices are divided now and then; empty: nothing differs.
+std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& changes) {
+  if (changes.empty()) return {};
+  std::size_t gpus = 0;
+  for (const ChangeGroup& each : changes) gpus += each.indices.size();
+  const std::string line = changes.size() == 1
+                               ? changes.front().name() + ": " + changes.front().first->change_text()
+                               : fmt::format("{} GPUs get the layouts of {}", gpus, config_name(settings));
+  return line + "\n" + changes_text(changes);
 }
 
 Outcome together(const std::vector<Outcome>& outcomes) {
@@ -83,17 +75,17 @@ Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus)
     former.push_back(to_json(present(each.gpu)));
     any_enabled = any_enabled || each.target.enabled;
   }
+  const std::vector<ChangeGroup> changes = changes_of(gpus);
   Action action = action::custom({.name = kName,
                                   .data = data_of(settings, std::move(targets)),
                                   .inverse = data_of(settings, std::move(former)),
                                   .irreversible = {},
-                                  .summary = said_of_gpus(gpus, [](const Intent& each) { return each.change_text(); }),
+                                  .summary = shown_of(settings, changes),
                                   .stays = true,
                                   .lost_at_boot = any_enabled});
-  const bool is_one = std::ranges::count_if(gpus, [](const Intent& each) { return !each.holds(); }) == 1;
-  std::string why = is_one ? std::ranges::find_if_not(gpus, &Intent::holds)->instances_text()
-                           : said_of_gpus(gpus, [](const Intent& each) { return each.instances_text(); });
-  action.because(why.empty() ? config_name(settings) + " takes them" : std::move(why));
+  if (changes.size() > 1) return action;  // the picture tells what stays and what goes
+  const std::string instances = changes.empty() ? std::string() : changes.front().first->instances_text();
+  action.because(instances.empty() ? config_name(settings) + " takes them" : instances);
   return action;
 }
 

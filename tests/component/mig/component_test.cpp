@@ -50,6 +50,33 @@ TEST(MigComponent, ShowsInThePlanWhatChangesAndWhatIsDestroyed) {
   EXPECT_EQ(node.instances().size(), 3U) << "a plan changes nothing";
 }
 
+TEST(MigComponent, DrawsInThePlanTheLayoutsNowAndThen) {
+  const MigNode node("a100-80x3,mig=1g.10gb");
+  const Ran plan = node.plan("all-balanced");
+  EXPECT_THAT(plan.out, HasSubstr("  + GPU 0-2: 7 x 1g.10gb -> 1 x 3g.40gb + 1 x 2g.20gb + 2 x 1g.10gb"));
+  EXPECT_THAT(plan.out, HasSubstr("\n    now      |1g.10gb|1g.10gb|1g.10gb|"));
+  EXPECT_THAT(plan.out, HasSubstr("|            3g.40gb            |\n"));
+  EXPECT_THAT(plan.out, HasSubstr("+++++++++++++++++++++++++++++++\n"));
+  EXPECT_THAT(plan.out, Not(HasSubstr("\\n"))) << "the picture is not one line";
+  const Json json = Json::parse(node.slipway({"plan", "-o", "json"}).out);
+  const Json& item = json["components"][0]["items"][0];
+  EXPECT_EQ(item["summary"], "GPU 0-2: 7 x 1g.10gb -> 1 x 3g.40gb + 1 x 2g.20gb + 2 x 1g.10gb");
+  EXPECT_THAT(item["diff"].get<std::string>(), HasSubstr("now      |1g.10gb|"));
+}
+
+TEST(MigComponent, DrawsEachOfSeveralChangesInThePlan) {
+  const MigNode node("h100x4,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-balanced").code, 2);
+  ASSERT_EQ(node.sim("gpu 2 mig off").code, 0);
+  const Ran plan = node.plan("all-balanced");
+  EXPECT_THAT(plan.out, HasSubstr("  + 4 GPUs get the layouts of the config all-balanced\n"));
+  EXPECT_THAT(plan.out, HasSubstr("\n    GPU 0, 1, 3: 7 x 1g.10gb -> "));
+  EXPECT_THAT(plan.out, HasSubstr("\n    GPU 2 (0000:3a:00.0): MIG disabled -> "));
+  EXPECT_THAT(plan.out, HasSubstr("whole GPU, MIG disabled"));
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_THAT(node.slipway({"plan", "-v"}).out, Not(HasSubstr("now  "))) << "nothing changes any more";
+}
+
 TEST(MigComponent, KeepsTheInstancesThatCanStay) {
   const MigNode node("a100-80x1");
   node.section(
