@@ -76,7 +76,8 @@ void diagnose_unmanaged(const std::vector<Gpu>& gpus, const std::vector<Intent>&
   if (found.empty()) return;
   findings.add(
       {Finding::Status::warning, "mig.unmanaged",
-       "no entry of " + config + " takes " + joined(found) + ": nothing makes these instances after a boot",
+       "no entry of " + config + " takes " + joined(found) +
+           ": slipway does not make these instances again after a boot",
        "add an entry for it to the config, so that slipway makes them at each boot; `slipway mig export` prints "
        "what there is"});
 }

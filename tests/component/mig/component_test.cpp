@@ -64,6 +64,24 @@ TEST(MigComponent, DrawsInThePlanTheLayoutsNowAndThen) {
   EXPECT_THAT(item["diff"].get<std::string>(), HasSubstr("now      |1g.10gb|"));
 }
 
+TEST(MigComponent, ColoursTheMarksOfThePlanOnATerminal) {
+  const MigNode node("h100x1,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-balanced").code, 2);
+  const auto& folder = node.host().folder();
+  const std::string plan = "python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' " SLIPWAY_PROGRAM
+                           " plan --sim h100x1,mig=1g.10gb --root " +
+                           folder.at("root").string() + " --cache " + folder.at("cache").string() + " -f " +
+                           folder.at("host.yaml").string() + " > " + folder.at("seen").string();
+  const std::string variables =
+      "SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " TERM=xterm NO_COLOR= SLIPWAY_LOG_DIR=" + folder.at("log").string() +
+      " ";
+  ASSERT_EQ(std::system((variables + plan).c_str()), 0);
+  std::ifstream in(folder.at("seen"));
+  const std::string seen{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(seen, HasSubstr("\033[2m=======\033[0m \033[2m=======\033[0m \033[31m-------\033[0m"));
+  EXPECT_THAT(seen, HasSubstr("\033[32m+++++++++++++++\033[0m"));
+}
+
 TEST(MigComponent, DrawsEachOfSeveralChangesInThePlan) {
   const MigNode node("h100x4,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-balanced").code, 2);

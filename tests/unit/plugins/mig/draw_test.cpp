@@ -205,6 +205,31 @@ TEST(MigPicture, KeepsCountAndProfileOnOneLine) {
     EXPECT_FALSE(line.ends_with(" x") || trimmed(line).starts_with("x ")) << line;
 }
 
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
+
+TEST(MigPictureSvg, HasABoxForEachInstanceAndOneForEachFreeSlice) {
+  std::mt19937 random(23);  // NOLINT(cert-msc51-cpp): the same samples each time
+  for (const Gpu& product : all_products())
+    for (int i = 0; i < 20; ++i) {
+      const Gpu gpu = with_some_instances(product, random);
+      const std::string svg = gpus_svg({{.gpu = gpu, .holders = {}}});
+      EXPECT_EQ(count_of(svg, "class=\"box\""), gpu.instances.size()) << svg;
+      std::size_t taken = 0;
+      for (const GpuInstance& each : gpu.instances) taken += gpu.find(each.profile_id)->size;
+      std::size_t free_cells = 0;
+      const auto blocks = blocks_of(gpu);
+      const bool has_parts = std::ranges::any_of(
+          blocks, [](const Block& each) { return each.kind == Block::Kind::instance && !each.is_one_device(); });
+      for (const Block& block : blocks)
+        for (const Cell& cell : cells_of(block)) free_cells += has_parts && cell.is_free ? 1U : 0U;
+      EXPECT_EQ(count_of(svg, "class=\"free\""), memory_slices(gpu) - taken + free_cells) << svg;
+    }
+}
+
 TEST(MigPictureJson, SaysWhatTheTextShows) {
   const Gpu gpu = h100();
   const Gpu now = with(gpu, {GpuInstance{.start = 4, .profile_id = 9, .compute = {{0, 1}}}});
