@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/program/custom.cpp - kind `custom`: the component's own work, through its check() and apply().
+#include <algorithm>
+
 #include "core/action/action_kind.hpp"
 
 namespace slipway::core {
@@ -35,7 +37,10 @@ class CustomKind final : public ActionKind {
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     Check check;
-    check.summary = action.json().value("summary", action.target());
+    const std::string shown = action.json().value("summary", action.target());
+    const std::size_t end = std::min(shown.find('\n'), shown.size());
+    check.summary = shown.substr(0, end);
+    check.diff = shown.substr(std::min(end + 1, shown.size()));
     if (!context.host.has_kernel_view()) {  // it works on devices, and there are none to see
       check.standing = Check::Standing::at_boot;
       return check;

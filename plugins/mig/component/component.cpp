@@ -12,6 +12,7 @@
 #include "mig/component/nvml_session.hpp"
 #include "mig/component/settings.hpp"
 #include "mig/device/read.hpp"
+#include "mig/diagnose/diagnose.hpp"
 #include "mig/layout/intent.hpp"
 #include "nvidia/gpu.hpp"
 
@@ -172,6 +173,19 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   if (!pending.empty())
     findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(pending),
                   "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");
+  return findings;
+}
+
+Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  SLIPWAY_TRY(facts, detect(spec, host));
+  Findings findings;
+  diagnose_other_manager(host, settings.file, findings);
+  if (!facts.applicable() || facts.has("later") || facts.has("problem")) return findings;
+  SLIPWAY_TRY(gpus, gpus_of(facts));
+  const auto intents = intents_from(settings, facts);
+  diagnose_gpus(gpus, intents ? &intents->gpus : nullptr, config_name(settings), findings);
+  diagnose_capabilities(host, findings);
   return findings;
 }
 

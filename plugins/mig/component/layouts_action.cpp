@@ -2,8 +2,9 @@
 #include "mig/component/layouts_action.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include <slipway/text.hpp>
 
@@ -11,6 +12,7 @@
 #include "mig/component/nvml_session.hpp"
 #include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
+#include "mig/draw/picture.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -35,27 +37,6 @@ Result<std::vector<Target>> targets_of(const Action& action) {
   return targets;
 }
 
-/// A text about each GPU that differs, once for those with equal ones.
-std::string grouped_text(const std::vector<Intent>& gpus, const std::function<std::string(const Intent&)>& text_of) {
-  std::vector<std::pair<std::string, std::vector<const Intent*>>> groups;
-  for (const Intent& each : gpus) {
-    std::string text = each.holds() ? std::string() : text_of(each);
-    if (text.empty()) continue;
-    const auto same = std::ranges::find(groups, text, [](const auto& one) { return one.first; });
-    if (same == groups.end())
-      groups.push_back({std::move(text), {&each}});
-    else
-      same->second.push_back(&each);
-  }
-  const auto index = [](const Intent* each) { return std::to_string(each->gpu.index); };
-  const auto line = [&](const auto& one) {
-    const std::string who =
-        one.second.size() == 1 ? one.second.front()->gpu.text() : "GPU " + joined(one.second, ", ", index);
-    return who + ": " + one.first;
-  };
-  return joined(groups, "; ", line);
-}
-
 Json without_mig(const std::vector<Intent>& gpus) {
   Json targets = Json::array();
   for (const Intent& each : gpus) {
@@ -70,6 +51,18 @@ Json without_mig(const std::vector<Intent>& gpus) {
 std::string removal_text(OnRemove on_remove) {
   if (on_remove == OnRemove::disable) return "disable MIG on the GPUs";
   return on_remove == OnRemove::restore ? "give the GPUs their former MIG layouts" : "leave the GPUs their MIG layouts";
+}
+
+/// A line for all GPUs, and below it how their memory slices are divided now and then; empty: nothing differs.
+std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& changes) {
+  if (changes.empty())
+    return settings.state_file.empty() ? std::string() : "write the state of the layouts to " + settings.state_file;
+  std::size_t gpus = 0;
+  for (const ChangeGroup& each : changes) gpus += each.indices.size();
+  const std::string line = changes.size() == 1
+                               ? changes.front().name() + ": " + changes.front().first->change_text()
+                               : fmt::format("{} GPUs get the layouts of {}", gpus, config_name(settings));
+  return line + "\n" + changes_text(changes);
 }
 
 Outcome together(const std::vector<Outcome>& outcomes) {
@@ -116,23 +109,20 @@ Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus)
   }
   Json data = data_of(settings, std::move(targets));
   if (!settings.state_file.empty()) data["state_file"] = settings.state_file;
-  std::string changes = grouped_text(gpus, [](const Intent& each) { return each.change_text(); });
-  if (changes.empty() && !settings.state_file.empty())
-    changes = "write the state of the layouts to " + settings.state_file;
   const bool disables = settings.on_remove == OnRemove::disable;
+  const std::vector<ChangeGroup> changes = changes_of(gpus);
   Action action = action::custom({.name = kName,
                                   .data = std::move(data),
                                   .inverse = data_of(settings, std::move(former)),
                                   .irreversible = {},
-                                  .summary = std::move(changes),
+                                  .summary = shown_of(settings, changes),
                                   .stays = settings.on_remove == OnRemove::keep,
                                   .on_removal = disables ? data_of(settings, without_mig(gpus)) : Json(),
                                   .removal_summary = removal_text(settings.on_remove),
                                   .lost_at_boot = any_enabled});
-  const bool is_one = std::ranges::count_if(gpus, [](const Intent& each) { return !each.holds(); }) == 1;
-  std::string why = is_one ? std::ranges::find_if_not(gpus, &Intent::holds)->instances_text()
-                           : grouped_text(gpus, [](const Intent& each) { return each.instances_text(); });
-  action.because(why.empty() ? config_name(settings) + " takes them" : std::move(why));
+  if (changes.size() > 1) return action;  // the picture tells what stays and what goes
+  const std::string instances = changes.empty() ? std::string() : changes.front().first->instances_text();
+  action.because(instances.empty() ? config_name(settings) + " takes them" : instances);
   return action;
 }
 

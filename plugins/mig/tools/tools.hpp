@@ -17,11 +17,14 @@ class MigTools final : public ToolTable {
   MigTools();
 };
 
+CommandTable show_line();
+
 Result<int> run_apply(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& io);
+Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io);
 
 }  // namespace slipway::mig

@@ -50,6 +50,51 @@ TEST(MigComponent, ShowsInThePlanWhatChangesAndWhatIsDestroyed) {
   EXPECT_EQ(node.instances().size(), 3U) << "a plan changes nothing";
 }
 
+TEST(MigComponent, DrawsInThePlanTheLayoutsNowAndThen) {
+  const MigNode node("a100-80x3,mig=1g.10gb");
+  const Ran plan = node.plan("all-balanced");
+  EXPECT_THAT(plan.out, HasSubstr("  + GPU 0-2: 7 x 1g.10gb -> 1 x 3g.40gb + 1 x 2g.20gb + 2 x 1g.10gb"));
+  EXPECT_THAT(plan.out, HasSubstr("\n    now      |1g.10gb|1g.10gb|1g.10gb|"));
+  EXPECT_THAT(plan.out, HasSubstr("|            3g.40gb            |\n"));
+  EXPECT_THAT(plan.out, HasSubstr("+++++++++++++++++++++++++++++++\n"));
+  EXPECT_THAT(plan.out, Not(HasSubstr("\\n"))) << "the picture is not one line";
+  const Json json = Json::parse(node.slipway({"plan", "-o", "json"}).out);
+  const Json& item = json["components"][0]["items"][0];
+  EXPECT_EQ(item["summary"], "GPU 0-2: 7 x 1g.10gb -> 1 x 3g.40gb + 1 x 2g.20gb + 2 x 1g.10gb");
+  EXPECT_THAT(item["diff"].get<std::string>(), HasSubstr("now      |1g.10gb|"));
+}
+
+TEST(MigComponent, ColoursTheMarksOfThePlanOnATerminal) {
+  const MigNode node("h100x1,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-balanced").code, 2);
+  const auto& folder = node.host().folder();
+  const std::string plan = "python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' " SLIPWAY_PROGRAM
+                           " plan --sim h100x1,mig=1g.10gb --root " +
+                           folder.at("root").string() + " --cache " + folder.at("cache").string() + " -f " +
+                           folder.at("host.yaml").string() + " > " + folder.at("seen").string();
+  const std::string variables =
+      "SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " TERM=xterm NO_COLOR= SLIPWAY_LOG_DIR=" + folder.at("log").string() +
+      " ";
+  ASSERT_EQ(std::system((variables + plan).c_str()), 0);
+  std::ifstream in(folder.at("seen"));
+  const std::string seen{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(seen, HasSubstr("\033[2m=======\033[0m \033[2m=======\033[0m \033[31m-------\033[0m"));
+  EXPECT_THAT(seen, HasSubstr("\033[32m+++++++++++++++\033[0m"));
+}
+
+TEST(MigComponent, DrawsEachOfSeveralChangesInThePlan) {
+  const MigNode node("h100x4,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-balanced").code, 2);
+  ASSERT_EQ(node.sim("gpu 2 mig off").code, 0);
+  const Ran plan = node.plan("all-balanced");
+  EXPECT_THAT(plan.out, HasSubstr("  + 4 GPUs get the layouts of the config all-balanced\n"));
+  EXPECT_THAT(plan.out, HasSubstr("\n    GPU 0, 1, 3: 7 x 1g.10gb -> "));
+  EXPECT_THAT(plan.out, HasSubstr("\n    GPU 2 (0000:3a:00.0): MIG disabled -> "));
+  EXPECT_THAT(plan.out, HasSubstr("whole GPU, MIG disabled"));
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_THAT(node.slipway({"plan", "-v"}).out, Not(HasSubstr("now  "))) << "nothing changes any more";
+}
+
 TEST(MigComponent, KeepsTheInstancesThatCanStay) {
   const MigNode node("a100-80x1");
   node.section(

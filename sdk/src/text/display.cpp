@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include <slipway/command/display.hpp>
+#include <slipway/text.hpp>
+
+namespace slipway {
+
+bool shows_colour(int descriptor) {
+  const char* const none = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return ::isatty(descriptor) == 1 && (none == nullptr || *none == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string locale(value);
+    std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+std::string folded(std::string_view text, std::size_t width, std::size_t indent, std::size_t first) {
+  std::string lines;
+  std::size_t column = first;
+  bool begins = true;
+  const auto next_line = [&] {
+    lines += '\n' + std::string(indent, ' ');
+    column = indent;
+    begins = true;
+  };
+  for (std::string_view word : split<std::string_view>(text, ' ')) {
+    if (!begins && column + 1 + width_of(word) > width) next_line();
+    if (!begins) {
+      lines += ' ';
+      ++column;
+    }
+    begins = false;
+    while (column + width_of(word) > width && width > indent) {
+      const bool fits_below = column > indent && indent + width_of(word) <= width;
+      const std::string_view part = word.substr(0, fits_below ? 0 : width - std::min(column, width));
+      lines += part;
+      word.remove_prefix(part.size());
+      next_line();
+      begins = false;
+    }
+    lines += word;
+    column += width_of(word);
+  }
+  return lines + '\n';
+}
+
+std::string xml_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '&')
+      escaped += "&amp;";
+    else if (c == '<')
+      escaped += "&lt;";
+    else if (c == '>')
+      escaped += "&gt;";
+    else if (c == '"')
+      escaped += "&quot;";
+    else
+      escaped += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  }
+  return escaped;
+}
+
+}  // namespace slipway
