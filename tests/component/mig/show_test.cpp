@@ -83,7 +83,9 @@ TEST_F(MigShow, DrawsEveryKindOfMachine) {
     make(profile);
     const std::string config = folder_.at("named.yaml");
     const bool has_mig = mig("generate-config -f " + config).status == 0;
-    if (has_mig) EXPECT_EQ(mig("apply -c all-balanced -f " + config).status, 0) << profile;
+    if (has_mig) {
+      EXPECT_EQ(mig("apply -c all-balanced -f " + config).status, 0) << profile;
+    }
     const Ran ran = mig("show");
     EXPECT_EQ(ran.status, 0) << profile << ran.errors;
     for (const std::string& line : lines_of(ran.output)) EXPECT_LE(width_of(line), 80U) << profile << ": " << line;

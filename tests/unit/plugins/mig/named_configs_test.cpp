@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "mig/config/known_products.hpp"
-#include "mig/config/known_products.hpp"
 #include "products.hpp"
 
 namespace slipway::mig {
