@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <slipway/command/display.hpp>
 #include <slipway/text.hpp>
 
 #include "mig/draw/picture.hpp"
@@ -23,7 +22,7 @@ std::string heading(const GpuGroup& group, const Look& look) {
   const Gpu& gpu = group.first.gpu;
   const std::string name = group.name();
   const std::string text = name + ": " + ascii_text(gpu.name) + ", " + status_text(gpu);
-  const std::string lines = folded(text, kColumns, kHanging, 0);
+  const std::string lines = folded_counts(text, kColumns, kHanging, 0);
   return lines.starts_with(name) ? painted(look, Tone::heading, name) + lines.substr(name.size()) : lines;
 }
 

@@ -16,6 +16,18 @@ bool looks_the_same(const Gpu& one, const Gpu& other) {
          one.pending == other.pending && one.profiles == other.profiles && one.instances == other.instances;
 }
 
+/// Words that fit on no line are broken: a process may have a name of any length.
+std::string with_short_words(const std::string& text, std::size_t longest) {
+  std::string broken;
+  std::size_t length = 0;
+  for (const char c : text) {
+    if (c != ' ' && length == longest) broken += ' ', length = 0;
+    length = c == ' ' ? 0 : length + 1;
+    broken += c;
+  }
+  return broken;
+}
+
 }  // namespace
 
 std::string ranges_text(const std::vector<unsigned>& numbers) {
@@ -81,7 +93,7 @@ std::string ascii_text(const std::string& text) {
 
 std::string folded_counts(const std::string& text, std::size_t width, std::size_t indent, std::size_t first) {
   constexpr char kUnbroken = '\x1f';
-  std::string joined_counts = text;
+  std::string joined_counts = with_short_words(text, width - indent);
   for (std::size_t at = 0; (at = joined_counts.find(" x ", at)) != std::string::npos; at += 3)
     joined_counts[at] = joined_counts[at + 2] = kUnbroken;
   std::string lines = folded(joined_counts, width, indent, first);

@@ -44,7 +44,7 @@ std::string status_text(const Gpu& gpu);
 std::string room_text(const Gpu& gpu);
 /// A process chooses its name: what is not printable ASCII in it could move the cursor, and becomes "?".
 std::string ascii_text(const std::string& text);
-/// As folded(), and "2 x 2g.20gb" stays on one line.
+/// As folded(), and "2 x 2g.20gb" stays on one line; words that fit on none are broken.
 std::string folded_counts(const std::string& text, std::size_t width, std::size_t indent, std::size_t first);
 
 /// No line is wider than 80 columns.

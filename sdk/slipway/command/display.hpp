@@ -16,8 +16,8 @@ bool shows_colour(int descriptor);
 /// The characters of this process's locale are UTF-8, by LC_ALL, LC_CTYPE or LANG.
 bool locale_is_utf8();
 
-/// Lines of at most `width` columns, broken between words; a word that is longer is broken where the line ends. Every
-/// line has an end, and all but the first stand behind `indent` blanks.
+/// Lines of at most `width` columns, broken between words; a word that is longer stays whole. Every line has an end,
+/// and all but the first stand behind `indent` blanks.
 /// @param first  columns that the first line has filled already
 std::string folded(std::string_view text, std::size_t width, std::size_t indent, std::size_t first);
 

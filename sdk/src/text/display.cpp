@@ -32,26 +32,16 @@ std::string folded(std::string_view text, std::size_t width, std::size_t indent,
   std::string lines;
   std::size_t column = first;
   bool begins = true;
-  const auto next_line = [&] {
-    lines += '\n' + std::string(indent, ' ');
-    column = indent;
-    begins = true;
-  };
-  for (std::string_view word : split<std::string_view>(text, ' ')) {
-    if (!begins && column + 1 + width_of(word) > width) next_line();
-    if (!begins) {
-      lines += ' ';
-      ++column;
+  for (const std::string_view word : split<std::string_view>(text, ' ')) {
+    const std::size_t gap = begins ? 0 : 1;
+    if (column + gap + width_of(word) > width && (!begins || column > indent)) {
+      lines += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else {
+      lines.append(gap, ' ');
+      column += gap;
     }
     begins = false;
-    while (column + width_of(word) > width && width > indent) {
-      const bool fits_below = column > indent && indent + width_of(word) <= width;
-      const std::string_view part = word.substr(0, fits_below ? 0 : width - std::min(column, width));
-      lines += part;
-      word.remove_prefix(part.size());
-      next_line();
-      begins = false;
-    }
     lines += word;
     column += width_of(word);
   }

@@ -29,9 +29,9 @@ TEST(Folded, BreaksBetweenWordsAndGoesOnBelow) {
   EXPECT_EQ(folded("", 80, 4, 4), "\n");
 }
 
-TEST(Folded, BreaksAWordThatFitsOnNoLine) {
-  EXPECT_EQ(folded("a 0123456789", 8, 2, 0), "a\n  012345\n  6789\n");
-  EXPECT_EQ(folded("0123456789", 10, 2, 0), "0123456789\n");
+TEST(Folded, LeavesAWordWholeThatFitsOnNoLine) {
+  EXPECT_EQ(folded("a 0123456789 b", 8, 2, 0), "a\n  0123456789\n  b\n");
+  EXPECT_EQ(folded("0123456789", 8, 2, 0), "0123456789\n");
   EXPECT_EQ(folded("01234567", 10, 2, 6), "\n  01234567\n") << "it fits below";
 }
 
