@@ -177,14 +177,15 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
 }
 
 Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(settings, read_settings(spec));
   SLIPWAY_TRY(facts, detect(spec, host));
+  SLIPWAY_TRY(settings, settings_from(spec, facts));
   Findings findings;
   diagnose_other_manager(host, settings.file, findings);
   if (!facts.applicable() || facts.has("later") || facts.has("problem")) return findings;
   SLIPWAY_TRY(gpus, gpus_of(facts));
   const auto intents = intents_from(settings, facts);
-  diagnose_gpus(gpus, intents ? &intents->gpus : nullptr, config_name(settings), findings);
+  const std::string config = settings.config.empty() ? "the config that a label names" : config_name(settings);
+  diagnose_gpus(gpus, intents && !settings.config.empty() ? &intents->gpus : nullptr, config, findings);
   diagnose_capabilities(host, findings);
   return findings;
 }

@@ -31,6 +31,20 @@ TEST(MigDoctor, FindsAGpuThatLostItsInstances) {
   EXPECT_EQ(node.slipway({"doctor"}).code, 0);
 }
 
+TEST(MigDoctor, GoesByTheConfigThatALabelNames) {
+  const MigNode node("h100x1");
+  node.host().put("etc/labels", "nvidia.com/mig.config=all-7g.80gb\n");
+  node.section("config: all-enabled, label_file: /etc/labels");
+  ASSERT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node.slipway({"doctor"}).code, 0);
+  ASSERT_EQ(node.sim("gpu 0 mig off").code, 0);
+  ASSERT_EQ(node.sim("gpu 0 mig on").code, 0);
+  const Ran ran = node.slipway({"doctor"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("fail  mig.no-instances")) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("which makes the instances of the config all-7g.80gb"));
+}
+
 TEST(MigDoctor, FindsGpusThatTheConfigLeavesOutAndAnotherManager) {
   const MigNode node("h100x2,mig=1g.10gb");
   node.section(
