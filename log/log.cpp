@@ -11,6 +11,8 @@
 #include <spdlog/sinks/base_sink.h>
 #include <unistd.h>
 
+#include <slipway/command/display.hpp>
+
 #include "log/journal.hpp"
 #include "log/lines.hpp"
 
@@ -93,13 +95,6 @@ spdlog::sink_ptr sink_of(LogFormat format, const LogPlace& place) {
 }
 
 }  // namespace
-
-bool shows_colour(int descriptor) {
-  const char* const none = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
-  return ::isatty(descriptor) == 1 && (none == nullptr || *none == '\0') &&
-         (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
 
 struct Log::Parts {
   explicit Parts(spdlog::sink_ptr sink) : logger("slipway", std::move(sink)) {}

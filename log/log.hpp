@@ -11,9 +11,6 @@
 
 namespace slipway::core {
 
-/// The descriptor is a terminal that shows colours: NO_COLOR (no-color.org) is not set, and TERM is not dumb.
-bool shows_colour(int descriptor);
-
 /// The surroundings of a log; a test has others.
 struct LogPlace {
   std::string journal_socket = "/run/systemd/journal/socket";

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <slipway/command/display.hpp>
+
 #include "cli/command.hpp"
 #include "cli/recorded_apply.hpp"
 #include "cli/render/text.hpp"

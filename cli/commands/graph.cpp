@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <slipway/command/display.hpp>
+
 #include "cli/command.hpp"
 #include "cli/render/graph_views.hpp"
 #include "cli/render/text.hpp"

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <slipway/command/display.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 #include <slipway/trusted_owner.hpp>

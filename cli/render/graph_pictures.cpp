@@ -5,6 +5,7 @@
 #include <sstream>
 #include <tuple>
 
+#include <slipway/command/display.hpp>
 #include <slipway/text.hpp>
 
 #include "cli/render/graph_views.hpp"
@@ -37,23 +38,6 @@ std::string dot_text(const std::string& text) {
   for (const char c : text) {
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += c;
-  }
-  return escaped;
-}
-
-std::string xml_text(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '&')
-      escaped += "&amp;";
-    else if (c == '<')
-      escaped += "&lt;";
-    else if (c == '>')
-      escaped += "&gt;";
-    else if (c == '"')
-      escaped += "&quot;";
-    else
-      escaped += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
   }
   return escaped;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
-#include <cstdlib>
 #include <map>
 #include <string_view>
 
@@ -156,17 +154,6 @@ std::string graph_text(const Graph& graph, std::size_t columns, bool utf8) {
   const std::size_t drawn = names + rails.width() + 2 * kGap.size();
   if (drawn + std::max(kFewestWords, names + 2) > columns) return without_rails(graph, columns);
   return with_rails(graph, rails, names, columns - drawn) + wrapped(legend(graph, signs), columns);
-}
-
-bool locale_is_utf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* const value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    std::string locale(value);
-    std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-  }
-  return false;
 }
 
 }  // namespace slipway::core

@@ -24,7 +24,4 @@ std::string graph_dot(const Graph& graph);
 /// transparent, and every colour can be read on white and on black.
 std::string graph_svg(const Graph& graph);
 
-/// The characters of this process's locale are UTF-8, by LC_ALL, LC_CTYPE or LANG.
-bool locale_is_utf8();
-
 }  // namespace slipway::core

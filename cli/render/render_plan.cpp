@@ -65,6 +65,23 @@ void append_indented(Page& text, const std::string& block, const char* indent) {
   for (const std::string_view line : lines_of<std::string_view>(block)) text << indent << line << '\n';
 }
 
+Tone tone_of_mark(char mark) { return mark == '+' ? Tone::good : mark == '-' ? Tone::bad : Tone::faint; }
+
+/// What a custom action shows of its change. In a line of nothing but marks ("==== ---- ++++") they have their colours.
+void append_picture(Page& text, const std::string& picture) {
+  for (const std::string& line : lines_of(picture)) {
+    text << "    ";
+    const bool is_marks = line.find_first_not_of(" =+-") == std::string::npos;
+    for (std::size_t at = 0; at < line.size();) {
+      const std::size_t end = is_marks ? std::min(line.find_first_not_of(line[at], at), line.size()) : line.size();
+      const std::string run = line.substr(at, end - at);
+      text << Toned{is_marks && run.front() != ' ' ? tone_of_mark(run.front()) : Tone::plain, run};
+      at = end;
+    }
+    text << '\n';
+  }
+}
+
 /// It needs no change and did not work after the last apply.
 bool is_checked_again(const PlannedRun& run, const PlannedComponent& component) {
   return component.state == ComponentState::ready && run.failing.contains(component.name);
@@ -90,7 +107,10 @@ void append_component(Page& text, const PlannedComponent& component, const Plann
     text << "  " << mark(item) << ' ' << line.text;
     if (because.is_string()) text << "  " << Toned{Tone::faint, "# " + because.get<std::string>()};
     text << '\n';
-    if (verbose) append_indented(text, item.check.diff, "      ");
+    if (item.action.kind() == "custom")
+      append_picture(text, item.check.diff);
+    else if (verbose)
+      append_indented(text, item.check.diff, "      ");
   }
   for (const std::string& note : component.plan.notes()) text << "  note: " << note << '\n';
   if (component.error) append_indented(text, error_text(*component.error, component.name, &run.spec), "  ");

@@ -36,7 +36,7 @@ struct Check {
   };
   Standing standing = Standing::change;
   std::string summary;  ///< "create /etc/modprobe.d/acme.conf (0644)", "load acme", one line
-  std::string diff;     ///< unified diff of a text change; may be empty
+  std::string diff;     ///< unified diff of a text change, a custom action's lines; or empty
   std::optional<Error> problem;
   std::optional<Edit> edit = {};  ///< one that is kept, whatever else is to be done
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/driver_place.hpp"
 
+#include <vector>
+
+#include "nvidia/ld_cache.hpp"
 #include "nvidia/library_folders.hpp"
 
 namespace slipway::validator {
@@ -13,14 +16,29 @@ std::string below(const std::string& root, std::string_view path) {
   return root == "/" ? std::string(path) : root + std::string(path);
 }
 
-std::string library_below(const Host& host, const std::string& root, std::string_view soname) {
+constexpr std::string_view kNvml = "libnvidia-ml.so.1";
+
+std::string library_in_folders(const Host& host, const std::string& root, std::string_view soname) {
   for (const std::string_view folder : nvidia::kLibraryFolders)
     if (auto path = host.resolve(below(root, nvidia::in_folder(folder, soname)))) return *path;
   return {};
 }
 
-std::optional<DriverPlace> driver_at(const Host& host, const std::string& root) {
-  std::string library = library_below(host, root, "libnvidia-ml.so.1");
+/// Where the dynamic linker of that root finds it.
+std::string library_in_cache(const Host& host, const std::string& root, std::string_view soname) {
+  const auto bytes = host.read(below(root, nvidia::kLdCache), nvidia::kMaxLdCache);
+  const auto cached = bytes ? nvidia::parse_ld_cache(*bytes, host.arch()).value_or({}) : std::vector<std::string>();
+  for (const std::string& each : cached) {
+    if (!each.ends_with("/" + std::string(soname))) continue;
+    if (auto path = host.resolve(below(root, each))) return *path;
+  }
+  return {};
+}
+
+using LookUp = std::string (*)(const Host& host, const std::string& root, std::string_view soname);
+
+std::optional<DriverPlace> driver_at(const Host& host, const std::string& root, LookUp look_up) {
+  std::string library = look_up(host, root, kNvml);
   if (library.empty()) return std::nullopt;
   const auto dev = host.info(below(root, "/dev"));
   const bool of_host = root == "/" || root == kStoreRoot;
@@ -30,14 +48,18 @@ std::optional<DriverPlace> driver_at(const Host& host, const std::string& root) 
 }  // namespace
 
 std::optional<DriverPlace> find_driver(const Host& host, const std::string& wanted) {
-  if (!wanted.empty()) return driver_at(host, wanted);
-  for (const std::string_view root : {std::string_view("/"), kStoreRoot, kContainerDriverRoot})
-    if (auto place = driver_at(host, std::string(root))) return place;
+  std::vector<std::string> roots{"/", std::string(kStoreRoot), std::string(kContainerDriverRoot)};
+  if (!wanted.empty()) roots = {wanted};
+  // The host's cache has what slipway installed as well, so the folders are first.
+  for (const LookUp look_up : {&library_in_folders, &library_in_cache})
+    for (const std::string& root : roots)
+      if (auto place = driver_at(host, root, look_up)) return place;
   return std::nullopt;
 }
 
 std::string find_library(const Host& host, const DriverPlace& place, std::string_view soname) {
-  return library_below(host, place.root, soname);
+  std::string path = library_in_folders(host, place.root, soname);
+  return path.empty() ? library_in_cache(host, place.root, soname) : path;
 }
 
 // Containers that source it have the host at /host and a driver container's root at /driver-root.

@@ -21,7 +21,8 @@ struct DriverPlace {
 /// @param wanted  a root of the spec; empty: the usual ones, in that order
 std::optional<DriverPlace> find_driver(const Host& host, const std::string& wanted);
 
-/// A library below the driver's root, after links and inside the host; empty when it is not there.
+/// A library below the driver's root, in the usual folders or where its dynamic linker finds it; after links and inside
+/// the host; empty when it is not there.
 std::string find_library(const Host& host, const DriverPlace& place, std::string_view soname);
 
 /// The text of the file driver-ready (GPU Operator's validator): what other programs source to find the driver.

@@ -157,8 +157,10 @@ struct Custom {
   std::string summary = {};  ///< what a plan shows of it: "partition GPU 3: …"; empty: the name
   /// It stays when the component leaves: only an apply that fails undoes it.
   bool stays = false;
-  bool lost_at_boot = false;  ///< a boot leaves nothing of it, so that it is done at each one
-  bool independent = false;   ///< the actions after it are done even when it has to wait
+  Json on_removal = nullptr;  ///< `data` of the action that is done when the component leaves, instead of undoing it
+  std::string removal_summary = {};  ///< what a plan shows of that; empty: that the action is undone, or that it stays
+  bool lost_at_boot = false;         ///< a boot leaves nothing of it, so that it is done at each one
+  bool independent = false;          ///< the actions after it are done even when it has to wait
 };
 Action custom(const Custom& desired);
 

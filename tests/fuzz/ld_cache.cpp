@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/ld_cache.cpp - /etc/ld.so.cache of a driver root that somebody else filled.
+#include "nvidia/ld_cache.hpp"
+
 #include <cstdint>
 
 #include "tests/fuzz/fuzz_check.hpp"
-#include "toolkit/cdi/libraries.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   for (const char* arch : {"x86_64", "aarch64"}) {
-    const auto paths = slipway::toolkit::parse_ld_cache(bytes, arch);
+    const auto paths = slipway::nvidia::parse_ld_cache(bytes, arch);
     slipway::fuzz::demand_presentable(paths);
     if (!paths) continue;
     slipway::fuzz::demand(paths->size() <= size / 24, "an entry takes 24 bytes");

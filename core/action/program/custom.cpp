@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/program/custom.cpp - kind `custom`: the component's own work, through its check() and apply().
+#include <algorithm>
+
 #include "core/action/action_kind.hpp"
 
 namespace slipway::core {
@@ -13,14 +15,13 @@ Error no_component(const Action& action) {
                {}};
 }
 
-/// The action that undoes this one; nothing where the component says that there is none.
-std::optional<Action> inverse_of(const Action& action) {
-  const Json data = action.value("inverse");
+/// The same action with other data; nothing where the component gave none.
+std::optional<Action> with_data(const Action& action, const Json& data) {
   if (data.is_null()) return std::nullopt;
-  Json inverse = action.json();
-  inverse["data"] = data;
-  inverse.erase("inverse");
-  return Action(std::move(inverse));
+  Json other = action.json();
+  other["data"] = data;
+  other.erase("inverse");
+  return Action(std::move(other));
 }
 
 bool stays(const Action& action) { return action.json().value("stays", false); }
@@ -28,7 +29,7 @@ bool stays(const Action& action) { return action.json().value("stays", false); }
 class CustomKind final : public ActionKind {
  public:
   std::string removal(const Action& action) const override {
-    return stays(action) ? "leave " + action.target() + " as it is" : "undo " + action.target();
+    return action.json().value("removal_summary", (stays(action) ? "leave " : "undo ") + action.target());
   }
 
   Phase phase() const override { return Phase::activate; }
@@ -36,7 +37,10 @@ class CustomKind final : public ActionKind {
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     Check check;
-    check.summary = action.json().value("summary", action.target());
+    const std::string shown = action.json().value("summary", action.target());
+    const std::size_t end = std::min(shown.find('\n'), shown.size());
+    check.summary = shown.substr(0, end);
+    check.diff = shown.substr(std::min(end + 1, shown.size()));
     if (!context.host.has_kernel_view()) {  // it works on devices, and there are none to see
       check.standing = Check::Standing::at_boot;
       return check;
@@ -50,7 +54,7 @@ class CustomKind final : public ActionKind {
   Result<Image> capture(const Action& action, ActionContext& context) const override {
     if (!context.custom_check) return no_component(action);
     SLIPWAY_TRY(holds, context.custom_check(action));
-    return Image{{"already", holds}};
+    return Image{{"already", holds}, {"inverse", action.value("inverse")}};
   }
 
   Result<Outcome> perform(const Action& action, ActionContext& context) const override {
@@ -59,8 +63,24 @@ class CustomKind final : public ActionKind {
   }
 
   Status restore(const Action& action, const Image& image, ActionContext& context) const override {
-    const auto inverse = inverse_of(action);
-    if (!inverse || image.value("already", false) || !context.host.has_kernel_view()) return {};
+    // What it was before the first change counts, not what it was before the last.
+    const auto inverse = with_data(action, image.value("inverse", action.value("inverse")));
+    if (image.value("already", false)) return {};
+    return undo(action, inverse, context);
+  }
+
+  Status take_away(const Action& action, const Image& original, ActionContext& context) const override {
+    if (const auto removal = with_data(action, action.value("on_removal"))) return undo(action, removal, context);
+    return stays(action) ? Status{} : restore(action, original, context);
+  }
+
+  Result<Json> fingerprint(const Action& action, ActionContext&) const override {
+    return Json{{"data", action.value("data")}};
+  }
+
+ private:
+  static Status undo(const Action& action, const std::optional<Action>& inverse, ActionContext& context) {
+    if (!inverse || !context.host.has_kernel_view()) return {};
     if (!context.custom_apply) return no_component(action);
     SLIPWAY_TRY(outcome, context.custom_apply(*inverse));
     if (outcome.kind != Outcome::Kind::waiting) return {};
@@ -71,14 +91,6 @@ class CustomKind final : public ActionKind {
                 {}};
     for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);
     return error;
-  }
-
-  Status take_away(const Action& action, const Image& original, ActionContext& context) const override {
-    return stays(action) ? Status{} : restore(action, original, context);
-  }
-
-  Result<Json> fingerprint(const Action& action, ActionContext&) const override {
-    return Json{{"data", action.value("data")}};
   }
 };
 

@@ -7,9 +7,12 @@
 
 #include <slipway/text.hpp>
 
+#include "mig/component/labels.hpp"
+#include "mig/component/layouts_action.hpp"
+#include "mig/component/nvml_session.hpp"
 #include "mig/component/settings.hpp"
-#include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
+#include "mig/diagnose/diagnose.hpp"
 #include "mig/layout/intent.hpp"
 #include "nvidia/gpu.hpp"
 
@@ -17,14 +20,8 @@ namespace slipway::mig {
 namespace {
 
 constexpr std::size_t kLongestConfig = 1 << 20;
+constexpr std::size_t kLongestLabels = 1 << 20;
 constexpr const char* kAtBoot = "slipway-boot.service partitions the GPUs at each boot";
-
-/// The session of the apply that this worker does: the first GPU opens it, the others and their checks use it. It ends
-/// with the worker.
-nvidia::nvml::Nvml*& session_of_apply() {
-  static nvidia::nvml::Nvml* session = nullptr;
-  return session;
-}
 
 /// Why no GPU can be asked here, where that is no mistake; empty: one can.
 std::string why_later(const Host& host) {
@@ -32,11 +29,9 @@ std::string why_later(const Host& host) {
   return {};
 }
 
-std::string driver_root_of(const Action& action) { return action.value("data").value("driver_root", ""); }
-
 Result<std::vector<Gpu>> ask_gpus(const Settings& settings, const Host& host) {
-  SLIPWAY_TRY(nvml, open_nvml(host, settings.driver_root));
-  return read_gpus(*nvml);
+  SLIPWAY_TRY(session, NvmlSession::open(host, settings.driver_root));
+  return read_gpus(*session);
 }
 
 Result<std::vector<Gpu>> gpus_of(const Facts& facts) {
@@ -52,7 +47,23 @@ Result<std::vector<Gpu>> gpus_of(const Facts& facts) {
 /// The driver that a simulated machine is without is only there after a boot.
 bool is_for_boot(const Host& host, const Error& error) { return !host.live() && error.code == ErrorCode::not_found; }
 
-std::string state_name(const Settings& settings) { return "the config " + settings.config; }
+/// With the config that the node's labels name.
+Result<Settings> settings_from(const Spec& spec, const Facts& facts) {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  if (const std::string label = facts.text("label"); !label.empty()) settings.config = label;
+  return settings;
+}
+
+/// What the labels of the node say. A file that is not there yet is one without labels.
+Status read_labels(const Settings& settings, const Host& host, Facts& facts) {
+  if (settings.label_file.empty()) return {};
+  const auto text = host.read(settings.label_file, kLongestLabels);
+  if (!text && text.error().code == ErrorCode::not_found) return {};
+  if (!text) return text.error();
+  SLIPWAY_TRY(config, config_of_labels(*text, settings.label_file));
+  if (config) facts.set("label", *config);
+  return {};
+}
 
 Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
   SLIPWAY_TRY(gpus, gpus_of(facts));
@@ -61,33 +72,6 @@ Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
   SLIPWAY_TRY(intents, intents_of(entries, gpus));
   intents.notes.insert(intents.notes.begin(), notes.begin(), notes.end());
   return std::move(intents);
-}
-
-/// One action for each GPU. Its name stays the same whatever the layout, so that a later config changes this action.
-Action action_of(const Intent& intent, const std::string& driver_root) {
-  Json data = to_json(intent.target);
-  Json inverse = to_json(present(intent.gpu));
-  for (Json* each : {&data, &inverse})
-    if (!driver_root.empty()) (*each)["driver_root"] = driver_root;
-  return action::custom({.name = "MIG layout of " + intent.gpu.text(),
-                         .data = std::move(data),
-                         .inverse = std::move(inverse),
-                         .irreversible = {},
-                         .summary = intent.gpu.text() + ": " + intent.change_text(),
-                         .stays = true,
-                         .lost_at_boot = intent.target.enabled,
-                         .independent = true});
-}
-
-/// Where no GPU can be asked, the whole work is left to the boot.
-Action action_at_boot(const Settings& settings) {
-  return action::custom({.name = "MIG layout of " + state_name(settings),
-                         .data = {{"config", settings.config}},
-                         .inverse = nullptr,
-                         .irreversible = "the layout of a GPU stays when the component leaves",
-                         .summary = "partition the GPUs by " + state_name(settings),
-                         .stays = true,
-                         .lost_at_boot = true});
 }
 
 }  // namespace
@@ -103,6 +87,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
     else
       facts.set("problem", to_json(text.error()));
   }
+  if (const Status labels = read_labels(settings, host, facts); !labels) facts.set("problem", to_json(labels.error()));
   if (const std::string later = why_later(host); !later.empty()) {
     facts.set("later", later);
     facts.set("no_devices", true);
@@ -126,53 +111,34 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
 }
 
 Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
-  SLIPWAY_TRY(settings, read_settings(spec));
+  SLIPWAY_TRY(settings, settings_from(spec, facts));
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   Plan plan;
   if (facts.has("later")) {
     SLIPWAY_CHECK(check_configs(settings, facts.text("file")));
     plan.note(facts.text("later"));
-    if (facts.flag("no_devices")) plan.add(action_at_boot(settings));
+    if (facts.flag("no_devices")) plan.add(layouts_at_boot(settings));
     return plan;
   }
+  if (settings.config.empty()) {
+    plan.note(settings.label_file + " has no label nvidia.com/mig.config, so the GPUs stay as they are");
+    return plan;
+  }
+  if (!settings.state_file.empty())
+    plan.add(action::service_file(settings.state_file)).because("the label nvidia.com/mig.config.state");
   SLIPWAY_TRY(intents, intents_from(settings, facts));
-  for (const Intent& intent : intents.gpus)
-    plan.add(action_of(intent, settings.driver_root))
-        .because(intent.instances_text().empty() ? state_name(settings) + " takes it" : intent.instances_text());
+  if (!intents.gpus.empty()) plan.add(layouts_action(settings, intents.gpus));
   for (const std::string& note : intents.notes) plan.note(note);
   return plan;
 }
 
-// A GPU that cannot be asked has not what it is to have; detect() says why.
-Result<bool> Mig::check(const Action& action, const Host& host) const {
-  SLIPWAY_TRY(target, target_from_json(action.value("data")));
-  std::unique_ptr<nvidia::nvml::Nvml> own;
-  nvidia::nvml::Nvml* nvml = session_of_apply();
-  if (nvml == nullptr) {
-    auto opened = open_nvml(host, driver_root_of(action));
-    if (!opened) return false;
-    own = std::move(*opened);
-    nvml = own.get();
-  }
-  const auto device = find_gpu(*nvml, target);
-  if (!device) return false;
-  const auto gpu = read_gpu(*nvml, *device);
-  return gpu && is_so(*gpu, target);
-}
+Result<bool> Mig::check(const Action& action, const Host& host) const { return check_layouts(action, host); }
 
-Result<Outcome> Mig::apply(const Action& action, const Host& host) const {
-  SLIPWAY_TRY(target, target_from_json(action.value("data")));
-  nvidia::nvml::Nvml*& session = session_of_apply();
-  if (session == nullptr) {
-    SLIPWAY_TRY(opened, open_nvml(host, driver_root_of(action), kChangeLimit));
-    session = opened.release();
-  }
-  return change_gpu(*session, target);
-}
+Result<Outcome> Mig::apply(const Action& action, const Host& host) const { return apply_layouts(action, host); }
 
 Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(settings, read_settings(spec));
   SLIPWAY_TRY(facts, detect(spec, host));
+  SLIPWAY_TRY(settings, settings_from(spec, facts));
   Findings findings;
   if (!facts.applicable()) {
     findings.not_applicable("mig.layout", facts.why_not());
@@ -180,6 +146,10 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   }
   if (facts.has("later")) {
     findings.not_exercised("mig.layout", facts.text("later"));
+    return findings;
+  }
+  if (settings.config.empty() && !facts.has("problem")) {
+    findings.not_exercised("mig.layout", settings.label_file + " has no label nvidia.com/mig.config");
     return findings;
   }
   const auto intents =
@@ -195,13 +165,28 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
     if (intent.gpu.pending != intent.gpu.enabled) pending.push_back(intent.gpu.text());
   }
   findings.expect("mig.layout", others.empty(),
-                  fmt::format("{} GPUs have the layout of {}", intents->gpus.size(), state_name(settings)),
+                  (intents->gpus.size() == 1 ? "1 GPU has" : std::to_string(intents->gpus.size()) + " GPUs have") +
+                      " the layout of " + config_name(settings),
                   joined(others) + (others.size() == 1 ? " has" : " have") + " another layout than " +
-                      state_name(settings) + " says",
+                      config_name(settings) + " says",
                   "run `slipway apply`");
   if (!pending.empty())
     findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(pending),
                   "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");
+  return findings;
+}
+
+Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(facts, detect(spec, host));
+  SLIPWAY_TRY(settings, settings_from(spec, facts));
+  Findings findings;
+  diagnose_other_manager(host, settings.file, findings);
+  if (!facts.applicable() || facts.has("later") || facts.has("problem")) return findings;
+  SLIPWAY_TRY(gpus, gpus_of(facts));
+  const auto intents = intents_from(settings, facts);
+  const std::string config = settings.config.empty() ? "the config that a label names" : config_name(settings);
+  diagnose_gpus(gpus, intents && !settings.config.empty() ? &intents->gpus : nullptr, config, findings);
+  diagnose_capabilities(host, findings);
   return findings;
 }
 

@@ -18,6 +18,8 @@ class Mig final : public Component {
   Result<Outcome> apply(const Action& action, const Host& host) const override;
   /// Findings "mig.layout", "mig.reset".
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
+  /// Those of diagnose_gpus() and its like.
+  Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 
  private:

@@ -13,6 +13,11 @@ Result<Configs> given_configs(const Settings& settings, const std::string& file_
   return read_configs(nvidia::config::node_from_json(settings.inline_configs, std::string(kSection) + ".configs"));
 }
 
+OnRemove on_remove_of(const std::string& word) {
+  if (word == "restore") return OnRemove::restore;
+  return word == "disable" ? OnRemove::disable : OnRemove::keep;
+}
+
 bool has_given(const Settings& settings) { return !settings.file.empty() || !settings.inline_configs.is_null(); }
 
 }  // namespace
@@ -21,12 +26,21 @@ Result<Settings> read_settings(const Spec& spec) {
   Settings settings{.config = spec.text("config"),
                     .file = spec.text("file"),
                     .inline_configs = spec.value("configs"),
-                    .driver_root = spec.text("driver_root")};
+                    .driver_root = spec.text("driver_root"),
+                    .label_file = spec.text("label_file"),
+                    .state_file = spec.text("state_file"),
+                    .on_remove = on_remove_of(spec.text("on_remove"))};
   if (!settings.file.empty() && !settings.inline_configs.is_null())
     return Error{.code = ErrorCode::invalid,
                  .what = "mig has both `file` and `configs`",
                  .where = kSection,
                  .next = "name the file that has the configs, or write them here, not both"};
+  if (settings.config.empty() && settings.label_file.empty())
+    return Error{
+        .code = ErrorCode::invalid,
+        .what = "mig has neither `config` nor `label_file`, so no config is chosen",
+        .where = kSection,
+        .next = "name one: `config: all-balanced` (`slipway mig generate-config` prints those of this machine)"};
   return settings;
 }
 
@@ -48,6 +62,7 @@ Result<Entries> chosen_entries(const Settings& settings, const std::string& file
 Status check_configs(const Settings& settings, const std::string& file_text) {
   if (!has_given(settings)) return {};
   SLIPWAY_TRY(configs, given_configs(settings, file_text));
+  if (settings.config.empty()) return {};  // the node's labels will name it
   SLIPWAY_CHECK(select_config(configs, settings.config));
   return {};
 }

@@ -15,14 +15,21 @@
 
 namespace slipway::mig {
 
+/// What becomes of the layouts when the component leaves: they stay, those from before slipway come back, or MIG is
+/// disabled.
+enum class OnRemove { keep, restore, disable };
+
 struct Settings {
-  std::string config;       ///< name
+  std::string config;       ///< name; empty: none is to be had
   std::string file;         ///< path in the host's root; empty: none
   Json inline_configs;      ///< null: none
   std::string driver_root;  ///< "auto" or a path
+  std::string label_file;   ///< path in the host's root; empty: none
+  std::string state_file;   ///< likewise
+  OnRemove on_remove = OnRemove::keep;
 };
 
-/// Errors: `invalid` file and configs are both there.
+/// Errors: `invalid` file and configs are both there; neither a config nor a file of labels is.
 Result<Settings> read_settings(const Spec& spec);
 
 /// The entries of the config that counts. @param file_text  of Settings::file

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "mig/config/known_products.hpp"
 #include "mig/config/named_configs.hpp"
-#include "mig/layout/arrange.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -41,12 +41,14 @@ class Generator {
     add("all-disabled", {}, {.enabled = false, .devices = {}});
     add("all-enabled", {}, {.enabled = true, .devices = {}});
     for (const Gpu* gpu : models_) {
+      const std::vector<Offer> offers = offers_of(*gpu);
       if (gpu->profiles.empty())
-        generated_.notes.push_back(gpu->name +
-                                   " does not tell its MIG profiles while MIG is disabled: of it there are "
-                                   "only all-disabled and all-enabled");
-      for (const InstanceProfile& profile : gpu->profiles) add_all(*gpu, profile);
-      add_balanced(*gpu);
+        generated_.notes.push_back(gpu->name + " does not tell its MIG profiles while MIG is disabled: " +
+                                   (offers.empty() ? "of it there are only all-disabled and all-enabled"
+                                                   : "its configs are those that NVIDIA publishes"));
+      for (const Offer& each : offers)
+        add(name_for(each.profile), gpu->id, {.enabled = true, .devices = {{each.profile, each.count}}});
+      add_balanced(*gpu, offers);
     }
     for (auto& [name, entries] : generated_.configs.by_name)
       std::ranges::stable_sort(entries, {}, [](const Entry& entry) { return first_count(entry); });
@@ -58,29 +60,24 @@ class Generator {
     return entry.layout.devices.empty() ? 0 : entry.layout.devices.begin()->second;
   }
 
-  void add_all(const Gpu& gpu, const InstanceProfile& profile) {
-    if (const unsigned count = capacity(gpu, profile); count != 0)
-      add(name_for(profile.profile), gpu.id, {.enabled = true, .devices = {{profile.profile, count}}});
-  }
-
   /// The profile of that many slices that there can be most of: 1g.10gb rather than 1g.20gb.
-  static const InstanceProfile* most_numerous(const Gpu& gpu, unsigned slices) {
-    const InstanceProfile* best = nullptr;
-    for (const InstanceProfile& each : gpu.profiles) {
+  static const Offer* most_numerous(const std::vector<Offer>& offers, unsigned slices) {
+    const Offer* best = nullptr;
+    for (const Offer& each : offers) {
       if (each.profile.gpu_slices != slices || !each.profile.attributes.empty()) continue;
-      if (best == nullptr || capacity(gpu, each) > capacity(gpu, *best)) best = &each;
+      if (best == nullptr || each.count > best->count) best = &each;
     }
     return best;
   }
 
-  void add_balanced(const Gpu& gpu) {
+  void add_balanced(const Gpu& gpu, const std::vector<Offer>& offers) {
     unsigned slices = 0;
-    for (const InstanceProfile& each : gpu.profiles) slices = std::max(slices, each.profile.gpu_slices);
+    for (const Offer& each : offers) slices = std::max(slices, each.profile.gpu_slices);
     std::map<unsigned, unsigned> parts{{1, 2}, {2, 1}};  // slices to count
     if (slices == 7) parts.emplace(3, 1);
     Layout layout{.enabled = true, .devices = {}};
     for (const auto& [size, count] : parts)
-      if (const InstanceProfile* const profile = most_numerous(gpu, size)) layout.devices[profile->profile] = count;
+      if (const Offer* const offer = most_numerous(offers, size)) layout.devices[offer->profile] = count;
     if ((slices == 7 || slices == 4) && layout.devices.size() == parts.size())
       return add("all-balanced", gpu.id, layout);
     if (slices != 0)

@@ -1,46 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/change.hpp - makes one GPU what it is to be; on any failure it is again what it was.
+// plugins/mig/device/change.hpp - makes the GPUs what they are to be, side by side in one session of NVML; after a
+// failure all of them are again what they were.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 
-#include "mig/layout/gpu.hpp"
+#include "mig/device/target.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::mig {
 
-/// A GPU and what it is to be. As JSON, the data of a custom action.
-struct Target {
-  std::string address;
-  std::string uuid;
-  bool enabled = false;
-  Instances instances;
-  /// The devices, where the GPU tells its profiles only once MIG is enabled: `instances` is empty then.
-  Counts unplaced;
-  std::string where;  ///< of the config's entry, for messages
+struct Wanted {
+  Target target;
+  std::optional<Gpu> known;  ///< its profiles need not be asked again
 };
 
-Json to_json(const Target& target);
-Result<Target> target_from_json(const Json& value);
-
-/// What the GPU is now, as a target.
-Target present(const Gpu& gpu);
-
-/// Whether the GPU is that by meaning: equal mode and equal devices, wherever they lie.
-bool is_so(const Gpu& gpu, const Target& target);
-
-/// Finds the GPU. Errors: `not_found` it is not there any more.
-Result<nvmlDevice_t> find_gpu(nvidia::nvml::Nvml& nvml, const Target& target);
+/// What becomes of the others while a GPU is in use.
+enum class WhenBusy { undo_all, go_on };
 
 /// Destroys what differs and creates what is missing. Holders of an instance that has to go, or of a GPU whose mode has
 /// to change, keep it waiting before anything is changed. A mode that only a reset brings into force stays requested:
-/// `reboot_required`. Errors: those of NVML; the details tell what could not be put back.
-Result<Outcome> change_gpu(nvidia::nvml::Nvml& nvml, const Target& target);
-/// @param gpu  whose profiles are known already
-Result<Outcome> change_gpu(nvidia::nvml::Nvml& nvml, const Target& target, Gpu gpu);
+/// `reboot_required`. Where the driver resets GPUs for their mode, NVML is opened anew.
+///
+/// @return one outcome for each, in their order
+/// Errors: those of NVML; the details tell what could not be put back. `busy` under `undo_all`.
+Result<std::vector<Outcome>> change_gpus(nvidia::nvml::Nvml& nvml, const std::vector<Wanted>& wanted, WhenBusy busy);
 
 }  // namespace slipway::mig

@@ -155,12 +155,15 @@ Result<Gpu> read_gpu(nvml::Nvml& nvml, nvmlDevice_t device) {
 Result<std::vector<Gpu>> read_gpus(nvml::Nvml& nvml) {
   const auto count = nvml::device_count(nvml);
   if (!count) return failed(count.code(), "count the GPUs", {});
+  std::vector<Result<Gpu>> read(*count, Gpu{});
+  nvml::in_parallel(nvml, *count, [&](nvml::Nvml& own, std::size_t index) {
+    const auto device = nvml::device_at(own, static_cast<unsigned>(index));
+    read[index] = device ? read_gpu(own, *device) : failed(device.code(), "open a GPU", fmt::format("GPU {}", index));
+  });
   std::vector<Gpu> gpus;
-  for (unsigned index = 0; index < *count; ++index) {
-    const auto device = nvml::device_at(nvml, index);
-    if (!device) return failed(device.code(), "open a GPU", fmt::format("GPU {}", index));
-    SLIPWAY_TRY(gpu, read_gpu(nvml, *device));
-    gpus.push_back(std::move(gpu));
+  for (Result<Gpu>& each : read) {
+    if (!each) return std::move(each).error();
+    gpus.push_back(std::move(*each));
   }
   return gpus;
 }

@@ -219,16 +219,7 @@ Result<Instances> arrange(const Gpu& gpu, const Counts& wanted, const std::strin
   return does_not_fit(gpu, wanted, where);
 }
 
-unsigned capacity(const Gpu& gpu, const InstanceProfile& profile) {
-  unsigned count = 0;
-  Room room(gpu);
-  for (const unsigned start : profile.starts)  // sorted, and equal ones do not overlap in any other order
-    if (room.has(profile, start)) {
-      room.take({&profile, start});
-      ++count;
-    }
-  return count;
-}
+unsigned capacity(const Gpu& gpu, const InstanceProfile& profile) { return Room(gpu).more_of(profile); }
 
 Difference difference(const Instances& from, const Instances& to) {
   return {.destroyed = lacking(from, to), .created = lacking(to, from)};

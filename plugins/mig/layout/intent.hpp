@@ -8,7 +8,7 @@
 
 #include <slipway/result.hpp>
 
-#include "mig/device/change.hpp"
+#include "mig/device/target.hpp"
 #include "mig/layout/arrange.hpp"
 #include "mig/layout/gpu.hpp"
 

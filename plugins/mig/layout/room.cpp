@@ -78,6 +78,17 @@ bool Room::has(const InstanceProfile& profile, unsigned start) const {
   return slices <= compute_slices_ && same < profile.max;
 }
 
+unsigned Room::more_of(const InstanceProfile& profile) const {
+  unsigned count = 0;
+  Room room(*this);
+  for (const unsigned start : profile.starts)  // sorted, and equal ones do not overlap in any other order
+    if (room.has(profile, start)) {
+      room.take({&profile, start});
+      ++count;
+    }
+  return count;
+}
+
 unsigned Room::choices() const {
   unsigned count = 0;
   for (const InstanceProfile& profile : gpu_.profiles)

@@ -26,6 +26,8 @@ class Room {
   void give_back() { taken_.pop_back(); }
   /// Memory, compute slices, the profile's own limit and the shared media engines allow it.
   bool has(const InstanceProfile& profile, unsigned start) const;
+  /// How many instances of the profile fit beside what is taken.
+  unsigned more_of(const InstanceProfile& profile) const;
   /// How many pairs of a profile and a start are possible.
   unsigned choices() const;
 

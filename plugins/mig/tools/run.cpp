@@ -12,6 +12,7 @@
 
 #include "mig/config/checkpoint.hpp"
 #include "mig/config/named_configs.hpp"
+#include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
 #include "mig/tools/hooks.hpp"
 #include "mig/tools/tools.hpp"
@@ -71,6 +72,22 @@ Result<int> waits_for_reset(const CommandWords& words, const std::vector<std::st
                .next = "reset them or reboot, then run the same command again"};
 }
 
+/// All that differ, side by side; when one fails or is in use, the others get their former layouts back.
+/// @return why GPUs wait for a reset
+Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents, ToolIo& io) {
+  std::vector<Wanted> wanted;
+  for (const Intent& intent : intents) {
+    if (intent.holds()) continue;
+    io.log(intent.gpu.text() + ": " + intent.change_text());
+    wanted.push_back({intent.target, intent.gpu});
+  }
+  SLIPWAY_TRY(outcomes, change_gpus(nvml, wanted, WhenBusy::undo_all));
+  std::vector<std::string> waiting;
+  for (const Outcome& outcome : outcomes)
+    if (outcome.kind == Outcome::Kind::reboot_required) waiting.push_back(outcome.reason);
+  return waiting;
+}
+
 using ReadIntents = std::function<Result<Intents>(nvidia::nvml::Nvml&)>;
 
 Result<int> change(const CommandWords& words, const Host& host, ToolIo& io, const ReadIntents& read,
@@ -78,7 +95,7 @@ Result<int> change(const CommandWords& words, const Host& host, ToolIo& io, cons
   SLIPWAY_TRY(nvml, open_nvml(host, {}, kChangeLimit));
   SLIPWAY_TRY(intents, read(*nvml));
   for (const std::string& note : intents.notes) io.warn(note);
-  SLIPWAY_TRY(waiting, change_gpus(*nvml, intents.gpus, io));
+  SLIPWAY_TRY(waiting, change_all(*nvml, intents.gpus, io));
   if (!waiting.empty()) return waits_for_reset(words, waiting, io);
   io.print(success);
   return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/tools/tools.cpp - `slipway mig TOOL`, with the options and the words of nvidia-mig-parted.
+// plugins/mig/tools/tools.cpp - `slipway mig TOOL`, with the options and the words of nvidia-mig-parted; `show` is
+// slipway's own.
 #include "mig/tools/tools.hpp"
 
 namespace slipway::mig {
@@ -132,7 +133,8 @@ CommandTable restore_line() {
 }  // namespace
 
 MigTools::MigTools()
-    : ToolTable("mig", {{"apply", "gives the GPUs the MIG layouts of a config", apply_line(), run_apply},
+    : ToolTable("mig", {{"show", "draws the GPUs with their MIG devices", show_line(), run_show},
+                        {"apply", "gives the GPUs the MIG layouts of a config", apply_line(), run_apply},
                         {"assert", "compares the GPUs with a config", assert_line(), run_assert},
                         {"export", "prints the MIG layouts of the GPUs as a config", export_line(), run_export},
                         {"generate-config", "prints named configs for these GPUs", generate_line(), run_generate},

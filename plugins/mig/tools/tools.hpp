@@ -17,15 +17,14 @@ class MigTools final : public ToolTable {
   MigTools();
 };
 
+CommandTable show_line();
+
 Result<int> run_apply(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& io);
+Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io);
-
-/// All that differ, one after the other; when one fails or is in use, those before it get their former layouts back.
-/// @return the GPUs whose mode waits for a reset
-Result<std::vector<std::string>> change_gpus(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents, ToolIo& io);
 
 }  // namespace slipway::mig

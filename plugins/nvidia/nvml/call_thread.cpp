@@ -2,7 +2,6 @@
 #include "nvidia/nvml/call_thread.hpp"
 
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <thread>
 
@@ -41,25 +40,13 @@ struct CallThread::Desk {
   }
 };
 
-namespace {
+SignalsBlocked::SignalsBlocked() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
 
-/// Signals are for the threads of the program, which know what to do about them.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
+SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 CallThread::~CallThread() {
   if (!desk_) return;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <memory>
 
@@ -13,7 +14,11 @@ namespace slipway::nvidia::nvml {
 /// Used by one thread at a time.
 class CallThread {
  public:
+  /// How many abandoned works have not come back; threads of one session count together.
+  using Stuck = std::shared_ptr<std::atomic<unsigned>>;
+
   CallThread() = default;
+  explicit CallThread(Stuck shared) : stuck_(std::move(shared)) {}
   ~CallThread();  ///< waits for no abandoned work
   CallThread(const CallThread&) = delete;
   CallThread& operator=(const CallThread&) = delete;
@@ -21,15 +26,28 @@ class CallThread {
   /// Runs `work` and waits for it. What it touches must live as long as it does: hand over shared_ptrs.
   /// @return false when it did not end in time, or when kMaxStuck works hang already
   bool run(std::function<void()> work, std::chrono::milliseconds limit);
-  /// How many abandoned works have not come back yet.
   unsigned stuck() const { return stuck_->load(); }
+  const Stuck& stuck_counter() const { return stuck_; }
 
   static constexpr unsigned kMaxStuck = 8;
 
  private:
   struct Desk;  // what caller and thread share
   std::shared_ptr<Desk> desk_;
-  std::shared_ptr<std::atomic<unsigned>> stuck_ = std::make_shared<std::atomic<unsigned>>(0U);
+  Stuck stuck_ = std::make_shared<std::atomic<unsigned>>(0U);
+};
+
+/// While it lives, the threads that this one starts take no signals: those are for the threads of the program, which
+/// know what to do about them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
 };
 
 }  // namespace slipway::nvidia::nvml

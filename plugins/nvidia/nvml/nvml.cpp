@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/nvml/nvml.hpp"
 
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
+
 #include "nvidia/loaded_driver.hpp"
 
 namespace slipway::nvidia::nvml {
@@ -42,7 +47,7 @@ Status Nvml::start() {
 void Nvml::release() {
   if (!library_) return;
   // With a call stuck inside, a shutdown would wait for it: the process keeps that one initialisation.
-  if (!inside_ && thread_.stuck() == 0)
+  if (!borrows_ && thread_.stuck() == 0)
     (void)ask<int>([](const Library& library, int&) { return invoke(library.function<>("nvmlShutdown")); }).ok();
   library_.reset();
 }
@@ -50,6 +55,36 @@ void Nvml::release() {
 Status Nvml::reopen() {
   release();
   return start();
+}
+
+std::unique_ptr<Nvml> Nvml::beside() const {
+  return std::unique_ptr<Nvml>(new Nvml(options_, library_, thread_.stuck_counter()));
+}
+
+void in_parallel(Nvml& nvml, std::size_t count, const std::function<void(Nvml& own, std::size_t i)>& work) {
+  if (count == 1) return work(nvml, 0);
+  std::vector<std::exception_ptr> thrown(count);
+  std::vector<std::thread> threads;
+  const auto one = [&](std::size_t i) {
+    try {
+      const auto own = nvml.beside();
+      work(*own, i);
+    } catch (...) {
+      thrown[i] = std::current_exception();
+    }
+  };
+  {
+    const SignalsBlocked blocked;
+    threads.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) try {
+        threads.emplace_back(one, i);
+      } catch (const std::system_error&) {
+        one(i);  // no more threads are to be had
+      }
+  }
+  for (std::thread& each : threads) each.join();
+  for (const std::exception_ptr& each : thrown)
+    if (each) std::rethrow_exception(each);
 }
 
 }  // namespace slipway::nvidia::nvml

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -44,6 +46,8 @@ class Nvml {
   void release();
   /// release(), then as open(): finds the library anew. Errors: those of open().
   Status reopen();
+  /// The same session for another thread, with calls of its own. It must end before this one is released.
+  std::unique_ptr<Nvml> beside() const;
 
   /// The file that was opened; empty when released.
   std::string library_path() const { return library_ ? library_->path() : std::string(); }
@@ -85,13 +89,20 @@ class Nvml {
 
  private:
   /// For the thread for calls: asks without another thread, and does not shut down what it did not start.
-  explicit Nvml(std::shared_ptr<const Library> library) : library_(std::move(library)), inside_(true) {}
+  explicit Nvml(std::shared_ptr<const Library> library) : library_(std::move(library)), inside_(true), borrows_(true) {}
+  Nvml(NvmlOptions options, std::shared_ptr<const Library> library, CallThread::Stuck stuck)
+      : options_(std::move(options)), library_(std::move(library)), thread_(std::move(stuck)), borrows_(true) {}
   Status start();
 
   NvmlOptions options_;
   std::shared_ptr<const Library> library_;
   CallThread thread_;
   bool inside_ = false;
+  bool borrows_ = false;  ///< the session is another's to shut down
 };
+
+/// Does `work(nvml, i)` for each i below the count, all at once, each on a thread and with an Nvml of its own; comes
+/// back when all are done. What a work throws is thrown here.
+void in_parallel(Nvml& nvml, std::size_t count, const std::function<void(Nvml& own, std::size_t i)>& work);
 
 }  // namespace slipway::nvidia::nvml

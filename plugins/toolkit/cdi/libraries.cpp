@@ -5,13 +5,13 @@
 
 #include <fnmatch.h>
 
+#include "nvidia/ld_cache.hpp"
 #include "nvidia/library_folders.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
 constexpr std::string_view kStore = "/usr/lib/slipway/store/";
-constexpr std::size_t kMaxCache = 16U << 20U;
 
 /// Public libraries that come with the driver or from others, in versions of their own.
 constexpr const char* kExplicit[] = {
@@ -91,8 +91,8 @@ const std::vector<std::string>& LibrarySearch::names(const std::string& folder) 
 
 const std::vector<std::string>& LibrarySearch::cached() {
   if (cached_) return *cached_;
-  const auto bytes = driver_.read("/etc/ld.so.cache", kMaxCache);
-  const auto paths = bytes ? parse_ld_cache(*bytes, driver_.arch()).value_or({}) : std::vector<std::string>();
+  const auto bytes = driver_.read(nvidia::kLdCache, nvidia::kMaxLdCache);
+  const auto paths = bytes ? nvidia::parse_ld_cache(*bytes, driver_.arch()).value_or({}) : std::vector<std::string>();
   constexpr int kMaxLinks = 16;
   cached_.emplace();
   for (const std::string& path : paths) {

@@ -79,10 +79,6 @@ void add_once(std::vector<T>& list, const T& value) {
 /// The version that libcuda, else libnvidia-ml has in its name; empty when neither is there.
 std::string installed_version(LibrarySearch& search);
 
-/// The paths of the 64-bit libraries of a machine ("x86_64", "aarch64", "ppc64le"), in the cache's order.
-/// Errors: `corrupt` when it is no cache of glibc's new format, or an offset leads out of it.
-Result<std::vector<std::string>> parse_ld_cache(std::string_view bytes, std::string_view arch);
-
 /// Reads a few pages of the file, which may be large; empty when it has no soname or is no 64-bit ELF file.
 std::string read_soname(const Host& host, const std::string& path);
 

@@ -116,6 +116,8 @@ Action custom(const Custom& desired) {
   if (!desired.irreversible.empty()) members["irreversible"] = desired.irreversible;
   if (!desired.summary.empty()) members["summary"] = desired.summary;
   if (desired.stays) members["stays"] = true;
+  if (!desired.on_removal.is_null()) members["on_removal"] = desired.on_removal;
+  if (!desired.removal_summary.empty()) members["removal_summary"] = desired.removal_summary;
   if (desired.lost_at_boot) members["lost_at_boot"] = true;
   if (desired.independent) members["independent"] = true;
   return make("custom", desired.name, std::move(members));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <slipway/command/command_line.hpp>
+#include <slipway/command/display.hpp>
 #include <slipway/text.hpp>
 
 namespace slipway {
@@ -10,27 +11,11 @@ namespace {
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kWidestName = 34;
 
-/// Lines of at most kWidth, all but the first behind so many blanks.
-std::string folded(const std::string& text, std::size_t indent) {
-  std::string lines;
-  std::size_t column = indent;
-  for (const std::string_view word : split<std::string_view>(text, ' ')) {
-    if (column > indent && column + 1 + width_of(word) > kWidth) {
-      lines += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      lines += ' ';
-      ++column;
-    }
-    lines += word;
-    column += width_of(word);
-  }
-  return lines + "\n";
-}
+std::string folded_behind(const std::string& text, std::size_t indent) { return folded(text, kWidth, indent, indent); }
 
 std::string paragraphs(const std::string& text) {
   std::string all;
-  for (const std::string& paragraph : lines_of(text)) all += folded(paragraph, 0);
+  for (const std::string& paragraph : lines_of(text)) all += folded_behind(paragraph, 0);
   return all;
 }
 
@@ -53,7 +38,7 @@ std::string options_text(const std::vector<CommandOption>& options) {
     if (option.help.empty()) continue;
     std::string left = left_column(option);
     left = width_of(left) > width ? left + "\n" + std::string(width + 2, ' ') : padded(left, width);
-    text += "  " + left + "  " + folded(option.help + (option.repeats ? "; may be repeated" : ""), width + 4);
+    text += "  " + left + "  " + folded_behind(option.help + (option.repeats ? "; may be repeated" : ""), width + 4);
   }
   return text;
 }

@@ -296,7 +296,7 @@ const std::vector<ComponentTools>& all_tools() {
       {"deviceplugin", {"resources", "status"}},
       {"driver", {"build", "kernels"}},
       {"gfd", {"labels", "devices"}},
-      {"mig", {"apply", "assert", "export", "generate-config", "checkpoint", "restore"}},
+      {"mig", {"show", "apply", "assert", "export", "generate-config", "checkpoint", "restore"}},
       {"runtime", {"configure"}}};
   return all;
 }

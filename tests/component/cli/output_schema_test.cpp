@@ -148,6 +148,7 @@ TEST_F(OutputSchema, IsWhatToolsPrintOrTheyRefuseIt) {
   root.folder().file("cdi/broken.yaml", "kind: [");
   EXPECT_EQ(tool_kind({"gfd", "labels", "--sim", "t4x4"}), "NodeLabels");
   EXPECT_EQ(tool_kind({"deviceplugin", "resources", "--sim", "t4x4"}), "DevicePluginResources");
+  EXPECT_EQ(tool_kind({"mig", "show", "--sim", "a100-80x2,mig=3g.40gb/1g.10gb"}), "MigGpus");
   EXPECT_EQ(tool_kind({"toolkit", "cdi", "list", "--spec-dir", folder}), "CdiDevices");
   // Not below the temporary folder: that may be in /dev/shm, and a simulated machine has a /dev of its own.
   EXPECT_EQ(tool_kind({"cdi", "list", "--spec-dir", SLIPWAY_SOURCES "/tests/fuzz/corpus/cdi_spec", "--sim", "t4x4"}),
@@ -170,6 +171,7 @@ TEST_F(OutputSchema, IsWhatToolsPrintOrTheyRefuseIt) {
                                                 {"gfd", "devices"},
                                                 {"deviceplugin", "resources"},
                                                 {"deviceplugin", "status"},
+                                                {"mig", "show"},
                                                 {"cdi", "list"}}) {
     auto more = words;
     more.insert(more.end(), {"-o", "jsonl"});

@@ -50,6 +50,51 @@ TEST(MigComponent, ShowsInThePlanWhatChangesAndWhatIsDestroyed) {
   EXPECT_EQ(node.instances().size(), 3U) << "a plan changes nothing";
 }
 
+TEST(MigComponent, DrawsInThePlanTheLayoutsNowAndThen) {
+  const MigNode node("a100-80x3,mig=1g.10gb");
+  const Ran plan = node.plan("all-balanced");
+  EXPECT_THAT(plan.out, HasSubstr("  + GPU 0-2: 7 x 1g.10gb -> 1 x 3g.40gb + 1 x 2g.20gb + 2 x 1g.10gb"));
+  EXPECT_THAT(plan.out, HasSubstr("\n    now      |1g.10gb|1g.10gb|1g.10gb|"));
+  EXPECT_THAT(plan.out, HasSubstr("|            3g.40gb            |\n"));
+  EXPECT_THAT(plan.out, HasSubstr("+++++++++++++++++++++++++++++++\n"));
+  EXPECT_THAT(plan.out, Not(HasSubstr("\\n"))) << "the picture is not one line";
+  const Json json = Json::parse(node.slipway({"plan", "-o", "json"}).out);
+  const Json& item = json["components"][0]["items"][0];
+  EXPECT_EQ(item["summary"], "GPU 0-2: 7 x 1g.10gb -> 1 x 3g.40gb + 1 x 2g.20gb + 2 x 1g.10gb");
+  EXPECT_THAT(item["diff"].get<std::string>(), HasSubstr("now      |1g.10gb|"));
+}
+
+TEST(MigComponent, ColoursTheMarksOfThePlanOnATerminal) {
+  const MigNode node("h100x1,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-balanced").code, 2);
+  const auto& folder = node.host().folder();
+  const std::string plan = "python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' " SLIPWAY_PROGRAM
+                           " plan --sim h100x1,mig=1g.10gb --root " +
+                           folder.at("root").string() + " --cache " + folder.at("cache").string() + " -f " +
+                           folder.at("host.yaml").string() + " > " + folder.at("seen").string();
+  const std::string variables =
+      "SLIPWAY_PLUGIN_PATH=" SLIPWAY_TEST_PLUGINS " TERM=xterm NO_COLOR= SLIPWAY_LOG_DIR=" + folder.at("log").string() +
+      " ";
+  ASSERT_EQ(std::system((variables + plan).c_str()), 0);
+  std::ifstream in(folder.at("seen"));
+  const std::string seen{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(seen, HasSubstr("\033[2m=======\033[0m \033[2m=======\033[0m \033[31m-------\033[0m"));
+  EXPECT_THAT(seen, HasSubstr("\033[32m+++++++++++++++\033[0m"));
+}
+
+TEST(MigComponent, DrawsEachOfSeveralChangesInThePlan) {
+  const MigNode node("h100x4,mig=1g.10gb");
+  ASSERT_EQ(node.plan("all-balanced").code, 2);
+  ASSERT_EQ(node.sim("gpu 2 mig off").code, 0);
+  const Ran plan = node.plan("all-balanced");
+  EXPECT_THAT(plan.out, HasSubstr("  + 4 GPUs get the layouts of the config all-balanced\n"));
+  EXPECT_THAT(plan.out, HasSubstr("\n    GPU 0, 1, 3: 7 x 1g.10gb -> "));
+  EXPECT_THAT(plan.out, HasSubstr("\n    GPU 2 (0000:3a:00.0): MIG disabled -> "));
+  EXPECT_THAT(plan.out, HasSubstr("whole GPU, MIG disabled"));
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_THAT(node.slipway({"plan", "-v"}).out, Not(HasSubstr("now  "))) << "nothing changes any more";
+}
+
 TEST(MigComponent, KeepsTheInstancesThatCanStay) {
   const MigNode node("a100-80x1");
   node.section(
@@ -199,8 +244,8 @@ TEST(MigComponent, EnablesMigFirstWhereTheDriverTellsTheProfilesOnlyThen) {
   ASSERT_EQ(node.plan("all-enabled").code, 2);
   ASSERT_EQ(node.sim("gpu 0 profiles-when-disabled off").code, 0);
   const Ran named = node.plan("all-1g.10gb");
-  EXPECT_EQ(named.code, 1) << "configs cannot be made from profiles that nobody knows";
-  EXPECT_THAT(named.out, HasSubstr("does not tell its MIG profiles while MIG is disabled"));
+  EXPECT_EQ(named.code, 2) << named.out << named.err;
+  EXPECT_THAT(named.out, HasSubstr("its configs are those that NVIDIA publishes"));
   const auto section = [&](const std::string& devices) {
     node.section(
         "config: it, configs: {version: v1, mig-configs: {it: [{devices: all, mig-enabled: true, mig-devices: " +
@@ -225,6 +270,73 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
   const Ran removed = node.slipway({"remove", "mig"});
   EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
   EXPECT_EQ(node.instances(), before);
+}
+
+// The labels of nvidia-mig-manager, through files.
+TEST(MigComponent, TakesTheConfigOfTheNodesLabelsAndTellsTheState) {
+  const MigNode node("a100-80x2");
+  const std::string keys = "label_file: /run/labels, state_file: /etc/features.d/mig";
+  const auto state = [&] { return node.host().text("etc/features.d/mig"); };
+  node.section(keys);
+  const Ran none = node.slipway({"apply"});
+  EXPECT_EQ(none.code, 0) << none.out << none.err;
+  EXPECT_THAT(none.out, HasSubstr("/run/labels has no label nvidia.com/mig.config, so the GPUs stay as they are"));
+  node.host().put("run/labels", "# of the node\nkubernetes.io/os=linux\nnvidia.com/mig.config=all-1g.10gb\n");
+  const Ran ran = node.slipway({"apply"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  for (const unsigned gpu : {0U, 1U}) EXPECT_EQ(node.instances(gpu).size(), 7U);
+  EXPECT_EQ(state(), "nvidia.com/mig.config.state=success\n");
+  EXPECT_THAT(node.slipway({"apply"}).out, HasSubstr("Nothing to do"));
+
+  node.host().put("run/labels", "nvidia.com/mig.config=\"all-balanced\"\n");
+  ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 3);
+  EXPECT_EQ(state(), "nvidia.com/mig.config.state=pending\n");
+  ASSERT_EQ(node.sim("process remove all").code, 0);
+  ASSERT_EQ(node.sim("gpu 0 create-fails 1").code, 0);
+  EXPECT_EQ(node.slipway({"apply"}).code, 1);
+  EXPECT_EQ(state(), "nvidia.com/mig.config.state=failed\n");
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(state(), "nvidia.com/mig.config.state=success\n");
+
+  node.host().put("run/labels", "nvidia.com/mig.config=../etc\n");
+  const Ran wrong = node.slipway({"apply"});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("/run/labels:1"));
+  EXPECT_EQ(node.instances(1).size(), 4U);
+  EXPECT_EQ(node.slipway({"remove", "mig"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(node.host().path("etc/features.d/mig")));
+}
+
+// The layout from before slipway, not the one before the last config.
+TEST(MigComponent, GivesTheGpusTheirFormerLayoutsBackWhenItIsRemoved) {
+  const MigNode node("h100x2,mig=3g.40gb");
+  node.section("config: all-balanced, on_remove: restore");
+  ASSERT_EQ(node.slipway({"plan"}).code, 2);
+  const auto before = node.instances(1);
+  ASSERT_EQ(node.slipway({"apply"}).code, 0);
+  node.section("config: all-1g.10gb, on_remove: restore");
+  ASSERT_EQ(node.slipway({"apply"}).code, 0);
+  const Ran removed = node.slipway({"remove", "mig"});
+  EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
+  EXPECT_THAT(removed.out, HasSubstr("give the GPUs their former MIG layouts"));
+  for (const unsigned gpu : {0U, 1U}) EXPECT_EQ(node.instances(gpu), before) << gpu;
+}
+
+TEST(MigComponent, DisablesMigWhenItIsRemovedIfAskedTo) {
+  const MigNode node("h100x2,mig=3g.40gb");
+  ASSERT_EQ(node.apply("all-balanced").code, 0);
+  node.section("config: all-balanced, on_remove: disable");
+  ASSERT_EQ(node.slipway({"apply"}).code, 0) << "the key alone has changed";
+  ASSERT_EQ(node.sim("process add 1 4711 10 compute trainer 9 0").code, 0);
+  const Ran busy = node.slipway({"remove", "mig"});
+  EXPECT_EQ(busy.code, 1) << busy.out;
+  EXPECT_THAT(busy.out + busy.err, HasSubstr("trainer (pid 4711)"));
+  EXPECT_EQ(node.instances(1).size(), 4U);
+  ASSERT_EQ(node.sim("process remove all").code, 0);
+  const Ran removed = node.slipway({"remove", "mig"});
+  EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
+  for (const unsigned gpu : {0U, 1U}) EXPECT_THAT(node.instances(gpu), ElementsAre("off")) << gpu;
 }
 
 TEST(MigComponent, IsNotForGpusWithoutMig) {

@@ -5,33 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/component/gfd/program.hpp"
+#include "machine.hpp"
 
 namespace slipway {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// A machine that programs find by the environment, as on a host with a driver.
-class MigTools : public ::testing::Test {
- protected:
-  void make(const std::string& profile) {
-    ASSERT_EQ(run(SLIPWAY_SIM_PROGRAM " " + folder_.path() + " make " + profile).status, 0);
-    const std::string library = run(SLIPWAY_SIM_PROGRAM " library").output;
-    machine_ = "SLIPWAY_SIM=" + folder_.path() + " SLIPWAY_NVML=" + library.substr(0, library.find('\n')) +
-               "/libnvidia-ml.so.1 ";
-  }
-  Ran mig(const std::string& words) const { return run(machine_ + SLIPWAY_PROGRAM " mig " + words); }
-  Ran sim(const std::string& words) const { return run(SLIPWAY_SIM_PROGRAM " " + folder_.path() + " " + words); }
-  /// A file with a config `it` of one entry.
-  std::string config(const std::string& entry) const {
-    folder_.file("config.yaml", "version: v1\nmig-configs:\n  it:\n  - {" + entry + "}\n");
-    return folder_.at("config.yaml");
-  }
-
-  Folder folder_;
-  std::string machine_;
-};
+class MigTools : public MigMachine {};
 
 TEST_F(MigTools, ApplyAssertAndExportAgree) {
   make("a100-80x2");

@@ -2,7 +2,6 @@
 #include "cli/render/graph_views.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <gmock/gmock.h>
 
@@ -164,20 +163,6 @@ TEST(GraphSvg, PutsWhatWaitsToTheRightOfWhatItWaitsFor) {
 
 TEST(GraphSvg, EscapesNames) {
   EXPECT_THAT(graph_svg(graph_of({{"<a&\">"}})), HasSubstr(">&lt;a&amp;&quot;&gt;</text>"));
-}
-
-TEST(LocaleIsUtf8, ByTheFirstVariableThatIsSet) {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) ::unsetenv(name);
-  EXPECT_FALSE(locale_is_utf8());
-  ::setenv("LANG", "de_DE.utf8", 1);
-  EXPECT_TRUE(locale_is_utf8());
-  ::setenv("LC_CTYPE", "", 1);
-  EXPECT_TRUE(locale_is_utf8());
-  ::setenv("LC_ALL", "C", 1);
-  EXPECT_FALSE(locale_is_utf8());
-  ::setenv("LC_ALL", "C.UTF-8", 1);
-  EXPECT_TRUE(locale_is_utf8());
-  for (const char* name : {"LC_ALL", "LANG", "LC_CTYPE"}) ::unsetenv(name);
 }
 
 }  // namespace

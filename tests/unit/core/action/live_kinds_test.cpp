@@ -312,6 +312,14 @@ TEST_F(CustomAction, ThatStaysIsUndoneByAFailedApplyAndNotByARemoval) {
   EXPECT_EQ(layout, "old");
 }
 
+TEST_F(CustomAction, MayShowMoreThanALine) {
+  const Action drawn = action::custom(
+      {.name = "x", .data = "new", .inverse = "old", .irreversible = {}, .summary = "GPU 3: old -> new\n|a|\n === \n"});
+  EXPECT_EQ(live_check(drawn).summary, "GPU 3: old -> new");
+  EXPECT_EQ(live_check(drawn).diff, "|a|\n === \n");
+  EXPECT_EQ(live_check(action).diff, "");
+}
+
 TEST_F(CustomAction, WithoutAnInverseIsNotUndone) {
   const Action once = action::custom({.name = "x", .data = "new", .irreversible = "fuses are blown"});
   EXPECT_TRUE(kind(once).restore(once, Image{{"held", false}}, live).ok());

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "mig/config/known_products.hpp"
 #include "products.hpp"
 
 namespace slipway::mig {
@@ -60,6 +61,7 @@ TEST(MigNamedConfigs, FilterByChipOnlyOnMixedMachines) {
 
 TEST(MigNamedConfigs, SayWhatIsMissing) {
   Gpu old = a100_80();
+  old.id.chip = 0xFFFF10DE;
   old.enabled = false;
   old.profiles.clear();
   const auto configs = generate_configs({old});
@@ -67,6 +69,21 @@ TEST(MigNamedConfigs, SayWhatIsMissing) {
   EXPECT_THAT(configs->notes, ElementsAre(HasSubstr("does not tell its MIG profiles while MIG is disabled")));
   old.capable = false;
   EXPECT_FALSE(generate_configs({old}).ok());
+}
+
+// Drivers of branch 535 tell no profiles while MIG is disabled.
+TEST(MigNamedConfigs, AreThoseThatNvidiaPublishesWhereTheDriverTellsNoProfiles) {
+  unsigned published = 0;
+  for (const Gpu& gpu : products()) {
+    if (published_offers(gpu.id).empty()) continue;
+    ++published;
+    Gpu old = gpu;
+    old.profiles.clear();
+    const auto of_driver = generate_configs({gpu});
+    const auto of_table = generate_configs({old});
+    EXPECT_EQ(to_yaml(of_table->configs.by_name), to_yaml(of_driver->configs.by_name)) << gpu.name;
+  }
+  EXPECT_GE(published, 5U);
 }
 
 TEST(MigNamedConfigs, AreReadBackAsTheyWereWritten) {

@@ -2,6 +2,7 @@
 #include "validator/driver_check.hpp"
 
 #include "gpu_machine.hpp"
+#include "tests/unit/plugins/ld_cache_bytes.hpp"
 
 namespace slipway::validator {
 namespace {
@@ -62,6 +63,20 @@ TEST(DriverReady, OfAHostDriverIsWhatOperandsSource) {
   EXPECT_EQ(driver_ready_text(find_driver(host, "").value()),
             "IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/\nDRIVER_ROOT_CTR_PATH=/host\nNVIDIA_DEV_ROOT=/\n"
             "DEV_ROOT_CTR_PATH=/host\n");
+}
+
+// As on Google's nodes: the driver is below /usr/local/nvidia, and only ldconfig knows.
+TEST(DriverPlace, IsWhereTheDynamicLinkerFindsTheDriver) {
+  FakeHost host;
+  const std::string folder = "/usr/local/nvidia/lib64";
+  for (const char* name : {"libnvidia-ml.so.1", "libcuda.so.1"}) host.file(folder + "/" + name, "");
+  EXPECT_FALSE(find_driver(host, "").has_value());
+  host.file("/etc/ld.so.cache", test::ld_cache_of({folder + "/libcuda.so.1", folder + "/libnvidia-ml.so.1"}));
+  const auto place = find_driver(host, "");
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->root, "/");
+  EXPECT_EQ(find_library(host, *place, "libcuda.so.1"), folder + "/libcuda.so.1");
+  EXPECT_EQ(find_library(host, *place, "libcudadebugger.so.1"), "");
 }
 
 TEST(DriverReady, OfADriverContainerNamesItsRootAndItsDevicesIfItHasSome) {

@@ -2,7 +2,6 @@
 #include "toolkit/cdi/generate.hpp"
 
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -12,7 +11,9 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/cdi/text.hpp"
+#include "nvidia/ld_cache.hpp"
 #include "tests/unit/core/host/open_watch.hpp"
+#include "tests/unit/plugins/ld_cache_bytes.hpp"
 #include "toolkit/cdi/libraries.hpp"
 #include "toolkit/cdi/nodes.hpp"
 
@@ -370,7 +371,7 @@ TEST(Soname, OfWhatIsNoFileIsAskedWithoutOpeningIt) {
 TEST(LdCache, HasWhatLdconfigPrints) {
   const std::string bytes = bytes_of("/etc/ld.so.cache");
   if (bytes.empty()) GTEST_SKIP() << "this machine has no ld.so.cache";
-  const auto paths = parse_ld_cache(bytes, "x86_64");
+  const auto paths = nvidia::parse_ld_cache(bytes, "x86_64");
   ASSERT_TRUE(paths.ok()) << to_text(paths.error());
   std::vector<std::string> printed;
   FILE* pipe = ::popen("PATH=/sbin:/usr/sbin:$PATH ldconfig -p | sed -n 's/.*(libc6,x86-64[^)]*) => //p'", "r");
@@ -380,32 +381,17 @@ TEST(LdCache, HasWhatLdconfigPrints) {
     printed.push_back(std::string(line.data()).substr(0, std::string(line.data()).find('\n')));
   ::pclose(pipe);
   EXPECT_EQ(*paths, printed);
-  EXPECT_FALSE(parse_ld_cache(bytes.substr(0, 60), "x86_64").ok());
+  EXPECT_FALSE(nvidia::parse_ld_cache(bytes.substr(0, 60), "x86_64").ok());
 }
 
 // Of one megabyte it made eleven gigabytes.
 TEST(LdCache, WhoseEntriesShareAPathIsRefused) {
-  constexpr std::uint32_t kEntries = 3;
-  constexpr std::uint32_t kHeader = 48;
-  constexpr std::uint32_t kEntry = 24;
-  const auto cache = [&](bool shared) {
-    const std::string path = "/usr/lib/libcuda.so.1" + std::string(100, 'x');
-    std::string bytes("glibc-ld.so.cache1.1");
-    bytes.resize(kHeader + kEntries * kEntry);
-    std::memcpy(bytes.data() + 20, &kEntries, sizeof kEntries);
-    for (std::uint32_t i = 0; i < kEntries; ++i) {
-      const std::uint32_t flags = 0x0303;
-      const auto value = static_cast<std::uint32_t>(kHeader + kEntries * kEntry + (shared ? 0 : i * (path.size() + 1)));
-      std::memcpy(bytes.data() + kHeader + i * kEntry, &flags, sizeof flags);
-      std::memcpy(bytes.data() + kHeader + i * kEntry + 8, &value, sizeof value);
-    }
-    for (std::uint32_t i = 0; i < (shared ? 1 : kEntries); ++i) bytes += path + std::string(1, '\0');
-    return bytes;
-  };
-  const auto good = parse_ld_cache(cache(false), "x86_64");
+  const std::string path = "/usr/lib/libcuda.so.1" + std::string(100, 'x');
+  const std::vector<std::string> paths(3, path);
+  const auto good = nvidia::parse_ld_cache(test::ld_cache_of(paths), "x86_64");
   ASSERT_TRUE(good.ok()) << to_text(good.error());
-  EXPECT_EQ(good->size(), kEntries);
-  EXPECT_FALSE(parse_ld_cache(cache(true), "x86_64").ok());
+  EXPECT_EQ(*good, paths);
+  EXPECT_FALSE(nvidia::parse_ld_cache(test::ld_cache_of(paths, true), "x86_64").ok());
 }
 
 TEST(MigMinors, AreTakenFromLinesOfTheKnownFormOnly) {

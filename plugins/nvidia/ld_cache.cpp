@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "nvidia/ld_cache.hpp"
+
 #include <cstdint>
 #include <cstring>
 
-#include "toolkit/cdi/libraries.hpp"
-
-namespace slipway::toolkit {
+namespace slipway::nvidia {
 namespace {
 
 constexpr std::string_view kOldMagic{"ld.so-1.7.0\0", 12};
@@ -70,4 +70,4 @@ Result<std::vector<std::string>> parse_ld_cache(std::string_view bytes, std::str
   return paths;
 }
 
-}  // namespace slipway::toolkit
+}  // namespace slipway::nvidia

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mig/component/labels.hpp"
+
+#include <algorithm>
+
+#include <slipway/text.hpp>
+#include <slipway/write/new_file.hpp>
+
+namespace slipway::mig {
+namespace {
+
+constexpr std::string_view kConfigLabel = "nvidia.com/mig.config";
+constexpr std::string_view kStateLabel = "nvidia.com/mig.config.state";
+/// Of a label's value in Kubernetes.
+constexpr std::size_t kLongestValue = 63;
+constexpr std::size_t kLongestStateFile = 4096;
+
+bool is_alphanumeric(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+bool is_label_value(std::string_view text) {
+  if (text.empty() || text.size() > kLongestValue) return false;
+  if (!is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;
+  return std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+std::string_view without_quotes(std::string_view text) {
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
+  return text.substr(1, text.size() - 2);
+}
+
+Error wrong(const std::string& what, const std::string& file, std::size_t line) {
+  return Error{.code = ErrorCode::invalid,
+               .what = what,
+               .where = file + ":" + std::to_string(line),
+               .next = "write one label in a line: nvidia.com/mig.config=all-balanced"};
+}
+
+std::string host_path(const Host& host, const std::string& file) {
+  return host.root_folder() == "/" ? file : host.root_folder() + file;
+}
+
+std::string state_text(const std::string& state) { return std::string(kStateLabel) + "=" + state + "\n"; }
+
+}  // namespace
+
+Result<std::optional<std::string>> config_of_labels(std::string_view text, const std::string& file) {
+  std::optional<std::string> config;
+  bool is_there = false;
+  std::size_t number = 0;
+  for (const std::string_view raw : split<std::string_view>(text, '\n')) {
+    ++number;
+    const std::string_view line = raw.ends_with('\r') ? raw.substr(0, raw.size() - 1) : raw;
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) return wrong("this line is no label", file, number);
+    if (line.substr(0, equals) != kConfigLabel) continue;
+    if (is_there) return wrong("the label nvidia.com/mig.config is there twice", file, number);
+    is_there = true;
+    const std::string_view value = without_quotes(line.substr(equals + 1));
+    if (value.empty()) continue;
+    if (!is_label_value(value))
+      return wrong("the value of nvidia.com/mig.config is none that a label can have", file, number);
+    config = std::string(value);
+  }
+  return config;
+}
+
+std::string state_after(const Outcome& outcome) {
+  if (outcome.kind == Outcome::Kind::waiting) return state::kPending;
+  return outcome.kind == Outcome::Kind::reboot_required ? state::kRebooting : state::kSuccess;
+}
+
+bool has_state(const Host& host, const std::string& file, const std::string& state) {
+  const auto text = host.read(file, kLongestStateFile);
+  return text && *text == state_text(state);
+}
+
+Status write_state(const Host& host, const std::string& file, const std::string& state) {
+  return put_file(host_path(host, file), state_text(state));
+}
+
+}  // namespace slipway::mig

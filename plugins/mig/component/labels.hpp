@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/mig/component/labels.hpp - the labels of nvidia-mig-manager: nvidia.com/mig.config, which names the config
+// that a node is to have, and nvidia.com/mig.config.state, which says what became of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <slipway/host.hpp>
+#include <slipway/plan.hpp>
+#include <slipway/result.hpp>
+
+namespace slipway::mig {
+
+/// The value of nvidia.com/mig.config in a file of labels: lines KEY=VALUE as node-feature-discovery's feature files
+/// have them, or KEY="VALUE" as the downward API writes them; lines that begin with # do not count. Nothing: it is not
+/// among them, or empty. Errors: `invalid` a line is no label, or the label is there twice.
+Result<std::optional<std::string>> config_of_labels(std::string_view text, const std::string& file);
+
+/// The states that nvidia-mig-manager gives a node.
+namespace state {
+inline constexpr const char* kPending = "pending";  ///< somebody uses a GPU that has to change
+inline constexpr const char* kRebooting = "rebooting";
+inline constexpr const char* kSuccess = "success";
+inline constexpr const char* kFailed = "failed";
+}  // namespace state
+
+std::string state_after(const Outcome& outcome);
+/// Whether that file of the host has the label with that state, and nothing else.
+bool has_state(const Host& host, const std::string& file, const std::string& state);
+/// Errors: those of writing the file.
+Status write_state(const Host& host, const std::string& file, const std::string& state);
+
+}  // namespace slipway::mig

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mig/component/layouts_action.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <slipway/text.hpp>
+
+#include "mig/component/labels.hpp"
+#include "mig/component/nvml_session.hpp"
+#include "mig/device/change.hpp"
+#include "mig/device/read.hpp"
+#include "mig/draw/picture.hpp"
+
+namespace slipway::mig {
+namespace {
+
+constexpr const char* kName = "MIG layouts";
+
+Json data_of(const Settings& settings, Json targets) {
+  Json data{{"gpus", std::move(targets)}};
+  if (!settings.driver_root.empty()) data["driver_root"] = settings.driver_root;
+  return data;
+}
+
+std::string driver_root_of(const Action& action) { return action.value("data").value("driver_root", ""); }
+
+Result<std::vector<Target>> targets_of(const Action& action) {
+  std::vector<Target> targets;
+  const Json list = action.value("data").value("gpus", Json::array());
+  for (const Json& each : list) {
+    SLIPWAY_TRY(target, target_from_json(each));
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+Json without_mig(const std::vector<Intent>& gpus) {
+  Json targets = Json::array();
+  for (const Intent& each : gpus) {
+    Target target = present(each.gpu);
+    target.enabled = false;
+    target.instances.clear();
+    targets.push_back(to_json(target));
+  }
+  return targets;
+}
+
+std::string removal_text(OnRemove on_remove) {
+  if (on_remove == OnRemove::disable) return "disable MIG on the GPUs";
+  return on_remove == OnRemove::restore ? "give the GPUs their former MIG layouts" : "leave the GPUs their MIG layouts";
+}
+
+/// A line for all GPUs, and below it how their memory slices are divided now and then; empty: nothing differs.
+std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& changes) {
+  if (changes.empty())
+    return settings.state_file.empty() ? std::string() : "write the state of the layouts to " + settings.state_file;
+  std::size_t gpus = 0;
+  for (const ChangeGroup& each : changes) gpus += each.indices.size();
+  const std::string line = changes.size() == 1
+                               ? changes.front().name() + ": " + changes.front().first->change_text()
+                               : fmt::format("{} GPUs get the layouts of {}", gpus, config_name(settings));
+  return line + "\n" + changes_text(changes);
+}
+
+Outcome together(const std::vector<Outcome>& outcomes) {
+  using Kind = Outcome::Kind;
+  Outcome all = Outcome::already_done();
+  std::vector<std::string> reasons;
+  for (const Outcome& each : outcomes) {
+    if (each.kind == Kind::waiting || (each.kind == Kind::reboot_required && all.kind != Kind::waiting) ||
+        (each.kind == Kind::done && all.kind == Kind::already_done))
+      all.kind = each.kind;
+    if (!each.reason.empty()) reasons.push_back(each.reason);
+    all.holders.insert(all.holders.end(), each.holders.begin(), each.holders.end());
+  }
+  all.reason = joined(reasons, "; ");
+  return all;
+}
+
+/// Empty: nobody wants to know.
+std::string state_file_of(const Action& action) { return action.value("data").value("state_file", ""); }
+
+Result<Outcome> change(const Action& action, const Host& host) {
+  SLIPWAY_TRY(targets, targets_of(action));
+  SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
+  std::vector<Wanted> wanted;
+  for (Target& each : targets) wanted.push_back({std::move(each), std::nullopt});
+  SLIPWAY_TRY(outcomes, change_gpus(*session, wanted, WhenBusy::go_on));
+  return together(outcomes);
+}
+
+}  // namespace
+
+std::string config_name(const Settings& settings) {
+  return settings.config.empty() ? "the config that the node's labels name" : "the config " + settings.config;
+}
+
+Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus) {
+  Json targets = Json::array();
+  Json former = Json::array();
+  bool any_enabled = false;
+  for (const Intent& each : gpus) {
+    targets.push_back(to_json(each.target));
+    former.push_back(to_json(present(each.gpu)));
+    any_enabled = any_enabled || each.target.enabled;
+  }
+  Json data = data_of(settings, std::move(targets));
+  if (!settings.state_file.empty()) data["state_file"] = settings.state_file;
+  const bool disables = settings.on_remove == OnRemove::disable;
+  const std::vector<ChangeGroup> changes = changes_of(gpus);
+  Action action = action::custom({.name = kName,
+                                  .data = std::move(data),
+                                  .inverse = data_of(settings, std::move(former)),
+                                  .irreversible = {},
+                                  .summary = shown_of(settings, changes),
+                                  .stays = settings.on_remove == OnRemove::keep,
+                                  .on_removal = disables ? data_of(settings, without_mig(gpus)) : Json(),
+                                  .removal_summary = removal_text(settings.on_remove),
+                                  .lost_at_boot = any_enabled});
+  if (changes.size() > 1) return action;  // the picture tells what stays and what goes
+  const std::string instances = changes.empty() ? std::string() : changes.front().first->instances_text();
+  action.because(instances.empty() ? config_name(settings) + " takes them" : instances);
+  return action;
+}
+
+Action layouts_at_boot(const Settings& settings) {
+  return action::custom({.name = kName,
+                         .data = {{"config", settings.config}},
+                         .inverse = nullptr,
+                         .irreversible = "the layout of a GPU stays when the component leaves",
+                         .summary = "partition the GPUs by " + config_name(settings),
+                         .stays = true,
+                         .removal_summary = {},
+                         .lost_at_boot = true});
+}
+
+Result<bool> check_layouts(const Action& action, const Host& host) {
+  SLIPWAY_TRY(targets, targets_of(action));
+  const auto session = NvmlSession::open(host, driver_root_of(action));
+  if (!session) return false;
+  std::vector<char> holds(targets.size(), 0);
+  nvidia::nvml::in_parallel(**session, targets.size(), [&](nvidia::nvml::Nvml& nvml, std::size_t i) {
+    const auto device = find_gpu(nvml, targets[i]);
+    const auto gpu = device ? read_gpu(nvml, *device) : Result<Gpu>(device.error());
+    holds[i] = gpu && is_so(*gpu, targets[i]) ? 1 : 0;
+  });
+  const std::string state_file = state_file_of(action);
+  return std::ranges::count(holds, 0) == 0 && (state_file.empty() || has_state(host, state_file, state::kSuccess));
+}
+
+Result<Outcome> apply_layouts(const Action& action, const Host& host) {
+  const std::string state_file = state_file_of(action);
+  if (state_file.empty()) return change(action, host);
+  SLIPWAY_CHECK(write_state(host, state_file, state::kPending));
+  auto outcome = change(action, host);
+  const Status written = write_state(host, state_file, outcome ? state_after(*outcome) : state::kFailed);
+  if (outcome && !written) return written.error();
+  return outcome;
+}
+
+}  // namespace slipway::mig

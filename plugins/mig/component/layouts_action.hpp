@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/mig/component/layouts_action.hpp - the one action of the component: the layouts of all GPUs that the config
+// takes. Its data:
+//
+//   {"gpus": [{"gpu": ADDRESS, "uuid", "enabled", "instances": […]}, …], "driver_root"?}
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <slipway/action.hpp>
+#include <slipway/host.hpp>
+#include <slipway/plan.hpp>
+#include <slipway/result.hpp>
+
+#include "mig/component/settings.hpp"
+#include "mig/layout/intent.hpp"
+
+namespace slipway::mig {
+
+/// "the config all-balanced".
+std::string config_name(const Settings& settings);
+
+/// Its name stays the same whatever the layouts, so that a later config changes this action. At least one GPU.
+Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus);
+/// Where no GPU can be asked, the whole work is left to the boot.
+Action layouts_at_boot(const Settings& settings);
+
+/// A GPU that cannot be asked has not what it is to have; detect() says why.
+Result<bool> check_layouts(const Action& action, const Host& host);
+/// GPUs that are in use wait; the others are changed, side by side.
+Result<Outcome> apply_layouts(const Action& action, const Host& host);
+
+}  // namespace slipway::mig

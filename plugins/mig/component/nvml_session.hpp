@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/mig/component/nvml_session.hpp - NVML for as long as it is asked something; from the change of a GPU on, for
+// as long as the apply lasts.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <slipway/host.hpp>
+#include <slipway/result.hpp>
+
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::mig {
+
+class NvmlSession {
+ public:
+  /// The session of the apply, where this worker has begun to change GPUs; else one that ends with this object, so that
+  /// the driver can be exchanged before it is this component's turn. Errors: those of open_nvml().
+  static Result<NvmlSession> open(const Host& host, const std::string& driver_root);
+  /// Begins the session of the apply, which ends with the worker.
+  static Result<NvmlSession> open_for_apply(const Host& host, const std::string& driver_root);
+
+  nvidia::nvml::Nvml& operator*() const { return *nvml_; }
+
+ private:
+  explicit NvmlSession(std::shared_ptr<nvidia::nvml::Nvml> nvml) : nvml_(std::move(nvml)) {}
+
+  std::shared_ptr<nvidia::nvml::Nvml> nvml_;
+};
+
+}  // namespace slipway::mig

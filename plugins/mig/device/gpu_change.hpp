@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/mig/device/gpu_change.hpp - the change of one GPU, in phases: those of several GPUs are done side by side,
+// and NVML may be opened anew between two phases.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/plan.hpp>
+#include <slipway/result.hpp>
+
+#include "mig/device/target.hpp"
+#include "mig/layout/arrange.hpp"
+#include "mig/layout/gpu.hpp"
+#include "nvidia/nvml/nvml.hpp"
+
+namespace slipway::mig {
+
+/// Each phase may be called whatever the one before came to; it does nothing where nothing is left to do.
+class GpuChange {
+ public:
+  /// @param known  whose profiles need not be asked again
+  GpuChange(Target target, std::optional<Gpu> known);
+
+  // Forward, in this order.
+  void look(nvidia::nvml::Nvml& nvml);       ///< reads the GPU; whatever uses what would go keeps it as it is
+  void switch_on(nvidia::nvml::Nvml& nvml);  ///< enables MIG
+  void rearrange(nvidia::nvml::Nvml& nvml);  ///< destroys and creates instances, then disables MIG
+  void check(nvidia::nvml::Nvml& nvml);      ///< that it is so now
+
+  /// From here on switch_on() and rearrange() make a GPU again what it was, if anything was done to it.
+  void turn_back();
+
+  /// The driver has reset the GPU since this was asked last: what NVML's session knew of it is void.
+  bool take_reset();
+  bool is_busy() const { return state_ == State::busy; }
+  bool has_failed() const { return state_ == State::failed; }
+  /// Something was changed or asked of it.
+  bool is_touched() const { return touched_; }
+  const Gpu& gpu() const { return former_; }
+
+  /// What came of it, once all phases are done. Errors: those of NVML; the details tell what could not be put back.
+  Result<Outcome> result() const;
+  /// After turn_back(): it is again what it was, or why not.
+  const Status& back() const { return back_; }
+  void fail(Error error);
+
+ private:
+  enum class State { open, already, done, busy, after_reset, failed };
+  /// How a step ended that met no error.
+  enum class End { done, busy, needs_reset };
+
+  Result<End> make_mode(nvidia::nvml::Nvml& nvml, bool enabled);
+  Result<End> make_instances(nvidia::nvml::Nvml& nvml);
+  Result<End> destroy(nvidia::nvml::Nvml& nvml, const Gpu& now, const std::vector<Difference::Part>& parts);
+  Result<End> create(nvidia::nvml::Nvml& nvml, const std::vector<Difference::Part>& parts);
+  Result<End> create_compute(nvidia::nvml::Nvml& nvml, nvmlGpuInstance_t instance,
+                             const std::vector<ComputeInstance>& compute);
+  Result<unsigned> compute_profile(nvidia::nvml::Nvml& nvml, nvmlGpuInstance_t instance, unsigned slices);
+  Result<Gpu> now(nvidia::nvml::Nvml& nvml);
+  Status place(const Gpu& now);
+  std::vector<std::string> in_the_way(nvidia::nvml::Nvml& nvml);
+  void take(const Result<End>& end, nvidia::nvml::Nvml& nvml);
+  bool goes_on() const { return turning_ ? touched_ && back_.ok() : state_ == State::open; }
+  Error failed(nvmlReturn_t code, const std::string& doing) const;
+  Outcome waiting() const;
+  Outcome after_reset() const;
+
+  Target target_;
+  Gpu former_;  ///< what it was, and is to be again after a failure
+  bool is_known_;
+  nvmlDevice_t device_ = nullptr;
+  bool enabled_;  ///< what the phases make
+  Instances instances_;
+  State state_ = State::open;
+  std::vector<std::string> holders_;
+  std::optional<Error> error_;
+  bool touched_ = false;
+  bool turning_ = false;
+  bool was_reset_ = false;
+  Status back_;
+};
+
+}  // namespace slipway::mig

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mig/diagnose/diagnose.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <slipway/text.hpp>
+
+namespace slipway::mig {
+namespace {
+
+constexpr const char* kManagerFolder = "/etc/nvidia-mig-manager";
+constexpr const char* kManagerUnit = "nvidia-mig-manager.service";
+constexpr const char* kCapabilities = "/proc/driver/nvidia/capabilities";
+constexpr std::size_t kMostNamed = 4;
+
+const Intent* intent_for(const std::vector<Intent>* intents, const Gpu& gpu) {
+  if (intents == nullptr) return nullptr;
+  const auto found = std::ranges::find_if(*intents, [&](const Intent& each) { return each.gpu.index == gpu.index; });
+  return found == intents->end() ? nullptr : &*found;
+}
+
+void diagnose_empty(const std::vector<Gpu>& gpus, const std::vector<Intent>* intents, const std::string& config,
+                    Findings& findings) {
+  std::vector<std::string> as_configured;
+  std::vector<std::string> taken;
+  std::vector<std::string> others;
+  for (const Gpu& gpu : gpus) {
+    if (!gpu.enabled || !gpu.instances.empty()) continue;
+    const Intent* const intent = intent_for(intents, gpu);
+    const bool is_meant = intent != nullptr && intent->wanted.enabled && intent->wanted.devices.empty();
+    (is_meant ? as_configured : intent != nullptr || intents == nullptr ? taken : others).push_back(gpu.text());
+  }
+  constexpr const char* kFinding = "mig.no-instances";
+  constexpr const char* kWhat = "MIG is enabled and there are no instances, so no program can use ";
+  if (!taken.empty())
+    findings.fail(kFinding, kWhat + joined(taken), "run `slipway apply`, which makes the instances of " + config);
+  if (!others.empty())
+    findings.fail(kFinding, kWhat + joined(others) + ", which no entry of " + config + " takes",
+                  "add an entry for it to the config, or disable MIG with `nvidia-smi -mig 0 -i` and its address");
+  if (!as_configured.empty())
+    findings.add({Finding::Status::warning, kFinding, kWhat + joined(as_configured) + ", as " + config + " says",
+                  "name a config with devices, or all-disabled for whole GPUs, and run `slipway apply`"});
+}
+
+void diagnose_without_compute(const std::vector<Gpu>& gpus, Findings& findings) {
+  std::vector<std::string> found;
+  for (const Gpu& gpu : gpus)
+    for (const GpuInstance& each : gpu.instances)
+      if (each.compute.empty()) found.push_back(to_text(gpu, each) + " on " + gpu.text());
+  if (found.empty()) return;
+  findings.fail(
+      "mig.no-devices", "GPU instances take slices and are no devices, since nothing can run on them: " + joined(found),
+      "run `slipway apply`; where the config does not take the GPU, `nvidia-smi mig -lgi` shows their numbers, "
+      "and `nvidia-smi mig -cci -gi N` makes a compute instance in one");
+}
+
+void diagnose_pending(const std::vector<Gpu>& gpus, Findings& findings) {
+  std::vector<std::string> found;
+  for (const Gpu& gpu : gpus)
+    if (gpu.pending != gpu.enabled) found.push_back(gpu.text() + (gpu.pending ? " (enabled)" : " (disabled)"));
+  if (found.empty()) return;
+  findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(found),
+                "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");
+}
+
+void diagnose_unmanaged(const std::vector<Gpu>& gpus, const std::vector<Intent>& intents, const std::string& config,
+                        Findings& findings) {
+  std::vector<std::string> found;
+  for (const Gpu& gpu : gpus)
+    if (gpu.enabled && !gpu.instances.empty() && intent_for(&intents, gpu) == nullptr)
+      found.push_back(fmt::format("{} ({})", gpu.text(), to_text(layout_of(gpu))));
+  if (found.empty()) return;
+  findings.add(
+      {Finding::Status::warning, "mig.unmanaged",
+       "no entry of " + config + " takes " + joined(found) +
+           ": slipway does not make these instances again after a boot",
+       "add an entry for it to the config, so that slipway makes them at each boot; `slipway mig export` prints "
+       "what there is"});
+}
+
+bool is_enabled(const Host& host, const std::string& unit) {
+  for (const char* target : {"multi-user.target", "nvidia-gpu-reset.target"})
+    if (host.info(fmt::format("/etc/systemd/system/{}.wants/{}", target, unit)).ok()) return true;
+  return false;
+}
+
+/// "DeviceFileMinor: 12" of a capability's file.
+std::optional<unsigned> minor_of(const std::string& text) {
+  constexpr std::string_view kKey = "DeviceFileMinor:";
+  for (const std::string_view line : lines_of<std::string_view>(text)) {
+    if (!line.starts_with(kKey)) continue;
+    const std::string_view number = trimmed(line.substr(kKey.size()));
+    unsigned minor = 0;
+    const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), minor);
+    if (problem == std::errc{} && end == number.data() + number.size()) return minor;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_with(const Host& host, const std::string& folder, std::string_view prefix) {
+  std::vector<std::string> names = host.list(folder).value_or(std::vector<std::string>{});
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
+  return names;
+}
+
+/// The capabilities of all GPU instances and compute instances: paths below kCapabilities.
+std::vector<std::string> capability_files(const Host& host) {
+  std::vector<std::string> files;
+  const std::string top = kCapabilities;
+  for (const std::string& gpu : names_with(host, top, "gpu")) {
+    const std::string mig = top + "/" + gpu + "/mig";
+    for (const std::string& instance : names_with(host, mig, "gi")) {
+      files.push_back(mig + "/" + instance + "/access");
+      for (const std::string& compute : names_with(host, mig + "/" + instance, "ci"))
+        files.push_back(mig + "/" + instance + "/" + compute + "/access");
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+void diagnose_gpus(const std::vector<Gpu>& gpus, const std::vector<Intent>* intents, const std::string& config,
+                   Findings& findings) {
+  diagnose_empty(gpus, intents, config, findings);
+  diagnose_without_compute(gpus, findings);
+  diagnose_pending(gpus, findings);
+  if (intents != nullptr) diagnose_unmanaged(gpus, *intents, config, findings);
+}
+
+void diagnose_other_manager(const Host& host, const std::string& file, Findings& findings) {
+  constexpr const char* kFinding = "mig.other-manager";
+  if (is_enabled(host, kManagerUnit))
+    return findings.fail(
+        kFinding,
+        fmt::format("{} is enabled: at each boot it gives the GPUs the layout of its own config, and "
+                    "slipway gives them that of the spec",
+                    kManagerUnit),
+        fmt::format("keep one of them: `systemctl disable {}`, or take mig out of the spec", kManagerUnit));
+  const bool is_ours = file.starts_with(std::string(kManagerFolder) + "/");
+  if (is_ours || !host.exists(kManagerFolder)) return;
+  findings.add({Finding::Status::warning, kFinding,
+                fmt::format("there is {}: NVIDIA's MIG manager was installed here, and gives the GPUs other layouts "
+                            "when somebody starts it",
+                            kManagerFolder),
+                "remove it where nobody uses it; a config in that folder can be named as `file` in the spec's mig"});
+}
+
+void diagnose_capabilities(const Host& host, Findings& findings) {
+  std::vector<std::string> missing;
+  std::string first;
+  for (const std::string& file : capability_files(host)) {
+    const auto text = host.read(file);
+    const auto minor = text ? minor_of(*text) : std::nullopt;
+    if (!minor) continue;
+    const std::string node = fmt::format("/dev/nvidia-caps/nvidia-cap{}", *minor);
+    if (host.exists(node)) continue;
+    if (first.empty()) first = file;
+    missing.push_back(node);
+  }
+  if (missing.empty()) return;
+  findings.fail(
+      "mig.caps",
+      "device nodes of MIG instances are missing, so no container can use these: " + first_few(missing, kMostNamed),
+      fmt::format("`nvidia-smi` makes them all, `nvidia-modprobe -f {}` the first", first));
+}
+
+}  // namespace slipway::mig
