@@ -21,7 +21,7 @@ double unit_of(std::string_view name) {
 }  // namespace
 
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
-  constexpr double kLongest = 1e18;
+  constexpr auto kLongest = static_cast<double>(kLongestDuration.count());
   double nanoseconds = 0;
   if (text.empty()) return std::nullopt;
   while (!text.empty()) {
