@@ -118,6 +118,8 @@ Action custom(const Custom& desired) {
   if (desired.stays) members["stays"] = true;
   if (desired.lost_at_boot) members["lost_at_boot"] = true;
   if (desired.independent) members["independent"] = true;
+  if (!desired.exclusives.empty()) members["exclusives"] = desired.exclusives;
+  if (desired.quiesces_services) members["quiesces_services"] = true;
   return make("custom", desired.name, std::move(members));
 }
 
