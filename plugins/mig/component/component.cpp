@@ -7,6 +7,7 @@
 
 #include <slipway/text.hpp>
 
+#include "mig/component/drain.hpp"
 #include "mig/component/settings.hpp"
 #include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
@@ -33,6 +34,11 @@ std::string why_later(const Host& host) {
 }
 
 std::string driver_root_of(const Action& action) { return action.value("data").value("driver_root", ""); }
+
+/// Of an inverse, which has none: the default.
+Result<nvidia::drain::Settings> drain_of(const Action& action) {
+  return nvidia::drain::read_settings(action.value("data").value("drain", Json()), "action");
+}
 
 Result<std::vector<Gpu>> ask_gpus(const Settings& settings, const Host& host) {
   SLIPWAY_TRY(nvml, open_nvml(host, settings.driver_root));
@@ -64,8 +70,11 @@ Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
 }
 
 /// One action for each GPU. Its name stays the same whatever the layout, so that a later config changes this action.
-Action action_of(const Intent& intent, const std::string& driver_root) {
+Action action_of(const Intent& intent, const Settings& settings) {
+  const std::string& driver_root = settings.driver_root;
+  const bool is_left_to_a_boot = settings.drain.policy == nvidia::drain::Policy::next_boot;
   Json data = to_json(intent.target);
+  data["drain"] = to_json(settings.drain);
   Json inverse = to_json(present(intent.gpu));
   for (Json* each : {&data, &inverse})
     if (!driver_root.empty()) (*each)["driver_root"] = driver_root;
@@ -75,8 +84,10 @@ Action action_of(const Intent& intent, const std::string& driver_root) {
                          .irreversible = {},
                          .summary = intent.gpu.text() + ": " + intent.change_text(),
                          .stays = true,
-                         .lost_at_boot = intent.target.enabled,
-                         .independent = true});
+                         .lost_at_boot = intent.target.enabled || is_left_to_a_boot,
+                         .independent = true,
+                         .exclusives = {nvidia::exclusive_of(intent.gpu.uuid)},
+                         .quiesces_services = true});
 }
 
 /// Where no GPU can be asked, the whole work is left to the boot.
@@ -137,9 +148,11 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   }
   SLIPWAY_TRY(intents, intents_from(settings, facts));
   for (const Intent& intent : intents.gpus)
-    plan.add(action_of(intent, settings.driver_root))
+    plan.add(action_of(intent, settings))
         .because(intent.instances_text().empty() ? state_name(settings) + " takes it" : intent.instances_text());
   for (const std::string& note : intents.notes) plan.note(note);
+  if (settings.drain.policy == nvidia::drain::Policy::next_boot && !std::ranges::all_of(intents.gpus, &Intent::holds))
+    plan.note("the drain policy next-boot leaves the change to slipway-boot.service");
   return plan;
 }
 
@@ -160,14 +173,22 @@ Result<bool> Mig::check(const Action& action, const Host& host) const {
   return gpu && is_so(*gpu, target);
 }
 
+Result<Outcome> Mig::preflight(const Action& action, const Host& host) const {
+  SLIPWAY_TRY(target, target_from_json(action.value("data")));
+  SLIPWAY_TRY(settings, drain_of(action));
+  SLIPWAY_TRY(nvml, open_nvml(host, driver_root_of(action)));
+  return may_change_gpu(*nvml, host, target, settings);
+}
+
 Result<Outcome> Mig::apply(const Action& action, const Host& host) const {
   SLIPWAY_TRY(target, target_from_json(action.value("data")));
+  SLIPWAY_TRY(settings, drain_of(action));
   nvidia::nvml::Nvml*& session = session_of_apply();
   if (session == nullptr) {
     SLIPWAY_TRY(opened, open_nvml(host, driver_root_of(action), kChangeLimit));
     session = opened.release();
   }
-  return change_gpu(*session, target);
+  return drain_and_change_gpu(*session, host, target, settings);
 }
 
 Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
@@ -198,10 +219,24 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
                   fmt::format("{} GPUs have the layout of {}", intents->gpus.size(), state_name(settings)),
                   joined(others) + (others.size() == 1 ? " has" : " have") + " another layout than " +
                       state_name(settings) + " says",
-                  "run `slipway apply`");
+                  settings.drain.policy == nvidia::drain::Policy::next_boot
+                      ? "reboot: the drain policy next-boot leaves the change to slipway-boot.service"
+                      : "run `slipway apply`");
   if (!pending.empty())
     findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(pending),
                   "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");
+  return findings;
+}
+
+Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
+  SLIPWAY_TRY(settings, read_settings(spec));
+  SLIPWAY_TRY(facts, detect(spec, host));
+  Findings findings;
+  if (!facts.applicable() || facts.has("later") || facts.has("problem")) return findings;
+  const auto intents = intents_from(settings, facts);
+  if (!intents) return findings;  // verify() says it
+  SLIPWAY_TRY(nvml, open_nvml(host, settings.driver_root));
+  SLIPWAY_CHECK(find_in_use(*nvml, host, intents->gpus, findings));
   return findings;
 }
 

@@ -21,12 +21,15 @@ Result<Settings> read_settings(const Spec& spec) {
   Settings settings{.config = spec.text("config"),
                     .file = spec.text("file"),
                     .inline_configs = spec.value("configs"),
-                    .driver_root = spec.text("driver_root")};
+                    .driver_root = spec.text("driver_root"),
+                    .drain = {}};
   if (!settings.file.empty() && !settings.inline_configs.is_null())
     return Error{.code = ErrorCode::invalid,
                  .what = "mig has both `file` and `configs`",
                  .where = kSection,
                  .next = "name the file that has the configs, or write them here, not both"};
+  SLIPWAY_TRY(drain, nvidia::drain::read_settings(spec.value("drain"), std::string(kSection) + ".drain"));
+  settings.drain = drain;
   return settings;
 }
 

@@ -12,6 +12,7 @@
 
 #include "mig/config/config.hpp"
 #include "mig/layout/gpu.hpp"
+#include "nvidia/drain/settings.hpp"
 
 namespace slipway::mig {
 
@@ -20,9 +21,10 @@ struct Settings {
   std::string file;         ///< path in the host's root; empty: none
   Json inline_configs;      ///< null: none
   std::string driver_root;  ///< "auto" or a path
+  nvidia::drain::Settings drain;
 };
 
-/// Errors: `invalid` file and configs are both there.
+/// Errors: `invalid` file and configs are both there; those of drain::read_settings().
 Result<Settings> read_settings(const Spec& spec);
 
 /// The entries of the config that counts. @param file_text  of Settings::file

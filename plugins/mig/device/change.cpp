@@ -22,8 +22,8 @@ constexpr int kFirstWithoutReset = 9;
 
 class GpuChange {
  public:
-  GpuChange(nvml::Nvml& nvml, nvmlDevice_t device, Gpu gpu, const Target& target)
-      : nvml_(nvml), device_(device), target_(target), former_(std::move(gpu)) {}
+  GpuChange(nvml::Nvml& nvml, const Host& host, nvmlDevice_t device, Gpu gpu, const Target& target)
+      : nvml_(nvml), host_(host), device_(device), target_(target), former_(std::move(gpu)) {}
 
   Result<Outcome> run();
 
@@ -48,6 +48,7 @@ class GpuChange {
   }
 
   nvml::Nvml& nvml_;
+  const Host& host_;
   nvmlDevice_t device_;
   const Target& target_;
   Gpu former_;  ///< what it was, and is to be again after a failure
@@ -187,19 +188,13 @@ Error GpuChange::gave_up(Error error) {
 }
 
 std::vector<std::string> GpuChange::in_the_way(const Instances& wanted) {
-  const Difference change =
-      difference(former_.enabled ? former_.instances : Instances(), target_.enabled ? wanted : Instances());
-  const bool mode_changes = target_.enabled != former_.enabled;
-  if (!mode_changes && change.destroyed.empty()) return {};
-  auto handles = read_instances(nvml_, device_, former_.profiles, former_.text());
-  return holders(nvml_, device_, former_, handles ? *handles : std::vector<InstanceHandle>(), change, mode_changes);
+  Target target = target_;
+  target.instances = wanted;
+  return nvidia::drain::texts_of(find_holders(nvml_, host_, device_, former_, target));
 }
 
 Outcome GpuChange::busy(std::vector<std::string> by) const {
-  std::string reason =
-      former_.text() + " is in use, so its layout was left as it was (" + to_text(layout_of(former_)) + ")";
-  if (by.empty()) reason += "; NVML names no process: `fuser -v /dev/nvidia*` lists those that hold a GPU open";
-  return Outcome::waiting(std::move(reason), std::move(by));
+  return Outcome::waiting(in_use_text(former_), std::move(by));
 }
 
 Outcome GpuChange::after_reset() const {
@@ -251,7 +246,6 @@ Result<Outcome> GpuChange::given_up(const Instances& wanted) {
 
 Result<Outcome> GpuChange::run() {
   if (is_so(former_, target_)) return Outcome::already_done();
-  if (auto by = in_the_way(target_.instances); !by.empty()) return busy(std::move(by));
   if (!target_.unplaced.empty() && !former_.enabled) {
     const auto end = set_mode(true);
     if (!end) return gave_up(end.error());
@@ -336,16 +330,16 @@ Result<nvmlDevice_t> find_gpu(nvml::Nvml& nvml, const Target& target) {
                .next = "plan again: run the same command once more"};
 }
 
-Result<Outcome> change_gpu(nvml::Nvml& nvml, const Target& target) {
+Result<Outcome> change_gpu(nvml::Nvml& nvml, const Host& host, const Target& target) {
   SLIPWAY_TRY(device, find_gpu(nvml, target));
   SLIPWAY_TRY(gpu, read_gpu(nvml, device));
-  return GpuChange(nvml, device, std::move(gpu), target).run();
+  return GpuChange(nvml, host, device, std::move(gpu), target).run();
 }
 
-Result<Outcome> change_gpu(nvml::Nvml& nvml, const Target& target, Gpu gpu) {
+Result<Outcome> change_gpu(nvml::Nvml& nvml, const Host& host, const Target& target, Gpu gpu) {
   SLIPWAY_TRY(device, find_gpu(nvml, target));
   SLIPWAY_CHECK(refresh(nvml, device, gpu));
-  return GpuChange(nvml, device, std::move(gpu), target).run();
+  return GpuChange(nvml, host, device, std::move(gpu), target).run();
 }
 
 }  // namespace slipway::mig

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include <slipway/host.hpp>
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 
 #include "mig/layout/gpu.hpp"
+#include "nvidia/drain/holders.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::mig {
@@ -36,11 +38,19 @@ bool is_so(const Gpu& gpu, const Target& target);
 /// Finds the GPU. Errors: `not_found` it is not there any more.
 Result<nvmlDevice_t> find_gpu(nvidia::nvml::Nvml& nvml, const Target& target);
 
-/// Destroys what differs and creates what is missing. Holders of an instance that has to go, or of a GPU whose mode has
-/// to change, keep it waiting before anything is changed. A mode that only a reset brings into force stays requested:
-/// `reboot_required`. Errors: those of NVML; the details tell what could not be put back.
-Result<Outcome> change_gpu(nvidia::nvml::Nvml& nvml, const Target& target);
+/// Destroys what differs and creates what is missing. It asks nobody before: who uses what has to go is found by
+/// find_holders(), and what destroying finds in use brings the former layout back and is `waiting`. A mode that only a
+/// reset brings into force stays requested: `reboot_required`. Errors: those of NVML; the details tell what could not
+/// be put back.
+Result<Outcome> change_gpu(nvidia::nvml::Nvml& nvml, const Host& host, const Target& target);
 /// @param gpu  whose profiles are known already
-Result<Outcome> change_gpu(nvidia::nvml::Nvml& nvml, const Target& target, Gpu gpu);
+Result<Outcome> change_gpu(nvidia::nvml::Nvml& nvml, const Host& host, const Target& target, Gpu gpu);
+
+/// The processes on the instances that the target takes away; all of the GPU's where its mode changes.
+/// @param gpu  as it is now
+std::vector<nvidia::drain::Holder> find_holders(nvidia::nvml::Nvml& nvml, const Host& host, nvmlDevice_t device,
+                                                const Gpu& gpu, const Target& target);
+/// "GPU 3 (0000:65:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"
+std::string in_use_text(const Gpu& gpu);
 
 }  // namespace slipway::mig

@@ -78,7 +78,7 @@ Result<int> change(const CommandWords& words, const Host& host, ToolIo& io, cons
   SLIPWAY_TRY(nvml, open_nvml(host, {}, kChangeLimit));
   SLIPWAY_TRY(intents, read(*nvml));
   for (const std::string& note : intents.notes) io.warn(note);
-  SLIPWAY_TRY(waiting, change_gpus(*nvml, intents.gpus, io));
+  SLIPWAY_TRY(waiting, change_gpus(*nvml, intents.gpus, host, io));
   if (!waiting.empty()) return waits_for_reset(words, waiting, io);
   io.print(success);
   return 0;

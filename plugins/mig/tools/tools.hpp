@@ -25,7 +25,9 @@ Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& 
 Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io);
 
 /// All that differ, one after the other; when one fails or is in use, those before it get their former layouts back.
+/// Nobody else changes these GPUs meanwhile, and the services of slipway are quiet.
 /// @return the GPUs whose mode waits for a reset
-Result<std::vector<std::string>> change_gpus(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents, ToolIo& io);
+Result<std::vector<std::string>> change_gpus(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents,
+                                             const Host& host, ToolIo& io);
 
 }  // namespace slipway::mig
