@@ -233,6 +233,7 @@ Result<std::unique_ptr<Session>> open_session(const Options& options, TerminalUi
   wanted.own_environment = !environment_counts(options);
   if (wanted.own_environment) warn_of_ignored_variables(ui);
   wanted.spec = options.spec;
+  wanted.booting = options.boot;
   SLIPWAY_TRY(time, noted_time(options));
   wanted.time = std::move(time);
   auto session = Session::open(wanted, ui);

@@ -45,6 +45,7 @@ Status Machine::open(Ui& ui) {
   SLIPWAY_TRY(folder, absolute_folder(options_.root));
   host_config_.root = folder;
   host_config_.live = options_.live.value_or(folder == "/" && options_.sim.empty());
+  host_config_.booting = options_.booting;
   name_kernels();
   if (host_config_.live) host_config_.kernel_view = "/";
   if (!options_.sim.empty()) {

@@ -29,6 +29,7 @@ struct SessionOptions {
   std::string cache;                      ///< downloads, build results; empty: /var/cache/slipway, the user's cache
                                           ///< folder, or for an image that is "/" a folder that goes at the end
   std::string time;                       ///< RFC 3339 in UTC: is noted with a generation; empty: none is
+  bool booting = false;                   ///< slipway-boot.service applies
   bool own_environment = false;  ///< SLIPWAY_ variables choose no plugins or libraries: see environment_counts()
 };
 

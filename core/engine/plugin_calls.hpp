@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include <slipway/write/exclusive_use.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
 #include "core/engine/machine.hpp"
@@ -46,6 +47,7 @@ class PluginCalls {
 
   /// Tools write here; empty: standard output is not theirs.
   std::function<void(const std::string& text)> tool_output;
+  ExclusiveUse exclusive_use;  ///< what the custom actions of one component hold
 
  protected:
   /// Both are borrowed.

@@ -169,6 +169,13 @@ bool is_gpu(const slipway::PciDevice& device) {
   return device.vendor == kVendor && (subclass == 0x0300 || subclass == 0x0302 || subclass == 0x0380);
 }
 
+std::string exclusive_of(std::string_view uuid) {
+  std::string name(uuid.starts_with("GPU-") ? uuid.substr(4) : uuid);
+  for (char& letter : name)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return "gpu-" + name;
+}
+
 std::size_t count_gpus(const Host& host) {
   const auto functions = host.pci_devices({.vendor = kVendor, .base_class = {}});
   return static_cast<std::size_t>(std::ranges::count_if(functions, is_gpu));

@@ -59,6 +59,9 @@ struct Gpu {
   std::string driver;          ///< bound kernel driver; empty: none
 };
 
+/// The exclusive that a change of this GPU takes: "gpu-9cffd1a2-…" for NVML's "GPU-9cffd1a2-…".
+std::string exclusive_of(std::string_view uuid);
+
 /// VGA (0300), 3D (0302) and display (0380) functions of NVIDIA.
 bool is_gpu(const slipway::PciDevice& device);
 /// How many are on the PCI bus.

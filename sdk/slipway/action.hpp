@@ -161,6 +161,12 @@ struct Custom {
   std::string removal_summary = {};  ///< what a plan shows of that; empty: that the action is undone, or that it stays
   bool lost_at_boot = false;         ///< a boot leaves nothing of it, so that it is done at each one
   bool independent = false;          ///< the actions after it are done even when it has to wait
+  /// What must be held alone while it is done or undone: "gpu-9cffd1a2-…". Small letters, digits and '-'. When somebody
+  /// else holds one, the component waits.
+  std::vector<std::string> exclusives = {};
+  /// The services of slipway that run release the driver while the component's actions are done or undone, and resume
+  /// afterwards, whichever way it ends.
+  bool quiesces_services = false;
 };
 Action custom(const Custom& desired);
 

@@ -38,6 +38,9 @@ class Component {
   virtual Result<Findings> diagnose(const Spec& spec, const Host& host) const;
   /// Does this custom action hold already? Only asked of components that plan custom actions.
   virtual Result<bool> check(const Action& action, const Host& host) const;
+  /// Whether a custom action with `exclusives` or `quiesces_services` may begin, before these are taken: `waiting` and
+  /// errors disturb nobody then. Changes nothing itself. By default it may.
+  virtual Result<Outcome> preflight(const Action& action, const Host& host) const;
   /// Does one custom action. Decides nothing anew, and may be called again after a crash.
   virtual Result<Outcome> apply(const Action& action, const Host& host) const;
 

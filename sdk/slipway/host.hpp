@@ -65,6 +65,8 @@ class Host {
   /// What to think of devices that are not shown: "assume" they will be there, "require" them now, or "detect" what is
   /// there. A component without its hardware is not applicable only with "detect".
   virtual std::string hardware() const { return "detect"; }
+  /// slipway-boot.service applies, before container engines and jobs begin.
+  virtual bool booting() const { return false; }
   /// The kernel that is planned for: --kernel (of several the newest), else the running one when live, else the only
   /// one in /lib/modules. Errors: `not_found` none, or `conflict` several, listing them.
   virtual Result<std::string> kernel_release() const = 0;

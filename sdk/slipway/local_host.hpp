@@ -20,6 +20,7 @@ struct HostConfig {
   std::string kernel;       ///< the release asked for with --kernel; empty: not asked for
   std::string hardware;     ///< "assume", "require" or "detect"
   std::vector<std::string> further_kernels = {};  ///< asked for with --kernel besides `kernel`
+  bool booting = false;                           ///< slipway-boot.service applies
 };
 
 Json to_json(const HostConfig& config);

@@ -43,6 +43,7 @@ class WatchedHost final : public Host {
   bool live() const override { return inner_.live(); }
   bool has_kernel_view() const override { return inner_.has_kernel_view(); }
   std::string hardware() const override { return inner_.hardware(); }
+  bool booting() const override { return inner_.booting(); }
   std::vector<std::string> asked_kernels() const override { return inner_.asked_kernels(); }
   std::string root_folder() const override;
   std::string arch() const override;

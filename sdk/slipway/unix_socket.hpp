@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <slipway/host.hpp>
 #include <slipway/root_dir.hpp>
@@ -20,5 +21,21 @@ Result<Fd> connect_to(const Host& host, const std::string& socket);
 /// The service of that component runs in this root: what it wrote is about the present. Also true where this user may
 /// not ask it.
 bool service_runs(const Host& host, const std::string& component);
+
+/// The services that run in a root, quiesced through their control sockets while a device is changed. They resume when
+/// this object, or the process, ends.
+class QuiescedServices {
+ public:
+  /// Asks all of them at once and returns when each has released the driver, at the latest after 35 s. A service that
+  /// ends meanwhile has released it as well.
+  /// Errors: `busy` one did not release it, naming the service; `denied` one may be asked by another user only. Those
+  /// that are quiet by then resume.
+  static Result<QuiescedServices> quiesce(const Host& host);
+
+  std::size_t size() const { return connections_.size(); }
+
+ private:
+  std::vector<Fd> connections_;
+};
 
 }  // namespace slipway

@@ -103,6 +103,11 @@ FakeHost& FakeHost::arch(const std::string& machine) {
   return *this;
 }
 
+FakeHost& FakeHost::at_boot() {
+  config_.booting = true;
+  return *this;
+}
+
 FakeHost& FakeHost::live(const std::string& kernel_release) {
   config_.live = true;
   return file("/proc/sys/kernel/osrelease", kernel_release + "\n");

@@ -174,6 +174,7 @@ void MachineLock::lock() {
   pthread_mutex_lock(&thread_mutex);
   while (file_descriptor >= 0 && flock(file_descriptor, LOCK_EX) != 0 && errno == EINTR) continue;
   held_ = true;
+  if (mapped_machine != nullptr && !read_only) drop_ended_processes(*mapped_machine);
 }
 
 void MachineLock::unlock() {

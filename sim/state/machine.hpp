@@ -18,7 +18,7 @@
 namespace slipway::sim {
 
 inline constexpr std::uint64_t kMagic = 0x314d4953595049ULL;  // "IPYSIM1"
-inline constexpr std::uint32_t kLayout = 3;                   ///< of this header; another one is refused
+inline constexpr std::uint32_t kLayout = 4;                   ///< of this header; another one is refused
 inline constexpr unsigned kMaxGpus = 16;
 inline constexpr unsigned kMaxProfiles = 16;
 inline constexpr unsigned kMaxPlacements = 8;
@@ -163,6 +163,7 @@ struct Process {
   std::uint32_t kind;                            ///< 0 compute, 1 graphics, 2 MPS, 3 holds the device without a context
   std::uint32_t gpu_instance, compute_instance;  ///< ids, or 0xFFFFFFFF
   std::uint64_t memory_bytes;
+  std::uint64_t start;  ///< of a process of this machine that was attached: it leaves when it ends; else 0
   char name[96];
 };
 
@@ -217,5 +218,11 @@ void set_text(char (&place)[size], const std::string& text) {
   std::memcpy(place, text.data(), length);
   place[length] = '\0';
 }
+
+/// When a process of this machine was started, in clock ticks after the boot (proc(5)); 0: there is none, or it has
+/// ended and its parent has not asked yet.
+std::uint64_t start_of_process(std::uint32_t pid);
+/// Takes out the processes that were attached and have ended.
+void drop_ended_processes(Machine& machine);
 
 }  // namespace slipway::sim

@@ -31,7 +31,7 @@ Result<std::uint32_t> kind_of(const std::string& word) {
 }
 
 Status add_process(sim::Machine& machine, const Words& words) {
-  constexpr const char* kProcessUsage = "slipway-sim FOLDER process add GPU PID [MIB [KIND [NAME [GI CI]]]]";
+  constexpr const char* kProcessUsage = "slipway-sim FOLDER process add|attach GPU PID [MIB [KIND [NAME [GI CI]]]]";
   if (words.size() < 3) return usage("a process needs a GPU and a pid", kProcessUsage);
   SLIPWAY_TRY(gpu, number_of(words[1]));
   SLIPWAY_TRY(pid, number_of(words[2]));
@@ -57,6 +57,10 @@ Status add_process(sim::Machine& machine, const Words& words) {
     SLIPWAY_TRY(compute, number_of(words[7]));
     process.gpu_instance = static_cast<std::uint32_t>(instance);
     process.compute_instance = static_cast<std::uint32_t>(compute);
+  }
+  if (words[0] == "attach") {
+    process.start = sim::start_of_process(process.pid);
+    if (process.start == 0) return usage("this machine has no process " + words[2], kProcessUsage);
   }
   *slot = process;
   return {};
@@ -97,9 +101,9 @@ Status change_driver(sim::Machine& machine, const Words& words) {
 }
 
 Status change_process(sim::Machine& machine, const Words& words) {
-  if (!words.empty() && words[0] == "add") return add_process(machine, words);
+  if (!words.empty() && (words[0] == "add" || words[0] == "attach")) return add_process(machine, words);
   if (words.size() != 2 || words[0] != "remove")
-    return usage("process takes add or remove", "slipway-sim FOLDER process remove PID|all");
+    return usage("process takes add, attach or remove", "slipway-sim FOLDER process remove PID|all");
   std::uint64_t pid = 0;
   if (words[1] != "all") {
     SLIPWAY_TRY(given, number_of(words[1]));

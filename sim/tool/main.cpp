@@ -32,7 +32,7 @@ constexpr const char* kHelp =
     "  gpu N|all profiles-when-disabled on|off\n"
     "  gpu N|all recovery ACTION\n"
     "  driver loaded|unloaded|mismatch|VERSION\n"
-    "  process add GPU PID [MIB [compute|graphics|mps|holder [NAME [GI CI]]]] | process remove PID|all\n"
+    "  process add|attach GPU PID [MIB [compute|graphics|mps|holder [NAME [GI CI]]]] | process remove PID|all\n"
     "  function NAME|all delay MICROSECONDS | fail CODE | fail-call NUMBER | hang on|off\n"
     "\n`slipway-sim library` prints the folder of the simulated libnvidia-ml.so.1, `slipway-sim profiles` the "
     "profiles.\n";

@@ -93,8 +93,26 @@ void write_instances(TreeWriter& tree, const sim::Gpu& gpu) {
   }
 }
 
-/// The fixed table of minors, for as many GPUs and instances as the kernel module foresees.
-std::string minors_table() {
+void write_control(TreeWriter& tree, const SimProfile& profile, const sim::Machine& machine) {
+  tree.file("proc/driver/nvidia/version",
+            fmt::format("NVRM version: NVIDIA UNIX Open Kernel Module for {}  {}  Release Build\nGCC version:  gcc\n",
+                        profile.arch, machine.driver_version));
+  tree.file("proc/driver/nvidia/params",
+            "ModifyDeviceFiles: 1\nDeviceFileUID: 0\nDeviceFileGID: 0\nDeviceFileMode: 438\n");
+  tree.device("dev/nvidiactl", kGpuMajor, kControlMinor);
+  tree.device("dev/nvidia-modeset", kGpuMajor, kModesetMinor);
+  tree.device("dev/nvidia-uvm", kUvmMajor, 0);
+  tree.device("dev/nvidia-uvm-tools", kUvmMajor, 1);
+  tree.file("proc/driver/nvidia-caps/mig-minors", sim_minors_table());
+  tree.file("proc/driver/nvidia-caps/nvlink-minors", "fabric-mgmt 0\n");
+  tree.file("proc/driver/nvidia-caps/sys-minors", "fabric-imex-mgmt 4323\n");
+  write_capability(tree, "mig/config", sim::kMigConfigMinor, kRootMode);
+  write_capability(tree, "mig/monitor", sim::kMigMonitorMinor, kGroupMode);
+}
+
+}  // namespace
+
+std::string sim_minors_table() {
   constexpr unsigned kGpus = 32;
   constexpr unsigned kInstances = 15;
   constexpr unsigned kCompute = 8;
@@ -108,25 +126,6 @@ std::string minors_table() {
     }
   return text;
 }
-
-void write_control(TreeWriter& tree, const SimProfile& profile, const sim::Machine& machine) {
-  tree.file("proc/driver/nvidia/version",
-            fmt::format("NVRM version: NVIDIA UNIX Open Kernel Module for {}  {}  Release Build\nGCC version:  gcc\n",
-                        profile.arch, machine.driver_version));
-  tree.file("proc/driver/nvidia/params",
-            "ModifyDeviceFiles: 1\nDeviceFileUID: 0\nDeviceFileGID: 0\nDeviceFileMode: 438\n");
-  tree.device("dev/nvidiactl", kGpuMajor, kControlMinor);
-  tree.device("dev/nvidia-modeset", kGpuMajor, kModesetMinor);
-  tree.device("dev/nvidia-uvm", kUvmMajor, 0);
-  tree.device("dev/nvidia-uvm-tools", kUvmMajor, 1);
-  tree.file("proc/driver/nvidia-caps/mig-minors", minors_table());
-  tree.file("proc/driver/nvidia-caps/nvlink-minors", "fabric-mgmt 0\n");
-  tree.file("proc/driver/nvidia-caps/sys-minors", "fabric-imex-mgmt 4323\n");
-  write_capability(tree, "mig/config", sim::kMigConfigMinor, kRootMode);
-  write_capability(tree, "mig/monitor", sim::kMigMonitorMinor, kGroupMode);
-}
-
-}  // namespace
 
 Status write_sim_driver_tree(const SimProfile& profile, const sim::Machine& machine, const std::string& folder) {
   std::error_code ignored;

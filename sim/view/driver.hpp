@@ -20,6 +20,14 @@ namespace slipway::core {
 /// Errors: of the file system.
 Status write_sim_driver_tree(const SimProfile& profile, const sim::Machine& machine, const std::string& folder);
 
+/// Writes proc/PID into `folder` for each process of this machine that was attached to a GPU: its stat and cgroup, as
+/// they are now, and the device node that it holds open. Of the others the kernel shows nothing.
+Status write_sim_processes(const sim::Machine& machine, const std::string& folder);
+
+/// /proc/driver/nvidia-caps/mig-minors: the fixed table of minors, for as many GPUs and instances as the kernel module
+/// foresees.
+std::string sim_minors_table();
+
 /// The version of the libnvidia-ml.so that is installed in a root, "535.261.03"; empty: none.
 std::string installed_driver_version(const Host& host);
 

@@ -54,6 +54,8 @@ Result<EnteredMachine> enter_machine(const std::string& profile, const std::stri
   }
   SLIPWAY_TRY(driver_version, write_first_machine(profile, first));
   const std::string lasting = root == "/" ? first : root + "/run/slipway/sim";
+  // Where a machine lasts, its processes are those of now.
+  if (const auto state = read_sim_machine(lasting)) SLIPWAY_CHECK(write_sim_processes(**state, machine.kernel_view));
   machine.driver = driver_version;
   machine.machines = {first, lasting};
   machine.environment = {"SLIPWAY_NVML=" + *library, "SLIPWAY_SIM=" + lasting,

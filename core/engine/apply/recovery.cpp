@@ -100,6 +100,7 @@ Result<Recovered> open_and_recover(Session& session) {
   std::set<std::string> components;
   SLIPWAY_CHECK(owe_again(*journal, steps));
   SLIPWAY_TRY(owned, session.state().ownerships());
+  const ExclusiveUse::Scope exclusive(session.exclusive_use);
   for (const Step& step : steps) {
     SLIPWAY_CHECK(undo_step(session, step, known_images(owned, step), recovered.report));
     components.insert(step.component);

@@ -385,6 +385,14 @@ bool comes_after(const Session& session, const std::string& component, const std
   return is_among(*before, manifest->after) || is_among(*before, manifest->requires_);
 }
 
+/// A component of an SDK from before there was a preflight has nothing to say.
+static Result<Outcome> preflight(Session& session, const std::string& component, const Action& action) {
+  const auto reply = session.call(component, "preflight",
+                                  {{"action", action.json()}, {"host", to_json(session.host_config())}}, kVerifyLimit);
+  if (!reply && reply.error().code == ErrorCode::unsupported) return Outcome::done();
+  return reply ? outcome_from_json(*reply) : reply.error();
+}
+
 ActionContext make_context(Session& session, const std::string& component, LayerStager& layers, const Json& record,
                            const Image& original) {
   ActionContext context{.root = session.root(),
@@ -400,6 +408,12 @@ ActionContext make_context(Session& session, const std::string& component, Layer
     return reply.is_boolean() && reply.get<bool>();
   };
   context.custom_apply = [&session, component, host](const Action& action) -> Result<Outcome> {
+    if (ExclusiveUse::is_needed_for(action)) {
+      SLIPWAY_TRY(admitted, preflight(session, component, action));
+      if (admitted.kind != Outcome::Kind::done) return admitted;
+      SLIPWAY_TRY(alone, session.exclusive_use.take(session.host(), action));
+      if (alone.kind != Outcome::Kind::done) return alone;
+    }
     SLIPWAY_TRY(reply, session.call(component, "apply", {{"action", action.json()}, {"host", host}}, kActionLimit));
     return outcome_from_json(reply);
   };

@@ -50,7 +50,9 @@ void DriverWatch::gone(const std::string& why, Moment now) {
   if (problem_ != why) log_("warning", "the GPUs cannot be asked: " + why);
   problem_ = why;
   book_.driver_gone(why, now);
+  const Moment again = next_open_;
   release();
+  next_open_ = again;
 }
 
 Status DriverWatch::set_exclusive(const std::string& gpu, bool exclusive) {
@@ -72,6 +74,7 @@ void DriverWatch::release() {
   watched_.clear();
   if (nvml_) nvml_->release();
   nvml_.reset();
+  next_open_ = {};
 }
 
 void DriverWatch::look(Moment now) {

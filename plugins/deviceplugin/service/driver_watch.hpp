@@ -29,7 +29,7 @@ class DriverWatch {
   void pass(std::chrono::milliseconds limit, const XidFilter& filter);
   /// Sets a GPU's compute mode: exclusive process, or default. Errors: NVML's.
   Status set_exclusive(const std::string& gpu, bool exclusive);
-  /// Closes NVML; the next pass opens it again. What is known stays.
+  /// Closes NVML; the next pass opens it again, at once. What is known stays.
   void release();
 
   /// In index order; a GPU that was seen once and does not answer now is still there.

@@ -7,6 +7,7 @@
 
 #include <slipway/text.hpp>
 
+#include "mig/component/drain.hpp"
 #include "mig/component/labels.hpp"
 #include "mig/component/layouts_action.hpp"
 #include "mig/component/nvml_session.hpp"
@@ -129,10 +130,14 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   SLIPWAY_TRY(intents, intents_from(settings, facts));
   if (!intents.gpus.empty()) plan.add(layouts_action(settings, intents.gpus));
   for (const std::string& note : intents.notes) plan.note(note);
+  if (is_left_to_a_boot(settings) && !std::ranges::all_of(intents.gpus, &Intent::holds))
+    plan.note("the drain policy next-boot leaves the change to slipway-boot.service");
   return plan;
 }
 
 Result<bool> Mig::check(const Action& action, const Host& host) const { return check_layouts(action, host); }
+
+Result<Outcome> Mig::preflight(const Action& action, const Host& host) const { return preflight_layouts(action, host); }
 
 Result<Outcome> Mig::apply(const Action& action, const Host& host) const { return apply_layouts(action, host); }
 
@@ -169,7 +174,9 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
                       " the layout of " + config_name(settings),
                   joined(others) + (others.size() == 1 ? " has" : " have") + " another layout than " +
                       config_name(settings) + " says",
-                  "run `slipway apply`");
+                  is_left_to_a_boot(settings)
+                      ? "reboot: the drain policy next-boot leaves the change to slipway-boot.service"
+                      : "run `slipway apply`");
   if (!pending.empty())
     findings.fail("mig.reset", "a change of the MIG mode waits for a reset of " + joined(pending),
                   "end what uses the GPU and run `nvidia-smi --gpu-reset`, or reboot");
@@ -187,6 +194,9 @@ Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
   const std::string config = settings.config.empty() ? "the config that a label names" : config_name(settings);
   diagnose_gpus(gpus, intents && !settings.config.empty() ? &intents->gpus : nullptr, config, findings);
   diagnose_capabilities(host, findings);
+  if (!intents || settings.config.empty()) return findings;  // verify() says it
+  SLIPWAY_TRY(session, NvmlSession::open(host, settings.driver_root));
+  SLIPWAY_CHECK(find_in_use(*session, host, intents->gpus, findings));
   return findings;
 }
 

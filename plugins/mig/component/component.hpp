@@ -15,10 +15,11 @@ class Mig final : public Component {
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   Result<bool> check(const Action& action, const Host& host) const override;
+  Result<Outcome> preflight(const Action& action, const Host& host) const override;
   Result<Outcome> apply(const Action& action, const Host& host) const override;
   /// Findings "mig.layout", "mig.reset".
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
-  /// Those of diagnose_gpus() and its like.
+  /// Those of diagnose_gpus() and its like, and "mig.in-use".
   Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 

@@ -8,11 +8,13 @@
 
 #include <slipway/text.hpp>
 
+#include "mig/component/drain.hpp"
 #include "mig/component/labels.hpp"
 #include "mig/component/nvml_session.hpp"
 #include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
 #include "mig/draw/picture.hpp"
+#include "nvidia/gpu.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -83,16 +85,57 @@ Outcome together(const std::vector<Outcome>& outcomes) {
 /// Empty: nobody wants to know.
 std::string state_file_of(const Action& action) { return action.value("data").value("state_file", ""); }
 
+/// Of an inverse, which has none: the default.
+Result<nvidia::drain::Settings> drain_of(const Action& action) {
+  return nvidia::drain::read_settings(action.value("data").value("drain", Json()), "action");
+}
+
+bool waits(const nvidia::drain::Settings& drain) {
+  return drain.policy == nvidia::drain::Policy::wait || drain.policy == nvidia::drain::Policy::when_idle;
+}
+
+Result<Outcome> admit(const Action& action, const Host& host) {
+  SLIPWAY_TRY(targets, targets_of(action));
+  SLIPWAY_TRY(settings, drain_of(action));
+  SLIPWAY_TRY(session, NvmlSession::open(host, driver_root_of(action)));
+  std::vector<Outcome> outcomes;
+  for (Target& each : targets) {
+    SLIPWAY_TRY(gpu, GpuDrain::open(*session, host, std::move(each), settings));
+    SLIPWAY_TRY(outcome, gpu.admit(*session));
+    outcomes.push_back(std::move(outcome));
+  }
+  const bool any_may = std::ranges::count(outcomes, Outcome::Kind::done, &Outcome::kind) != 0;
+  Outcome all = together(outcomes);
+  return any_may || all.kind == Outcome::Kind::already_done ? Outcome::done() : all;
+}
+
 Result<Outcome> change(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
+  SLIPWAY_TRY(settings, drain_of(action));
   SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
+  std::vector<Outcome> outcomes;
+  std::vector<GpuDrain> cleared;
+  for (Target& each : targets) {
+    SLIPWAY_TRY(gpu, GpuDrain::open(*session, host, std::move(each), settings));
+    SLIPWAY_TRY(outcome, gpu.clear(*session));
+    if (outcome.kind == Outcome::Kind::done)
+      cleared.push_back(std::move(gpu));
+    else
+      outcomes.push_back(std::move(outcome));
+  }
   std::vector<Wanted> wanted;
-  for (Target& each : targets) wanted.push_back({std::move(each), std::nullopt});
-  SLIPWAY_TRY(outcomes, change_gpus(*session, wanted, WhenBusy::go_on));
+  for (const GpuDrain& each : cleared) wanted.push_back({each.target(), each.gpu()});
+  SLIPWAY_TRY(changed, change_gpus(*session, host, wanted, waits(settings) ? WhenBusy::go_on : WhenBusy::undo_all));
+  for (std::size_t i = 0; i < cleared.size(); ++i) {
+    SLIPWAY_TRY(outcome, cleared[i].after(changed[i]));
+    outcomes.push_back(std::move(outcome));
+  }
   return together(outcomes);
 }
 
 }  // namespace
+
+bool is_left_to_a_boot(const Settings& settings) { return settings.drain.policy == nvidia::drain::Policy::next_boot; }
 
 std::string config_name(const Settings& settings) {
   return settings.config.empty() ? "the config that the node's labels name" : "the config " + settings.config;
@@ -101,13 +144,16 @@ std::string config_name(const Settings& settings) {
 Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus) {
   Json targets = Json::array();
   Json former = Json::array();
+  std::vector<std::string> exclusives;
   bool any_enabled = false;
   for (const Intent& each : gpus) {
+    exclusives.push_back(nvidia::exclusive_of(each.gpu.uuid));
     targets.push_back(to_json(each.target));
     former.push_back(to_json(present(each.gpu)));
     any_enabled = any_enabled || each.target.enabled;
   }
   Json data = data_of(settings, std::move(targets));
+  data["drain"] = to_json(settings.drain);
   if (!settings.state_file.empty()) data["state_file"] = settings.state_file;
   const bool disables = settings.on_remove == OnRemove::disable;
   const std::vector<ChangeGroup> changes = changes_of(gpus);
@@ -119,7 +165,9 @@ Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus)
                                   .stays = settings.on_remove == OnRemove::keep,
                                   .on_removal = disables ? data_of(settings, without_mig(gpus)) : Json(),
                                   .removal_summary = removal_text(settings.on_remove),
-                                  .lost_at_boot = any_enabled});
+                                  .lost_at_boot = any_enabled || is_left_to_a_boot(settings),
+                                  .exclusives = std::move(exclusives),
+                                  .quiesces_services = true});
   if (changes.size() > 1) return action;  // the picture tells what stays and what goes
   const std::string instances = changes.empty() ? std::string() : changes.front().first->instances_text();
   action.because(instances.empty() ? config_name(settings) + " takes them" : instances);
@@ -149,6 +197,15 @@ Result<bool> check_layouts(const Action& action, const Host& host) {
   });
   const std::string state_file = state_file_of(action);
   return std::ranges::count(holds, 0) == 0 && (state_file.empty() || has_state(host, state_file, state::kSuccess));
+}
+
+Result<Outcome> preflight_layouts(const Action& action, const Host& host) {
+  auto outcome = admit(action, host);
+  const std::string state_file = state_file_of(action);
+  if (state_file.empty() || (outcome && outcome->kind == Outcome::Kind::done)) return outcome;
+  const Status written = write_state(host, state_file, outcome ? state_after(*outcome) : state::kFailed);
+  if (outcome && !written) return written.error();
+  return outcome;
 }
 
 Result<Outcome> apply_layouts(const Action& action, const Host& host) {

@@ -21,6 +21,9 @@ namespace slipway::mig {
 /// "the config all-balanced".
 std::string config_name(const Settings& settings);
 
+/// By the drain policy next-boot.
+bool is_left_to_a_boot(const Settings& settings);
+
 /// Its name stays the same whatever the layouts, so that a later config changes this action. At least one GPU.
 Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus);
 /// Where no GPU can be asked, the whole work is left to the boot.
@@ -28,7 +31,9 @@ Action layouts_at_boot(const Settings& settings);
 
 /// A GPU that cannot be asked has not what it is to have; detect() says why.
 Result<bool> check_layouts(const Action& action, const Host& host);
-/// GPUs that are in use wait; the others are changed, side by side.
+/// Whether any GPU may be changed, by the drain policy.
+Result<Outcome> preflight_layouts(const Action& action, const Host& host);
+/// GPUs that are in use wait, if the drain policy lets them; the others are changed, side by side.
 Result<Outcome> apply_layouts(const Action& action, const Host& host);
 
 }  // namespace slipway::mig

@@ -29,7 +29,8 @@ Result<Settings> read_settings(const Spec& spec) {
                     .driver_root = spec.text("driver_root"),
                     .label_file = spec.text("label_file"),
                     .state_file = spec.text("state_file"),
-                    .on_remove = on_remove_of(spec.text("on_remove"))};
+                    .on_remove = on_remove_of(spec.text("on_remove")),
+                    .drain = {}};
   if (!settings.file.empty() && !settings.inline_configs.is_null())
     return Error{.code = ErrorCode::invalid,
                  .what = "mig has both `file` and `configs`",
@@ -41,6 +42,8 @@ Result<Settings> read_settings(const Spec& spec) {
         .what = "mig has neither `config` nor `label_file`, so no config is chosen",
         .where = kSection,
         .next = "name one: `config: all-balanced` (`slipway mig generate-config` prints those of this machine)"};
+  SLIPWAY_TRY(drain, nvidia::drain::read_settings(spec.value("drain"), std::string(kSection) + ".drain"));
+  settings.drain = drain;
   return settings;
 }
 

@@ -12,6 +12,7 @@
 
 #include "mig/config/config.hpp"
 #include "mig/layout/gpu.hpp"
+#include "nvidia/drain/settings.hpp"
 
 namespace slipway::mig {
 
@@ -27,9 +28,11 @@ struct Settings {
   std::string label_file;   ///< path in the host's root; empty: none
   std::string state_file;   ///< likewise
   OnRemove on_remove = OnRemove::keep;
+  nvidia::drain::Settings drain;
 };
 
-/// Errors: `invalid` file and configs are both there; neither a config nor a file of labels is.
+/// Errors: `invalid` file and configs are both there; neither a config nor a file of labels is; those of
+/// drain::read_settings().
 Result<Settings> read_settings(const Spec& spec);
 
 /// The entries of the config that counts. @param file_text  of Settings::file

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mig/device/gpu_change.hpp"
+#include "nvidia/drain/drain.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -12,7 +13,8 @@ using Phase = void (GpuChange::*)(nvidia::nvml::Nvml&);
 
 class Changes {
  public:
-  Changes(nvidia::nvml::Nvml& nvml, const std::vector<Wanted>& wanted, WhenBusy busy) : nvml_(nvml), busy_(busy) {
+  Changes(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted, WhenBusy busy)
+      : nvml_(nvml), host_(host), busy_(busy) {
     for (const Wanted& each : wanted) changes_.emplace_back(each.target, each.known);
   }
 
@@ -21,6 +23,8 @@ class Changes {
       do_all(phase);
       if (is_given_up()) break;
     }
+    for (GpuChange& each : changes_)
+      if (each.is_busy()) each.name_holders(nvml_, host_);
     const bool all_back = is_given_up();
     for (GpuChange& each : changes_)
       if (all_back || each.is_busy()) each.turn_back();
@@ -68,15 +72,6 @@ class Changes {
     return error;
   }
 
-  static Error in_use(const Outcome& outcome) {
-    Error error{.code = ErrorCode::busy,
-                .what = outcome.reason,
-                .where = {},
-                .next = "end what uses it, then run the same command again"};
-    for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);
-    return error;
-  }
-
   static std::pair<std::string, std::string> went_back(const GpuChange& change) {
     const std::string former = to_text(layout_of(change.gpu()));
     if (change.back()) return {"so", change.gpu().text() + " is again what it was: " + former};
@@ -85,15 +80,26 @@ class Changes {
   }
 
   nvidia::nvml::Nvml& nvml_;
+  const Host& host_;
   WhenBusy busy_;
   std::vector<GpuChange> changes_;
 };
 
 }  // namespace
 
-Result<std::vector<Outcome>> change_gpus(nvidia::nvml::Nvml& nvml, const std::vector<Wanted>& wanted, WhenBusy busy) {
+Error in_use(const Outcome& outcome) {
+  Error error{.code = ErrorCode::busy,
+              .what = outcome.reason + (outcome.holders.empty() ? nvidia::drain::kNobodyFound : ""),
+              .where = {},
+              .next = "end what uses it, then run the same command again"};
+  for (const std::string& holder : outcome.holders) error.details.emplace_back("held", holder);
+  return error;
+}
+
+Result<std::vector<Outcome>> change_gpus(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted,
+                                         WhenBusy busy) {
   if (wanted.empty()) return std::vector<Outcome>();
-  return Changes(nvml, wanted, busy).run();
+  return Changes(nvml, host, wanted, busy).run();
 }
 
 }  // namespace slipway::mig

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <slipway/host.hpp>
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 
@@ -23,12 +24,16 @@ struct Wanted {
 /// What becomes of the others while a GPU is in use.
 enum class WhenBusy { undo_all, go_on };
 
-/// Destroys what differs and creates what is missing. Holders of an instance that has to go, or of a GPU whose mode has
-/// to change, keep it waiting before anything is changed. A mode that only a reset brings into force stays requested:
-/// `reboot_required`. Where the driver resets GPUs for their mode, NVML is opened anew.
+/// Destroys what differs and creates what is missing. It asks nobody before: who uses what has to go is found by
+/// find_holders(), and what destroying finds in use brings the former layout back and is `waiting`. A mode that only a
+/// reset brings into force stays requested: `reboot_required`. Where the driver resets GPUs for their mode, NVML is
+/// opened anew.
 ///
 /// @return one outcome for each, in their order
 /// Errors: those of NVML; the details tell what could not be put back. `busy` under `undo_all`.
-Result<std::vector<Outcome>> change_gpus(nvidia::nvml::Nvml& nvml, const std::vector<Wanted>& wanted, WhenBusy busy);
+Result<std::vector<Outcome>> change_gpus(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted,
+                                         WhenBusy busy);
+/// What a GPU in use is to somebody who does not wait.
+Error in_use(const Outcome& outcome);
 
 }  // namespace slipway::mig

@@ -48,28 +48,30 @@ void GpuChange::look(nvml::Nvml& nvml) {
     if (!gpu) return fail(std::move(gpu).error());
     former_ = std::move(*gpu);
   }
-  if (is_so(former_, target_)) {
-    state_ = State::already;
-    return;
-  }
-  holders_ = in_the_way(nvml);
-  if (!holders_.empty()) state_ = State::busy;
+  if (is_so(former_, target_)) state_ = State::already;
+}
+
+void GpuChange::name_holders(nvml::Nvml& nvml, const Host& host) {
+  Target target = target_;
+  target.instances = instances_;
+  const auto device = find_gpu(nvml, target_);
+  if (device) holders_ = nvidia::drain::texts_of(find_holders(nvml, host, *device, former_, target));
 }
 
 void GpuChange::switch_on(nvml::Nvml& nvml) {
   if (!goes_on() || !enabled_) return;
   if (turning_) {  // from wherever the attempt has left it
     const auto left = now(nvml);
-    if (!left) return take(left.error(), nvml);
+    if (!left) return take(left.error());
     if (left->enabled && left->pending) return;
   } else if (former_.enabled && former_.pending) {
     return;
   }
-  take(make_mode(nvml, true), nvml);
+  take(make_mode(nvml, true));
 }
 
 void GpuChange::rearrange(nvml::Nvml& nvml) {
-  if (goes_on()) take(make_instances(nvml), nvml);
+  if (goes_on()) take(make_instances(nvml));
 }
 
 void GpuChange::check(nvml::Nvml& nvml) {
@@ -103,7 +105,7 @@ void GpuChange::fail(Error error) {
   error_ = std::move(error);
 }
 
-void GpuChange::take(const Result<End>& end, nvml::Nvml& nvml) {
+void GpuChange::take(const Result<End>& end) {
   if (turning_) {
     if (!end)
       back_ = end.error();
@@ -112,10 +114,7 @@ void GpuChange::take(const Result<End>& end, nvml::Nvml& nvml) {
     return;
   }
   if (!end) return fail(end.error());
-  if (*end == End::busy) {
-    holders_ = in_the_way(nvml);
-    state_ = State::busy;
-  }
+  if (*end == End::busy) state_ = State::busy;
   if (*end == End::needs_reset) state_ = State::after_reset;
 }
 
@@ -238,15 +237,6 @@ Result<GpuChange::End> GpuChange::make_instances(nvml::Nvml& nvml) {
   return back == End::done ? end : back;
 }
 
-std::vector<std::string> GpuChange::in_the_way(nvml::Nvml& nvml) {
-  const Difference change =
-      difference(former_.enabled ? former_.instances : Instances(), target_.enabled ? instances_ : Instances());
-  const bool mode_changes = target_.enabled != former_.enabled;
-  if (!mode_changes && change.destroyed.empty()) return {};
-  auto handles = read_instances(nvml, device_, former_.profiles, former_.text());
-  return holders(nvml, device_, former_, handles ? *handles : std::vector<InstanceHandle>(), change, mode_changes);
-}
-
 /// As it is after what was done so far. A handle from before a reset is void.
 Result<Gpu> GpuChange::now(nvml::Nvml& nvml) {
   SLIPWAY_TRY(device, find_gpu(nvml, target_));
@@ -261,12 +251,7 @@ Error GpuChange::failed(nvmlReturn_t code, const std::string& doing) const {
   return nvml::to_error(code, doing, former_.text());
 }
 
-Outcome GpuChange::waiting() const {
-  std::string reason =
-      former_.text() + " is in use, so its layout was left as it was (" + to_text(layout_of(former_)) + ")";
-  if (holders_.empty()) reason += "; NVML names no process: `fuser -v /dev/nvidia*` lists those that hold a GPU open";
-  return Outcome::waiting(std::move(reason), holders_);
-}
+Outcome GpuChange::waiting() const { return Outcome::waiting(in_use_text(former_), holders_); }
 
 Outcome GpuChange::after_reset() const {
   return Outcome::reboot_required(

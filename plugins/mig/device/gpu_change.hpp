@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <slipway/host.hpp>
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 
@@ -24,7 +25,7 @@ class GpuChange {
   GpuChange(Target target, std::optional<Gpu> known);
 
   // Forward, in this order.
-  void look(nvidia::nvml::Nvml& nvml);       ///< reads the GPU; whatever uses what would go keeps it as it is
+  void look(nvidia::nvml::Nvml& nvml);       ///< reads the GPU
   void switch_on(nvidia::nvml::Nvml& nvml);  ///< enables MIG
   void rearrange(nvidia::nvml::Nvml& nvml);  ///< destroys and creates instances, then disables MIG
   void check(nvidia::nvml::Nvml& nvml);      ///< that it is so now
@@ -35,6 +36,8 @@ class GpuChange {
   /// The driver has reset the GPU since this was asked last: what NVML's session knew of it is void.
   bool take_reset();
   bool is_busy() const { return state_ == State::busy; }
+  /// Of a GPU that turned out to be busy: who uses it. Before turn_back().
+  void name_holders(nvidia::nvml::Nvml& nvml, const Host& host);
   bool has_failed() const { return state_ == State::failed; }
   /// Something was changed or asked of it.
   bool is_touched() const { return touched_; }
@@ -60,8 +63,7 @@ class GpuChange {
   Result<unsigned> compute_profile(nvidia::nvml::Nvml& nvml, nvmlGpuInstance_t instance, unsigned slices);
   Result<Gpu> now(nvidia::nvml::Nvml& nvml);
   Status place(const Gpu& now);
-  std::vector<std::string> in_the_way(nvidia::nvml::Nvml& nvml);
-  void take(const Result<End>& end, nvidia::nvml::Nvml& nvml);
+  void take(const Result<End>& end);
   bool goes_on() const { return turning_ ? touched_ && back_.ok() : state_ == State::open; }
   Error failed(nvmlReturn_t code, const std::string& doing) const;
   Outcome waiting() const;

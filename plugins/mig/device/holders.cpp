@@ -1,50 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
-
-#include <fmt/format.h>
 
 #include "mig/device/read.hpp"
-#include "nvidia/nvml/system.hpp"
+#include "mig/device/target.hpp"
 
 namespace slipway::mig {
 namespace {
 
+namespace drain = nvidia::drain;
 namespace nvml = nvidia::nvml;
 
-const InstanceHandle* by_id(const std::vector<InstanceHandle>& instances, unsigned id) {
-  const auto found = std::ranges::find(instances, id, &InstanceHandle::id);
-  return found == instances.end() ? nullptr : &*found;
+const Difference::Part* part_of(const Difference& change, const GpuInstance& instance) {
+  const auto found = std::ranges::find_if(
+      change.destroyed, [&](const Difference::Part& part) { return part.instance.start == instance.start; });
+  return found == change.destroyed.end() ? nullptr : &*found;
 }
 
-/// The change takes away what the process works on.
-bool is_in_the_way(const nvml::Process& process, const InstanceHandle& instance, const Difference& change) {
-  for (const Difference::Part& part : change.destroyed) {
-    if (part.instance.start != instance.instance.start) continue;
-    if (part.whole || !process.compute_instance) return true;
-    for (const InstanceHandle::Part& compute : instance.compute)
-      if (compute.id == *process.compute_instance) return std::ranges::count(part.compute, compute.compute) != 0;
+/// The instance, or each part of it that goes while others stay.
+void add_parts(const Gpu& gpu, const InstanceHandle& instance, const Difference& change,
+               std::vector<drain::Part>& parts) {
+  drain::Part whole{.gpu_instance = instance.id, .compute_instance = {}, .text = to_text(gpu, instance.instance)};
+  const Difference::Part* const part = part_of(change, instance.instance);
+  whole.affected = part != nullptr;
+  if (part == nullptr || part->whole) return parts.push_back(std::move(whole));
+  for (const InstanceHandle::Part& compute : instance.compute) {
+    whole.compute_instance = compute.id;
+    whole.affected = std::ranges::count(part->compute, compute.compute) != 0;
+    parts.push_back(whole);
   }
-  return false;
 }
 
 }  // namespace
 
-std::vector<std::string> holders(nvml::Nvml& nvml, nvmlDevice_t device, const Gpu& gpu,
-                                 const std::vector<InstanceHandle>& instances, const Difference& change,
-                                 bool mode_changes) {
-  std::set<unsigned> seen;
-  std::vector<std::string> texts;
-  for (const nvml::ProcessKind kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps})
-    for (const nvml::Process& process : nvml::processes(nvml, device, kind).value_or({})) {
-      const InstanceHandle* const instance = process.gpu_instance ? by_id(instances, *process.gpu_instance) : nullptr;
-      const bool counts = mode_changes || (instance != nullptr && is_in_the_way(process, *instance, change));
-      if (!counts || !seen.insert(process.pid).second) continue;
-      const std::string name = nvml::process_name(nvml, process.pid).value_or("a process");
-      texts.push_back(fmt::format("{} (pid {}) on {}", name, process.pid,
-                                  instance == nullptr ? gpu.text() : to_text(gpu, instance->instance)));
-    }
-  return texts;
+std::vector<drain::Holder> find_holders(nvml::Nvml& nvml, const Host& host, nvmlDevice_t device, const Gpu& gpu,
+                                        const Target& target) {
+  const Difference change =
+      difference(gpu.enabled ? gpu.instances : Instances(), target.enabled ? target.instances : Instances());
+  drain::Affected affected{.device = device, .text = gpu.text(), .whole = target.enabled != gpu.enabled, .parts = {}};
+  if (!affected.whole && change.destroyed.empty()) return {};
+  const auto instances = read_instances(nvml, device, gpu.profiles, gpu.text());
+  if (instances)
+    for (const InstanceHandle& each : *instances) add_parts(gpu, each, change, affected.parts);
+  return drain::find_holders(nvml, host, {affected});
+}
+
+std::string in_use_text(const Gpu& gpu) {
+  return gpu.text() + " is in use, so its layout was left as it was (" + to_text(layout_of(gpu)) + ")";
 }
 
 }  // namespace slipway::mig

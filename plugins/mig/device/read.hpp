@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/mig/device/read.hpp - the GPUs of this machine as NVML shows them, and the processes that use them.
+// plugins/mig/device/read.hpp - the GPUs of this machine as NVML shows them.
 #pragma once
 
 #include <chrono>
@@ -48,11 +48,5 @@ struct InstanceHandle {
 Result<std::vector<InstanceHandle>> read_instances(nvidia::nvml::Nvml& nvml, nvmlDevice_t device,
                                                    const std::vector<InstanceProfile>& profiles,
                                                    const std::string& gpu);
-
-/// The processes on what the change takes away; all of the GPU's where its mode changes. As NVML tells them: "python3
-/// (pid 7) on 1g.10gb at 4". NVML does not list programs that hold a device open without a context on it.
-std::vector<std::string> holders(nvidia::nvml::Nvml& nvml, nvmlDevice_t device, const Gpu& gpu,
-                                 const std::vector<InstanceHandle>& instances, const Difference& change,
-                                 bool mode_changes);
 
 }  // namespace slipway::mig

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
 #include "mig/layout/gpu.hpp"
+#include "nvidia/drain/holders.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::mig {
@@ -33,5 +36,12 @@ bool is_so(const Gpu& gpu, const Target& target);
 
 /// Finds the GPU. Errors: `not_found` it is not there any more.
 Result<nvmlDevice_t> find_gpu(nvidia::nvml::Nvml& nvml, const Target& target);
+
+/// The processes on the instances that the target takes away; all of the GPU's where its mode changes.
+/// @param gpu  as it is now
+std::vector<nvidia::drain::Holder> find_holders(nvidia::nvml::Nvml& nvml, const Host& host, nvmlDevice_t device,
+                                                const Gpu& gpu, const Target& target);
+/// "GPU 3 (0000:65:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"
+std::string in_use_text(const Gpu& gpu);
 
 }  // namespace slipway::mig

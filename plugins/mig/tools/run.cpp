@@ -8,6 +8,7 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+#include <slipway/write/exclusive_use.hpp>
 #include <slipway/write/new_file.hpp>
 
 #include "mig/config/checkpoint.hpp"
@@ -16,6 +17,7 @@
 #include "mig/device/read.hpp"
 #include "mig/tools/hooks.hpp"
 #include "mig/tools/tools.hpp"
+#include "nvidia/gpu.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -72,16 +74,39 @@ Result<int> waits_for_reset(const CommandWords& words, const std::vector<std::st
                .next = "reset them or reboot, then run the same command again"};
 }
 
-/// All that differ, side by side; when one fails or is in use, the others get their former layouts back.
+/// What those that differ need for themselves alone.
+Result<Outcome> take_gpus(ExclusiveUse& use, const std::vector<Intent>& intents, const Host& host) {
+  action::Custom needs{.name = "MIG layouts", .data = nullptr, .inverse = nullptr, .irreversible = {}};
+  for (const Intent& intent : intents)
+    if (!intent.holds()) needs.exclusives.push_back(nvidia::exclusive_of(intent.gpu.uuid));
+  needs.quiesces_services = !needs.exclusives.empty();
+  return use.take(host, action::custom(needs));
+}
+
+Status check_idle(nvidia::nvml::Nvml& nvml, const Host& host, const Intent& intent) {
+  SLIPWAY_TRY(device, find_gpu(nvml, intent.target));
+  auto holders = nvidia::drain::texts_of(find_holders(nvml, host, device, intent.gpu, intent.target));
+  if (holders.empty()) return {};
+  return in_use(Outcome::waiting(in_use_text(intent.gpu), std::move(holders)));
+}
+
+/// All that differ, side by side; when one fails or is in use, the others get their former layouts back. Nobody else
+/// changes these GPUs meanwhile, and the services of slipway are quiet.
 /// @return why GPUs wait for a reset
-Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents, ToolIo& io) {
+Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents,
+                                            const Host& host, ToolIo& io) {
+  ExclusiveUse use;
+  SLIPWAY_TRY(alone, take_gpus(use, intents, host));
+  if (alone.kind == Outcome::Kind::waiting) return in_use(alone);
   std::vector<Wanted> wanted;
   for (const Intent& intent : intents) {
     if (intent.holds()) continue;
-    io.log(intent.gpu.text() + ": " + intent.change_text());
+    SLIPWAY_CHECK(check_idle(nvml, host, intent));
     wanted.push_back({intent.target, intent.gpu});
   }
-  SLIPWAY_TRY(outcomes, change_gpus(nvml, wanted, WhenBusy::undo_all));
+  for (const Intent& intent : intents)
+    if (!intent.holds()) io.log(intent.gpu.text() + ": " + intent.change_text());
+  SLIPWAY_TRY(outcomes, change_gpus(nvml, host, wanted, WhenBusy::undo_all));
   std::vector<std::string> waiting;
   for (const Outcome& outcome : outcomes)
     if (outcome.kind == Outcome::Kind::reboot_required) waiting.push_back(outcome.reason);
@@ -95,7 +120,7 @@ Result<int> change(const CommandWords& words, const Host& host, ToolIo& io, cons
   SLIPWAY_TRY(nvml, open_nvml(host, {}, kChangeLimit));
   SLIPWAY_TRY(intents, read(*nvml));
   for (const std::string& note : intents.notes) io.warn(note);
-  SLIPWAY_TRY(waiting, change_all(*nvml, intents.gpus, io));
+  SLIPWAY_TRY(waiting, change_all(*nvml, intents.gpus, host, io));
   if (!waiting.empty()) return waits_for_reset(words, waiting, io);
   io.print(success);
   return 0;

@@ -10,6 +10,7 @@
 #include <slipway/command/display.hpp>
 
 #include "mig/device/read.hpp"
+#include "mig/device/target.hpp"
 #include "mig/draw/picture.hpp"
 #include "mig/tools/tools.hpp"
 
@@ -17,22 +18,21 @@ namespace slipway::mig {
 namespace {
 
 /// Each process once: with the instance that it uses, else as one of the whole GPU.
-Result<std::vector<Holder>> holders_of(nvidia::nvml::Nvml& nvml, const Gpu& gpu) {
+Result<std::vector<Holder>> holders_of(nvidia::nvml::Nvml& nvml, const Host& host, const Gpu& gpu) {
   std::vector<Holder> found;
   const auto device = nvidia::nvml::device_at(nvml, gpu.index);
   if (!device) return nvidia::nvml::to_error(device.code(), "open a GPU", gpu.text());
-  std::vector<InstanceHandle> instances;
-  if (gpu.enabled) {
-    SLIPWAY_TRY(read, read_instances(nvml, *device, gpu.profiles, gpu.text()));
-    instances = std::move(read);
+  const auto holders_without = [&](const Target& rest) {
+    return nvidia::drain::texts_of(find_holders(nvml, host, *device, gpu, rest));
+  };
+  for (const GpuInstance& each : gpu.enabled ? gpu.instances : Instances()) {
+    Target others = present(gpu);
+    std::erase(others.instances, each);
+    for (std::string& text : holders_without(others)) found.push_back({.start = each.start, .text = std::move(text)});
   }
-  for (const InstanceHandle& each : instances) {
-    Difference gone;
-    gone.destroyed.push_back({.instance = each.instance, .whole = true, .compute = {}});
-    for (std::string& text : holders(nvml, *device, gpu, instances, gone, false))
-      found.push_back({.start = each.instance.start, .text = std::move(text)});
-  }
-  for (std::string& text : holders(nvml, *device, gpu, instances, {}, true))
+  Target other_mode = present(gpu);
+  other_mode.enabled = !gpu.enabled;
+  for (std::string& text : holders_without(other_mode))
     if (std::ranges::count(found, text, &Holder::text) == 0) found.push_back({.start = {}, .text = std::move(text)});
   return found;
 }
@@ -84,7 +84,7 @@ Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io) {
   std::vector<GpuInUse> shown;
   for (Gpu& gpu : gpus) {
     if (!chosen.empty() && !chosen.contains(gpu.index)) continue;
-    SLIPWAY_TRY(holders, holders_of(*nvml, gpu));
+    SLIPWAY_TRY(holders, holders_of(*nvml, host, gpu));
     shown.push_back({.gpu = std::move(gpu), .holders = std::move(holders)});
   }
   const std::string form = words.text("output", "text");

@@ -38,6 +38,7 @@ class FailingHost final : public Host {
   bool live() const override { return inner_.live(); }
   bool has_kernel_view() const override { return inner_.has_kernel_view(); }
   std::string hardware() const override { return inner_.hardware(); }
+  bool booting() const override { return inner_.booting(); }
   std::string root_folder() const override { return inner_.root_folder(); }
   std::string arch() const override { return inner_.arch(); }
   Result<std::string> kernel_release() const override;

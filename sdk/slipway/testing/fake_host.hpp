@@ -50,6 +50,8 @@ class FakeHost final : public Host {
 
   /// This machine runs, with that kernel.
   FakeHost& live(const std::string& kernel_release);
+  /// slipway-boot.service applies there.
+  FakeHost& at_boot();
   FakeHost& pci(const PciDevice& device);
   FakeHost& module_loaded_now(const std::string& name);
   FakeHost& module_built_in(const std::string& name);
@@ -72,6 +74,7 @@ class FakeHost final : public Host {
   bool has_kernel_view() const override { return !config_.kernel_view.empty(); }
   /// As for a spec that does not say it: "detect" where there is a kernel's view, else "assume".
   std::string hardware() const override;
+  bool booting() const override { return config_.booting; }
   std::string root_folder() const override { return root_.string(); }
   std::string arch() const override { return arch_; }
   Result<std::string> kernel_release() const override;

@@ -50,6 +50,7 @@ class LocalHost final : public Host {
   bool live() const override { return config_.live; }
   bool has_kernel_view() const override { return kernel_view_.has_value(); }
   std::string hardware() const override { return config_.hardware.empty() ? Host::hardware() : config_.hardware; }
+  bool booting() const override { return config_.booting; }
   std::string root_folder() const override { return config_.root; }
   std::string arch() const override { return config_.live ? detail::running_arch() : detail::root_arch(root_); }
   Result<std::string> kernel_release() const override;
@@ -203,6 +204,7 @@ Json to_json(const HostConfig& config) {
              {"kernel", config.kernel},
              {"hardware", config.hardware}};
   if (!config.further_kernels.empty()) value["further_kernels"] = config.further_kernels;
+  if (config.booting) value["booting"] = true;
   return value;
 }
 
@@ -211,7 +213,8 @@ HostConfig host_config_from_json(const Json& value) {
                     .kernel_view = detail::text_at(value, "kernel_view"),
                     .kernel = detail::text_at(value, "kernel"),
                     .hardware = detail::text_at(value, "hardware"),
-                    .further_kernels = detail::texts_or_none(detail::member(value, "further_kernels"))};
+                    .further_kernels = detail::texts_or_none(detail::member(value, "further_kernels")),
+                    .booting = detail::flag_at(value, "booting")};
   if (std::string root = detail::text_at(value, "root"); !root.empty()) config.root = std::move(root);
   return config;
 }

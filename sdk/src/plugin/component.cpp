@@ -24,6 +24,8 @@ Result<Findings> Component::diagnose(const Spec&, const Host&) const { return Fi
 
 Result<bool> Component::check(const Action& action, const Host&) const { return no_custom_actions(action); }
 
+Result<Outcome> Component::preflight(const Action&, const Host&) const { return Outcome::done(); }
+
 Result<Outcome> Component::apply(const Action& action, const Host&) const { return no_custom_actions(action); }
 
 const Json* Spec::find(std::string_view key) const { return detail::find_dotted(section_, key); }

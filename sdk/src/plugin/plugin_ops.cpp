@@ -73,6 +73,12 @@ Result<Json> check(Component& component, const Json& request, const slipway_serv
   });
 }
 
+Result<Json> preflight(Component& component, const Json& request, const slipway_services&) {
+  SLIPWAY_TRY(host, host_of(request));
+  SLIPWAY_TRY(outcome, component.preflight(Action(object_at(request, "action")), *host));
+  return to_json(outcome);
+}
+
 Result<Json> apply(Component& component, const Json& request, const slipway_services&) {
   SLIPWAY_TRY(host, host_of(request));
   SLIPWAY_TRY(outcome, component.apply(Action(object_at(request, "action")), *host));
@@ -178,6 +184,7 @@ const Operation* find_operation(const std::string& name) {
                                                     {"verify", verify},
                                                     {"diagnose", diagnose},
                                                     {"check", check},
+                                                    {"preflight", preflight},
                                                     {"apply", apply},
                                                     {"tools", tools},
                                                     {"tool", tool},

@@ -169,10 +169,11 @@ TEST(MigComponent, WaitsForWhatUsesAnInstanceThatHasToGo) {
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   ASSERT_EQ(node.sim("process add 0 4711 10 compute trainer 9 0").code, 0);
   const auto before = node.gpus();
-  const Ran ran = node.apply("all-7g.80gb");
+  const Ran ran = node.apply("all-7g.80gb, drain: wait");
   EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("mig: waiting (GPU 0 (0000:18:00.0) is in use, so its layout was left as it was "
-                                 "(7 x 1g.10gb); held by trainer (pid 4711) on 1g.10gb at 2)"));
+                                 "(7 x 1g.10gb); it waits since "));
+  EXPECT_THAT(ran.out, HasSubstr("for 10m at most; held by trainer (pid 4711) on 1g.10gb at 2)"));
   EXPECT_EQ(node.gpus(), before);
   ASSERT_EQ(node.sim("process remove 4711").code, 0);
   EXPECT_EQ(node.slipway({"apply"}).code, 0);
@@ -184,7 +185,7 @@ TEST(MigComponent, WaitsForWhatUsesTheWholeGpuWhenItsModeChanges) {
   ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
   for (const char* process : {"process add 0 4711 10 compute trainer", "process add 0 4711 0 holder watcher"}) {
     ASSERT_EQ(node.sim(process).code, 0);
-    const Ran ran = node.apply("all-1g.10gb");
+    const Ran ran = node.apply("all-1g.10gb, drain: wait");
     EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
     EXPECT_THAT(ran.out, HasSubstr("is in use, so its layout was left as it was (MIG disabled)"));
     EXPECT_THAT(node.instances(), ElementsAre("off"));
@@ -217,7 +218,7 @@ TEST(MigComponent, DoesTheOtherGpusWhileOneWaits) {
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);
   for (const char* process : {"0 4711 10 compute trainer 9 0", "1 4712 10 compute player 7 0"})
     ASSERT_EQ(node.sim(std::string("process add ") + process).code, 0);
-  const Ran ran = node.apply("all-7g.80gb");
+  const Ran ran = node.apply("all-7g.80gb, drain: when-idle");
   EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("GPU 0 (0000:18:00.0) is in use"));
   EXPECT_THAT(ran.out, HasSubstr("GPU 1 (0000:2a:00.0) is in use"));

@@ -41,10 +41,12 @@ TEST(MigFaults, PutWhatWasDestroyedBackWhenTheNextOneTurnsOutToBeInUse) {
   const auto before = node.instances();
   // A process that NVML does not list: only destroying finds out.
   ASSERT_EQ(node.sim("process add 0 4711 0 holder watcher 9 0").code, 0);
-  const Ran ran = node.apply("all-7g.80gb");
-  EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("NVML names no process"));
-  EXPECT_EQ(node.instances(), before);
+  for (const auto& [drain, code] : {std::pair("fail-fast", 1), std::pair("wait", 3)}) {
+    const Ran ran = node.apply(std::string("all-7g.80gb, drain: ") + drain);
+    EXPECT_EQ(ran.code, code) << ran.out << ran.err;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("no process was found that uses it"));
+    EXPECT_EQ(node.instances(), before);
+  }
 }
 
 TEST(MigFaults, GiveTheGpusBeforeAFailedOneTheirFormerLayoutsBack) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/drain/holders.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <slipway/text.hpp>
+
+#include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/system.hpp"
+
+namespace slipway::nvidia::drain {
+namespace {
+
+constexpr std::size_t kMostFiles = 16384;
+constexpr std::size_t kMostMinors = std::size_t{1} << 20U;
+
+/// Device nodes, each with what it stands for.
+using Nodes = std::map<std::string, std::string>;
+
+std::optional<unsigned> number_of(std::string_view text) {
+  unsigned value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// "gpu0/gi3/ci0/access" to its minor, which is the number of the node /dev/nvidia-caps/nvidia-capN.
+std::map<std::string, std::string> capability_minors(const Host& host) {
+  std::map<std::string, std::string> minors;
+  const std::string table = host.read("/proc/driver/nvidia-caps/mig-minors", kMostMinors).value_or("");
+  for (const std::string_view line : lines_of<std::string_view>(table)) {
+    const auto space = line.find(' ');
+    if (space != std::string_view::npos) minors.emplace(line.substr(0, space), line.substr(space + 1));
+  }
+  return minors;
+}
+
+void add_nodes(nvml::Nvml& nvml, const Affected& affected, const std::map<std::string, std::string>& minors,
+               Nodes& nodes) {
+  const auto minor = nvml::device_minor(nvml, affected.device);
+  if (!minor) return;
+  if (affected.whole) nodes.emplace(fmt::format("/dev/nvidia{}", *minor), affected.text);
+  for (const Part& part : affected.parts) {
+    if (!part.affected) continue;
+    const std::string gpu_instance = fmt::format("gpu{}/gi{}/", *minor, part.gpu_instance);
+    const std::string wanted =
+        part.compute_instance ? fmt::format("{}ci{}/access", gpu_instance, *part.compute_instance) : gpu_instance;
+    for (auto at = minors.lower_bound(wanted); at != minors.end() && at->first.starts_with(wanted); ++at)
+      nodes.emplace("/dev/nvidia-caps/nvidia-cap" + at->second, part.text);
+  }
+}
+
+bool is_on(const nvml::Process& process, const Part& part) {
+  return process.gpu_instance == part.gpu_instance &&
+         (!part.compute_instance || !process.compute_instance || process.compute_instance == part.compute_instance);
+}
+
+/// What the process holds of that; empty: nothing.
+std::string held_by(const nvml::Process& process, const Affected& affected) {
+  for (const Part& part : affected.parts)
+    if ((affected.whole || part.affected) && is_on(process, part)) return part.text;
+  return affected.whole ? affected.text : std::string();
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+class Search {
+ public:
+  Search(nvml::Nvml& nvml, const Host& host) : nvml_(nvml), host_(host), own_(host) {}
+
+  void ask_nvml(const Affected& affected) {
+    for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps})
+      for (const nvml::Process& process : nvml::processes(nvml_, affected.device, kind).value_or({}))
+        if (const std::string holds = held_by(process, affected); !holds.empty()) add(process.pid, holds);
+  }
+
+  void look_at_open_files(const Nodes& nodes) {
+    const auto names =
+        nodes.empty() ? Result<std::vector<std::string>>(std::vector<std::string>()) : host_.list("/proc");
+    if (!names) return;
+    for (const std::string& name : *names)
+      if (const auto pid = number_of(name); pid && !seen_.contains(*pid))
+        if (const std::string holds = opened(name, nodes); !holds.empty()) add(*pid, holds);
+  }
+
+  std::vector<Holder> found() { return std::move(found_); }
+
+ private:
+  void add(unsigned pid, const std::string& holds) {
+    if (!seen_.insert(pid).second || own_.contains(pid)) return;
+    Process process = read_process(host_, pid);
+    if (process.name.empty()) process.name = cleaned(base_name(nvml::process_name(nvml_, pid).value_or("")));
+    found_.push_back({std::move(process), holds});
+  }
+
+  std::string opened(const std::string& pid, const Nodes& nodes) const {
+    const std::string folder = "/proc/" + pid + "/fd";
+    const auto files = host_.list(folder);
+    if (!files) return {};  // it has just ended
+    for (std::size_t i = 0; i < std::min(files->size(), kMostFiles); ++i)
+      if (const auto target = host_.read_link(folder + "/" + (*files)[i]))
+        if (const auto node = nodes.find(*target); node != nodes.end()) return node->second;
+    return {};
+  }
+
+  nvml::Nvml& nvml_;
+  const Host& host_;
+  OwnProcesses own_;
+  std::set<unsigned> seen_;
+  std::vector<Holder> found_;
+};
+
+}  // namespace
+
+std::vector<Holder> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected) {
+  Search search(nvml, host);
+  Nodes nodes;
+  const auto minors = capability_minors(host);
+  for (const Affected& each : affected) {
+    search.ask_nvml(each);
+    add_nodes(nvml, each, minors, nodes);
+  }
+  search.look_at_open_files(nodes);
+  return search.found();
+}
+
+std::string to_text(const Holder& holder) { return to_text(holder.process) + " on " + holder.holds; }
+
+std::vector<std::string> texts_of(const std::vector<Holder>& holders) {
+  std::vector<std::string> texts;
+  for (const Holder& each : holders) texts.push_back(to_text(each));
+  return texts;
+}
+
+}  // namespace slipway::nvidia::drain

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/drain/process.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <slipway/text.hpp>
+
+#include "nvidia/drain/waiting.hpp"
+
+namespace slipway::nvidia::drain {
+namespace {
+
+constexpr std::size_t kMostBytes = 16384;
+constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD of linux/sched.h
+/// kubelet makes a folder NAMESPACE_NAME_UID for each pod there.
+constexpr const char* kPodLogs = "/var/log/pods";
+
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::string pod_name(const Host& host, const std::string& uid) {
+  const auto folders = host.list(kPodLogs);
+  if (!folders) return uid;
+  for (const std::string& folder : *folders) {
+    const auto name = folder.find('_');
+    if (name == std::string::npos || !folder.ends_with("_" + uid) || folder.size() <= name + 1 + uid.size()) continue;
+    return cleaned(folder.substr(0, name) + "/" + folder.substr(name + 1, folder.size() - name - uid.size() - 2), 128);
+  }
+  return uid;
+}
+
+std::string started_text(const Host& host, std::uint64_t start) {
+  const std::string text = host.read("/proc/stat", std::size_t{1} << 20U).value_or("");
+  const auto at = text.find("\nbtime ");
+  if (at == std::string::npos || start == 0) return {};
+  const auto from = at + std::string_view("\nbtime ").size();
+  const auto boot = number_of<std::int64_t>(std::string_view(text).substr(from, text.find('\n', from) - from));
+  const long ticks = ::sysconf(_SC_CLK_TCK);
+  if (!boot || ticks <= 0) return {};
+  return utc_text(*boot + static_cast<std::int64_t>(start / static_cast<std::uint64_t>(ticks)));
+}
+
+}  // namespace
+
+std::string cleaned(std::string_view text, std::size_t most) {
+  std::string clean(text.substr(0, most));
+  for (char& letter : clean)
+    if (letter < ' ' || letter > '~') letter = '?';
+  return clean;
+}
+
+std::optional<Stat> parse_stat(std::string_view text) {
+  // The name may have anything in it, ")" and spaces too, so what follows begins after the last ")".
+  const auto begin = text.find('(');
+  const auto end = text.rfind(')');
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return std::nullopt;
+  const auto fields = split<std::string_view>(trimmed(text.substr(end + 1)), ' ');
+  constexpr std::size_t kState = 0, kParent = 1, kFlags = 6, kStart = 19;  // fields 3, 4, 9 and 22 of proc(5)
+  if (fields.size() <= kStart || fields[kState].size() != 1) return std::nullopt;
+  const auto parent = number_of<unsigned>(fields[kParent]);
+  const auto flags = number_of<unsigned>(fields[kFlags]);
+  const auto start = number_of<std::uint64_t>(fields[kStart]);
+  if (!parent || !flags || !start) return std::nullopt;
+  return Stat{.name = cleaned(text.substr(begin + 1, end - begin - 1)),
+              .state = fields[kState].front(),
+              .parent = *parent,
+              .kernel_thread = (*flags & kKernelThread) != 0,
+              .start = *start};
+}
+
+Process read_process(const Host& host, unsigned pid) {
+  Process process;
+  process.pid = pid;
+  const std::string folder = fmt::format("/proc/{}", pid);
+  const auto text = host.read(folder + "/stat", kMostBytes);
+  const auto stat = text ? parse_stat(*text) : std::nullopt;
+  if (!stat) return process;
+  process.parent = stat->parent;
+  process.name = stat->name;
+  process.state = stat->state;
+  process.kernel_thread = stat->kernel_thread;
+  process.start = stat->start;
+  process.started = started_text(host, stat->start);
+  process.owner = owner_of(host.read(folder + "/cgroup", kMostBytes).value_or(""));
+  if (!process.owner.pod_uid.empty()) process.pod = pod_name(host, process.owner.pod_uid);
+  return process;
+}
+
+std::string to_text(const Process& process) {
+  std::string text = fmt::format("{} (pid {}", process.name.empty() ? "a process" : process.name, process.pid);
+  const Owner& owner = process.owner;
+  if (!process.pod.empty())
+    text += ", pod " + process.pod;
+  else if (!owner.container.empty())
+    text +=
+        ", " + owner.runtime + (owner.runtime.empty() ? "container " : " container ") + owner.container.substr(0, 12);
+  else if (!owner.unit.empty())
+    text += ", " + owner.unit;
+  if (!process.started.empty()) text += ", since " + process.started;
+  return text + ")";
+}
+
+}  // namespace slipway::nvidia::drain

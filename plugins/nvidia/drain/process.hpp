@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/drain/process.hpp - a process as people look for it: its name, and the unit, container or pod that it
+// belongs to.
+//
+// Everything here is read from files whose content users choose. Texts are cut, and bytes that a terminal would obey
+// are replaced.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <slipway/host.hpp>
+
+namespace slipway::nvidia::drain {
+
+/// Whom the control group of a process belongs to.
+struct Owner {
+  std::string unit;       ///< of systemd: "slurmd.service"; empty: none, or it is in a container
+  std::string runtime;    ///< "docker", "containerd", "cri-o", "podman"; may be empty where there is a container
+  std::string container;  ///< id, 64 hexadecimal digits; empty: none
+  std::string pod_uid;    ///< empty: none
+
+  bool operator==(const Owner&) const = default;
+};
+
+/// @param cgroups  text of /proc/PID/cgroup, of version 1 or 2
+Owner owner_of(std::string_view cgroups);
+
+struct Process {
+  unsigned pid = 0;
+  unsigned parent = 0;
+  std::string name;  ///< what the kernel calls it (comm); empty: not known
+  char state = '?';  ///< as in proc(5): R, S, D, Z, …
+  bool kernel_thread = false;
+  std::uint64_t start = 0;  ///< clock ticks after the boot; with the pid, what tells it from all others. 0: not known
+  std::string started;      ///< "2026-11-26 09:12 UTC"; empty: not known
+  Owner owner;
+  std::string pod;  ///< "NAMESPACE/NAME", or the pod's UID where its name is not known; empty: no pod
+};
+
+/// As proc(5) says it; only the pid is set where the process cannot be seen.
+Process read_process(const Host& host, unsigned pid);
+
+/// The start and state in the text of /proc/PID/stat, whatever the program's name is. Nothing when it has another form.
+struct Stat {
+  std::string name;
+  char state = '?';
+  unsigned parent = 0;
+  bool kernel_thread = false;
+  std::uint64_t start = 0;
+};
+std::optional<Stat> parse_stat(std::string_view text);
+
+/// At most `most` bytes of it; control characters and bytes above ASCII become '?'.
+std::string cleaned(std::string_view text, std::size_t most = 64);
+
+/// "python3 (pid 20417, pod team-a/train-0, since 2026-11-26 09:12 UTC)".
+std::string to_text(const Process& process);
+
+}  // namespace slipway::nvidia::drain

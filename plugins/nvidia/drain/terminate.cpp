@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/drain/terminate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <slipway/fd.hpp>
+
+namespace slipway::nvidia::drain {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The kernel ends a process that it has been told to kill within this, unless it waits for a device.
+constexpr std::chrono::seconds kKillLimit{5};
+
+/// A process that is to end.
+struct Target {
+  Holder holder;
+  Fd pidfd;
+};
+
+/// Of this machine, whatever the Host shows.
+std::optional<Stat> stat_here(unsigned pid) {
+  const Fd file(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 4096> text{};
+  const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : -1;
+  return got > 0 ? parse_stat({text.data(), static_cast<std::size_t>(got)}) : std::nullopt;
+}
+
+bool send(const Target& target, int signal) {
+  return ::syscall(SYS_pidfd_send_signal, target.pidfd.get(), signal, nullptr, 0) == 0 || errno == ESRCH;
+}
+
+bool has_ended(const Target& target) {
+  pollfd wanted{target.pidfd.get(), POLLIN, 0};
+  return ::poll(&wanted, 1, 0) == 1;
+}
+
+/// Until all have ended or the time is over; those that have are taken out.
+void wait_for(std::vector<Target>& targets, Clock::time_point end) {
+  for (;;) {
+    std::erase_if(targets, has_ended);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (targets.empty() || left <= 0) return;
+    std::vector<pollfd> wanted;
+    for (const Target& each : targets) wanted.push_back({each.pidfd.get(), POLLIN, 0});
+    if (::poll(wanted.data(), wanted.size(), static_cast<int>(left)) < 0 && errno != EINTR) return;
+  }
+}
+
+/// Opens it. @return why it must not be ended; empty: it may be, or has ended already
+std::string open_target(const Holder& holder, const OwnProcesses& own, std::vector<Target>& targets) {
+  const unsigned pid = holder.process.pid;
+  if (pid <= 1) return "process 1 is never ended";
+  if (holder.process.kernel_thread) return "a thread of the kernel is never ended";
+  if (own.contains(pid)) return "it is slipway's own";
+  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
+  if (!pidfd && errno == ESRCH && holder.process.start != 0) return {};
+  if (!pidfd && errno != ESRCH) return std::string("it cannot be opened: ") + std::strerror(errno);
+  const auto here = pidfd ? stat_here(pid) : std::nullopt;
+  if (!here || holder.process.start == 0) return "it is no process that slipway can see on this machine";
+  if (here->start == holder.process.start) targets.push_back({holder, std::move(pidfd)});
+  return {};  // another process has its pid by now
+}
+
+}  // namespace
+
+std::vector<Remaining> terminate(const Host& host, const std::vector<Holder>& holders, std::chrono::seconds grace) {
+  const OwnProcesses own(host);
+  std::vector<Remaining> remaining;
+  std::vector<Target> targets;
+  for (const Holder& holder : holders)
+    if (std::string why = open_target(holder, own, targets); !why.empty())
+      remaining.push_back({holder, std::move(why)});
+  if (!remaining.empty()) return remaining;  // the others would end for nothing
+  for (const Target& each : targets)
+    if (!send(each, SIGTERM)) remaining.push_back({each.holder, "it may not be ended by this user"});
+  if (!remaining.empty()) return remaining;
+  wait_for(targets, Clock::now() + grace);
+  for (const Target& each : targets) (void)send(each, SIGKILL);
+  wait_for(targets, Clock::now() + kKillLimit);
+  for (const Target& each : targets) {
+    const bool in_kernel = stat_here(each.holder.process.pid).value_or(Stat()).state == 'D';
+    remaining.push_back({each.holder, in_kernel ? "it cannot be killed: it waits in the kernel (state D)"
+                                                : "it has not ended though it was killed"});
+  }
+  return remaining;
+}
+
+}  // namespace slipway::nvidia::drain

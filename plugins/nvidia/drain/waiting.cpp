@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/drain/waiting.hpp"
+
+#include <ctime>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <slipway/json.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/root_dir.hpp>
+#include <slipway/write/new_file.hpp>
+
+#include "nvidia/drain/process.hpp"
+
+namespace slipway::nvidia::drain {
+namespace {
+
+constexpr std::size_t kLongestRecord = 65536;
+
+std::string file_of(const std::string& name) { return "/run/slipway/drain/" + name + ".json"; }
+
+std::int64_t number_at(const Json& value, const char* key) {
+  const auto found = value.find(key);
+  return found != value.end() && found->is_number_integer() ? found->get<std::int64_t>() : -1;
+}
+
+}  // namespace
+
+std::chrono::seconds now_since_boot() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::chrono::seconds(now.tv_sec);
+}
+
+std::string utc_text(std::int64_t seconds) {
+  const std::time_t when = seconds;
+  std::tm parts{};
+  if (::gmtime_r(&when, &parts) == nullptr) return {};
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min);
+}
+
+std::optional<Waiting> read_waiting(const Host& host, const std::string& name, const std::string& change) {
+  const auto root = RootDir::open(host.root_folder());
+  if (!root) return std::nullopt;
+  const Json left = parse_foreign(read_regular(*root, file_of(name), kLongestRecord).value_or(""));
+  if (!left.is_object() || left.value("change", Json()) != change) return std::nullopt;
+  const std::chrono::seconds begun(number_at(left, "boottime"));
+  const Json since = left.value("since", Json());
+  if (begun.count() < 0 || begun > now_since_boot() || !since.is_string()) return std::nullopt;
+  return Waiting{begun, cleaned(since.get<std::string>())};
+}
+
+Result<Waiting> begin_waiting(const Host& host, const std::string& name, const std::string& change) {
+  if (const auto begun = read_waiting(host, name, change)) return *begun;
+  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+  const Waiting waiting{now_since_boot(), utc_text(std::time(nullptr))};
+  const Json json{{"change", change}, {"boottime", waiting.begun.count()}, {"since", waiting.since}};
+  SLIPWAY_CHECK(replace_file(root, file_of(name), canonical(json)));
+  return waiting;
+}
+
+void end_waiting(const Host& host, const std::string& name) {
+  const auto root = RootDir::open(host.root_folder());
+  const auto place = root ? root->parent_of(file_of(name)) : root.error();
+  if (place) (void)::unlinkat(place->first.get(), place->second.c_str(), 0);
+}
+
+}  // namespace slipway::nvidia::drain

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drain policies, with real processes on the GPUs of a simulated machine, and services that see a change through.
+#include "child.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Beside;
+using slipway::testing::Child;
+using slipway::testing::comes_true;
+using slipway::testing::MigNode;
+using slipway::testing::Ran;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// One H100 with seven instances, one of which a real process uses.
+class MigDrain : public ::testing::Test {
+ protected:
+  MigDrain() { EXPECT_EQ(node.plan("all-7g.80gb").code, 2); }
+
+  Ran apply(const std::string& drain, std::vector<std::string> words = {"apply"}) const {
+    node.section("config: all-7g.80gb, drain: " + drain);
+    return node.slipway(std::move(words));
+  }
+  /// @param instance  "GI CI"; empty: the process only holds the device open
+  void attach(const Child& child, const std::string& how = "10 compute trainer 9 0") const {
+    EXPECT_EQ(node.sim("process attach 0 " + child.pid() + " " + how).code, 0);
+  }
+  void expect_nothing_changed() const { EXPECT_EQ(node.instances().size(), 7U); }
+  void expect_changed() const { EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8")); }
+
+  const MigNode node{"h100x1,mig=1g.10gb"};
+};
+
+TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
+  Child job;
+  attach(job);
+  const Ran ran = node.apply("all-7g.80gb");
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  const std::string messages = ran.out + ran.err;
+  EXPECT_THAT(messages, HasSubstr("GPU 0 (0000:18:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"));
+  EXPECT_THAT(messages, HasSubstr("(pid " + job.pid()));
+  EXPECT_THAT(messages, HasSubstr("on 1g.10gb at 2"));
+  expect_nothing_changed();
+  EXPECT_TRUE(job.runs());
+  job.end();
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  expect_changed();
+}
+
+TEST_F(MigDrain, WaitsWithTheHoldersAndSaysSinceWhen) {
+  Child job;
+  attach(job);
+  const Ran first = apply("{policy: wait, deadline: 24h}");
+  EXPECT_EQ(first.code, 3) << first.out << first.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("mig: waiting (GPU 0 (0000:18:00.0) is in use"), HasSubstr("it waits since "),
+                               HasSubstr("for 24h at most; held by "), HasSubstr("(pid " + job.pid())));
+  EXPECT_THAT(node.host().slipway({"status"}).out, AllOf(HasSubstr("it waits since "), HasSubstr("(pid " + job.pid())));
+  EXPECT_THAT(node.slipway({"doctor", "-f", node.host().folder().at("host.yaml").string()}).out,
+              AllOf(HasSubstr("mig.in-use"), HasSubstr("(pid " + job.pid()), HasSubstr("its change waits since ")));
+  expect_nothing_changed();
+  job.end();
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  expect_changed();
+  EXPECT_FALSE(std::filesystem::exists(node.host().path("run/slipway/drain")) &&
+               !std::filesystem::is_empty(node.host().path("run/slipway/drain")));
+}
+
+TEST_F(MigDrain, FailsOncePastTheDeadline) {
+  Child job;
+  attach(job);
+  ASSERT_EQ(apply("{policy: wait, deadline: 24h}").code, 3);
+  // As if it had begun when the machine did.
+  for (const auto& file : std::filesystem::directory_iterator(node.host().path("run/slipway/drain"))) {
+    std::ifstream in(file.path());
+    Json record = Json::parse(in);
+    record["boottime"] = 0;
+    std::ofstream(file.path()) << record.dump();
+  }
+  const Ran late = apply("{policy: wait, deadline: 1s}");
+  EXPECT_EQ(late.code, 1) << late.out;
+  EXPECT_THAT(late.out + late.err,
+              AllOf(HasSubstr("which is longer than the deadline of 1s"), HasSubstr("(pid " + job.pid())));
+  expect_nothing_changed();
+}
+
+TEST_F(MigDrain, GoesOnByItselfOnceTheGpuIsIdle) {
+  Child job;
+  attach(job);
+  node.section("config: all-7g.80gb, drain: when-idle");
+  const pid_t apply = node.host().start({"apply", "--wait", "--sim", "h100x1,mig=1g.10gb"});
+  EXPECT_TRUE(comes_true([&] { return node.host().error_text().find("slipway waits until") != std::string::npos; }))
+      << node.host().error_text();
+  expect_nothing_changed();
+  job.end();
+  int status = 0;
+  ::waitpid(apply, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << node.host().error_text();
+  expect_changed();
+}
+
+TEST_F(MigDrain, TerminatesAJob) {
+  Child job;
+  attach(job);
+  const Ran ran = apply("{policy: terminate, grace: 10m}");
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(job.end_signal(), SIGTERM);
+  expect_changed();
+}
+
+TEST_F(MigDrain, KillsAJobThatIgnoresSigterm) {
+  Child deaf("deaf");
+  attach(deaf);
+  const Ran ran = apply("{policy: terminate, grace: 1s}");
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(deaf.end_signal(), SIGKILL);
+  expect_changed();
+}
+
+TEST_F(MigDrain, TerminatesAProcessThatOnlyHoldsTheDeviceOpen) {
+  Child watcher;
+  attach(watcher, "0 holder");
+  node.section("config: all-disabled, drain: terminate");
+  const Ran ran = node.slipway({"apply"});
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(watcher.end_signal(), SIGTERM);
+  EXPECT_THAT(node.instances(), ElementsAre("off"));
+}
+
+TEST_F(MigDrain, NeverSignalsAProcessThatIsOnlySimulated) {
+  const Child stranger;  // that the number is also a real process's must not matter
+  ASSERT_EQ(node.sim("process add 0 " + stranger.pid() + " 10 compute trainer 9 0").code, 0);
+  const Ran ran = apply("{policy: terminate, grace: 1s}");
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("it is no process that slipway can see on this machine"));
+  EXPECT_TRUE(stranger.runs());
+  expect_nothing_changed();
+}
+
+TEST_F(MigDrain, LeavesTheChangeToTheNextBoot) {
+  const Ran ran = apply("next-boot");
+  EXPECT_EQ(ran.code, 4) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("GPU 0 (0000:18:00.0) is changed at the next boot"));
+  expect_nothing_changed();
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("next-boot leaves the change to slipway-boot.service"));
+  EXPECT_THAT(node.host().slipway({"status"}).out, HasSubstr("is changed at the next boot"));
+  EXPECT_TRUE(std::filesystem::exists(node.host().path("etc/systemd/system/slipway-boot.service")));
+  EXPECT_EQ(node.slipway({"apply", "--boot"}).code, 0);
+  expect_changed();
+}
+
+TEST_F(MigDrain, RefusesPoliciesAndKeysThatHaveNoEffect) {
+  for (const char* drain : {"evict", "{policy: wait, grace: 5s}", "soon"}) {
+    const Ran ran = apply(drain);
+    EXPECT_EQ(ran.code, 1) << drain;
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("spec.components.mig.drain")) << drain;
+  }
+  expect_nothing_changed();
+}
+
+// The device plugin and the labels read MIG devices once: nobody restarts them after a change.
+TEST(MigServices, SeeTheNewLayoutAndAreNotRestarted) {
+  const std::string profile = "h100x1,mig=1g.10gb";
+  const MigNode node(profile);
+  const auto& host = node.host();
+  const auto spec = [&](const std::string& config) {
+    host.spec("    mig: {config: " + config +
+              "}\n    gfd: {interval: infinite, mig_strategy: single}\n    deviceplugin: {}\n");
+  };
+  spec("all-1g.10gb");
+  std::filesystem::create_directories(host.path("var/lib/kubelet/device-plugins"));
+  const std::string file = host.folder().at("host.yaml").string();
+  const Beside plugin(host, "deviceplugin", {"service", "deviceplugin", "-f", file, "--sim", profile});
+  const Beside labels(host, "gfd", {"service", "gfd", "-f", file, "--sim", profile});
+  const auto devices = [&] {
+    const Json status = Json::parse(host.text("run/slipway/deviceplugin/status.json"), nullptr, false);
+    if (!status.is_object() || status.value("gpus", Json()).empty()) return std::size_t{0};
+    return status["gpus"][0].value("migDevices", Json()).size();
+  };
+  const auto has_label = [&](const std::string& label) {
+    return host.text("etc/kubernetes/node-feature-discovery/features.d/gfd").find(label) != std::string::npos;
+  };
+  ASSERT_TRUE(comes_true([&] { return devices() == 7; })) << plugin.errors();
+  ASSERT_TRUE(comes_true([&] { return has_label("MIG-1g.10gb"); })) << labels.errors();
+  spec("all-3g.40gb");
+  const Ran ran = node.slipway({"apply", "--only", "mig"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_TRUE(comes_true([&] { return devices() == 2; })) << plugin.errors();
+  EXPECT_TRUE(comes_true([&] { return has_label("MIG-3g.40gb"); })) << labels.errors();
+  EXPECT_TRUE(plugin.runs());
+  EXPECT_TRUE(labels.runs());
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// An apply that changes a device: services are quiet meanwhile, however it ends, and nobody else changes that device.
+#include <slipway/root_dir.hpp>
+#include <slipway/write/lock_file.hpp>
+
+#include "running_service.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::Control;
+using slipway::testing::eventually;
+using slipway::testing::RunningService;
+using slipway::testing::ScratchHost;
+using ::testing::HasSubstr;
+
+/// A live root with a service that runs and a component whose change waits for the test.
+class Quiescing : public ::testing::Test {
+ protected:
+  Quiescing() {
+    host_.live = true;
+    spec("works");
+  }
+  void spec(const std::string& how) const {
+    host_.spec("    ticker: {file: " + host_.folder().at("ticks").string() + "}\n    changer: {marker: " + marker_ +
+               ", how: " + how + "}\n");
+  }
+  /// An apply beside the service, whose output it leaves alone.
+  pid_t start_apply() const {
+    const auto& folder = host_.folder();
+    return testing::spawn(
+        {.words = {host_.program, "apply", "--only", "changer", "-f", folder.at("host.yaml").string(), "--live",
+                   "--root", folder.at("root").string(), "--cache", folder.at("cache").string()},
+         .variables = {"SLIPWAY_PLUGIN_PATH=" + host_.plugins, "SLIPWAY_LOG_DIR=" + folder.at("log").string()},
+         .out = folder.at("applied").string(),
+         .err = folder.at("applied-errors").string()});
+  }
+  static int end_of(pid_t child) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  bool has_begun() const {
+    return eventually([&] { return std::filesystem::exists(marker_ + ".begun"); });
+  }
+  void let_it_go_on() const { std::ofstream(marker_ + ".go") << "go"; }
+  bool is_quiet() const {
+    return Control(host_.path("run/slipway/service/ticker.sock").string()).ask(R"({"op":"status"})")["quiet"] == true;
+  }
+  std::string text(const char* name) const {
+    std::ifstream in(host_.folder().at(name));
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  ScratchHost host_;
+  const std::string marker_ = host_.folder().at("changed").string();
+};
+
+TEST_F(Quiescing, LastsForTheChangeAndEndsWithItsSuccess) {
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  const pid_t apply = start_apply();
+  ASSERT_TRUE(has_begun()) << text("applied-errors");
+  EXPECT_TRUE(is_quiet());
+  EXPECT_EQ(service.did(), "begin tick\ntick\nrelease\n");
+  EXPECT_TRUE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-1.lock")));
+  EXPECT_TRUE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-2.lock")));
+  let_it_go_on();
+  EXPECT_EQ(end_of(apply), 0) << text("applied") << text("applied-errors");
+  EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
+  EXPECT_FALSE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-1.lock")));
+}
+
+TEST_F(Quiescing, EndsWithTheFailureOfTheChange) {
+  spec("fails");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  let_it_go_on();
+  EXPECT_EQ(end_of(start_apply()), 1) << text("applied");
+  EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
+}
+
+TEST_F(Quiescing, EndsWithTheDeathOfTheApply) {
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  const pid_t apply = start_apply();
+  ASSERT_TRUE(has_begun()) << text("applied-errors");
+  EXPECT_TRUE(is_quiet());
+  ::kill(apply, SIGKILL);
+  EXPECT_EQ(end_of(apply), 128 + SIGKILL);
+  EXPECT_TRUE(service.does("release\ntick\n")) << service.did();
+  let_it_go_on();
+  EXPECT_EQ(end_of(start_apply()), 0) << "the locks died with it: " << text("applied") << text("applied-errors");
+}
+
+TEST_F(Quiescing, IsNotBegunWhileAnotherProgramChangesTheDevice) {
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  let_it_go_on();
+  {
+    const auto root = RootDir::open(host_.path("").string());
+    ASSERT_TRUE(root.ok());
+    const auto lock = LockFile::take(*root, "/run/slipway/lock", "gpu-2.lock");
+    ASSERT_TRUE(lock.ok());
+    EXPECT_EQ(end_of(start_apply()), 3) << text("applied") << text("applied-errors");
+    EXPECT_THAT(text("applied"), HasSubstr("changer: waiting (another program changes gpu-2 "
+                                           "(/run/slipway/lock/gpu-2.lock is locked); held by service_"));
+    EXPECT_THAT(text("applied"), HasSubstr("(pid " + std::to_string(::getpid()) + ")"));
+    EXPECT_FALSE(std::filesystem::exists(marker_ + ".begun"));
+  }
+  EXPECT_EQ(service.did(), "begin tick\ntick\n") << "it was not disturbed";
+  EXPECT_EQ(end_of(start_apply()), 0) << text("applied") << text("applied-errors");
+}
+
+}  // namespace
+}  // namespace slipway

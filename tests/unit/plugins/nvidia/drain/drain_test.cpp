@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a change whose GPU somebody uses.
+#include "nvidia/drain/drain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/json.hpp>
+#include <slipway/testing/fake_host.hpp>
+
+namespace slipway::nvidia::drain {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Kind = Outcome::Kind;
+
+Holder holder() {
+  Holder made;
+  made.process.pid = 7;
+  made.process.name = "python3";
+  made.holds = "1g.10gb at 4";
+  return made;
+}
+std::vector<Holder> one() { return {holder()}; }
+std::vector<Holder> nobody() { return {}; }
+
+Drain drain(const Host& host, const Settings& settings, const std::string& target = "7g") {
+  return {host, settings, {"gpu-1", target, "GPU 0", "GPU 0 is in use", "spec.components.mig.drain"}};
+}
+
+TEST(Drain, AdmitsWhatNobodyUses) {
+  const FakeHost host;
+  for (const Policy policy : {Policy::fail_fast, Policy::wait, Policy::when_idle, Policy::terminate})
+    EXPECT_EQ(drain(host, {.policy = policy}).admit(nobody)->kind, Kind::done);
+}
+
+TEST(Drain, FailsFastWithTheHolders) {
+  const FakeHost host;
+  const auto admitted = drain(host, {}).admit(one);
+  ASSERT_FALSE(admitted.ok());
+  EXPECT_EQ(admitted.error().code, ErrorCode::busy);
+  EXPECT_EQ(admitted.error().what, "GPU 0 is in use");
+  EXPECT_EQ(admitted.error().where, "spec.components.mig.drain = fail-fast");
+  EXPECT_THAT(admitted.error().details, ElementsAre(std::pair("held", "python3 (pid 7) on 1g.10gb at 4")));
+}
+
+TEST(Drain, WaitsUntilTheDeadlineFromApplyToApply) {
+  FakeHost host;
+  const Settings settings{.policy = Policy::wait, .deadline = std::chrono::seconds(3600)};
+  const auto first = drain(host, settings).admit(one);
+  ASSERT_EQ(first->kind, Kind::waiting);
+  EXPECT_THAT(first->reason, HasSubstr("GPU 0 is in use; it waits since "));
+  EXPECT_THAT(first->reason, HasSubstr("for 1h at most"));
+  EXPECT_THAT(first->holders, ElementsAre("python3 (pid 7) on 1g.10gb at 4"));
+  EXPECT_EQ(drain(host, settings).admit(one)->reason, first->reason) << "since the first time";
+
+  // The machine has been running for longer than a second, which is this deadline.
+  host.file("/run/slipway/drain/gpu-1.json", R"({"boottime": 0, "change": "7g", "since": "2026-01-01 00:00 UTC"})");
+  const Settings impatient{.policy = Policy::wait, .deadline = std::chrono::seconds(1)};
+  const auto late = drain(host, impatient).admit(one);
+  ASSERT_FALSE(late.ok());
+  EXPECT_THAT(late.error().what,
+              HasSubstr("it waits since 2026-01-01 00:00 UTC, which is longer than the deadline of 1s"));
+  EXPECT_EQ(drain(host, settings, "3g").admit(one)->kind, Kind::waiting) << "another change waits from now on";
+  drain(host, settings).over();
+  EXPECT_FALSE(host.exists("/run/slipway/drain/gpu-1.json"));
+}
+
+TEST(Drain, BeginsToWaitAnewWhereItsRecordIsNoise) {
+  for (const char* noise : {"", "[]", "{}", R"({"boottime": -5, "change": "7g", "since": "x"})",
+                            R"({"boottime": 99999999999999, "change": "7g", "since": "x"})",
+                            R"({"boottime": "0", "change": "7g", "since": "x"})"}) {
+    FakeHost host;
+    host.file("/run/slipway/drain/gpu-1.json", noise);
+    EXPECT_EQ(drain(host, {.policy = Policy::wait, .deadline = std::chrono::hours(1)}).admit(one)->kind, Kind::waiting)
+        << noise;
+  }
+}
+
+TEST(Drain, WaitsWithoutEndForAnIdleGpu) {
+  FakeHost host;
+  host.file("/run/slipway/drain/gpu-1.json", R"({"boottime": 0, "change": "7g", "since": "2026-01-01 00:00 UTC"})");
+  const auto admitted = drain(host, {.policy = Policy::when_idle}).admit(one);
+  ASSERT_EQ(admitted->kind, Kind::waiting);
+  EXPECT_EQ(admitted->reason, "GPU 0 is in use; it waits since 2026-01-01 00:00 UTC");
+}
+
+TEST(Drain, LeavesAChangeToTheNextBoot) {
+  FakeHost host;
+  const Settings settings{.policy = Policy::next_boot};
+  EXPECT_EQ(drain(host, settings).admit(nobody)->kind, Kind::reboot_required);
+  host.at_boot();
+  EXPECT_EQ(drain(host, settings).admit(nobody)->kind, Kind::done);
+  EXPECT_FALSE(drain(host, settings).admit(one).ok());
+}
+
+TEST(Drain, TerminatesNobodyBeforeTheChangeBegins) {
+  const FakeHost host;
+  bool asked = false;
+  const auto find = [&] {
+    asked = true;
+    return one();
+  };
+  EXPECT_EQ(drain(host, {.policy = Policy::terminate}).admit(find)->kind, Kind::done);
+  EXPECT_FALSE(asked);
+}
+
+TEST(Drain, NamesAHolderThatCannotBeTerminated) {
+  const FakeHost host;
+  const auto cleared = drain(host, {.policy = Policy::terminate}).clear(one);
+  ASSERT_FALSE(cleared.ok());
+  ASSERT_EQ(cleared.error().details.size(), 1U);
+  EXPECT_THAT(cleared.error().details[0].second,
+              HasSubstr("python3 (pid 7) on 1g.10gb at 4: it is no process that slipway can see on this machine"));
+}
+
+}  // namespace
+}  // namespace slipway::nvidia::drain

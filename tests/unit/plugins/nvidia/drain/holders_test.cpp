@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who holds a GPU: what NVML lists on a simulated machine, and open files in a tree of /proc.
+#include "nvidia/drain/holders.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <slipway/testing/fake_host.hpp>
+
+#include "nvidia/nvml/device.hpp"
+#include "sim/state/mig_rules.hpp"
+#include "sim/view/driver.hpp"
+#include "tests/unit/sim/sim_fixture.hpp"
+
+namespace slipway::nvidia::drain {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class Holders : public core::SimTest {
+ protected:
+  void SetUp() override {
+    make("h100x2,mig=3g.40gb");
+    host_.file("/proc/driver/nvidia-caps/mig-minors", core::sim_minors_table());
+  }
+  Affected gpu(unsigned index, bool whole) {
+    const auto device = nvml::device_at(*nvml_, index);
+    EXPECT_TRUE(device.ok());
+    return {.device = *device, .text = "GPU " + std::to_string(index), .whole = whole, .parts = {}};
+  }
+  void process(unsigned pid, const std::string& name, unsigned parent = 1) {
+    host_.file("/proc/" + std::to_string(pid) + "/stat", std::to_string(pid) + " (" + name + ") S " +
+                                                             std::to_string(parent) +
+                                                             " 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 55 1 2\n");
+  }
+  void opens(unsigned pid, const std::string& node) { host_.link("/proc/" + std::to_string(pid) + "/fd/3", node); }
+  std::vector<std::string> found(const std::vector<Affected>& affected) {
+    return texts_of(find_holders(*nvml_, host_, affected));
+  }
+  FakeHost host_;
+};
+
+TEST_F(Holders, AreThoseThatNvmlListsAndThoseThatOnlyHoldADeviceOpen) {
+  ASSERT_EQ(tool("process add 0 71 10 compute /usr/bin/trainer"), 0);
+  ASSERT_EQ(tool("process add 1 72 10 compute other"), 0);
+  process(73, "exporter");
+  opens(73, "/dev/nvidia0");
+  process(74, "elsewhere");
+  opens(74, "/dev/nvidia1");
+  EXPECT_THAT(found({gpu(0, true)}), ElementsAre("trainer (pid 71) on GPU 0", "exporter (pid 73) on GPU 0"));
+  EXPECT_EQ(found({gpu(0, true), gpu(1, true)}).size(), 4U);
+  EXPECT_THAT(found({gpu(0, false)}), IsEmpty()) << "nothing of it is affected";
+}
+
+TEST_F(Holders, OfInstancesAreThoseOnTheAffectedOnes) {
+  Affected part = gpu(0, false);
+  part.parts = {{.gpu_instance = 1, .compute_instance = {}, .text = "3g.40gb at 0", .affected = true},
+                {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = false}};
+  ASSERT_EQ(tool("process add 0 71 10 compute one 1 0"), 0);
+  ASSERT_EQ(tool("process add 0 72 10 compute two 2 0"), 0);
+  process(73, "opens");
+  opens(73, "/dev/nvidia-caps/nvidia-cap" + std::to_string(sim::capability_minor(0, 1, 0)));
+  process(74, "opens-the-other");
+  opens(74, "/dev/nvidia-caps/nvidia-cap" + std::to_string(sim::capability_minor(0, 2, 0)));
+  process(75, "watches");
+  opens(75, "/dev/nvidia0");
+  EXPECT_THAT(found({part}), ElementsAre("one (pid 71) on 3g.40gb at 0", "opens (pid 73) on 3g.40gb at 0"));
+  part.whole = true;
+  EXPECT_EQ(found({part}).size(), 4U) << "the second instance is named as well";
+}
+
+TEST_F(Holders, AreNamedOnceAndCleanly) {
+  ASSERT_EQ(tool("process add 0 71 10 compute a"), 0);
+  ASSERT_EQ(tool("process add 0 71 10 graphics a"), 0);
+  process(71, "evil\x1b]0;x");
+  opens(71, "/dev/nvidia0");
+  EXPECT_THAT(found({gpu(0, true)}), ElementsAre("evil?]0;x (pid 71) on GPU 0"));
+}
+
+TEST_F(Holders, AreNotSlipwaysOwnProcesses) {
+  const auto own = static_cast<unsigned>(::getpid());
+  process(own, "slipway-worker");
+  opens(own, "/dev/nvidia0");
+  process(81, "child", own);
+  opens(81, "/dev/nvidia0");
+  process(82, "grandchild", 81);
+  opens(82, "/dev/nvidia0");
+  process(83, "job", 1);
+  opens(83, "/dev/nvidia0");
+  EXPECT_THAT(found({gpu(0, true)}), ElementsAre("job (pid 83) on GPU 0"));
+}
+
+TEST_F(Holders, AreFoundAmongFilesOfAnyKind) {
+  process(71, "busy");
+  host_.link("/proc/71/fd/0", "/dev/null");
+  host_.link("/proc/71/fd/1", "socket:[123]");
+  host_.link("/proc/71/fd/9", "/dev/nvidia0");
+  host_.file("/proc/self-made/fd/3", "no link");
+  host_.file("/proc/99999999999/stat", "noise");
+  EXPECT_THAT(found({gpu(0, true)}), ElementsAre("busy (pid 71) on GPU 0"));
+}
+
+}  // namespace
+}  // namespace slipway::nvidia::drain

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process by its files in /proc, whose content users choose.
+#include "nvidia/drain/process.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/testing/fake_host.hpp>
+
+namespace slipway::nvidia::drain {
+namespace {
+
+using slipway::testing::FakeHost;
+
+const std::string kId = "3f2a91bc07de4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5";
+constexpr const char* kUid = "5c1b0a9e-1111-2222-3333-444455556666";
+
+std::string stat_text(const std::string& name, const std::string& flags = "4194304") {
+  return "7 (" + name + ") S 3 7 7 0 -1 " + flags + " 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n";
+}
+
+TEST(ProcessStat, IsReadWhateverTheProgramIsCalled) {
+  for (const char* name : {"python3", "a b", "x) R 1 (y", ")", "((", "a\nb"}) {
+    const auto stat = parse_stat(stat_text(name));
+    ASSERT_TRUE(stat.has_value()) << name;
+    EXPECT_EQ(stat->state, 'S');
+    EXPECT_EQ(stat->parent, 3U);
+    EXPECT_EQ(stat->start, 12345U);
+    EXPECT_FALSE(stat->kernel_thread);
+  }
+  EXPECT_EQ(parse_stat(stat_text("a\nb\x1b[2J\xff"))->name, "a?b?[2J?");
+  EXPECT_TRUE(parse_stat(stat_text("kworker/0:1", "69238880"))->kernel_thread);
+}
+
+TEST(ProcessStat, OfAnotherFormIsNone) {
+  for (const char* text :
+       {"", "7", "7 (a", "7 (a) S 1 2", "7 )a( S 3 7 7", "7 (a) S x 7 7 0 -1 1 1 0 0 0 1 2 0 0 20 0 1 0 9"})
+    EXPECT_FALSE(parse_stat(text).has_value()) << text;
+}
+
+TEST(ProcessOwner, IsFoundInTheControlGroupsOfEnginesAndSystemd) {
+  const std::string pod_dashes = "pod5c1b0a9e-1111-2222-3333-444455556666";
+  const std::string pod_underlines = "pod5c1b0a9e_1111_2222_3333_444455556666";
+  const struct {
+    std::string cgroups;
+    Owner owner;
+  } cases[] = {
+      {"0::/system.slice/slurmd.service", {"slurmd.service", "", "", ""}},
+      {"0::/user.slice/user-0.slice/session-3.scope", {"session-3.scope", "", "", ""}},
+      {"0::/user.slice/user-0.slice/user@0.service/app.slice/jupyter.service", {"jupyter.service", "", "", ""}},
+      {"0::/system.slice/docker-" + kId + ".scope", {"", "docker", kId, ""}},
+      {"0::/docker/" + kId, {"", "docker", kId, ""}},
+      {"0::/machine.slice/libpod-" + kId + ".scope/container", {"", "podman", kId, ""}},
+      {"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + kId + ".scope", {"", "podman", kId, ""}},
+      {"0::/system.slice/nerdctl-" + kId + ".scope", {"", "containerd", kId, ""}},
+      {"0::/default/" + kId, {"", "", kId, ""}},
+      {"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-" + pod_underlines + ".slice/cri-containerd-" +
+           kId + ".scope",
+       {"", "containerd", kId, kUid}},
+      {"0::/kubepods.slice/kubepods-" + pod_underlines + ".slice/crio-" + kId + ".scope", {"", "cri-o", kId, kUid}},
+      {"0::/kubepods/besteffort/" + pod_dashes + "/" + kId, {"", "", kId, kUid}},
+      {"0::/system.slice/k3s.service/kubepods/" + pod_dashes + "/" + kId, {"", "", kId, kUid}},
+      {"0::/kubepods/podaaaabbbbccccddddeeeeffff00001111/" + kId, {"", "", kId, "aaaabbbbccccddddeeeeffff00001111"}},
+      {"12:memory:/docker/" + kId + "\n1:name=systemd:/docker/" + kId + "\n0::/", {"", "docker", kId, ""}},
+      {"3:cpu:/system.slice\n1:name=systemd:/system.slice/slurmd.service\n0::/system.slice/slurmd.service",
+       {"slurmd.service", "", "", ""}},
+      {"0::/", {}},
+      {"", {}},
+      {"noise", {}},
+      {"0::/podrace/tripod-" + std::string(32, 'x'), {}},
+      {"0::/docker-" + kId.substr(1) + ".scope", {"docker-" + kId.substr(1, 57), "", "", ""}},
+  };
+  for (const auto& each : cases) EXPECT_EQ(owner_of(each.cgroups), each.owner) << each.cgroups;
+}
+
+TEST(Process, HasItsPodsNameWhereKubeletLeftIt) {
+  FakeHost host;
+  host.file("/proc/7/stat", stat_text("python3"));
+  host.file("/proc/7/cgroup", std::string("0::/kubepods/besteffort/pod") + kUid + "/" + kId);
+  host.file("/proc/stat", "cpu 1 2 3\nbtime 1700000000\nprocesses 9\n");
+  EXPECT_EQ(to_text(read_process(host, 7)),
+            "python3 (pid 7, pod 5c1b0a9e-1111-2222-3333-444455556666, since 2023-11-14 22:15 UTC)");
+  host.directory(std::string("/var/log/pods/team-a_train-0_") + kUid);
+  EXPECT_EQ(to_text(read_process(host, 7)), "python3 (pid 7, pod team-a/train-0, since 2023-11-14 22:15 UTC)");
+}
+
+TEST(Process, IsNamedByItsContainerOrUnit) {
+  FakeHost host;
+  host.file("/proc/7/stat", stat_text("x"));
+  host.file("/proc/7/cgroup", "0::/system.slice/docker-" + kId + ".scope");
+  EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, docker container 3f2a91bc07de)");
+  host.file("/proc/7/cgroup", "0::/system.slice/a\x1b[31m.service");
+  EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, a?[31m.service)");
+}
+
+TEST(Process, ThatIsGoneHasOnlyItsPid) { EXPECT_EQ(to_text(read_process(FakeHost(), 7)), "a process (pid 7)"); }
+
+}  // namespace
+}  // namespace slipway::nvidia::drain
