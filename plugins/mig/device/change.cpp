@@ -190,7 +190,7 @@ Error GpuChange::gave_up(Error error) {
 std::vector<std::string> GpuChange::in_the_way(const Instances& wanted) {
   Target target = target_;
   target.instances = wanted;
-  return nvidia::drain::texts_of(find_holders(nvml_, host_, device_, former_, target));
+  return nvidia::drain::texts_of(find_holders(nvml_, host_, device_, former_, target, true));
 }
 
 Outcome GpuChange::busy(std::vector<std::string> by) const {
