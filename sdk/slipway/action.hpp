@@ -160,7 +160,6 @@ struct Custom {
   Json on_removal = nullptr;  ///< `data` of the action that is done when the component leaves, instead of undoing it
   std::string removal_summary = {};  ///< what a plan shows of that; empty: that the action is undone, or that it stays
   bool lost_at_boot = false;         ///< a boot leaves nothing of it, so that it is done at each one
-  bool independent = false;          ///< the actions after it are done even when it has to wait
   /// What must be held alone while it is done or undone: "gpu-9cffd1a2-…". Small letters, digits and '-'. When somebody
   /// else holds one, the component waits.
   std::vector<std::string> exclusives = {};

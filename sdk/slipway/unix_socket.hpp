@@ -32,8 +32,6 @@ class QuiescedServices {
   /// that are quiet by then resume.
   static Result<QuiescedServices> quiesce(const Host& host);
 
-  std::size_t size() const { return connections_.size(); }
-
  private:
   std::vector<Fd> connections_;
 };

@@ -30,16 +30,6 @@ bool Transaction::is_put_off() const {
   return outcome_.kind == Outcome::Kind::waiting || outcome_.kind == Outcome::Kind::reboot_required;
 }
 
-/// Several may be: then the first says what the component waits for, and the reasons of all are told.
-void Transaction::put_off(const Outcome& outcome) {
-  if (!is_put_off()) {
-    outcome_ = outcome;
-    return;
-  }
-  outcome_.reason += "; " + outcome.reason;
-  outcome_.holders.insert(outcome_.holders.end(), outcome.holders.begin(), outcome.holders.end());
-}
-
 Transaction::Transaction(Session& session, Journal& journal, PlannedComponent& planned, int order,
                          std::map<std::string, Json> sources)
     : session_(session),
@@ -213,8 +203,8 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     if (restart) SLIPWAY_CHECK(journal_.done(restart->text()));
     if (restart) ran_.insert(*restart);
     if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) continue;
-    put_off(outcome);
-    if (!item.action.json().value("independent", false)) return {};  // what comes after it in the plan builds on it
+    outcome_ = outcome;
+    return {};  // what comes after it in the plan builds on it
   }
   return {};
 }

@@ -53,7 +53,6 @@ class Transaction {
   void reinstate_all(Error& cause);
   /// The rest of the activation waits: for a reboot, or for somebody to release the device.
   bool is_put_off() const;
-  void put_off(const Outcome& outcome);
   ActionContext context(const PlannedItem& item);
   std::vector<Trigger> pending_triggers() const;
 

@@ -55,7 +55,7 @@ void GpuChange::name_holders(nvml::Nvml& nvml, const Host& host) {
   Target target = target_;
   target.instances = instances_;
   const auto device = find_gpu(nvml, target_);
-  if (device) holders_ = nvidia::drain::texts_of(find_holders(nvml, host, *device, former_, target));
+  if (device) holders_ = nvidia::drain::texts_of(find_holders(nvml, host, *device, former_, target, true));
 }
 
 void GpuChange::switch_on(nvml::Nvml& nvml) {

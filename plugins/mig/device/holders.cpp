@@ -33,10 +33,14 @@ void add_parts(const Gpu& gpu, const InstanceHandle& instance, const Difference&
 }  // namespace
 
 std::vector<drain::Holder> find_holders(nvml::Nvml& nvml, const Host& host, nvmlDevice_t device, const Gpu& gpu,
-                                        const Target& target) {
+                                        const Target& target, bool with_daemons) {
   const Difference change =
       difference(gpu.enabled ? gpu.instances : Instances(), target.enabled ? target.instances : Instances());
-  drain::Affected affected{.device = device, .text = gpu.text(), .whole = target.enabled != gpu.enabled, .parts = {}};
+  drain::Affected affected{.device = device,
+                           .text = gpu.text(),
+                           .whole = target.enabled != gpu.enabled,
+                           .parts = {},
+                           .with_daemons = with_daemons};
   if (!affected.whole && change.destroyed.empty()) return {};
   const auto instances = read_instances(nvml, device, gpu.profiles, gpu.text());
   if (instances)

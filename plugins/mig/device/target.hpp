@@ -38,9 +38,10 @@ bool is_so(const Gpu& gpu, const Target& target);
 Result<nvmlDevice_t> find_gpu(nvidia::nvml::Nvml& nvml, const Target& target);
 
 /// The processes on the instances that the target takes away; all of the GPU's where its mode changes.
-/// @param gpu  as it is now
+/// @param gpu           as it is now
+/// @param with_daemons  as in drain::Affected
 std::vector<nvidia::drain::Holder> find_holders(nvidia::nvml::Nvml& nvml, const Host& host, nvmlDevice_t device,
-                                                const Gpu& gpu, const Target& target);
+                                                const Gpu& gpu, const Target& target, bool with_daemons = false);
 /// "GPU 3 (0000:65:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"
 std::string in_use_text(const Gpu& gpu);
 

@@ -65,6 +65,10 @@ std::string held_by(const nvml::Process& process, const Affected& affected) {
   return affected.whole ? affected.text : std::string();
 }
 
+/// By the name that the kernel keeps, which has 15 bytes. Somebody else who takes such a name is only found later, when
+/// the driver refuses the change.
+bool is_daemon(const std::string& name) { return name == "nvidia-persiste" || name == "nv-fabricmanage"; }
+
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 class Search {
@@ -77,13 +81,14 @@ class Search {
         if (const std::string holds = held_by(process, affected); !holds.empty()) add(process.pid, holds);
   }
 
-  void look_at_open_files(const Nodes& nodes) {
+  void look_at_open_files(const Nodes& nodes, bool with_daemons) {
     const auto names =
         nodes.empty() ? Result<std::vector<std::string>>(std::vector<std::string>()) : host_.list("/proc");
     if (!names) return;
     for (const std::string& name : *names)
       if (const auto pid = number_of(name); pid && !seen_.contains(*pid))
         if (const std::string holds = opened(name, nodes); !holds.empty()) add(*pid, holds);
+    if (!with_daemons) std::erase_if(found_, [](const Holder& each) { return is_daemon(each.process.name); });
   }
 
   std::vector<Holder> found() { return std::move(found_); }
@@ -123,7 +128,7 @@ std::vector<Holder> find_holders(nvml::Nvml& nvml, const Host& host, const std::
     search.ask_nvml(each);
     add_nodes(nvml, each, minors, nodes);
   }
-  search.look_at_open_files(nodes);
+  search.look_at_open_files(nodes, std::ranges::any_of(affected, &Affected::with_daemons));
   return search.found();
 }
 

@@ -27,6 +27,9 @@ struct Affected {
   std::string text;         ///< "GPU 3 (0000:65:00.0)"
   bool whole = false;       ///< everybody on the GPU is in the way; else those on affected parts
   std::vector<Part> parts;  ///< of the GPU
+  /// NVIDIA's daemons as well, which hold every device open and are in the way of few changes: nvidia-persistenced and
+  /// the fabric manager. For naming them once the driver has refused a change.
+  bool with_daemons = false;
 };
 
 struct Holder {

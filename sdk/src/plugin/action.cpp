@@ -119,7 +119,6 @@ Action custom(const Custom& desired) {
   if (!desired.on_removal.is_null()) members["on_removal"] = desired.on_removal;
   if (!desired.removal_summary.empty()) members["removal_summary"] = desired.removal_summary;
   if (desired.lost_at_boot) members["lost_at_boot"] = true;
-  if (desired.independent) members["independent"] = true;
   if (!desired.exclusives.empty()) members["exclusives"] = desired.exclusives;
   if (desired.quiesces_services) members["quiesces_services"] = true;
   return make("custom", desired.name, std::move(members));

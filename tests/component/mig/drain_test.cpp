@@ -17,26 +17,26 @@ using ::testing::HasSubstr;
 /// One H100 with seven instances, one of which a real process uses.
 class MigDrain : public ::testing::Test {
  protected:
-  MigDrain() { EXPECT_EQ(node.plan("all-7g.80gb").code, 2); }
+  MigDrain() { EXPECT_EQ(node_.plan("all-7g.80gb").code, 2); }
 
   Ran apply(const std::string& drain, std::vector<std::string> words = {"apply"}) const {
-    node.section("config: all-7g.80gb, drain: " + drain);
-    return node.slipway(std::move(words));
+    node_.section("config: all-7g.80gb, drain: " + drain);
+    return node_.slipway(std::move(words));
   }
   /// @param instance  "GI CI"; empty: the process only holds the device open
   void attach(const Child& child, const std::string& how = "10 compute trainer 9 0") const {
-    EXPECT_EQ(node.sim("process attach 0 " + child.pid() + " " + how).code, 0);
+    EXPECT_EQ(node_.sim("process attach 0 " + child.pid() + " " + how).code, 0);
   }
-  void expect_nothing_changed() const { EXPECT_EQ(node.instances().size(), 7U); }
-  void expect_changed() const { EXPECT_THAT(node.instances(), ElementsAre("7g.80gb at 0:8")); }
+  void expect_nothing_changed() const { EXPECT_EQ(node_.instances().size(), 7U); }
+  void expect_changed() const { EXPECT_THAT(node_.instances(), ElementsAre("7g.80gb at 0:8")); }
 
-  const MigNode node{"h100x1,mig=1g.10gb"};
+  const MigNode node_{"h100x1,mig=1g.10gb"};
 };
 
 TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
   Child job;
   attach(job);
-  const Ran ran = node.apply("all-7g.80gb");
+  const Ran ran = node_.apply("all-7g.80gb");
   EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
   const std::string messages = ran.out + ran.err;
   EXPECT_THAT(messages, HasSubstr("GPU 0 (0000:18:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"));
@@ -45,7 +45,7 @@ TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
   expect_nothing_changed();
   EXPECT_TRUE(job.runs());
   job.end();
-  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node_.slipway({"apply"}).code, 0);
   expect_changed();
 }
 
@@ -56,15 +56,16 @@ TEST_F(MigDrain, WaitsWithTheHoldersAndSaysSinceWhen) {
   EXPECT_EQ(first.code, 3) << first.out << first.err;
   EXPECT_THAT(first.out, AllOf(HasSubstr("mig: waiting (GPU 0 (0000:18:00.0) is in use"), HasSubstr("it waits since "),
                                HasSubstr("for 24h at most; held by "), HasSubstr("(pid " + job.pid())));
-  EXPECT_THAT(node.host().slipway({"status"}).out, AllOf(HasSubstr("it waits since "), HasSubstr("(pid " + job.pid())));
-  EXPECT_THAT(node.slipway({"doctor", "-f", node.host().folder().at("host.yaml").string()}).out,
+  EXPECT_THAT(node_.host().slipway({"status"}).out,
+              AllOf(HasSubstr("it waits since "), HasSubstr("(pid " + job.pid())));
+  EXPECT_THAT(node_.slipway({"doctor", "-f", node_.host().folder().at("host.yaml").string()}).out,
               AllOf(HasSubstr("mig.in-use"), HasSubstr("(pid " + job.pid()), HasSubstr("its change waits since ")));
   expect_nothing_changed();
   job.end();
-  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node_.slipway({"apply"}).code, 0);
   expect_changed();
-  EXPECT_FALSE(std::filesystem::exists(node.host().path("run/slipway/drain")) &&
-               !std::filesystem::is_empty(node.host().path("run/slipway/drain")));
+  EXPECT_FALSE(std::filesystem::exists(node_.host().path("run/slipway/drain")) &&
+               !std::filesystem::is_empty(node_.host().path("run/slipway/drain")));
 }
 
 TEST_F(MigDrain, FailsOncePastTheDeadline) {
@@ -72,7 +73,7 @@ TEST_F(MigDrain, FailsOncePastTheDeadline) {
   attach(job);
   ASSERT_EQ(apply("{policy: wait, deadline: 24h}").code, 3);
   // As if it had begun when the machine did.
-  for (const auto& file : std::filesystem::directory_iterator(node.host().path("run/slipway/drain"))) {
+  for (const auto& file : std::filesystem::directory_iterator(node_.host().path("run/slipway/drain"))) {
     std::ifstream in(file.path());
     Json record = Json::parse(in);
     record["boottime"] = 0;
@@ -88,15 +89,15 @@ TEST_F(MigDrain, FailsOncePastTheDeadline) {
 TEST_F(MigDrain, GoesOnByItselfOnceTheGpuIsIdle) {
   Child job;
   attach(job);
-  node.section("config: all-7g.80gb, drain: when-idle");
-  const pid_t apply = node.host().start({"apply", "--wait", "--sim", "h100x1,mig=1g.10gb"});
-  EXPECT_TRUE(comes_true([&] { return node.host().error_text().find("slipway waits until") != std::string::npos; }))
-      << node.host().error_text();
+  node_.section("config: all-7g.80gb, drain: when-idle");
+  const pid_t apply = node_.host().start({"apply", "--wait", "--sim", "h100x1,mig=1g.10gb"});
+  EXPECT_TRUE(comes_true([&] { return node_.host().error_text().find("slipway waits until") != std::string::npos; }))
+      << node_.host().error_text();
   expect_nothing_changed();
   job.end();
   int status = 0;
   ::waitpid(apply, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << node.host().error_text();
+  EXPECT_EQ(WEXITSTATUS(status), 0) << node_.host().error_text();
   expect_changed();
 }
 
@@ -121,16 +122,16 @@ TEST_F(MigDrain, KillsAJobThatIgnoresSigterm) {
 TEST_F(MigDrain, TerminatesAProcessThatOnlyHoldsTheDeviceOpen) {
   Child watcher;
   attach(watcher, "0 holder");
-  node.section("config: all-disabled, drain: terminate");
-  const Ran ran = node.slipway({"apply"});
+  node_.section("config: all-disabled, drain: terminate");
+  const Ran ran = node_.slipway({"apply"});
   ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_EQ(watcher.end_signal(), SIGTERM);
-  EXPECT_THAT(node.instances(), ElementsAre("off"));
+  EXPECT_THAT(node_.instances(), ElementsAre("off"));
 }
 
 TEST_F(MigDrain, NeverSignalsAProcessThatIsOnlySimulated) {
   const Child stranger;  // that the number is also a real process's must not matter
-  ASSERT_EQ(node.sim("process add 0 " + stranger.pid() + " 10 compute trainer 9 0").code, 0);
+  ASSERT_EQ(node_.sim("process add 0 " + stranger.pid() + " 10 compute trainer 9 0").code, 0);
   const Ran ran = apply("{policy: terminate, grace: 1s}");
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, HasSubstr("it is no process that slipway can see on this machine"));
@@ -143,10 +144,10 @@ TEST_F(MigDrain, LeavesTheChangeToTheNextBoot) {
   EXPECT_EQ(ran.code, 4) << ran.out << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("GPU 0 (0000:18:00.0) is changed at the next boot"));
   expect_nothing_changed();
-  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("next-boot leaves the change to slipway-boot.service"));
-  EXPECT_THAT(node.host().slipway({"status"}).out, HasSubstr("is changed at the next boot"));
-  EXPECT_TRUE(std::filesystem::exists(node.host().path("etc/systemd/system/slipway-boot.service")));
-  EXPECT_EQ(node.slipway({"apply", "--boot"}).code, 0);
+  EXPECT_THAT(node_.slipway({"plan"}).out, HasSubstr("next-boot leaves the change to slipway-boot.service"));
+  EXPECT_THAT(node_.host().slipway({"status"}).out, HasSubstr("is changed at the next boot"));
+  EXPECT_TRUE(std::filesystem::exists(node_.host().path("etc/systemd/system/slipway-boot.service")));
+  EXPECT_EQ(node_.slipway({"apply", "--boot"}).code, 0);
   expect_changed();
 }
 

@@ -29,7 +29,8 @@ class Holders : public core::SimTest {
   Affected gpu(unsigned index, bool whole) {
     const auto device = nvml::device_at(*nvml_, index);
     EXPECT_TRUE(device.ok());
-    return {.device = *device, .text = "GPU " + std::to_string(index), .whole = whole, .parts = {}};
+    return {
+        .device = *device, .text = "GPU " + std::to_string(index), .whole = whole, .parts = {}, .with_daemons = false};
   }
   void process(unsigned pid, const std::string& name, unsigned parent = 1) {
     host_.file("/proc/" + std::to_string(pid) + "/stat", std::to_string(pid) + " (" + name + ") S " +
@@ -91,6 +92,18 @@ TEST_F(Holders, AreNotSlipwaysOwnProcesses) {
   process(83, "job", 1);
   opens(83, "/dev/nvidia0");
   EXPECT_THAT(found({gpu(0, true)}), ElementsAre("job (pid 83) on GPU 0"));
+}
+
+// nvidia-persistenced holds every device open on most machines, and the driver changes the MIG mode all the same.
+TEST_F(Holders, AreNotNvidiasDaemonsUntilTheDriverHasRefused) {
+  process(71, "nvidia-persiste");
+  opens(71, "/dev/nvidia0");
+  process(72, "nv-fabricmanage");
+  opens(72, "/dev/nvidia0");
+  Affected affected = gpu(0, true);
+  EXPECT_THAT(found({affected}), IsEmpty());
+  affected.with_daemons = true;
+  EXPECT_EQ(found({affected}).size(), 2U);
 }
 
 TEST_F(Holders, AreFoundAmongFilesOfAnyKind) {
