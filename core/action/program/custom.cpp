@@ -29,7 +29,8 @@ bool stays(const Action& action) { return action.json().value("stays", false); }
 class CustomKind final : public ActionKind {
  public:
   std::string removal(const Action& action) const override {
-    return action.json().value("removal_summary", (stays(action) ? "leave " : "undo ") + action.target());
+    const std::string shown = stays(action) ? "leave " + action.target() + " as it is" : "undo " + action.target();
+    return action.json().value("removal_summary", shown);
   }
 
   Phase phase() const override { return Phase::activate; }
