@@ -11,6 +11,7 @@
 #include "mig/component/drain.hpp"
 #include "mig/component/labels.hpp"
 #include "mig/component/nvml_session.hpp"
+#include "mig/device/capabilities.hpp"
 #include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
 #include "mig/draw/picture.hpp"
@@ -130,6 +131,7 @@ Result<Outcome> change(const Action& action, const Host& host) {
     SLIPWAY_TRY(outcome, cleared[i].after(changed[i]));
     outcomes.push_back(std::move(outcome));
   }
+  SLIPWAY_CHECK(make_capability_nodes(host));
   return together(outcomes);
 }
 

@@ -2,19 +2,18 @@
 #include "mig/diagnose/diagnose.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include <slipway/text.hpp>
+
+#include "mig/device/capabilities.hpp"
 
 namespace slipway::mig {
 namespace {
 
 constexpr const char* kManagerFolder = "/etc/nvidia-mig-manager";
 constexpr const char* kManagerUnit = "nvidia-mig-manager.service";
-constexpr const char* kCapabilities = "/proc/driver/nvidia/capabilities";
 constexpr std::size_t kMostNamed = 4;
 
 const Intent* intent_for(const std::vector<Intent>* intents, const Gpu& gpu) {
@@ -88,40 +87,6 @@ bool is_enabled(const Host& host, const std::string& unit) {
   return false;
 }
 
-/// "DeviceFileMinor: 12" of a capability's file.
-std::optional<unsigned> minor_of(const std::string& text) {
-  constexpr std::string_view kKey = "DeviceFileMinor:";
-  for (const std::string_view line : lines_of<std::string_view>(text)) {
-    if (!line.starts_with(kKey)) continue;
-    const std::string_view number = trimmed(line.substr(kKey.size()));
-    unsigned minor = 0;
-    const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), minor);
-    if (problem == std::errc{} && end == number.data() + number.size()) return minor;
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string> names_with(const Host& host, const std::string& folder, std::string_view prefix) {
-  std::vector<std::string> names = host.list(folder).value_or(std::vector<std::string>{});
-  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
-  return names;
-}
-
-/// The capabilities of all GPU instances and compute instances: paths below kCapabilities.
-std::vector<std::string> capability_files(const Host& host) {
-  std::vector<std::string> files;
-  const std::string top = kCapabilities;
-  for (const std::string& gpu : names_with(host, top, "gpu")) {
-    const std::string mig = top + "/" + gpu + "/mig";
-    for (const std::string& instance : names_with(host, mig, "gi")) {
-      files.push_back(mig + "/" + instance + "/access");
-      for (const std::string& compute : names_with(host, mig + "/" + instance, "ci"))
-        files.push_back(mig + "/" + instance + "/" + compute + "/access");
-    }
-  }
-  return files;
-}
-
 }  // namespace
 
 void diagnose_gpus(const std::vector<Gpu>& gpus, const std::vector<Intent>* intents, const std::string& config,
@@ -151,22 +116,14 @@ void diagnose_other_manager(const Host& host, const std::string& file, Findings&
 }
 
 void diagnose_capabilities(const Host& host, Findings& findings) {
-  std::vector<std::string> missing;
-  std::string first;
-  for (const std::string& file : capability_files(host)) {
-    const auto text = host.read(file);
-    const auto minor = text ? minor_of(*text) : std::nullopt;
-    if (!minor) continue;
-    const std::string node = fmt::format("/dev/nvidia-caps/nvidia-cap{}", *minor);
-    if (host.exists(node)) continue;
-    if (first.empty()) first = file;
-    missing.push_back(node);
-  }
+  const std::vector<Capability> missing = missing_capabilities(host);
   if (missing.empty()) return;
+  std::vector<std::string> nodes;
+  for (const Capability& each : missing) nodes.push_back(each.node);
   findings.fail(
       "mig.caps",
-      "device nodes of MIG instances are missing, so no container can use these: " + first_few(missing, kMostNamed),
-      fmt::format("`nvidia-smi` makes them all, `nvidia-modprobe -f {}` the first", first));
+      "device nodes of MIG instances are missing, so no container can use these: " + first_few(nodes, kMostNamed),
+      fmt::format("`nvidia-smi` makes them all, `nvidia-modprobe -f {}` the first", missing.front().file));
 }
 
 }  // namespace slipway::mig

@@ -13,6 +13,7 @@
 
 #include "mig/config/checkpoint.hpp"
 #include "mig/config/named_configs.hpp"
+#include "mig/device/capabilities.hpp"
 #include "mig/device/change.hpp"
 #include "mig/device/read.hpp"
 #include "mig/tools/hooks.hpp"
@@ -107,6 +108,7 @@ Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std:
   for (const Intent& intent : intents)
     if (!intent.holds()) io.log(intent.gpu.text() + ": " + intent.change_text());
   SLIPWAY_TRY(outcomes, change_gpus(nvml, host, wanted, WhenBusy::undo_all));
+  SLIPWAY_CHECK(make_capability_nodes(host));
   std::vector<std::string> waiting;
   for (const Outcome& outcome : outcomes)
     if (outcome.kind == Outcome::Kind::reboot_required) waiting.push_back(outcome.reason);
