@@ -87,7 +87,9 @@ Status decide(PlannedItem& item, const Owned& earlier, PlannedComponent& planned
   if (found != planned.accepted.end() &&
       ((item.changes() && !is_accepted) || found->value("of", Json()) != asked_for(item.action)))
     planned.accepted.erase(found);
-  planned.restates = planned.restates || (item.check.edit && earlier.action.json() != item.action.json());
+  const bool leaves_otherwise = item.kind->removal(earlier.action) != item.kind->removal(item.action);
+  planned.restates =
+      planned.restates || leaves_otherwise || (item.check.edit && earlier.action.json() != item.action.json());
   if (!edited && item.check.standing == Check::Standing::satisfied &&
       asked_for(earlier.action) != asked_for(item.action)) {
     SLIPWAY_TRY(before, item.kind->check(earlier.action, context));

@@ -50,8 +50,8 @@ struct PlannedComponent {
   bool lost = false;                      ///< see Ownership
   bool leaving = false;                   ///< no longer in the spec
   Json accepted = Json::object();         ///< its part of Generation::accepted
-  bool restates = false;                  ///< what is recorded of a kept edit is no longer what is asked for
-  bool adopts = false;  ///< what was an edit of what is recorded is what is asked for by now: it is taken over
+  bool restates = false;  ///< what is recorded of a kept edit, or of a removal, is no longer what is asked for
+  bool adopts = false;    ///< what was an edit of what is recorded is what is asked for by now: it is taken over
 
   bool changes() const;
   /// Nothing of it is held yet.

@@ -276,10 +276,11 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
 // The labels of nvidia-mig-manager, through files.
 TEST(MigComponent, TakesTheConfigOfTheNodesLabelsAndTellsTheState) {
   const MigNode node("a100-80x2");
-  const std::string keys = "label_file: /run/labels, state_file: /etc/features.d/mig";
+  const std::string keys = "label_file: /run/labels, state_file: /etc/features.d/mig, drain: wait";
   const auto state = [&] { return node.host().text("etc/features.d/mig"); };
   node.section(keys);
-  const Ran none = node.slipway({"apply"});
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  const Ran none = node.slipway({"plan"});
   EXPECT_EQ(none.code, 0) << none.out << none.err;
   EXPECT_THAT(none.out, HasSubstr("/run/labels has no label nvidia.com/mig.config, so the GPUs stay as they are"));
   node.host().put("run/labels", "# of the node\nkubernetes.io/os=linux\nnvidia.com/mig.config=all-1g.10gb\n");
@@ -320,7 +321,7 @@ TEST(MigComponent, GivesTheGpusTheirFormerLayoutsBackWhenItIsRemoved) {
   ASSERT_EQ(node.slipway({"apply"}).code, 0);
   const Ran removed = node.slipway({"remove", "mig"});
   EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
-  EXPECT_THAT(removed.out, HasSubstr("give the GPUs their former MIG layouts"));
+  EXPECT_THAT(removed.err, HasSubstr("give the GPUs their former MIG layouts"));
   for (const unsigned gpu : {0U, 1U}) EXPECT_EQ(node.instances(gpu), before) << gpu;
 }
 
