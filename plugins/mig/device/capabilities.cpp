@@ -69,7 +69,8 @@ std::vector<Capability> missing_capabilities(const Host& host) {
   std::vector<Capability> missing;
   for (const std::string& file : capability_files(host)) {
     const auto text = host.read(file);
-    const auto minor = text ? number_of(*text, "DeviceFileMinor:") : std::nullopt;
+    if (!text) continue;
+    const auto minor = number_of(*text, "DeviceFileMinor:");
     if (!minor) continue;
     Capability capability{.file = file,
                           .node = fmt::format("{}/nvidia-cap{}", kNodes, *minor),

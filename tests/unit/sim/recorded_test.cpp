@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <slipway/json.hpp>
 
@@ -52,11 +53,12 @@ TEST_P(RecordedGpu, HasTheMigProfilesAndPlacementsOfTheRealOne) {
   make(real["profile"].get<std::string>());
   const auto gpu = nvml::device_at(*nvml_, 0).value_or(nullptr);
   EXPECT_EQ(nvml::device_name(*nvml_, gpu).value_or(""), real["model"].get<std::string>());
-  Json expected = real["gpu_instance_profiles"];
-  std::ranges::sort(expected, {}, [](const Json& each) { return each["selector"].get<unsigned>(); });
-  Json answers = Json::array();
-  for (const auto& profile : *nvml::gpu_instance_profiles(*nvml_, gpu)) answers.push_back(simulated(gpu, profile));
-  EXPECT_EQ(answers.dump(1), expected.dump(1));
+  std::map<unsigned, Json> expected;
+  for (const Json& each : real["gpu_instance_profiles"]) expected[each["selector"].get<unsigned>()] = each;
+  const auto profiles = nvml::gpu_instance_profiles(*nvml_, gpu);
+  ASSERT_TRUE(profiles.ok());
+  EXPECT_EQ(profiles->size(), expected.size());
+  for (const auto& profile : *profiles) EXPECT_EQ(simulated(gpu, profile), expected[profile.selector]) << profile.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RecordedGpu, ::testing::Values("h100-80gb-hbm3", "h200"), [](const auto& param) {

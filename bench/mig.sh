@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# bench/mig - one change of MIG layouts, on one and on eight simulated GPUs whose driver takes some time for each call:
+# how long it takes, and how often NVML was opened and called.
+#   SLIPWAY_BENCH_MIG_PARTED=PROGRAM: NVIDIA's nvidia-mig-parted as well, on the same machine and library.
+#   SLIPWAY_BENCH_MIG_DELAY: microseconds for each call (default 2000).
+
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+scratch_folder
+SIM="$(dirname "$SLIPWAY")/slipway-sim"
+LIBRARIES="$("$SIM" library)"
+DELAY="${SLIPWAY_BENCH_MIG_DELAY:-2000}"
+
+# machine_of COUNT : a machine with that many GPUs, whose calls take their time.
+machine_of() {
+  rm -rf "$SCRATCH/machine"
+  "$SIM" "$SCRATCH/machine" make "h100x$1"
+  "$SIM" "$SCRATCH/machine" function all delay "$DELAY"
+}
+
+# calls : "TIMES-OPENED CALLS" since they were forgotten.
+calls() {
+  "$SIM" "$SCRATCH/machine" calls |
+    awk '{calls += $2} $1 ~ /^nvmlInit/ {opened += $2} END {print opened + 0, calls + 0}'
+}
+
+# change NAME COUNT PROGRAM WORDS... : from MIG disabled to all-1g.10gb, the median of several times.
+change() {
+  local name="$1" count="$2" times=() start i
+  shift 2
+  show "$@" apply -f configs.yaml -c all-1g.10gb
+  for ((i = 0; i < ${SLIPWAY_BENCH_RUNS:-5}; ++i)); do
+    machine_of "$count"
+    "$SIM" "$SCRATCH/machine" forget-calls
+    start="$(date +%s%N)"
+    "$@" apply -f "$SCRATCH/configs.yaml" -c all-1g.10gb >/dev/null
+    times+=("$((($(date +%s%N) - start) / 1000000))")
+  done
+  printf '%-18s %s GPUs: %6s ms, NVML opened and called: %s\n' "$name" "$count" \
+    "$(printf '%s\n' "${times[@]}" | sort -n | sed -n "$((${#times[@]} / 2 + 1))p")" "$(calls)"
+}
+
+machine_of 8
+export SLIPWAY_SIM="$SCRATCH/machine" LD_LIBRARY_PATH="$LIBRARIES" SLIPWAY_NVML="$LIBRARIES/libnvidia-ml.so.1"
+"$SLIPWAY" mig generate-config -f "$SCRATCH/configs.yaml"
+echo "MIG disabled to seven instances on each GPU, $DELAY us for each call of NVML"
+machine
+for count in 1 8; do
+  change slipway "$count" "$SLIPWAY" mig
+  [[ -z ${SLIPWAY_BENCH_MIG_PARTED:-} ]] || change nvidia-mig-parted "$count" "$SLIPWAY_BENCH_MIG_PARTED"
+done
