@@ -39,7 +39,7 @@ Result<Settings> read_settings(const Spec& spec) {
   if (settings.config.empty() && settings.label_file.empty())
     return Error{
         .code = ErrorCode::invalid,
-        .what = "mig has neither `config` nor `label_file`, so no config is chosen",
+        .what = "the `config` of mig is empty, and no `label_file` names one",
         .where = kSection,
         .next = "name one: `config: all-balanced` (`slipway mig generate-config` prints those of this machine)"};
   SLIPWAY_TRY(drain, nvidia::drain::read_settings(spec.value("drain"), std::string(kSection) + ".drain"));

@@ -276,7 +276,7 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
 // The labels of nvidia-mig-manager, through files.
 TEST(MigComponent, TakesTheConfigOfTheNodesLabelsAndTellsTheState) {
   const MigNode node("a100-80x2");
-  const std::string keys = "label_file: /run/labels, state_file: /etc/features.d/mig, drain: wait";
+  const std::string keys = "config: \"\", label_file: /run/labels, state_file: /etc/features.d/mig, drain: wait";
   const auto state = [&] { return node.host().text("etc/features.d/mig"); };
   node.section(keys);
   EXPECT_EQ(node.slipway({"apply"}).code, 0);
