@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # bench/mig - one change of MIG layouts, on one and on eight simulated GPUs whose driver takes some time for each call:
 # how long it takes, and how often NVML was opened and called.
-#   SLIPWAY_BENCH_MIG_PARTED=PROGRAM: NVIDIA's nvidia-mig-parted as well, on the same machine and library.
+#   SLIPWAY_BENCH_MIG_PARTED=PROGRAM: NVIDIA's nvidia-mig-parted as well, on the same machine and library; as root, since it
+#   sees the simulated /proc and /sys in a mount namespace of its own.
 #   SLIPWAY_BENCH_MIG_DELAY: microseconds for each call (default 2000).
 
 set -euo pipefail
@@ -15,9 +16,18 @@ DELAY="${SLIPWAY_BENCH_MIG_DELAY:-2000}"
 
 # machine_of COUNT : a machine with that many GPUs, whose calls take their time.
 machine_of() {
-  rm -rf "$SCRATCH/machine"
+  rm -rf "$SCRATCH/machine" "$SCRATCH/root"
   "$SIM" "$SCRATCH/machine" make "h100x$1"
+  mkdir "$SCRATCH/root"
+  "$SIM" "$SCRATCH/machine" tree "h100x$1" "$SCRATCH/root"
   "$SIM" "$SCRATCH/machine" function all delay "$DELAY"
+}
+
+# mig_parted WORDS... : NVIDIA's program, where it sees the simulated machine.
+mig_parted() {
+  # shellcheck disable=SC2016 # the inner shell expands them
+  unshare -m sh -c 'mount --bind "$0/sys" /sys && mount --bind "$0/proc" /proc && exec "$@"' "$SCRATCH/root" \
+    "$SLIPWAY_BENCH_MIG_PARTED" "$@" 2>/dev/null
 }
 
 # calls : "TIMES-OPENED CALLS" since they were forgotten.
@@ -49,5 +59,5 @@ echo "MIG disabled to seven instances on each GPU, $DELAY us for each call of NV
 machine
 for count in 1 8; do
   change slipway "$count" "$SLIPWAY" mig
-  [[ -z ${SLIPWAY_BENCH_MIG_PARTED:-} ]] || change nvidia-mig-parted "$count" "$SLIPWAY_BENCH_MIG_PARTED"
+  [[ -z ${SLIPWAY_BENCH_MIG_PARTED:-} ]] || change nvidia-mig-parted "$count" mig_parted
 done

@@ -191,7 +191,11 @@ Result<GpuChange::End> GpuChange::create_compute(nvml::Nvml& nvml, nvmlGpuInstan
 Result<GpuChange::End> GpuChange::create(nvml::Nvml& nvml, const std::vector<Difference::Part>& parts) {
   if (parts.empty()) return End::done;
   touched_ = true;
-  SLIPWAY_TRY(handles, read_instances(nvml, device_, former_.profiles, former_.text()));
+  std::vector<InstanceHandle> handles;
+  if (!std::ranges::all_of(parts, &Difference::Part::whole)) {
+    SLIPWAY_TRY(read, read_instances(nvml, device_, former_.profiles, former_.text()));
+    handles = std::move(read);
+  }
   for (const Difference::Part& part : parts) {
     nvmlGpuInstance_t instance = nullptr;
     if (part.whole) {

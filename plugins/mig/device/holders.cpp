@@ -42,7 +42,8 @@ std::vector<drain::Holder> find_holders(nvml::Nvml& nvml, const Host& host, nvml
                            .parts = {},
                            .with_daemons = with_daemons};
   if (!affected.whole && change.destroyed.empty()) return {};
-  const auto instances = read_instances(nvml, device, gpu.profiles, gpu.text());
+  const auto instances = gpu.enabled ? read_instances(nvml, device, gpu.profiles, gpu.text())
+                                     : Result<std::vector<InstanceHandle>>(std::vector<InstanceHandle>());
   if (instances)
     for (const InstanceHandle& each : *instances) add_parts(gpu, each, change, affected.parts);
   return drain::find_holders(nvml, host, {affected});

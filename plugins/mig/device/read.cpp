@@ -152,18 +152,56 @@ Result<Gpu> read_gpu(nvml::Nvml& nvml, nvmlDevice_t device) {
   return gpu;
 }
 
+namespace {
+
+/// Those with equal answers about their profiles.
+bool is_same_model(const Gpu& one, const Gpu& other) { return one.id == other.id && one.name == other.name; }
+
+Result<Gpu> read_known(nvml::Nvml& nvml, unsigned index) {
+  const auto device = nvml::device_at(nvml, index);
+  if (!device) return failed(device.code(), "open a GPU", fmt::format("GPU {}", index));
+  Gpu gpu;
+  SLIPWAY_CHECK(read_identity(nvml, *device, gpu));
+  return gpu;
+}
+
+Status read_rest(nvml::Nvml& nvml, Gpu& gpu) {
+  const auto device = nvml::device_by_uuid(nvml, gpu.uuid);
+  if (!device) return failed(device.code(), "open a GPU", gpu.text());
+  return refresh(nvml, *device, gpu);
+}
+
+}  // namespace
+
 Result<std::vector<Gpu>> read_gpus(nvml::Nvml& nvml) {
   const auto count = nvml::device_count(nvml);
   if (!count) return failed(count.code(), "count the GPUs", {});
   std::vector<Result<Gpu>> read(*count, Gpu{});
-  nvml::in_parallel(nvml, *count, [&](nvml::Nvml& own, std::size_t index) {
-    const auto device = nvml::device_at(own, static_cast<unsigned>(index));
-    read[index] = device ? read_gpu(own, *device) : failed(device.code(), "open a GPU", fmt::format("GPU {}", index));
-  });
+  nvml::in_parallel(nvml, *count,
+                    [&](nvml::Nvml& own, std::size_t i) { read[i] = read_known(own, static_cast<unsigned>(i)); });
   std::vector<Gpu> gpus;
   for (Result<Gpu>& each : read) {
     if (!each) return std::move(each).error();
     gpus.push_back(std::move(*each));
+  }
+  // The first of each model is asked for its profiles, which takes most of the calls; the others have them from it.
+  std::vector<std::size_t> first;
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const auto before =
+        std::ranges::find_if(first, [&](std::size_t each) { return is_same_model(gpus[each], gpus[i]); });
+    (before == first.end() ? first : others).push_back(i);
+  }
+  for (const std::vector<std::size_t>* each : {&first, &others}) {
+    std::vector<Status> done(each->size());
+    nvml::in_parallel(nvml, each->size(),
+                      [&](nvml::Nvml& own, std::size_t i) { done[i] = read_rest(own, gpus[(*each)[i]]); });
+    for (Status& status : done)
+      if (!status) return std::move(status).error();
+    if (each == &first)
+      for (const std::size_t other : others)
+        for (const std::size_t model : first)
+          if (is_same_model(gpus[model], gpus[other])) gpus[other].profiles = gpus[model].profiles;
   }
   return gpus;
 }

@@ -99,14 +99,19 @@ Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std:
   ExclusiveUse use;
   SLIPWAY_TRY(alone, take_gpus(use, intents, host));
   if (alone.kind == Outcome::Kind::waiting) return in_use(alone);
-  std::vector<Wanted> wanted;
-  for (const Intent& intent : intents) {
-    if (intent.holds()) continue;
-    SLIPWAY_CHECK(check_idle(nvml, host, intent));
-    wanted.push_back({intent.target, intent.gpu});
-  }
+  std::vector<const Intent*> changes;
   for (const Intent& intent : intents)
-    if (!intent.holds()) io.log(intent.gpu.text() + ": " + intent.change_text());
+    if (!intent.holds()) changes.push_back(&intent);
+  std::vector<Status> idle(changes.size());
+  nvidia::nvml::in_parallel(nvml, changes.size(), [&](nvidia::nvml::Nvml& own, std::size_t i) {
+    idle[i] = check_idle(own, host, *changes[i]);
+  });
+  for (const Status& each : idle) SLIPWAY_CHECK(each);
+  std::vector<Wanted> wanted;
+  for (const Intent* each : changes) {
+    io.log(each->gpu.text() + ": " + each->change_text());
+    wanted.push_back({each->target, each->gpu});
+  }
   SLIPWAY_TRY(outcomes, change_gpus(nvml, host, wanted, WhenBusy::undo_all));
   SLIPWAY_CHECK(make_capability_nodes(host));
   std::vector<std::string> waiting;

@@ -42,15 +42,27 @@ nvmlReturn_t versioned(const Library& library, nvmlDevice_t gpu, unsigned select
   return code;
 }
 
-nvmlReturn_t read_profile(const Library& library, nvmlDevice_t gpu, unsigned selector, GpuInstanceProfile& profile) {
-  nvmlReturn_t code = versioned<nvmlGpuInstanceProfileInfo_v3_t>(library, gpu, selector, 3, profile);
-  if (try_older(code)) code = versioned<nvmlGpuInstanceProfileInfo_v2_t>(library, gpu, selector, 2, profile);
-  if (!try_older(code)) return code;
+nvmlReturn_t unversioned(const Library& library, nvmlDevice_t gpu, unsigned selector, GpuInstanceProfile& profile) {
   nvmlGpuInstanceProfileInfo_t info{};
-  code = invoke(
+  const nvmlReturn_t code = invoke(
       library.function<nvmlDevice_t, unsigned, nvmlGpuInstanceProfileInfo_t*>("nvmlDeviceGetGpuInstanceProfileInfo"),
       gpu, selector, &info);
   profile = profile_of(selector, info);
+  return code;
+}
+
+/// The newest layout that the driver knows. @param layout  the one that it has answered in before; 0: none yet
+nvmlReturn_t read_profile(const Library& library, nvmlDevice_t gpu, unsigned selector, GpuInstanceProfile& profile,
+                          unsigned& layout) {
+  nvmlReturn_t code = NVML_ERROR_FUNCTION_NOT_FOUND;
+  for (const unsigned each : {3U, 2U, 1U}) {
+    if (layout != 0 && each != layout) continue;
+    code = each == 3   ? versioned<nvmlGpuInstanceProfileInfo_v3_t>(library, gpu, selector, each, profile)
+           : each == 2 ? versioned<nvmlGpuInstanceProfileInfo_v2_t>(library, gpu, selector, each, profile)
+                       : unversioned(library, gpu, selector, profile);
+    if (code == NVML_SUCCESS) layout = each;
+    if (!try_older(code)) return code;
+  }
   return code;
 }
 
@@ -63,15 +75,17 @@ bool no_such_profile(nvmlReturn_t code) {
 
 Answer<GpuInstanceProfile> gpu_instance_profile(Nvml& nvml, nvmlDevice_t gpu, unsigned selector) {
   return nvml.ask<GpuInstanceProfile>([gpu, selector](const Library& library, GpuInstanceProfile& profile) {
-    return read_profile(library, gpu, selector, profile);
+    unsigned layout = 0;
+    return read_profile(library, gpu, selector, profile, layout);
   });
 }
 
 Answer<std::vector<GpuInstanceProfile>> gpu_instance_profiles(Nvml& nvml, nvmlDevice_t gpu) {
   return nvml.ask<std::vector<GpuInstanceProfile>>([gpu](const Library& library, std::vector<GpuInstanceProfile>& all) {
+    unsigned layout = 0;
     for (unsigned selector = 0; selector < kSelectors; ++selector) {
       GpuInstanceProfile profile;
-      const nvmlReturn_t code = read_profile(library, gpu, selector, profile);
+      const nvmlReturn_t code = read_profile(library, gpu, selector, profile, layout);
       if (code == NVML_SUCCESS) all.push_back(profile);
       if (code != NVML_SUCCESS && !no_such_profile(code)) return code;
     }
