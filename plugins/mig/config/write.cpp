@@ -53,7 +53,7 @@ void add_entry(const Entry& entry, std::string& yaml) {
   if (entry.layout.devices.empty()) return line("mig-devices: {}");
   line("mig-devices:");
   for (const auto& [profile, count] : entry.layout.devices)
-    line("  \"" + profile.text() + "\": " + std::to_string(count));
+    line("  " + profile.text() + ": " + std::to_string(count));
 }
 
 OrderedJson entry_json(const Entry& entry) {

@@ -103,12 +103,12 @@ TEST(MigExport, MergesGpusWithTheSameLayout) {
   const Gpu second = numbered(with(gpu, {whole(gpu, "3g.40gb", 0)}), 1);
   EXPECT_EQ(to_yaml({{"current", present_entries({first, second})}}),
             "version: v1\nmig-configs:\n  current:\n  - devices: all\n    mig-enabled: true\n"
-            "    mig-devices:\n      \"3g.40gb\": 1\n");
+            "    mig-devices:\n      3g.40gb: 1\n");
   const Gpu third = numbered(with(gpu, {whole(gpu, "7g.80gb", 0)}), 2);
   EXPECT_EQ(to_yaml({{"a b", present_entries({first, second, third})}}),
             "version: v1\nmig-configs:\n  \"a b\":\n  - devices: [0, 1]\n    mig-enabled: true\n"
-            "    mig-devices:\n      \"3g.40gb\": 1\n  - devices: [2]\n    mig-enabled: true\n"
-            "    mig-devices:\n      \"7g.80gb\": 1\n");
+            "    mig-devices:\n      3g.40gb: 1\n  - devices: [2]\n    mig-enabled: true\n"
+            "    mig-devices:\n      7g.80gb: 1\n");
 }
 
 TEST(MigExport, TellsChipsApartWhereTheyDiffer) {
