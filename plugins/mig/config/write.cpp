@@ -52,8 +52,7 @@ void add_entry(const Entry& entry, std::string& yaml) {
   line(std::string("mig-enabled: ") + (entry.layout.enabled ? "true" : "false"));
   if (entry.layout.devices.empty()) return line("mig-devices: {}");
   line("mig-devices:");
-  for (const auto& [profile, count] : entry.layout.devices)
-    line("  " + profile.text() + ": " + std::to_string(count));
+  for (const auto& [profile, count] : entry.layout.devices) line("  " + profile.text() + ": " + std::to_string(count));
 }
 
 OrderedJson entry_json(const Entry& entry) {
