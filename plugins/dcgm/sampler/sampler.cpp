@@ -109,9 +109,7 @@ bool Sampler::look(const std::shared_ptr<const Counters>& counters, Sample& samp
   problem_.clear();
   broken_ = NVML_SUCCESS;
   if (nvml_->stuck() == 0) hanging_.clear();
-  handles_.clear();
-  silent_.clear();
-  for (unsigned index = 0; index < *count && broken_ == NVML_SUCCESS; ++index) look_at(index, counters, sample);
+  look_at_all(*count, counters, sample);
   if (broken_ != NVML_SUCCESS) {
     gone(nvml::error_text(broken_));
     return false;
@@ -120,6 +118,20 @@ bool Sampler::look(const std::shared_ptr<const Counters>& counters, Sample& samp
   xids_.update(*nvml_, handles_);
   add_xids(*counters, sample);
   return true;
+}
+
+/// A GPU that is removed or added in the middle moves those behind it: then all are looked at once more.
+void Sampler::look_at_all(unsigned count, const std::shared_ptr<const Counters>& counters, Sample& sample) {
+  constexpr int kMostLooks = 3;
+  for (int looks = 0; looks < kMostLooks; ++looks) {
+    handles_.clear();
+    silent_.clear();
+    sample.entities.clear();
+    for (unsigned index = 0; index < count && broken_ == NVML_SUCCESS; ++index) look_at(index, counters, sample);
+    const auto now = nvml::device_count(*nvml_);
+    if (broken_ != NVML_SUCCESS || !now || *now == count) return;
+    count = *now;
+  }
 }
 
 void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& counters, Sample& sample) {

@@ -51,6 +51,7 @@ class Sampler {
 
   Status open();
   bool look(const std::shared_ptr<const Counters>& counters, Sample& sample);
+  void look_at_all(unsigned count, const std::shared_ptr<const Counters>& counters, Sample& sample);
   void look_at(unsigned index, const std::shared_ptr<const Counters>& counters, Sample& sample);
   void take(const Reading& reading, Sample& sample);
   void settle_states();
