@@ -26,11 +26,7 @@ class Changes {
     for (GpuChange& each : changes_)
       if (each.is_busy()) each.name_holders(nvml_, host_);
     const bool all_back = is_given_up();
-    for (GpuChange& each : changes_)
-      if (all_back || each.is_busy()) each.turn_back();
-    if (!nvml_.is_open()) (void)nvml_.reopen().ok();  // else no GPU can be put back, which their results tell
-    do_all(&GpuChange::switch_on);
-    do_all(&GpuChange::rearrange);
+    put_back([all_back](const GpuChange& each) { return all_back || each.is_busy(); });
     if (all_back) return why();
     return outcomes();
   }
@@ -40,6 +36,16 @@ class Changes {
     return std::ranges::any_of(changes_, [this](const GpuChange& each) {
       return each.has_failed() || (each.is_busy() && busy_ == WhenBusy::undo_all);
     });
+  }
+
+  template <class Which>
+  void put_back(Which is_wanted) {
+    if (std::ranges::none_of(changes_, is_wanted)) return;
+    for (GpuChange& each : changes_)
+      if (is_wanted(each)) each.turn_back();
+    if (!nvml_.is_open()) (void)nvml_.reopen().ok();  // else no GPU can be put back, which their results tell
+    do_all(&GpuChange::switch_on);
+    do_all(&GpuChange::rearrange);
   }
 
   void do_all(Phase phase) {

@@ -265,25 +265,6 @@ TEST(MigArrange, DestroysNoMoreThanTheFewestFromEveryNamedConfigToEveryOther) {
   EXPECT_GT(pairs, 1800U);
 }
 
-/// Instances somewhere, some of them in parts, some without a compute instance.
-Instances any_instances(const Gpu& gpu, std::mt19937& random) {
-  Room room(gpu);
-  Instances all;
-  for (int i = 0; i < 6; ++i) {
-    const InstanceProfile& profile = gpu.profiles[random() % gpu.profiles.size()];
-    const unsigned start = profile.starts[random() % profile.starts.size()];
-    if (!room.has(profile, start)) continue;
-    room.take({&profile, start});
-    const unsigned slices = profile.profile.gpu_slices;
-    std::vector<ComputeInstance> compute{{0, slices}};
-    if (random() % 3 == 0) compute = {{slices - 1, 1}};
-    if (random() % 5 == 0) compute.clear();
-    all.push_back({.start = start, .profile_id = profile.id, .compute = compute});
-  }
-  std::ranges::sort(all);
-  return all;
-}
-
 Counts any_counts(const Gpu& gpu, std::mt19937& random) {
   Counts wanted;
   for (unsigned i = random() % 4; i < 4; ++i) {

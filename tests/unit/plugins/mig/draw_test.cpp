@@ -30,25 +30,6 @@ std::vector<Gpu> all_products() {
   return all;
 }
 
-/// Instances somewhere, some of them divided, some without a compute instance.
-Gpu with_some_instances(Gpu gpu, std::mt19937& random) {
-  Room room(gpu);
-  Instances instances;
-  for (int i = 0; i < 8; ++i) {
-    const InstanceProfile& profile = gpu.profiles[random() % gpu.profiles.size()];
-    const unsigned start = profile.starts[random() % profile.starts.size()];
-    if (!room.has(profile, start)) continue;
-    room.take({&profile, start});
-    const unsigned slices = profile.profile.gpu_slices;
-    std::vector<ComputeInstance> compute{{0, slices}};
-    if (random() % 4 == 0) compute = {{slices - 1, 1}};
-    if (random() % 6 == 0) compute.clear();
-    instances.push_back({.start = start, .profile_id = profile.id, .compute = compute});
-  }
-  std::ranges::sort(instances);
-  return with(std::move(gpu), std::move(instances));
-}
-
 std::vector<std::string> lines_of_picture(const std::vector<GpuInUse>& gpus, const Look& look = kAsciiLook) {
   return lines_of(gpus_text(gpus, look));
 }
@@ -84,7 +65,7 @@ TEST(MigPicture, HasABoxForEachInstanceOnItsSlices) {
   std::mt19937 random(19);  // NOLINT(cert-msc51-cpp): the same samples each time
   for (const Gpu& product : all_products())
     for (int i = 0; i < 60; ++i) {
-      const Gpu gpu = with_some_instances(product, random);
+      const Gpu gpu = with(product, any_instances(product, random));
       expect_boxes(gpu);
       for (const Look& look : {kAsciiLook, kUtf8Look}) expect_narrow(gpus_text({{.gpu = gpu, .holders = {}}}, look));
     }
@@ -215,7 +196,7 @@ TEST(MigPictureSvg, HasABoxForEachInstanceAndOneForEachFreeSlice) {
   std::mt19937 random(23);  // NOLINT(cert-msc51-cpp): the same samples each time
   for (const Gpu& product : all_products())
     for (int i = 0; i < 20; ++i) {
-      const Gpu gpu = with_some_instances(product, random);
+      const Gpu gpu = with(product, any_instances(product, random));
       const std::string svg = gpus_svg({{.gpu = gpu, .holders = {}}});
       EXPECT_EQ(count_of(svg, "class=\"box\""), gpu.instances.size()) << svg;
       std::size_t taken = 0;
@@ -323,8 +304,8 @@ TEST(MigChangePicture, IsNarrowForEveryProduct) {
   std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same samples each time
   for (const Gpu& product : all_products())
     for (int i = 0; i < 40; ++i) {
-      const Gpu now = with_some_instances(product, random);
-      const Gpu then = with_some_instances(product, random);
+      const Gpu now = with(product, any_instances(product, random));
+      const Gpu then = with(product, any_instances(product, random));
       for (const std::string& line : lines_of(change_drawn(intent_of(now, layout_of(then).devices)))) {
         EXPECT_LE(line.size(), 76U) << line;
         EXPECT_TRUE(std::ranges::all_of(line, [](unsigned char c) { return c >= 0x20 && c < 0x7f; })) << line;

@@ -2,10 +2,13 @@
 // tests/unit/plugins/mig/products.hpp - GPUs with the MIG profiles and placements that NVIDIA publishes for them.
 #pragma once
 
+#include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "mig/layout/gpu.hpp"
+#include "mig/layout/room.hpp"
 
 namespace slipway::mig::testing {
 
@@ -84,6 +87,25 @@ inline GpuInstance whole(const Gpu& gpu, const std::string& name, unsigned start
 inline Gpu with(Gpu gpu, Instances instances) {
   gpu.instances = std::move(instances);
   return gpu;
+}
+
+/// Instances somewhere, some of them divided, some without a compute instance.
+inline Instances any_instances(const Gpu& gpu, std::mt19937& random) {
+  Room room(gpu);
+  Instances all;
+  for (int i = 0; i < 8; ++i) {
+    const InstanceProfile& profile = gpu.profiles[random() % gpu.profiles.size()];
+    const unsigned start = profile.starts[random() % profile.starts.size()];
+    if (!room.has(profile, start)) continue;
+    room.take({&profile, start});
+    const unsigned slices = profile.profile.gpu_slices;
+    std::vector<ComputeInstance> compute{{0, slices}};
+    if (random() % 3 == 0) compute = {{slices - 1, 1}};
+    if (random() % 5 == 0) compute.clear();
+    all.push_back({.start = start, .profile_id = profile.id, .compute = compute});
+  }
+  std::ranges::sort(all);
+  return all;
 }
 
 }  // namespace slipway::mig::testing
