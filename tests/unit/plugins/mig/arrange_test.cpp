@@ -227,9 +227,10 @@ std::vector<Instances> starting_points(const Gpu& gpu, const Counts& wanted) {
   std::vector<Instances> all{arranged(gpu, wanted)};
   Instances high;
   std::vector<bool> taken(16);
-  for (auto each = wanted.rbegin(); each != wanted.rend(); ++each) {
-    const InstanceProfile* const profile = gpu.find(each->first);
-    unsigned left = each->second;
+  const std::vector<std::pair<Profile, unsigned>> largest_first(wanted.rbegin(), wanted.rend());
+  for (const auto& [name, count] : largest_first) {
+    const InstanceProfile* const profile = gpu.find(name);
+    unsigned left = count;
     for (auto start = profile->starts.rbegin(); start != profile->starts.rend() && left != 0; ++start) {
       if (std::any_of(taken.begin() + *start, taken.begin() + *start + profile->size, [](bool one) { return one; }))
         continue;
