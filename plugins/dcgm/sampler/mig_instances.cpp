@@ -33,8 +33,10 @@ std::vector<MigInstance> mig_instances(nvml::Nvml& nvml, nvmlDevice_t gpu) {
   for (const nvmlDevice_t device : *devices) {
     const auto id = nvml::gpu_instance_id(nvml, device);
     for (MigInstance& instance : instances)
-      if (id && instance.id == *id && instance.device == nullptr) instance.device = device;
+      if (id && instance.id == *id) instance.devices.push_back(device);
   }
+  for (MigInstance& instance : instances)
+    if (!instance.devices.empty()) instance.device = instance.devices.front();
   std::ranges::sort(instances, {}, &MigInstance::id);
   return instances;
 }
