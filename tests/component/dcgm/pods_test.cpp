@@ -22,10 +22,10 @@ class DcgmPods : public slipway::testing::DcgmNode {
   }
   ~DcgmPods() override { stop_kubelet(); }
   std::string socket() const { return host_.path("kubelet/kubelet.sock").string(); }
-  /// @param held  NAMESPACE/POD/CONTAINER RESOURCE ID…
-  void start_kubelet(const std::vector<std::string>& held) {
+  /// @param holders  NAMESPACE/POD/CONTAINER RESOURCE ID…
+  void start_kubelet(const std::vector<std::string>& holders) {
     std::vector<std::string> words{SLIPWAY_KUBELET_PODS, socket()};
-    words.insert(words.end(), held.begin(), held.end());
+    words.insert(words.end(), holders.begin(), holders.end());
     const std::string log = host_.folder().at("kubelet.log").string();
     kubelet_ = slipway::testing::spawn({.words = std::move(words), .out = log, .err = log});
   }

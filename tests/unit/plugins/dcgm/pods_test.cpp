@@ -22,29 +22,29 @@ using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-struct Held {
+struct Given {
   std::string pod;
   std::string resource;
   std::string id;
 };
 
 /// As kubelet tells it, of pods in the namespace "team".
-std::string list_of(const std::vector<Held>& all) {
+std::string list_of(const std::vector<Given>& all) {
   v1::ListPodResourcesResponse list;
-  for (const Held& held : all) {
+  for (const Given& given : all) {
     auto* const pod = list.add_pod_resources();
     pod->set_namespace_("team");
-    pod->set_name(held.pod);
+    pod->set_name(given.pod);
     auto* const container = pod->add_containers();
     container->set_name("cuda");
     auto* const devices = container->add_devices();
-    devices->set_resource_name(held.resource);
-    devices->add_device_ids(held.id);
+    devices->set_resource_name(given.resource);
+    devices->add_device_ids(given.id);
   }
   return list.SerializeAsString();
 }
 
-Holders holders_of(const std::vector<Held>& all, const std::vector<std::string>& more = {}) {
+Holders holders_of(const std::vector<Given>& all, const std::vector<std::string>& more = {}) {
   return holders_in(list_of(all), more).value_or({});
 }
 
@@ -65,10 +65,10 @@ TEST(DeviceIds, AreReadInEveryFormThatDevicePluginsGiveThem) {
 }
 
 TEST(Holders, AreThoseOfNvidiasResources) {
-  const std::vector<Held> all{{"a", "nvidia.com/gpu", "GPU-1"},
-                              {"b", "nvidia.com/mig-1g.10gb", "MIG-2"},
-                              {"c", "nvidia.com/gpu.shared", "GPU-3"},
-                              {"d", "acme.com/gpu", "GPU-4"}};
+  const std::vector<Given> all{{"a", "nvidia.com/gpu", "GPU-1"},
+                               {"b", "nvidia.com/mig-1g.10gb", "MIG-2"},
+                               {"c", "nvidia.com/gpu.shared", "GPU-3"},
+                               {"d", "acme.com/gpu", "GPU-4"}};
   const Holders holders = holders_of(all);
   EXPECT_THAT(holders, SizeIs(2));
   EXPECT_THAT(holders.at("GPU-1"), ElementsAre(Holder{"team", "a", "cuda", ""}));
@@ -76,7 +76,7 @@ TEST(Holders, AreThoseOfNvidiasResources) {
 }
 
 TEST(Holders, AreBoundedAndKeepAnOrder) {
-  std::vector<Held> all;
+  std::vector<Given> all;
   for (std::size_t i = 0; i < 2 * kMostHolders; ++i)
     all.push_back({"p" + std::to_string(1000 - i), "nvidia.com/gpu", "GPU-1::" + std::to_string(i)});
   const Holders holders = holders_of(all);
@@ -87,7 +87,7 @@ TEST(Holders, AreBoundedAndKeepAnOrder) {
 
 Entity entity_of(unsigned index) { return {.gpu = {index, "GPU-" + std::to_string(index), "", "H"}}; }
 
-Attribution known_of(const std::vector<Held>& all) { return {.holders = holders_of(all)}; }
+Attribution known_of(const std::vector<Given>& all) { return {.holders = holders_of(all)}; }
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
