@@ -36,6 +36,8 @@ struct GpuHistory {
   std::map<unsigned, Traffic> links;      ///< by link, or kAllLinks
   std::map<unsigned, Profile> profiles;   ///< by GPU instance; the GPU itself is NVML_NO_INSTANCE
   std::optional<bool> profiling_support;  ///< once it is known
+  /// What GPU instances the GPU can have, once it is known: that takes dozens of calls, and stays as it is.
+  std::vector<nvidia::nvml::GpuInstanceProfile> mig_profiles;
 
   /// Gives NVML its samples back.
   void release(nvidia::nvml::Nvml& nvml);
@@ -50,7 +52,7 @@ struct MigInstance {
 };
 
 /// By id; none without MIG.
-std::vector<MigInstance> mig_instances(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu);
+std::vector<MigInstance> mig_instances(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history);
 
 class FieldReader {
  public:

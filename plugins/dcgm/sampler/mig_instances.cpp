@@ -18,12 +18,12 @@ std::string name_of(nvml::Nvml& nvml, nvmlDevice_t gpu, const nvml::GpuInstanceP
 
 }  // namespace
 
-std::vector<MigInstance> mig_instances(nvml::Nvml& nvml, nvmlDevice_t gpu) {
+std::vector<MigInstance> mig_instances(nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history) {
   std::vector<MigInstance> instances;
   const auto mode = nvml::mig_mode(nvml, gpu);
   if (!mode || !mode->current) return instances;
-  const auto profiles = nvml::gpu_instance_profiles(nvml, gpu);
-  for (const nvml::GpuInstanceProfile& profile : *profiles) {
+  if (history.mig_profiles.empty()) history.mig_profiles = *nvml::gpu_instance_profiles(nvml, gpu);
+  for (const nvml::GpuInstanceProfile& profile : history.mig_profiles) {
     const auto handles = nvml::gpu_instances(nvml, gpu, profile);
     for (const nvmlGpuInstance_t handle : *handles)
       if (const auto info = nvml::gpu_instance_info(nvml, handle))

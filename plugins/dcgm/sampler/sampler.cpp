@@ -201,7 +201,7 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters&
     return static_cast<nvmlReturn_t>(NVML_SUCCESS);
   };
   std::vector<MigInstance> instances;
-  if (options.devices.kind != DeviceSelection::Kind::gpus) instances = mig_instances(nvml, *handle);
+  if (options.devices.kind != DeviceSelection::Kind::gpus) instances = mig_instances(nvml, *handle, history);
   for (std::size_t i = 0; i < std::max<std::size_t>(instances.size(), 1); ++i) {
     const bool selected = instances.empty() ? options.devices.has_gpu(index)
                                             : options.devices.has_instance(index, static_cast<unsigned>(i));
