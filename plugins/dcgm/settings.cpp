@@ -8,10 +8,39 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
+#include "dcgm/names/name_sets.hpp"
 #include "nvidia/duration.hpp"
 
 namespace slipway::dcgm {
 namespace {
+
+Result<std::chrono::milliseconds> read_window(const Spec& spec, const char* key) {
+  return read_interval(spec.text(key), std::string("spec.components.dcgm.") + key);
+}
+
+AttributionSettings read_attribution(const Spec& spec) {
+  return {.kubernetes = spec.flag("kubernetes"),
+          .virtual_gpus = spec.flag("kubernetes_virtual_gpus"),
+          .by_device_name = spec.text("kubernetes_gpu_id_type") == "device-name",
+          .old_names = spec.flag("use_old_namespace"),
+          .resource_names = spec.texts("nvidia_resource_names"),
+          .kubelet_socket = spec.text("pod_resources_kubelet_socket"),
+          .job_folder = spec.text("hpc_job_mapping_dir")};
+}
+
+/// What only counts together with `kubernetes` is no mistake that goes unnoticed.
+Status check_attribution(const AttributionSettings& attribution) {
+  if (attribution.kubernetes) return {};
+  const char* const idle = attribution.virtual_gpus              ? "kubernetes_virtual_gpus"
+                           : attribution.by_device_name          ? "kubernetes_gpu_id_type"
+                           : !attribution.resource_names.empty() ? "nvidia_resource_names"
+                                                                 : nullptr;
+  if (idle == nullptr) return {};
+  return Error{.code = ErrorCode::invalid,
+               .what = std::string(idle) + " has no effect without kubernetes: true",
+               .where = std::string("spec.components.dcgm.") + idle,
+               .next = "add kubernetes: true, or take the key away"};
+}
 
 bool is_address(const std::string& text) {
   std::array<char, sizeof(in6_addr)> room{};
@@ -75,6 +104,15 @@ Result<Settings> read_settings(const Spec& spec) {
   SLIPWAY_TRY(interval, read_interval(spec.text("interval"), "spec.components.dcgm.interval"));
   settings.interval = interval;
   if (settings.node.empty()) settings.node = this_node();
+  settings.attribution = read_attribution(spec);
+  SLIPWAY_CHECK(check_attribution(settings.attribution));
+  SLIPWAY_TRY(names, parse_name_sets(spec.texts("names"), "spec.components.dcgm.names"));
+  settings.names = names;
+  SLIPWAY_TRY(devices, parse_devices(spec.text("devices"), "spec.components.dcgm.devices"));
+  settings.devices = std::move(devices);
+  SLIPWAY_TRY(xids, read_window(spec, "xid_count_window_size"));
+  SLIPWAY_TRY(clock_events, read_window(spec, "clock_events_count_window_size"));
+  settings.windows = {.xids = xids, .clock_events = clock_events};
   return settings;
 }
 

@@ -10,6 +10,9 @@
 #include <slipway/spec.hpp>
 
 #include "dcgm/counters/counters.hpp"
+#include "dcgm/exposition/exposition.hpp"
+#include "dcgm/pods/attribution.hpp"
+#include "dcgm/selection/devices.hpp"
 
 namespace slipway::dcgm {
 
@@ -22,6 +25,10 @@ struct Settings {
   std::string web_config;
   std::string node;  ///< never empty
   std::string driver_root;
+  AttributionSettings attribution;
+  NameSets names;
+  DeviceSelection devices;
+  EventWindows windows;
 };
 
 /// Errors: `invalid` an address or a length of time that is none.

@@ -7,6 +7,7 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/names/name_sets.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
 
@@ -24,6 +25,7 @@ CommandTable metrics_line() {
                        .help = "the counters, as dcgm-exporter's default-counters.csv (default: those of that file)",
                        .letter = 'f',
                        .variables = {"DCGM_EXPORTER_COLLECTORS"}},
+                      {"names", "SETS", "dcgm, openmetrics and articles, with commas between them (default: dcgm)"},
                       {"driver-root", "DIR", "where the driver is installed (default: /)"}},
           .examples = {"slipway dcgm metrics", "slipway dcgm metrics --interval 1s --sim h100x8"}};
 }
@@ -45,7 +47,19 @@ Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& i
     return Error{.code = ErrorCode::not_found,
                  .what = "the GPUs cannot be read: " + sample.problem,
                  .next = "`slipway doctor` tells what is wrong with the driver"};
-  io.print(exposition_text(sample, *counters, {.host_name = this_node()}));
+  EventCounts events({});
+  events.take(sample, *counters);
+  io.print(exposition_text(sample, *counters, {.host_name = this_node(), .names = options.names, .events = &events}));
+  return 0;
+}
+
+CommandTable fields_line() {
+  return {.about = "Prints the fields of DCGM that a file of counters can select, as a table in Markdown.",
+          .examples = {"slipway dcgm fields"}};
+}
+
+Result<int> print_fields(const CommandWords& /*words*/, const Host& /*host*/, ToolIo& io) {
+  io.print(field_table());
   return 0;
 }
 
@@ -58,13 +72,16 @@ Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
   const std::string file = absolute(words.text("collectors"));
   SLIPWAY_TRY(counters, counters_of(file, file.empty() ? Result<std::string>(std::string())
                                                        : read_regular(file, kMostCounterBytes)));
-  options.counters = std::move(counters);
+  SLIPWAY_TRY(names, parse_name_sets(split(words.text("names", "dcgm"), ','), "--names"));
+  options.names = names;
+  options.counters = with_fields_of(names, std::move(counters));
   options.driver_root = absolute(words.text("driver-root", options.driver_root));
   return options;
 }
 
 Tools::Tools()
     : ToolTable("dcgm",
-                {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics}}) {}
+                {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics},
+                 {"fields", "prints the fields that can be selected", fields_line(), print_fields}}) {}
 
 }  // namespace slipway::dcgm

@@ -9,12 +9,14 @@
 #include <slipway/result.hpp>
 
 #include "dcgm/counters/counters.hpp"
+#include "dcgm/exposition/exposition.hpp"
 
 namespace slipway::dcgm {
 
 struct MetricsOptions {
   std::chrono::milliseconds interval{100};  ///< between the two looks
   Counters counters;
+  NameSets names;
   std::string driver_root = "/";
 };
 

@@ -38,8 +38,13 @@ MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, c
 
 class Microhttpd final : public HttpListener {
  public:
-  Microhttpd(std::function<std::string()> text, std::function<ServiceHealth()> health, WebConfig config)
-      : text_(std::move(text)), health_(std::move(health)), config_(std::move(config)), auth_(config_.users) {}
+  Microhttpd(std::function<std::string()> text, std::function<ServiceHealth()> health,
+             std::function<std::string()> openmetrics, WebConfig config)
+      : text_(std::move(text)),
+        health_(std::move(health)),
+        openmetrics_(std::move(openmetrics)),
+        config_(std::move(config)),
+        auth_(config_.users) {}
   ~Microhttpd() override {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
@@ -126,11 +131,16 @@ class Microhttpd final : public HttpListener {
                   health.text);
     }
     if (std::strcmp(url, "/metrics") != 0) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
+    const char* const accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+    if (self.openmetrics_ && accept != nullptr && prefers_openmetrics(accept))
+      return send(connection, MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",
+                  self.openmetrics_());
     return send(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", self.text_());
   }
 
   std::function<std::string()> text_;
   std::function<ServiceHealth()> health_;
+  std::function<std::string()> openmetrics_;
   WebConfig config_;
   BasicAuth auth_;
   Connections connections_{{kMostConnections, kMostOfAPeer, kLongest}, [](int fd) { ::shutdown(fd, SHUT_RDWR); }};
@@ -143,7 +153,8 @@ class Microhttpd final : public HttpListener {
 
 Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& settings,
                                                           std::function<std::string()> text,
-                                                          std::function<ServiceHealth()> health) {
+                                                          std::function<ServiceHealth()> health,
+                                                          std::function<std::string()> openmetrics) {
   WebConfig config;
   if (!settings.web_config.empty()) {
     SLIPWAY_TRY(read, read_web_config(settings.web_config));
@@ -151,7 +162,8 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
   }
   const bool tls = !config.key.empty();
   SLIPWAY_TRY(listening, listen_on(settings));
-  auto listener = std::make_unique<Microhttpd>(std::move(text), std::move(health), std::move(config));
+  auto listener =
+      std::make_unique<Microhttpd>(std::move(text), std::move(health), std::move(openmetrics), std::move(config));
   if (listener->start(std::move(listening))) return std::unique_ptr<HttpListener>(std::move(listener));
   if (!tls) return Error{ErrorCode::internal, "the HTTP listener cannot be started", {}, {}, {}};
   return Error{ErrorCode::invalid,

@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nvidia/kubelet/unary_call.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 #include "toolkit/nri/pod_resources.hpp"
-#include "toolkit/nri/unary_call.hpp"
 
 namespace {
 
@@ -24,10 +24,10 @@ Result<std::string> answer_to(std::string_view words) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
   (void)!::write(ends[1], words.data(), words.size());  // as much as the socket takes
   ::shutdown(ends[1], SHUT_WR);
-  auto answer = nri::call(ends[0], {.method = "/v1.PodResourcesLister/List",
-                                    .message = {},
-                                    .limit = std::chrono::seconds(5),
-                                    .largest_answer = kLargest});
+  auto answer = nvidia::kubelet::call(ends[0], {.method = "/v1.PodResourcesLister/List",
+                                                .message = {},
+                                                .limit = std::chrono::seconds(5),
+                                                .largest_answer = kLargest});
   ::close(ends[0]);
   ::close(ends[1]);
   return answer;

@@ -13,9 +13,10 @@ namespace {
 constexpr std::size_t kParts = 3;
 
 /// Of dcgm-exporter itself, not of DCGM.
-constexpr std::array<std::string_view, 6> kExporterNames{"DCGM_EXP_CLOCK_EVENTS_COUNT", "DCGM_EXP_CLOCK_EVENTS_TOTAL",
-                                                         "DCGM_EXP_GPU_HEALTH_STATUS",  "DCGM_EXP_P2P_STATUS",
-                                                         "DCGM_EXP_XID_ERRORS_COUNT",   "DCGM_EXP_XID_ERRORS_TOTAL"};
+constexpr std::array<std::string_view, 5> kExporterNames{"DCGM_EXP_CLOCK_EVENTS_COUNT", "DCGM_EXP_CLOCK_EVENTS_TOTAL",
+                                                         "DCGM_EXP_P2P_STATUS", "DCGM_EXP_XID_ERRORS_COUNT",
+                                                         "DCGM_EXP_XID_ERRORS_TOTAL"};
+constexpr std::string_view kHealthStatus = "DCGM_EXP_GPU_HEALTH_STATUS";
 const std::vector<std::string> kTypes{"gauge", "counter", "histogram", "summary", "label"};
 
 struct Place {
@@ -100,7 +101,16 @@ class Reader {
                    .what = where_ + " has no counter",
                    .where = where_,
                    .next = "write rows as FIELD, TYPE, HELP, such as `DCGM_FI_DEV_GPU_TEMP, gauge, Temperature`"};
+    const bool wants_clocks = counters_.wants_exporter("DCGM_EXP_CLOCK_EVENTS_COUNT") ||
+                              counters_.wants_exporter("DCGM_EXP_CLOCK_EVENTS_TOTAL");
+    if (wants_clocks && !lines_.contains(kClockReasonsField))
+      counters_.series.push_back({.name = field_name(kClockReasonsField),
+                                  .type = {},
+                                  .help = {},
+                                  .field = find_field(kClockReasonsField),
+                                  .hidden = true});
     std::ranges::stable_sort(counters_.series, {}, [](const Counter& each) { return each.field->number; });
+    std::ranges::sort(counters_.exporter, {}, &Counter::name);
     std::ranges::sort(counters_.labels, {}, &Counter::name);
     return std::move(counters_);
   }
@@ -110,10 +120,9 @@ class Reader {
     if (++rows_ > kMostCounters)
       return wrong(place, "there are more than " + std::to_string(kMostCounters) + " rows", "leave some out");
     Counter counter{.name = std::move(parts[0]), .type = std::move(parts[1]), .help = std::move(parts[2])};
-    if (std::ranges::find(kExporterNames, counter.name) != kExporterNames.end()) {
-      counters_.left_out.push_back(counter.name);
-      return {};
-    }
+    if (counter.name == kHealthStatus) return leave_out(counter);
+    if (std::ranges::find(kExporterNames, counter.name) != kExporterNames.end())
+      return add_exporter(std::move(counter));
     const auto number = field_number(counter.name);
     if (!number)
       return wrong(place, "DCGM has no field '" + counter.name + "'",
@@ -128,6 +137,17 @@ class Reader {
     }
     counter.field = find_field(*number);
     return counter.field == nullptr ? leave_out(counter) : add(std::move(counter), place);
+  }
+
+  /// dcgm-exporter takes any word for a type here. A row that is there twice would be a family that is there twice.
+  Status add_exporter(Counter counter) {
+    if (counter.type == "label" || std::ranges::find(kTypes, counter.type) == kTypes.end()) counter.type = "untyped";
+    if (counters_.wants_exporter(counter.name))
+      counters_.warnings.push_back(where_ + ":" + std::to_string(number_) + ": " + counter.name +
+                                   " is there twice, so this row is left out");
+    else
+      counters_.exporter.push_back(std::move(counter));
+    return {};
   }
 
   Status leave_out(const Counter& counter) {
@@ -156,6 +176,10 @@ class Reader {
 };
 
 }  // namespace
+
+bool Counters::wants_exporter(std::string_view name) const {
+  return std::ranges::find(exporter, name, &Counter::name) != exporter.end();
+}
 
 Result<Counters> parse_counters(std::string_view text, const std::string& where) {
   Reader reader(where);

@@ -17,13 +17,17 @@ struct Counter {
   std::string type;  ///< "gauge", "counter", "histogram", "summary"; empty for a label
   std::string help;
   const Field* field = nullptr;
+  bool hidden = false;  ///< read for other metrics, and no metric itself
 };
 
 struct Counters {
   std::vector<Counter> series;        ///< by the fields' numbers, as dcgm-exporter prints them
   std::vector<Counter> labels;        ///< by name
+  std::vector<Counter> exporter;      ///< metrics of dcgm-exporter itself, without a field, by name
   std::vector<std::string> left_out;  ///< names of DCGM's that NVML does not tell, or that slipway does not have yet
   std::vector<std::string> warnings;  ///< a sentence each
+
+  bool wants_exporter(std::string_view name) const;
 };
 
 inline constexpr std::size_t kMostCounterBytes = 1 << 20;

@@ -13,35 +13,55 @@ namespace slipway::dcgm {
 enum class Source {
   number,              ///< function(gpu, unsigned*)
   large_number,        ///< function(gpu, unsigned long long*)
-  media_utilization,   ///< function(gpu, unsigned* percent, unsigned* period)
+  two_numbers,         ///< function(gpu, unsigned* value, unsigned* another)
+  selected_number,     ///< function(gpu, argument, unsigned*)
   text,                ///< function(gpu, char*, unsigned size)
   system_text,         ///< function(char*, unsigned size)
   inforom_version,     ///< argument: the object of the infoROM
   brand,               ///< a word for the number
-  clock,               ///< argument: the domain
   temperature,         ///< of the GPU's core
   memory_temperature,  ///< a field value that some drivers give with a wrong type
   field_value,         ///< argument: the number of NVML's field
   utilization,         ///< argument: 0 the GPU, 1 its memory
   framebuffer,         ///< argument: one of Framebuffer
+  bar1,                ///< argument: one of Bar1
+  row_histogram,       ///< argument: 0 banks with the most rows left, … 4 with none
+  gpu_memory,          ///< the same of the whole GPU, in bytes; of a GPU in MIG mode too
   retired_pages,       ///< argument: the cause
   nvlink_rate,         ///< argument: the link, or kAllLinks
+  nvlink_bytes,        ///< of all links; argument: 1 sent, 2 received, 3 both
   vgpu_license,        ///< 1: licensed
   xid,                 ///< the last one
   profiling,           ///< argument: the number of NVML's profiling metric (GPM)
 };
 
 enum class Framebuffer : unsigned { total, free, used, reserved, used_share };
+enum class Bar1 : unsigned { total, free, used };
+
+/// Numbers of fields that DCGM does not have; no file of counters can name them.
+inline constexpr unsigned kOwnFields = 1000000;
+inline constexpr unsigned kMemoryTotalBytes = kOwnFields;
+inline constexpr unsigned kMemoryFreeBytes = kOwnFields + 1;
+inline constexpr unsigned kMemoryUsedBytes = kOwnFields + 2;
+inline constexpr unsigned kMemoryReservedBytes = kOwnFields + 3;
+inline constexpr unsigned kGpuMemoryTotalBytes = kOwnFields + 4;
+inline constexpr unsigned kGpuMemoryUsedBytes = kOwnFields + 5;
+inline constexpr unsigned kNvlinkSentBytes = kOwnFields + 6;
+inline constexpr unsigned kNvlinkReceivedBytes = kOwnFields + 7;
+inline constexpr unsigned kNvlinkBytes = kOwnFields + 8;
+
 inline constexpr unsigned kAllLinks = 0xffffffffU;
+inline constexpr unsigned kClockReasonsField = 112;  ///< bits: why clocks are slow
 
 struct Field {
   unsigned number = 0;  ///< DCGM's
   Source source = Source::number;
   const char* function = nullptr;
   unsigned argument = 0;
-  double factor = 1;       ///< from NVML's unit to DCGM's
-  bool real = false;       ///< with a fraction
-  bool whole_gpu = false;  ///< GPU instances do not have it
+  unsigned directions = 3;  ///< of traffic: 1 sent, 2 received, 3 both
+  double factor = 1;        ///< from NVML's unit to DCGM's
+  bool real = false;        ///< with a fraction
+  bool whole_gpu = false;   ///< GPU instances do not have it
 
   /// A GPU instance has a value of its own. XIDs, which NVML tells by events, are told apart as well.
   bool per_instance() const { return source == Source::framebuffer || source == Source::profiling; }
@@ -56,6 +76,12 @@ const Field* find_field(unsigned number);
 
 /// Of any name that DCGM has or had for the field. Nothing: DCGM has no such field.
 std::optional<unsigned> field_number(std::string_view name);
+/// The name that dcgm-exporter's file has, or DCGM's newest; of kOwnFields on, words of our own.
+std::string field_name(unsigned number);
+/// Of all that can be selected, in order.
+std::vector<unsigned> field_numbers();
+/// All that can be selected as a table in Markdown, a row each.
+std::string field_table();
 /// All names, sorted.
 std::vector<std::string> field_names();
 

@@ -478,8 +478,9 @@ constexpr std::string_view kNames = R"(
 
 using Numbers = std::unordered_map<std::string_view, unsigned>;
 
-Numbers read_names() {
-  Numbers numbers;
+/// One entry of kNames after the other: the number, and its names.
+template <class Take>
+void each_entry(Take take) {
   for (std::string_view rest = kNames; !rest.empty();) {
     const std::size_t end = std::min(rest.find_first_of(" \n"), rest.size());
     std::string_view entry = rest.substr(0, end);
@@ -487,12 +488,19 @@ Numbers read_names() {
     unsigned number = 0;
     std::from_chars(entry.data(), entry.data() + entry.size(), number);
     entry.remove_prefix(std::min(entry.find('=') + 1, entry.size()));
-    while (!entry.empty()) {
-      const std::size_t comma = std::min(entry.find(','), entry.size());
-      numbers.emplace(entry.substr(0, comma), number);
-      entry.remove_prefix(std::min(comma + 1, entry.size()));
-    }
+    if (!entry.empty()) take(number, entry);
   }
+}
+
+Numbers read_names() {
+  Numbers numbers;
+  each_entry([&numbers](unsigned number, std::string_view names) {
+    while (!names.empty()) {
+      const std::size_t comma = std::min(names.find(','), names.size());
+      numbers.emplace(names.substr(0, comma), number);
+      names.remove_prefix(std::min(comma + 1, names.size()));
+    }
+  });
   return numbers;
 }
 
@@ -506,6 +514,18 @@ const Numbers& numbers_by_name() {
 std::optional<unsigned> field_number(std::string_view name) {
   const auto found = numbers_by_name().find(name);
   return found == numbers_by_name().end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string field_name(unsigned number) {
+  if (number >= kOwnFields) return "memory or NVLink in bytes";
+  std::string name;
+  each_entry([&](unsigned each, std::string_view names) {
+    if (each != number) return;
+    const std::size_t comma = names.find(',');
+    const std::string_view rest = comma == std::string_view::npos ? names : names.substr(comma + 1);
+    name = rest.substr(0, rest.find(','));
+  });
+  return name;
 }
 
 std::vector<std::string> field_names() {

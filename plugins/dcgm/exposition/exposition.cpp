@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dcgm/exposition/exposition.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include <slipway/http/metrics.hpp>
+
+#include "dcgm/events/event_counts.hpp"
+#include "dcgm/names/name_sets.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -18,9 +23,9 @@ class LabelList {
   void add(std::string name, std::string value) {
     if (!value.empty()) list_.emplace_back(std::move(name), std::move(value));
   }
-  void add_gpu(const GpuIdentity& gpu) {
+  void add_gpu(const GpuIdentity& gpu, bool old_names) {
     add("gpu", std::to_string(gpu.index));
-    add("UUID", gpu.uuid);
+    add(old_names ? "uuid" : "UUID", gpu.uuid);
     add("pci_bus_id", gpu.bus_id);
     add("device", "nvidia" + std::to_string(gpu.index));
   }
@@ -30,9 +35,26 @@ class LabelList {
   std::vector<std::pair<std::string, std::string>> list_;
 };
 
+/// One series of each metric.
+struct Line {
+  const Entity* entity;
+  LabelList labels;                                             ///< of the GPU
+  std::vector<std::pair<std::string, std::string>> attributes;  ///< of who uses it
+  std::optional<PodUse> own;
+
+  LabelList with(const std::vector<std::pair<std::string, std::string>>& more) const {
+    auto sorted = attributes;
+    sorted.insert(sorted.end(), more.begin(), more.end());
+    std::ranges::sort(sorted);
+    LabelList all = labels;
+    for (auto& [name, value] : sorted) all.add(std::move(name), std::move(value));
+    return all;
+  }
+};
+
 LabelList labels_of(const Entity& entity, const Counters& counters, const Exporter& exporter) {
   LabelList labels;
-  labels.add_gpu(entity.gpu);
+  labels.add_gpu(entity.gpu, exporter.attribution.old_names);
   labels.add("modelName", entity.gpu.model);
   labels.add("GPU_I_PROFILE", entity.profile);
   if (entity.instance) labels.add("GPU_I_ID", std::to_string(*entity.instance));
@@ -42,25 +64,60 @@ LabelList labels_of(const Entity& entity, const Counters& counters, const Export
   return labels;
 }
 
-void add_family(MetricsText& text, const Sample& sample, const Counters& counters, std::size_t which,
-                const std::vector<LabelList>& labels) {
-  const Counter& counter = counters.series[which];
+std::vector<Line> lines_of_entities(const Sample& sample, const Counters& counters, const Exporter& exporter) {
+  std::vector<Line> lines;
+  for (const Entity& entity : sample.entities) {
+    const LabelList labels = labels_of(entity, counters, exporter);
+    for (Use& use : uses_of(entity, exporter.known, exporter.attribution))
+      lines.push_back({&entity, labels, std::move(use.labels), use.own});
+  }
+  return lines;
+}
+
+/// A pod's own part of the value of a metric that dcgm-exporter divides among pods.
+Value own_value(const Field& field, const PodUse& use) {
+  constexpr unsigned kUtilization = 203;
+  constexpr unsigned kMemoryUsed = 252;
+  if (field.number == kMemoryUsed) return use.memory_mib;
+  if (field.number == kUtilization && use.percent) return *use.percent;
+  return {};
+}
+
+void add_family(MetricsText& text, const Counter& counter, std::size_t which, const std::vector<Line>& lines) {
   bool begun = false;  // a family without a series is not printed
-  for (std::size_t i = 0; i < sample.entities.size(); ++i) {
-    const std::string value = value_text(sample.entities[i].series[which]);
-    if (value.empty()) continue;
+  const Entity* divided = nullptr;
+  const auto add = [&](const LabelList& labels, const std::string& value) {
     if (!begun) text.begin(counter.name, counter.help, counter.type);
     begun = true;
-    if (counter.field->source != Source::xid) {
-      text.sample(labels[i].view(), value);
+    text.sample(labels.view(), value);
+  };
+  for (const Line& line : lines) {
+    const std::string value = value_text(line.entity->series[which]);
+    if (value.empty()) continue;
+    if (counter.field->source == Source::xid) {
+      const auto number = static_cast<std::uint64_t>(std::get<std::int64_t>(line.entity->series[which]));
+      add(line.with({{"err_code", value}, {"err_msg", std::string(xid_text(number))}}), value);
       continue;
     }
-    LabelList with_code = labels[i];
-    with_code.add("err_code", value);
-    with_code.add(
-        "err_msg",
-        std::string(xid_text(static_cast<std::uint64_t>(std::get<std::int64_t>(sample.entities[i].series[which])))));
-    text.sample(with_code.view(), value);
+    const std::string own = line.own ? value_text(own_value(*counter.field, *line.own)) : "";
+    if (!own.empty() && divided != line.entity) add(line.labels, value);  // the whole, besides the parts
+    if (!own.empty()) divided = line.entity;
+    add(line.with({}), own.empty() ? value : own);
+  }
+}
+
+/// dcgm-exporter's own metrics come behind those of DCGM's fields.
+void add_exporter_family(MetricsText& text, const Counter& counter, const Sample& sample, const EventCounts& events,
+                         const std::vector<Line>& lines) {
+  bool begun = false;
+  for (const Line& line : lines) {
+    const bool of_peers = counter.name == "DCGM_EXP_P2P_STATUS";
+    for (const EventSeries& series :
+         of_peers ? peer_series(*line.entity, sample) : event_series(counter.name, *line.entity, events)) {
+      if (!begun) text.begin(counter.name, counter.help, counter.type);
+      begun = true;
+      text.sample(line.with(series.labels).view(), series.value);
+    }
   }
 }
 
@@ -79,7 +136,7 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
                "Whether the GPU could be read at the last sample; a GPU that was seen once stays", "gauge");
     for (const GpuState& state : sample.gpus) {
       LabelList labels;
-      labels.add_gpu(state.gpu);
+      labels.add_gpu(state.gpu, exporter.attribution.old_names);
       labels.add("Hostname", exporter.host_name);
       text.sample(labels.view(), state.problem.empty() && !exporter.released);
     }
@@ -88,6 +145,11 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
     text.begin("slipway_dcgm_read_errors_total", "Values that could not be read, by field", "counter");
     for (const auto& [name, times] : sample.read_errors) text.sample({{"field", name}}, times);
   }
+  if (exporter.attribution.kubernetes)
+    add("slipway_dcgm_pods_up", "Whether kubelet tells which pods hold the GPUs", "gauge",
+        exporter.known.pods_problem.empty());
+  if (!exporter.attribution.job_folder.empty())
+    add("slipway_dcgm_jobs_up", "Whether the folder of jobs can be read", "gauge", exporter.known.jobs_problem.empty());
   add("slipway_dcgm_samples_total", "How often the GPUs were looked at", "counter", sample.samples);
   add("slipway_dcgm_sample_duration_seconds", "How long the last sample took", "gauge", Seconds(sample.took).count());
   add("slipway_dcgm_sample_timestamp_seconds", "When the last sample was taken, in seconds since 1970", "gauge",
@@ -105,9 +167,13 @@ std::string value_text(const Value& value) {
 
 std::string exposition_text(const Sample& sample, const Counters& counters, const Exporter& exporter) {
   MetricsText text;
-  std::vector<LabelList> labels;
-  for (const Entity& entity : sample.entities) labels.push_back(labels_of(entity, counters, exporter));
-  for (std::size_t i = 0; i < counters.series.size(); ++i) add_family(text, sample, counters, i, labels);
+  const std::vector<Line> lines = lines_of_entities(sample, counters, exporter);
+  for (std::size_t i = 0; i < counters.series.size(); ++i)
+    if (!counters.series[i].hidden) add_family(text, counters.series[i], i, lines);
+  for (const Counter& counter : counters.exporter)
+    if (exporter.events != nullptr) add_exporter_family(text, counter, sample, *exporter.events, lines);
+  if (exporter.names.openmetrics) add_conventional(text, sample, counters, exporter);
+  if (exporter.names.articles) add_articles(text, sample, counters, exporter);
   add_own(text, sample, exporter);
   return std::move(text).take();
 }

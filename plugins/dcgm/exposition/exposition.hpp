@@ -7,14 +7,27 @@
 #include <string_view>
 
 #include "dcgm/counters/counters.hpp"
+#include "dcgm/events/event_counts.hpp"
+#include "dcgm/pods/attribution.hpp"
 #include "dcgm/sampler/sample.hpp"
 
 namespace slipway::dcgm {
+
+/// Under which names values are told (names/name_sets.hpp).
+struct NameSets {
+  bool dcgm = true;
+  bool openmetrics = false;
+  bool articles = false;
+};
 
 /// What stands beside the sample.
 struct Exporter {
   std::string host_name;  ///< the label Hostname; empty: without it
   bool released = false;  ///< another program has the driver: there is nothing to sample
+  AttributionSettings attribution = {};
+  Attribution known = {};  ///< who uses what, by the attribution's settings
+  NameSets names = {};
+  const EventCounts* events = nullptr;  ///< borrowed; null: nothing was counted
 };
 
 /// The families by the fields' numbers, the series of a family by GPU and instance; then the exporter's own metrics,

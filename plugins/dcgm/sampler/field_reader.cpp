@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dcgm/sampler/field_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -67,7 +68,7 @@ Read FieldReader::read(const Field& field) {
   switch (field.source) {
     case Source::number:
     case Source::large_number:
-    case Source::media_utilization:
+    case Source::two_numbers:
       return read_number(field);
     case Source::text:
     case Source::system_text:
@@ -75,8 +76,16 @@ Read FieldReader::read(const Field& field) {
       return read_text(field);
     case Source::brand:
       return read_brand();
-    case Source::clock:
-      return read_clock(field);
+    case Source::selected_number:
+      return read_selected(field);
+    case Source::bar1:
+      return read_bar1(field);
+    case Source::row_histogram:
+      return read_row_histogram(field);
+    case Source::gpu_memory:
+      return read_gpu_memory(field);
+    case Source::nvlink_bytes:
+      return read_nvlink_bytes(field);
     case Source::temperature:
       return read_temperature();
     case Source::memory_temperature:
@@ -108,7 +117,7 @@ Read FieldReader::read_number(const Field& field) {
         unsigned number = 0;
         unsigned period = 0;
         const nvmlReturn_t code =
-            source == Source::media_utilization
+            source == Source::two_numbers
                 ? nvml::invoke(open.function<nvmlDevice_t, unsigned*, unsigned*>(name), gpu, &number, &period)
                 : nvml::invoke(open.function<nvmlDevice_t, unsigned*>(name), gpu, &number);
         value = number;
@@ -142,13 +151,35 @@ Read FieldReader::read_brand() {
   return read_of(NVML_SUCCESS, std::string(number < kBrands.size() ? kBrands[number] : kBrands[0]));
 }
 
-Read FieldReader::read_clock(const Field& field) {
-  const auto clock =
-      nvml_.ask<unsigned>([domain = field.argument, gpu = gpu_](const nvml::Library& open, unsigned& value) {
-        return nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>("nvmlDeviceGetClockInfo"), gpu, domain,
-                            &value);
-      });
-  return read_of(clock.code(), scaled(field, *clock));
+Read FieldReader::read_selected(const Field& field) {
+  const auto number = nvml_.ask<unsigned>([field, gpu = gpu_](const nvml::Library& open, unsigned& value) {
+    return nvml::invoke(open.function<nvmlDevice_t, unsigned, unsigned*>(field.function), gpu, field.argument, &value);
+  });
+  return read_of(number.code(), scaled(field, *number));
+}
+
+Read FieldReader::read_bar1(const Field& field) {
+  if (!bar1_)
+    bar1_ = nvml_.ask<nvmlBAR1Memory_t>([gpu = gpu_](const nvml::Library& open, nvmlBAR1Memory_t& value) {
+      return nvml::invoke(open.function<nvmlDevice_t, nvmlBAR1Memory_t*>("nvmlDeviceGetBAR1MemoryInfo"), gpu, &value);
+    });
+  const nvmlBAR1Memory_t& memory = **bar1_;
+  const auto part = static_cast<Bar1>(field.argument);
+  const auto bytes = part == Bar1::total ? memory.bar1Total : part == Bar1::free ? memory.bar1Free : memory.bar1Used;
+  return read_of(bar1_->code(), scaled(field, static_cast<double>(bytes)));
+}
+
+Read FieldReader::read_row_histogram(const Field& field) {
+  if (!rows_)
+    rows_ = nvml_.ask<nvmlRowRemapperHistogramValues_t>(
+        [gpu = gpu_](const nvml::Library& open, nvmlRowRemapperHistogramValues_t& value) {
+          return nvml::invoke(
+              open.function<nvmlDevice_t, nvmlRowRemapperHistogramValues_t*>("nvmlDeviceGetRowRemapperHistogram"), gpu,
+              &value);
+        });
+  const nvmlRowRemapperHistogramValues_t& rows = **rows_;
+  const std::array<unsigned, 5> banks{rows.max, rows.high, rows.partial, rows.low, rows.none};
+  return read_of(rows_->code(), std::int64_t{banks.at(field.argument)});
 }
 
 Read FieldReader::read_temperature() {
@@ -161,26 +192,33 @@ Read FieldReader::read_temperature() {
   return read_of(degrees.code(), std::int64_t{*degrees});
 }
 
-/// All that the counters ask for at once. On NVLink 5 and newer the errors of all links want another scope.
+/// All that the counters ask for at once. Counters of NVLink 5 and newer are those of one link unless all are asked
+/// for; there the older errors of all links want that scope as well.
 void FieldReader::ask_field_values() {
   std::vector<unsigned> numbers;
+  std::vector<unsigned> of_all_links;
   for (const auto* list : {&counters_.series, &counters_.labels})
-    for (const Counter& counter : *list)
-      if (counter.field->source == Source::field_value || counter.field->source == Source::memory_temperature)
-        numbers.push_back(counter.field->argument);
+    for (const Counter& counter : *list) {
+      const unsigned number = counter.field->argument;
+      if (counter.field->source == Source::field_value && number >= 201 && number <= 222)
+        of_all_links.push_back(number);
+      else if (counter.field->source == Source::field_value || counter.field->source == Source::memory_temperature)
+        numbers.push_back(number);
+    }
   field_values_.emplace();
-  const auto values = nvml::field_values(nvml_, gpu_, numbers);
-  field_values_code_ = values.code();
-  std::vector<unsigned> again;
-  for (const nvmlFieldValue_t& value : *values) {
-    const bool of_links = value.fieldId >= 32 && value.fieldId <= 73;
-    if (of_links && value.nvmlReturn != NVML_SUCCESS) again.push_back(value.fieldId);
-    field_values_->emplace(value.fieldId, value);
+  if (!numbers.empty()) {
+    const auto values = nvml::field_values(nvml_, gpu_, numbers);
+    field_values_code_ = values.code();
+    for (const nvmlFieldValue_t& value : *values) {
+      const bool of_links = value.fieldId >= 32 && value.fieldId <= 73;
+      if (of_links && value.nvmlReturn != NVML_SUCCESS) of_all_links.push_back(value.fieldId);
+      field_values_->emplace(value.fieldId, value);
+    }
   }
-  if (again.empty()) return;
-  const auto of_all_links = nvml::field_values(nvml_, gpu_, again, kAllLinks);
-  if (!of_all_links) return;
-  for (const nvmlFieldValue_t& value : *of_all_links) (*field_values_)[value.fieldId] = value;
+  if (of_all_links.empty()) return;
+  const auto values = nvml::field_values(nvml_, gpu_, of_all_links, kAllLinks);
+  if (!values) return;
+  for (const nvmlFieldValue_t& value : *values) (*field_values_)[value.fieldId] = value;
 }
 
 Read FieldReader::read_field_value(const Field& field) {
@@ -211,18 +249,30 @@ Read FieldReader::read_utilization(const Field& field) {
 Read FieldReader::read_framebuffer(const Field& field) {
   if (instance_ && instance_->device == nullptr) return NVML_ERROR_NOT_SUPPORTED;  // without a compute instance
   if (!memory_) memory_ = nvml::memory(nvml_, instance_ ? instance_->device : gpu_);
-  if (!*memory_) return memory_->code();
-  const nvml::Memory& memory = **memory_;
-  const auto mib = [](std::uint64_t bytes) { return read_of(NVML_SUCCESS, static_cast<std::int64_t>(bytes >> 20U)); };
+  return memory_part(field, *memory_);
+}
+
+/// The GPU as a whole: without MIG that is the same question.
+Read FieldReader::read_gpu_memory(const Field& field) {
+  if (!instance_) return read_framebuffer(field);
+  return memory_part(field, nvml::memory(nvml_, gpu_));
+}
+
+Read FieldReader::memory_part(const Field& field, const nvml::Answer<nvml::Memory>& answer) const {
+  if (!answer) return answer.code();
+  const nvml::Memory& memory = *answer;
+  const auto part = [&field](std::uint64_t bytes) {
+    return read_of(NVML_SUCCESS, static_cast<std::int64_t>(field.factor == 1 ? bytes : bytes >> 20U));
+  };
   switch (static_cast<Framebuffer>(field.argument)) {
     case Framebuffer::total:
-      return mib(memory.total);
+      return part(memory.total);
     case Framebuffer::free:
-      return mib(memory.free);
+      return part(memory.free);
     case Framebuffer::used:
-      return mib(memory.used);
+      return part(memory.used);
     case Framebuffer::reserved:
-      return nvml_.has("nvmlDeviceGetMemoryInfo_v2") ? mib(memory.reserved) : Read(NVML_ERROR_NOT_SUPPORTED);
+      return nvml_.has("nvmlDeviceGetMemoryInfo_v2") ? part(memory.reserved) : Read(NVML_ERROR_NOT_SUPPORTED);
     case Framebuffer::used_share:
       break;
   }
@@ -241,25 +291,47 @@ Read FieldReader::read_retired_pages(const Field& field) {
   return read_of(pages.code(), std::int64_t{*pages});
 }
 
-/// NVML counts KiB of both directions; DCGM tells thousands of them in a second.
-Read FieldReader::read_nvlink_rate(const Field& field) {
+/// NVML counts KiB; DCGM tells thousands of them in a second. The first look has nothing to compare with, and tells 0.
+const nvml::Answer<FieldReader::Traffic>& FieldReader::traffic_of(unsigned link) {
   constexpr unsigned kSent = 138;
   constexpr unsigned kReceived = 139;
-  const auto values = nvml::field_values(nvml_, gpu_, {kSent, kReceived}, field.argument);
-  if (!values) return values.code();
-  GpuHistory::Traffic now{.kib = 0, .time = GpuHistory::Clock::now()};
-  for (const nvmlFieldValue_t& value : *values) {
-    if (value.nvmlReturn != NVML_SUCCESS) return value.nvmlReturn;
-    now.kib += whole_number(value);
+  const auto [at, is_new] = traffic_.try_emplace(link, nvml::Answer<Traffic>(NVML_ERROR_UNKNOWN));
+  if (!is_new) return at->second;
+  const auto values = nvml::field_values(nvml_, gpu_, {kSent, kReceived}, link);
+  if (!values) return at->second = values.code();
+  GpuHistory::Traffic now{.kib = {}, .time = GpuHistory::Clock::now()};
+  for (std::size_t i = 0; i < now.kib.size() && i < values->size(); ++i) {
+    if ((*values)[i].nvmlReturn != NVML_SUCCESS) return at->second = (*values)[i].nvmlReturn;
+    now.kib[i] = whole_number((*values)[i]);
   }
-  const auto known = history_.links.find(field.argument);
-  std::int64_t rate = 0;
-  if (known != history_.links.end() && now.kib >= known->second.kib && now.time > known->second.time) {
-    const std::chrono::duration<double> passed = now.time - known->second.time;
-    rate = static_cast<std::int64_t>(static_cast<double>(now.kib - known->second.kib) / passed.count() / 1000);
+  Traffic traffic{.kib = now.kib, .more_kib = {}, .passed = {}};
+  const auto known = history_.links.find(link);
+  if (known != history_.links.end() && now.time > known->second.time) {
+    traffic.passed = now.time - known->second.time;
+    for (std::size_t i = 0; i < now.kib.size(); ++i)  // a counter that begins anew tells nothing this time
+      traffic.more_kib[i] = now.kib[i] - std::min(now.kib[i], known->second.kib[i]);
   }
-  history_.links[field.argument] = now;
-  return read_of(NVML_SUCCESS, rate);
+  history_.links[link] = now;
+  return at->second = {NVML_SUCCESS, traffic};
+}
+
+Read FieldReader::read_nvlink_rate(const Field& field) {
+  const auto& traffic = traffic_of(field.argument);
+  if (!traffic) return traffic.code();
+  std::uint64_t kib = 0;
+  if ((field.directions & 1U) != 0) kib += traffic->more_kib[0];
+  if ((field.directions & 2U) != 0) kib += traffic->more_kib[1];
+  const double seconds = traffic->passed.count();
+  return read_of(NVML_SUCCESS, static_cast<std::int64_t>(seconds > 0 ? static_cast<double>(kib) / seconds / 1000 : 0));
+}
+
+Read FieldReader::read_nvlink_bytes(const Field& field) {
+  const auto& traffic = traffic_of(kAllLinks);
+  if (!traffic) return traffic.code();
+  std::uint64_t kib = 0;
+  if ((field.argument & 1U) != 0) kib += traffic->kib[0];
+  if ((field.argument & 2U) != 0) kib += traffic->kib[1];
+  return read_of(NVML_SUCCESS, static_cast<std::int64_t>(kib << 10U));
 }
 
 Read FieldReader::read_license() {

@@ -3,6 +3,7 @@
 // answers.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -22,7 +23,7 @@ namespace slipway::dcgm {
 struct GpuHistory {
   using Clock = std::chrono::steady_clock;
   struct Traffic {
-    std::uint64_t kib = 0;
+    std::array<std::uint64_t, 2> kib{};  ///< sent, received
     Clock::time_point time;
   };
   /// Two of NVML's samples, which take turns.
@@ -35,6 +36,8 @@ struct GpuHistory {
   std::map<unsigned, Traffic> links;      ///< by link, or kAllLinks
   std::map<unsigned, Profile> profiles;   ///< by GPU instance; the GPU itself is NVML_NO_INSTANCE
   std::optional<bool> profiling_support;  ///< once it is known
+  /// What GPU instances the GPU can have, once it is known: that takes dozens of calls, and stays as it is.
+  std::vector<nvidia::nvml::GpuInstanceProfile> mig_profiles;
 
   /// Gives NVML its samples back.
   void release(nvidia::nvml::Nvml& nvml);
@@ -45,10 +48,11 @@ struct MigInstance {
   unsigned id = 0;
   std::string profile;
   nvmlDevice_t device = nullptr;
+  std::vector<nvmlDevice_t> devices;  ///< all MIG devices in it
 };
 
 /// By id; none without MIG.
-std::vector<MigInstance> mig_instances(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu);
+std::vector<MigInstance> mig_instances(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history);
 
 class FieldReader {
  public:
@@ -60,18 +64,33 @@ class FieldReader {
   void select(const MigInstance& instance);
   /// The value; nothing where the GPU does not have it, and of Source::xid, which NVML tells by events.
   Read read(const Field& field);
+  /// What uses the GPU's multiprocessors and memory now.
+  std::vector<ProcessUse> read_processes();
 
  private:
+  /// Over a link, or over all of them: sent and received.
+  struct Traffic {
+    std::array<std::uint64_t, 2> kib{};
+    std::array<std::uint64_t, 2> more_kib{};  ///< since the look before
+    std::chrono::duration<double> passed{};   ///< since then; 0: there was none
+  };
+
   Read read_number(const Field& field);
   Read read_text(const Field& field);
   Read read_brand();
-  Read read_clock(const Field& field);
+  Read read_selected(const Field& field);
+  Read read_bar1(const Field& field);
+  Read read_row_histogram(const Field& field);
   Read read_temperature();
   Read read_field_value(const Field& field);
   Read read_utilization(const Field& field);
   Read read_framebuffer(const Field& field);
   Read read_retired_pages(const Field& field);
+  Read read_gpu_memory(const Field& field);
+  Read memory_part(const Field& field, const nvidia::nvml::Answer<nvidia::nvml::Memory>& answer) const;
+  const nvidia::nvml::Answer<Traffic>& traffic_of(unsigned link);
   Read read_nvlink_rate(const Field& field);
+  Read read_nvlink_bytes(const Field& field);
   Read read_license();
   Read read_profiling(const Field& field);
 
@@ -87,6 +106,9 @@ class FieldReader {
   nvmlReturn_t field_values_code_ = NVML_SUCCESS;
   std::optional<nvidia::nvml::Answer<nvmlUtilization_t>> utilization_;
   std::optional<nvidia::nvml::Answer<nvidia::nvml::Memory>> memory_;
+  std::optional<nvidia::nvml::Answer<nvmlBAR1Memory_t>> bar1_;
+  std::optional<nvidia::nvml::Answer<nvmlRowRemapperHistogramValues_t>> rows_;
+  std::map<unsigned, nvidia::nvml::Answer<Traffic>> traffic_;  ///< by link, or kAllLinks
   std::optional<nvmlReturn_t> profiling_code_;
   std::map<unsigned, nvmlGpmMetric_t> profiling_;
 };

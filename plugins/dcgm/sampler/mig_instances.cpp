@@ -18,12 +18,12 @@ std::string name_of(nvml::Nvml& nvml, nvmlDevice_t gpu, const nvml::GpuInstanceP
 
 }  // namespace
 
-std::vector<MigInstance> mig_instances(nvml::Nvml& nvml, nvmlDevice_t gpu) {
+std::vector<MigInstance> mig_instances(nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history) {
   std::vector<MigInstance> instances;
   const auto mode = nvml::mig_mode(nvml, gpu);
   if (!mode || !mode->current) return instances;
-  const auto profiles = nvml::gpu_instance_profiles(nvml, gpu);
-  for (const nvml::GpuInstanceProfile& profile : *profiles) {
+  if (history.mig_profiles.empty()) history.mig_profiles = *nvml::gpu_instance_profiles(nvml, gpu);
+  for (const nvml::GpuInstanceProfile& profile : history.mig_profiles) {
     const auto handles = nvml::gpu_instances(nvml, gpu, profile);
     for (const nvmlGpuInstance_t handle : *handles)
       if (const auto info = nvml::gpu_instance_info(nvml, handle))
@@ -33,8 +33,10 @@ std::vector<MigInstance> mig_instances(nvml::Nvml& nvml, nvmlDevice_t gpu) {
   for (const nvmlDevice_t device : *devices) {
     const auto id = nvml::gpu_instance_id(nvml, device);
     for (MigInstance& instance : instances)
-      if (id && instance.id == *id && instance.device == nullptr) instance.device = device;
+      if (id && instance.id == *id) instance.devices.push_back(device);
   }
+  for (MigInstance& instance : instances)
+    if (!instance.devices.empty()) instance.device = instance.devices.front();
   std::ranges::sort(instances, {}, &MigInstance::id);
   return instances;
 }

@@ -22,13 +22,37 @@ struct GpuIdentity {
   std::string model;
 };
 
+/// A process on a GPU or in a GPU instance.
+struct ProcessUse {
+  unsigned pid = 0;
+  std::optional<std::int64_t> percent;  ///< of the time of the GPU's multiprocessors, where NVML tells it
+  std::uint64_t memory_bytes = 0;
+  std::string pod = {};  ///< "namespace/pod"; the sampler does not know it
+};
+
 /// What series are about: a GPU, or one of its GPU instances (MIG).
 struct Entity {
   GpuIdentity gpu;
-  std::optional<unsigned> instance;  ///< NVML's id of the GPU instance
-  std::string profile;               ///< of the GPU instance: "1g.10gb"
-  std::vector<Value> series;         ///< as Counters::series
-  std::vector<Value> labels;         ///< as Counters::labels
+  std::optional<unsigned> instance;      ///< NVML's id of the GPU instance
+  std::string profile;                   ///< of the GPU instance: "1g.10gb"
+  std::vector<std::string> mig_devices;  ///< UUIDs of the MIG devices in the instance, where they are asked for
+  std::optional<std::vector<ProcessUse>> processes;  ///< where they are asked for
+  std::vector<Value> series;                         ///< as Counters::series
+  std::vector<Value> labels;                         ///< as Counters::labels
+};
+
+/// An XID, as the driver told it.
+struct XidEvent {
+  std::string uuid;                  ///< of the GPU
+  std::optional<unsigned> instance;  ///< the GPU instance that it is about; empty: the whole GPU
+  std::uint64_t number = 0;
+};
+
+/// NVLink between two GPUs, by their indexes.
+struct PeerStatus {
+  unsigned gpu = 0;
+  unsigned peer = 0;
+  unsigned status = 0;  ///< nvmlGpuP2PStatus_t; 0: it works
 };
 
 struct GpuState {
@@ -39,9 +63,11 @@ struct GpuState {
 struct Sample {
   std::string problem;  ///< why NVML does not answer; empty: it does
   std::string driver_version;
-  std::vector<Entity> entities;  ///< in index order; none of a GPU that could not be read
-  std::vector<GpuState> gpus;    ///< all that were ever seen
-  std::uint64_t outages = 0;     ///< how often NVML stopped answering
+  std::vector<Entity> entities;   ///< in index order; none of a GPU that could not be read
+  std::vector<GpuState> gpus;     ///< all that were ever seen
+  std::vector<XidEvent> xids;     ///< since the sample before
+  std::vector<PeerStatus> peers;  ///< where they are asked for
+  std::uint64_t outages = 0;      ///< how often NVML stopped answering
   std::uint64_t samples = 0;
   std::map<std::string, std::uint64_t> read_errors;  ///< by the counter's name
   std::chrono::system_clock::time_point time;

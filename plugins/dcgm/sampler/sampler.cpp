@@ -2,6 +2,7 @@
 #include "dcgm/sampler/sampler.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -41,6 +42,15 @@ std::string place_of(const GpuIdentity& gpu) {
   return "GPU " + std::to_string(gpu.index) + (gpu.bus_id.empty() ? "" : " (" + gpu.bus_id + ")");
 }
 
+std::optional<unsigned> nvlink_status(nvml::Nvml& nvml, nvmlDevice_t one, nvmlDevice_t other) {
+  constexpr unsigned kNvlink = 2;  // nvmlGpuP2PCapsIndex_t
+  const auto status = nvml.ask<unsigned>([one, other](const nvml::Library& open, unsigned& value) {
+    return nvml::invoke(open.function<nvmlDevice_t, nvmlDevice_t, unsigned, unsigned*>("nvmlDeviceGetP2PStatus"), one,
+                        other, kNvlink, &value);
+  });
+  return status ? std::optional(*status) : std::nullopt;
+}
+
 }  // namespace
 
 struct Sampler::Reading {
@@ -75,6 +85,7 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters) {
     if (!problem_.empty()) sample.gpus.back().problem = problem_;
   }
   std::ranges::stable_sort(sample.gpus, {}, [](const GpuState& state) { return state.gpu.index; });
+  sample.xids = xids_.take_new();
   sample.outages = outages_;
   sample.samples = ++samples_;
   sample.read_errors = read_errors_;
@@ -117,6 +128,7 @@ bool Sampler::look(const std::shared_ptr<const Counters>& counters, Sample& samp
   settle_states();
   xids_.update(*nvml_, handles_);
   add_xids(*counters, sample);
+  look_at_peers(*counters, sample);
   return true;
 }
 
@@ -141,9 +153,10 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
   }
   std::shared_ptr<GpuHistory>& history = history_[index];
   if (!history) history = std::make_shared<GpuHistory>();
-  auto reading = nvml_->ask_together<Reading>([index, counters, history](nvml::Nvml& inside, Reading& value) {
-    return read_gpu(inside, index, *counters, *history, value);
-  });
+  auto reading =
+      nvml_->ask_together<Reading>([index, counters, history, options = options_](nvml::Nvml& inside, Reading& value) {
+        return read_gpu(inside, index, *counters, options, *history, value);
+      });
   if (reading) return take(*reading, sample);
   if (driver_is_away(reading.code())) {
     broken_ = reading.code();
@@ -157,8 +170,8 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
 }
 
 /// Inside the thread for calls: an answer about the whole GPU ends it.
-nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters, GpuHistory& history,
-                               Reading& reading) {
+nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters,
+                               const SamplerOptions& options, GpuHistory& history, Reading& reading) {
   const auto handle = nvml::device_at(nvml, index);
   if (!handle) return handle.code();
   const auto uuid = nvml::device_uuid(nvml, *handle);
@@ -187,14 +200,22 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters&
     }
     return static_cast<nvmlReturn_t>(NVML_SUCCESS);
   };
-  const std::vector<MigInstance> instances = mig_instances(nvml, *handle);
+  std::vector<MigInstance> instances;
+  if (options.devices.kind != DeviceSelection::Kind::gpus) instances = mig_instances(nvml, *handle, history);
   for (std::size_t i = 0; i < std::max<std::size_t>(instances.size(), 1); ++i) {
+    const bool selected = instances.empty() ? options.devices.has_gpu(index)
+                                            : options.devices.has_instance(index, static_cast<unsigned>(i));
+    if (!selected) continue;
     Entity entity{.gpu = reading.gpu};
     if (!instances.empty()) {
       entity.instance = instances[i].id;
       entity.profile = instances[i].profile;
       reader.select(instances[i]);
+      for (const nvmlDevice_t device : instances[i].devices)
+        if (options.mig_devices)
+          if (const auto mig_uuid = nvml::device_uuid(nvml, device)) entity.mig_devices.push_back(*mig_uuid);
     }
+    if (options.processes) entity.processes = reader.read_processes();
     if (const nvmlReturn_t code = read(counters.series, &Entity::series, entity); code != NVML_SUCCESS) return code;
     if (const nvmlReturn_t code = read(counters.labels, &Entity::labels, entity); code != NVML_SUCCESS) return code;
     reading.entities.push_back(std::move(entity));
@@ -236,6 +257,29 @@ void Sampler::add_xids(const Counters& counters, Sample& sample) const {
     for (std::size_t i = 0; i < counters.series.size(); ++i)
       if (counters.series[i].field->source == Source::xid)
         entity.series[i] = static_cast<std::int64_t>(xids_.last(entity.gpu.uuid, entity.instance));
+}
+
+/// NVLink between each two GPUs, from both sides. That changes seldom, and takes a question each.
+void Sampler::look_at_peers(const Counters& counters, Sample& sample) {
+  constexpr std::chrono::seconds kEvery{60};
+  if (!counters.wants_exporter("DCGM_EXP_P2P_STATUS")) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (peers_of_ != handles_ || now - peers_time_ > kEvery) {
+    std::vector<std::pair<nvmlDevice_t, unsigned>> gpus;
+    for (const auto& [handle, uuid] : handles_) gpus.emplace_back(handle, gpus_[uuid].gpu.index);
+    std::ranges::sort(gpus, {}, &std::pair<nvmlDevice_t, unsigned>::second);
+    const auto read = nvml_->ask_together<std::vector<PeerStatus>>([gpus](nvml::Nvml& inside, auto& peers) {
+      for (const auto& [one, index] : gpus)
+        for (const auto& [other, peer] : gpus)
+          if (const auto status = one == other ? std::nullopt : nvlink_status(inside, one, other))
+            peers.push_back({index, peer, *status});
+      return static_cast<nvmlReturn_t>(NVML_SUCCESS);
+    });
+    peers_ = read ? *read : std::vector<PeerStatus>();
+    peers_of_ = handles_;
+    peers_time_ = now;
+  }
+  sample.peers = peers_;
 }
 
 void Sampler::lost(GpuState& state, const std::string& why) {

@@ -15,6 +15,7 @@
 #include "dcgm/sampler/field_reader.hpp"
 #include "dcgm/sampler/sample.hpp"
 #include "dcgm/sampler/xid_watch.hpp"
+#include "dcgm/selection/devices.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::dcgm {
@@ -26,6 +27,9 @@ struct SamplerOptions {
   std::chrono::milliseconds call_limit{5000};
   /// Rates need two looks. After NVML was opened they are this far apart, so that there is no sample without rates.
   std::chrono::milliseconds first_interval{100};
+  bool mig_devices = false;  ///< Entity::mig_devices
+  bool processes = false;    ///< Entity::processes
+  DeviceSelection devices = {};
 };
 
 /// Used by one thread.
@@ -46,8 +50,8 @@ class Sampler {
 
  private:
   struct Reading;  // what one call found out about one GPU
-  static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, unsigned index, const Counters& counters, GpuHistory& history,
-                               Reading& reading);
+  static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, unsigned index, const Counters& counters,
+                               const SamplerOptions& options, GpuHistory& history, Reading& reading);
 
   Status open();
   bool look(const std::shared_ptr<const Counters>& counters, Sample& sample);
@@ -56,6 +60,7 @@ class Sampler {
   void take(const Reading& reading, Sample& sample);
   void settle_states();
   void add_xids(const Counters& counters, Sample& sample) const;
+  void look_at_peers(const Counters& counters, Sample& sample);
   void lost(GpuState& state, const std::string& why);
   void gone(const std::string& why);
   void forget_history();
@@ -71,6 +76,9 @@ class Sampler {
   std::map<unsigned, std::string> silent_;                   ///< of the look under way: indexes, and why
   std::set<unsigned> hanging_;                               ///< indexes that a call hangs on
   std::map<std::string, std::uint64_t> read_errors_;
+  std::vector<PeerStatus> peers_;
+  std::map<nvmlDevice_t, std::string> peers_of_;  ///< the handles that they are about
+  std::chrono::steady_clock::time_point peers_time_;
   std::string driver_version_;
   std::string problem_;
   nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away

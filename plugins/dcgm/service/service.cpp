@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/dcgm/service/service.cpp - `slipway service dcgm`: one thread samples, and a scrape gets what it has
 // rendered.
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +13,8 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/names/name_sets.hpp"
+#include "dcgm/pods/attribution_watch.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
 #include "nvidia/duration.hpp"
@@ -32,13 +35,19 @@ class Board {
   explicit Board(std::chrono::milliseconds interval) : limit_(3 * interval + kLongestLook) {}
 
   void put(std::string text, std::string problem) {
-    auto sheet = std::make_shared<const Sheet>(Sheet{std::move(text), std::move(problem), Clock::now()});
+    std::string openmetrics = openmetrics_text(text);
+    auto sheet =
+        std::make_shared<const Sheet>(Sheet{std::move(text), std::move(openmetrics), std::move(problem), Clock::now()});
     const std::scoped_lock lock(mutex_);
     sheet_ = std::move(sheet);
   }
   std::string text() const {
     const auto sheet = current();
     return is_old(*sheet) ? std::string() : sheet->text;  // no values are better than ones of long ago
+  }
+  std::string openmetrics() const {
+    const auto sheet = current();
+    return is_old(*sheet) ? "# EOF\n" : sheet->openmetrics;
   }
   ServiceHealth health() const {
     const auto sheet = current();
@@ -49,6 +58,7 @@ class Board {
  private:
   struct Sheet {
     std::string text;
+    std::string openmetrics;  ///< the same in that format
     std::string problem;
     Clock::time_point time;
   };
@@ -61,13 +71,14 @@ class Board {
   Clock::duration limit_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Sheet> sheet_ =
-      std::make_shared<const Sheet>(Sheet{"", "there has been no sample yet", Clock::now()});
+      std::make_shared<const Sheet>(Sheet{"", "# EOF\n", "there has been no sample yet", Clock::now()});
 };
 
 /// The counters of the spec's file, as it is now.
 class CounterFile {
  public:
-  CounterFile(RootDir root, std::string path) : root_(std::move(root)), path_(std::move(path)) {}
+  CounterFile(RootDir root, std::string path, NameSets names)
+      : root_(std::move(root)), path_(std::move(path)), names_(names) {}
 
   /// Reads the file again when it has changed. What was read before counts as long as it cannot be read.
   void update(ServiceIo& io) {
@@ -83,7 +94,7 @@ class CounterFile {
     if (!read) return;
     if (counters_) io.log("info", path_ + " has changed");
     text_ = *text;
-    counters_ = std::make_shared<const Counters>(*std::move(read));
+    counters_ = std::make_shared<const Counters>(with_fields_of(names_, *std::move(read)));
     for (const std::string& warning : counters_->warnings) io.log("warning", warning);
     if (!counters_->left_out.empty())
       io.log("info", "not available without DCGM itself, and left out: " + joined(counters_->left_out));
@@ -95,26 +106,45 @@ class CounterFile {
  private:
   RootDir root_;
   std::string path_;
+  NameSets names_;
   std::string text_;
   std::string problem_;
   std::shared_ptr<const Counters> counters_;
 };
+
+/// As often as the GPUs are looked at, within limits: kubelet allows a hundred questions a second to all who ask.
+std::chrono::milliseconds attribution_interval(const Settings& settings) {
+  return std::clamp<std::chrono::milliseconds>(settings.interval, std::chrono::seconds(1), std::chrono::seconds(10));
+}
 
 class DcgmService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     SLIPWAY_TRY(settings, read_settings(spec));
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
-    CounterFile file(std::move(root), settings.collectors);
+    CounterFile file(std::move(root), settings.collectors, settings.names);
     Board board(settings.interval);
-    Sampler sampler(host, {.driver_root = settings.driver_root},
+    SLIPWAY_TRY(attribution, AttributionWatch::start(host, settings.attribution, attribution_interval(settings)));
+    Sampler sampler(host,
+                    {.driver_root = settings.driver_root,
+                     .mig_devices = settings.attribution.kubernetes,
+                     .processes = settings.attribution.virtual_gpus,
+                     .devices = settings.devices},
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
+    EventCounts events(settings.windows);
+    events_ = &events;
     const auto pass = [&]() -> Status {
       serve(settings, board, io);
       file.update(io);
+      const Attribution before = std::exchange(attribution_, attribution.known());
+      const bool uses_changed = before != attribution_;
       if (file.counters() && (Clock::now() >= next_ || !last_.problem.empty())) {
         next_ = Clock::now() + settings.interval;
         last_ = sampler.sample(file.counters());
+        events.take(last_, *file.counters());
+        if (settings.attribution.virtual_gpus) find_pods_of_processes(host, last_.entities);
+        show(settings, file, board, false);
+      } else if (uses_changed) {
         show(settings, file, board, false);
       }
       if (!file.counters()) show(settings, file, board, false);
@@ -149,16 +179,24 @@ class DcgmService final : public Service {
     Sample sample = last_;
     if (released) sample.entities.clear();
     if (!file.counters()) sample.problem = file.problem();
-    board.put(exposition_text(sample, counters, {.host_name = settings.node, .released = released}),
+    board.put(exposition_text(sample, counters,
+                              {.host_name = settings.node,
+                               .released = released,
+                               .attribution = settings.attribution,
+                               .known = attribution_,
+                               .names = settings.names,
+                               .events = events_}),
               released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample));
   }
 
   /// What keeps all GPUs from being sampled; a single one that is lost has a metric.
   static std::string problem_of(const Sample& sample) {
     if (!sample.problem.empty()) return "the GPUs cannot be read: " + sample.problem;
-    if (!sample.entities.empty() || sample.gpus.empty()) return "";
-    return "no GPU can be read; GPU " + std::to_string(sample.gpus.front().gpu.index) + ": " +
-           sample.gpus.front().problem;
+    if (!sample.entities.empty()) return "";
+    for (const GpuState& state : sample.gpus)
+      if (!state.problem.empty())
+        return "no GPU can be read; GPU " + std::to_string(state.gpu.index) + ": " + state.problem;
+    return "";
   }
 
   void report(const CounterFile& file, ServiceIo& io) {
@@ -169,6 +207,10 @@ class DcgmService final : public Service {
       for (const GpuState& state : last_.gpus)
         if (!state.problem.empty())
           reasons.push_back("GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + "): " + state.problem);
+    if (!attribution_.pods_problem.empty())
+      reasons.push_back("kubelet does not tell which pods hold the GPUs: " + attribution_.pods_problem);
+    if (!attribution_.jobs_problem.empty())
+      reasons.push_back("the jobs on the GPUs are not known: " + attribution_.jobs_problem);
     if (!port_problem_.empty()) reasons.push_back("nobody can scrape: " + port_problem_);
     if (reasons == reported_ && reported_ready_) return;
     reported_ = reasons;
@@ -183,7 +225,7 @@ class DcgmService final : public Service {
     server_.reset();
     auto server = HttpListener::start(
         {settings.address, settings.port, settings.web_config, "dcgm.listen"}, [&board] { return board.text(); },
-        [&board] { return board.health(); });
+        [&board] { return board.health(); }, [&board] { return board.openmetrics(); });
     if (server) {
       server_ = std::move(*server);
       port_problem_.clear();
@@ -199,6 +241,8 @@ class DcgmService final : public Service {
 
   ServiceLoop loop_;
   Sample last_;
+  Attribution attribution_;  ///< as last_
+  const EventCounts* events_ = nullptr;
   Clock::time_point next_;  ///< when to sample again
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;

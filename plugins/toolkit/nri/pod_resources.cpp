@@ -5,8 +5,8 @@
 
 #include <slipway/unix_socket.hpp>
 
+#include "nvidia/kubelet/unary_call.hpp"
 #include "slipway/kubelet/podresources_v1.pb.h"
-#include "toolkit/nri/unary_call.hpp"
 
 namespace slipway::nri {
 namespace {
@@ -28,7 +28,7 @@ void add_uuids(const v1::ContainerDevices& devices, std::vector<std::string>& in
 
 Result<std::vector<std::string>> ask_kubelet(const Host& host, const std::string& socket, const ContainerName& name) {
   SLIPWAY_TRY(end, connect_to(host, socket));
-  const auto text = call(end.get(), {.method = "/v1.PodResourcesLister/List", .message = {}});
+  const auto text = nvidia::kubelet::call(end.get(), {.method = "/v1.PodResourcesLister/List", .message = {}});
   auto uuids = text ? uuids_in(*text, name) : Result<std::vector<std::string>>(text.error());
   if (uuids) return uuids;
   Error error = std::move(uuids).error();

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <slipway/result.hpp>
 
@@ -29,6 +30,9 @@ struct ServiceHealth {
   std::string text;  ///< with its line ends
 };
 
+/// Whether an Accept header prefers application/openmetrics-text to text/plain.
+bool prefers_openmetrics(std::string_view accept);
+
 class HttpListener {
  public:
   static constexpr std::size_t kMostConnections = 64;
@@ -38,9 +42,11 @@ class HttpListener {
 
   /// @param text  called for each request of /metrics, from the listener's thread
   /// @param health  the same for /health; empty: that is not found
+  /// @param openmetrics  the text for clients that would rather have OpenMetrics; empty: they get the other one
   /// Errors: `busy` the port is taken; `invalid` the address is none, or a certificate; those of read_web_config().
   static Result<std::unique_ptr<HttpListener>> start(const HttpSettings& settings, std::function<std::string()> text,
-                                                     std::function<ServiceHealth()> health = {});
+                                                     std::function<ServiceHealth()> health = {},
+                                                     std::function<std::string()> openmetrics = {});
   virtual ~HttpListener() = default;
   virtual std::uint16_t port() const = 0;
   /// The web-config file, the certificate or the key is another than it was at the start.

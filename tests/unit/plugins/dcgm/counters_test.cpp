@@ -64,9 +64,9 @@ TEST(Counters, KeepTheNameThatTheFileHas) {
 
 TEST(Counters, ThatNvmlDoesNotTellAreNamedAndLeftOut) {
   const Counters counters = read(
-      "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_EXP_XID_ERRORS_COUNT, anything, b\n"
+      "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_EXP_GPU_HEALTH_STATUS, anything, b\n"
       "DCGM_FI_DEV_GPU_TEMP, gauge, c\n");
-  EXPECT_THAT(counters.left_out, ElementsAre("DCGM_FI_DEV_NVSWITCH_POWER_VDD", "DCGM_EXP_XID_ERRORS_COUNT"));
+  EXPECT_THAT(counters.left_out, ElementsAre("DCGM_FI_DEV_NVSWITCH_POWER_VDD", "DCGM_EXP_GPU_HEALTH_STATUS"));
   EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_GPU_TEMP");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of gRPC, and all that may come back for it.
-#include "toolkit/nri/unary_call.hpp"
+#include "nvidia/kubelet/unary_call.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -18,6 +18,8 @@
 namespace slipway::nri {
 namespace {
 
+using nvidia::kubelet::call;
+using nvidia::kubelet::UnaryCall;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/nri/unary_call.hpp"
+#include "nvidia/kubelet/unary_call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-namespace slipway::nri {
+namespace slipway::nvidia::kubelet {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -177,4 +177,4 @@ class Exchange {
 
 Result<std::string> call(int fd, const UnaryCall& question) { return Exchange(question).run(fd, question); }
 
-}  // namespace slipway::nri
+}  // namespace slipway::nvidia::kubelet

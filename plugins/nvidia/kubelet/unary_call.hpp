@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/nri/unary_call.hpp - one question and one answer of gRPC on a connection that is there already:
+// plugins/nvidia/kubelet/unary_call.hpp - one question and one answer of gRPC on a connection that is there already:
 // HTTP/2 by nghttp2, without the memory and threads of a whole gRPC library in a service that asks once in a while.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::nri {
+namespace slipway::nvidia::kubelet {
 
 struct UnaryCall {
   std::string method;   ///< "/v1.PodResourcesLister/List"
@@ -22,4 +22,4 @@ struct UnaryCall {
 /// no gRPC, or its answer is larger.
 Result<std::string> call(int fd, const UnaryCall& question);
 
-}  // namespace slipway::nri
+}  // namespace slipway::nvidia::kubelet

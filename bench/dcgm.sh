@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# bench/dcgm - `slipway service dcgm` over simulated machines: 8 GPUs with the default counters, and 16 GPUs with 7 GPU
+# instances each. Scrapes, memory, processor time, calls of NVML, and reloads of the driver.
+#   SLIPWAY_BENCH_SCRAPES (3600), SLIPWAY_BENCH_SECONDS (60) for processor time, SLIPWAY_BENCH_RELOADS (50).
+
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+SLIPWAY_BENCH_DIR="${SLIPWAY_BENCH_DIR:-/tmp}" scratch_folder # a short path: sockets lie in it
+SIM="$(dirname "$SLIPWAY")/slipway-sim"
+PORT="${SLIPWAY_BENCH_PORT:-19400}"
+
+# start PROFILE INTERVAL : the service, until stop.
+start() {
+  cat >"$SCRATCH/host.yaml" <<YAML
+apiVersion: slipway.dev/v1
+kind: Host
+metadata: {name: bench}
+spec: {components: {dcgm: {listen: "127.0.0.1:$PORT", node: bench, interval: $2}}}
+YAML
+  rm -rf "$SCRATCH/root" && mkdir -p "$SCRATCH/root"
+  "$SLIPWAY" service dcgm -f "$SCRATCH/host.yaml" --root "$SCRATCH/root" --sim "$1" >"$SCRATCH/log" 2>&1 &
+  SERVICE=$!
+  trap 'kill "$SERVICE" 2>/dev/null || true; rm -rf "$SCRATCH"' EXIT
+  for ((i = 0; i < 200; i++)); do
+    curl -sf "http://127.0.0.1:$PORT/health" >/dev/null && return
+    sleep 0.1
+  done
+  die "the service does not answer: $(cat "$SCRATCH/log")"
+}
+stop() {
+  kill "$SERVICE"
+  wait "$SERVICE" || true
+}
+
+# measure TEXT PROFILE RELOADS : one machine, at intervals of 1 s and 30 s. GPU instances end with the driver, so machines with MIG
+# have no reloads here.
+measure() {
+  printf '\n%s (%s)\n' "$1" "$2"
+  start "$2" 1s
+  python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \
+    --scrapes "${SLIPWAY_BENCH_SCRAPES:-3600}" --seconds "${SLIPWAY_BENCH_SECONDS:-60}" --interval 1 \
+    --reloads "$3"
+  stop
+  start "$2" 30s
+  python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \
+    --scrapes 0 --seconds "$((${SLIPWAY_BENCH_SECONDS:-60} + 30))" --interval 30 --reloads 0
+  stop
+}
+
+# The machine of h100x8 with the same GPUs again on eight more buses: there is none with 16 GPUs that have MIG.
+sed -e 's/^name: .*/name: h100x16/' -e '/- {address: "0000:[1-9a-f][0-9a-f]:/ { p; s/0000:/0001:/ }' \
+  "$REPO/sim/profiles/h100x8.yaml" >"$SCRATCH/h100x16.yaml"
+ln -s "$REPO/sim/profiles/models" "$SCRATCH/models"
+machine
+measure "8 GPUs, default counters" h100x8,driver=550.90.07 "${SLIPWAY_BENCH_RELOADS:-50}"
+measure "16 GPUs with 7 GPU instances each" "$SCRATCH/h100x16.yaml,driver=550.90.07,mig=1g.10gb" 0

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/pods/attribution.hpp"
+
+#include <algorithm>
+
+namespace slipway::dcgm {
+namespace {
+
+/// Under which names kubelet's list may have it.
+std::vector<std::string> keys_of(const Entity& entity, const AttributionSettings& settings) {
+  const std::string name = "nvidia" + std::to_string(entity.gpu.index);
+  if (!entity.instance) return {settings.by_device_name ? name : entity.gpu.uuid};
+  const std::string instance = std::to_string(*entity.instance);
+  std::vector<std::string> keys = entity.mig_devices;
+  keys.push_back(entity.gpu.uuid + "/" + instance);
+  keys.push_back(name + "/gi" + instance);
+  return keys;
+}
+
+std::vector<Holder> holders_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
+  std::vector<Holder> holders;
+  for (const std::string& key : keys_of(entity, settings))
+    if (const auto found = known.holders.find(key); found != known.holders.end())
+      holders.insert(holders.end(), found->second.begin(), found->second.end());
+  return holders;
+}
+
+void add_pod(const Holder& holder, const AttributionSettings& settings, Use& use) {
+  use.labels.emplace_back(settings.old_names ? "container_name" : "container", holder.container);
+  use.labels.emplace_back(settings.old_names ? "pod_namespace" : "namespace", holder.pod_namespace);
+  use.labels.emplace_back(settings.old_names ? "pod_name" : "pod", holder.pod);
+}
+
+/// What the processes of a pod use; a pod without processes uses nothing.
+std::optional<PodUse> own_use(const Holder& holder, const Entity& entity) {
+  if (!entity.processes) return std::nullopt;
+  const std::string name = holder.pod_namespace + "/" + holder.pod;
+  PodUse use;
+  const bool percent_known = !entity.instance && std::ranges::all_of(*entity.processes, [](const ProcessUse& each) {
+    return each.percent.has_value();
+  });
+  if (percent_known) use.percent = 0;
+  for (const ProcessUse& process : *entity.processes) {
+    if (process.pod != name) continue;
+    if (percent_known) *use.percent += *process.percent;
+    use.memory_mib += static_cast<std::int64_t>(process.memory_bytes >> 20U);
+  }
+  return use;
+}
+
+std::vector<Use> uses_by_pods(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
+  const std::vector<Holder> holders = holders_of(entity, known, settings);
+  std::vector<Use> uses;
+  if (holders.empty()) return {Use()};
+  // Of several, dcgm-exporter has the one that kubelet happens to tell last; here it is always the same.
+  if (!settings.virtual_gpus) {
+    add_pod(holders.back(), settings, uses.emplace_back());
+    return uses;
+  }
+  for (const Holder& holder : holders) {
+    Use& use = uses.emplace_back();
+    add_pod(holder, settings, use);
+    if (!holder.replica.empty()) use.labels.emplace_back("vgpu", holder.replica);
+    use.own = own_use(holder, entity);
+  }
+  return uses;
+}
+
+}  // namespace
+
+std::vector<Use> uses_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
+  std::vector<Use> uses = uses_by_pods(entity, known, settings);
+  std::string file = std::to_string(entity.gpu.index);
+  if (entity.instance) file += "." + std::to_string(*entity.instance);
+  if (const auto jobs = known.jobs.find(file); jobs != known.jobs.end()) {
+    std::vector<Use> with_jobs;
+    for (const Use& use : uses)
+      for (const std::string& job : jobs->second) {
+        with_jobs.push_back(use);
+        with_jobs.back().labels.emplace_back("hpc_job", job);
+      }
+    uses = std::move(with_jobs);
+  }
+  for (Use& use : uses) std::ranges::sort(use.labels);
+  return uses;
+}
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/pods/attribution.hpp - who uses a GPU or a GPU instance, as labels of its series: pods, containers,
+// jobs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dcgm/pods/holders.hpp"
+#include "dcgm/pods/jobs.hpp"
+#include "dcgm/sampler/sample.hpp"
+
+namespace slipway::dcgm {
+
+/// The component's keys about it.
+struct AttributionSettings {
+  bool kubernetes = false;      ///< asks kubelet
+  bool virtual_gpus = false;    ///< a series for each of the pods that share a GPU
+  bool by_device_name = false;  ///< GPUs are "nvidia0" for kubelet, as on GKE, not UUIDs
+  bool old_names = false;       ///< labels pod_name, pod_namespace, container_name
+  std::vector<std::string> resource_names;
+  std::string kubelet_socket;
+  std::string job_folder;  ///< empty: there are no jobs
+
+  bool wanted() const { return kubernetes || !job_folder.empty(); }
+};
+
+/// What is known at one moment.
+struct Attribution {
+  Holders holders;
+  Jobs jobs;
+  std::string pods_problem;  ///< why kubelet tells of no pods
+  std::string jobs_problem;
+
+  bool operator==(const Attribution&) const = default;
+};
+
+/// What a pod's processes use of a GPU.
+struct PodUse {
+  std::optional<std::int64_t> percent;  ///< of the time of its multiprocessors; not known of GPU instances
+  std::int64_t memory_mib = 0;
+};
+
+/// One series of each metric: these labels, besides those of the GPU.
+struct Use {
+  std::vector<std::pair<std::string, std::string>> labels;  ///< by name
+  std::optional<PodUse> own;                                ///< values of this pod alone, in the place of the GPU's
+};
+
+/// At least one; without labels where nobody uses it.
+std::vector<Use> uses_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);
+
+}  // namespace slipway::dcgm

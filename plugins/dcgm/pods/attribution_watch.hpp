@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/pods/attribution_watch.hpp - keeps the attribution up to date, from kubelet and from the folder of jobs.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+
+#include "dcgm/pods/attribution.hpp"
+#include "dcgm/pods/kept_up_to_date.hpp"
+
+namespace slipway::dcgm {
+
+class AttributionWatch {
+ public:
+  /// What was known counts for three times `every` when it cannot be known any more.
+  /// Errors: the host's root cannot be opened.
+  static Result<AttributionWatch> start(const Host& host, const AttributionSettings& settings,
+                                        std::chrono::milliseconds every);
+  /// At once.
+  Attribution known() const;
+
+ private:
+  std::unique_ptr<KeptUpToDate<Holders>> pods_;
+  std::unique_ptr<KeptUpToDate<Jobs>> jobs_;
+};
+
+/// Which pods the processes of the entities belong to: by their control groups, and by kubelet's folders of logs.
+void find_pods_of_processes(const Host& host, std::vector<Entity>& entities);
+/// The UID in a text of /proc/PID/cgroup; empty: the process is in no pod.
+std::string pod_uid_in(std::string_view cgroup);
+/// "namespace/pod" by UID, out of the names of folders of logs: "default_train-0_0f3a…".
+std::map<std::string, std::string, std::less<>> pods_by_uid(const std::vector<std::string>& names);
+
+}  // namespace slipway::dcgm
