@@ -22,6 +22,7 @@ struct Settings {
   std::string web_config;
   std::string node;  ///< never empty
   std::string driver_root;
+  std::string health_rules;  ///< a site's file
 };
 
 /// Errors: `invalid` an address or a length of time that is none.

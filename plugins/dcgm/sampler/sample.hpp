@@ -31,6 +31,13 @@ struct Entity {
   std::vector<Value> labels;         ///< as Counters::labels
 };
 
+/// An XID, as the driver told it.
+struct XidEvent {
+  std::string uuid;                  ///< of the GPU
+  std::optional<unsigned> instance;  ///< the GPU instance that it is about; empty: the whole GPU
+  std::uint64_t number = 0;
+};
+
 struct GpuState {
   GpuIdentity gpu;
   std::string problem;  ///< why it could not be read; empty: it was
@@ -41,6 +48,7 @@ struct Sample {
   std::string driver_version;
   std::vector<Entity> entities;  ///< in index order; none of a GPU that could not be read
   std::vector<GpuState> gpus;    ///< all that were ever seen
+  std::vector<XidEvent> xids;    ///< since the sample before
   std::uint64_t outages = 0;     ///< how often NVML stopped answering
   std::uint64_t samples = 0;
   std::map<std::string, std::uint64_t> read_errors;  ///< by the counter's name

@@ -75,6 +75,7 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters) {
     if (!problem_.empty()) sample.gpus.back().problem = problem_;
   }
   std::ranges::stable_sort(sample.gpus, {}, [](const GpuState& state) { return state.gpu.index; });
+  sample.xids = xids_.take_new();
   sample.outages = outages_;
   sample.samples = ++samples_;
   sample.read_errors = read_errors_;

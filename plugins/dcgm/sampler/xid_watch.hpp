@@ -9,7 +9,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "dcgm/sampler/sample.hpp"
 #include "nvidia/nvml/event.hpp"
 
 namespace slipway::dcgm {
@@ -26,6 +28,8 @@ class XidWatch {
   void release();
   /// @param instance  of the GPU instance alone; without one, and until it had one, of the whole GPU. 0: none yet
   std::uint64_t last(const std::string& uuid, std::optional<unsigned> instance) const;
+  /// What came since this was asked before.
+  std::vector<XidEvent> take_new() { return std::exchange(new_, {}); }
 
  private:
   void take_events();
@@ -34,6 +38,7 @@ class XidWatch {
   Log log_;
   std::shared_ptr<nvidia::nvml::EventSet> events_;
   std::map<nvmlDevice_t, std::string> watched_;
+  std::vector<XidEvent> new_;
   std::map<std::pair<std::string, unsigned>, std::uint64_t> last_;  ///< by UUID and instance, or NVML_NO_INSTANCE
 };
 

@@ -12,9 +12,11 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/health/health_watch.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
 #include "nvidia/duration.hpp"
+#include "nvidia/health/rules_watch.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -105,6 +107,9 @@ class DcgmService final : public Service {
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     SLIPWAY_TRY(settings, read_settings(spec));
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+    health_.emplace(root);
+    rules_.emplace(root, settings.health_rules,
+                   [&io](const char* level, const std::string& text) { io.log(level, text); });
     CounterFile file(std::move(root), settings.collectors);
     Board board(settings.interval);
     Sampler sampler(host, {.driver_root = settings.driver_root},
@@ -112,11 +117,14 @@ class DcgmService final : public Service {
     const auto pass = [&]() -> Status {
       serve(settings, board, io);
       file.update(io);
+      rules_->look(Clock::now());
       if (file.counters() && (Clock::now() >= next_ || !last_.problem.empty())) {
         next_ = Clock::now() + settings.interval;
         last_ = sampler.sample(file.counters());
+        health_->take(last_, *file.counters(), *rules_->rules(), Clock::now());
         show(settings, file, board, false);
       }
+      health_->take_kernel_log(*rules_->rules(), Clock::now());
       if (!file.counters()) show(settings, file, board, false);
       report(file, io);
       if (!std::exchange(reported_ready_, true)) io.ready();
@@ -149,7 +157,8 @@ class DcgmService final : public Service {
     Sample sample = last_;
     if (released) sample.entities.clear();
     if (!file.counters()) sample.problem = file.problem();
-    board.put(exposition_text(sample, counters, {.host_name = settings.node, .released = released}),
+    board.put(exposition_text(sample, counters, {.host_name = settings.node, .released = released}) +
+                  health_->metrics(settings.node),
               released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample));
   }
 
@@ -169,6 +178,8 @@ class DcgmService final : public Service {
       for (const GpuState& state : last_.gpus)
         if (!state.problem.empty())
           reasons.push_back("GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + "): " + state.problem);
+    for (std::string& line : health_->lines()) reasons.push_back(std::move(line));
+    if (!rules_->problem().empty()) reasons.push_back(rules_->problem());
     if (!port_problem_.empty()) reasons.push_back("nobody can scrape: " + port_problem_);
     if (reasons == reported_ && reported_ready_) return;
     reported_ = reasons;
@@ -199,6 +210,8 @@ class DcgmService final : public Service {
 
   ServiceLoop loop_;
   Sample last_;
+  std::optional<HealthWatch> health_;
+  std::optional<nvidia::health::RulesWatch> rules_;
   Clock::time_point next_;  ///< when to sample again
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;
