@@ -1,54 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Prometheus itself makes of the page: its checker, and a server that scrapes.
 #include "tests/component/dcgm/dcgm_node.hpp"
+#include "tests/component/dcgm/prometheus_server.hpp"
 
 namespace slipway {
 namespace {
 
+using slipway::testing::ask;
 using slipway::testing::comes_true;
 using slipway::testing::DcgmNode;
-using slipway::testing::http_body;
+using slipway::testing::PrometheusServer;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
 using ::testing::HasSubstr;
 
 using Prometheus = DcgmNode;
-
-/// Ends with the test.
-class Server {
- public:
-  Server(const ScratchHost& host, std::uint16_t port, std::uint16_t target) {
-    host.folder().file("prometheus.yml",
-                       "global: {scrape_interval: 1s, scrape_timeout: 1s}\n"
-                       "scrape_configs: [{job_name: gpus, static_configs: [{targets: ['127.0.0.1:" +
-                           std::to_string(target) + "']}]}]\n");
-    pid_ = slipway::testing::spawn(
-        {.words = {"/usr/bin/prometheus", "--config.file=" + host.folder().at("prometheus.yml").string(),
-                   "--storage.tsdb.path=" + host.folder().at("tsdb").string(),
-                   "--web.listen-address=127.0.0.1:" + std::to_string(port)},
-         .out = host.folder().at("prometheus.log").string(),
-         .err = host.folder().at("prometheus.log").string()});
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-
- private:
-  pid_t pid_;
-};
-
-/// The values of a query's answer.
-std::vector<std::string> ask(std::uint16_t port, const std::string& query) {
-  std::vector<std::string> values;
-  const Json answer = Json::parse(http_body(port, "/api/v1/query?query=" + query), nullptr, false);
-  if (!answer.is_object() || answer.value("status", "") != "success") return values;
-  for (const Json& each : answer["data"]["result"]) values.push_back(each["value"][1].get<std::string>());
-  return values;
-}
 
 // The names of dcgm-exporter break Prometheus' conventions for names; that is all that may be wrong.
 TEST_F(Prometheus, FindsNothingWrongInWhatIsScraped) {
@@ -68,7 +35,7 @@ TEST_F(Prometheus, SeesTheGpusAndAnOutageOfTheDriver) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::uint16_t port = slipway::testing::free_port();
-  const Server server(host_, port, port_);
+  const PrometheusServer server(host_, port, port_);
   const std::vector<std::string> eight{"8"};
   ASSERT_TRUE(comes_true([&] { return ask(port, "count(DCGM_FI_DEV_GPU_TEMP)") == eight; }))
       << host_.folder().at("prometheus.log");
