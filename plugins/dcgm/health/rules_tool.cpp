@@ -52,7 +52,13 @@ Result<int> print_rules(const CommandWords& words, const Host& host, ToolIo& io)
     return 0;
   }
   SLIPWAY_TRY(rules, rules_of(words, host));
-  if (const std::string preset = words.text("preset"); !preset.empty()) SLIPWAY_CHECK(rules.choose(preset, "--preset"));
+  if (const std::string preset = words.text("preset"); !preset.empty()) {
+    if (const Status chosen = rules.choose(preset, "--preset"); !chosen) {
+      Error error = chosen.error();
+      error.code = ErrorCode::usage;
+      return error;
+    }
+  }
   io.print(health::rules_text(rules, words.flag("markdown")));
   return 0;
 }
