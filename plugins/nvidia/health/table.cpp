@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/nvidia/health/table.cpp - the rules as tables for people.
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <array>
+#include <charconv>
 
 #include <slipway/text.hpp>
 
@@ -30,10 +30,22 @@ std::string plain_table(const std::vector<Row>& rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   std::string text;
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += fmt::format("{:<{}}  ", row[i], widths[i]);
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += padded(row[i], widths[i]) + "  ";
     text += row.back() + "\n";
   }
   return text;
+}
+
+std::string hexadecimal(std::uint32_t value) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), value, 16).ptr;
+  return "0x" + std::string(digits.begin(), end);
+}
+
+std::string amount(double value) {
+  std::array<char, 64> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::general, 15).ptr;
+  return {digits.begin(), end};
 }
 
 std::string list_of(const std::set<unsigned>& numbers) {
@@ -57,7 +69,7 @@ std::vector<Row> unit_rows(const Rules& rules) {
   for (const auto& [number, rule] : rules.xids())
     for (const NvlinkUnit& unit : rule.units) {
       std::string resets = unit.always_resets ? "any" : unit.resets.empty() ? "none" : "";
-      for (const std::uint32_t value : unit.resets) resets += fmt::format("{}{:#x}", resets.empty() ? "" : ", ", value);
+      for (const std::uint32_t value : unit.resets) resets += (resets.empty() ? "" : ", ") + hexadecimal(value);
       if (!unit.sub_codes_without.empty()) resets += ", but for sub-codes " + list_of(unit.sub_codes_without);
       rows.push_back({std::to_string(number), unit.name, std::to_string(unit.before_r575),
                       std::to_string(unit.from_r575), resets});
@@ -69,9 +81,9 @@ std::vector<Row> counter_rows(const Rules& rules) {
   std::vector<Row> rows{{"finding", "when", "severity", "meaning", "action"}};
   for (const auto& [name, rule] : rules.counters()) {
     std::string when = rule.field;
-    if (rule.above) when += fmt::format(" > {:.15g}", *rule.above);
+    if (rule.above) when += " > " + amount(*rule.above);
     if (rule.lasting.count() != 0) when += " for " + duration_text(rule.lasting);
-    if (rule.rises) when += fmt::format(" grows by more than {:.15g} in {}", *rule.rises, duration_text(rule.within));
+    if (rule.rises) when += " grows by more than " + amount(*rule.rises) + " in " + duration_text(rule.within);
     rows.push_back({name, when, std::string(to_string(rule.severity)), rule.what,
                     rule.own_remedy.empty() ? rule.action : rule.own_remedy});
   }
