@@ -51,7 +51,8 @@ NodeProblem node_problem_of(const Json& status, const std::vector<std::string>& 
       for (const Json& mig : *migs)
         if (mig.is_object()) add(mig, "MIG device " + number_of(mig) + " of " + name, reasons, problem);
   }
-  if (problem.code == NodeProblem::kNone) problem.line = "all GPUs are healthy";
+  if (problem.code == NodeProblem::kNone)
+    problem.line = reasons.empty() ? "all GPUs are healthy" : "no GPU has such a problem";
   std::ranges::replace_if(
       problem.line, [](unsigned char letter) { return letter < ' ' || letter == 0x7f; }, ' ');
   problem.line.resize(std::min(problem.line.size(), kLongestLine));
