@@ -99,7 +99,8 @@ Result<Settings> read_settings(const Spec& spec) {
   Settings settings{.collectors = spec.text("collectors"),
                     .web_config = spec.text("web_config_file"),
                     .node = spec.text("node"),
-                    .driver_root = spec.text("driver_root")};
+                    .driver_root = spec.text("driver_root"),
+                    .health_rules = spec.text("health_rules")};
   SLIPWAY_CHECK(read_listen(spec.text("listen"), settings));
   SLIPWAY_TRY(interval, read_interval(spec.text("interval"), "spec.components.dcgm.interval"));
   settings.interval = interval;

@@ -29,6 +29,7 @@ struct Settings {
   NameSets names;
   DeviceSelection devices;
   EventWindows windows;
+  std::string health_rules;  ///< a site's file
 };
 
 /// Errors: `invalid` an address or a length of time that is none.

@@ -7,6 +7,7 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/health/rules_tool.hpp"
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
@@ -82,6 +83,7 @@ Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
 Tools::Tools()
     : ToolTable("dcgm",
                 {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics},
-                 {"fields", "prints the fields that can be selected", fields_line(), print_fields}}) {}
+                 {"fields", "prints the fields that can be selected", fields_line(), print_fields},
+                  health_rules_tool()}) {}
 
 }  // namespace slipway::dcgm

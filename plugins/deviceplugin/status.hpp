@@ -28,4 +28,15 @@ void add_findings(const Registered& seen, Findings& findings);
 /// @param status  what the service writes to status.json
 std::string status_text(const Json& status);
 
+/// What node-problem-detector's custom plugins answer.
+struct NodeProblem {
+  static constexpr int kNone = 0;
+  static constexpr int kProblem = 1;
+  static constexpr int kUnknown = 2;
+  int code = kUnknown;
+  std::string line;  ///< of printable letters, at most 500
+};
+/// @param reasons  those that count: words of Health::reason, or their part before a number ("xid"); empty: all
+NodeProblem node_problem_of(const Json& status, const std::vector<std::string>& reasons);
+
 }  // namespace slipway::deviceplugin

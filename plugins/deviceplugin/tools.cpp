@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/tools.cpp - `slipway deviceplugin resources|status`.
+// plugins/deviceplugin/tools.cpp - `slipway deviceplugin resources|status|node-problem`.
 #include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include <slipway/local_host.hpp>
+#include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
 
 #include "deviceplugin/component.hpp"
@@ -96,6 +97,15 @@ Result<int> status(const CommandWords& words, const Host& host, ToolIo& io) {
   return 0;
 }
 
+Result<int> node_problem(const CommandWords& words, const Host& host, ToolIo& io) {
+  const auto text = host.read(kWrittenStatus, 16U << 20U);
+  const NodeProblem found = service_runs(host, "deviceplugin") && text
+                                ? node_problem_of(parse_foreign(*text), split_list(words.text("reason")))
+                                : NodeProblem{NodeProblem::kUnknown, "slipway's device plugin does not run"};
+  io.print(found.line + "\n");
+  return found.code;
+}
+
 }  // namespace
 
 Tools::Tools()
@@ -119,6 +129,18 @@ Tools::Tools()
                       "what helps, who holds memory, and the resources that kubelet has.",
              .options = {form()},
              .examples = {"slipway deviceplugin status", "slipway deviceplugin status -o json"}},
-            status}}) {}
+            status},
+           {"node-problem",
+            "says in one line what is wrong with the GPUs, for node-problem-detector",
+            {.about =
+                 "Says in one line what is wrong with the GPUs, for node-problem-detector. Exit status: 0 nothing, 1 a "
+                 "GPU is unhealthy, 2 it is not known, since the service does not run.",
+             .notes = "docs/components/deviceplugin.md has the monitor's configuration.",
+             .options =
+                 {{"reason", "WORDS",
+                   "only these reasons: xid, lost, hangs, ecc, recovery-action, driver-gone, or one such as xid-79 "
+                   "(default: all)"}},
+             .examples = {"slipway deviceplugin node-problem", "slipway deviceplugin node-problem --reason xid,ecc"}},
+            node_problem}}) {}
 
 }  // namespace slipway::deviceplugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/xid.hpp - the kernel's log, XID errors of the driver in it, and what each asks for.
+// plugins/nvidia/xid.hpp - the kernel's log, and XID errors of the driver in it.
 #pragma once
 
 #include <optional>
@@ -11,21 +11,15 @@
 
 namespace slipway::nvidia {
 
-/// One line "NVRM: Xid (PCI:0000:65:00): 79, pid=1234, GPU has fallen off the bus."
+/// One line "NVRM: Xid (PCI:0000:65:00): 79, pid=1234, GPU has fallen off the bus.", or of a GPU instance "NVRM: Xid
+/// (PCI:0000:65:00 GPU-I:07 GPU-CI:00): 43, …". What it means is in plugins/nvidia/health.
 struct Xid {
   unsigned number = 0;
-  std::string address;  ///< PCI, with the function where the driver writes it
-  std::string text;     ///< after the number
+  std::string address;               ///< PCI, with the function where the driver writes it
+  std::optional<unsigned> instance;  ///< the GPU instance (MIG) that it is about
+  std::string text;                  ///< after the number
 };
 std::optional<Xid> parse_xid(std::string_view line);
-
-/// What is known of a number (NVIDIA's XID catalogue, docs.nvidia.com/deploy/xid-errors).
-struct XidMeaning {
-  bool of_the_application = false;  ///< a program's mistake; the GPU is fine
-  std::string what;
-  std::string remedy;
-};
-XidMeaning meaning_of(unsigned number);
 
 /// The same number on the same GPU, counted; in order of first appearance.
 struct XidCount {

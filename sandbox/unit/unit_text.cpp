@@ -93,9 +93,16 @@ std::string families_line(const Json& needs) {
          (families.size() == 1 ? "PrivateNetwork=yes\n" : "");
 }
 
+/// CAP_SYSLOG is of no use but for the kernel's log.
+bool reads_kernel_log(const Json& needs) {
+  const std::vector<std::string> capabilities = texts_of(needs, "capabilities");
+  return std::find(capabilities.begin(), capabilities.end(), "CAP_SYSLOG") != capabilities.end();
+}
+
 std::string devices_lines(const Json& needs) {
   std::string lines = "DevicePolicy=closed\n";
   for (const std::string& name : texts_of(needs, "device_classes")) lines += "DeviceAllow=char-" + name + " rw\n";
+  if (reads_kernel_log(needs)) lines += "DeviceAllow=/dev/kmsg r\n";
   return lines;
 }
 
@@ -130,8 +137,8 @@ ProtectSystem=strict
 ProtectProc=invisible
 ProtectClock=yes
 ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
+)" + (reads_kernel_log(needs) ? "" : "ProtectKernelLogs=yes\n") +
+         R"(ProtectKernelModules=yes
 ProtectKernelTunables=yes
 ProtectControlGroups=yes
 RestrictNamespaces=yes

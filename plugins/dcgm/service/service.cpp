@@ -13,11 +13,13 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/health/health_watch.hpp"
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/pods/attribution_watch.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
 #include "nvidia/duration.hpp"
+#include "nvidia/health/rules_watch.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -122,6 +124,9 @@ class DcgmService final : public Service {
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     SLIPWAY_TRY(settings, read_settings(spec));
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+    health_.emplace(root);
+    rules_.emplace(root, settings.health_rules,
+                   [&io](const char* level, const std::string& text) { io.log(level, text); });
     CounterFile file(std::move(root), settings.collectors, settings.names);
     Board board(settings.interval);
     SLIPWAY_TRY(attribution, AttributionWatch::start(host, settings.attribution, attribution_interval(settings)));
@@ -136,17 +141,20 @@ class DcgmService final : public Service {
     const auto pass = [&]() -> Status {
       serve(settings, board, io);
       file.update(io);
+      rules_->look(Clock::now());
       const Attribution before = std::exchange(attribution_, attribution.known());
       const bool uses_changed = before != attribution_;
       if (file.counters() && (Clock::now() >= next_ || !last_.problem.empty())) {
         next_ = Clock::now() + settings.interval;
         last_ = sampler.sample(file.counters());
         events.take(last_, *file.counters());
+        health_->take(last_, *file.counters(), *rules_->rules(), Clock::now());
         if (settings.attribution.virtual_gpus) find_pods_of_processes(host, last_.entities);
         show(settings, file, board, false);
       } else if (uses_changed) {
         show(settings, file, board, false);
       }
+      health_->take_kernel_log(*rules_->rules(), Clock::now());
       if (!file.counters()) show(settings, file, board, false);
       report(file, io);
       if (!std::exchange(reported_ready_, true)) io.ready();
@@ -185,7 +193,8 @@ class DcgmService final : public Service {
                                .attribution = settings.attribution,
                                .known = attribution_,
                                .names = settings.names,
-                               .events = events_}),
+                               .events = events_}) +
+                  health_->metrics(settings.node),
               released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample));
   }
 
@@ -211,6 +220,8 @@ class DcgmService final : public Service {
       reasons.push_back("kubelet does not tell which pods hold the GPUs: " + attribution_.pods_problem);
     if (!attribution_.jobs_problem.empty())
       reasons.push_back("the jobs on the GPUs are not known: " + attribution_.jobs_problem);
+    for (std::string& line : health_->lines()) reasons.push_back(std::move(line));
+    if (!rules_->problem().empty()) reasons.push_back(rules_->problem());
     if (!port_problem_.empty()) reasons.push_back("nobody can scrape: " + port_problem_);
     if (reasons == reported_ && reported_ready_) return;
     reported_ = reasons;
@@ -243,6 +254,8 @@ class DcgmService final : public Service {
   Sample last_;
   Attribution attribution_;  ///< as last_
   const EventCounts* events_ = nullptr;
+  std::optional<HealthWatch> health_;
+  std::optional<nvidia::health::RulesWatch> rules_;
   Clock::time_point next_;  ///< when to sample again
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;

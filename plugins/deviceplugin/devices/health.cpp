@@ -2,23 +2,13 @@
 #include "deviceplugin/devices/health.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-
-#include "nvidia/xid.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
 
-// Those that NVIDIA's device plugin passes over.
-constexpr std::array kOfPrograms{13U, 31U, 43U, 45U, 68U, 109U};
-// NVIDIA's XID catalogue: "reset GPU" or worse.
-constexpr std::array kNeedReset{38U, 48U, 61U, 62U, 64U, 74U, 79U, 95U, 119U, 120U, 121U, 140U, 143U};
-
 constexpr const char* kReset = "drain the node and reset the GPU (`nvidia-smi -r -i UUID`), or reboot";
-
-bool has(const auto& list, unsigned number) { return std::ranges::find(list, number) != list.end(); }
 
 /// Words in lower case, trimmed; `everything` is set by "all" and "xids".
 std::set<unsigned> parse_list(std::string_view text, bool& everything) {
@@ -42,19 +32,16 @@ std::set<unsigned> parse_list(std::string_view text, bool& everything) {
 
 }  // namespace
 
-XidEffect effect_of(unsigned xid) {
-  if (has(kOfPrograms, xid)) return XidEffect::none;
-  return has(kNeedReset, xid) ? XidEffect::reset : XidEffect::quiet;
-}
-
-XidFilter::XidFilter(std::string_view disabled, std::string_view enabled)
-    : off_(parse_list(disabled, all_off_)), on_(parse_list(enabled, all_on_)) {}
+XidFilter::XidFilter(std::string_view disabled, std::string_view enabled, const nvidia::health::Rules& rules)
+    : rules_(rules), off_(parse_list(disabled, all_off_)), on_(parse_list(enabled, all_on_)) {}
 
 XidEffect XidFilter::effect(unsigned xid) const {
-  const XidEffect effect = effect_of(xid);
+  const XidEffect effect = rules_.effect(xid);
   if (all_on_ || on_.contains(xid)) return effect == XidEffect::none ? XidEffect::quiet : effect;
   return all_off_ || off_.contains(xid) ? XidEffect::none : effect;
 }
+
+std::string instance_key(const std::string& gpu, unsigned instance) { return gpu + "/" + std::to_string(instance); }
 
 void HealthBook::accuse(const std::string& gpu, Health health, bool needs_reset, Moment now) {
   Case& each = cases_[gpu];
@@ -68,12 +55,15 @@ void HealthBook::accuse(const std::string& gpu, Health health, bool needs_reset,
   each.needs_reset = each.needs_reset || needs_reset;
 }
 
-void HealthBook::xid(const std::string& gpu, unsigned number, XidEffect effect, Moment now) {
+void HealthBook::xid(const std::string& place, const nvidia::health::XidRule& rule, XidEffect effect, Moment now) {
   if (effect == XidEffect::none) return;
-  const auto meaning = nvidia::meaning_of(number);
-  const std::string name = std::to_string(number);
-  accuse(gpu, {false, "xid-" + name, "XID " + name + ": " + meaning.what, meaning.remedy}, effect == XidEffect::reset,
-         now);
+  const std::string name = std::to_string(rule.number);
+  accuse(place, {false, "xid-" + name, "XID " + name + ": " + rule.what, rule.remedy}, effect == XidEffect::reset, now);
+}
+
+void HealthBook::cancelled(const std::string& place, unsigned number) {
+  const auto found = cases_.find(place);
+  if (found != cases_.end() && found->second.health.reason == "xid-" + std::to_string(number)) cases_.erase(found);
 }
 
 void HealthBook::ecc(const std::string& gpu, Moment now) {
@@ -88,7 +78,7 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
             check.hangs ? "look into the kernel's log (`slipway doctor`); a hanging GPU usually needs a reboot"
                         : "drain the node; reset the GPU or power the node off and on"},
            false, now);
-    cases_[gpu].silent = true;
+    for (const std::string& place : places_of(gpu)) cases_[place].silent = true;
     return;
   }
   if (check.recovery_action.value_or(0) != 0)
@@ -96,14 +86,26 @@ void HealthBook::checked(const std::string& gpu, const Check& check, Moment now)
            {false, "recovery-action", "the driver asks for recovery action " + std::to_string(*check.recovery_action),
             kReset},
            true, now);
-  const auto found = cases_.find(gpu);
-  if (found == cases_.end()) return;
-  // It fell silent and answers again: it was reset, or its driver was loaded anew.
-  if (found->second.silent) {
-    found->second.silent = found->second.needs_reset = false;
-    found->second.last = now;
+  for (const std::string& place : places_of(gpu)) {
+    Case& each = cases_[place];
+    // It fell silent and answers again: it was reset, or its driver was loaded anew.
+    if (each.silent) {
+      each.silent = each.needs_reset = false;
+      each.last = now;
+    }
+    if (is_over(each, check, now)) cases_.erase(place);
   }
-  if (is_over(found->second, check, now)) cases_.erase(found);
+}
+
+std::vector<std::string> HealthBook::places_of(const std::string& gpu) const {
+  std::vector<std::string> places;
+  for (const auto& [place, each] : cases_)
+    if (place == gpu || place.starts_with(gpu + "/")) places.push_back(place);
+  return places;
+}
+
+void HealthBook::forget(const std::string& gpu) {
+  for (const std::string& place : places_of(gpu)) cases_.erase(place);
 }
 
 bool HealthBook::is_over(const Case& each, const Check& check, Moment now) const {
@@ -116,9 +118,9 @@ void HealthBook::driver_gone(const std::string& why, Moment) {
   for (auto& [gpu, each] : cases_) each.silent = true;
 }
 
-Health HealthBook::of(const std::string& gpu) const {
+Health HealthBook::of(const std::string& place) const {
   if (driver_gone_) return *driver_gone_;
-  const auto found = cases_.find(gpu);
+  const auto found = cases_.find(place);
   return found == cases_.end() ? Health() : found->second.health;
 }
 

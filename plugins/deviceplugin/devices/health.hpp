@@ -2,7 +2,8 @@
 // plugins/deviceplugin/devices/health.hpp - which GPUs may be handed out: evidence against a GPU, and the proof that it
 // is over.
 //
-// A GPU is sick from the first evidence on, and everything on it: replicas and MIG devices. It is healthy again once it
+// A GPU is sick from the first evidence on, and everything on it: replicas and MIG devices; evidence that names a GPU
+// instance, and is about a job, speaks against the MIG devices of that one alone. It is healthy again once it
 // answers and nothing new came for a while; after an error that needs a reset also that has to be seen, or the driver
 // has to say that it asks for nothing. No restart is needed, and a restart forgets nothing.
 #pragma once
@@ -13,29 +14,30 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/json.hpp>
+
+#include "nvidia/health/rules.hpp"
 
 namespace slipway::deviceplugin {
 
 using Moment = std::chrono::steady_clock::time_point;
 
 /// What an XID error says of the GPU.
-enum class XidEffect {
-  none,   ///< a program's mistake
-  quiet,  ///< the GPU may be fine: it has to be quiet for a while
-  reset,  ///< it needs a reset
-};
-XidEffect effect_of(unsigned xid);
+using XidEffect = nvidia::health::DeviceEffect;
 
-/// DP_DISABLE_HEALTHCHECKS and DP_ENABLE_HEALTHCHECKS: numbers, "xids" or "all", separated by commas.
+/// DP_DISABLE_HEALTHCHECKS and DP_ENABLE_HEALTHCHECKS (numbers, "xids" or "all", separated by commas) over the health
+/// rules.
 class XidFilter {
  public:
-  XidFilter() : XidFilter("", "") {}
-  XidFilter(std::string_view disabled, std::string_view enabled);
+  /// `rules` are borrowed.
+  XidFilter(std::string_view disabled, std::string_view enabled, const nvidia::health::Rules& rules);
   XidEffect effect(unsigned xid) const;
+  const nvidia::health::Rules& rules() const { return rules_; }
 
  private:
+  const nvidia::health::Rules& rules_;
   bool all_off_ = false;
   bool all_on_ = false;
   std::set<unsigned> off_;
@@ -63,20 +65,27 @@ struct HealthRules {
   std::chrono::milliseconds long_quiet{600'000};  ///< instead, after an error that needs a reset which nobody reports
 };
 
+/// What evidence against a GPU instance (MIG) stands under; that of a whole GPU stands under its UUID.
+std::string instance_key(const std::string& gpu, unsigned instance);
+
 class HealthBook {
  public:
   explicit HealthBook(HealthRules rules) : rules_(rules) {}
 
-  void xid(const std::string& gpu, unsigned number, XidEffect effect, Moment now);
+  /// @param place  a GPU's UUID, or an instance_key()
+  void xid(const std::string& place, const nvidia::health::XidRule& rule, XidEffect effect, Moment now);
+  /// An XID is over, since another one says so.
+  void cancelled(const std::string& place, unsigned number);
   /// An uncorrectable memory error.
   void ecc(const std::string& gpu, Moment now);
   void checked(const std::string& gpu, const Check& check, Moment now);
   /// NVML is gone, with all GPUs, until checks come again.
   void driver_gone(const std::string& why, Moment now);
   /// The GPU is no more.
-  void forget(const std::string& gpu) { cases_.erase(gpu); }
+  void forget(const std::string& gpu);
 
-  Health of(const std::string& gpu) const;
+  /// Of a GPU, or of an instance_key() alone.
+  Health of(const std::string& place) const;
   /// The sick ones, for a file that outlives this process.
   Json save() const;
   /// What an earlier process knew: counts as new evidence now.
@@ -91,9 +100,11 @@ class HealthBook {
   };
   void accuse(const std::string& gpu, Health health, bool needs_reset, Moment now);
   bool is_over(const Case& each, const Check& check, Moment now) const;
+  /// The places of a GPU that there is evidence against: itself, and its instances.
+  std::vector<std::string> places_of(const std::string& gpu) const;
 
   HealthRules rules_;
-  std::map<std::string, Case> cases_;  ///< of sick GPUs
+  std::map<std::string, Case> cases_;  ///< of sick GPUs and GPU instances
   std::optional<Health> driver_gone_;
 };
 

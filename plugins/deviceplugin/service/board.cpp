@@ -18,7 +18,8 @@ std::string random_key() {
 }  // namespace
 
 Health Snapshot::health_of(const Device& device) const {
-  const auto found = health.find(device.gpu);
+  auto found = health.find(device.gpu);
+  if (found == health.end() && device.mig) found = health.find(instance_key(device.gpu, device.gpu_instance));
   return found == health.end() ? Health() : found->second;
 }
 

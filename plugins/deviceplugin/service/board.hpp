@@ -24,7 +24,7 @@ struct Snapshot {
   std::vector<Gpu> gpus;
   Nearness nearness;
   Resources resources;
-  std::map<std::string, Health> health;        ///< by GPU
+  std::map<std::string, Health> health;        ///< by GPU, or instance_key(); of those that are sick
   std::map<std::string, std::string> unready;  ///< why a resource is not handed out, by resource: MPS is not up
   std::vector<std::string> notes;
   std::string problem;  ///< why nothing, or not everything, is offered

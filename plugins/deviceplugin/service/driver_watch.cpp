@@ -179,9 +179,14 @@ void DriverWatch::event(const nvmlEventData_t& data, const XidFilter& filter) {
   const auto number = static_cast<unsigned>(data.eventData);
   if ((data.eventType & NVML_EVENT_XID_CRITICAL_ERROR) != 0) {
     const XidEffect effect = filter.effect(number);
+    const auto rule = filter.rules().xid(number);
+    // What is about the GPU or the node counts for all of it, whichever instance saw it first.
+    const bool of_an_instance = data.gpuInstanceId != NVML_NO_INSTANCE && rule.scope <= nvidia::health::Scope::mig;
+    const std::string place = of_an_instance ? instance_key(known->second, data.gpuInstanceId) : known->second;
     log_(effect == XidEffect::none ? "info" : "warning",
-         known->second + ": XID " + std::to_string(number) + (effect == XidEffect::none ? ", a program's" : ""));
-    book_.xid(known->second, number, effect, right_now());
+         place + ": XID " + std::to_string(number) + (effect == XidEffect::none ? ", which does not count" : ""));
+    for (const unsigned over : rule.cancels) book_.cancelled(place, over);
+    book_.xid(place, rule, effect, right_now());
   } else if ((data.eventType & NVML_EVENT_DOUBLE_BIT_ECC_ERROR) != 0) {
     book_.ecc(known->second, right_now());
   }

@@ -17,6 +17,7 @@
 #include "deviceplugin/service/state_file.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/watch.hpp"
+#include "nvidia/health/rules_watch.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -76,6 +77,7 @@ class Run {
             std::move(first), [this] { return read_settings(spec_, "deviceplugin", host_, environment); },
             std::chrono::steady_clock::now()),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
+        rules_(root, spec.text("health_rules"), log_),
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
         mps_(host, log_,
              [this](const std::string& gpu, bool exclusive) { return watch_.set_exclusive(gpu, exclusive); }),
@@ -89,7 +91,9 @@ class Run {
 
   Status pass() {
     reread_settings();
-    watch_.pass(kEventWait, XidFilter(settings().health_checks_off, settings().health_checks_on));
+    rules_.look(std::chrono::steady_clock::now());
+    const auto rules = rules_.rules();
+    watch_.pass(kEventWait, XidFilter(settings().health_checks_off, settings().health_checks_on, *rules));
     show();
     return {};
   }
@@ -172,6 +176,7 @@ class Run {
     if (line != line_) io_.status(line);
     line_ = line;
     std::vector<std::string> wrong = reasons(snapshot, endpoints);
+    if (!rules_.problem().empty()) wrong.push_back(rules_.problem());
     if (wrong != reasons_) io_.reasons(wrong);
     reasons_ = std::move(wrong);
   }
@@ -182,6 +187,7 @@ class Run {
   Registrar& registrar_;
   ConfigWatch config_;
   DriverWatch::Log log_;
+  nvidia::health::RulesWatch rules_;
   DriverWatch watch_;
   MpsDaemons mps_;
   KubeletView kubelet_;

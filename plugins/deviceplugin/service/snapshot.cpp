@@ -48,6 +48,10 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
   for (const Gpu& gpu : snapshot.gpus) {
     const Health health = watch.book().of(gpu.uuid);
     if (!health.healthy) snapshot.health[gpu.uuid] = health;
+    for (const MigDevice& mig : gpu.mig_devices) {
+      const std::string place = instance_key(gpu.uuid, mig.gpu_instance);
+      if (const Health own = watch.book().of(place); health.healthy && !own.healthy) snapshot.health[place] = own;
+    }
   }
   snapshot.extras.control_nodes = control_nodes(host);
   snapshot.extras.cdi_vendor = cdi_vendor;
@@ -77,6 +81,12 @@ std::vector<std::string> reasons(const Snapshot& snapshot, const std::map<std::s
   for (const Gpu& gpu : snapshot.gpus)
     if (const auto found = snapshot.health.find(gpu.uuid); found != snapshot.health.end())
       lines.push_back(gpu.label() + " is unhealthy: " + found->second.text + " (" + found->second.remedy + ")");
+  for (const Gpu& gpu : snapshot.gpus)
+    for (const MigDevice& mig : gpu.mig_devices)
+      if (const auto found = snapshot.health.find(instance_key(gpu.uuid, mig.gpu_instance));
+          found != snapshot.health.end())
+        lines.push_back("MIG device " + std::to_string(mig.index) + " of " + gpu.label() +
+                        " is unhealthy: " + found->second.text + " (" + found->second.remedy + ")");
   for (const auto& [name, why] : snapshot.unready) lines.push_back(name + " is not ready: " + why);
   for (const auto& [name, endpoint] : endpoints)
     if (!endpoint.problem.empty()) lines.push_back(name + ": " + endpoint.problem);

@@ -39,7 +39,12 @@ Json gpu_json(const Gpu& gpu, const Snapshot& snapshot, const Clients& clients) 
   Json json{{"health", to_json(health == snapshot.health.end() ? Health() : health->second)}};
   visit_gpu(gpu, into(json));
   if (gpu.numa_node) json["numaNode"] = *gpu.numa_node;
-  for (const MigDevice& mig : gpu.mig_devices) visit_mig(mig, into(json["migDevices"].emplace_back()));
+  for (const MigDevice& mig : gpu.mig_devices) {
+    Json& one = json["migDevices"].emplace_back();
+    visit_mig(mig, into(one));
+    const auto own = snapshot.health.find(instance_key(gpu.uuid, mig.gpu_instance));
+    if (own != snapshot.health.end()) one["health"] = to_json(own->second);
+  }
   if (const auto found = clients.find(gpu.uuid); found != clients.end())
     for (const Client& client : found->second)
       json["clients"].push_back(

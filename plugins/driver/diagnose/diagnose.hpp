@@ -9,6 +9,7 @@
 #include <slipway/findings.hpp>
 
 #include "driver/detect/host_facts.hpp"
+#include "nvidia/health/rules.hpp"
 
 namespace slipway::driver {
 
@@ -22,7 +23,8 @@ namespace slipway::driver {
 ///   driver.nouveau      nouveau is loaded
 ///   driver.signature    the kernel refused a module's signature, or the log tells of one
 ///   driver.start        the driver could not start a GPU
-///   driver.xid          XID errors, one finding for each number and GPU
+///   driver.xid          XID errors, one finding for each number and GPU or GPU instance
+///   driver.health-rules the site's file of health rules has a mistake
 ///   driver.log          the kernel's log cannot be read
 Findings diagnose_driver(const HostFacts& facts, const Host& host);
 
@@ -31,7 +33,13 @@ void diagnose_kernels(const HostFacts& facts, const Host& host, Findings& findin
 void diagnose_other_drivers(const HostFacts& facts, const Host& host, Findings& findings);
 void diagnose_running(const HostFacts& facts, const Host& host, Findings& findings);
 void diagnose_log(const HostFacts& facts, const Host& host, Findings& findings);
-/// Of these lines only. @param with_secure_boot  Secure Boot is on
-void diagnose_log_lines(const std::vector<std::string>& log, bool with_secure_boot, Findings& findings);
+/// Where the lines are from.
+struct LogOf {
+  bool with_secure_boot = false;  ///< it is on
+  unsigned driver_branch = 0;     ///< of the loaded driver; 0: not known
+};
+/// Of these lines only.
+void diagnose_log_lines(const std::vector<std::string>& log, const LogOf& machine, const nvidia::health::Rules& rules,
+                        Findings& findings);
 
 }  // namespace slipway::driver

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "driver/diagnose/diagnose.hpp"
+#include "nvidia/driver_version.hpp"
+#include "nvidia/health/rules.hpp"
 #include "nvidia/xid.hpp"
 
 namespace slipway::driver {
@@ -69,31 +71,63 @@ void diagnose_start(const std::vector<std::string>& log, Findings& findings) {
     }
 }
 
-void diagnose_xids(const std::vector<std::string>& log, Findings& findings) {
-  for (const auto& count : nvidia::count_xids(log)) {
-    const auto meaning = nvidia::meaning_of(count.last.number);
-    const std::string text =
-        fmt::format("Xid {} on {}, {} since the boot: {} (last: \"{}\")", count.last.number, count.last.address,
-                    count.times == 1 ? "once" : fmt::format("{} times", count.times), meaning.what, count.last.text);
-    findings.add({meaning.of_the_application ? Finding::Status::warning : Finding::Status::fail, "driver.xid", text,
-                  meaning.remedy});
+/// What the numbers of an XID of NVLink 5 say: ", unit NETIR_LINK_DOWN of link 8, which asks for a reset".
+std::string detail_text(const nvidia::health::XidRule& rule, const std::string& text, unsigned driver_branch) {
+  const auto detail = nvidia::health::read_nvlink_detail(rule, text, driver_branch);
+  if (!detail) return {};
+  return fmt::format(", unit {} of link {}{}", detail->unit, detail->link,
+                     detail->needs_reset ? ", which asks for a reset" : "");
+}
+
+/// XIDs that a later one of the same GPU cancels are left out.
+bool cancelled(const std::vector<nvidia::XidCount>& counts, std::size_t which, const nvidia::health::Rules& rules) {
+  for (std::size_t later = which + 1; later < counts.size(); ++later)
+    if (counts[later].last.address == counts[which].last.address &&
+        rules.xid(counts[later].last.number).cancels.contains(counts[which].last.number))
+      return true;
+  return false;
+}
+
+void diagnose_xids(const std::vector<std::string>& log, const nvidia::health::Rules& rules, unsigned driver_branch,
+                   Findings& findings) {
+  using nvidia::health::Severity;
+  const auto counts = nvidia::count_xids(log);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (cancelled(counts, i, rules)) continue;
+    const nvidia::Xid& last = counts[i].last;
+    const auto rule = rules.xid(last.number);
+    const std::string times = counts[i].times == 1 ? "once" : fmt::format("{} times", counts[i].times);
+    const std::string text = fmt::format("Xid {} on {}{}, {} since the boot: {}{} (last: \"{}\")", last.number,
+                                         last.address, last.instance ? fmt::format(" GPU-I:{}", *last.instance) : "",
+                                         times, rule.what, detail_text(rule, last.text, driver_branch), last.text);
+    const bool of_the_gpu = rules.preset().empty() ? rule.severity >= Severity::degraded : rules.counts(last.number);
+    findings.add({of_the_gpu ? Finding::Status::fail : Finding::Status::warning, "driver.xid", text, rule.remedy});
   }
 }
 
 }  // namespace
 
-void diagnose_log_lines(const std::vector<std::string>& log, bool with_secure_boot, Findings& findings) {
-  diagnose_signatures(log, with_secure_boot, findings);
+void diagnose_log_lines(const std::vector<std::string>& log, const LogOf& machine, const nvidia::health::Rules& rules,
+                        Findings& findings) {
+  diagnose_signatures(log, machine.with_secure_boot, findings);
   diagnose_version_magic(log, findings);
   diagnose_start(log, findings);
-  diagnose_xids(log, findings);
+  diagnose_xids(log, rules, machine.driver_branch, findings);
 }
 
 void diagnose_log(const HostFacts& facts, const Host& host, Findings& findings) {
   if (!host.live() || (facts.gpus.empty() && !facts.installed)) return;
   const auto log = nvidia::read_kernel_log(host);
   if (!log) return findings.not_exercised("driver.log", "the kernel's log cannot be read (as root, `dmesg` shows it)");
-  diagnose_log_lines(*log, facts.secure_boot.value_or(false), findings);
+  const auto rules = nvidia::health::read_rules(host);
+  if (!rules)
+    findings.fail(
+        "driver.health-rules",
+        fmt::format("{}: {}; XIDs are judged by slipway's own rules", rules.error().where, rules.error().what),
+        rules.error().next);
+  const auto version = facts.loaded ? nvidia::DriverVersion::parse(facts.loaded->version) : std::nullopt;
+  diagnose_log_lines(*log, {facts.secure_boot.value_or(false), version ? version->branch() : 0},
+                     rules ? *rules : nvidia::health::default_rules(), findings);
 }
 
 }  // namespace slipway::driver

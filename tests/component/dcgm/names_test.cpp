@@ -13,7 +13,7 @@ using slipway::testing::Page;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
-using slipway::testing::Server;
+using slipway::testing::PrometheusServer;
 using ::testing::HasSubstr;
 
 class DcgmNames : public slipway::testing::DcgmNode {
@@ -49,17 +49,17 @@ TEST_F(DcgmNames, RunTheQueriesAndAlertsOfArticlesInPrometheus) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::uint16_t port = slipway::testing::free_port();
-  const Server server(host_, port, port_, host_.folder().at("alerts.yml").string());
+  const PrometheusServer server(host_, port, port_, host_.folder().at("alerts.yml").string());
   const std::vector<std::string> two{"2"};
   ASSERT_TRUE(comes_true([&] { return ask(port, "count(nvidia_gpu_utilization)") == two; }));
   for (const char* query :
-       {"count(nvidia_gpu_memory_used_bytes%2Fnvidia_gpu_memory_total_bytes)", "count(nvidia_gpu_temperature_celsius)",
+       {"count(nvidia_gpu_memory_used_bytes/nvidia_gpu_memory_total_bytes)", "count(nvidia_gpu_temperature_celsius)",
         "count(nvidia_gpu_ecc_errors_corrected_total)", "count(nvidia_nvlink_bandwidth_total_bytes)",
-        "count(nvidia_gpu_power_watts)", "count(count+by+(gpu,node,uuid)+(nvidia_gpu_utilization))",
-        "count(avg+by+(gpu,node)+(nvidia_gpu_utilization))", "count(DCGM_FI_DEV_GPU_TEMP)"})
+        "count(nvidia_gpu_power_watts)", "count(count by (gpu,node,uuid) (nvidia_gpu_utilization))",
+        "count(avg by (gpu,node) (nvidia_gpu_utilization))", "count(DCGM_FI_DEV_GPU_TEMP)"})
     EXPECT_EQ(ask(port, query), two) << query;
   EXPECT_TRUE(comes_true([&] { return ask(port, "count(rate(nvidia_nvlink_bandwidth_total_bytes[5m]))") == two; }));
-  EXPECT_EQ(ask(port, "scrape_samples_scraped%3E10").size(), 1U);
+  EXPECT_EQ(ask(port, "scrape_samples_scraped>10").size(), 1U);
   sim("gpu 1 ecc-corrected 3");
   const auto alerts = [&] { return http_body(port, "/api/v1/alerts"); };
   EXPECT_TRUE(comes_true([&] { return alerts().find("GPU 1 on node-1 corrects errors") != std::string::npos; }))

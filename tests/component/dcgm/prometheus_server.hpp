@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/component/dcgm/prometheus_server.hpp - Debian's Prometheus, which scrapes a service every second.
+// tests/component/dcgm/prometheus_server.hpp - Debian's Prometheus, which scrapes a service of a test, and questions to
+// it.
 #pragma once
 
+#include <cctype>
 #include <string>
 #include <vector>
 
-#include "tests/component/dcgm/dcgm_node.hpp"
+#include "tests/component/service/http_client.hpp"
+#include "tests/component/service/running_service.hpp"
 
 namespace slipway::testing {
 
 /// Ends with the test.
-class Server {
+class PrometheusServer {
  public:
   /// @param rules  a file of alerts in the host's folder; empty: none
-  Server(const ScratchHost& host, std::uint16_t port, std::uint16_t target, const std::string& rules = {}) {
+  PrometheusServer(const ScratchHost& host, std::uint16_t port, std::uint16_t target, const std::string& rules = {}) {
     host.folder().file("prometheus.yml",
                        "global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}\n" +
                            (rules.empty() ? "" : "rule_files: ['" + rules + "']\n") +
@@ -25,9 +28,9 @@ class Server {
                   .out = host.folder().at("prometheus.log").string(),
                   .err = host.folder().at("prometheus.log").string()});
   }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server() {
+  PrometheusServer(const PrometheusServer&) = delete;
+  PrometheusServer& operator=(const PrometheusServer&) = delete;
+  ~PrometheusServer() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
@@ -36,10 +39,21 @@ class Server {
   pid_t pid_;
 };
 
+inline std::string url_encoded(const std::string& text) {
+  constexpr const char* kDigits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const unsigned char letter : text)
+    if (std::isalnum(letter) != 0)
+      encoded += static_cast<char>(letter);
+    else
+      encoded += {'%', kDigits[letter >> 4U], kDigits[letter & 15U]};
+  return encoded;
+}
+
 /// The values of a query's answer.
 inline std::vector<std::string> ask(std::uint16_t port, const std::string& query) {
   std::vector<std::string> values;
-  const Json answer = Json::parse(http_body(port, "/api/v1/query?query=" + query), nullptr, false);
+  const Json answer = Json::parse(http_body(port, "/api/v1/query?query=" + url_encoded(query)), nullptr, false);
   if (!answer.is_object() || answer.value("status", "") != "success") return values;
   for (const Json& each : answer["data"]["result"]) values.push_back(each["value"][1].get<std::string>());
   return values;

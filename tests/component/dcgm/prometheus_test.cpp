@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Prometheus itself makes of the page: its checker, and a server that scrapes.
+#include "tests/component/dcgm/dcgm_node.hpp"
 #include "tests/component/dcgm/prometheus_server.hpp"
 
 namespace slipway {
@@ -8,10 +9,10 @@ namespace {
 using slipway::testing::ask;
 using slipway::testing::comes_true;
 using slipway::testing::DcgmNode;
+using slipway::testing::PrometheusServer;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
-using slipway::testing::Server;
 using ::testing::HasSubstr;
 
 using Prometheus = DcgmNode;
@@ -34,7 +35,7 @@ TEST_F(Prometheus, SeesTheGpusAndAnOutageOfTheDriver) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::uint16_t port = slipway::testing::free_port();
-  const Server server(host_, port, port_);
+  const PrometheusServer server(host_, port, port_);
   const std::vector<std::string> eight{"8"};
   ASSERT_TRUE(comes_true([&] { return ask(port, "count(DCGM_FI_DEV_GPU_TEMP)") == eight; }))
       << host_.folder().at("prometheus.log");

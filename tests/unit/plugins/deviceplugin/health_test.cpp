@@ -8,11 +8,14 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr const char* kGpu = "GPU-0";
+const nvidia::health::Rules& kRules = nvidia::health::default_rules();
 
 class Book : public ::testing::Test {
  protected:
   Book() : book_({.quiet = seconds(10), .long_quiet = seconds(100)}) {}
-  void xid(unsigned number) { book_.xid(kGpu, number, effect_of(number), now_); }
+  void xid(unsigned number, const std::string& place = kGpu) {
+    book_.xid(place, kRules.xid(number), kRules.effect(number), now_);
+  }
   /// A look that finds the GPU answering, after so long.
   void answers(seconds later, std::optional<unsigned> action = std::nullopt) {
     now_ += later;
@@ -96,15 +99,38 @@ TEST_F(Book, SurvivesARestartOfTheProcess) {
   other.load(Json("nonsense"), now_);
 }
 
+TEST_F(Book, EvidenceAgainstAnInstanceLeavesTheGpuAndItsOtherInstancesAlone) {
+  const std::string place = instance_key(kGpu, 3);
+  xid(94, place);
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+  EXPECT_TRUE(book_.of(instance_key(kGpu, 30)).healthy);
+  EXPECT_EQ(book_.of(place).reason, "xid-94");
+  answers(seconds(9));
+  EXPECT_EQ(book_.of(place).reason, "xid-94");
+  answers(seconds(1));
+  EXPECT_TRUE(book_.of(place).healthy);
+  xid(94, place);
+  book_.forget(kGpu);
+  EXPECT_TRUE(book_.of(place).healthy);
+}
+
+TEST_F(Book, AnXidThatAnotherOneCancelsIsOver) {
+  xid(163);
+  book_.cancelled(kGpu, 48);
+  EXPECT_EQ(reason(), "xid-163");
+  book_.cancelled(kGpu, 163);
+  EXPECT_TRUE(book_.of(kGpu).healthy);
+}
+
 // Upstream's documentation promises that an XID can be enabled alone; its code then checks nothing.
 TEST(XidFilter, EnablesOneAloneAndAllOfThem) {
-  EXPECT_EQ(XidFilter("all", "79").effect(79), XidEffect::reset);
-  EXPECT_EQ(XidFilter("all", "79").effect(48), XidEffect::none);
-  EXPECT_EQ(XidFilter("xids", "").effect(48), XidEffect::none);
-  EXPECT_EQ(XidFilter(" 48 , x", "").effect(48), XidEffect::none);
-  EXPECT_EQ(XidFilter("", "ALL").effect(31), XidEffect::quiet);
-  EXPECT_EQ(XidFilter("", "").effect(31), XidEffect::none);
-  EXPECT_EQ(XidFilter("", "").effect(9999), XidEffect::quiet);
+  EXPECT_EQ(XidFilter("all", "79", kRules).effect(79), XidEffect::reset);
+  EXPECT_EQ(XidFilter("all", "79", kRules).effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter("xids", "", kRules).effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter(" 48 , x", "", kRules).effect(48), XidEffect::none);
+  EXPECT_EQ(XidFilter("", "ALL", kRules).effect(31), XidEffect::quiet);
+  EXPECT_EQ(XidFilter("", "", kRules).effect(31), XidEffect::none);
+  EXPECT_EQ(XidFilter("", "", kRules).effect(9999), XidEffect::quiet);
 }
 
 }  // namespace

@@ -18,11 +18,12 @@ TEST(Xid, IsNotSeenInOtherLines) {
     EXPECT_FALSE(parse_xid(line)) << line;
 }
 
-TEST(Xid, AlwaysHasAMeaningAndARemedy) {
-  for (unsigned number = 0; number < 200; ++number) {
-    EXPECT_FALSE(meaning_of(number).what.empty());
-    EXPECT_FALSE(meaning_of(number).remedy.empty());
-  }
+TEST(Xid, NamesTheGpuInstanceOfAGpuInMigMode) {
+  const auto xid = parse_xid("NVRM: Xid (PCI:0000:65:00 GPU-I:07 GPU-CI:00): 43, pid=12, name=python3, Ch 00000008");
+  ASSERT_TRUE(xid);
+  EXPECT_EQ(xid->address, "0000:65:00");
+  EXPECT_EQ(xid->instance, 7U);
+  EXPECT_FALSE(parse_xid("NVRM: Xid (PCI:0000:65:00): 79, gone")->instance);
 }
 
 TEST(KernelLog, LinesLoseTheirTimeAndNothingElse) {

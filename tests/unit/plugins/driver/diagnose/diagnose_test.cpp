@@ -180,6 +180,27 @@ TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndTellsHardwareFromJobs) {
   for (const Finding& finding : all.list()) EXPECT_FALSE(finding.remedy.empty()) << finding.text;
 }
 
+TEST_F(DriverDiagnose, SaysWhichInstanceAndWhichUnitOfAnNvlinkAnXidNamesAndLeavesOutWhatIsCancelled) {
+  log("[ 1.0] NVRM: Xid (PCI:0000:1b:00 GPU-I:07 GPU-CI:00): 94, pid=4711, Contained\n"
+      "[ 2.0] NVRM: Xid (PCI:0000:2a:00): 163, PSHC disengaged\n"
+      "[ 3.0] NVRM: Xid (PCI:0000:2a:00): 162, PSHC reengaged\n"
+      "[ 4.0] NVRM: Xid (PCI:0000:3a:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x000001c6 0x00000000 0x0)\n");
+  const std::string all = found();
+  EXPECT_THAT(all, HasSubstr("fail driver.xid: Xid 94 on 0000:1b:00 GPU-I:7, once"));
+  EXPECT_THAT(all, HasSubstr("unit NETIR_LINK_DOWN of link 8, which asks for a reset"));
+  EXPECT_THAT(all, ::testing::Not(HasSubstr("Xid 163")));
+}
+
+TEST_F(DriverDiagnose, GoesByASitesHealthRulesAndNamesAMistakeInThem) {
+  log("[ 1.0] NVRM: Xid (PCI:0000:1b:00): 79, pid=4711, GPU has fallen off the bus.\n");
+  host.file("/etc/slipway/health-rules.yaml", "xids: {79: {severity: application, remedy: call the desk}}\n");
+  EXPECT_THAT(found(), HasSubstr("warning driver.xid: Xid 79"));
+  host.file("/etc/slipway/health-rules.yaml", "xids: {79: {severty: application}}\n");
+  const std::string all = found();
+  EXPECT_THAT(all, HasSubstr("fail driver.health-rules: /etc/slipway/health-rules.yaml:1:22: unknown key 'severty'"));
+  EXPECT_THAT(all, HasSubstr("fail driver.xid: Xid 79"));
+}
+
 TEST_F(DriverDiagnose, FindsThatTheDriverCouldNotStartAGpu) {
   log("[ 1.0] NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x62:0x0:1900)\n");
   EXPECT_THAT(found(), HasSubstr("fail driver.start: the driver could not start a GPU"));

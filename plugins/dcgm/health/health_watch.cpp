@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/health/health_watch.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <slipway/http/metrics.hpp>
+
+namespace slipway::dcgm {
+namespace {
+
+namespace health = nvidia::health;
+
+std::optional<double> number_of(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
+/// The place among the series of each rule's field, whatever name the file of counters gives it.
+std::vector<std::pair<const health::CounterRule*, std::size_t>> sampled_rules(const health::Rules& rules,
+                                                                              const Counters& counters) {
+  std::vector<std::pair<const health::CounterRule*, std::size_t>> found;
+  for (const auto& [name, rule] : rules.counters()) {
+    const auto number = field_number(rule.field);
+    for (std::size_t i = 0; number && i < counters.series.size(); ++i)
+      if (counters.series[i].field != nullptr && counters.series[i].field->number == *number)
+        found.emplace_back(&rule, i);
+  }
+  return found;
+}
+
+bool speaks_against_all(const health::Reason& reason) { return !reason.instance; }
+
+}  // namespace
+
+void HealthWatch::take(const Sample& sample, const Counters& counters, const health::Rules& rules, Moment now) {
+  gpus_ = sample.gpus;
+  std::erase_if(gpus_, [](const GpuState& state) { return state.gpu.uuid.empty(); });
+  for (const GpuState& state : gpus_) record_.looked(state.gpu.uuid, state.problem.empty(), rules, now);
+  for (const XidEvent& event : sample.xids) {
+    const auto number = static_cast<unsigned>(event.number);
+    if (merger_.is_new(health::XidMerger::From::nvml, event.uuid, number, now))
+      record_.xid(event.uuid, event.instance, number, rules, now);
+  }
+  const auto wanted = sampled_rules(rules, counters);
+  std::set<std::string> seen;  // a GPU in MIG mode has its counters in each instance
+  for (const Entity& entity : sample.entities) {
+    if (!seen.insert(entity.gpu.uuid).second) continue;
+    for (const auto& [rule, which] : wanted)
+      if (const auto value = number_of(entity.series[which])) record_.value(entity.gpu.uuid, *rule, *value, now);
+  }
+}
+
+void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
+  for (const nvidia::Xid& xid : kernel_log_.read()) {
+    const auto gpu = std::ranges::find_if(gpus_, [&](const GpuState& state) {
+      return health::pci_place(state.gpu.bus_id) == health::pci_place(xid.address);
+    });
+    if (gpu == gpus_.end()) continue;  // of a GPU that was never seen
+    if (merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now))
+      record_.xid(gpu->gpu.uuid, xid.instance, xid.number, rules, now);
+  }
+}
+
+std::string HealthWatch::metrics(const std::string& host_name) const {
+  MetricsText text;
+  if (gpus_.empty()) return {};
+  const auto labels_of = [&](const GpuState& state, const std::string& index) {
+    MetricsText::Labels labels{{"gpu", index}, {"UUID", state.gpu.uuid}, {"pci_bus_id", state.gpu.bus_id}};
+    if (!host_name.empty()) labels.emplace_back("Hostname", host_name);
+    return labels;
+  };
+  text.begin("slipway_dcgm_gpu_healthy",
+             "Whether nothing speaks against the GPU by the health rules; slipway_dcgm_gpu_health_reason says what",
+             "gauge");
+  bool any = false;
+  for (const GpuState& state : gpus_) {
+    const auto reasons = record_.of(state.gpu.uuid);
+    any = any || !reasons.empty();
+    text.sample(labels_of(state, std::to_string(state.gpu.index)),
+                state.problem.empty() && std::ranges::none_of(reasons, speaks_against_all));
+  }
+  if (!any) return std::move(text).take();
+  text.begin("slipway_dcgm_gpu_health_reason", "What speaks against a GPU or a GPU instance, 1 for each reason",
+             "gauge");
+  for (const GpuState& state : gpus_)
+    for (const health::Reason& reason : record_.of(state.gpu.uuid)) {
+      const std::string index = std::to_string(state.gpu.index);
+      const std::string instance = reason.instance ? std::to_string(*reason.instance) : "";
+      auto labels = labels_of(state, index);
+      if (reason.instance) labels.emplace_back("GPU_I_ID", instance);
+      labels.emplace_back("reason", reason.code);
+      labels.emplace_back("severity", to_string(reason.severity));
+      labels.emplace_back("scope", to_string(reason.scope));
+      text.sample(labels, 1);
+    }
+  return std::move(text).take();
+}
+
+std::vector<std::string> HealthWatch::lines() const {
+  std::vector<std::string> all;
+  for (const GpuState& state : gpus_)
+    for (const health::Reason& reason : record_.of(state.gpu.uuid))
+      all.push_back("GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + ")" +
+                    (reason.instance ? ", GPU instance " + std::to_string(*reason.instance) : "") + ": " + reason.text +
+                    " (" + reason.remedy + ")");
+  return all;
+}
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/health/kernel_log_watch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace slipway::nvidia::health {
+namespace {
+
+constexpr const char* kLog = "/dev/kmsg";
+constexpr int kMostRecords = 256;
+constexpr std::size_t kLongestRecord = 8192;  // of the kernel: CONSOLE_EXT_LOG_MAX
+constexpr std::size_t kMostTold = 1024;
+constexpr std::chrono::seconds kSameXid{60};
+
+}  // namespace
+
+std::vector<Xid> KernelLogWatch::read() {
+  std::vector<Xid> xids;
+  if (log_.get() < 0) {
+    auto opened = root_.open_at(kLog, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    problem_ = opened ? "" : opened.error().what;
+    if (!opened) return xids;
+    log_ = std::move(*opened);
+    if (::lseek(log_.get(), 0, SEEK_END) >= 0) return xids;
+    problem_ = std::string(kLog) + ": " + std::strerror(errno);
+    log_ = Fd();
+    return xids;
+  }
+  std::array<char, kLongestRecord> record{};
+  for (int i = 0; i < kMostRecords; ++i) {
+    const ssize_t got = ::read(log_.get(), record.data(), record.size());
+    if (got < 0 && (errno == EPIPE || errno == EINTR)) continue;  // EPIPE: the oldest records were overwritten
+    if (got <= 0) {
+      if (got < 0 && errno != EAGAIN) {
+        problem_ = std::string(kLog) + ": " + std::strerror(errno);
+        log_ = Fd();
+      }
+      break;
+    }
+    take({record.data(), static_cast<std::size_t>(got)}, xids);
+  }
+  return xids;
+}
+
+/// "6,1234,5678901,-;NVRM: Xid …", a record's continuation lines behind it. Lines of user space (facility not 0) do not
+/// count: the driver writes as the kernel.
+void KernelLogWatch::take(std::string_view record, std::vector<Xid>& xids) const {
+  while (!record.empty()) {
+    const std::size_t end = record.find('\n');
+    const std::string_view line = record.substr(0, end);
+    record.remove_prefix(end == std::string_view::npos ? record.size() : end + 1);
+    const std::size_t head = line.find(';');
+    if (line.starts_with(' ') || head == std::string_view::npos) continue;
+    constexpr int kFacility = 8;
+    if (std::atoi(std::string(line.substr(0, std::min(head, std::size_t{8}))).c_str()) >= kFacility) continue;
+    const std::string_view text = line.substr(head + 1);
+    if (!text.starts_with("NVRM: Xid (PCI:")) continue;
+    if (auto xid = parse_xid(text)) xids.push_back(std::move(*xid));
+  }
+}
+
+bool XidMerger::is_new(From from, const std::string& gpu, unsigned number, Moment now) {
+  while (!told_.empty() && (now - told_.front().time > kSameXid || told_.size() > kMostTold)) told_.pop_front();
+  const auto same = std::ranges::find_if(
+      told_, [&](const Told& each) { return each.from != from && each.gpu == gpu && each.number == number; });
+  if (same != told_.end()) {
+    told_.erase(same);
+    return false;
+  }
+  told_.push_back({from, gpu, number, now});
+  return true;
+}
+
+std::string pci_place(std::string_view address) {
+  constexpr std::size_t kDomain = 4;
+  if (const std::size_t function = address.rfind('.'); function != std::string_view::npos)
+    address = address.substr(0, function);
+  const std::size_t domain = address.find(':');
+  if (domain != std::string_view::npos && domain > kDomain &&
+      address.substr(0, domain - kDomain).find_first_not_of('0') == std::string_view::npos)
+    address.remove_prefix(domain - kDomain);
+  std::string place(address);
+  std::ranges::transform(place, place.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  return place;
+}
+
+}  // namespace slipway::nvidia::health

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/health/record.hpp"
+
+#include <algorithm>
+
+namespace slipway::nvidia::health {
+namespace {
+
+constexpr unsigned kWhole = 0xffffffffU;
+// A rule about growth keeps so many values at most; with more, every other one goes.
+constexpr std::size_t kMostPoints = 512;
+// Of one GPU. Who can write to the kernel's log could make up any number of XIDs.
+constexpr std::size_t kMostCases = 256;
+
+}  // namespace
+
+void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules,
+                       Moment now) {
+  const XidRule rule = rules.xid(number);
+  if (rule.scope > Scope::mig) instance.reset();  // it is about the whole GPU, whichever instance saw it first
+  auto& cases = gpus_[gpu].cases;
+  const unsigned place = instance.value_or(kWhole);
+  for (const unsigned over : rule.cancels) cases.erase({"xid-" + std::to_string(over), place});
+  if (!rules.counts(number)) return;
+  if (cases.size() >= kMostCases)
+    cases.erase(std::ranges::min_element(cases, {}, [](const auto& entry) { return entry.second.last; }));
+  const std::string code = "xid-" + std::to_string(number);
+  cases[{code, place}] = {
+      {code, rule.severity, rule.scope, "XID " + std::to_string(number) + ": " + rule.what, rule.remedy, instance},
+      now};
+}
+
+void HealthRecord::value(const std::string& gpu, const CounterRule& rule, double value, Moment now) {
+  Gpu& each = gpus_[gpu];
+  Counter& counter = each.counters[rule.name];
+  bool holds = false;
+  if (rule.above) {
+    if (value <= *rule.above) counter.above_since.reset();
+    if (value > *rule.above && !counter.above_since) counter.above_since = now;
+    holds = counter.above_since && now - *counter.above_since >= rule.lasting;
+  } else {
+    auto& points = counter.points;
+    if (!points.empty() && value < points.back().value) points.clear();  // the counter began anew
+    while (points.size() > 1 && now - points[1].time >= rule.within) points.pop_front();
+    if (points.size() >= kMostPoints) {
+      std::deque<Point> half;
+      for (std::size_t i = 0; i < points.size(); i += 2) half.push_back(points[i]);
+      points = std::move(half);
+    }
+    points.push_back({now, value});
+    holds = value - points.front().value > rule.rises.value_or(0);
+  }
+  if (holds)
+    each.cases[{rule.name, kWhole}] = {
+        {rule.name, rule.severity, rule.scope, rule.what, rule.remedy, std::nullopt}, now, true};
+  else
+    each.cases.erase({rule.name, kWhole});
+}
+
+void HealthRecord::looked(const std::string& gpu, bool answers, const Rules& rules, Moment now) {
+  Gpu& each = gpus_[gpu];
+  if (!answers) {
+    each.away = true;
+    return;
+  }
+  const bool was_reset = std::exchange(each.away, false);
+  std::erase_if(each.cases, [&](const auto& entry) {
+    const Case& one = entry.second;
+    return !one.of_counter && (was_reset || now - one.last >= rules.forget_after(one.reason.severity));
+  });
+  std::erase_if(each.cases, [&](const auto& entry) {
+    return entry.second.of_counter && !rules.counters().contains(entry.second.reason.code);
+  });
+}
+
+std::vector<Reason> HealthRecord::of(const std::string& gpu) const {
+  std::vector<Reason> reasons;
+  const auto found = gpus_.find(gpu);
+  if (found == gpus_.end()) return reasons;
+  for (const auto& [place, each] : found->second.cases) reasons.push_back(each.reason);
+  std::ranges::stable_sort(reasons,
+                           [](const Reason& one, const Reason& other) { return one.severity > other.severity; });
+  return reasons;
+}
+
+}  // namespace slipway::nvidia::health

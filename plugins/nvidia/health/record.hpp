@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/health/record.hpp - what is wrong with GPUs right now, by the rules: from XIDs and counters, until it
+// is over.
+#pragma once
+
+#include <deque>
+
+#include "nvidia/health/rules.hpp"
+
+namespace slipway::nvidia::health {
+
+/// What speaks against a GPU, or a GPU instance of it.
+struct Reason {
+  std::string code;  ///< "xid-79", "row-remap-failure"
+  Severity severity = Severity::degraded;
+  Scope scope = Scope::gpu;
+  std::string text;    ///< "XID 79: the GPU has fallen off the bus"
+  std::string remedy;  ///< what is to be done
+  std::optional<unsigned> instance;
+  bool operator==(const Reason&) const = default;
+};
+
+/// Used by one thread. Times only grow.
+class HealthRecord {
+ public:
+  using Moment = std::chrono::steady_clock::time_point;
+
+  /// @param instance  the GPU instance that the driver named, if any
+  void xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules, Moment now);
+  /// The value of a rule's counter at a look.
+  void value(const std::string& gpu, const CounterRule& rule, double value, Moment now);
+  /// After each look: a GPU that was away and answers again was reset, and findings end by themselves.
+  void looked(const std::string& gpu, bool answers, const Rules& rules, Moment now);
+  /// The worst first, then by code.
+  std::vector<Reason> of(const std::string& gpu) const;
+
+ private:
+  struct Case {
+    Reason reason;
+    Moment last;
+    bool of_counter = false;  ///< ends with its counter, not with time
+  };
+  struct Point {
+    Moment time;
+    double value;
+  };
+  struct Counter {
+    std::deque<Point> points;  ///< for rules about growth: as long as their window
+    std::optional<Moment> above_since;
+  };
+  struct Gpu {
+    std::map<std::pair<std::string, unsigned>, Case> cases;  ///< by code and instance, or kWhole
+    std::map<std::string, Counter> counters;                 ///< by rule
+    bool away = false;
+  };
+  std::map<std::string, Gpu> gpus_;
+};
+
+}  // namespace slipway::nvidia::health

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/health/rules_watch.hpp - the rules of a service, which follow the site's file.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <slipway/root_dir.hpp>
+
+#include "nvidia/health/rules.hpp"
+
+namespace slipway::nvidia::health {
+
+/// Used by one thread.
+class RulesWatch {
+ public:
+  using Log = std::function<void(const char* level, const std::string& text)>;
+  using Clock = std::chrono::steady_clock;
+
+  RulesWatch(RootDir root, std::string path, Log log)
+      : root_(std::move(root)), path_(std::move(path)), log_(std::move(log)) {}
+
+  /// Reads the file again when it has changed, every two seconds at most. The rules of before stay while it is wrong.
+  void look(Clock::time_point now);
+
+  /// Never null; those that were handed out before stay as they are.
+  const std::shared_ptr<const Rules>& rules() const { return rules_; }
+  /// What is wrong with the file; empty: nothing.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  RootDir root_;
+  std::string path_;
+  Log log_;
+  std::optional<std::string> text_;
+  std::string problem_;
+  std::shared_ptr<const Rules> rules_ = std::make_shared<const Rules>(default_rules());
+  Clock::time_point next_;
+  bool looked_ = false;
+};
+
+}  // namespace slipway::nvidia::health

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/health/table.cpp - the rules as tables for people.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <slipway/text.hpp>
+
+#include "nvidia/duration.hpp"
+#include "nvidia/health/rules.hpp"
+
+namespace slipway::nvidia::health {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string markdown_table(const std::vector<Row>& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += "| " + joined(rows[i], " | ") + " |\n";
+    if (i == 0) text += "|" + joined(Row(rows[0].size(), "---"), "|") + "|\n";
+  }
+  return text;
+}
+
+/// Each column as wide as its widest cell; the last one is not filled up.
+std::string plain_table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += padded(row[i], widths[i]) + "  ";
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+std::string hexadecimal(std::uint32_t value) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), value, 16).ptr;
+  return "0x" + std::string(digits.begin(), end);
+}
+
+std::string amount(double value) {
+  std::array<char, 64> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::general, 15).ptr;
+  return {digits.begin(), end};
+}
+
+std::string list_of(const std::set<unsigned>& numbers) {
+  return joined(numbers, ", ", [](unsigned number) { return std::to_string(number); });
+}
+
+std::vector<Row> xid_rows(const Rules& rules) {
+  std::vector<Row> rows{{"XID", "meaning", "severity", "scope", "device", "action"}};
+  for (const auto& [number, rule] : rules.xids()) {
+    std::string what = rule.what;
+    if (!rule.cancels.empty()) what += "; ends XID " + list_of(rule.cancels);
+    rows.push_back({std::to_string(number), what, std::string(to_string(rule.severity)),
+                    std::string(to_string(rule.scope)), std::string(to_string(rules.effect(number))),
+                    rule.own_remedy.empty() ? rule.action : rule.own_remedy});
+  }
+  return rows;
+}
+
+std::vector<Row> unit_rows(const Rules& rules) {
+  std::vector<Row> rows{{"XID", "unit", "number below R575", "from R575", "error status that asks for a reset"}};
+  for (const auto& [number, rule] : rules.xids())
+    for (const NvlinkUnit& unit : rule.units) {
+      std::string resets = unit.always_resets ? "any" : unit.resets.empty() ? "none" : "";
+      for (const std::uint32_t value : unit.resets) resets += (resets.empty() ? "" : ", ") + hexadecimal(value);
+      if (!unit.sub_codes_without.empty()) resets += ", but for sub-codes " + list_of(unit.sub_codes_without);
+      rows.push_back({std::to_string(number), unit.name, std::to_string(unit.before_r575),
+                      std::to_string(unit.from_r575), resets});
+    }
+  return rows;
+}
+
+std::vector<Row> counter_rows(const Rules& rules) {
+  std::vector<Row> rows{{"finding", "when", "severity", "meaning", "action"}};
+  for (const auto& [name, rule] : rules.counters()) {
+    std::string when = rule.field;
+    if (rule.above) when += " > " + amount(*rule.above);
+    if (rule.lasting.count() != 0) when += " for " + duration_text(rule.lasting);
+    if (rule.rises) when += " grows by more than " + amount(*rule.rises) + " in " + duration_text(rule.within);
+    rows.push_back({name, when, std::string(to_string(rule.severity)), rule.what,
+                    rule.own_remedy.empty() ? rule.action : rule.own_remedy});
+  }
+  return rows;
+}
+
+std::vector<Row> action_rows(const Rules& rules) {
+  std::vector<Row> rows{{"action", "what is to be done"}};
+  for (const auto& [name, text] : rules.actions()) rows.push_back({name, text});
+  return rows;
+}
+
+std::vector<Row> preset_rows(const Rules& rules) {
+  std::vector<Row> rows{{"preset", "whose", "XIDs that count"}};
+  for (const auto& [name, preset] : rules.presets())
+    rows.push_back({name + (name == rules.preset() ? " (chosen)" : ""), preset.what,
+                    (preset.all_but ? "all but " : "") + list_of(preset.xids)});
+  return rows;
+}
+
+}  // namespace
+
+std::string rules_text(const Rules& rules, bool markdown) {
+  std::string text;
+  for (const auto& rows :
+       {xid_rows(rules), unit_rows(rules), counter_rows(rules), action_rows(rules), preset_rows(rules)})
+    text += (text.empty() ? "" : "\n") + (markdown ? markdown_table(rows) : plain_table(rows));
+  return text;
+}
+
+}  // namespace slipway::nvidia::health

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The health of simulated GPUs in what a scrape gets: XIDs from NVML and from the kernel's log, and a site's rules.
+#include <fstream>
+
+#include "tests/component/dcgm/dcgm_node.hpp"
+
+namespace slipway {
+namespace {
+
+using slipway::testing::DcgmNode;
+using slipway::testing::Page;
+using slipway::testing::RunningService;
+using ::testing::HasSubstr;
+
+class DcgmHealth : public DcgmNode {
+ protected:
+  static bool has_reason(const Page& page, const std::string& part) {
+    for (const std::string& line : page.of("slipway_dcgm_gpu_health_reason"))
+      if (line.find(part) != std::string::npos) return true;
+    return false;
+  }
+  void kernel_says(const std::string& line) const {
+    std::filesystem::create_directories(host_.path("dev"));
+    std::ofstream(host_.path("dev/kmsg"), std::ios::app) << "4,1,1,-;" << line << "\n";
+  }
+};
+
+TEST_F(DcgmHealth, TellsAnXidWithItsReasonAndLeavesAProgramsMistakeOut) {
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("slipway_dcgm_gpu_healthy") == 8; }));
+  EXPECT_EQ(scrape().count("slipway_dcgm_gpu_health_reason"), 0U);
+  sim("gpu 2 xid 31");
+  sim("gpu 3 xid 79");
+  ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-79"); })) << scrape().text;
+  const Page page = scrape();
+  EXPECT_EQ(page.value("slipway_dcgm_gpu_healthy", "gpu=\"3\""), "0");
+  EXPECT_EQ(page.value("slipway_dcgm_gpu_healthy", "gpu=\"2\""), "1");
+  EXPECT_THAT(page.of("slipway_dcgm_gpu_health_reason").front(),
+              HasSubstr("reason=\"xid-79\",severity=\"fatal\",scope=\"node\"} 1"));
+  EXPECT_THAT(health(), HasSubstr("200 OK")) << "one GPU does not make the service unwell";
+}
+
+TEST_F(DcgmHealth, TellsAnXidOfTheKernelsLogWhileTheDriverIsGone) {
+  kernel_says("NVRM: Xid (PCI:0000:19:00): 48, of before the service");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(has_gpus(8));
+  sim("driver unloaded");
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.value("slipway_dcgm_driver_up") == "0"; }));
+  const std::string bus = scrape().of("slipway_dcgm_gpu_up").front();
+  const std::string address = bus.substr(bus.find("pci_bus_id=\"") + 16, 10);  // 00000000:1b:00.0 without its ends
+  kernel_says("NVRM: Xid (PCI:" + address + "): 119, GSP does not answer");
+  EXPECT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-119"); })) << address << scrape().text;
+  EXPECT_FALSE(has_reason(scrape(), "xid-48"));
+}
+
+TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  std::filesystem::create_directories(host_.path("etc/slipway"));
+  std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "xids: {31: {severity: fatal}}\n";
+  ASSERT_TRUE(slipway::testing::eventually([&] {
+    return service.log().find("changed health rules") != std::string::npos;
+  })) << service.log();
+  sim("gpu 2 xid 31");
+  EXPECT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-31"); })) << service.log();
+  std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "xids: {31: {severty: fatal}}\n";
+  EXPECT_TRUE(slipway::testing::eventually([&] {
+    return service.log().find("health-rules.yaml:1:22: unknown key 'severty'") != std::string::npos;
+  })) << service.log();
+}
+
+}  // namespace
+}  // namespace slipway

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include <slipway/testing/temp_dir.hpp>
+
+#include "nvidia/health/kernel_log_watch.hpp"
+
+namespace slipway::nvidia::health {
+namespace {
+
+using slipway::testing::TempDir;
+using std::chrono::seconds;
+
+class KernelLog : public ::testing::Test {
+ protected:
+  KernelLog() { write("6,1,1,-;NVRM: Xid (PCI:0000:65:00): 48, before\n"); }
+  void write(const std::string& text) {
+    folder_.directory("dev");
+    std::ofstream(folder_.at("dev/kmsg"), std::ios::app) << text;
+  }
+  std::string read(KernelLogWatch& watch) {
+    std::string all;
+    for (const Xid& xid : watch.read()) all += std::to_string(xid.number) + "@" + xid.address + " ";
+    return all;
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(KernelLog, TellsXidsThatAreWrittenFromNowOn) {
+  KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
+  EXPECT_EQ(read(watch), "");
+  EXPECT_EQ(watch.problem(), "");
+  write(
+      "4,2,2,-;NVRM: Xid (PCI:0000:65:00): 79, pid=1, GPU has fallen off the bus.\n SUBSYSTEM=pci\n6,3,3,-;usb 1-1: "
+      "new\n");
+  EXPECT_EQ(read(watch), "79@0000:65:00 ");
+  EXPECT_EQ(read(watch), "");
+}
+
+TEST_F(KernelLog, DoesNotTakeWhatUserSpaceWroteNorWhatIsBroken) {
+  KernelLogWatch watch(RootDir::open(folder_.path().string()).value());
+  read(watch);
+  write(
+      "12,2,2,-;NVRM: Xid (PCI:0000:65:00): 79, a program wrote that\n"
+      "6,3,3,-;a line that quotes NVRM: Xid (PCI:0000:65:00): 79, x\n"
+      "6,4,4,-;NVRM: Xid (PCI:0000:65:00): 99999999999999, x\n;\n,,,;NVRM: Xid (PCI\n");
+  EXPECT_EQ(read(watch), "");
+}
+
+TEST_F(KernelLog, SaysWhyItCannotBeRead) {
+  TempDir empty;
+  KernelLogWatch watch(RootDir::open(empty.path().string()).value());
+  EXPECT_EQ(read(watch), "");
+  EXPECT_NE(watch.problem(), "");
+}
+
+TEST(XidMerger, TellsEachXidOnceWhicheverSourceIsFirst) {
+  using From = XidMerger::From;
+  XidMerger merger;
+  XidMerger::Moment now{};
+  EXPECT_TRUE(merger.is_new(From::kernel, "GPU-0", 79, now));
+  EXPECT_FALSE(merger.is_new(From::nvml, "GPU-0", 79, now + seconds(5)));
+  EXPECT_TRUE(merger.is_new(From::nvml, "GPU-0", 79, now + seconds(6)));
+  EXPECT_TRUE(merger.is_new(From::nvml, "GPU-0", 79, now + seconds(7)));
+  EXPECT_FALSE(merger.is_new(From::kernel, "GPU-0", 79, now + seconds(8)));
+  EXPECT_FALSE(merger.is_new(From::kernel, "GPU-0", 79, now + seconds(8)));
+  EXPECT_TRUE(merger.is_new(From::kernel, "GPU-0", 79, now + seconds(8)));
+  EXPECT_TRUE(merger.is_new(From::nvml, "GPU-1", 79, now + seconds(9))) << "another GPU";
+  EXPECT_TRUE(merger.is_new(From::nvml, "GPU-0", 79, now + seconds(100))) << "long ago";
+}
+
+TEST(PciPlace, IsTheSameForTheKernelAndNvml) {
+  EXPECT_EQ(pci_place("00000000:C9:00.0"), "0000:c9:00");
+  EXPECT_EQ(pci_place("0000:c9:00"), "0000:c9:00");
+  EXPECT_EQ(pci_place("00010000:c9:00.0"), "00010000:c9:00");
+  EXPECT_EQ(pci_place(""), "");
+}
+
+}  // namespace
+}  // namespace slipway::nvidia::health
