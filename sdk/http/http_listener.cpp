@@ -150,7 +150,7 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
     config = std::move(read);
   }
   const bool tls = !config.key.empty();
-  SLIPWAY_TRY(listening, listen_on(settings));
+  SLIPWAY_TRY(listening, settings.socket < 0 ? listen_on(settings) : listening_copy(settings.socket));
   auto listener = std::make_unique<Microhttpd>(std::move(text), std::move(health), std::move(config));
   if (listener->start(std::move(listening))) return std::unique_ptr<HttpListener>(std::move(listener));
   if (!tls) return Error{ErrorCode::internal, "the HTTP listener cannot be started", {}, {}, {}};
