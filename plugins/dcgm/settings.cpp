@@ -20,6 +20,14 @@ bool is_address(const std::string& text) {
 
 }  // namespace
 
+TakeoverSettings takeover_settings(const Settings& settings) {
+  return {.address = settings.address,
+          .port = settings.port,
+          .takes_over = settings.takes_over,
+          .systemd_socket = settings.systemd_socket,
+          .engine = settings.engine};
+}
+
 Status read_listen(const std::string& text, Settings& settings) {
   const Error error{.code = ErrorCode::invalid,
                     .what = "'" + text + "' is no address to listen on",
@@ -70,11 +78,20 @@ Result<Settings> read_settings(const Spec& spec) {
   Settings settings{.collectors = spec.text("collectors"),
                     .web_config = spec.text("web_config_file"),
                     .node = spec.text("node"),
-                    .driver_root = spec.text("driver_root")};
+                    .driver_root = spec.text("driver_root"),
+                    .takes_over = spec.text("existing_exporter") == "takeover",
+                    .systemd_socket = spec.flag("systemd_socket"),
+                    .old_namespace = spec.flag("use_old_namespace"),
+                    .blanks_in_model_name = !spec.flag("replace_blanks_in_model_name"),
+                    .engine = spec.has("engine") ? spec.text("engine") : "none"};
   SLIPWAY_CHECK(read_listen(spec.text("listen"), settings));
   SLIPWAY_TRY(interval, read_interval(spec.text("interval"), "spec.components.dcgm.interval"));
   settings.interval = interval;
   if (settings.node.empty()) settings.node = this_node();
+  if (spec.flag("no_hostname")) settings.node.clear();
+  SLIPWAY_TRY(engine_address,
+              read_engine_address(spec.has("engine_address") ? spec.text("engine_address") : "localhost"));
+  settings.engine_address = engine_address;
   return settings;
 }
 

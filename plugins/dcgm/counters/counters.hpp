@@ -23,6 +23,7 @@ struct Counters {
   std::vector<Counter> series;        ///< by the fields' numbers, as dcgm-exporter prints them
   std::vector<Counter> labels;        ///< by name
   std::vector<std::string> left_out;  ///< names of DCGM's that NVML does not tell, or that slipway does not have yet
+  std::vector<Counter> foreign;       ///< those of them that are fields of DCGM; an engine may have them
   std::vector<std::string> warnings;  ///< a sentence each
 };
 

@@ -18,9 +18,9 @@ class LabelList {
   void add(std::string name, std::string value) {
     if (!value.empty()) list_.emplace_back(std::move(name), std::move(value));
   }
-  void add_gpu(const GpuIdentity& gpu) {
+  void add_gpu(const GpuIdentity& gpu, const Exporter& exporter) {
     add("gpu", std::to_string(gpu.index));
-    add("UUID", gpu.uuid);
+    add(exporter.old_namespace ? "uuid" : "UUID", gpu.uuid);
     add("pci_bus_id", gpu.bus_id);
     add("device", "nvidia" + std::to_string(gpu.index));
   }
@@ -30,10 +30,21 @@ class LabelList {
   std::vector<std::pair<std::string, std::string>> list_;
 };
 
+/// "NVIDIA-H100-80GB-HBM3".
+std::string without_blanks(const std::string& model) {
+  std::string joined;
+  char before = 0;
+  for (const char letter : model) {
+    if (letter != ' ' || before != ' ') joined += letter == ' ' ? '-' : letter;
+    before = letter;
+  }
+  return joined;
+}
+
 LabelList labels_of(const Entity& entity, const Counters& counters, const Exporter& exporter) {
   LabelList labels;
-  labels.add_gpu(entity.gpu);
-  labels.add("modelName", entity.gpu.model);
+  labels.add_gpu(entity.gpu, exporter);
+  labels.add("modelName", exporter.blanks_in_model_name ? entity.gpu.model : without_blanks(entity.gpu.model));
   labels.add("GPU_I_PROFILE", entity.profile);
   if (entity.instance) labels.add("GPU_I_ID", std::to_string(*entity.instance));
   labels.add("Hostname", exporter.host_name);
@@ -74,12 +85,15 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
   add("slipway_dcgm_driver_released", "Whether another program has asked for the driver, which stops the sampling",
       "gauge", exporter.released);
   add("slipway_dcgm_driver_outages_total", "How often the driver stopped answering", "counter", sample.outages);
+  if (exporter.engine_up)
+    add("slipway_dcgm_engine_up", "Whether the DCGM engine answered when it was asked last", "gauge",
+        *exporter.engine_up);
   if (!sample.gpus.empty()) {
     text.begin("slipway_dcgm_gpu_up",
                "Whether the GPU could be read at the last sample; a GPU that was seen once stays", "gauge");
     for (const GpuState& state : sample.gpus) {
       LabelList labels;
-      labels.add_gpu(state.gpu);
+      labels.add_gpu(state.gpu, exporter);
       labels.add("Hostname", exporter.host_name);
       text.sample(labels.view(), state.problem.empty() && !exporter.released);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,11 @@ namespace slipway::dcgm {
 
 /// What stands beside the sample.
 struct Exporter {
-  std::string host_name;  ///< the label Hostname; empty: without it
-  bool released = false;  ///< another program has the driver: there is nothing to sample
+  std::string host_name;             ///< the label Hostname; empty: without it
+  bool old_namespace = false;        ///< the label `uuid` in the place of `UUID`
+  bool blanks_in_model_name = true;  ///< else each run of them is a dash
+  std::optional<bool> engine_up;     ///< whether the DCGM engine answers; nothing: there is to be none
+  bool released = false;             ///< another program has the driver: there is nothing to sample
 };
 
 /// The families by the fields' numbers, the series of a family by GPU and instance; then the exporter's own metrics,

@@ -6,14 +6,20 @@
 
 #include <slipway/component.hpp>
 #include <slipway/http/http_listener.hpp>
+#include <slipway/local_host.hpp>
 #include <slipway/plugin.hpp>
+#include <slipway/process/sockets.hpp>
+#include <slipway/process/start.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/service_loop.hpp>
 #include <slipway/text.hpp>
 
+#include "dcgm/engine/engine.hpp"
+#include "dcgm/environment/variables.hpp"
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
+#include "dcgm/takeover/others.hpp"
 #include "nvidia/duration.hpp"
 
 namespace slipway::dcgm {
@@ -103,18 +109,23 @@ class CounterFile {
 class DcgmService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
-    SLIPWAY_TRY(settings, read_settings(spec));
+    SLIPWAY_TRY(asked, with_environment(spec, own_environment()));
+    for (const std::string& warning : asked.warnings) io.log("warning", warning);
+    if (!asked.taken.empty()) io.log("info", "the environment says it otherwise than the spec: " + joined(asked.taken));
+    SLIPWAY_TRY(settings, read_settings(asked.spec));
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     CounterFile file(std::move(root), settings.collectors);
     Board board(settings.interval);
     Sampler sampler(host, {.driver_root = settings.driver_root},
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
+    start_engine(settings, host, io);
     const auto pass = [&]() -> Status {
       serve(settings, board, io);
       file.update(io);
       if (file.counters() && (Clock::now() >= next_ || !last_.problem.empty())) {
         next_ = Clock::now() + settings.interval;
         last_ = sampler.sample(file.counters());
+        ask_engine(*file.counters());
         show(settings, file, board, false);
       }
       if (!file.counters()) show(settings, file, board, false);
@@ -124,6 +135,7 @@ class DcgmService final : public Service {
     };
     const auto release = [&] {
       sampler.release();
+      if (engine_) engine_->quiet();
       next_ = {};
       show(settings, file, board, true);
     };
@@ -134,6 +146,7 @@ class DcgmService final : public Service {
                                      .release = release,
                                      .while_quiet = while_quiet});
     server_.reset();
+    engine_.reset();
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }
@@ -149,9 +162,32 @@ class DcgmService final : public Service {
     Sample sample = last_;
     if (released) sample.entities.clear();
     if (!file.counters()) sample.problem = file.problem();
-    board.put(exposition_text(sample, counters, {.host_name = settings.node, .released = released}),
+    std::optional<Merged> merged;
+    if (engine_) merged = with_engine(counters, sample, engine_->latest());
+    board.put(exposition_text(merged ? merged->sample : sample, merged ? merged->counters : counters,
+                              {.host_name = settings.node,
+                               .old_namespace = settings.old_namespace,
+                               .blanks_in_model_name = settings.blanks_in_model_name,
+                               .engine_up = engine_up(),
+                               .released = released}),
               released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample));
   }
+
+  void start_engine(const Settings& settings, const Host& host, ServiceIo& io) {
+    if (settings.engine == "none") return;
+    engine_.emplace(EngineOptions{.managed = settings.engine == "managed",
+                                  .address = settings.engine_address,
+                                  .root = host.root_folder(),
+                                  .interval = settings.interval},
+                    [&io](const char* level, const std::string& text) { io.log(level, text); });
+  }
+  /// For what it is asked depends on the GPUs, so the former fields stay while none can be read.
+  void ask_engine(const Counters& counters) {
+    if (!engine_) return;
+    engine_->wake();
+    if (!last_.entities.empty()) engine_->want(fields_for_engine(counters, last_));
+  }
+  std::optional<bool> engine_up() const { return engine_ ? std::optional(engine_->problem().empty()) : std::nullopt; }
 
   /// What keeps all GPUs from being sampled; a single one that is lost has a metric.
   static std::string problem_of(const Sample& sample) {
@@ -169,6 +205,7 @@ class DcgmService final : public Service {
       for (const GpuState& state : last_.gpus)
         if (!state.problem.empty())
           reasons.push_back("GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + "): " + state.problem);
+    if (engine_ && !engine_->problem().empty()) reasons.push_back(engine_->problem());
     if (!port_problem_.empty()) reasons.push_back("nobody can scrape: " + port_problem_);
     if (reasons == reported_ && reported_ready_) return;
     reported_ = reasons;
@@ -181,9 +218,7 @@ class DcgmService final : public Service {
     if (now < serve_after_ || (server_ && !server_->files_changed())) return;
     if (server_) io.log("info", "the web-config file or what it names has changed");
     server_.reset();
-    auto server = HttpListener::start(
-        {settings.address, settings.port, settings.web_config, "dcgm.listen"}, [&board] { return board.text(); },
-        [&board] { return board.health(); });
+    auto server = start_server(settings, board);
     if (server) {
       server_ = std::move(*server);
       port_problem_.clear();
@@ -191,15 +226,40 @@ class DcgmService final : public Service {
                                 nvidia::duration_text(settings.interval));
     }
     serve_after_ = now + kPortAgain;
-    if (port_problem_ != server.error().what)
-      io.log("warning", "nobody can scrape: " + server.error().what + " (at: " + server.error().where +
+    std::string problem = server.error().what;
+    if (server.error().code == ErrorCode::busy) problem += who_has_the_port(settings);
+    if (port_problem_ != problem)
+      io.log("warning", "nobody can scrape: " + problem + " (at: " + server.error().where +
                             (server.error().next.empty() ? "" : ", do: " + server.error().next) + ")");
-    port_problem_ = server.error().what;
+    port_problem_ = problem;
+  }
+
+  static Result<std::unique_ptr<HttpListener>> start_server(const Settings& settings, const Board& board) {
+    HttpSettings http{settings.address, settings.port, settings.web_config, "dcgm.listen"};
+    if (settings.systemd_socket) {
+      if (worker_sockets() != 1)
+        return Error{.code = ErrorCode::not_found,
+                     .what = "systemd hands over " + std::to_string(worker_sockets()) +
+                             " sockets, and systemd_socket asks for one",
+                     .where = "spec.components.dcgm.systemd_socket",
+                     .next = "`slipway apply`, which makes slipway-dcgm.socket, and run the service by its unit"};
+      http.socket = kFirstWorkerSocket;
+    }
+    return HttpListener::start(
+        http, [&board] { return board.text(); }, [&board] { return board.health(); });
+  }
+
+  /// The port is one of this process' network, also where the service is for another root.
+  static std::string who_has_the_port(const Settings& settings) {
+    const auto here = open_host({.root = "/", .live = true, .kernel_view = "/", .kernel = "", .hardware = ""});
+    const auto holder = here ? port_holder(**here, settings.address, settings.port) : std::nullopt;
+    return holder ? "; it is taken by " + to_text(*holder) : "";
   }
 
   ServiceLoop loop_;
   Sample last_;
   Clock::time_point next_;  ///< when to sample again
+  std::optional<Engine> engine_;
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;
   std::string port_problem_;
