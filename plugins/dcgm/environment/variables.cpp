@@ -67,7 +67,7 @@ constexpr std::array kVariables{
     needless("DCGM_EXPORTER_ENABLE_DCGM_LOG", "--enable-dcgm-log", Kind::flag, kNoDcgm),
     needless("DCGM_EXPORTER_DCGM_LOG_LEVEL", "--dcgm-log-level", Kind::text, kNoDcgm),
     refused("DCGM_EXPORTER_LOG_FORMAT", "--log-format", Kind::text, "text",
-            "the form of slipway's log is not the service's to choose: `slipway service dcgm -o jsonl`"),
+            "slipway has an option for that: `slipway service dcgm --log-format json`"),
     refused("DCGM_POD_RESOURCES_KUBELET_SOCKET", "--pod-resources-kubelet-socket", Kind::text,
             "/var/lib/kubelet/pod-resources/kubelet.sock", kNoPods),
     refused("DCGM_HPC_JOB_MAPPING_DIR", "--hpc-job-mapping-dir", Kind::text, "",

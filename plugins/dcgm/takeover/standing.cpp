@@ -8,11 +8,11 @@
 namespace slipway::dcgm {
 namespace {
 
-constexpr const char* kExporterUnits = "others.exporter_units";
-constexpr const char* kEngineUnits = "others.engine_units";
-constexpr const char* kExporters = "others.exporters";
-constexpr const char* kEngines = "others.engines";
-constexpr const char* kPort = "others.port";
+constexpr const char* kExporterUnitsFact = "others.exporter_units";
+constexpr const char* kEngineUnitsFact = "others.engine_units";
+constexpr const char* kExportersFact = "others.exporters";
+constexpr const char* kEnginesFact = "others.engines";
+constexpr const char* kPortFact = "others.port";
 
 /// Who keeps the service from its port, and does not belong to slipway.
 std::optional<PortHolder> stranger_at_port(const Host& host, const TakeoverSettings& settings) {
@@ -50,35 +50,35 @@ std::string remedy_for(const std::string& who, const std::vector<std::string>& u
 }  // namespace
 
 void add_facts(const Host& host, const TakeoverSettings& settings, Facts& facts) {
-  facts.set(kExporterUnits, installed_units(host, Role::exporter));
-  facts.set(kEngineUnits, installed_units(host, Role::engine));
+  facts.set(kExporterUnitsFact, installed_units(host, Role::exporter));
+  facts.set(kEngineUnitsFact, installed_units(host, Role::engine));
   if (!host.live()) return;
   if (const auto exporters = texts_of(running(host, Role::exporter)); !exporters.empty())
-    facts.set_volatile(kExporters, exporters);
+    facts.set_volatile(kExportersFact, exporters);
   if (const auto engines = texts_of(running(host, Role::engine)); !engines.empty())
-    facts.set_volatile(kEngines, engines);
-  if (const auto holder = stranger_at_port(host, settings)) facts.set_volatile(kPort, to_text(*holder));
+    facts.set_volatile(kEnginesFact, engines);
+  if (const auto holder = stranger_at_port(host, settings)) facts.set_volatile(kPortFact, to_text(*holder));
 }
 
 void add_takeover(const TakeoverSettings& settings, const Facts& facts, Plan& plan) {
-  const std::vector<std::string> exporters = facts.texts(kExporterUnits);
+  const std::vector<std::string> exporters = facts.texts(kExporterUnitsFact);
   if (settings.takes_over)
     for (const std::string& unit : exporters)
       plan.add(stopped_unit(unit))
           .because("slipway answers Prometheus in its place; `slipway remove dcgm` brings it back");
   if (settings.takes_over && settings.engine == "managed")
-    for (const std::string& unit : facts.texts(kEngineUnits))
+    for (const std::string& unit : facts.texts(kEngineUnitsFact))
       plan.add(stopped_unit(unit))
           .because("slipway runs nv-hostengine itself (engine: managed); `slipway remove dcgm` brings it back");
-  const std::string holder = facts.text(kPort);
+  const std::string holder = facts.text(kPortFact);
   const bool goes = settings.takes_over && remedy_for(holder, exporters) != kEndIt;
   if (!holder.empty() && !goes)
     plan.note(port_text(settings) + " is taken by " + holder + "; the service waits until it is free. " +
               remedy_for(holder, exporters));
-  for (const std::string& other : facts.texts(kExporters))
+  for (const std::string& other : facts.texts(kExportersFact))
     if (other != holder && !(settings.takes_over && remedy_for(other, exporters) != kEndIt))
       plan.note("a dcgm-exporter runs as well, and samples the same GPUs: " + other);
-  for (const std::string& other : facts.texts(kEngines))
+  for (const std::string& other : facts.texts(kEnginesFact))
     if (settings.engine == "none" || (settings.engine == "managed" && !settings.takes_over))
       plan.note("DCGM's host engine runs, and keeps the driver in use: " + other +
                 (settings.engine == "none" ? ". `engine: external` takes values from it"
