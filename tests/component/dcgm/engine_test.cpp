@@ -34,7 +34,7 @@ class DcgmEngine : public DcgmNode {
     standin_.file("mode.new", word);
     std::filesystem::rename(standin_.at("mode.new"), standin_.at("mode"));
   }
-  std::string said(const std::string& file) const {
+  std::string output(const std::string& file) const {
     std::ifstream in(standin_.at(file));
     return {std::istreambuf_iterator<char>(in), {}};
   }
@@ -64,17 +64,17 @@ TEST_F(DcgmEngine, TellsWhatNvmlDoesNot) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   tell_uuids();
   ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; }))
-      << scrape().text << service.log() << said("calls");
+      << scrape().text << service.log() << output("calls");
   const Page page = scrape();
   EXPECT_EQ(page.value("DCGM_FI_PROF_SM_ACTIVE", "gpu=\"3\""), "0.500000") << "by the UUID, not the number";
   EXPECT_EQ(page.value("DCGM_FI_PROF_SM_ACTIVE", "gpu=\"0\""), "0.530000");
   EXPECT_EQ(page.value("DCGM_FI_DEV_GPU_VIRTUAL_MODE", "gpu=\"3\""), "5000");
   EXPECT_EQ(page.count("DCGM_FI_PROF_PCIE_RX_BYTES"), 0U) << "a blank is no value";
   EXPECT_EQ(page.value("slipway_dcgm_engine_up"), "1");
-  EXPECT_THAT(said("calls"), HasSubstr("connect 127.0.0.1:5555 tcp\nwatch 500 1002 1010 54 every 100000\n"));
+  EXPECT_THAT(output("calls"), HasSubstr("connect 127.0.0.1:5555 tcp\nwatch 500 1002 1010 54 every 100000\n"));
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
-  EXPECT_THAT(said("calls"), HasSubstr("disconnect\n"));
+  EXPECT_THAT(output("calls"), HasSubstr("disconnect\n"));
 }
 
 TEST_F(DcgmEngine, ThatIsAwayOrDropsTheConnectionIsNamedAndTriedAgain) {
@@ -132,22 +132,22 @@ TEST_F(DcgmEngine, IsRunByTheServiceStartedAgainAndEndedOnRequest) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   tell_uuids();
   const auto has_values = [](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; };
-  ASSERT_TRUE(page_gets(has_values)) << service.log() << said("calls");
-  EXPECT_THAT(said("started"),
+  ASSERT_TRUE(page_gets(has_values)) << service.log() << output("calls");
+  EXPECT_THAT(output("started"),
               HasSubstr(" -n --domain-socket " + host_.path("run/slipway/dcgm-engine/socket").string()));
-  const pid_t first = std::stoi(said("started"));
+  const pid_t first = std::stoi(output("started"));
   ::kill(first, SIGKILL);
-  ASSERT_TRUE(eventually([&] { return split(said("started"), '\n').size() > 2; })) << service.log();
+  ASSERT_TRUE(eventually([&] { return split(output("started"), '\n').size() > 2; })) << service.log();
   EXPECT_THAT(service.log(), HasSubstr("nv-hostengine ended: signal 9"));
   ASSERT_TRUE(page_gets(has_values)) << service.log();
-  const pid_t second = std::stoi(split(said("started"), '\n')[1]);
+  const pid_t second = std::stoi(split(output("started"), '\n')[1]);
   {
     const Control control(host_.path("run/slipway/service/dcgm.sock").string());
     ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
     EXPECT_NE(::kill(second, 0), 0) << "the driver is free when quiesce has been answered";
   }
   ASSERT_TRUE(page_gets(has_values)) << service.log();
-  const pid_t third = std::stoi(split(said("started"), '\n')[2]);
+  const pid_t third = std::stoi(split(output("started"), '\n')[2]);
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_NE(::kill(third, 0), 0) << "it has ended with the service";
@@ -160,8 +160,8 @@ TEST_F(DcgmEngine, ThatKeepsEndingIsStartedLessAndLessOften) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_TRUE(service.hears("STATUS=nv-hostengine ended (exit status 3), and is started again within "))
       << service.told();
-  EXPECT_TRUE(eventually([&] { return split(said("started"), '\n').size() > 3; })) << said("started");
-  EXPECT_LT(split(said("started"), '\n').size(), 7U) << said("started");
+  EXPECT_TRUE(eventually([&] { return split(output("started"), '\n').size() > 3; })) << output("started");
+  EXPECT_LT(split(output("started"), '\n').size(), 7U) << output("started");
   EXPECT_EQ(scrape().value("slipway_dcgm_engine_up"), "0");
 }
 
