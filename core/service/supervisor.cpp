@@ -11,6 +11,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <slipway/process/sockets.hpp>
+
 #include "core/service/control_socket.hpp"
 #include "core/service/notify.hpp"
 #include "core/service/quieting.hpp"
@@ -118,6 +120,8 @@ Status Supervisor::open() {
   worker.memory_limit_bytes = 0;  // the unit's MemoryMax limits a service
   worker.trust_environment = !options_.own_environment;
   worker.environment = config_.environment;
+  SLIPWAY_TRY(sockets, take_systemd_sockets());
+  for (const Fd& socket : sockets) worker.sockets.push_back(socket.get());
   SLIPWAY_TRY(started, start_worker(worker));
   worker_ = std::move(started);
   return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/plugin.cpp - the component dcgm: its service does the work, so it plans no more than a correct service.
+// plugins/dcgm/plugin.cpp - the component dcgm: its service does the work, so it plans no more than a correct service,
+// and that nobody else is in its place.
 #include <slipway/component.hpp>
 #include <slipway/plugin.hpp>
 
@@ -20,14 +21,18 @@ class Dcgm final : public Component {
     if (const std::string path = spec.text("collectors"); !path.empty())
       if (const auto counters = counters_of(path, host.read(path)); !counters)
         facts.set("problem", to_json(counters.error()));
+    if (const auto settings = read_settings(spec)) add_facts(host, takeover_settings(*settings), facts);
     return facts;
   }
 
   // A mistake in the spec or in the file of counters is told now, not by a service at night.
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs&) const override {
     if (facts.has("problem")) return error_from_json(facts.value("problem"));
-    SLIPWAY_CHECK(read_settings(spec));
-    return Plan();
+    SLIPWAY_TRY(settings, read_settings(spec));
+    Plan plan;
+    add_takeover(takeover_settings(settings), facts, plan);
+    if (settings.systemd_socket) add_socket_unit(takeover_settings(settings), plan);
+    return plan;
   }
 
   Result<Findings> verify(const Spec& spec, const Host& host) const override {
@@ -37,6 +42,7 @@ class Dcgm final : public Component {
                 counters_of(settings.collectors, settings.collectors.empty() ? Result<std::string>(std::string())
                                                                              : host.read(settings.collectors)));
     Findings findings;
+    add_findings(host, takeover_settings(settings), findings);
     Sampler sampler(host, {.driver_root = settings.driver_root}, [](const char*, const std::string&) {});
     const Sample sample = sampler.sample(std::make_shared<const Counters>(counters));
     if (!sample.problem.empty()) {

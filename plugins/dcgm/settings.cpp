@@ -49,6 +49,14 @@ bool is_address(const std::string& text) {
 
 }  // namespace
 
+TakeoverSettings takeover_settings(const Settings& settings) {
+  return {.address = settings.address,
+          .port = settings.port,
+          .takes_over = settings.takes_over,
+          .systemd_socket = settings.systemd_socket,
+          .engine = settings.engine};
+}
+
 Status read_listen(const std::string& text, Settings& settings) {
   const Error error{.code = ErrorCode::invalid,
                     .what = "'" + text + "' is no address to listen on",
@@ -100,6 +108,10 @@ Result<Settings> read_settings(const Spec& spec) {
                     .web_config = spec.text("web_config_file"),
                     .node = spec.text("node"),
                     .driver_root = spec.text("driver_root"),
+                    .takes_over = spec.text("existing_exporter") == "takeover",
+                    .systemd_socket = spec.flag("systemd_socket"),
+                    .blanks_in_model_name = !spec.flag("replace_blanks_in_model_name"),
+                    .engine = spec.has("engine") ? spec.text("engine") : "none",
                     .health_rules = spec.text("health_rules")};
   SLIPWAY_CHECK(read_listen(spec.text("listen"), settings));
   SLIPWAY_TRY(interval, read_interval(spec.text("interval"), "spec.components.dcgm.interval"));
@@ -114,6 +126,10 @@ Result<Settings> read_settings(const Spec& spec) {
   SLIPWAY_TRY(xids, read_window(spec, "xid_count_window_size"));
   SLIPWAY_TRY(clock_events, read_window(spec, "clock_events_count_window_size"));
   settings.windows = {.xids = xids, .clock_events = clock_events};
+  if (spec.flag("no_hostname")) settings.node.clear();
+  SLIPWAY_TRY(engine_address,
+              read_engine_address(spec.has("engine_address") ? spec.text("engine_address") : "localhost"));
+  settings.engine_address = engine_address;
   return settings;
 }
 

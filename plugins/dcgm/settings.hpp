@@ -10,9 +10,11 @@
 #include <slipway/spec.hpp>
 
 #include "dcgm/counters/counters.hpp"
+#include "dcgm/engine/options.hpp"
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/pods/attribution.hpp"
 #include "dcgm/selection/devices.hpp"
+#include "dcgm/takeover/standing.hpp"
 
 namespace slipway::dcgm {
 
@@ -23,8 +25,13 @@ struct Settings {
   std::chrono::milliseconds interval{0};
   std::string collectors;  ///< a file of counters, in the host's root; empty: the default counters
   std::string web_config;
-  std::string node;  ///< never empty
+  std::string node;  ///< the label of the host; empty: without it
   std::string driver_root;
+  bool takes_over = false;           ///< existing_exporter: takeover
+  bool systemd_socket = false;       ///< systemd has the port, and hands it over
+  bool blanks_in_model_name = true;  ///< replace_blanks_in_model_name: false
+  std::string engine;                ///< "none", "external", "managed"
+  EngineAddress engine_address;      ///< of the external one
   AttributionSettings attribution;
   NameSets names;
   DeviceSelection devices;
@@ -37,6 +44,9 @@ Result<Settings> read_settings(const Spec& spec);
 
 /// "127.0.0.1:9400", "[::1]:9400", ":9400" for every address of the machine; into `settings`. Errors: `invalid`.
 Status read_listen(const std::string& text, Settings& settings);
+
+/// What of them decides about others that have the port.
+TakeoverSettings takeover_settings(const Settings& settings);
 
 /// A length of time from 100 ms to an hour. @param where  the key or the option, for messages. Errors: `invalid`.
 Result<std::chrono::milliseconds> read_interval(const std::string& text, const std::string& where);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -114,6 +115,21 @@ Result<Fd> listen_on(const HttpSettings& settings) {
       ::listen(fd.get(), SOMAXCONN) == 0)
     return fd;
   return cannot_listen(settings, errno);
+}
+
+Result<Fd> listening_copy(int socket) {
+  int listens = 0;
+  int type = 0;
+  socklen_t length = sizeof listens;
+  const bool known = ::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 &&
+                     ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
+  Fd copy(known && listens != 0 && type == SOCK_STREAM ? ::fcntl(socket, F_DUPFD_CLOEXEC, 0) : -1);
+  if (copy) return copy;
+  return Error{ErrorCode::invalid,
+               "descriptor " + std::to_string(socket) + " is no stream socket that listens",
+               "socket",
+               "give the socket unit ListenStream= and Accept=no",
+               {}};
 }
 
 std::string peer_of(const sockaddr* address) {

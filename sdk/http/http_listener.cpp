@@ -2,9 +2,12 @@
 #include "slipway/http/http_listener.hpp"
 
 #include <cstring>
+#include <map>
 #include <thread>
 #include <vector>
 
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -23,12 +26,16 @@ constexpr unsigned kIdleSeconds = 5;
 constexpr int kTickMs = 250;
 constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd's own limit: those that go are in it
 
-MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, const std::string& text) {
+using Headers = std::map<std::string, std::string>;
+
+MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, const std::string& text,
+                const Headers& headers) {
   MHD_Response* const response =
       MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
   if (response == nullptr) return MHD_NO;
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+  for (const auto& [name, value] : headers) MHD_add_response_header(response, name.c_str(), value.c_str());
   if (status == MHD_HTTP_UNAUTHORIZED)
     MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"slipway\"");
   const MHD_Result queued = MHD_queue_response(connection, status, response);
@@ -57,11 +64,13 @@ class Microhttpd final : public HttpListener {
   bool start(Fd listening) {
     std::vector<MHD_OptionItem> options;
     if (!config_.key.empty()) {
-      const char* const versions =
-          config_.only_tls13 ? "NORMAL:-VERS-ALL:+VERS-TLS1.3" : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+      const char* const versions = config_.only_tls13   ? "NORMAL:-VERS-ALL:+VERS-TLS1.3"
+                                   : config_.only_tls12 ? "NORMAL:-VERS-ALL:+VERS-TLS1.2"
+                                                        : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
       options = {{MHD_OPTION_HTTPS_MEM_CERT, 0, config_.certificate.data()},
                  {MHD_OPTION_HTTPS_MEM_KEY, 0, config_.key.data()},
                  {MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(versions)}};
+      if (!config_.client_ca.empty()) options.push_back({MHD_OPTION_HTTPS_MEM_TRUST, 0, config_.client_ca.data()});
     }
     options.push_back({MHD_OPTION_END, 0, nullptr});
     const unsigned flags = MHD_USE_EPOLL | (config_.key.empty() ? 0U : static_cast<unsigned>(MHD_USE_TLS));
@@ -103,6 +112,21 @@ class Microhttpd final : public HttpListener {
     return peer_of(address == nullptr ? nullptr : address->client_addr);
   }
 
+  /// The client has the certificate that is asked for.
+  bool is_trusted(MHD_Connection* connection) const {
+    if (config_.client_auth == ClientAuth::none) return true;
+    const auto* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info == nullptr) return false;
+    auto* const session = static_cast<gnutls_session_t>(info->tls_session);
+    unsigned count = 0;
+    if (gnutls_certificate_get_peers(session, &count) == nullptr || count == 0)
+      return config_.client_auth == ClientAuth::if_given;
+    gnutls_typed_vdata_st purpose{GNUTLS_DT_KEY_PURPOSE_OID,
+                                  reinterpret_cast<unsigned char*>(const_cast<char*>(GNUTLS_KP_TLS_WWW_CLIENT)), 0};
+    unsigned status = 0;
+    return gnutls_certificate_verify_peers(session, &purpose, 1, &status) == GNUTLS_E_SUCCESS && status == 0;
+  }
+
   BasicAuth::Answer allowed(MHD_Connection* connection) {
     if (!auth_.wanted()) return BasicAuth::Answer::right;
     char* password = nullptr;
@@ -118,6 +142,11 @@ class Microhttpd final : public HttpListener {
                            const char*, std::size_t* body, void**) {
     auto& self = *static_cast<Microhttpd*>(context);
     *body = 0;
+    const auto send = [&](MHD_Connection* to, unsigned status, const char* type, const std::string& text) {
+      return slipway::send(to, status, type, text, self.config_.headers);
+    };
+    if (!self.is_trusted(connection))
+      return send(connection, MHD_HTTP_FORBIDDEN, "text/plain", "a client certificate is asked for here\n");
     const auto allowed = self.allowed(connection);
     if (allowed == BasicAuth::Answer::later)
       return send(connection, MHD_HTTP_TOO_MANY_REQUESTS, "text/plain", "too many wrong passwords: try again later\n");
@@ -161,7 +190,7 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
     config = std::move(read);
   }
   const bool tls = !config.key.empty();
-  SLIPWAY_TRY(listening, listen_on(settings));
+  SLIPWAY_TRY(listening, settings.socket < 0 ? listen_on(settings) : listening_copy(settings.socket));
   auto listener =
       std::make_unique<Microhttpd>(std::move(text), std::move(health), std::move(openmetrics), std::move(config));
   if (listener->start(std::move(listening))) return std::unique_ptr<HttpListener>(std::move(listener));

@@ -43,8 +43,9 @@ class Reader {
     try {
       const YAML::Node document = yaml::load(text, kLimits);
       if (!document.IsNull())
-        SLIPWAY_CHECK(each(document, "", {"tls_server_config", "basic_auth_users"},
+        SLIPWAY_CHECK(each(document, "", {"tls_server_config", "http_server_config", "basic_auth_users"},
                            [this](const std::string& key, const YAML::Node& value) {
+                             if (key == "http_server_config") return take_http(value);
                              return key == "basic_auth_users" ? take_users(value) : take_tls(value);
                            }));
     } catch (const YAML::Exception& problem) {
@@ -84,22 +85,81 @@ class Reader {
 
   Status take_tls(const YAML::Node& section) {
     constexpr const char* kSection = "tls_server_config";
-    SLIPWAY_CHECK(each(section, kSection, {"cert_file", "key_file", "min_version"},
-                       [&](const std::string& key, const YAML::Node& value) -> Status {
-                         const std::string whole = std::string(kSection) + "." + key;
-                         if (!value.IsScalar() || value.Scalar().empty())
-                           return wrong(value.Mark(), whole, "a text is expected here", "name a file, or a version");
-                         if (key == "min_version") return take_version(value, whole);
-                         return take_file(value.Scalar(), key == "cert_file" ? config_.certificate : config_.key);
-                       }));
-    if (!config_.certificate.empty() && !config_.key.empty()) return {};
-    return wrong(section.Mark(), kSection, "TLS needs both cert_file and key_file", "name both, in PEM");
+    SLIPWAY_CHECK(each(
+        section, kSection,
+        {"cert_file", "key_file", "cert", "key", "min_version", "max_version", "client_auth_type", "client_ca_file"},
+        [&](const std::string& key, const YAML::Node& value) -> Status {
+          const std::string whole = std::string(kSection) + "." + key;
+          if (!value.IsScalar() || value.Scalar().empty())
+            return wrong(value.Mark(), whole, "a text is expected here", "name a file, or a version");
+          return take_tls_key(key, whole, value);
+        }));
+    if (config_.certificate.empty() || config_.key.empty())
+      return wrong(section.Mark(), kSection, "TLS needs both cert_file and key_file", "name both, in PEM");
+    if (config_.only_tls12 && config_.only_tls13)
+      return wrong(section.Mark(), kSection, "max_version is below min_version", "leave one of them out");
+    if (config_.client_ca.empty() != (config_.client_auth == ClientAuth::none))
+      return wrong(section.Mark(), kSection, "client_ca_file and client_auth_type go together",
+                   "give both, or neither; client_auth_type is RequireAndVerifyClientCert or VerifyClientCertIfGiven");
+    return {};
   }
 
-  Status take_version(const YAML::Node& value, const std::string& key) {
-    config_.only_tls13 = value.Scalar() == "TLS13";
-    if (config_.only_tls13 || value.Scalar() == "TLS12") return {};
+  Status take_tls_key(const std::string& key, const std::string& whole, const YAML::Node& value) {
+    if (key == "min_version") return take_version(value, whole, config_.only_tls13, "TLS13", "TLS12");
+    if (key == "max_version") return take_version(value, whole, config_.only_tls12, "TLS12", "TLS13");
+    if (key == "client_auth_type") return take_client_auth(value, whole);
+    if (key == "client_ca_file") return take_file(value.Scalar(), config_.client_ca);
+    std::string& text = key.starts_with("cert") ? config_.certificate : config_.key;
+    if (!text.empty())
+      return wrong(value.Mark(), whole, "it is given twice, in a file and here", "leave one of them out");
+    if (key.ends_with("_file")) return take_file(value.Scalar(), text);
+    text = value.Scalar();
+    return {};
+  }
+
+  /// @param narrows  what of the two versions leaves only one
+  Status take_version(const YAML::Node& value, const std::string& key, bool& only, const char* narrows,
+                      const char* other) const {
+    only = value.Scalar() == narrows;
+    if (only || value.Scalar() == other) return {};
     return wrong(value.Mark(), key, "'" + value.Scalar() + "' is no version that is offered", "write TLS12 or TLS13");
+  }
+
+  Status take_client_auth(const YAML::Node& value, const std::string& key) {
+    const std::string& word = value.Scalar();
+    if (word == "VerifyClientCertIfGiven") config_.client_auth = ClientAuth::if_given;
+    if (word == "RequireAndVerifyClientCert") config_.client_auth = ClientAuth::required;
+    if (config_.client_auth != ClientAuth::none || word == "NoClientCert") return {};
+    return wrong(value.Mark(), key, "'" + word + "' is not offered: a certificate that is asked for is verified",
+                 "write NoClientCert, VerifyClientCertIfGiven or RequireAndVerifyClientCert");
+  }
+
+  Status take_http(const YAML::Node& section) {
+    constexpr const char* kSection = "http_server_config";
+    return each(section, kSection, {"http2", "headers"},
+                [&](const std::string& key, const YAML::Node& value) -> Status {
+                  const std::string whole = std::string(kSection) + "." + key;
+                  if (key == "headers") return take_headers(value, whole);
+                  if (value.IsScalar() && value.Scalar() == "false") return {};
+                  return wrong(value.Mark(), whole, "HTTP/2 is not offered",
+                               "write false, or leave it out: clients use HTTP/1.1");
+                });
+  }
+
+  /// Those that exporter-toolkit knows.
+  Status take_headers(const YAML::Node& section, const std::string& above) {
+    return each(section, above,
+                {"Content-Security-Policy", "Strict-Transport-Security", "X-Content-Type-Options", "X-Frame-Options",
+                 "X-XSS-Protection"},
+                [&](const std::string& key, const YAML::Node& value) -> Status {
+                  const std::string text = value.IsScalar() ? value.Scalar() : "";
+                  const auto controls = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+                  if (text.empty() || std::ranges::any_of(text, controls))
+                    return wrong(value.Mark(), above + "." + key, "a text of one line is expected here",
+                                 "write the header's value");
+                  config_.headers[key] = text;
+                  return {};
+                });
   }
 
   Status take_file(const std::string& name, std::string& text) {

@@ -26,7 +26,8 @@ struct Unit {
   PlainFile desired;    ///< when it does
   bool enabled = true;
   bool started = true;
-  Links links;  ///< of an enabled unit
+  bool stopped = false;  ///< it must not run: somebody else does its work
+  Links links;           ///< of an enabled unit
 
   Check file_check;                  ///< satisfied when the action brings no file
   std::vector<std::string> missing;  ///< links to be made
@@ -37,6 +38,12 @@ struct Unit {
 
 /// Nobody has to start it.
 bool runs(const UnitState& state) { return state.running() || state.has_run || state.queued || state.skipped; }
+
+/// It runs and must not; one that is about to be restarted counts.
+bool stops_now(const Unit& unit) {
+  return unit.live && unit.stopped && !unit.state.active.empty() && unit.state.active != "inactive" &&
+         unit.state.active != "failed";
+}
 
 /// A link is right when it is named right: systemd looks at no more than the names.
 bool link_there(const Host& host, const std::string& path) { return host.read_link(path).ok(); }
@@ -54,6 +61,7 @@ Result<Unit> look(const Action& action, const ActionContext& context) {
   unit.writes = !action.text("content").empty();
   unit.enabled = action.json().value("enabled", true);
   unit.started = action.json().value("started", true);
+  unit.stopped = action.json().value("stopped", false);
   unit.file =
       unit.writes ? std::string(kUnitFolder) + "/" + unit_file_name(unit.name) : find_unit_file(host, unit.name);
   std::string content = action.text("content");
@@ -88,6 +96,7 @@ std::string summary_of(const Unit& unit) {
   if (!unit.missing.empty()) parts.push_back("enable " + unit.name);
   if (!unit.surplus.empty()) parts.push_back(unit.enabled ? "remove links of " + unit.name : "disable " + unit.name);
   if (unit.started && !(unit.live && runs(unit.state))) parts.push_back("start " + unit.name);
+  if (stops_now(unit)) parts.push_back("stop " + unit.name);
   if (unit.live && unit.state.needs_daemon_reload) parts.emplace_back("reload systemd");
   return parts.empty() ? unit.name : joined(parts);
 }
@@ -107,7 +116,8 @@ Check check_of(const Unit& unit, const Host& host) {
   check.edit = unit.file_check.edit;
   const bool file_changes = unit.file_check.standing == Standing::change;
   const bool links_change = !unit.missing.empty() || !unit.surplus.empty();
-  const bool live_change = unit.live && ((unit.started && !runs(unit.state)) || unit.state.needs_daemon_reload);
+  const bool live_change =
+      stops_now(unit) || (unit.live && ((unit.started && !runs(unit.state)) || unit.state.needs_daemon_reload));
   if ((unit.enabled || unit.started) && unit_masked(host, unit.name)) {
     check.standing = Standing::conflict;
     check.problem = masked(unit.name);
@@ -230,6 +240,7 @@ class SystemdUnitKind final : public ActionKind {
     if (file.is_object()) SLIPWAY_CHECK(context.root.restore(unit_path(action), file));
     if (!unit.live) return {};
     SLIPWAY_CHECK(systemctl(context.host, "daemon-reload", ""));
+    if (unit.file.empty()) return {};  // its package has gone since
     if (!image.value("active", false)) return had_file ? Status{} : forget_failure(unit.name, context.host);
     return systemctl(context.host, unit.writes ? "restart" : "start", unit.name);
   }
@@ -271,6 +282,7 @@ class SystemdUnitKind final : public ActionKind {
   static Status bring_up(const Unit& unit, bool rewritten, const Action& action, const Host& host) {
     const bool changed = rewritten || !unit.missing.empty() || !unit.surplus.empty();
     if (changed || unit.state.needs_daemon_reload) SLIPWAY_CHECK(systemctl(host, "daemon-reload", ""));
+    if (stops_now(unit)) return systemctl(host, "stop", unit.name);
     if (!unit.started) return {};
     // slipway-boot.service would wait for a service that comes after it.
     if (unit.state.queued) return {};

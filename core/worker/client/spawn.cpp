@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <slipway/process/sockets.hpp>
+
 namespace slipway::core {
 namespace {
 
@@ -52,6 +54,8 @@ Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family)
     if (!withheld(*entry, options.trust_environment) && !replaced(*entry, options.environment))
       program.environment.emplace_back(*entry);
   program.environment.push_back(family.marker());
+  program.environment.push_back(worker_sockets_entry(options.sockets.size()));
+  program.descriptors.insert(program.descriptors.end(), options.sockets.begin(), options.sockets.end());
   Result<pid_t> pid = Error{};
   run_on_start_thread([&] { pid = family.start([&] { return start(program, family); }); });
   if (!pid) return std::move(pid).error();

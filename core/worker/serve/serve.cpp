@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <slipway/process/sockets.hpp>
 #include <slipway/write/standard_output.hpp>
 
 #include "core/worker/serve/connection.hpp"
@@ -39,7 +40,7 @@ bool settle(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) return false;  // it died before the line above
   fcntl(kDescriptor, F_SETFD, FD_CLOEXEC);
-  syscall(SYS_close_range, kDescriptor + 1U, ~0U, 0U);
+  syscall(SYS_close_range, kDescriptor + 1U + worker_sockets(), ~0U, 0U);
   rlimit core{};
   // 1 ends a dump to the program of a core_pattern as well, which 0 does not.
   if (getrlimit(RLIMIT_CORE, &core) == 0) core.rlim_cur = std::min<rlim_t>(1, core.rlim_max);

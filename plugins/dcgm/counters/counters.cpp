@@ -152,6 +152,7 @@ class Reader {
 
   Status leave_out(const Counter& counter) {
     counters_.left_out.push_back(counter.name);
+    counters_.foreign.push_back(counter);
     return {};
   }
 

@@ -25,6 +25,7 @@ struct Counters {
   std::vector<Counter> labels;        ///< by name
   std::vector<Counter> exporter;      ///< metrics of dcgm-exporter itself, without a field, by name
   std::vector<std::string> left_out;  ///< names of DCGM's that NVML does not tell, or that slipway does not have yet
+  std::vector<Counter> foreign;       ///< those of them that are fields of DCGM; an engine may have them
   std::vector<std::string> warnings;  ///< a sentence each
 
   bool wants_exporter(std::string_view name) const;

@@ -52,10 +52,21 @@ struct Line {
   }
 };
 
+/// "NVIDIA-H100-80GB-HBM3".
+std::string without_blanks(const std::string& model) {
+  std::string joined;
+  char before = 0;
+  for (const char letter : model) {
+    if (letter != ' ' || before != ' ') joined += letter == ' ' ? '-' : letter;
+    before = letter;
+  }
+  return joined;
+}
+
 LabelList labels_of(const Entity& entity, const Counters& counters, const Exporter& exporter) {
   LabelList labels;
   labels.add_gpu(entity.gpu, exporter.attribution.old_names);
-  labels.add("modelName", entity.gpu.model);
+  labels.add("modelName", exporter.blanks_in_model_name ? entity.gpu.model : without_blanks(entity.gpu.model));
   labels.add("GPU_I_PROFILE", entity.profile);
   if (entity.instance) labels.add("GPU_I_ID", std::to_string(*entity.instance));
   labels.add("Hostname", exporter.host_name);
@@ -131,6 +142,9 @@ void add_own(MetricsText& text, const Sample& sample, const Exporter& exporter) 
   add("slipway_dcgm_driver_released", "Whether another program has asked for the driver, which stops the sampling",
       "gauge", exporter.released);
   add("slipway_dcgm_driver_outages_total", "How often the driver stopped answering", "counter", sample.outages);
+  if (exporter.engine_up)
+    add("slipway_dcgm_engine_up", "Whether the DCGM engine answered when it was asked last", "gauge",
+        *exporter.engine_up);
   if (!sample.gpus.empty()) {
     text.begin("slipway_dcgm_gpu_up",
                "Whether the GPU could be read at the last sample; a GPU that was seen once stays", "gauge");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,10 @@ struct NameSets {
 
 /// What stands beside the sample.
 struct Exporter {
-  std::string host_name;  ///< the label Hostname; empty: without it
-  bool released = false;  ///< another program has the driver: there is nothing to sample
+  std::string host_name;             ///< the label Hostname; empty: without it
+  bool blanks_in_model_name = true;  ///< else each run of them is a dash
+  std::optional<bool> engine_up;     ///< whether the DCGM engine answers; nothing: there is to be none
+  bool released = false;             ///< another program has the driver: there is nothing to sample
   AttributionSettings attribution = {};
   Attribution known = {};  ///< who uses what, by the attribution's settings
   NameSets names = {};

@@ -7,17 +7,23 @@
 
 #include <slipway/component.hpp>
 #include <slipway/http/http_listener.hpp>
+#include <slipway/local_host.hpp>
 #include <slipway/plugin.hpp>
+#include <slipway/process/sockets.hpp>
+#include <slipway/process/start.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/service_loop.hpp>
 #include <slipway/text.hpp>
 
+#include "dcgm/engine/engine.hpp"
+#include "dcgm/environment/variables.hpp"
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/health/health_watch.hpp"
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/pods/attribution_watch.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
+#include "dcgm/takeover/others.hpp"
 #include "nvidia/duration.hpp"
 #include "nvidia/health/rules_watch.hpp"
 
@@ -122,7 +128,10 @@ std::chrono::milliseconds attribution_interval(const Settings& settings) {
 class DcgmService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
-    SLIPWAY_TRY(settings, read_settings(spec));
+    SLIPWAY_TRY(asked, with_environment(spec, own_environment()));
+    for (const std::string& warning : asked.warnings) io.log("warning", warning);
+    if (!asked.taken.empty()) io.log("info", "the environment says it otherwise than the spec: " + joined(asked.taken));
+    SLIPWAY_TRY(settings, read_settings(asked.spec));
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     health_.emplace(root);
     rules_.emplace(root, settings.health_rules,
@@ -138,6 +147,7 @@ class DcgmService final : public Service {
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
     EventCounts events(settings.windows);
     events_ = &events;
+    start_engine(settings, host, io);
     const auto pass = [&]() -> Status {
       serve(settings, board, io);
       file.update(io);
@@ -150,6 +160,7 @@ class DcgmService final : public Service {
         events.take(last_, *file.counters());
         health_->take(last_, *file.counters(), *rules_->rules(), Clock::now());
         if (settings.attribution.virtual_gpus) find_pods_of_processes(host, last_.entities);
+        ask_engine(*file.counters());
         show(settings, file, board, false);
       } else if (uses_changed) {
         show(settings, file, board, false);
@@ -162,6 +173,7 @@ class DcgmService final : public Service {
     };
     const auto release = [&] {
       sampler.release();
+      if (engine_) engine_->quiet();
       next_ = {};
       show(settings, file, board, true);
     };
@@ -172,6 +184,7 @@ class DcgmService final : public Service {
                                      .release = release,
                                      .while_quiet = while_quiet});
     server_.reset();
+    engine_.reset();
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }
@@ -187,8 +200,12 @@ class DcgmService final : public Service {
     Sample sample = last_;
     if (released) sample.entities.clear();
     if (!file.counters()) sample.problem = file.problem();
-    board.put(exposition_text(sample, counters,
+    std::optional<Merged> merged;
+    if (engine_) merged = with_engine(counters, sample, engine_->latest());
+    board.put(exposition_text(merged ? merged->sample : sample, merged ? merged->counters : counters,
                               {.host_name = settings.node,
+                               .blanks_in_model_name = settings.blanks_in_model_name,
+                               .engine_up = engine_up(),
                                .released = released,
                                .attribution = settings.attribution,
                                .known = attribution_,
@@ -197,6 +214,22 @@ class DcgmService final : public Service {
                   health_->metrics(settings.node),
               released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample));
   }
+
+  void start_engine(const Settings& settings, const Host& host, ServiceIo& io) {
+    if (settings.engine == "none") return;
+    engine_.emplace(EngineOptions{.managed = settings.engine == "managed",
+                                  .address = settings.engine_address,
+                                  .root = host.root_folder(),
+                                  .interval = settings.interval},
+                    [&io](const char* level, const std::string& text) { io.log(level, text); });
+  }
+  /// For what it is asked depends on the GPUs, so the former fields stay while none can be read.
+  void ask_engine(const Counters& counters) {
+    if (!engine_) return;
+    engine_->wake();
+    if (!last_.entities.empty()) engine_->want(fields_for_engine(counters, last_));
+  }
+  std::optional<bool> engine_up() const { return engine_ ? std::optional(engine_->problem().empty()) : std::nullopt; }
 
   /// What keeps all GPUs from being sampled; a single one that is lost has a metric.
   static std::string problem_of(const Sample& sample) {
@@ -222,6 +255,7 @@ class DcgmService final : public Service {
       reasons.push_back("the jobs on the GPUs are not known: " + attribution_.jobs_problem);
     for (std::string& line : health_->lines()) reasons.push_back(std::move(line));
     if (!rules_->problem().empty()) reasons.push_back(rules_->problem());
+    if (engine_ && !engine_->problem().empty()) reasons.push_back(engine_->problem());
     if (!port_problem_.empty()) reasons.push_back("nobody can scrape: " + port_problem_);
     if (reasons == reported_ && reported_ready_) return;
     reported_ = reasons;
@@ -234,9 +268,7 @@ class DcgmService final : public Service {
     if (now < serve_after_ || (server_ && !server_->files_changed())) return;
     if (server_) io.log("info", "the web-config file or what it names has changed");
     server_.reset();
-    auto server = HttpListener::start(
-        {settings.address, settings.port, settings.web_config, "dcgm.listen"}, [&board] { return board.text(); },
-        [&board] { return board.health(); }, [&board] { return board.openmetrics(); });
+    auto server = start_server(settings, board);
     if (server) {
       server_ = std::move(*server);
       port_problem_.clear();
@@ -244,10 +276,35 @@ class DcgmService final : public Service {
                                 nvidia::duration_text(settings.interval));
     }
     serve_after_ = now + kPortAgain;
-    if (port_problem_ != server.error().what)
-      io.log("warning", "nobody can scrape: " + server.error().what + " (at: " + server.error().where +
+    std::string problem = server.error().what;
+    if (server.error().code == ErrorCode::busy) problem += who_has_the_port(settings);
+    if (port_problem_ != problem)
+      io.log("warning", "nobody can scrape: " + problem + " (at: " + server.error().where +
                             (server.error().next.empty() ? "" : ", do: " + server.error().next) + ")");
-    port_problem_ = server.error().what;
+    port_problem_ = problem;
+  }
+
+  static Result<std::unique_ptr<HttpListener>> start_server(const Settings& settings, const Board& board) {
+    HttpSettings http{settings.address, settings.port, settings.web_config, "dcgm.listen"};
+    if (settings.systemd_socket) {
+      if (worker_sockets() != 1)
+        return Error{.code = ErrorCode::not_found,
+                     .what = "systemd hands over " + std::to_string(worker_sockets()) +
+                             " sockets, and systemd_socket asks for one",
+                     .where = "spec.components.dcgm.systemd_socket",
+                     .next = "`slipway apply`, which makes slipway-dcgm.socket, and run the service by its unit"};
+      http.socket = kFirstWorkerSocket;
+    }
+    return HttpListener::start(
+        http, [&board] { return board.text(); }, [&board] { return board.health(); },
+        [&board] { return board.openmetrics(); });
+  }
+
+  /// The port is one of this process' network, also where the service is for another root.
+  static std::string who_has_the_port(const Settings& settings) {
+    const auto here = open_host({.root = "/", .live = true, .kernel_view = "/", .kernel = "", .hardware = ""});
+    const auto holder = here ? port_holder(**here, settings.address, settings.port) : std::nullopt;
+    return holder ? "; it is taken by " + to_text(*holder) : "";
   }
 
   ServiceLoop loop_;
@@ -257,6 +314,7 @@ class DcgmService final : public Service {
   std::optional<HealthWatch> health_;
   std::optional<nvidia::health::RulesWatch> rules_;
   Clock::time_point next_;  ///< when to sample again
+  std::optional<Engine> engine_;
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;
   std::string port_problem_;

@@ -22,6 +22,7 @@ struct HttpSettings {
   std::uint16_t port = 0;             ///< 0: one that is free
   std::string web_config;             ///< the path of a web-config file (web_config.hpp); empty: neither TLS nor users
   std::string key = "port";           ///< the spec's key of the port, for messages
+  int socket = -1;                    ///< one that listens already, in the place of address and port; borrowed
 };
 
 /// What GET /health answers: 200, or 503 with what is wrong.
@@ -43,7 +44,8 @@ class HttpListener {
   /// @param text  called for each request of /metrics, from the listener's thread
   /// @param health  the same for /health; empty: that is not found
   /// @param openmetrics  the text for clients that would rather have OpenMetrics; empty: they get the other one
-  /// Errors: `busy` the port is taken; `invalid` the address is none, or a certificate; those of read_web_config().
+  /// Errors: `busy` the port is taken; `invalid` the address is none, or a certificate, or `socket` does not listen;
+  /// those of read_web_config().
   static Result<std::unique_ptr<HttpListener>> start(const HttpSettings& settings, std::function<std::string()> text,
                                                      std::function<ServiceHealth()> health = {},
                                                      std::function<std::string()> openmetrics = {});

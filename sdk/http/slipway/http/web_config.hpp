@@ -22,20 +22,32 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
+/// Whether clients show a certificate (client_auth_type).
+enum class ClientAuth {
+  none,      ///< NoClientCert
+  if_given,  ///< VerifyClientCertIfGiven: one that is shown has to be right
+  required   ///< RequireAndVerifyClientCert
+};
+
 struct WebConfig {
-  std::string certificate;                   ///< PEM; empty: no TLS
-  std::string key;                           ///< PEM
-  bool only_tls13 = false;                   ///< else TLS 1.2 as well
-  std::map<std::string, std::string> users;  ///< name to bcrypt hash; empty: whoever asks is answered
-  std::vector<FileState> files;              ///< that it was read from, as they were before they were read
+  std::string certificate;  ///< PEM; empty: no TLS
+  std::string key;          ///< PEM
+  bool only_tls13 = false;  ///< else TLS 1.2 as well
+  bool only_tls12 = false;  ///< max_version
+  ClientAuth client_auth = ClientAuth::none;
+  std::string client_ca;                       ///< PEM: who signs the clients' certificates
+  std::map<std::string, std::string> headers;  ///< of every answer
+  std::map<std::string, std::string> users;    ///< name to bcrypt hash; empty: whoever asks is answered
+  std::vector<FileState> files;                ///< that it was read from, as they were before they were read
   /// Any of the files is another one now than the one that was read.
   bool changed() const;
 };
 
-/// Takes tls_server_config (cert_file, key_file, min_version) and basic_auth_users; relative paths are relative to the
-/// file. Errors: `invalid` with file:line:column and the key: an unknown or doubled key, a hash that is not bcrypt or
-/// costs more than 2^12 rounds, more values than users can be; `not_found`, `denied` and the like for a file that
-/// cannot be read.
+/// Takes tls_server_config (cert_file, key_file, cert, key, min_version, max_version, client_auth_type,
+/// client_ca_file), http_server_config (headers; http2, which has to be false) and basic_auth_users; relative paths are
+/// relative to the file. Errors: `invalid` with file:line:column and the key: an unknown or doubled key, a hash that is
+/// not bcrypt or costs more than 2^12 rounds, more values than users can be; `not_found`, `denied` and the like for a
+/// file that cannot be read.
 Result<WebConfig> read_web_config(const std::string& path);
 
 }  // namespace slipway

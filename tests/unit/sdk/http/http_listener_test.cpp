@@ -176,6 +176,16 @@ class WithFiles : public ::testing::Test {
   TempDir folder_;
 };
 
+// The listener of one certificate closed the socket for the next.
+TEST(HttpListener, LeavesASocketThatItWasGivenToTheNextOne) {
+  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(HttpListener::start({.socket = socket.get()}, [] { return std::string(); }).error().code,
+            ErrorCode::invalid)
+      << "it does not listen";
+  ASSERT_EQ(::listen(socket.get(), 8), 0);
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(exchange(listener({.socket = socket.get()})->port(), kGet), HasSubstr("a 1"));
+}
+
 class WebConfigFile : public WithFiles {};
 
 TEST_F(WebConfigFile, NamesEachMistakeByItsLine) {
@@ -187,7 +197,15 @@ TEST_F(WebConfigFile, NamesEachMistakeByItsLine) {
       {"tls_server_config:\n  cert_fil: x\n", "web.yaml:2:3  tls_server_config.cert_fil", "no key 'cert_fil'"},
       {"tls_server_config: {}\n", "web.yaml:1:20  tls_server_config", "both cert_file and key_file"},
       {"tls_server_config: {min_version: TLS10}\n", "web.yaml:1:34", "'TLS10' is no version"},
-      {"http_server_config: {http2: true}\n", "web.yaml:1:1  http_server_config", "no key 'http_server_config'"},
+      {"http_server_config: {http2: true}\n", "web.yaml:1:29  http_server_config.http2", "HTTP/2 is not offered"},
+      {"http_server_config: {headers: {X-Mine: a}}\n", "web.yaml:1:32  http_server_config.headers.X-Mine", "no key"},
+      {"rate_limit: {interval: 1s}\n", "web.yaml:1:1  rate_limit", "no key 'rate_limit'"},
+      {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAnyClientCert}\n",
+       "tls_server_config.client_auth_type", "a certificate that is asked for is verified"},
+      {"tls_server_config: {cert: a, key: b, client_auth_type: RequireAndVerifyClientCert}\n", "tls_server_config",
+       "client_ca_file and client_auth_type go together"},
+      {"tls_server_config: {cert: a, key: b, min_version: TLS13, max_version: TLS12}\n", "tls_server_config",
+       "max_version is below min_version"},
       {"basic_auth_users:\n  a: secret\n", "web.yaml:2:6  basic_auth_users.a", "bcrypt"},
       {"basic_auth_users: {}\n", "web.yaml:1:19", "1 to 256 users"},
       {"basic_auth_users: 3\n", "web.yaml:1:19", "a map is expected"},
@@ -280,6 +298,34 @@ TEST_F(WebConfigFile, GivesTlsToARealClient) {
   const auto broken = HttpListener::start({.web_config = config(tls)}, [] { return std::string(); });
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, ErrorCode::invalid);
+}
+
+TEST_F(WebConfigFile, AsksForACertificateOfTheClient) {
+  const std::string folder = folder_.at("").string();
+  const auto certificate = [&](const std::string& name) {
+    return std::system(("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=" +
+                        name + " -addext subjectAltName=IP:127.0.0.1 -keyout " + folder + "/" + name + ".key -out " +
+                        folder + "/" + name + ".pem 2>/dev/null")
+                           .c_str()) == 0;
+  };
+  ASSERT_TRUE(certificate("here") && certificate("friend") && certificate("stranger"));
+  const std::string base =
+      "http_server_config: {http2: false, headers: {X-Frame-Options: deny}}\n"
+      "tls_server_config: {cert_file: here.pem, key_file: here.key, client_ca_file: friend.pem, "
+      "max_version: TLS12, client_auth_type: ";
+  for (const bool required : {true, false}) {
+    const auto server = listener(
+        {.web_config = config(base + (required ? "RequireAndVerifyClientCert}\n" : "VerifyClientCertIfGiven}\n"))});
+    const std::string curl = "curl -s -i --max-time 10 --cacert " + folder +
+                             "/here.pem https://127.0.0.1:" + std::to_string(server->port()) + "/metrics ";
+    const auto as = [&](const std::string& name) {
+      return output_of(curl + "--cert " + folder + "/" + name + ".pem --key " + folder + "/" + name + ".key");
+    };
+    EXPECT_THAT(as("friend"), HasSubstr("a 1\n"));
+    EXPECT_THAT(as("friend"), HasSubstr("X-Frame-Options: deny\r\n"));
+    EXPECT_THAT(as("stranger"), Not(HasSubstr("a 1\n")));
+    EXPECT_THAT(output_of(curl), required ? HasSubstr(" 403 ") : HasSubstr("a 1\n"));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/engine/abi.hpp - what of libdcgm.so.4 is called: types, numbers and layouts, as DCGM's public headers
+// dcgm_agent.h, dcgm_structs.h and dcgm_fields.h have them (read for this: 4.6.0).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace slipway::dcgm::abi {
+
+using Return = int;  ///< dcgmReturn_t
+inline constexpr Return kOk = 0;
+inline constexpr Return kBadParameter = -1;
+inline constexpr Return kNoData = -14;
+inline constexpr Return kFunctionNotFound = -20;
+inline constexpr Return kConnectionNotValid = -21;
+
+using Handle = std::uintptr_t;      ///< dcgmHandle_t
+using Group = std::uintptr_t;       ///< dcgmGpuGrp_t
+using FieldGroup = std::uintptr_t;  ///< dcgmFieldGrp_t
+
+inline constexpr Group kAllGpus = 0x7fffffff;                      ///< DCGM_GROUP_ALL_GPUS
+inline constexpr int kGpu = 1;                                     ///< DCGM_FE_GPU
+inline constexpr std::size_t kMostFieldsOfAGroup = 128;            ///< DCGM_MAX_FIELD_IDS_PER_FIELD_GROUP
+inline constexpr unsigned short kUuidField = 54;                   ///< DCGM_FI_DEV_UUID
+inline constexpr std::size_t kTextBytes = 256;                     ///< DCGM_MAX_STR_LENGTH
+inline constexpr std::size_t kBlobBytes = 4096;                    ///< DCGM_MAX_BLOB_LENGTH
+inline constexpr std::int64_t kBlankInteger = 0x7ffffffffffffff0;  ///< and all above: no value
+inline constexpr double kBlankReal = 140737488355328.0;            ///< likewise
+inline constexpr const char* kBlankText = "<<<";                   ///< begins all texts that are no value
+
+/// dcgmConnectV2Params_v2
+struct ConnectParameters {
+  unsigned version;
+  unsigned persist_after_disconnect;
+  unsigned timeout_ms;
+  unsigned address_is_unix_socket;
+};
+static_assert(sizeof(ConnectParameters) == 16);
+inline constexpr unsigned kConnectParametersVersion = sizeof(ConnectParameters) | 2U << 24U;
+
+/// dcgmFieldValue_v1
+struct FieldValue {
+  unsigned version;
+  unsigned short field;
+  unsigned short type;  ///< 'i', 't', 'd', 's' or 'b'
+  int status;           ///< kOk, or why there is no value
+  std::int64_t time_us;
+  union {
+    std::int64_t integer;
+    double real;
+    char text[kTextBytes];
+    char blob[kBlobBytes];
+  } value;
+};
+static_assert(offsetof(FieldValue, time_us) == 16 && offsetof(FieldValue, value) == 24);
+static_assert(sizeof(FieldValue) == 4120);
+
+/// dcgmFieldValueEntityEnumeration_f. @return less than 0 to stop
+using TakeValues = int (*)(int entity_group, unsigned entity, FieldValue* values, int count, void* context);
+
+// The functions, by their names in the library.
+using Init = Return (*)();                                                                       // dcgmInit
+using Shutdown = Return (*)();                                                                   // dcgmShutdown
+using Connect = Return (*)(const char* address, ConnectParameters*, Handle*);                    // dcgmConnect_v2
+using Disconnect = Return (*)(Handle);                                                           // dcgmDisconnect
+using CreateFieldGroup = Return (*)(Handle, int count, const unsigned short* fields,             //
+                                    const char* name, FieldGroup*);                              // dcgmFieldGroupCreate
+using Watch = Return (*)(Handle, Group, FieldGroup, long long interval_us, double keep_seconds,  //
+                         int keep_samples);                                                      // dcgmWatchFields
+using Update = Return (*)(Handle, int wait);                                                     // dcgmUpdateAllFields
+using Latest = Return (*)(Handle, Group, FieldGroup, TakeValues, void* context);  // dcgmGetLatestValues_v2
+using ErrorText = const char* (*)(Return);                                        // errorString
+
+}  // namespace slipway::dcgm::abi

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/engine/engine.hpp"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+namespace slipway::dcgm {
+namespace {
+
+constexpr std::chrono::seconds kShortestWait{1};
+constexpr std::chrono::seconds kLongestWait{60};
+
+}  // namespace
+
+Engine::Engine(EngineOptions options, Log log)
+    : options_(std::move(options)), log_(std::move(log)), child_(options_.root, log_) {
+  const nvidia::nvml::SignalsBlocked blocked;
+  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+Engine::~Engine() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void Engine::want(std::vector<unsigned> fields) {
+  const std::scoped_lock lock(mutex_);
+  if (wanted_.fields == fields) return;
+  wanted_.fields = std::move(fields);
+  changed_.notify_all();
+}
+
+EngineReading Engine::latest() const {
+  const std::scoped_lock lock(mutex_);
+  return Clock::now() - read_ > 3 * options_.interval + std::chrono::seconds(10) ? EngineReading() : reading_;
+}
+
+std::string Engine::problem() const {
+  const std::scoped_lock lock(mutex_);
+  return problem_;
+}
+
+void Engine::quiet() {
+  std::unique_lock lock(mutex_);
+  wanted_.quiet = true;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return is_quiet_; });
+}
+
+void Engine::wake() {
+  const std::scoped_lock lock(mutex_);
+  wanted_.quiet = false;
+  changed_.notify_all();
+}
+
+Engine::Wanted Engine::wait(const std::stop_token& stop, std::chrono::milliseconds limit, const Wanted& before) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, limit, [&] { return wanted_ != before; });
+  return wanted_;
+}
+
+void Engine::work(const std::stop_token& stop) {
+  std::chrono::milliseconds again = kShortestWait;
+  Wanted wanted = wait(stop, {}, {});
+  while (!stop.stop_requested()) {
+    const bool idle = wanted.quiet || wanted.fields.empty();
+    if (idle) release();
+    const Status status = idle ? Status() : ask(wanted);
+    if (!status) fail(status.error());
+    const auto pause = status ? options_.interval : again;
+    again = status ? std::chrono::milliseconds(kShortestWait)
+                   : std::min<std::chrono::milliseconds>(2 * again, kLongestWait);
+    // A child that is started anew answers soon: its own waits are what counts.
+    wanted = wait(stop, !status && options_.managed ? std::chrono::milliseconds(kShortestWait) : pause, wanted);
+  }
+  release();
+}
+
+Status Engine::ask(const Wanted& wanted) {
+  if (options_.managed) {
+    SLIPWAY_CHECK(child_.keep_running(Clock::now()));
+    if (::access(child_.address().text.c_str(), F_OK) != 0)
+      return Error{.code = ErrorCode::busy, .what = "nv-hostengine is starting"};
+  }
+  if (!client_.connected() || watched_ != wanted.fields) {
+    SLIPWAY_CHECK(client_.connect(options_.root, options_.managed ? child_.address() : options_.address, wanted.fields,
+                                  options_.interval));
+    watched_ = wanted.fields;
+  }
+  SLIPWAY_TRY(reading, client_.read());
+  publish(std::move(reading));
+  return {};
+}
+
+void Engine::publish(EngineReading reading) {
+  const std::scoped_lock lock(mutex_);
+  if (!problem_.empty()) log_("info", "the DCGM engine answers again");
+  is_quiet_ = false;
+  problem_.clear();
+  reading_ = std::move(reading);
+  read_ = Clock::now();
+}
+
+void Engine::fail(const Error& error) {
+  const std::scoped_lock lock(mutex_);
+  is_quiet_ = false;
+  reading_.clear();
+  if (problem_ == error.what) return;
+  problem_ = error.what;
+  log_(error.code == ErrorCode::busy ? "info" : "warning",
+       error.what + (error.next.empty() ? "" : " (do: " + error.next + ")"));
+}
+
+void Engine::release() {
+  client_.release();
+  child_.stop();
+  const std::scoped_lock lock(mutex_);
+  reading_.clear();
+  problem_.clear();
+  is_quiet_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/engine/host_engine.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <slipway/process/hear.hpp>
+#include <slipway/process/start.hpp>
+
+namespace slipway::dcgm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kGrace{5};
+constexpr const char* kFolder = "run/slipway/dcgm-engine";
+
+}  // namespace
+
+EngineAddress HostEngine::address() const { return {(fs::path(root_) / kFolder / "socket").string(), true}; }
+
+std::string HostEngine::program() const {
+  for (const char* each : {"usr/bin/nv-hostengine", "usr/local/bin/nv-hostengine"})
+    if (const fs::path path = fs::path(root_) / each; ::access(path.c_str(), X_OK) == 0) return path.string();
+  return {};
+}
+
+Status HostEngine::keep_running(Clock::time_point now) {
+  if (pid_ > 0) take_end(now);
+  if (pid_ > 0) return {};
+  if (now < not_before_)
+    return Error{.code = ErrorCode::busy,
+                 .what = "nv-hostengine ended (" + ending_ + "), and is started again within " +
+                         std::to_string(std::chrono::ceil<std::chrono::seconds>(not_before_ - now).count()) + " s",
+                 .where = (fs::path(root_) / kFolder / "log").string(),
+                 .next = "its log tells why it ended"};
+  return start(now);
+}
+
+Status HostEngine::start(Clock::time_point now) {
+  const std::string path = program();
+  if (path.empty())
+    return Error{.code = ErrorCode::not_found,
+                 .what = "nv-hostengine is not installed",
+                 .where = (fs::path(root_) / "usr/bin/nv-hostengine").string(),
+                 .next = "install the package datacenter-gpu-manager-4-core, or set `engine: external` or `none`"};
+  const fs::path folder = fs::path(root_) / kFolder;
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (!problem) fs::permissions(folder, fs::perms::owner_all, problem);
+  fs::remove(folder / "socket", problem);  // of one before, which would keep this one from listening
+  std::vector<std::string> environment = own_environment();
+  std::erase_if(environment, [](const std::string& entry) { return entry.starts_with("NOTIFY_SOCKET="); });
+  const ChildProgram child{.argv = {path, "-n", "--domain-socket", address().text, "--pid", (folder / "pid").string(),
+                                    "--log-filename", (folder / "log").string(), "--home-dir", folder.string()},
+                           .environment = std::move(environment),
+                           .descriptors = {kDevNull, kDevNull, kDevNull},
+                           .own_session = true};
+  SLIPWAY_TRY(pid, start_program(child));
+  pid_ = pid;
+  started_ = now;
+  log_("info", "nv-hostengine runs (pid " + std::to_string(pid_) + ")");
+  return {};
+}
+
+void HostEngine::take_end(Clock::time_point now) {
+  int status = 0;
+  if (::waitpid(pid_, &status, WNOHANG) != pid_) return;
+  pid_ = -1;
+  ending_ = ending_of(status);
+  if (now - started_ >= kProven) wait_ = kShortestWait;
+  not_before_ = now + wait_;
+  wait_ = std::min<Clock::duration>(2 * wait_, kLongestWait);
+  log_("warning", "nv-hostengine ended: " + ending_);
+}
+
+void HostEngine::stop() {
+  if (pid_ <= 0) return;
+  ::kill(-pid_, SIGTERM);
+  if (!child_ended(pid_, kGrace)) {
+    ::kill(-pid_, SIGKILL);
+    (void)child_ended(pid_, kGrace);
+  }
+  pid_ = -1;
+  not_before_ = {};
+  wait_ = kShortestWait;
+  log_("info", "nv-hostengine has been ended");
+}
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/engine/library.hpp - libdcgm.so.4, opened at run time: the client of a DCGM engine.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "dcgm/engine/abi.hpp"
+
+namespace slipway::dcgm {
+
+inline constexpr const char* kDcgmSoname = "libdcgm.so.4";
+
+/// The files to try in a root: the usual library folders, and DCGM's own.
+std::vector<std::string> dcgm_library_candidates(const std::string& root);
+
+/// An opened library; closed when the last owner is gone. A function may be missing.
+class DcgmLibrary {
+ public:
+  /// @param root  folder that is "/" of the host; for "/" the loader's path counts as well
+  /// Errors: `not_found` no such library; `invalid` it cannot be loaded, or is no libdcgm.
+  static Result<std::shared_ptr<const DcgmLibrary>> open(const std::string& root);
+  ~DcgmLibrary();
+  DcgmLibrary(const DcgmLibrary&) = delete;
+  DcgmLibrary& operator=(const DcgmLibrary&) = delete;
+
+  abi::Init init = nullptr;
+  abi::Shutdown shutdown = nullptr;
+  abi::Connect connect = nullptr;
+  abi::Disconnect disconnect = nullptr;
+  abi::CreateFieldGroup create_field_group = nullptr;
+  abi::Watch watch = nullptr;
+  abi::Update update = nullptr;
+  abi::Latest latest = nullptr;
+
+  /// "DCGM's words (-21)".
+  std::string error_text(abi::Return code) const;
+
+ private:
+  explicit DcgmLibrary(void* handle) : handle_(handle) {}
+  /// The name of a function that is missing; empty: there are all.
+  std::string bind();
+
+  void* handle_;
+  abi::ErrorText error_text_ = nullptr;
+};
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/component/dcgm/standin_dcgm.cpp - a libdcgm.so.4 of the tests' own, made from DCGM's public headers. What the
+// engine behind it is like stands in files of the folder that STANDIN_DCGM names:
+//   uuids  a line for each GPU; mode  "ok", "refuse", "hang" or "drop"; calls  what was called, a line each.
+// A GPU's integers are number * 10 + GPU, its reals 0.5 + GPU / 100.
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "dcgm/engine/abi.hpp"
+
+namespace {
+
+using namespace slipway::dcgm::abi;
+
+std::vector<std::vector<unsigned short>> groups;
+
+std::string folder() {
+  const char* const named = std::getenv("STANDIN_DCGM");
+  return named == nullptr ? "/nonexistent" : named;
+}
+
+void note(const std::string& line) { std::ofstream(folder() + "/calls", std::ios::app) << line << std::endl; }
+
+std::string mode() {
+  std::string word;
+  std::ifstream(folder() + "/mode") >> word;
+  while (word == "hang") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::ifstream(folder() + "/mode") >> word;
+  }
+  return word;
+}
+
+/// Where the header says for a field: profiling fields and a few others are reals.
+FieldValue value_of(unsigned short field, unsigned gpu, const std::string& uuid) {
+  FieldValue value{};
+  value.version = sizeof value | 1U << 24U;
+  value.field = field;
+  if (field == kUuidField) {
+    value.type = 's';
+    std::strncpy(value.value.text, uuid.c_str(), kTextBytes - 1);
+  } else if (field >= 1001 && field <= 1008) {
+    value.type = 'd';
+    value.value.real = 0.5 + gpu / 100.0;
+  } else {
+    value.type = 'i';
+    value.value.integer = field == 1010 ? kBlankInteger + 2 : field * 10 + gpu;
+  }
+  return value;
+}
+
+}  // namespace
+
+extern "C" {
+
+Return dcgmInit() { return kOk; }
+
+Return dcgmShutdown() { return kOk; }
+
+Return dcgmConnect_v2(const char* address, ConnectParameters* how, Handle* handle) {
+  note(std::string("connect ") + address + (how->address_is_unix_socket != 0 ? " unix" : " tcp"));
+  if (how->version != kConnectParametersVersion) return kBadParameter;
+  if (mode() == "refuse") return kConnectionNotValid;
+  if (how->address_is_unix_socket != 0 && access(address, F_OK) != 0) return kConnectionNotValid;
+  *handle = 1;
+  return kOk;
+}
+
+Return dcgmDisconnect(Handle) {
+  note("disconnect");
+  return kOk;
+}
+
+Return dcgmFieldGroupCreate(Handle, int count, const unsigned short* fields, const char*, FieldGroup* group) {
+  if (count < 1 || static_cast<std::size_t>(count) > kMostFieldsOfAGroup) return kBadParameter;
+  groups.emplace_back(fields, fields + count);
+  *group = groups.size();
+  return kOk;
+}
+
+Return dcgmWatchFields(Handle, Group group, FieldGroup fields, long long interval, double, int) {
+  std::string line = "watch";
+  for (const unsigned short each : groups.at(fields - 1)) line += " " + std::to_string(each);
+  note(line + " every " + std::to_string(interval));
+  return group == kAllGpus ? kOk : kBadParameter;
+}
+
+Return dcgmUpdateAllFields(Handle, int) { return kOk; }
+
+Return dcgmGetLatestValues_v2(Handle, Group, FieldGroup fields, TakeValues take, void* context) {
+  if (mode() == "drop") return kConnectionNotValid;
+  std::ifstream in(folder() + "/uuids");
+  unsigned gpu = 7;  // DCGM's numbers are its own
+  for (std::string uuid; std::getline(in, uuid); ++gpu)
+    for (const unsigned short field : groups.at(fields - 1)) {
+      FieldValue value = value_of(field, gpu - 7, uuid);
+      if (take(kGpu, gpu, &value, 1, context) < 0) return kOk;
+    }
+  return kOk;
+}
+
+const char* errorString(Return code) { return code == kConnectionNotValid ? "Host engine connection invalid" : "?"; }
+
+}  // extern "C"
