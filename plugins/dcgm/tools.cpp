@@ -84,6 +84,6 @@ Tools::Tools()
     : ToolTable("dcgm",
                 {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics},
                  {"fields", "prints the fields that can be selected", fields_line(), print_fields},
-                  health_rules_tool()}) {}
+                 health_rules_tool()}) {}
 
 }  // namespace slipway::dcgm

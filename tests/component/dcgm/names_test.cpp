@@ -10,10 +10,10 @@ using slipway::testing::comes_true;
 using slipway::testing::http_body;
 using slipway::testing::http_get;
 using slipway::testing::Page;
+using slipway::testing::PrometheusServer;
 using slipway::testing::Ran;
 using slipway::testing::RunningService;
 using slipway::testing::ScratchHost;
-using slipway::testing::PrometheusServer;
 using ::testing::HasSubstr;
 
 class DcgmNames : public slipway::testing::DcgmNode {
