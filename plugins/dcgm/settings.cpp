@@ -18,6 +18,9 @@ bool is_address(const std::string& text) {
   return inet_pton(AF_INET, text.c_str(), room.data()) == 1 || inet_pton(AF_INET6, text.c_str(), room.data()) == 1;
 }
 
+/// Only programs of this machine reach it.
+bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
+
 }  // namespace
 
 Status read_listen(const std::string& text, Settings& settings) {
@@ -75,6 +78,9 @@ Result<Settings> read_settings(const Spec& spec) {
   SLIPWAY_TRY(interval, read_interval(spec.text("interval"), "spec.components.dcgm.interval"));
   settings.interval = interval;
   if (settings.node.empty()) settings.node = this_node();
+  settings.page = spec.flag("page");
+  const std::string processes = spec.text("page_processes");
+  settings.page_processes = processes == "always" || (processes == "local" && is_loopback(settings.address));
   return settings;
 }
 

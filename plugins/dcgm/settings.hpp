@@ -22,6 +22,8 @@ struct Settings {
   std::string web_config;
   std::string node;  ///< never empty
   std::string driver_root;
+  bool page = true;             ///< GET / and /overview.json
+  bool page_processes = false;  ///< and processes in them
 };
 
 /// Errors: `invalid` an address or a length of time that is none.

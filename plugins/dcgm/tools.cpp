@@ -9,6 +9,7 @@
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
+#include "dcgm/top/line.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -49,6 +50,13 @@ Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& i
   return 0;
 }
 
+/// Slipway becomes the program that the manifest names for this tool.
+Result<int> no_program(const CommandWords&, const Host&, ToolIo&) {
+  return Error{.code = ErrorCode::unsupported,
+               .what = "the program slipway-top was not started",
+               .next = "install slipway completely, then `slipway top`"};
+}
+
 }  // namespace
 
 Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
@@ -65,6 +73,8 @@ Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
 
 Tools::Tools()
     : ToolTable("dcgm",
-                {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics}}) {}
+                {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics},
+                 overview_tool(),
+                 {"top", "shows all GPUs, live", top_line(), no_program}}) {}
 
 }  // namespace slipway::dcgm

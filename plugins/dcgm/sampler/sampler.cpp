@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "dcgm/page/details.hpp"
 #include "nvidia/nvml/system.hpp"
 
 namespace slipway::dcgm {
@@ -48,13 +49,15 @@ struct Sampler::Reading {
   GpuIdentity gpu;
   std::vector<Entity> entities;
   std::vector<std::string> failed;  ///< names of counters
+  std::shared_ptr<const GpuDetails> details;
 };
 
 Sampler::Sampler(const Host& host, SamplerOptions options, Log log)
     : host_(host), options_(std::move(options)), log_(std::move(log)), xids_(log_) {}
 
-Sample Sampler::sample(const std::shared_ptr<const Counters>& counters) {
+Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, bool with_details) {
   const auto begin = std::chrono::steady_clock::now();
+  with_details_ = with_details;
   Sample sample;
   const bool is_open = nvml_ && nvml_->is_open();
   if (Status opened = is_open ? Status() : open(); !opened) {
@@ -72,7 +75,11 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters) {
   sample.driver_version = driver_version_;
   for (const auto& [uuid, state] : gpus_) {
     sample.gpus.push_back(state);
-    if (!problem_.empty()) sample.gpus.back().problem = problem_;
+    sample.gpus.back().xids = xids_.all(uuid);
+    if (!problem_.empty()) {
+      sample.gpus.back().problem = problem_;
+      sample.gpus.back().details.reset();
+    }
   }
   std::ranges::stable_sort(sample.gpus, {}, [](const GpuState& state) { return state.gpu.index; });
   sample.outages = outages_;
@@ -141,9 +148,10 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
   }
   std::shared_ptr<GpuHistory>& history = history_[index];
   if (!history) history = std::make_shared<GpuHistory>();
-  auto reading = nvml_->ask_together<Reading>([index, counters, history](nvml::Nvml& inside, Reading& value) {
-    return read_gpu(inside, index, *counters, *history, value);
-  });
+  auto reading = nvml_->ask_together<Reading>(
+      [index, counters, history, with_details = with_details_](nvml::Nvml& inside, Reading& value) {
+        return read_gpu(inside, index, *counters, *history, with_details, value);
+      });
   if (reading) return take(*reading, sample);
   if (driver_is_away(reading.code())) {
     broken_ = reading.code();
@@ -158,7 +166,7 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
 
 /// Inside the thread for calls: an answer about the whole GPU ends it.
 nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters, GpuHistory& history,
-                               Reading& reading) {
+                               bool with_details, Reading& reading) {
   const auto handle = nvml::device_at(nvml, index);
   if (!handle) return handle.code();
   const auto uuid = nvml::device_uuid(nvml, *handle);
@@ -199,13 +207,14 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters&
     if (const nvmlReturn_t code = read(counters.labels, &Entity::labels, entity); code != NVML_SUCCESS) return code;
     reading.entities.push_back(std::move(entity));
   }
+  if (with_details) reading.details = read_details(nvml, *handle);
   return NVML_SUCCESS;
 }
 
 void Sampler::take(const Reading& reading, Sample& sample) {
   GpuState& state = gpus_[reading.gpu.uuid];
   if (!state.problem.empty()) log_("info", place_of(reading.gpu) + " answers again");
-  state = {.gpu = reading.gpu, .problem = ""};
+  state = {.gpu = reading.gpu, .problem = "", .details = reading.details, .xids = {}};
   handles_[reading.handle] = reading.gpu.uuid;
   for (const std::string& name : reading.failed) ++read_errors_[name];
   std::ranges::copy(reading.entities, std::back_inserter(sample.entities));
@@ -241,6 +250,7 @@ void Sampler::add_xids(const Counters& counters, Sample& sample) const {
 void Sampler::lost(GpuState& state, const std::string& why) {
   if (state.problem != why) log_("warning", place_of(state.gpu) + " cannot be read: " + why);
   state.problem = why;
+  state.details.reset();
 }
 
 void Sampler::gone(const std::string& why) {

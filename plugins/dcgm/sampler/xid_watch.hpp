@@ -26,6 +26,8 @@ class XidWatch {
   void release();
   /// @param instance  of the GPU instance alone; without one, and until it had one, of the whole GPU. 0: none yet
   std::uint64_t last(const std::string& uuid, std::optional<unsigned> instance) const;
+  /// The last one of each GPU instance that had one, or NVML_NO_INSTANCE.
+  std::map<unsigned, std::uint64_t> all(const std::string& uuid) const;
 
  private:
   void take_events();

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // plugins/dcgm/service/service.cpp - `slipway service dcgm`: one thread samples, and a scrape gets what it has
 // rendered.
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <slipway/component.hpp>
@@ -12,6 +16,8 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/page/page.hpp"
+#include "dcgm/page/page_maker.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
 #include "nvidia/duration.hpp"
@@ -35,6 +41,20 @@ class Board {
     auto sheet = std::make_shared<const Sheet>(Sheet{std::move(text), std::move(problem), Clock::now()});
     const std::scoped_lock lock(mutex_);
     sheet_ = std::move(sheet);
+  }
+  void put_page(std::shared_ptr<const PageTexts> page) {
+    const std::scoped_lock lock(mutex_);
+    page_ = std::move(page);
+  }
+  /// GET / and /overview.json.
+  std::optional<HttpPage> page(std::string_view path) const {
+    if (path != "/" && path != "/overview.json") return std::nullopt;
+    const bool is_html = path == "/";
+    HttpPage answer{is_html ? "text/html; charset=utf-8" : "application/json", is_html ? page_policy() : "", nullptr};
+    const bool old = is_old(*current());
+    const std::scoped_lock lock(mutex_);
+    if (page_ && !old) answer.body = {page_, is_html ? &page_->html : &page_->json};
+    return answer;
   }
   std::string text() const {
     const auto sheet = current();
@@ -60,6 +80,7 @@ class Board {
 
   Clock::duration limit_;
   mutable std::mutex mutex_;
+  std::shared_ptr<const PageTexts> page_;  ///< null: there is none yet
   std::shared_ptr<const Sheet> sheet_ =
       std::make_shared<const Sheet>(Sheet{"", "there has been no sample yet", Clock::now()});
 };
@@ -107,6 +128,10 @@ class DcgmService final : public Service {
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     CounterFile file(std::move(root), settings.collectors);
     Board board(settings.interval);
+    std::optional<PageMaker> page;
+    if (settings.page)
+      page.emplace(OverviewOptions{
+          .node = settings.node, .shows_processes = settings.page_processes, .interval = settings.interval});
     Sampler sampler(host, {.driver_root = settings.driver_root},
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
     const auto pass = [&]() -> Status {
@@ -114,8 +139,11 @@ class DcgmService final : public Service {
       file.update(io);
       if (file.counters() && (Clock::now() >= next_ || !last_.problem.empty())) {
         next_ = Clock::now() + settings.interval;
-        last_ = sampler.sample(file.counters());
+        const bool with_page = page && page->is_due(Clock::now());
+        last_ = sampler.sample(file.counters(), with_page);
+        if (with_page) page->add(last_, Clock::now());
         show(settings, file, board, false);
+        if (with_page) board.put_page(page->make(last_, *file.counters(), {}, false));
       }
       if (!file.counters()) show(settings, file, board, false);
       report(file, io);
@@ -126,6 +154,7 @@ class DcgmService final : public Service {
       sampler.release();
       next_ = {};
       show(settings, file, board, true);
+      if (page && file.counters()) board.put_page(page->make(last_, *file.counters(), {}, true));
     };
     const auto while_quiet = [&] { show(settings, file, board, true); };
     const Status status = loop_.run(stop, io,
@@ -183,7 +212,8 @@ class DcgmService final : public Service {
     server_.reset();
     auto server = HttpListener::start(
         {settings.address, settings.port, settings.web_config, "dcgm.listen"}, [&board] { return board.text(); },
-        [&board] { return board.health(); });
+        [&board] { return board.health(); },
+        settings.page ? HttpPages([&board](std::string_view path) { return board.page(path); }) : HttpPages());
     if (server) {
       server_ = std::move(*server);
       port_problem_.clear();
