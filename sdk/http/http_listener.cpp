@@ -43,7 +43,7 @@ MHD_Result send(MHD_Connection* connection, const HttpPage& page) {
   if (!page.body) return send(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "there is nothing to show yet\n");
   auto body = std::make_unique<Body>(page.body);
   MHD_Response* const response = MHD_create_response_from_buffer_with_free_callback_cls(
-      page.body->size(), const_cast<char*>(page.body->data()), [](void* held) { delete static_cast<Body*>(held); },
+      page.body->size(), const_cast<char*>(page.body->data()), [](void* kept) { delete static_cast<Body*>(kept); },
       body.get());
   if (response == nullptr) return MHD_NO;
   (void)body.release();  // goes with the response

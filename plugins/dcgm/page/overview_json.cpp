@@ -205,8 +205,10 @@ GpuDetails details_from(const JsonFields& read) {
   mig("pending", each.mig_pending);
   mig("slices", each.slices);
   each.slices = std::clamp(each.slices, 1U, kMostSlices);
-  mig.list("instances", kMostEntries, [&](const Json& one) { each.instances.push_back(instance_from(JsonFields(one))); });
-  read.list("processes", kMostEntries, [&](const Json& one) { each.processes.push_back(process_from(JsonFields(one))); });
+  mig.list("instances", kMostEntries,
+           [&](const Json& one) { each.instances.push_back(instance_from(JsonFields(one))); });
+  read.list("processes", kMostEntries,
+            [&](const Json& one) { each.processes.push_back(process_from(JsonFields(one))); });
   read("moreProcesses", each.more_processes);
   return each;
 }

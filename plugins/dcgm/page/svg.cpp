@@ -50,7 +50,7 @@ std::string line_svg(const std::vector<std::optional<unsigned>>& line, const std
 
 std::string slices_svg(const GpuDetails& details) {
   std::string boxes;
-  std::string said;
+  std::string label;
   unsigned next = 0;
   const auto leave_free = [&](unsigned end) {
     for (; next < end; ++next) boxes += box(next, 1, "free", "");
@@ -59,12 +59,12 @@ std::string slices_svg(const GpuDetails& details) {
     if (each.start < next) continue;
     leave_free(each.start);
     boxes += box(each.start, each.size, "used", each.profile);
-    said += (said.empty() ? "" : ", ") + each.profile + " at " + std::to_string(each.start);
+    label += (label.empty() ? "" : ", ") + each.profile + " at " + std::to_string(each.start);
     next = each.start + each.size;
   }
   leave_free(details.slices);
   return fmt::format("<svg class=\"mig\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {} {}\">{}</svg>",
-                     html_text(said.empty() ? "no GPU instance" : "GPU instances on memory slices: " + said),
+                     html_text(label.empty() ? "no GPU instance" : "GPU instances on memory slices: " + label),
                      details.slices * kSlice, kBox, boxes);
 }
 
