@@ -17,7 +17,11 @@ namespace {
 namespace nvml = nvidia::nvml;
 
 /// Numbers of DCGM's fields.
-enum : unsigned { kClock = 100, kTemperature = 150, kPower = 155, kPowerLimit = 164, kUtilization = 203 };
+constexpr unsigned kClockField = 100;
+constexpr unsigned kTemperatureField = 150;
+constexpr unsigned kPowerField = 155;
+constexpr unsigned kPowerLimitField = 164;
+constexpr unsigned kUtilizationField = 203;
 constexpr unsigned kShaders = 1;  // nvmlClockType_t
 
 std::optional<double> number_of(FieldReader& reader, unsigned field) {
@@ -120,11 +124,11 @@ std::shared_ptr<const GpuDetails> read_details(nvml::Nvml& nvml, nvmlDevice_t gp
   GpuHistory history;
   FieldReader reader(nvml, gpu, kNone, history);
   auto details = std::make_shared<GpuDetails>();
-  details->utilization = number_of(reader, kUtilization);
-  details->temperature = number_of(reader, kTemperature);
-  details->power = number_of(reader, kPower);
-  details->power_limit = number_of(reader, kPowerLimit);
-  details->clock = number_of(reader, kClock);
+  details->utilization = number_of(reader, kUtilizationField);
+  details->temperature = number_of(reader, kTemperatureField);
+  details->power = number_of(reader, kPowerField);
+  details->power_limit = number_of(reader, kPowerLimitField);
+  details->clock = number_of(reader, kClockField);
   details->clock_most = most_clock(nvml, gpu);
   if (const auto memory = nvml::memory(nvml, gpu)) {
     details->memory_used = memory->used;

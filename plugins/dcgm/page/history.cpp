@@ -31,7 +31,9 @@ std::vector<std::optional<unsigned>> History::steps(Time now, std::chrono::milli
   for (std::int64_t step = last - static_cast<std::int64_t>(kSteps) + 1; step <= last; ++step) {
     const Mean& mean = ring_[static_cast<std::size_t>(step) % kSteps];
     if (mean.step == step) {
-      value = mean.count == 0 ? std::nullopt : std::optional(static_cast<unsigned>(std::lround(mean.sum / mean.count)));
+      value = mean.count == 0
+                  ? std::nullopt
+                  : std::optional(static_cast<unsigned>(std::lround(mean.sum / static_cast<float>(mean.count))));
       since = step;
     } else if (step - since > longest) {
       value.reset();

@@ -106,8 +106,9 @@ Result<int> show_live(const TopOptions& options) {
     if (Clock::now() >= next) {
       auto overview = sources.read(kNext);
       const bool waits = !overview && overview.error().code == ErrorCode::timed_out;
-      if (overview) last = *std::move(overview);
-      if (!overview && !waits) {
+      if (overview) {
+        last = *overview;
+      } else if (!waits) {
         last.reset();
         problem = overview.error();
       }
