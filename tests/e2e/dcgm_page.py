@@ -30,7 +30,9 @@ spec:
     dcgm: {{listen: "127.0.0.1:{PORT}", interval: 2s, node: node-1}}
 """
 URL = f"http://127.0.0.1:{PORT}/"
-HOSTILE = "<img src=x onerror=alert(1)>"
+MACHINE = "h100x8,driver=580.159.04,mig=3g.40gb/2g.20gb/1g.10gb"
+WITHOUT_MIG = range(6)
+HOSTILE = "<img/src=x/onerror=alert(1)>"
 LOADS = (92, 87, 0, 64, 0, 0, 35, 12)
 SCREENS = {"screen": (1280, 900), "telephone": (390, 844)}
 
@@ -39,11 +41,12 @@ class Service:
     def __init__(self, folder):
         self.folder = folder
         (folder / "host.yaml").write_text(SPEC)
+        (folder / "root").mkdir()
         self.log = folder / "log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [BUILD / "bin/slipway", "service", "dcgm", "-f", folder / "host.yaml", "--sim",
-                 "h100x8,driver=580.159.04", "--root", folder / "root"], stdout=log, stderr=log)
+                 MACHINE, "--root", folder / "root"], stdout=log, stderr=log)
 
     def sim(self, words):
         must([BUILD / "bin/slipway-sim", self.folder / "root/run/slipway/sim", *words.split(" ")])
@@ -69,11 +72,13 @@ class Service:
 
 
 def make_busy(service):
+    for gpu in WITHOUT_MIG:
+        service.sim(f"gpu {gpu} mig off")
     for gpu, load in enumerate(LOADS):
         service.sim(f"gpu {gpu} load {load}")
     service.sim("process add 0 20417 61440 compute /usr/bin/python3")
     service.sim("process add 1 20502 40960 compute /usr/bin/python3")
-    service.sim("process add 3 31044 9216 compute " + HOSTILE.replace(" ", "/"))
+    service.sim("process add 3 31044 9216 compute " + HOSTILE)
     service.sim("gpu 1 xid 63")
     service.sim("gpu 5 lost")
 
@@ -84,7 +89,7 @@ def check_page(checks, browser, screen, dark, script):
     browser.messages.clear()
     browser.open(URL)
     text = browser.value("document.body.innerText") or ""
-    for shown in ("GPUs of node-1", "8 x NVIDIA H100 80GB HBM3", "driver 580.159.04", "20417", "XID 63", "GPU is lost", "All GPUs"):
+    for shown in ("GPUs of node-1", "8 x NVIDIA H100 80GB HBM3", "driver 580.159.04", "20417", "XID 63", "NVML_ERROR_GPU_IS_LOST", "3g.40gb", "All GPUs"):
         checks.that(shown in text, f"{how}: it says '{shown}'", text)
     width = SCREENS[screen][0]
     wide = browser.value("document.documentElement.scrollWidth")
@@ -101,7 +106,7 @@ def check_refresh(checks, browser, service):
     """The script brings new values, and says when there are none."""
     browser.look(*SCREENS["screen"])
     browser.open(URL)
-    service.sim("gpu 7 load 77")
+    service.sim("gpu 2 load 77")
     for _ in range(100):
         if "77 %" in browser.value("document.body.innerText"):
             break
