@@ -34,7 +34,7 @@ svg{display:block;width:100%}
 dd span{white-space:nowrap;min-width:8.4em;text-align:right}
 .track{fill:var(--track)}.fill{fill:var(--fill)}
 .line{height:48px;border-bottom:1px solid var(--edge);background:var(--track);border-radius:3px 3px 0 0}
-.line path{fill:none;stroke:var(--fill);stroke-width:1.6;vector-effect:non-scaling-stroke;stroke-linejoin:round}
+.line path{fill:none;stroke:var(--fill);stroke-width:1.6;vector-effect:non-scaling-stroke;stroke-linejoin:round;stroke-linecap:round}
 .axis{display:flex;justify-content:space-between;font-size:.75rem;color:var(--faint)}
 .mig rect{fill:var(--box);stroke:var(--note)}
 .mig .free{fill:none;stroke:var(--edge);stroke-dasharray:4 3}
@@ -74,7 +74,7 @@ setInterval(async () => {
 }, every);
 )";
 
-const char* const kPageStyleDigest = "sha256-j6jdCnJQupOCbwydtuT+XSh/CuG1WibWem24FIPYfUY=";
+const char* const kPageStyleDigest = "sha256-xF1298FBfLHxqzcRheaH1m7hHLeWbgM9KV7d4RwgAd0=";
 const char* const kPageScriptDigest = "sha256-fmtCCXCZHwm7MbchqYVlzZUuwxwZwR2Y1MZLorRgJV0=";
 
 }  // namespace slipway::dcgm

@@ -53,7 +53,7 @@ TEST_F(DcgmPage, ShowsLoadProcessesAndXids) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   sim("gpu 2 load 90");
-  sim("process add 2 4711 2048 compute <b>x</b>");
+  sim("process add 2 4711 2048 compute <b>x");
   sim("gpu 5 xid 79");
   ASSERT_TRUE(overview_gets([](const Json& now) {
     return now["gpus"][2]["values"]["processes"].size() == 1 && now["gpus"][5]["health"] != "ok" &&
