@@ -260,7 +260,7 @@ Sample sample_of(std::uint64_t xid) {
 
 TEST(DcgmOverview, TellsWhatAnXidMeansAndRemembersIt) {
   PageMaker page({.node = "n", .shows_processes = true, .released = false, .interval = std::chrono::seconds(1)});
-  for (const std::uint64_t xid : {0, 63, 63, 79, 31}) page.add(sample_of(xid), {});
+  for (const std::uint64_t xid : std::initializer_list<std::uint64_t>{0, 63, 63, 79, 31}) page.add(sample_of(xid), {});
   const Overview overview = page.overview(sample_of(31), {}, {}, false);
   const GpuOverview& gpu = overview.gpus.at(0);
   ASSERT_EQ(gpu.xids.size(), 3U);
