@@ -35,6 +35,7 @@ std::string help() {
     text += help_line(command.usage, command.purpose);
   }
   text += help_line("NAME TOOL …", "a component's own tool, for example `driver build`");
+  text += help_line("TOOL …", "one that is a command of its own, for example `top`");
   text += help_line("PLUGIN NAME TOOL …", "the same: `toolkit cdi generate` is `cdi generate`");
   return text + "\nOptions that several commands take (`slipway COMMAND --help` lists all of one):\n" +
          options_text(all_options());
@@ -151,6 +152,13 @@ Result<int> run(const std::string& name, const std::vector<std::string>& words) 
     if (const Manifest* manifest = plugins->manifest(name)) return run_tool_for_programs(*manifest, words);
   if (plugins)
     if (const PluginFile* plugin = plugin_of_name(*plugins, name)) return run_plugin_tool(*plugin, name, words);
+  if (plugins) {
+    std::vector<std::string> whole{name};
+    whole.insert(whole.end(), words.begin(), words.end());
+    whole = with_component(*plugins, std::move(whole));
+    if (const Manifest* manifest = whole.front() == name ? nullptr : plugins->manifest(whole.front()))
+      return run_tool_for_programs(*manifest, {whole.begin() + 1, whole.end()});
+  }
   return told_to_programs(unknown_command(name, plugins), words);
 }
 

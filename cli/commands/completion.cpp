@@ -5,11 +5,12 @@
 namespace slipway::core {
 namespace {
 
-/// A tool's command line as far as it is typed: component, tool and what follows, without the plugin's name in front.
+/// A tool's command line as far as it is typed: component, tool and what follows, without the plugin's name in front,
+/// and with the component's where it was left out.
 std::vector<std::string> without_plugin(const Plugins& plugins, std::vector<std::string> words) {
   if (!words.empty() && plugins.manifest(words[0]) == nullptr && plugin_of_name(plugins, words[0]) != nullptr)
     words.erase(words.begin());
-  return words;
+  return with_component(plugins, std::move(words));
 }
 
 /// What may follow: the components of a plugin, the tools of a component.

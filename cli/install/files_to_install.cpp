@@ -37,7 +37,8 @@ const std::vector<Program>& programs() {
                                         {"libexec/slipway", "slipway-engine", {}},
                                         {"libexec/slipway", "slipway-worker", {}},
                                         {"libexec/slipway", "slipway-artifact.so", {}},
-                                        {"libexec/slipway", "slipway-runtime-configure", {"runtime"}}};
+                                        {"libexec/slipway", "slipway-runtime-configure", {"runtime"}},
+                                        {"libexec/slipway", "slipway-top", {"dcgm"}}};
   return all;
 }
 

@@ -20,6 +20,9 @@ ComponentTool tool_from_json(const std::string& component, const Json& value) {
   return tool;
 }
 
+/// Of such a tool, "slipway-top" for "top".
+bool is_own_command(const std::string& tool, const std::string& program) { return program == "slipway-" + tool; }
+
 }  // namespace
 
 bool has_tools(const Manifest& component) { return component.has_tools || !component.tool_programs.empty(); }
@@ -30,12 +33,27 @@ const PluginFile* plugin_of_name(const Plugins& plugins, const std::string& name
   return nullptr;
 }
 
+std::vector<std::string> with_component(const Plugins& plugins, std::vector<std::string> words) {
+  if (words.empty() || plugins.manifest(words.front()) != nullptr || plugin_of_name(plugins, words.front()) != nullptr)
+    return words;
+  for (const auto& [path, file] : plugins.files)
+    for (const Manifest& component : file.components)
+      if (const auto tool = component.tool_programs.find(words.front());
+          tool != component.tool_programs.end() && is_own_command(tool->first, tool->second)) {
+        words.insert(words.begin(), component.component);
+        return words;
+      }
+  return words;
+}
+
 std::vector<std::string> tool_names(const Plugins& plugins) {
   std::set<std::string> names;
   for (const auto& [path, file] : plugins.files)
     for (const Manifest& component : file.components) {
       if (!has_tools(component)) continue;
       names.insert(component.component);
+      for (const auto& [tool, program] : component.tool_programs)
+        if (is_own_command(tool, program)) names.insert(tool);
       const std::string plugin = std::filesystem::path(path).stem();
       if (plugins.manifest(plugin) == nullptr) names.insert(plugin);
     }

@@ -24,7 +24,12 @@ bool has_tools(const Manifest& component);
 /// The plugin file of that name, "…/toolkit.so" for "toolkit"; null: there is none.
 const PluginFile* plugin_of_name(const Plugins& plugins, const std::string& name);
 
-/// The words that a tool's command line may begin with: components that have tools, and plugins that hold one.
+/// `slipway top` for `slipway dcgm top`: a tool whose program is called slipway-TOOL is a command of its own.
+/// @return the words with the component in front; as they are where the first is no such tool
+std::vector<std::string> with_component(const Plugins& plugins, std::vector<std::string> words);
+
+/// The words that a tool's command line may begin with: components that have tools, plugins that
+/// hold one, and tools that are commands of their own.
 std::vector<std::string> tool_names(const Plugins& plugins);
 
 }  // namespace slipway::core

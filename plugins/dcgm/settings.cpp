@@ -47,6 +47,9 @@ bool is_address(const std::string& text) {
   return inet_pton(AF_INET, text.c_str(), room.data()) == 1 || inet_pton(AF_INET6, text.c_str(), room.data()) == 1;
 }
 
+/// Only programs of this machine reach it.
+bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
+
 }  // namespace
 
 TakeoverSettings takeover_settings(const Settings& settings) {
@@ -130,6 +133,9 @@ Result<Settings> read_settings(const Spec& spec) {
   SLIPWAY_TRY(engine_address,
               read_engine_address(spec.has("engine_address") ? spec.text("engine_address") : "localhost"));
   settings.engine_address = engine_address;
+  settings.page = spec.flag("page");
+  const std::string processes = spec.text("page_processes");
+  settings.page_processes = processes == "always" || (processes == "local" && is_loopback(settings.address));
   return settings;
 }
 

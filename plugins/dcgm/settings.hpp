@@ -37,6 +37,8 @@ struct Settings {
   DeviceSelection devices;
   EventWindows windows;
   std::string health_rules;  ///< a site's file
+  bool page = true;             ///< GET / and /overview.json
+  bool page_processes = false;  ///< and processes in them
 };
 
 /// Errors: `invalid` an address or a length of time that is none.

@@ -11,6 +11,7 @@
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
+#include "dcgm/top/line.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -64,6 +65,13 @@ Result<int> print_fields(const CommandWords& /*words*/, const Host& /*host*/, To
   return 0;
 }
 
+/// Slipway becomes the program that the manifest names for this tool.
+Result<int> no_program(const CommandWords&, const Host&, ToolIo&) {
+  return Error{.code = ErrorCode::unsupported,
+               .what = "the program slipway-top was not started",
+               .next = "install slipway completely, then `slipway top`"};
+}
+
 }  // namespace
 
 Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
@@ -84,6 +92,8 @@ Tools::Tools()
     : ToolTable("dcgm",
                 {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics},
                  {"fields", "prints the fields that can be selected", fields_line(), print_fields},
-                 health_rules_tool()}) {}
+                  health_rules_tool(),
+                  overview_tool(),
+                  {"top", "shows all GPUs, live", top_line(), no_program}}) {}
 
 }  // namespace slipway::dcgm

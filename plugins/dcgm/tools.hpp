@@ -24,6 +24,9 @@ struct MetricsOptions {
 /// Errors: `invalid` an interval that is none or too long; those of the file of counters.
 Result<MetricsOptions> read_metrics_options(const CommandWords& words);
 
+/// `slipway dcgm overview`.
+Tool overview_tool();
+
 class Tools final : public ToolTable {
  public:
   Tools();

@@ -2,8 +2,10 @@
 #include "slipway/http/http_listener.hpp"
 
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gnutls/gnutls.h>
@@ -43,13 +45,39 @@ MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, c
   return queued;
 }
 
+MHD_Result send_page(MHD_Connection* connection, const HttpPage& page, const Headers& headers) {
+  using Body = std::shared_ptr<const std::string>;
+  if (!page.body) return send(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "there is nothing to show yet\n", headers);
+  auto body = std::make_unique<Body>(page.body);
+  MHD_Response* const response = MHD_create_response_from_buffer_with_free_callback_cls(
+      page.body->size(), const_cast<char*>(page.body->data()), [](void* kept) { delete static_cast<Body*>(kept); },
+      body.get());
+  if (response == nullptr) return MHD_NO;
+  (void)body.release();  // goes with the response
+  const std::string policy = page.policy.empty() ? "default-src 'none'; frame-ancestors 'none'" : page.policy;
+  for (const auto& [name, value] :
+       std::initializer_list<std::pair<const char*, const char*>>{{MHD_HTTP_HEADER_CONTENT_TYPE, page.type.c_str()},
+                                                                  {MHD_HTTP_HEADER_CONNECTION, "close"},
+                                                                  {MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
+                                                                  {"Content-Security-Policy", policy.c_str()},
+                                                                  {"X-Content-Type-Options", "nosniff"},
+                                                                  {"Referrer-Policy", "no-referrer"},
+                                                                  {"Cross-Origin-Resource-Policy", "same-origin"}})
+    MHD_add_response_header(response, name, value);
+  for (const auto& [name, value] : headers) MHD_add_response_header(response, name.c_str(), value.c_str());
+  const MHD_Result queued = MHD_queue_response(connection, MHD_HTTP_OK, response);
+  MHD_destroy_response(response);
+  return queued;
+}
+
 class Microhttpd final : public HttpListener {
  public:
   Microhttpd(std::function<std::string()> text, std::function<ServiceHealth()> health,
-             std::function<std::string()> openmetrics, WebConfig config)
+             std::function<std::string()> openmetrics, HttpPages pages, WebConfig config)
       : text_(std::move(text)),
         health_(std::move(health)),
         openmetrics_(std::move(openmetrics)),
+        pages_(std::move(pages)),
         config_(std::move(config)),
         auth_(config_.users) {}
   ~Microhttpd() override {
@@ -159,6 +187,7 @@ class Microhttpd final : public HttpListener {
       return send(connection, health.well ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain; charset=utf-8",
                   health.text);
     }
+    if (const auto page = self.pages_ ? self.pages_(url) : std::nullopt) return send_page(connection, *page, self.config_.headers);
     if (std::strcmp(url, "/metrics") != 0) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
     const char* const accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
     if (self.openmetrics_ && accept != nullptr && prefers_openmetrics(accept))
@@ -170,6 +199,7 @@ class Microhttpd final : public HttpListener {
   std::function<std::string()> text_;
   std::function<ServiceHealth()> health_;
   std::function<std::string()> openmetrics_;
+  HttpPages pages_;
   WebConfig config_;
   BasicAuth auth_;
   Connections connections_{{kMostConnections, kMostOfAPeer, kLongest}, [](int fd) { ::shutdown(fd, SHUT_RDWR); }};
@@ -183,7 +213,7 @@ class Microhttpd final : public HttpListener {
 Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& settings,
                                                           std::function<std::string()> text,
                                                           std::function<ServiceHealth()> health,
-                                                          std::function<std::string()> openmetrics) {
+                                                          std::function<std::string()> openmetrics, HttpPages pages) {
   WebConfig config;
   if (!settings.web_config.empty()) {
     SLIPWAY_TRY(read, read_web_config(settings.web_config));
@@ -191,8 +221,8 @@ Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& se
   }
   const bool tls = !config.key.empty();
   SLIPWAY_TRY(listening, settings.socket < 0 ? listen_on(settings) : listening_copy(settings.socket));
-  auto listener =
-      std::make_unique<Microhttpd>(std::move(text), std::move(health), std::move(openmetrics), std::move(config));
+  auto listener = std::make_unique<Microhttpd>(std::move(text), std::move(health), std::move(openmetrics),
+                                               std::move(pages), std::move(config));
   if (listener->start(std::move(listening))) return std::unique_ptr<HttpListener>(std::move(listener));
   if (!tls) return Error{ErrorCode::internal, "the HTTP listener cannot be started", {}, {}, {}};
   return Error{ErrorCode::invalid,

@@ -17,14 +17,6 @@ std::vector<std::string> keys_of(const Entity& entity, const AttributionSettings
   return keys;
 }
 
-std::vector<Holder> holders_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
-  std::vector<Holder> holders;
-  for (const std::string& key : keys_of(entity, settings))
-    if (const auto found = known.holders.find(key); found != known.holders.end())
-      holders.insert(holders.end(), found->second.begin(), found->second.end());
-  return holders;
-}
-
 void add_pod(const Holder& holder, const AttributionSettings& settings, Use& use) {
   use.labels.emplace_back(settings.old_names ? "container_name" : "container", holder.container);
   use.labels.emplace_back(settings.old_names ? "pod_namespace" : "namespace", holder.pod_namespace);
@@ -67,6 +59,14 @@ std::vector<Use> uses_by_pods(const Entity& entity, const Attribution& known, co
 }
 
 }  // namespace
+
+std::vector<Holder> holders_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
+  std::vector<Holder> holders;
+  for (const std::string& key : keys_of(entity, settings))
+    if (const auto found = known.holders.find(key); found != known.holders.end())
+      holders.insert(holders.end(), found->second.begin(), found->second.end());
+  return holders;
+}
 
 std::vector<Use> uses_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings) {
   std::vector<Use> uses = uses_by_pods(entity, known, settings);

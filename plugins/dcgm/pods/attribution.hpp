@@ -50,6 +50,9 @@ struct Use {
   std::optional<PodUse> own;                                ///< values of this pod alone, in the place of the GPU's
 };
 
+/// The containers that hold it, as kubelet tells them.
+std::vector<Holder> holders_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);
+
 /// At least one; without labels where nobody uses it.
 std::vector<Use> uses_of(const Entity& entity, const Attribution& known, const AttributionSettings& settings);
 

@@ -17,7 +17,7 @@ namespace slipway::dcgm {
 
 /// The newest answer, and whether it still counts.
 template <class T>
-struct Known {
+struct Latest {
   T value{};            ///< the last answer, for as long as it counts; empty afterwards
   std::string problem;  ///< why the last question had no answer; empty: it had
 };
@@ -43,9 +43,9 @@ class KeptUpToDate {
   KeptUpToDate& operator=(const KeptUpToDate&) = delete;
 
   /// From any thread, and at once.
-  Known<T> known() const {
+  Latest<T> known() const {
     const std::lock_guard lock(mutex_);
-    Known<T> known = known_;
+    Latest<T> known = known_;
     const bool hangs = asked_ && Clock::now() - *asked_ > keep_;
     if (hangs && known.problem.empty()) known.problem = "it does not answer";
     if (!known.problem.empty() && Clock::now() - answered_ > keep_) known.value = T{};
@@ -78,7 +78,7 @@ class KeptUpToDate {
   std::chrono::milliseconds keep_;
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
-  Known<T> known_;
+  Latest<T> known_;
   std::optional<Clock::time_point> asked_;  ///< a question is under way since then
   Clock::time_point answered_;
   std::jthread thread_;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -55,9 +56,13 @@ struct PeerStatus {
   unsigned status = 0;  ///< nvmlGpuP2PStatus_t; 0: it works
 };
 
+struct GpuDetails;  // page/details.hpp
+
 struct GpuState {
   GpuIdentity gpu;
-  std::string problem;  ///< why it could not be read; empty: it was
+  std::string problem;                        ///< why it could not be read; empty: it was
+  std::shared_ptr<const GpuDetails> details;  ///< for people; null: not asked for, or not read
+  std::map<unsigned, std::uint64_t> xids;     ///< the last one of each GPU instance, or NVML_NO_INSTANCE
 };
 
 struct Sample {

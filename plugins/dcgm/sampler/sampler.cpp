@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "dcgm/page/details.hpp"
 #include "nvidia/nvml/system.hpp"
 
 namespace slipway::dcgm {
@@ -58,13 +59,15 @@ struct Sampler::Reading {
   GpuIdentity gpu;
   std::vector<Entity> entities;
   std::vector<std::string> failed;  ///< names of counters
+  std::shared_ptr<const GpuDetails> details;
 };
 
 Sampler::Sampler(const Host& host, SamplerOptions options, Log log)
     : host_(host), options_(std::move(options)), log_(std::move(log)), xids_(log_) {}
 
-Sample Sampler::sample(const std::shared_ptr<const Counters>& counters) {
+Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, bool with_details) {
   const auto begin = std::chrono::steady_clock::now();
+  with_details_ = with_details;
   Sample sample;
   const bool is_open = nvml_ && nvml_->is_open();
   if (Status opened = is_open ? Status() : open(); !opened) {
@@ -82,7 +85,11 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters) {
   sample.driver_version = driver_version_;
   for (const auto& [uuid, state] : gpus_) {
     sample.gpus.push_back(state);
-    if (!problem_.empty()) sample.gpus.back().problem = problem_;
+    sample.gpus.back().xids = xids_.all(uuid);
+    if (!problem_.empty()) {
+      sample.gpus.back().problem = problem_;
+      sample.gpus.back().details.reset();
+    }
   }
   std::ranges::stable_sort(sample.gpus, {}, [](const GpuState& state) { return state.gpu.index; });
   sample.xids = xids_.take_new();
@@ -153,9 +160,9 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
   }
   std::shared_ptr<GpuHistory>& history = history_[index];
   if (!history) history = std::make_shared<GpuHistory>();
-  auto reading =
-      nvml_->ask_together<Reading>([index, counters, history, options = options_](nvml::Nvml& inside, Reading& value) {
-        return read_gpu(inside, index, *counters, options, *history, value);
+  auto reading = nvml_->ask_together<Reading>(
+      [index, counters, history, options = options_, with_details = with_details_](nvml::Nvml& inside, Reading& value) {
+        return read_gpu(inside, index, *counters, options, *history, with_details, value);
       });
   if (reading) return take(*reading, sample);
   if (driver_is_away(reading.code())) {
@@ -170,8 +177,8 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
 }
 
 /// Inside the thread for calls: an answer about the whole GPU ends it.
-nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters,
-                               const SamplerOptions& options, GpuHistory& history, Reading& reading) {
+nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters, const SamplerOptions& options,
+                               GpuHistory& history, bool with_details, Reading& reading) {
   const auto handle = nvml::device_at(nvml, index);
   if (!handle) return handle.code();
   const auto uuid = nvml::device_uuid(nvml, *handle);
@@ -220,13 +227,14 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters&
     if (const nvmlReturn_t code = read(counters.labels, &Entity::labels, entity); code != NVML_SUCCESS) return code;
     reading.entities.push_back(std::move(entity));
   }
+  if (with_details) reading.details = read_details(nvml, *handle, history);
   return NVML_SUCCESS;
 }
 
 void Sampler::take(const Reading& reading, Sample& sample) {
   GpuState& state = gpus_[reading.gpu.uuid];
   if (!state.problem.empty()) log_("info", place_of(reading.gpu) + " answers again");
-  state = {.gpu = reading.gpu, .problem = ""};
+  state = {.gpu = reading.gpu, .problem = "", .details = reading.details, .xids = {}};
   handles_[reading.handle] = reading.gpu.uuid;
   for (const std::string& name : reading.failed) ++read_errors_[name];
   std::ranges::copy(reading.entities, std::back_inserter(sample.entities));
@@ -285,6 +293,7 @@ void Sampler::look_at_peers(const Counters& counters, Sample& sample) {
 void Sampler::lost(GpuState& state, const std::string& why) {
   if (state.problem != why) log_("warning", place_of(state.gpu) + " cannot be read: " + why);
   state.problem = why;
+  state.details.reset();
 }
 
 void Sampler::gone(const std::string& why) {

@@ -44,14 +44,15 @@ class Sampler {
   Sampler& operator=(const Sampler&) = delete;
 
   /// One look. Opens NVML when it is closed; a GPU that does not answer is told as such, and the others go on.
-  Sample sample(const std::shared_ptr<const Counters>& counters);
+  /// @param with_details  reads GpuState::details as well
+  Sample sample(const std::shared_ptr<const Counters>& counters, bool with_details = false);
   /// Closes NVML; the next look opens it again.
   void release();
 
  private:
   struct Reading;  // what one call found out about one GPU
   static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, unsigned index, const Counters& counters,
-                               const SamplerOptions& options, GpuHistory& history, Reading& reading);
+                               const SamplerOptions& options, GpuHistory& history, bool with_details, Reading& reading);
 
   Status open();
   bool look(const std::shared_ptr<const Counters>& counters, Sample& sample);
@@ -83,7 +84,8 @@ class Sampler {
   std::string problem_;
   nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away
   bool answered_ = false;
-  bool no_rates_ = true;  ///< there was no look before
+  bool no_rates_ = true;       ///< there was no look before
+  bool with_details_ = false;  ///< of the look under way
   std::uint64_t outages_ = 0;
   std::uint64_t samples_ = 0;
 };

@@ -56,4 +56,11 @@ std::uint64_t XidWatch::last(const std::string& uuid, std::optional<unsigned> in
   return whole == last_.end() ? 0 : whole->second;
 }
 
+std::map<unsigned, std::uint64_t> XidWatch::all(const std::string& uuid) const {
+  std::map<unsigned, std::uint64_t> found;
+  for (const auto& [place, number] : last_)
+    if (place.first == uuid) found[place.second] = number;
+  return found;
+}
+
 }  // namespace slipway::dcgm

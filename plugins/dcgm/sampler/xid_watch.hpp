@@ -30,6 +30,8 @@ class XidWatch {
   std::uint64_t last(const std::string& uuid, std::optional<unsigned> instance) const;
   /// What came since this was asked before.
   std::vector<XidEvent> take_new() { return std::exchange(new_, {}); }
+  /// The last one of each GPU instance that had one, or NVML_NO_INSTANCE.
+  std::map<unsigned, std::uint64_t> all(const std::string& uuid) const;
 
  private:
   void take_events();

@@ -2,7 +2,11 @@
 // plugins/dcgm/service/service.cpp - `slipway service dcgm`: one thread samples, and a scrape gets what it has
 // rendered.
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <slipway/component.hpp>
@@ -20,8 +24,11 @@
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/health/health_watch.hpp"
 #include "dcgm/names/name_sets.hpp"
+#include "dcgm/page/page.hpp"
+#include "dcgm/page/page_maker.hpp"
 #include "dcgm/pods/attribution_watch.hpp"
 #include "dcgm/sampler/sampler.hpp"
+#include "dcgm/service/known.hpp"
 #include "dcgm/settings.hpp"
 #include "dcgm/takeover/others.hpp"
 #include "nvidia/duration.hpp"
@@ -48,6 +55,20 @@ class Board {
         std::make_shared<const Sheet>(Sheet{std::move(text), std::move(openmetrics), std::move(problem), Clock::now()});
     const std::scoped_lock lock(mutex_);
     sheet_ = std::move(sheet);
+  }
+  void put_page(std::shared_ptr<const PageTexts> page) {
+    const std::scoped_lock lock(mutex_);
+    page_ = std::move(page);
+  }
+  /// GET / and /overview.json.
+  std::optional<HttpPage> page(std::string_view path) const {
+    if (path != "/" && path != "/overview.json") return std::nullopt;
+    const bool is_html = path == "/";
+    HttpPage answer{is_html ? "text/html; charset=utf-8" : "application/json", is_html ? page_policy() : "", nullptr};
+    const bool old = is_old(*current());
+    const std::scoped_lock lock(mutex_);
+    if (page_ && !old) answer.body = {page_, is_html ? &page_->html : &page_->json};
+    return answer;
   }
   std::string text() const {
     const auto sheet = current();
@@ -78,6 +99,7 @@ class Board {
 
   Clock::duration limit_;
   mutable std::mutex mutex_;
+  std::shared_ptr<const PageTexts> page_;  ///< null: there is none yet
   std::shared_ptr<const Sheet> sheet_ =
       std::make_shared<const Sheet>(Sheet{"", "# EOF\n", "there has been no sample yet", Clock::now()});
 };
@@ -139,6 +161,10 @@ class DcgmService final : public Service {
     CounterFile file(std::move(root), settings.collectors, settings.names);
     Board board(settings.interval);
     SLIPWAY_TRY(attribution, AttributionWatch::start(host, settings.attribution, attribution_interval(settings)));
+    std::optional<PageMaker> page;
+    if (settings.page)
+      page.emplace(OverviewOptions{
+          .node = settings.node, .shows_processes = settings.page_processes, .interval = settings.interval});
     Sampler sampler(host,
                     {.driver_root = settings.driver_root,
                      .mig_devices = settings.attribution.kubernetes,
@@ -156,12 +182,17 @@ class DcgmService final : public Service {
       const bool uses_changed = before != attribution_;
       if (file.counters() && (Clock::now() >= next_ || !last_.problem.empty())) {
         next_ = Clock::now() + settings.interval;
-        last_ = sampler.sample(file.counters());
+        const bool with_page = page && page->is_due(Clock::now());
+        last_ = sampler.sample(file.counters(), with_page);
         events.take(last_, *file.counters());
         health_->take(last_, *file.counters(), *rules_->rules(), Clock::now());
         if (settings.attribution.virtual_gpus) find_pods_of_processes(host, last_.entities);
         ask_engine(*file.counters());
         show(settings, file, board, false);
+        if (with_page) {
+          page->add(last_, Clock::now());
+          board.put_page(page->make(last_, *file.counters(), known(settings), false));
+        }
       } else if (uses_changed) {
         show(settings, file, board, false);
       }
@@ -176,6 +207,7 @@ class DcgmService final : public Service {
       if (engine_) engine_->quiet();
       next_ = {};
       show(settings, file, board, true);
+      if (page && file.counters()) board.put_page(page->make(last_, *file.counters(), known(settings), true));
     };
     const auto while_quiet = [&] { show(settings, file, board, true); };
     const Status status = loop_.run(stop, io,
@@ -194,6 +226,8 @@ class DcgmService final : public Service {
   }
 
  private:
+  Known known(const Settings& settings) const { return known_of(last_, attribution_, settings.attribution, *health_); }
+
   void show(const Settings& settings, const CounterFile& file, Board& board, bool released) {
     static const Counters kNone;
     const Counters& counters = file.counters() ? *file.counters() : kNone;
@@ -297,7 +331,8 @@ class DcgmService final : public Service {
     }
     return HttpListener::start(
         http, [&board] { return board.text(); }, [&board] { return board.health(); },
-        [&board] { return board.openmetrics(); });
+        [&board] { return board.openmetrics(); },
+        settings.page ? HttpPages([&board](std::string_view path) { return board.page(path); }) : HttpPages());
   }
 
   /// The port is one of this process' network, also where the service is for another root.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The other names in a real Prometheus, which asks for OpenMetrics: queries and alerts as articles write them.
+#include "tests/component/dcgm/dcgm_node.hpp"
 #include "tests/component/dcgm/prometheus_server.hpp"
 
 namespace slipway {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdk/http/slipway/http/http_listener.hpp - answers GET /metrics, and GET /health of a service that has one; nothing
-// else.
+// sdk/http/slipway/http/http_listener.hpp - answers GET /metrics, GET /health of a service that has one, and pages that
+// a service has rendered; nothing else.
 //
 // What one client can take is bounded: connections, bytes of a request, seconds. Of too many connections the oldest
 // goes, of the peer that has the most, so that clients who are slow, or never ask, keep nobody from being answered.
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,14 @@ struct ServiceHealth {
 
 /// Whether an Accept header prefers application/openmetrics-text to text/plain.
 bool prefers_openmetrics(std::string_view accept);
+/// A page that was rendered before. It is not kept by whoever asked, and no other site may show or read it.
+struct HttpPage {
+  std::string type;                         ///< "text/html; charset=utf-8"
+  std::string policy;                       ///< Content-Security-Policy; empty: nothing at all is allowed
+  std::shared_ptr<const std::string> body;  ///< shared by all who are sent it; null: it is not there now
+};
+/// Nothing: there is no such page. Called from the listener's thread.
+using HttpPages = std::function<std::optional<HttpPage>(std::string_view path)>;
 
 class HttpListener {
  public:
@@ -44,11 +53,13 @@ class HttpListener {
   /// @param text  called for each request of /metrics, from the listener's thread
   /// @param health  the same for /health; empty: that is not found
   /// @param openmetrics  the text for clients that would rather have OpenMetrics; empty: they get the other one
+  /// @param pages  the same for all other paths; empty: they are not found
   /// Errors: `busy` the port is taken; `invalid` the address is none, or a certificate, or `socket` does not listen;
   /// those of read_web_config().
   static Result<std::unique_ptr<HttpListener>> start(const HttpSettings& settings, std::function<std::string()> text,
                                                      std::function<ServiceHealth()> health = {},
-                                                     std::function<std::string()> openmetrics = {});
+                                                     std::function<std::string()> openmetrics = {},
+                                                     HttpPages pages = {});
   virtual ~HttpListener() = default;
   virtual std::uint16_t port() const = 0;
   /// The web-config file, the certificate or the key is another than it was at the start.

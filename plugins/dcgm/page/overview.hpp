@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/page/overview.hpp - what people see of all GPUs, in the browser and in the terminal: a value, made from
+// a sample by the sampling thread, and read back from its JSON by `slipway top`.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+
+#include "dcgm/counters/counters.hpp"
+#include "dcgm/page/details.hpp"
+#include "dcgm/page/history.hpp"
+#include "dcgm/sampler/sample.hpp"
+
+namespace slipway::dcgm {
+
+enum class Level { good, note, attention, bad };
+/// "ok", "note", "attention", "bad".
+const char* word_of(Level level);
+
+/// Why a GPU is not well.
+struct HealthReason {
+  std::string gpu;  ///< UUID; empty: all of them
+  Level level = Level::attention;
+  std::string text;
+  std::string remedy;  ///< what helps; may be empty
+};
+
+/// A container that uses a GPU or a GPU instance.
+struct PodOnGpu {
+  std::string gpu;                   ///< UUID
+  std::optional<unsigned> instance;  ///< NVML's id of the GPU instance
+  std::string name_space;
+  std::string pod;
+  std::string container;
+};
+
+/// What others than NVML's sample know of the GPUs: the kubelet's podresources, the rules of health.
+struct Known {
+  std::vector<PodOnGpu> pods;
+  std::vector<HealthReason> reasons;
+  bool judged = false;  ///< the reasons are by rules that know XIDs as well; else each XID is one
+};
+
+/// An XID, when it was first seen.
+struct SeenXid {
+  std::uint64_t number = 0;
+  std::optional<unsigned> instance;
+  History::Time time;
+};
+
+/// A GPU over time, as the sampling thread has it.
+struct Past {
+  History busy;               ///< utilization; of a GPU without it, the share of its memory that is used
+  std::vector<SeenXid> xids;  ///< the last ones, at most kMostXids
+  static constexpr std::size_t kMostXids = 8;
+};
+
+struct GpuOverview {
+  GpuIdentity gpu;
+  Level level = Level::good;
+  std::vector<HealthReason> reasons;
+  std::optional<GpuDetails> details;  ///< nothing: it could not be read
+  std::vector<PodOnGpu> pods;
+  std::vector<SeenXid> xids;
+  std::vector<std::optional<unsigned>> line;  ///< History::steps()
+};
+
+struct Overview {
+  std::string node;
+  std::string driver_version;
+  std::string slipway_version;
+  std::string problem;  ///< why no GPU can be read; empty: they can
+  bool shows_processes = true;
+  std::chrono::milliseconds interval{0};  ///< between two of these
+  History::Time time;                     ///< of the sample
+  std::vector<GpuOverview> gpus;
+};
+
+struct OverviewOptions {
+  std::string node;
+  bool shows_processes = true;
+  bool released = false;  ///< another program has asked for the driver
+  std::chrono::milliseconds interval{0};
+};
+
+/// @param pasts  in the order of sample.gpus
+Overview make_overview(const Sample& sample, const Counters& counters, const Known& known,
+                       const std::vector<const Past*>& pasts, const OverviewOptions& options);
+
+Json to_json(const Overview& overview);
+/// Of a program that may be another version, or no slipway at all. Errors: `invalid`.
+Result<Overview> overview_from_json(const Json& value);
+
+/// "4.0 GiB": with one digit behind the point.
+std::string gibibytes(std::uint64_t bytes);
+/// "GPU 3", "all GPUs are A", "2 x A, 1 x B".
+std::string models_text(const Overview& overview);
+/// "12:34:56 UTC".
+std::string clock_text(History::Time time);
+
+}  // namespace slipway::dcgm

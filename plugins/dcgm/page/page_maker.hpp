@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/page/page_maker.hpp - renders the page and its JSON from sample to sample, and remembers ten minutes.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "dcgm/page/overview.hpp"
+
+namespace slipway::dcgm {
+
+/// Rendered: what is handed out to whoever asks.
+struct PageTexts {
+  std::string html;
+  std::string json;
+};
+
+/// Used by the sampling thread.
+class PageMaker {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// People do not read faster, whatever the interval of the metrics is.
+  static constexpr std::chrono::milliseconds kShortest{2000};
+
+  /// `interval` of the options is that of the samples.
+  explicit PageMaker(OverviewOptions options);
+
+  /// The next sample is to have details, and a page is to be made of it.
+  bool is_due(Clock::time_point now) const { return now >= next_; }
+  /// Takes a sample into the ten minutes.
+  void add(const Sample& sample, Clock::time_point now);
+  /// @param released  another program has asked for the driver
+  Overview overview(const Sample& sample, const Counters& counters, const Known& known, bool released);
+  std::shared_ptr<const PageTexts> make(const Sample& sample, const Counters& counters, const Known& known,
+                                        bool released);
+
+ private:
+  struct Kept {
+    Past past;
+    std::map<unsigned, std::uint64_t> xids;  ///< of the sample before
+  };
+
+  OverviewOptions options_;
+  Clock::time_point next_{};
+  std::map<std::string, Kept> gpus_;  ///< by UUID
+};
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/service/known.hpp"
+
+namespace slipway::dcgm {
+namespace {
+
+Level level_of(nvidia::health::Severity severity) {
+  switch (severity) {
+    case nvidia::health::Severity::information:
+    case nvidia::health::Severity::application:
+      return Level::note;
+    case nvidia::health::Severity::degraded:
+      return Level::attention;
+    case nvidia::health::Severity::fatal:
+      break;
+  }
+  return Level::bad;
+}
+
+}  // namespace
+
+Known known_of(const Sample& sample, const Attribution& attribution, const AttributionSettings& settings,
+               const HealthWatch& health) {
+  Known known;
+  for (const Entity& entity : sample.entities)
+    for (const Holder& holder : holders_of(entity, attribution, settings))
+      known.pods.push_back({.gpu = entity.gpu.uuid,
+                            .instance = entity.instance,
+                            .name_space = holder.pod_namespace,
+                            .pod = holder.pod,
+                            .container = holder.container});
+  known.judged = true;
+  for (const GpuState& state : sample.gpus)
+    for (const nvidia::health::Reason& reason : health.of(state.gpu.uuid))
+      known.reasons.push_back({.gpu = state.gpu.uuid,
+                               .level = level_of(reason.severity),
+                               .text = reason.text,
+                               .remedy = reason.remedy});
+  return known;
+}
+
+}  // namespace slipway::dcgm

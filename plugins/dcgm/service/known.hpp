@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/service/known.hpp - what the service knows of the GPUs besides NVML's sample, for the page: pods from
+// kubelet, health by the rules.
+#pragma once
+
+#include "dcgm/health/health_watch.hpp"
+#include "dcgm/page/overview.hpp"
+#include "dcgm/pods/attribution.hpp"
+#include "dcgm/sampler/sample.hpp"
+
+namespace slipway::dcgm {
+
+/// A pure function of what the service has anyhow.
+Known known_of(const Sample& sample, const Attribution& attribution, const AttributionSettings& settings,
+               const HealthWatch& health);
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/top/line.hpp - the command line of `slipway top`, for the program itself, and for the help of the
+// component and the completions.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <slipway/command/command_line.hpp>
+
+#include "dcgm/top/source.hpp"
+
+namespace slipway::dcgm {
+
+CommandTable top_line();
+
+struct TopOptions {
+  bool once = false;
+  bool json = false;
+  bool direct = false;  ///< the service is not asked
+  std::optional<std::chrono::milliseconds> interval;
+  std::string sim;
+  std::optional<ServicePlace> service;
+};
+
+/// @param draws  standard output is a terminal that can be drawn on. Errors: `usage`; those of read_interval().
+Result<TopOptions> read_top_options(const CommandWords& words, bool draws);
+
+}  // namespace slipway::dcgm

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/top/terminal.hpp - a terminal that is drawn on again and again, and is afterwards what it was.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <termios.h>
+
+#include <slipway/fd.hpp>
+
+namespace slipway::dcgm {
+
+/// Standard output is a terminal on which lines can be drawn over.
+bool can_draw();
+/// Columns and rows of standard output; nothing: it does not say.
+struct TerminalSize {
+  std::size_t columns = 0;
+  std::size_t rows = 0;
+};
+std::optional<TerminalSize> terminal_size();
+
+/// From the constructor to the destructor the screen is this object's: keys are read one by one and not shown, and
+/// signals come as events. SIGTSTP and SIGCONT are dealt with here.
+class Terminal {
+ public:
+  Terminal();
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void draw(const std::vector<std::string>& lines);
+
+  struct Event {
+    enum class Kind { time, resized, key, ended } kind = Kind::time;
+    char key = 0;    ///< of a key
+    int signal = 0;  ///< of `ended`: which one; 0: the terminal is gone
+  };
+  Event wait(std::chrono::milliseconds limit);
+
+ private:
+  void enter();
+  void leave();
+  std::optional<Event> take_signal();
+
+  termios before_{};
+  bool has_keys_ = false;  ///< standard input is a terminal
+  sigset_t blocked_before_{};
+  Fd signals_;
+};
+
+}  // namespace slipway::dcgm
