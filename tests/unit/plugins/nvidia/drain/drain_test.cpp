@@ -15,6 +15,7 @@ using slipway::testing::FakeHost;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Kind = Outcome::Kind;
+using OfEach = std::vector<std::vector<Holder>>;
 
 Holder holder() {
   Holder made;
@@ -23,8 +24,8 @@ Holder holder() {
   made.holds = "1g.10gb at 4";
   return made;
 }
-std::vector<Holder> one() { return {holder()}; }
-std::vector<Holder> nobody() { return {}; }
+const std::vector<Holder> one{holder()};
+const std::vector<Holder> nobody;
 
 Drain drain(const Host& host, const Settings& settings, const std::string& target = "7g") {
   return {host, settings, {"gpu-1", target, "GPU 0", "GPU 0 is in use", "spec.components.mig.drain"}};
@@ -96,24 +97,39 @@ TEST(Drain, LeavesAChangeToTheNextBoot) {
   EXPECT_FALSE(drain(host, settings).admit(one).ok());
 }
 
-TEST(Drain, TerminatesNobodyBeforeTheChangeBegins) {
+TEST(Drain, NamesAHolderThatCannotBeTerminatedBeforeAnythingIsDisturbed) {
   const FakeHost host;
-  bool asked = false;
-  const auto find = [&] {
-    asked = true;
-    return one();
-  };
-  EXPECT_EQ(drain(host, {.policy = Policy::terminate}).admit(find)->kind, Kind::done);
-  EXPECT_FALSE(asked);
+  const Drain change = drain(host, {.policy = Policy::terminate});
+  const auto cleared = Drain::clear({&change}, [] { return OfEach{one}; });
+  for (const Error& refused : {change.admit(one).error(), cleared.error()}) {
+    ASSERT_EQ(refused.details.size(), 1U);
+    EXPECT_THAT(refused.details[0].second,
+                HasSubstr("python3 (pid 7) on 1g.10gb at 4: it is no process that slipway can see on this machine"));
+  }
 }
 
-TEST(Drain, NamesAHolderThatCannotBeTerminated) {
+TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
   const FakeHost host;
-  const auto cleared = drain(host, {.policy = Policy::terminate}).clear(one);
+  const Settings settings{.policy = Policy::terminate};
+  const Drain idle = drain(host, settings);
+  const Drain busy(host, settings, {"gpu-2", "7g", "GPU 1", "GPU 1 is in use", "spec.components.mig.drain"});
+  const auto cleared = Drain::clear({&idle, &busy}, [] { return OfEach{nobody, one}; });
   ASSERT_FALSE(cleared.ok());
-  ASSERT_EQ(cleared.error().details.size(), 1U);
-  EXPECT_THAT(cleared.error().details[0].second,
-              HasSubstr("python3 (pid 7) on 1g.10gb at 4: it is no process that slipway can see on this machine"));
+  EXPECT_EQ(cleared.error().what, "GPU 1 is in use");
+  const auto free = Drain::clear({&idle, &busy}, [] { return OfEach{nobody, nobody}; });
+  ASSERT_TRUE(free.ok());
+  EXPECT_EQ(free->size(), 2U);
+}
+
+TEST(Drain, AsksNobodyWhereAChangeIsLeftToTheNextBoot) {
+  const FakeHost host;
+  const Drain change = drain(host, {.policy = Policy::next_boot});
+  const auto cleared = Drain::clear({&change}, [] {
+    ADD_FAILURE() << "who holds it makes no difference";
+    return OfEach{one};
+  });
+  ASSERT_TRUE(cleared.ok());
+  EXPECT_EQ(cleared->front().kind, Kind::reboot_required);
 }
 
 }  // namespace
