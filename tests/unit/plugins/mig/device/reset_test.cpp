@@ -21,15 +21,30 @@ using ::testing::IsEmpty;
 using Kind = Outcome::Kind;
 
 /// A machine on which a program does something when it is run.
-class HostWithPrograms final : public FakeHost {
+class HostWithPrograms final : public Host {
  public:
-  using FakeHost::FakeHost;
-  std::function<ProcessOutput(const std::vector<std::string>& argv)> does;
+  explicit HostWithPrograms(const Host& inner) : inner_(inner) {}
+  std::function<ProcessOutput()> does;
+  mutable std::vector<std::vector<std::string>> seen;
+
   Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds /*limit*/) const override {
     seen.push_back(argv);
-    return does(argv);
+    return does();
   }
-  mutable std::vector<std::vector<std::string>> seen;
+  bool live() const override { return inner_.live(); }
+  bool has_kernel_view() const override { return inner_.has_kernel_view(); }
+  std::string root_folder() const override { return inner_.root_folder(); }
+  std::string arch() const override { return inner_.arch(); }
+  Result<std::string> kernel_release() const override { return inner_.kernel_release(); }
+  Result<std::string> read(std::string_view path, std::size_t limit) const override { return inner_.read(path, limit); }
+  Result<FileInfo> info(std::string_view path) const override { return inner_.info(path); }
+  Result<std::string> read_link(std::string_view path) const override { return inner_.read_link(path); }
+  Result<std::string> resolve(std::string_view path) const override { return inner_.resolve(path); }
+  Result<std::vector<std::string>> list(std::string_view path) const override { return inner_.list(path); }
+  Status opens(std::string_view path) const override { return inner_.opens(path); }
+
+ private:
+  const Host& inner_;
 };
 
 /// Two GPUs of the Ampere generation whose driver leaves a change of the mode to a reset.
@@ -40,19 +55,17 @@ class MigReset : public core::SimTest {
     ASSERT_EQ(tool("gpu all sticky-mig on"), 0);
     const auto gpus = read_gpus(*nvml_);
     ASSERT_TRUE(gpus.ok()) << to_text(gpus.error());
-    host_.live("6.1.0");
-    for (const Gpu& gpu : *gpus) host_.file("/sys/bus/pci/devices/" + gpu.address + "/reset", "");
+    machine_.live("6.1.0");
+    for (const Gpu& gpu : *gpus) machine_.file("/sys/bus/pci/devices/" + gpu.address + "/reset", "");
     addresses_ = {(*gpus)[0].address, (*gpus)[1].address};
-    host_.does = [this](const std::vector<std::string>&) {
+    host_.does = [this] {
       EXPECT_FALSE(nvml_->is_open()) << "nvidia-smi refuses while we have the GPU open";
       EXPECT_EQ(tool("gpu all reset"), 0);
       return ProcessOutput{};
     };
   }
   void refuses(const std::string& words) {
-    host_.does = [words](const std::vector<std::string>&) {
-      return ProcessOutput{.exit_status = 255, .output = words, .errors = {}};
-    };
+    host_.does = [words] { return ProcessOutput{.exit_status = 255, .output = words, .errors = {}}; };
   }
 
   std::vector<Gpu> gpus() {
@@ -79,7 +92,8 @@ class MigReset : public core::SimTest {
     return change_gpus(*nvml_, host_, wanted, how);
   }
 
-  HostWithPrograms host_;
+  FakeHost machine_;
+  HostWithPrograms host_{machine_};
   std::vector<std::string> addresses_;
 };
 
@@ -118,7 +132,7 @@ TEST_F(MigReset, IsNotTriedWhereItIsNotWantedOrTheKernelKnowsNoWay) {
   const auto skipped = change(7, {.resets = false});
   ASSERT_TRUE(skipped.ok());
   EXPECT_EQ(skipped->front().kind, Kind::reboot_required);
-  for (const std::string& address : addresses_) host_.without("/sys/bus/pci/devices/" + address + "/reset");
+  for (const std::string& address : addresses_) machine_.without("/sys/bus/pci/devices/" + address + "/reset");
   const auto virtual_machine = change(7);
   ASSERT_TRUE(virtual_machine.ok());
   EXPECT_THAT(virtual_machine->front().reason, HasSubstr("nvidia-smi --gpu-reset -i " + addresses_[0]));
@@ -129,15 +143,15 @@ TEST_F(MigReset, NamesWhoHoldsTheGpuAndTakesTheRequestBack) {
   start("a100-80x2,mig=1g.10gb");
   const auto before = gpus();
   // Somebody takes the GPU between the change of the mode and the reset.
-  host_.does = [this](const std::vector<std::string>&) {
-    EXPECT_EQ(tool("process add 1 4711 0 holder monitor"), 0);
-    EXPECT_EQ(tool("process add 1 4712 10 compute trainer"), 0);
+  host_.does = [this] {
+    machine_.file("/proc/4711/stat", "4711 (monitor) S 1 7 7 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 55 1 2\n");
+    machine_.link("/proc/4711/fd/3", "/dev/nvidia1");
     return ProcessOutput{.exit_status = 255, .output = "In use by another client", .errors = {}};
   };
   const auto refused = change(0);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::busy);
-  EXPECT_THAT(to_text(refused.error()), HasSubstr("trainer (pid 4712)"));
+  EXPECT_THAT(to_text(refused.error()), HasSubstr("monitor (pid 4711)"));
   EXPECT_EQ(gpus(), before) << "all instances are there again, and no request is left";
 }
 
