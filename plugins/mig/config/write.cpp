@@ -62,16 +62,17 @@ bool ends_with_a_number(std::string_view text) {
 /// The order that Go's YAML writes keys in: numbers count as such, so that all-1g.5gb is before all-1g.10gb; behind a
 /// digit letters come first, elsewhere last.
 bool is_before(std::string_view one, std::string_view other) {
-  const auto [at, there] = std::ranges::mismatch(one, other);
+  const auto [at, at_other] = std::ranges::mismatch(one, other);
   const auto i = static_cast<std::size_t>(at - one.begin());
-  if (at == one.end() || there == other.end()) return one.size() < other.size();
-  if (is_letter(*at) && is_letter(*there)) return *at < *there;
-  if (is_letter(*at) || is_letter(*there)) return i > 0 && is_digit(one[i - 1]) ? is_letter(*at) : is_letter(*there);
-  const bool before = (*at == '0' || *there == '0') && ends_with_a_number(one.substr(0, i));
+  if (at == one.end() || at_other == other.end()) return one.size() < other.size();
+  if (is_letter(*at) && is_letter(*at_other)) return *at < *at_other;
+  if (is_letter(*at) || is_letter(*at_other))
+    return i > 0 && is_digit(one[i - 1]) ? is_letter(*at) : is_letter(*at_other);
+  const bool before = (*at == '0' || *at_other == '0') && ends_with_a_number(one.substr(0, i));
   const Digits left = digits_at(one, i, before);
   const Digits right = digits_at(other, i, before);
   if (left.value != right.value) return left.value < right.value;
-  return left.end != right.end ? left.end < right.end : *at < *there;
+  return left.end != right.end ? left.end < right.end : *at < *at_other;
 }
 
 /// The devices as lines of YAML.

@@ -283,7 +283,7 @@ void GpuChange::settle(nvml::Nvml& nvml) {
   if (!back || *back != End::done) take(back);
 }
 
-void GpuChange::look_after_reset(nvml::Nvml& nvml, const Status& reset, bool held) {
+void GpuChange::look_after_reset(nvml::Nvml& nvml, const Status& reset, bool in_use) {
   const bool requested = requested_.value_or(enabled_);
   const auto found = device(nvml);
   if (!found) return fail(found.error());
@@ -299,7 +299,7 @@ void GpuChange::look_after_reset(nvml::Nvml& nvml, const Status& reset, bool hel
     return;
   }
   refusal_ = reset ? "its mode is the former one after a reset, too" : reset.error().what;
-  if (turning_ || !held) return;  // it stays requested
+  if (turning_ || !in_use) return;  // it stays requested
   const auto taken_back = nvml::set_mig_mode(nvml, *found, former_.pending);
   if (!taken_back) return fail(failed(taken_back.code(), "take the request for the mode back"));
   requested_.reset();

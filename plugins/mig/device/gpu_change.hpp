@@ -41,8 +41,8 @@ class GpuChange {
   bool take_reset();
   /// Its mode was asked for, and only a reset brings it into force.
   bool waits_for_reset() const { return requested_.has_value() && former_.needs_reset; }
-  /// A reset was tried. @param held  somebody uses the GPU, which is why it was refused
-  void look_after_reset(nvidia::nvml::Nvml& nvml, const Status& reset, bool held);
+  /// A reset was tried. @param in_use  somebody uses the GPU, which is why it was refused
+  void look_after_reset(nvidia::nvml::Nvml& nvml, const Status& reset, bool in_use);
   bool is_busy() const { return state_ == State::busy; }
   /// Of a GPU that turned out to be busy: what its holders are in the way of. Before turn_back(); valid until then.
   Changing changing(nvidia::nvml::Nvml& nvml);

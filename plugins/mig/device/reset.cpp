@@ -24,12 +24,12 @@ Status reset_gpus(const Host& host, const std::string& driver_root, const std::v
   if (!driver_root.empty() && driver_root != "/") words.insert(words.begin(), {"chroot", driver_root});
   SLIPWAY_TRY(ran, host.run(words, kResetLimit));
   if (ran.exit_status == 0) return {};
-  std::vector<std::string> said;
+  std::vector<std::string> messages;
   for (const std::string& line : lines_of(ran.output + ran.errors))
     if (const std::string_view text = trimmed(line); !text.empty())
-      said.push_back(nvidia::drain::cleaned(text, kLongestLine));
+      messages.push_back(nvidia::drain::cleaned(text, kLongestLine));
   return Error{.code = ErrorCode::busy,
-               .what = "nvidia-smi did not reset it: " + joined(said, " "),
+               .what = "nvidia-smi did not reset it: " + joined(messages, " "),
                .where = joined(addresses),
                .next = "end what uses the GPU, or reboot"};
 }

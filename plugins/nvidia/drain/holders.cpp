@@ -19,12 +19,12 @@ constexpr std::size_t kMostFiles = 16384;
 constexpr std::size_t kMostMinors = std::size_t{1} << 20U;
 
 /// What a node, or a process, has of one of the affected.
-struct Held {
+struct Use {
   std::size_t index = 0;
   std::string text;
 };
 /// Device nodes, each with what it stands for.
-using Nodes = std::map<std::string, std::vector<Held>>;
+using Nodes = std::map<std::string, std::vector<Use>>;
 
 /// What NVML tells of one of the affected.
 struct Told {
@@ -68,7 +68,7 @@ bool is_on(const nvml::Process& process, const Part& part) {
 }
 
 /// What the process holds of that; empty: nothing.
-std::string held_by(const nvml::Process& process, const Affected& affected) {
+std::string use_of(const nvml::Process& process, const Affected& affected) {
   for (const Part& part : affected.parts)
     if ((affected.whole || part.affected) && is_on(process, part)) return part.text;
   return affected.whole ? affected.text : std::string();
@@ -89,7 +89,7 @@ Told ask(nvml::Nvml& nvml, const Affected& affected) {
   if (!is_concerned(affected)) return told;
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps})
     for (const nvml::Process& process : nvml::processes(nvml, affected.device, kind).value_or({}))
-      if (std::string holds = held_by(process, affected); !holds.empty())
+      if (std::string holds = use_of(process, affected); !holds.empty())
         told.processes.emplace_back(process.pid, std::move(holds));
   if (const auto minor = nvml::device_minor(nvml, affected.device)) told.minor = *minor;
   return told;
@@ -110,7 +110,7 @@ class Search {
     if (!names) return;
     for (const std::string& name : *names)
       if (const auto pid = number_of(name))
-        for (const Held& held : opened(name, nodes)) add(*pid, held);
+        for (const Use& use : opened(name, nodes)) add(*pid, use);
   }
 
   void forget_daemons(std::size_t index) {
@@ -120,23 +120,23 @@ class Search {
   std::vector<std::vector<Holder>> found() { return std::move(found_); }
 
  private:
-  void add(unsigned pid, const Held& held) {
-    if (!seen_[held.index].insert(pid).second || own_.contains(pid)) return;
+  void add(unsigned pid, const Use& use) {
+    if (!seen_[use.index].insert(pid).second || own_.contains(pid)) return;
     Process process = read_process(host_, pid);
     if (process.name.empty()) process.name = cleaned(base_name(nvml::process_name(nvml_, pid).value_or("")));
-    found_[held.index].push_back({std::move(process), held.text});
+    found_[use.index].push_back({std::move(process), use.text});
   }
 
-  std::vector<Held> opened(const std::string& pid, const Nodes& nodes) const {
+  std::vector<Use> opened(const std::string& pid, const Nodes& nodes) const {
     const std::string folder = "/proc/" + pid + "/fd";
     const auto files = host_.list(folder);
-    std::vector<Held> held;
-    if (!files) return held;  // it has just ended
+    std::vector<Use> use;
+    if (!files) return use;  // it has just ended
     for (std::size_t i = 0; i < std::min(files->size(), kMostFiles); ++i)
       if (const auto target = host_.read_link(folder + "/" + (*files)[i]))
         if (const auto node = nodes.find(*target); node != nodes.end())
-          held.insert(held.end(), node->second.begin(), node->second.end());
-    return held;
+          use.insert(use.end(), node->second.begin(), node->second.end());
+    return use;
   }
 
   nvml::Nvml& nvml_;
