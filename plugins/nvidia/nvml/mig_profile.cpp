@@ -105,7 +105,12 @@ Answer<std::vector<nvmlGpuInstancePlacement_t>> placements(Nvml& nvml, nvmlDevic
         {"nvmlDeviceGetGpuInstancePossiblePlacements_v2", "nvmlDeviceGetGpuInstancePossiblePlacements"});
     places.resize(kMostPlacements);  // asking for the count first would be a second call
     unsigned count = kMostPlacements;
-    const nvmlReturn_t code = invoke(function, gpu, profile_id, places.data(), &count);
+    nvmlReturn_t code = invoke(function, gpu, profile_id, places.data(), &count);
+    if (code == NVML_ERROR_INVALID_ARGUMENT || code == NVML_ERROR_INSUFFICIENT_SIZE) {  // it wants the very count
+      code = function(gpu, profile_id, nullptr, &count);
+      places.resize(count);
+      if (code == NVML_SUCCESS && count != 0) code = function(gpu, profile_id, places.data(), &count);
+    }
     places.resize(code == NVML_SUCCESS ? std::min<std::size_t>(count, places.size()) : 0);
     return code;
   });
