@@ -3,8 +3,9 @@
 
 #include <cstdlib>
 
-#include "deviceplugin/config/choose.hpp"
+#include "deviceplugin/config/settings.hpp"
 #include "deviceplugin/status.hpp"
+#include "nvidia/config/choose.hpp"
 #include "nvidia/gpu.hpp"
 #include "nvidia/gpu_managers.hpp"
 
@@ -12,8 +13,6 @@ namespace slipway::deviceplugin {
 namespace {
 
 constexpr std::int64_t kLongestQuietSeconds = 86400;  // a day
-
-const char* no_environment(const char*) { return nullptr; }
 
 /// What sharing does not protect from, said where the choice is made.
 void warn_of_sharing(const Settings& settings, Plan& plan) {
@@ -32,7 +31,7 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
   if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   Facts facts;
   // A config in a file is a fact: plan() reads nothing.
-  const auto settings = read_settings(spec, host, no_environment);
+  const auto settings = read_settings(spec, "deviceplugin", host, no_environment);
   if (!settings) {
     facts.set("problem", to_json(settings.error()));
     return facts;

@@ -9,9 +9,9 @@
 #include <slipway/unix_socket.hpp>
 
 #include "deviceplugin/component.hpp"
-#include "deviceplugin/config/choose.hpp"
 #include "deviceplugin/devices/resources.hpp"
 #include "deviceplugin/status.hpp"
+#include "nvidia/config/choose.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -49,7 +49,7 @@ Result<Settings> settings_of(const std::string& config_file) {
   SLIPWAY_TRY(files, open_host({.root = "/", .kernel_view = "/"}));
   Json section = Json::object();
   if (!config_file.empty()) section["config_file"] = std::filesystem::absolute(config_file).lexically_normal().string();
-  return read_settings(Spec(section), *files, variable);
+  return read_settings(Spec(section), "deviceplugin", *files, variable);
 }
 
 Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {

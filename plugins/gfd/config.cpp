@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfd/config.hpp"
 
+#include "nvidia/config/choose.hpp"
 #include "nvidia/config/flags.hpp"
 #include "nvidia/config/keys.hpp"
 #include "nvidia/duration.hpp"
@@ -44,6 +45,31 @@ constexpr Key<Config> kOwn[] = {
     {"sleepInterval", set_interval},
 };
 
+/// What GPU Feature Discovery reads of the settings that it shares with the device plugin.
+Status take_settings(const Settings& settings, Config& config) {
+  config.mig_strategy = settings.mig_strategy;
+  config.named_resources = given_names(settings);
+  config.sharing = settings.sharing;
+  config.warnings = settings.warnings;
+  return take(settings.gfd, kOwn, config);
+}
+
+/// The service's unit may write and read what the host spec itself names: paths that come from elsewhere would fail
+/// there.
+Status check_paths(const Spec& spec, const Config& config) {
+  const Json given = spec.value("config");
+  if (given.is_object() && given.value("kind", Json()) != "ConfigMap") return {};  // the unit is made with its paths
+  const auto refuse = [](const char* key, const std::string& path, const char* own) -> Status {
+    return wrong(std::string(key) + " '" + path + "' comes from a config that is chosen later",
+                 std::string("spec.components.gfd.") + own,
+                 std::string("write ") + own + ": " + path + " there, so that the service's unit may use it");
+  };
+  if (!spec.has("output") && config.output != kFeatureFile) return refuse("outputFile", config.output, "output");
+  if (!spec.has("machine_type_file") && config.machine_type_file != kMachineTypeFile)
+    return refuse("machineTypeFile", config.machine_type_file, "machine_type_file");
+  return {};
+}
+
 }  // namespace
 
 Result<std::optional<milliseconds>> parse_interval(const std::string& text, const std::string& where) {
@@ -59,16 +85,18 @@ Status take_upstream_config(const Node& file, Config& config) {
   Settings settings;
   SLIPWAY_CHECK(take_config(file, settings));
   SLIPWAY_CHECK(check_settings(settings));
-  config.mig_strategy = settings.mig_strategy;
-  config.named_resources = given_names(settings);
-  config.sharing = std::move(settings.sharing);
-  config.warnings = std::move(settings.warnings);
-  return take(settings.gfd, kOwn, config);
+  return take_settings(settings, config);
 }
 
-Result<Config> config_of(const Spec& spec) {
+Result<Config> config_of(const Spec& spec, const Host& host) {
+  SLIPWAY_TRY(settings, read_settings(spec, "gfd", host, no_environment));
+  return config_of(spec, settings);
+}
+
+Result<Config> config_of(const Spec& spec, const Settings& settings) {
   Config config;
-  SLIPWAY_CHECK(take_upstream_config(node_from_json(spec.value("config"), "spec.components.gfd.config"), config));
+  SLIPWAY_CHECK(take_settings(settings, config));
+  SLIPWAY_CHECK(check_paths(spec, config));
   if (spec.has("mig_strategy")) {
     SLIPWAY_TRY(strategy, parse_mig_strategy(spec.text("mig_strategy"), "spec.components.gfd.mig_strategy"));
     config.mig_strategy = strategy;

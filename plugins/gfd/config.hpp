@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <slipway/host.hpp>
 #include <slipway/result.hpp>
 #include <slipway/spec.hpp>
 
@@ -38,8 +39,11 @@ struct Config {
 /// refused as by deviceplugin. Errors: `invalid`.
 Status take_upstream_config(const nvidia::config::Node& file, Config& config);
 
-/// The component's section of the host spec: its own keys over those of its `config`.
-Result<Config> config_of(const Spec& spec);
+/// The component's section of the host spec: its own keys over those of its `config` or `config_file`, which is read.
+/// Errors: `invalid`, `not_found`, with the place.
+Result<Config> config_of(const Spec& spec, const Host& host);
+/// The same, of a config that was read already.
+Result<Config> config_of(const Spec& spec, const nvidia::config::Settings& settings);
 
 /// "90s", "1m30s", "infinite" as Go writes durations. Errors: `invalid`.
 Result<std::optional<std::chrono::milliseconds>> parse_interval(const std::string& text, const std::string& where);

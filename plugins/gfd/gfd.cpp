@@ -22,24 +22,32 @@ std::string without_timestamp(const std::string& lines) {
 
 }  // namespace
 
-Result<Facts> Gfd::detect(const Spec&, const Host& host) const {
+Result<Facts> Gfd::detect(const Spec& spec, const Host& host) const {
   if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   Facts facts;
+  // A mistake in the config is told now, not by a service at night. It may be in a file, and plan() reads none.
+  const auto config = config_of(spec, host);
+  if (!config) {
+    facts.set("problem", to_json(config.error()));
+    return facts;
+  }
   facts.set("gpu.count", nvidia::count_gpus(host));
+  facts.set("output", config->output);
+  facts.set("warnings", config->warnings);
   return facts;
 }
 
-Result<Plan> Gfd::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
+Result<Plan> Gfd::plan(const Spec&, const Facts& facts, const Inputs&) const {
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
-  SLIPWAY_TRY(config, config_of(spec));  // a mistake in it is told now, not by a service at night
-  Plan plan;                             // the service does the work, and its unit is the core's
-  for (const std::string& warning : config.warnings) plan.note(warning);
-  if (!config.output.empty()) plan.add(action::service_file(config.output)).because("the node's labels");
+  Plan plan;  // the service does the work, and its unit is the core's
+  for (const std::string& warning : facts.texts("warnings")) plan.note(warning);
+  if (const std::string output = facts.text("output"); !output.empty())
+    plan.add(action::service_file(output)).because("the node's labels");
   return plan;
 }
 
 Result<Findings> Gfd::verify(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(config, config_of(spec));
+  SLIPWAY_TRY(config, config_of(spec, host));
   Findings findings;
   const auto seen = Probe(host, config).look();
   if (!seen) {

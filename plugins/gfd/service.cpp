@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfd/service.hpp"
 
+#include <thread>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "nvidia/config/choose.hpp"
+#include "nvidia/config/watch.hpp"
+
 namespace slipway::gfd {
+
+using nvidia::config::ConfigWatch;
 
 Result<bool> FileSink::put(const Labels& labels) { return write_feature_file(root_, path_, to_lines(labels)); }
 
@@ -28,16 +35,49 @@ Status label_once(Probe& probe, const Config& config, LabelSink& sink,
   return {};
 }
 
+namespace {
+
+/// The settings of a config that this service can follow.
+Result<nvidia::config::Settings> readable_settings(const Spec& spec, const Host& host) {
+  SLIPWAY_TRY(settings, nvidia::config::read_settings(spec, "gfd", host, nvidia::config::no_environment));
+  SLIPWAY_CHECK(config_of(spec, settings));
+  return settings;
+}
+
+/// Takes up a config file that has changed. One that is wrong leaves the last good one in force.
+/// @return what is wrong with it now; empty: nothing
+std::string follow(ConfigWatch& watch, const Spec& spec, Config& config, ServiceIo& io) {
+  auto news = watch.look(std::chrono::steady_clock::now());
+  if (watch.settling()) {
+    std::this_thread::sleep_for(ConfigWatch::kSettle);
+    news = watch.look(std::chrono::steady_clock::now());
+  }
+  if (news == ConfigWatch::News::changed) {
+    auto fresh = config_of(spec, watch.in_force());
+    if (!fresh) return fresh.error().what;
+    io.log("info", "a changed configuration is in force");
+    for (const std::string& warning : fresh->warnings) io.log("warning", warning);
+    config = *std::move(fresh);
+  }
+  return watch.problem() ? watch.problem()->where + ": " + watch.problem()->what : "";
+}
+
+}  // namespace
+
 // NVML is open during a pass only, so there is nothing to release between two.
 Status LabelService::run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) {
-  SLIPWAY_TRY(config, config_of(spec));
+  SLIPWAY_TRY(settings, readable_settings(spec, host));
+  SLIPWAY_TRY(config, config_of(spec, settings));
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   FileSink sink(std::move(root), config.output);
   Probe probe(host, config);
+  ConfigWatch watch(
+      std::move(settings), [&] { return readable_settings(spec, host); }, std::chrono::steady_clock::now());
   std::string last;  // what was said of the last failure: the same again is not worth a line
   const auto pass = [&]() -> Status {
+    const std::string wrong = follow(watch, spec, config, io);
     const Status done = label_once(probe, config, sink, [&io](const std::string& text) { io.log("info", text); });
-    const std::string failure = done ? "" : done.error().what;
+    const std::string failure = done ? wrong : done.error().what;
     if (failure != last && failure.empty()) io.log("info", "labels are up to date again");
     if (failure != last && !failure.empty()) io.log("warning", "labels stay as they are: " + failure);
     last = failure;

@@ -9,6 +9,8 @@
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
+#include "nvidia/config/choose.hpp"
+
 namespace slipway::gfd {
 namespace {
 
@@ -23,7 +25,9 @@ Status read_config_file(const std::string& path, Config& config) {
   if (path.empty()) return {};
   SLIPWAY_TRY(text, read_regular(path, kLongestConfig));
   SLIPWAY_TRY(file, nvidia::config::node_from_yaml(text, path));
-  return take_upstream_config(file, config);
+  SLIPWAY_TRY(configs, nvidia::config::split_configs(file, text));
+  SLIPWAY_TRY(chosen, nvidia::config::choose_config(configs, {}, {}, path));
+  return take_upstream_config(*chosen, config);
 }
 
 CommandTable line(std::string forms, std::vector<CommandOption> more) {

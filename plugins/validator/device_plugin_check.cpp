@@ -15,25 +15,24 @@ bool is_ours(const std::string& resource, const std::set<std::string>& named) {
 }
 
 /// Names of NVIDIA's sockets; kubelet's own and those of other vendors are left out.
-std::vector<std::string> plugin_sockets(const Host& host) {
+std::vector<std::string> plugin_sockets(const Host& host, const Kubelet& kubelet) {
   std::vector<std::string> sockets;
-  const auto names = host.list(kDevicePlugins).value_or(std::vector<std::string>{});
+  const auto names = host.list(kubelet.device_plugins()).value_or(std::vector<std::string>{});
   for (const std::string& name : names)
     if (name.ends_with(".sock") && (name.starts_with("nvidia") || name.starts_with("slipway"))) sockets.push_back(name);
   return sockets;
 }
 
 /// A socket whose program is gone refuses; the file stays behind after a crash.
-bool somebody_listens(const Host& host, const std::string& name) {
-  const auto end = connect_to(host, std::string(kDevicePlugins) + "/" + name);
+bool somebody_listens(const Host& host, const std::string& socket) {
+  const auto end = connect_to(host, socket);
   return end || end.error().code == ErrorCode::busy;
 }
 
 }  // namespace
 
-std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host& host,
-                                                                      const std::set<std::string>& named) {
-  const auto text = host.read(std::string(kDevicePlugins) + "/kubelet_internal_checkpoint", 16U << 20);
+std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host& host, const Kubelet& kubelet) {
+  const auto text = host.read(kubelet.device_plugins() + "/kubelet_internal_checkpoint", 16U << 20);
   if (!text) return std::nullopt;
   const Json checkpoint = Json::parse(*text, nullptr, false);
   if (!checkpoint.is_object() || !checkpoint.contains("Data") || !checkpoint["Data"].is_object()) return std::nullopt;
@@ -41,27 +40,28 @@ std::optional<std::map<std::string, std::int64_t>> registered_devices(const Host
   const Json registered = checkpoint["Data"].value("RegisteredDevices", Json::object());
   if (!registered.is_object()) return resources;  // null before the first plugin
   for (const auto& [resource, devices] : registered.items())
-    if (is_ours(resource, named) && devices.is_array()) resources[resource] = static_cast<std::int64_t>(devices.size());
+    if (is_ours(resource, kubelet.named) && devices.is_array())
+      resources[resource] = static_cast<std::int64_t>(devices.size());
   return resources;
 }
 
-std::int64_t device_total(const Host& host, const std::set<std::string>& named) {
-  const auto resources = registered_devices(host, named);
+std::int64_t device_total(const Host& host, const Kubelet& kubelet) {
+  const auto resources = registered_devices(host, kubelet);
   if (!resources) return -1;
   std::int64_t total = 0;
   for (const auto& [resource, count] : *resources) total += count;
   return total;
 }
 
-Finding check_device_plugin(const Host& host, const std::set<std::string>& named) {
-  if (!host.exists(kDevicePlugins)) return not_tried(kPluginCheck, "there is no kubelet on this host");
-  const auto sockets = plugin_sockets(host);
-  const auto resources = registered_devices(host, named);
+Finding check_device_plugin(const Host& host, const Kubelet& kubelet) {
+  if (!host.exists(kubelet.device_plugins())) return not_tried(kPluginCheck, "there is no kubelet on this host");
+  const auto sockets = plugin_sockets(host, kubelet);
+  const auto resources = registered_devices(host, kubelet);
   if (sockets.empty() && (!resources || resources->empty()))
     return not_tried(kPluginCheck, "no device plugin of NVIDIA's has registered with kubelet");
   std::string listening;
   for (const std::string& name : sockets)
-    if (listening.empty() && somebody_listens(host, name)) listening = name;
+    if (listening.empty() && somebody_listens(host, kubelet.device_plugins() + "/" + name)) listening = name;
   if (listening.empty() && !host.live()) return not_tried(kPluginCheck, "this root is not running");
   if (listening.empty())
     return fails(kPluginCheck, "kubelet knows NVIDIA's devices and no device plugin runs any more",

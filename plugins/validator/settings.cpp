@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "nvidia/config/settings.hpp"
+#include "nvidia/config/choose.hpp"
 
 namespace slipway::validator {
 
 bool Settings::wants(const std::string& check) const { return std::ranges::count(checks, check) > 0; }
 
-Result<Settings> read_settings(const Spec& spec) {
+Result<Settings> read_settings(const Spec& spec, const Host& host) {
   const std::int64_t port = spec.number("port");
   if (port < 0 || port > 65535)
     return Error{ErrorCode::invalid,
@@ -17,10 +17,7 @@ Result<Settings> read_settings(const Spec& spec) {
                  "spec.components.validator.port",
                  "give a number from 1 to 65535, or 0 for no gauges",
                  {}};
-  nvidia::config::Settings config;
-  SLIPWAY_CHECK(
-      take_config(nvidia::config::node_from_json(spec.value("config"), "spec.components.validator.config"), config));
-  SLIPWAY_CHECK(check_settings(config));
+  SLIPWAY_TRY(config, nvidia::config::read_settings(spec, "validator", host, nvidia::config::no_environment));
   const std::string root = spec.text("driver_root");
   return Settings{.checks = spec.texts("checks"),
                   .companions = spec.texts("companions"),
@@ -31,7 +28,7 @@ Result<Settings> read_settings(const Spec& spec) {
                   .web_config = spec.text("web_config_file"),
                   .node = spec.text("node"),
                   .warnings = config.warnings,
-                  .resources = given_names(config)};
+                  .kubelet = {.root = spec.text("kubelet_root"), .named = given_names(config)}};
 }
 
 }  // namespace slipway::validator

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
+#include <slipway/host.hpp>
 #include <slipway/result.hpp>
 #include <slipway/spec.hpp>
+
+#include "validator/device_plugin_check.hpp"
 
 namespace slipway::validator {
 
@@ -23,12 +25,12 @@ struct Settings {
   std::string web_config;  ///< the path of a web-config file; empty: neither TLS nor users
   std::string node;
   std::vector<std::string> warnings;  ///< keys of the config that are passed over
-  std::set<std::string> resources;    ///< names that the device plugin's config gives, beside NVIDIA's own
+  Kubelet kubelet;
 
   bool wants(const std::string& check) const;
 };
 
-/// Errors: `invalid` a port that is none, a config that the device plugin refuses.
-Result<Settings> read_settings(const Spec& spec);
+/// Errors: `invalid` a port that is none, a config that the device plugin refuses; `not_found` its file.
+Result<Settings> read_settings(const Spec& spec, const Host& host);
 
 }  // namespace slipway::validator

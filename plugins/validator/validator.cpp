@@ -23,21 +23,27 @@ Finding try_cuda(const Host& host, DriverCheck& driver, const Finding& driver_fi
 
 }  // namespace
 
-Result<Facts> Validator::detect(const Spec&, const Host& host) const {
-  return nvidia::facts_without_gpu(host).value_or(Facts{});
+Result<Facts> Validator::detect(const Spec& spec, const Host& host) const {
+  if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
+  Facts facts;
+  const auto settings = read_settings(spec, host);  // plan() reads no file
+  if (settings)
+    facts.set("warnings", settings->warnings);
+  else
+    facts.set("problem", to_json(settings.error()));
+  return facts;
 }
 
 // The service with its unit is all there is, and the core adds that.
-Result<Plan> Validator::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
+Result<Plan> Validator::plan(const Spec&, const Facts& facts, const Inputs&) const {
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
-  SLIPWAY_TRY(settings, read_settings(spec));
   Plan plan;
-  for (const std::string& warning : settings.warnings) plan.note(warning);
+  for (const std::string& warning : facts.texts("warnings")) plan.note(warning);
   return plan;
 }
 
 Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(settings, read_settings(spec));
+  SLIPWAY_TRY(settings, read_settings(spec, host));
   Findings findings;
   DriverCheck driver(host, settings.driver_root, kCallLimit);
   if (settings.wants("driver") || settings.wants("cuda")) {
@@ -46,7 +52,7 @@ Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
     if (settings.wants("cuda")) findings.add(try_cuda(host, driver, found));
   }
   if (settings.wants("toolkit")) findings.add(ToolkitCheck(host).run());
-  if (settings.wants("plugin")) findings.add(check_device_plugin(host, settings.resources));
+  if (settings.wants("plugin")) findings.add(check_device_plugin(host, settings.kubelet));
   for (const std::string& companion : settings.companions) findings.add(check_companion(host, companion));
   return findings;
 }

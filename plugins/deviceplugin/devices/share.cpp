@@ -3,6 +3,7 @@
 #include <set>
 
 #include "deviceplugin/devices/resources.hpp"
+#include "nvidia/config/offer.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -11,7 +12,9 @@ Error wrong(const SharedResource& entry, std::string what, std::string next) {
   return Error{.code = ErrorCode::invalid, .what = std::move(what), .where = entry.where, .next = std::move(next)};
 }
 
-bool has_id(const Device& device, const std::string& word) { return device.index == word || device.uuid == word; }
+Shareable shareable(const Device& device, const std::vector<Gpu>& gpus) {
+  return {.index = device.index, .uuid = device.uuid, .product = gpus[device.position].product};
+}
 
 /// The devices of a resource that an entry is about, by their places.
 Result<std::set<std::size_t>> chosen_of(const Resource& resource, const SharedResource& entry,
@@ -23,16 +26,14 @@ Result<std::set<std::size_t>> chosen_of(const Resource& resource, const SharedRe
                  "sharing " + std::to_string(*choice.count) + " devices of " + resource.name + ", which has " +
                      std::to_string(resource.devices.size()),
                  "lower devices, or write all");
-  for (std::size_t i = 0; i < resource.devices.size(); ++i) {
-    const Device& device = resource.devices[i];
-    const auto named = [&device](const std::string& word) { return has_id(device, word); };
-    const auto fitting = [&](const std::string& pattern) { return fits(pattern, gpus[device.position].product); };
-    if (choice.all || (choice.count && i < *choice.count) || std::ranges::any_of(choice.list, named) ||
-        std::ranges::any_of(choice.products, fitting))
-      chosen.insert(i);
-  }
+  for (std::size_t i = 0; i < resource.devices.size(); ++i)
+    if (is_about(choice, shareable(resource.devices[i], gpus), i)) chosen.insert(i);
+  const auto is_there = [&](const std::string& word) {
+    const auto has_name = [&](const Device& device) { return shareable(device, gpus).has_name(word); };
+    return std::ranges::any_of(resource.devices, has_name);
+  };
   for (const std::string& word : choice.list)
-    if (std::ranges::none_of(resource.devices, [&word](const Device& device) { return has_id(device, word); }))
+    if (!is_there(word))
       return wrong(entry, resource.name + " has no device " + word, "`slipway deviceplugin resources` lists them");
   return chosen;
 }
@@ -75,8 +76,7 @@ class Sharer {
   Status share(const Resource& resource, const SharedResource& entry) {
     SLIPWAY_TRY(chosen, chosen_of(resource, entry, gpus_));
     if (sharing_.kind == SharingKind::mps) SLIPWAY_CHECK(check_mps(resource, chosen, entry, gpus_));
-    const std::string plain = sharing_.rename_by_default ? resource.name + ".shared" : resource.name;
-    const std::string name = entry.rename.empty() ? plain : entry.rename;
+    const std::string name = shared_name(sharing_, entry, resource.name);
     for (const std::size_t each : chosen) {
       if (left_[resource.name].places.erase(each) == 0) continue;  // an earlier entry has it
       Resource& into = made_[name];

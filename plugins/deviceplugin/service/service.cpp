@@ -8,8 +8,6 @@
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
 
-#include "deviceplugin/config/choose.hpp"
-#include "deviceplugin/config/watch.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
 #include "deviceplugin/service/grpc/grpc_log.hpp"
 #include "deviceplugin/service/kubelet_view.hpp"
@@ -17,6 +15,8 @@
 #include "deviceplugin/service/registrar.hpp"
 #include "deviceplugin/service/snapshot.hpp"
 #include "deviceplugin/service/state_file.hpp"
+#include "nvidia/config/choose.hpp"
+#include "nvidia/config/watch.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -73,7 +73,7 @@ class Run {
         io_(io),
         registrar_(registrar),
         config_(
-            std::move(first), [this] { return read_settings(spec_, host_, environment); },
+            std::move(first), [this] { return read_settings(spec_, "deviceplugin", host_, environment); },
             std::chrono::steady_clock::now()),
         log_([this](const char* level, const std::string& text) { io_.log(level, text); }),
         watch_(host, {.library = std::move(choice), .call_limit = std::chrono::seconds(5)}, rules_of(spec), log_),
@@ -198,7 +198,7 @@ class Run {
 class DevicePluginService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
-    SLIPWAY_TRY(settings, read_settings(spec, host, environment));
+    SLIPWAY_TRY(settings, read_settings(spec, "deviceplugin", host, environment));
     SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host, spec.text("driver_root")));
     std::unique_ptr<Registrar>& registrar = kept_registrar();
     SLIPWAY_TRY(paths, paths_of(spec, host));

@@ -4,12 +4,10 @@
 #include <set>
 
 #include "gfd/labels/labels.hpp"
+#include "gfd/labels/offers.hpp"
 
 namespace slipway::gfd {
 namespace {
-
-const std::string kGpu = "nvidia.com/gpu";
-const std::string kMig = "nvidia.com/mig-";
 
 std::string family_of(int major, int minor) {
   static const std::map<int, std::string> kFamilies{{1, "tesla"},      {2, "fermi"},      {3, "kepler"},
@@ -21,62 +19,46 @@ std::string family_of(int major, int minor) {
   return found == kFamilies.end() ? "undefined" : found->second;
 }
 
-/// How a resource is shared, as its labels say it.
-struct Shared {
-  unsigned replicas = 1;
-  std::string strategy = "none";
-  std::string ending;  ///< of the product
-};
-
-/// By the first entry that is about the resource, and about this GPU's model.
-Shared shared_of(const nvidia::config::Sharing& sharing, const std::string& resource, const Gpu& gpu) {
-  for (const auto& entry : sharing.resources) {
-    const auto fitting = [&gpu](const std::string& pattern) { return nvidia::config::fits(pattern, gpu.name); };
-    const auto& products = entry.devices.products;
-    if (!entry.name.empty() && entry.name != resource) continue;
-    if (!products.empty() && std::ranges::none_of(products, fitting)) continue;
-    const bool renamed = sharing.rename_by_default || !entry.rename.empty();
-    return {entry.replicas, std::string(to_string(sharing.kind)), renamed ? "" : "-SHARED"};
-  }
-  return {};
-}
-
 void put_shared(const std::string& prefix, const Shared& shared, Labels& labels) {
   labels[prefix + ".replicas"] = std::to_string(shared.replicas);
   labels[prefix + ".sharing-strategy"] = shared.strategy;
 }
 
+/// Of a resource that holds shared devices and others: how many there are of each.
+void put_split(const std::string& prefix, const std::vector<Part>& parts, Labels& labels) {
+  const auto exclusive = std::ranges::count_if(parts, [](const Part& part) { return part.offer.replicas < 2; });
+  const auto all = std::ssize(parts);
+  if (exclusive == 0 || exclusive == all) return;
+  labels[prefix + ".count.shared"] = std::to_string(all - exclusive);
+  labels[prefix + ".count.exclusive"] = std::to_string(exclusive);
+}
+
 /// The GPU that stands for its model: the most numerous model's last; null: none is of that kind.
-const Gpu* representative(const std::vector<Gpu>& gpus, bool mig) {
+const Gpu* representative(const std::vector<const Gpu*>& gpus, bool mig) {
   std::map<std::string, unsigned> counts;
-  for (const Gpu& gpu : gpus)
-    if (gpu.mig_enabled == mig) ++counts[gpu.name];
+  for (const Gpu* gpu : gpus)
+    if (gpu->mig_enabled == mig) ++counts[gpu->name];
   const Gpu* best = nullptr;
-  for (const Gpu& gpu : gpus) {
-    if (gpu.mig_enabled != mig) continue;
-    if (best == nullptr || gpu.name == best->name || counts[gpu.name] > counts[best->name]) best = &gpu;
+  for (const Gpu* gpu : gpus) {
+    if (gpu->mig_enabled != mig) continue;
+    if (best == nullptr || gpu->name == best->name || counts[gpu->name] > counts[best->name]) best = gpu;
   }
   return best;
 }
 
-unsigned count_of(const std::vector<Gpu>& gpus, const std::string& name) {
-  return static_cast<unsigned>(std::ranges::count(gpus, name, &Gpu::name));
+unsigned count_of(const std::vector<const Gpu*>& gpus, const std::string& name) {
+  return static_cast<unsigned>(std::ranges::count_if(gpus, [&name](const Gpu* gpu) { return gpu->name == name; }));
 }
 
-void add_gpu(const std::vector<Gpu>& gpus, const Gpu& gpu, const Shared& shared, Labels& labels) {
+void add_gpu(const Gpu& gpu, unsigned count, const Shared& shared, Labels& labels) {
   labels[kGpu + ".product"] = fitted(sanitised(gpu.name), shared.ending);
-  labels[kGpu + ".count"] = std::to_string(count_of(gpus, gpu.name));
+  labels[kGpu + ".count"] = std::to_string(count);
   put_shared(kGpu, shared, labels);
   if (gpu.memory_mib.value_or(0) > 0) labels[kGpu + ".memory"] = std::to_string(*gpu.memory_mib);
   if (gpu.compute_major == 0) return;
   labels[kGpu + ".family"] = family_of(gpu.compute_major, gpu.compute_minor);
   labels[kGpu + ".compute.major"] = std::to_string(gpu.compute_major);
   labels[kGpu + ".compute.minor"] = std::to_string(gpu.compute_minor);
-}
-
-std::string in_label(std::string profile) {
-  std::ranges::replace(profile, '+', '.');
-  return profile;
 }
 
 void add_mig(const std::string& prefix, const Gpu& parent, const MigDevice& device, unsigned count,
@@ -103,34 +85,71 @@ void add_invalid(const Gpu& gpu, Labels& labels) {
   labels[kGpu + ".sharing-strategy"] = "";
 }
 
-void add_single(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
+void add_single(const std::vector<Gpu>& gpus, const Offers& offers, Labels& labels) {
   const Gpu* first = nullptr;
   bool valid = true;
-  unsigned count = 0;
   std::set<std::string> profiles;
   for (const Gpu& gpu : gpus) {
     if (!gpu.mig_enabled) continue;
     if (first == nullptr) first = &gpu;
     valid = valid && !gpu.mig.empty();
-    count += static_cast<unsigned>(gpu.mig.size());
     for (const MigDevice& device : gpu.mig) profiles.insert(device.profile);
   }
   if (first == nullptr) return;
   valid = valid && std::ranges::all_of(gpus, &Gpu::mig_enabled) && profiles.size() == 1;
   if (!valid) return add_invalid(*first, labels);
-  add_mig(kGpu, *first, first->mig.front(), count, shared_of(config.sharing, kGpu, *first), labels);
+  const std::vector<Part> parts = offers.labelled(kGpu);
+  add_mig(kGpu, *parts.front().gpu, *parts.front().mig, static_cast<unsigned>(parts.size()), offers.shared(kGpu, parts),
+          labels);
+  put_split(kGpu, parts, labels);
 }
 
-void add_mixed(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
-  std::map<std::string, unsigned> counts;
-  for (const Gpu& gpu : gpus)
-    for (const MigDevice& device : gpu.mig) ++counts[device.profile];
-  for (const Gpu& gpu : gpus)
-    for (const MigDevice& device : gpu.mig) {
-      const std::string resource = kMig + in_label(device.profile);
-      if (labels.count(resource + ".count") != 0) continue;  // the first of a profile stands for all
-      add_mig(resource, gpu, device, counts[device.profile], shared_of(config.sharing, resource, gpu), labels);
+/// The first of a profile stands for all.
+void add_mixed(const Offers& offers, Labels& labels) {
+  for (const std::string& resource : offers.resources()) {
+    if (resource == kGpu) continue;
+    const std::vector<Part> parts = offers.labelled(resource);
+    add_mig(resource, *parts.front().gpu, *parts.front().mig, static_cast<unsigned>(parts.size()),
+            offers.shared(resource, parts), labels);
+    put_split(resource, parts, labels);
+  }
+}
+
+/// Of the devices that sharing offers under another name than the rest of their resource.
+void add_moved(const Offers& offers, Labels& labels) {
+  for (const auto& [resource, parts] : offers.moved()) {
+    const Part& first = parts.front();
+    Shared shared = offers.shared(resource, parts);
+    shared.ending.clear();
+    const auto count = static_cast<unsigned>(parts.size());
+    if (first.mig != nullptr) {
+      add_mig(resource, *first.gpu, *first.mig, count, shared, labels);
+      continue;
     }
+    labels[resource + ".product"] = fitted(sanitised(first.gpu->name), "");
+    labels[resource + ".count"] = std::to_string(count);
+    if (first.gpu->memory_mib.value_or(0) > 0) labels[resource + ".memory"] = std::to_string(*first.gpu->memory_mib);
+    put_shared(resource, shared, labels);
+  }
+}
+
+/// Of whole GPUs; those in MIG mode come first, so that the others' labels stand where there are both.
+void add_gpus(const std::vector<Gpu>& gpus, const Offers& offers, Labels& labels) {
+  std::vector<const Gpu*> all;
+  for (const Gpu& gpu : gpus) all.push_back(&gpu);
+  if (const Gpu* gpu = representative(all, true)) add_gpu(*gpu, count_of(all, gpu->name), {.replicas = 0}, labels);
+  const auto moved = offers.moved();
+  std::erase_if(all, [&moved](const Gpu* gpu) {
+    return std::ranges::any_of(moved, [gpu](const auto& resource) {
+      return std::ranges::any_of(resource.second, [gpu](const Part& part) { return part.gpu == gpu && !part.mig; });
+    });
+  });
+  const Gpu* const gpu = representative(all, false);
+  if (gpu == nullptr) return;
+  std::vector<Part> parts = offers.labelled(kGpu);
+  std::erase_if(parts, [gpu](const Part& part) { return part.mig != nullptr || part.gpu->name != gpu->name; });
+  add_gpu(*gpu, count_of(all, gpu->name), offers.shared(kGpu, parts), labels);
+  put_split(kGpu, parts, labels);
 }
 
 /// As an entry of `sharing` names devices: "0", "0:1", or a UUID.
@@ -144,24 +163,13 @@ bool is_there(const std::vector<Gpu>& gpus, const std::string& device) {
   });
 }
 
-/// The resources that deviceplugin would offer of these GPUs by the same config.
-std::set<std::string> resources_of(const std::vector<Gpu>& gpus, const Config& config) {
-  std::set<std::string> resources = config.named_resources;
-  for (const Gpu& gpu : gpus) {
-    const bool whole = config.mig_strategy != MigStrategy::mixed || !gpu.mig_enabled;
-    if (whole) resources.insert(kGpu);
-    for (const MigDevice& device : gpu.mig)
-      if (!whole) resources.insert(kMig + in_label(device.profile));
-  }
-  return resources;
-}
-
 }  // namespace
 
 std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const Config& config) {
   std::vector<std::string> unmatched;
   if (gpus.empty()) return unmatched;  // without a driver nobody can tell
-  const std::set<std::string> resources = resources_of(gpus, config);
+  std::set<std::string> resources = Offers(gpus, config).resources();
+  resources.insert(config.named_resources.begin(), config.named_resources.end());
   for (const auto& entry : config.sharing.resources) {
     const auto add = [&](const std::string& what) { unmatched.push_back(entry.where + ": " + what); };
     if (!entry.name.empty() && !resources.contains(entry.name)) add("there is no resource " + entry.name + " to share");
@@ -175,12 +183,12 @@ std::vector<std::string> unmatched_sharing(const std::vector<Gpu>& gpus, const C
 }
 
 void add_resource_labels(const std::vector<Gpu>& gpus, const Config& config, Labels& labels) {
-  if (const Gpu* gpu = representative(gpus, true)) add_gpu(gpus, *gpu, Shared{.replicas = 0}, labels);
-  if (const Gpu* gpu = representative(gpus, false)) add_gpu(gpus, *gpu, shared_of(config.sharing, kGpu, *gpu), labels);
-  if (config.mig_strategy == MigStrategy::none) return;
-  labels["nvidia.com/mig.strategy"] = to_string(config.mig_strategy);
-  if (config.mig_strategy == MigStrategy::single) add_single(gpus, config, labels);
-  if (config.mig_strategy == MigStrategy::mixed) add_mixed(gpus, config, labels);
+  const Offers offers(gpus, config);
+  add_gpus(gpus, offers, labels);
+  if (config.mig_strategy != MigStrategy::none) labels["nvidia.com/mig.strategy"] = to_string(config.mig_strategy);
+  if (config.mig_strategy == MigStrategy::single) add_single(gpus, offers, labels);
+  if (config.mig_strategy == MigStrategy::mixed) add_mixed(offers, labels);
+  add_moved(offers, labels);
 }
 
 }  // namespace slipway::gfd

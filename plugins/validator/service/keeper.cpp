@@ -48,7 +48,7 @@ std::vector<Finding> Keeper::pass() {
   changed_.clear();
   take(driver_.run());
   if (settings_.wants("toolkit")) take(toolkit_.run());
-  if (settings_.wants("plugin")) take(check_device_plugin(host_, settings_.resources));
+  if (settings_.wants("plugin")) take(check_device_plugin(host_, settings_.kubelet));
   if (settings_.wants("cuda")) look_at_cuda();
   for (const std::string& companion : settings_.companions) take(check_companion(host_, companion));
   update_gauges();
@@ -132,7 +132,7 @@ std::vector<std::string> Keeper::looked_after() const {
 
 void Keeper::update_gauges() {
   const std::int64_t now = std::time(nullptr);
-  const std::int64_t devices = device_total(host_, settings_.resources);
+  const std::int64_t devices = device_total(host_, settings_.kubelet);
   const auto functions = host_.pci_devices({.vendor = nvidia::kVendor, .base_class = {}});
   const std::scoped_lock lock(mutex_);
   gauges_.driver_ready = settings_.wants("driver") && ready(kDriverCheck);

@@ -35,6 +35,8 @@ class Keeper {
   std::vector<Finding> pass();
   /// While the driver must not be touched: takes back what the kernel shows to be no longer so.
   void pass_without_driver();
+  /// From now on these names count for the device plugin's.
+  void take_names(std::set<std::string> named) { settings_.kubelet.named = std::move(named); }
   /// Lets the driver go; a CUDA trial under way is ended.
   void release();
 

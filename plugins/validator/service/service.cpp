@@ -7,10 +7,14 @@
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
 
+#include "nvidia/config/choose.hpp"
+#include "nvidia/config/watch.hpp"
 #include "validator/service/keeper.hpp"
 
 namespace slipway::validator {
 namespace {
+
+using nvidia::config::ConfigWatch;
 
 // A round costs a few file look-ups and one question per GPU, so that a file is right within a second.
 constexpr std::chrono::milliseconds kInterval{500};
@@ -19,12 +23,16 @@ constexpr std::chrono::seconds kPortAgain{5};
 class ValidatorService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
-    SLIPWAY_TRY(settings, read_settings(spec));
+    SLIPWAY_TRY(settings, read_settings(spec, host));
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     Keeper keeper(host, settings);
+    SLIPWAY_TRY(config, config_of(spec, host));
+    ConfigWatch watch(
+        std::move(config), [&] { return config_of(spec, host); }, std::chrono::steady_clock::now());
     StatusFiles files(std::move(root), settings.directory);
     bool reported_ready = false;
     const auto pass = [&]() -> Status {
+      follow(watch, keeper, io);
       report(keeper.pass(), keeper, io);
       show(files, keeper.files(), keeper, io);
       serve(settings, keeper, io);
@@ -49,6 +57,25 @@ class ValidatorService final : public Service {
   Status resume() override { return loop_.resume(); }
 
  private:
+  static Result<nvidia::config::Settings> config_of(const Spec& spec, const Host& host) {
+    return nvidia::config::read_settings(spec, "validator", host, nvidia::config::no_environment);
+  }
+
+  /// Takes up a config file that has changed; a wrong one leaves the last good one in force.
+  static void follow(ConfigWatch& watch, Keeper& keeper, ServiceIo& io) {
+    switch (watch.look(std::chrono::steady_clock::now())) {
+      case ConfigWatch::News::none:
+        return;
+      case ConfigWatch::News::wrong:
+        io.log("warning",
+               "the configuration stays as it was: " + watch.problem()->where + ": " + watch.problem()->what);
+        return;
+      case ConfigWatch::News::changed:
+        keeper.take_names(given_names(watch.in_force()));
+        io.log("info", "a changed configuration is in force");
+    }
+  }
+
   void report(const std::vector<Finding>& changed, const Keeper& keeper, ServiceIo& io) {
     for (const Finding& finding : changed) {
       const bool bad = finding.status == Verdict::fail;

@@ -98,6 +98,21 @@ TEST(GfdLabelsTool, SharesByTheDevicePluginsConfig) {
   EXPECT_EQ(labels["nvidia.com/gpu.machine"], "g4dn.12xlarge");
 }
 
+// A ConfigMap was taken for a config without keys: one replica, where the device plugin offers four.
+TEST(GfdLabelsTool, SharesByAConfigMapAndByShortForms) {
+  const Folder folder;
+  folder.file(
+      "map.yaml",
+      "apiVersion: v1\nkind: ConfigMap\ndata:\n  any: |\n    version: v1\n    sharing: {timeSlicing: {replicas: "
+      "4}}\n  other: |\n    version: v1\n");
+  EXPECT_EQ(labels_of("t4x1", "--config-file " + folder.at("map.yaml"))["nvidia.com/gpu.replicas"], "4");
+  folder.file("short.yaml", "{sharing: {timeSlicing: {replicas: 4}}, mig: {strategy: mixed}}\n");
+  auto labels = labels_of("t4x1", "--config-file " + folder.at("short.yaml"));
+  EXPECT_EQ(labels["nvidia.com/gpu.replicas"] + labels["nvidia.com/mig.strategy"], "4mixed");
+  folder.file("dump.yaml", "{version: v1, sharing: {timeSlicing: {}}}\n");
+  EXPECT_EQ(labels_of("t4x1", "--config-file " + folder.at("dump.yaml"))["nvidia.com/gpu.replicas"], "1");
+}
+
 TEST(GfdLabelsTool, NamesTheCliqueOfARack) {
   EXPECT_EQ(labels_of("gb200x4")["nvidia.com/gpu.clique"], "7b968a6d-c8aa-45e1-9e07-e1e51be99c31.1");
 }

@@ -64,6 +64,18 @@ TEST_F(GfdService, KeepsGoodLabelsWhileTheDriverIsAway) {
   EXPECT_TRUE(service.running());
 }
 
+TEST_F(GfdService, FollowsItsConfigFileAndKeepsTheLastGoodOne) {
+  spec(", config_file: /etc/dp.yaml");
+  folder_.file("etc/dp.yaml", "{version: v1, sharing: {timeSlicing: {replicas: 4}}}\n");
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.replicas=4")) << log();
+  folder_.file("etc/dp.yaml", "{version: v1, sharing: {timeSlicing: {replicas: 8}}}\n");
+  EXPECT_TRUE(label("gpu.replicas=8")) << log();
+  folder_.file("etc/dp.yaml", "{version: v1, sharing: {timeSlicing: {replicas: many}}}\n");
+  EXPECT_TRUE(eventually([&] { return log().find("/etc/dp.yaml:1:") != std::string::npos; })) << log();
+  EXPECT_TRUE(label("gpu.replicas=8"));
+}
+
 TEST_F(GfdService, OutlivesALostGpu) {
   Background service(command(), folder_.at("log"));
   ASSERT_TRUE(label("gpu.count=2")) << log();

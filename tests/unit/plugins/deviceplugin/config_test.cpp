@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <slipway/testing/fake_host.hpp>
 
-#include "deviceplugin/config/choose.hpp"
 #include "machines.hpp"
+#include "nvidia/config/choose.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -176,7 +176,7 @@ data:
 Result<Settings> of_config_map(const std::string& name) {
   const auto document = node_from_yaml(kConfigMap, "map.yaml");
   const auto configs = split_configs(*document, kConfigMap);
-  const auto node = choose_config(*configs, name, "");
+  const auto node = choose_config(*configs, name, "", "here");
   if (!node) return node.error();
   Settings settings;
   if (const Status taken = take_config(**node, settings); !taken) return taken.error();
@@ -199,10 +199,11 @@ TEST(Config, AFolderOfConfigsIsChosenFromByAFile) {
   host.file("/etc/choice", "big\n");
   const Spec spec(Json{{"config_file", "/etc/dp"}, {"config_choice_file", "/etc/choice"}});
   const auto nothing = [](const char*) -> const char* { return nullptr; };
-  const auto settings = read_settings(spec, host, nothing);
+  const auto settings = read_settings(spec, "deviceplugin", host, nothing);
   ASSERT_TRUE(settings) << settings.error().what;
   EXPECT_EQ(settings->mig_strategy, MigStrategy::mixed);
-  EXPECT_FALSE(read_settings(Spec(Json{{"config_file", "/etc/dp"}}), host, nothing)) << "none is chosen";
+  EXPECT_FALSE(read_settings(Spec(Json{{"config_file", "/etc/dp"}}), "deviceplugin", host, nothing))
+      << "none is chosen";
 }
 
 TEST(Config, PatternsHaveOneWildcardAndAreAnchored) {

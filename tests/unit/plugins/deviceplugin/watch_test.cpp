@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/config/watch.hpp"
+#include "nvidia/config/watch.hpp"
 
 #include "machines.hpp"
 

@@ -83,6 +83,52 @@ TEST(GfdLabels, OfFullGpusFollowSharing) {
   EXPECT_EQ(Made({full()}, renamed).row(), "1 2 time-slicing 300 MOCKMODEL ampere");
 }
 
+std::vector<Gpu> eight() {
+  std::vector<Gpu> gpus(8, full());
+  for (unsigned i = 0; i < 8; ++i) {
+    gpus[i].index = i;
+    gpus[i].uuid = "GPU-" + std::to_string(i);
+  }
+  return gpus;
+}
+
+Config sharing_of_two(const std::string& rename) {
+  Config config = sharing("nvidia.com/gpu", 4);
+  auto& shared = config.sharing.resources.front();
+  shared.devices = {.all = false, .count = {}, .list = {"0", "GPU-1"}, .products = {}};
+  shared.rename = rename;
+  return config;
+}
+
+// With devices: [0, 1] all eight were said to be shared.
+TEST(GfdLabels, OfAResourceThatIsSharedInPartTellBothParts) {
+  const Made both(eight(), sharing_of_two(""));
+  EXPECT_EQ(both.row(), "8 4 time-slicing 300 MOCKMODEL-SHARED ampere");
+  EXPECT_EQ(both["gpu.count.shared"] + both["gpu.count.exclusive"], "26");
+  const Made renamed(eight(), sharing_of_two("nvidia.com/gpu.few"));
+  EXPECT_EQ(renamed.row(), "6 1 none 300 MOCKMODEL ampere");
+  EXPECT_EQ(renamed.row("gpu.few"), "2 4 time-slicing 300 MOCKMODEL -");
+  EXPECT_EQ(renamed["gpu.count.shared"], "-");
+  Config by_default = sharing_of_two("");
+  by_default.sharing.rename_by_default = true;
+  EXPECT_EQ(Made(eight(), by_default).row("gpu.shared"), "2 4 time-slicing 300 MOCKMODEL -");
+  EXPECT_EQ(Made(eight(), kShared)["gpu.count.shared"], "-") << "as NVIDIA's, where all are shared";
+}
+
+TEST(GfdLabels, OfMigDevicesThatAreSharedInPartTellBothParts) {
+  Config config = mig(MigStrategy::mixed, sharing("nvidia.com/mig-1g.10gb", 3));
+  config.sharing.resources.front().devices = {.all = false, .count = 1U, .list = {}, .products = {}};
+  const std::vector<Gpu> gpus{with_mig({"1g.10gb", "1g.10gb", "2g.20gb"})};
+  const Made both(gpus, config);
+  EXPECT_EQ(both.row("mig-1g.10gb"), "2 3 time-slicing 100 MOCKMODEL-MIG-1g.10gb-SHARED -");
+  EXPECT_EQ(both["mig-1g.10gb.count.shared"] + both["mig-1g.10gb.count.exclusive"], "11");
+  EXPECT_EQ(both["mig-2g.20gb.replicas"], "1");
+  config.sharing.resources.front().rename = "nvidia.com/slices";
+  const Made renamed(gpus, config);
+  EXPECT_EQ(renamed.row("mig-1g.10gb"), "1 1 none 100 MOCKMODEL-MIG-1g.10gb -");
+  EXPECT_EQ(renamed.row("slices"), "1 3 time-slicing 100 MOCKMODEL-MIG-1g.10gb -");
+}
+
 // They were silent, where deviceplugin refuses devices: [99].
 TEST(GfdLabels, TellWhatIsSharedAndNotThere) {
   Config config = sharing("nvidia.com/gpu", 2);

@@ -14,13 +14,16 @@ using slipway::testing::FakeHost;
 using ::testing::HasSubstr;
 using testing::shown;
 
+const std::string kDevicePluginsFolder = Kubelet().device_plugins();
+
 /// A device plugin, as far as kubelet's folder shows it.
 class Listener {
  public:
   explicit Listener(const FakeHost& host) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    (host.root_folder() + kDevicePlugins + "/nvidia-gpu.sock").copy(address.sun_path, sizeof address.sun_path - 1);
+    (host.root_folder() + kDevicePluginsFolder + "/nvidia-gpu.sock")
+        .copy(address.sun_path, sizeof address.sun_path - 1);
     EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     EXPECT_EQ(::listen(fd_, 4), 0);
   }
@@ -33,7 +36,7 @@ class Listener {
 };
 
 void checkpoint(FakeHost& host, const std::string& registered) {
-  host.file(std::string(kDevicePlugins) + "/kubelet_internal_checkpoint",
+  host.file(kDevicePluginsFolder + "/kubelet_internal_checkpoint",
             R"({"Data":{"PodDeviceEntries":null,"RegisteredDevices":)" + registered + R"(},"Checksum":1})");
 }
 
@@ -51,7 +54,7 @@ TEST(DevicePlugin, IsNotExercisedWithoutKubeletOrWithoutAPlugin) {
 // Issue 13: verify said in one breath that no kubelet had run, and that kubelet had no device.
 TEST(DevicePlugin, IsNotExercisedWhereAPluginListensAndNoKubeletHasRun) {
   FakeHost host;
-  host.live("6.1.0-50-amd64").directory(kDevicePlugins);
+  host.live("6.1.0-50-amd64").directory(kDevicePluginsFolder);
   const Listener plugin(host);
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("not-exercised validator.plugin: no kubelet has run"));
 }
@@ -73,9 +76,19 @@ TEST(DevicePlugin, PassesWhenTheOnlyDevicesHaveANameThatTheConfigGave) {
   checkpoint(host, R"({"nvidia.com/a100": ["GPU-a"], "x.com/y": ["z"]})");
   const Listener plugin(host);
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("fail validator.plugin: the device plugin runs"));
-  EXPECT_EQ(shown(check_device_plugin(host, {"nvidia.com/a100"})),
+  EXPECT_EQ(shown(check_device_plugin(host, {.root = Kubelet().root, .named = {"nvidia.com/a100"}})),
             "pass validator.plugin: kubelet has 1 nvidia.com/a100");
-  EXPECT_EQ(device_total(host, {"nvidia.com/a100"}), 1);
+  EXPECT_EQ(device_total(host, {.root = Kubelet().root, .named = {"nvidia.com/a100"}}), 1);
+}
+
+// A node of k0s or MicroK8s was said to have no kubelet.
+TEST(DevicePlugin, LooksWhereTheSpecSaysThatKubeletIs) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64")
+      .file("/var/lib/k0s/kubelet/device-plugins/kubelet_internal_checkpoint",
+            R"({"Data":{"RegisteredDevices":{"nvidia.com/gpu":["GPU-a"]}}})");
+  EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("there is no kubelet"));
+  EXPECT_EQ(device_total(host, {.root = "/var/lib/k0s/kubelet", .named = {}}), 1);
 }
 
 TEST(DevicePlugin, FailsWhenThePluginIsGoneOrHasNothing) {
@@ -84,7 +97,7 @@ TEST(DevicePlugin, FailsWhenThePluginIsGoneOrHasNothing) {
   checkpoint(host, R"({"nvidia.com/gpu": ["GPU-a"]})");
   { const Listener plugin(host); }  // its socket stays behind
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("fail validator.plugin: kubelet knows NVIDIA's devices"));
-  std::filesystem::remove(host.root_folder() + kDevicePlugins + "/nvidia-gpu.sock");
+  std::filesystem::remove(host.root_folder() + kDevicePluginsFolder + "/nvidia-gpu.sock");
   checkpoint(host, R"({"nvidia.com/gpu": []})");
   const Listener plugin(host);
   EXPECT_THAT(shown(check_device_plugin(host)), HasSubstr("fail validator.plugin: the device plugin runs"));
@@ -94,7 +107,7 @@ TEST(DevicePlugin, TakesADamagedCheckpointForNone) {
   FakeHost host;
   host.live("6.1.0-50-amd64");
   for (const char* text : {"", "{", "[]", R"({"Data": 1})"}) {
-    host.file(std::string(kDevicePlugins) + "/kubelet_internal_checkpoint", text);
+    host.file(kDevicePluginsFolder + "/kubelet_internal_checkpoint", text);
     EXPECT_EQ(device_total(host), -1) << text;
   }
 }

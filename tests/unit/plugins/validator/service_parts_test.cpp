@@ -149,9 +149,13 @@ TEST_F(KeeperTest, TakesBackWhatTheKernelShowsToBeGoneWhileTheDriverMayNotBeAske
   EXPECT_THAT(names(), Not(::testing::Contains("driver-ready")));
 }
 
-TEST(ValidatorPlan, NotesAKeyOfTheConfigThatIsPassedOver) {
+class ValidatorPlan : public testing::GpuMachine {};
+
+TEST_F(ValidatorPlan, NotesAKeyOfTheConfigThatIsPassedOver) {
   const Json section{{"port", 0}, {"config", {{"version", "v1"}, {"flags", {{"migStratgy", "mixed"}}}}}};
-  const auto plan = Validator{}.plan(Spec(section), Facts{}, Inputs{});
+  const auto facts = Validator{}.detect(Spec(section), host);
+  ASSERT_TRUE(facts);
+  const auto plan = Validator{}.plan(Spec(section), *facts, Inputs{});
   ASSERT_TRUE(plan) << to_text(plan.error());
   EXPECT_THAT(plan->notes(), ::testing::ElementsAre(::testing::HasSubstr("did you mean 'migStrategy'?")));
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/config/choose.hpp"
+#include "nvidia/config/choose.hpp"
 
 #include <sstream>
 
 #include <slipway/text.hpp>
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 namespace {
 
-constexpr const char* kSection = "spec.components.deviceplugin.config";
+constexpr std::size_t kLongestFile = 1U << 20;
 
 /// Where the text of a block scalar (`|`) begins in the file: below its key, indented.
 Position block_position(const Node& node, const std::string& raw_text) {
@@ -33,7 +33,7 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
   for (const std::string& name : names) {
     if (name.starts_with('.')) continue;  // ..data and the like of a mounted ConfigMap
     const std::string path = folder + "/" + name;
-    const auto text = host.read(path);
+    const auto text = host.read(path, kLongestFile);
     if (!text) continue;
     SLIPWAY_TRY(node, node_from_yaml(*text, path));
     configs[name] = node;
@@ -41,13 +41,14 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
   return configs;
 }
 
-Result<Configs> read_configs(const Spec& spec, const Host& host, const char* (*environment)(const char* name)) {
-  if (spec.has("config")) return split_configs(node_from_json(spec.value("config"), kSection), {});
+Result<Configs> read_configs(const Spec& spec, const std::string& section, const Host& host,
+                             const char* (*environment)(const char* name)) {
+  if (spec.has("config")) return split_configs(node_from_json(spec.value("config"), section), {});
   const char* const named = environment("CONFIG_FILE");
   const std::string path = spec.has("config_file") || named == nullptr ? spec.text("config_file") : named;
   if (path.empty()) return Configs{{"", Node()}};
   if (const auto names = host.list(path)) return read_folder(path, *names, host);
-  SLIPWAY_TRY(text, host.read(path));
+  SLIPWAY_TRY(text, host.read(path, kLongestFile));
   SLIPWAY_TRY(document, node_from_yaml(text, path));
   return split_configs(document, text);
 }
@@ -74,7 +75,8 @@ Result<Configs> split_configs(const Node& document, const std::string& raw_text)
   return configs;
 }
 
-Result<const Node*> choose_config(const Configs& configs, const std::string& wanted, const std::string& fallback) {
+Result<const Node*> choose_config(const Configs& configs, const std::string& wanted, const std::string& fallback,
+                                  const std::string& where) {
   const std::string names = joined(configs, ", ", [](const auto& config) { return config.first; });
   if (configs.size() == 1 && configs.begin()->first.empty()) return &configs.begin()->second;
   for (const std::string& name : {wanted, fallback})
@@ -83,7 +85,7 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
       if (found != configs.end()) return &found->second;
       return Error{.code = ErrorCode::not_found,
                    .what = "there is no config '" + name + "'",
-                   .where = kSection,
+                   .where = where,
                    .next = "choose one of " + names};
     }
   for (const char* name : {"default", "any", "config.yaml"})
@@ -91,14 +93,18 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
   if (configs.size() == 1) return &configs.begin()->second;
   return Error{.code = ErrorCode::not_found,
                .what = "none of the configs is chosen for this host",
-               .where = kSection,
+               .where = where,
                .next = "set config_name to one of " + names + ", or call one `default`"};
 }
 
-Result<Settings> read_settings(const Spec& spec, const Host& host, const char* (*environment)(const char* name)) {
-  SLIPWAY_TRY(configs, read_configs(spec, host, environment));
+const char* no_environment(const char*) { return nullptr; }
+
+Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
+                               const char* (*environment)(const char* name)) {
+  const std::string section = "spec.components." + component + ".config";
+  SLIPWAY_TRY(configs, read_configs(spec, section, host, environment));
   const std::string chosen = spec.has("config_choice_file") ? host.attribute(spec.text("config_choice_file")) : "";
-  SLIPWAY_TRY(node, choose_config(configs, chosen, spec.text("config_name")));
+  SLIPWAY_TRY(node, choose_config(configs, chosen, spec.text("config_name"), section));
   Settings settings;
   SLIPWAY_CHECK(take_config(*node, settings));
   SLIPWAY_CHECK(take_environment(environment, settings));
@@ -106,4 +112,4 @@ Result<Settings> read_settings(const Spec& spec, const Host& host, const char* (
   return settings;
 }
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/deviceplugin/config/watch.hpp - a config that may change while the service runs.
+// plugins/nvidia/config/watch.hpp - a config that may change while the service runs.
 #pragma once
 
 #include <chrono>
@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "deviceplugin/config/settings.hpp"
+#include "nvidia/config/settings.hpp"
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 
 /// Editors and scripts write a file in place, so a look at it may see it empty or half: what differs from what is in
 /// force counts when two looks that are `kSettle` apart say the same. What is wrong leaves the last good one in force.
@@ -27,6 +27,8 @@ class ConfigWatch {
   /// Reads when it is time to.
   News look(Clock::time_point now);
 
+  /// What the last look saw is new, and counts when the next one, `kSettle` later, sees it again.
+  bool settling() const { return unsettled_.has_value(); }
   const Settings& in_force() const { return in_force_; }
   const std::optional<Error>& problem() const { return problem_; }  ///< of the newest config, when it is wrong
 
@@ -38,4 +40,4 @@ class ConfigWatch {
   std::optional<Result<Settings>> unsettled_;  ///< what the last look saw, when that was new
 };
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

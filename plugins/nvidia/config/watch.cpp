@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/config/watch.hpp"
+#include "nvidia/config/watch.hpp"
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia::config {
 namespace {
 
 bool same(const Error& one, const Error& other) { return one.where == other.where && one.what == other.what; }
@@ -38,4 +38,4 @@ ConfigWatch::News ConfigWatch::look(Clock::time_point now) {
   return News::changed;
 }
 
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia::config

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/gfd/labels/offers.hpp - what deviceplugin offers of a machine by the same config, so that labels say it too.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gfd/config.hpp"
+#include "gfd/labels/snapshot.hpp"
+#include "nvidia/config/offer.hpp"
+
+namespace slipway::gfd {
+
+inline const std::string kGpu = "nvidia.com/gpu";
+inline const std::string kMig = "nvidia.com/mig-";
+
+/// "1g.10gb+me" as keys and values of labels have it: "1g.10gb.me".
+std::string in_label(std::string profile);
+
+/// A GPU, or a MIG device of it, that is a device of a resource.
+struct Part {
+  const Gpu* gpu = nullptr;
+  const MigDevice* mig = nullptr;
+  nvidia::config::Offer offer;
+};
+
+/// How a resource is shared, as its labels say it.
+struct Shared {
+  unsigned replicas = 1;
+  std::string strategy = "none";
+  std::string ending;  ///< of the product
+};
+
+/// A machine's devices by the resources that they make under NVIDIA's own names, with how each is offered. Borrows the
+/// GPUs.
+class Offers {
+ public:
+  Offers(const std::vector<Gpu>& gpus, const Config& config);
+
+  /// nvidia.com/gpu and nvidia.com/mig-…, as far as there are any.
+  std::set<std::string> resources() const;
+  /// The devices that carry the labels of a resource: all of them, or, when sharing gives a part of them to a resource
+  /// of another name, those that are left.
+  std::vector<Part> labelled(const std::string& resource) const;
+  /// What sharing gives to resources of other names, by these, where it leaves some devices behind.
+  std::map<std::string, std::vector<Part>> moved() const;
+  /// @param parts  not empty; of one model or profile
+  Shared shared(const std::string& resource, const std::vector<Part>& parts) const;
+
+ private:
+  bool is_split(const std::vector<Part>& parts, const std::string& resource) const;
+
+  const nvidia::config::Sharing& sharing_;
+  std::map<std::string, std::vector<Part>> parts_;
+};
+
+}  // namespace slipway::gfd

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/config/choose.hpp - which config is in force: one file, or one of several in a ConfigMap or
+// folder.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+#include <slipway/spec.hpp>
+
+#include "nvidia/config/settings.hpp"
+
+namespace slipway::nvidia::config {
+
+/// Named configs; a single one has the name "".
+using Configs = std::map<std::string, Node>;
+
+/// One config, or the entries of a ConfigMap. Errors: `invalid`.
+Result<Configs> split_configs(const Node& document, const std::string& raw_text);
+
+/// The one that `wanted` names; when it is empty: `fallback`, then "default", "any", "config.yaml", then the only one.
+/// @param where  for the error
+/// Errors: `not_found` with the names that there are.
+Result<const Node*> choose_config(const Configs& configs, const std::string& wanted, const std::string& fallback,
+                                  const std::string& where);
+
+/// The config that a component's section of the host spec names: `config`, else `config_file` (a file, or a folder of
+/// files), else $CONFIG_FILE; of several the one that `config_choice_file` or `config_name` names. Components that read
+/// it have these four keys alike.
+/// @param component    for errors: "deviceplugin"
+/// @param environment  std::getenv, or one that knows no variable
+/// Errors: `invalid`, `not_found`, with the place; `usage` an environment variable.
+Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
+                               const char* (*environment)(const char* name));
+
+/// For where the environment is not the service's: a plan, a look from outside.
+const char* no_environment(const char* name);
+
+}  // namespace slipway::nvidia::config
