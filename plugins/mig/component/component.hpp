@@ -10,7 +10,8 @@ namespace slipway::mig {
 
 class Mig final : public Component {
  public:
-  /// Facts: "gpus" (modes, profiles, instances), "file" (text of the config file), or "later" (why no GPU can be asked
+  /// Facts: "gpus" (modes, profiles, instances), "elsewhere" (GPUs that NVML does not show), "clients", "yields",
+  /// "file" (text of the config file), or "later" (why no GPU can be asked
   /// here), or "problem" (an error object).
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
