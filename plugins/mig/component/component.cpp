@@ -30,11 +30,6 @@ std::string why_later(const Host& host) {
   return {};
 }
 
-Result<std::vector<Gpu>> ask_gpus(const Settings& settings, const Host& host) {
-  SLIPWAY_TRY(session, NvmlSession::open(host, settings.driver_root));
-  return read_gpus(*session);
-}
-
 Result<std::vector<Gpu>> gpus_of(const Facts& facts) {
   std::vector<Gpu> gpus;
   const Json list = facts.value("gpus");
@@ -75,6 +70,16 @@ Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
   return std::move(intents);
 }
 
+/// Who uses what has to change. A mistake in the spec is told by plan().
+void look_for_holders(nvidia::nvml::Nvml& nvml, const Spec& spec, const Host& host, Facts& facts) {
+  const auto settings = settings_from(spec, facts);
+  if (!settings || settings->config.empty() || is_left_to_a_boot(*settings)) return;
+  const auto intents = intents_from(*settings, facts);
+  if (!intents) return;
+  const auto held = held_now(nvml, host, intents->gpus);
+  if (held && !held->empty()) facts.set_volatile("held", *held);
+}
+
 }  // namespace
 
 Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
@@ -94,7 +99,8 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
     facts.set("no_devices", true);
     return facts;
   }
-  const auto gpus = ask_gpus(settings, host);
+  const auto session = NvmlSession::open(host, settings.driver_root);
+  const auto gpus = session ? read_gpus(**session) : Result<std::vector<Gpu>>(session.error());
   if (!gpus && is_for_boot(host, gpus.error())) {
     facts.set("later", gpus.error().what + "; " + kAtBoot);
     return facts;
@@ -108,6 +114,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
   Json list = Json::array();
   for (const Gpu& gpu : *gpus) list.push_back(to_json(gpu));
   facts.set("gpus", std::move(list));
+  if (!facts.has("problem")) look_for_holders(**session, spec, host, facts);
   return facts;
 }
 
@@ -130,6 +137,7 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   SLIPWAY_TRY(intents, intents_from(settings, facts));
   if (!intents.gpus.empty()) plan.add(layouts_action(settings, intents.gpus));
   for (const std::string& note : intents.notes) plan.note(note);
+  for (const std::string& held : facts.texts("held")) plan.note(held_note(held, settings.drain));
   if (is_left_to_a_boot(settings) && !std::ranges::all_of(intents.gpus, &Intent::holds))
     plan.note("the drain policy next-boot leaves the change to slipway-boot.service");
   return plan;

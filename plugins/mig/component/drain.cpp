@@ -16,6 +16,10 @@ namespace nvml = nvidia::nvml;
 
 std::string name_of(const Target& target) { return nvidia::exclusive_of(target.uuid); }
 
+std::string held_text(const Gpu& gpu, const std::vector<std::string>& holders) {
+  return gpu.text() + " is held by " + listed(holders, "and");
+}
+
 /// What it is to be, to tell it from another target.
 std::string text_of(const Target& target) { return to_json(target).dump(); }
 
@@ -57,6 +61,29 @@ Result<Outcome> GpuDrain::after(const Outcome& change) const {
   return change;
 }
 
+Result<std::vector<std::string>> held_now(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents) {
+  std::vector<std::string> texts;
+  for (const Intent& intent : intents) {
+    if (intent.holds()) continue;
+    SLIPWAY_TRY(device, find_gpu(nvml, intent.target));
+    const auto holders = drain::texts_of(find_holders(nvml, host, device, intent.gpu, intent.target));
+    if (!holders.empty()) texts.push_back(held_text(intent.gpu, holders));
+  }
+  return texts;
+}
+
+std::string held_note(const std::string& held, const drain::Settings& settings) {
+  switch (settings.policy) {
+    case drain::Policy::terminate:
+      return held + "; an apply ends it (drain: terminate)";
+    case drain::Policy::wait:
+    case drain::Policy::when_idle:
+      return held + "; an apply waits until that has ended (drain: " + drain::to_string(settings.policy) + ")";
+    default:
+      return held + "; an apply fails until that has ended (drain: " + drain::to_string(settings.policy) + ")";
+  }
+}
+
 Status find_in_use(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents, Findings& findings) {
   std::vector<std::string> texts;
   for (const Intent& intent : intents) {
@@ -65,7 +92,7 @@ Status find_in_use(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>
     const auto holders = drain::texts_of(find_holders(nvml, host, device, intent.gpu, intent.target));
     if (holders.empty()) continue;
     const auto waiting = drain::read_waiting(host, name_of(intent.target), text_of(intent.target));
-    texts.push_back(intent.gpu.text() + " is held by " + listed(holders, "and") +
+    texts.push_back(held_text(intent.gpu, holders) +
                     (waiting ? "; its change waits since " + waiting->since : std::string()));
   }
   if (texts.empty()) return {};
