@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/view/driver.hpp"
 
-#include <fstream>
+#include <cstdlib>
 #include <map>
 
 #include <fmt/format.h>
+
+#include <slipway/regular_file.hpp>
 
 #include "sim/state/mig_rules.hpp"
 #include "sim/view/tree.hpp"
@@ -23,6 +25,8 @@ constexpr unsigned kCapsMajor = 509;
 constexpr unsigned kUvmMajor = 510;
 
 constexpr const char* kCapabilities = "proc/driver/nvidia/capabilities";
+constexpr std::string_view kMinorKey = "DeviceFileMinor: ";
+constexpr std::size_t kLongestCapability = 4096;
 constexpr const char* kCapabilityNode = "dev/nvidia-caps/nvidia-cap";
 constexpr unsigned kGroupMode = 0444;
 constexpr unsigned kRootMode = 0400;
@@ -80,7 +84,7 @@ void write_gpu(TreeWriter& tree, const sim::Gpu& gpu) {
 
 void write_capability(TreeWriter& tree, const fs::path& path, unsigned minor, unsigned mode) {
   tree.file(fs::path(kCapabilities) / path,
-            fmt::format("DeviceFileMinor: {}\nDeviceFileMode: {}\nDeviceFileModify: 1\n", minor, mode));
+            fmt::format("{}{}\nDeviceFileMode: {}\nDeviceFileModify: 1\n", kMinorKey, minor, mode));
   tree.device(kCapabilityNode + std::to_string(minor), kCapsMajor, minor);
 }
 
@@ -111,10 +115,11 @@ std::map<fs::path, unsigned> shown_instances(const fs::path& capabilities, const
   std::error_code code;
   const fs::path mig = capabilities / ("gpu" + std::to_string(gpu.minor)) / "mig";
   for (const auto& entry : fs::recursive_directory_iterator(mig, code)) {
-    std::string key;
-    unsigned minor = 0;
-    if (entry.path().filename() == "access" && std::ifstream(entry.path()) >> key >> minor)
-      files.emplace(entry.path().lexically_relative(capabilities), minor);
+    if (entry.path().filename() != "access") continue;
+    const auto text = read_regular(entry.path().string(), kLongestCapability);
+    if (text && text->starts_with(kMinorKey))
+      files.emplace(entry.path().lexically_relative(capabilities),
+                    std::strtoul(text->c_str() + kMinorKey.size(), nullptr, 10));
   }
   return files;
 }
