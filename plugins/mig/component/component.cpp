@@ -76,8 +76,8 @@ void look_for_holders(nvidia::nvml::Nvml& nvml, const Spec& spec, const Host& ho
   if (!settings || settings->config.empty() || is_left_to_a_boot(*settings)) return;
   const auto intents = intents_from(*settings, facts);
   if (!intents) return;
-  const auto held = held_now(nvml, host, intents->gpus);
-  if (held && !held->empty()) facts.set_volatile("held", *held);
+  const auto users = held_now(nvml, host, intents->gpus);
+  if (users && !users->empty()) facts.set_volatile("held", *users);
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   SLIPWAY_TRY(intents, intents_from(settings, facts));
   if (!intents.gpus.empty()) plan.add(layouts_action(settings, intents.gpus));
   for (const std::string& note : intents.notes) plan.note(note);
-  for (const std::string& held : facts.texts("held")) plan.note(held_note(held, settings.drain));
+  for (const std::string& user : facts.texts("held")) plan.note(held_note(user, settings.drain));
   if (is_left_to_a_boot(settings) && !std::ranges::all_of(intents.gpus, &Intent::holds))
     plan.note("the drain policy next-boot leaves the change to slipway-boot.service");
   return plan;

@@ -72,15 +72,15 @@ Result<std::vector<std::string>> held_now(nvml::Nvml& nvml, const Host& host, co
   return texts;
 }
 
-std::string held_note(const std::string& held, const drain::Settings& settings) {
+std::string held_note(const std::string& user, const drain::Settings& settings) {
   switch (settings.policy) {
     case drain::Policy::terminate:
-      return held + "; an apply ends it (drain: terminate)";
+      return user + "; an apply ends it (drain: terminate)";
     case drain::Policy::wait:
     case drain::Policy::when_idle:
-      return held + "; an apply waits until that has ended (drain: " + drain::to_string(settings.policy) + ")";
+      return user + "; an apply waits until that has ended (drain: " + drain::to_string(settings.policy) + ")";
     default:
-      return held + "; an apply fails until that has ended (drain: " + drain::to_string(settings.policy) + ")";
+      return user + "; an apply fails until that has ended (drain: " + drain::to_string(settings.policy) + ")";
   }
 }
 

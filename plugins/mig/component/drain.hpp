@@ -48,8 +48,8 @@ class GpuDrain {
 /// For each GPU that has to change and is in use: "GPU 0 (0000:18:00.0) is held by trainer (pid 4711) on 1g.10gb at 2".
 Result<std::vector<std::string>> held_now(nvidia::nvml::Nvml& nvml, const Host& host,
                                           const std::vector<Intent>& intents);
-/// What an apply makes of that by its drain policy.
-std::string held_note(const std::string& held, const nvidia::drain::Settings& settings);
+/// What an apply makes of one of these by its drain policy.
+std::string held_note(const std::string& user, const nvidia::drain::Settings& settings);
 
 /// Finding "mig.in-use": who holds what has to change, and since when it waits. None where nobody does.
 Status find_in_use(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents, Findings& findings);

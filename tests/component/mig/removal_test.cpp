@@ -20,7 +20,7 @@ struct Removal {
   std::string name;
   std::string section;                       ///< on_remove as the spec has it, empty: left out
   std::vector<std::string> instances_after;  ///< of each GPU
-  std::string said;
+  std::string output;
 };
 
 class MigRemoval : public ::testing::TestWithParam<Removal> {};
@@ -39,7 +39,7 @@ TEST_P(MigRemoval, LeavesFilesAndUnitsAsTheyWereAndTheGpusAsAskedFor) {
   ASSERT_TRUE(std::filesystem::exists(node.host().path("etc/features.d/mig")));
   const Ran removed = node.slipway({"remove", "mig"});
   EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
-  EXPECT_THAT(removed.out + removed.err, HasSubstr(GetParam().said));
+  EXPECT_THAT(removed.out + removed.err, HasSubstr(GetParam().output));
   EXPECT_EQ(files_of(node), before);
   for (const unsigned gpu : {0U, 1U}) EXPECT_EQ(node.instances(gpu), GetParam().instances_after) << "GPU " << gpu;
 }
