@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # bench/mig - one change of MIG layouts, on one and on eight simulated GPUs whose driver takes some time for each call:
-# how long it takes, and how often NVML was opened and called.
+# how long it takes, how often NVML was opened and called, and how much longer eight GPUs take than one.
 #   SLIPWAY_BENCH_MIG_PARTED=PROGRAM: NVIDIA's nvidia-mig-parted as well, on the same machine and library; as root, since it
 #   sees the simulated /proc and /sys in a mount namespace of its own.
 #   SLIPWAY_BENCH_MIG_DELAY: microseconds for each call (default 2000).
@@ -36,6 +36,14 @@ calls() {
     awk '{calls += $2} $1 ~ /^nvmlInit/ {opened += $2} END {print opened + 0, calls + 0}'
 }
 
+# By program and number of GPUs.
+declare -A TOOK CALLED
+
+# ratio ONE OTHER : "1.03".
+ratio() {
+  awk -v one="$1" -v other="$2" 'BEGIN {printf "%.2f", other / one}'
+}
+
 # change NAME COUNT PROGRAM WORDS... : from MIG disabled to all-1g.10gb, the median of several times.
 change() {
   local name="$1" count="$2" times=() start i
@@ -48,8 +56,10 @@ change() {
     "$@" apply -f "$SCRATCH/configs.yaml" -c all-1g.10gb >/dev/null
     times+=("$((($(date +%s%N) - start) / 1000000))")
   done
-  printf '%-18s %s GPUs: %6s ms, NVML opened and called: %s\n' "$name" "$count" \
-    "$(printf '%s\n' "${times[@]}" | sort -n | sed -n "$((${#times[@]} / 2 + 1))p")" "$(calls)"
+  TOOK[$name$count]="$(printf '%s\n' "${times[@]}" | sort -n | sed -n "$((${#times[@]} / 2 + 1))p")"
+  CALLED[$name$count]="$(calls)"
+  printf '%-18s %s GPUs: %6s ms, NVML opened and called: %s\n' "$name" "$count" "${TOOK[$name$count]}" \
+    "${CALLED[$name$count]}"
 }
 
 machine_of 8
@@ -61,3 +71,9 @@ for count in 1 8; do
   change slipway "$count" "$SLIPWAY" mig
   [[ -z ${SLIPWAY_BENCH_MIG_PARTED:-} ]] || change nvidia-mig-parted "$count" mig_parted
 done
+for name in slipway nvidia-mig-parted; do
+  [[ -z ${TOOK[${name}8]:-} ]] ||
+    echo "$name: eight GPUs take $(ratio "${TOOK[${name}1]}" "${TOOK[${name}8]}") times as long as one"
+done
+[[ -z ${TOOK[nvidia-mig-parted8]:-} ]] ||
+  echo "with eight GPUs slipway makes $(ratio "${CALLED[nvidia-mig-parted8]#* }" "${CALLED[slipway8]#* }") of the calls"

@@ -18,6 +18,8 @@
 
 namespace slipway::core {
 
+class Notify;
+
 class ControlSocket {
  public:
   /// A line came that is a JSON object with an `op`.
@@ -55,5 +57,10 @@ class ControlSocket {
   };
   std::map<int, Client> clients_;
 };
+
+/// Opens the service's socket once nobody changes a device in that root: waits for as long as somebody does, which
+/// systemd is told. Who begins a change after that finds the socket, and asks for quiet. Errors: those of
+/// ControlSocket::open().
+Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify);
 
 }  // namespace slipway::core

@@ -41,6 +41,11 @@ void Notify::status(const std::string& line) const {
   say("STATUS=" + text);
 }
 
+void Notify::waits(const std::string& why) const {
+  status(why);
+  say("EXTEND_TIMEOUT_USEC=60000000");
+}
+
 /// What cannot be said is not worth an end: systemd finds out by its own limits.
 void Notify::say(const std::string& text) const {
   sockaddr_un address{};

@@ -18,6 +18,8 @@ class Notify {
   void reloading() const;
   void stopping() const;
   void status(const std::string& line) const;
+  /// It takes longer to start, for that reason: systemd gives it another minute.
+  void waits(const std::string& why) const;
   /// The service's loop turns.
   void alive() const;
 

@@ -45,8 +45,8 @@ Result<Fd> open_signals() {
 
 class Supervisor {
  public:
-  Supervisor(const ServiceOptions& options, const RootDir& root, Ui& ui, ControlSocket control)
-      : options_(options), root_(root), ui_(ui), control_(std::move(control)) {}
+  Supervisor(const ServiceOptions& options, const RootDir& root, Ui& ui, Notify notify, ControlSocket control)
+      : options_(options), root_(root), ui_(ui), control_(std::move(control)), notify_(std::move(notify)) {}
   Status open();
   Status run();
 
@@ -302,8 +302,9 @@ std::vector<std::string> texts_in(const Json& left, const char* key) {
 }
 
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui) {
-  SLIPWAY_TRY(control, ControlSocket::open(root, options.component));
-  Supervisor supervisor(options, root, ui, std::move(control));
+  const Notify notify;
+  SLIPWAY_TRY(control, open_between_changes(root, options.component, notify));
+  Supervisor supervisor(options, root, ui, notify, std::move(control));
   Status status = supervisor.open();
   if (status) status = supervisor.run();
   if (status) return {};

@@ -36,11 +36,11 @@ struct ServiceOptions {
   std::function<Result<ServiceConfig>()> read;
 };
 
-/// Runs until SIGTERM or SIGINT. SIGHUP: the config is read again and the service run with it. One per process: it
-/// blocks these signals. It ends, to be started afresh, when it has lost what its unit gave it (granted.hpp). The
-/// plugin is in a worker of its own, which dies with this process and with which it ends. Errors: `locked` the service
-/// runs already; the service's own; `plugin_defect` it crashed, or ended by itself; `timed_out` it did not stop within
-/// 20 s, or did not stand still within 30 s.
+/// Begins once nobody changes a device (open_between_changes()), and runs until SIGTERM or SIGINT. SIGHUP: the config
+/// is read again and the service run with it. One per process: it blocks these signals. It ends, to be started afresh,
+/// when it has lost what its unit gave it (granted.hpp). The plugin is in a worker of its own, which dies with this
+/// process and with which it ends. Errors: `locked` the service runs already; the service's own; `plugin_defect` it
+/// crashed, or ended by itself; `timed_out` it did not stop within 20 s, or did not stand still within 30 s.
 Status run_supervised(const ServiceOptions& options, const RootDir& root, Ui& ui);
 
 }  // namespace slipway::core

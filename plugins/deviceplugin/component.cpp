@@ -4,9 +4,9 @@
 #include <cstdlib>
 
 #include "deviceplugin/config/choose.hpp"
-#include "deviceplugin/devices/managers.hpp"
 #include "deviceplugin/status.hpp"
 #include "nvidia/gpu.hpp"
+#include "nvidia/gpu_managers.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -50,11 +50,12 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
                  .where = "spec.components.deviceplugin.quiet_seconds",
                  .next = "write a number of seconds from 0 to " + std::to_string(kLongestQuietSeconds)};
   Plan plan;
-  Managers managers;
+  nvidia::GpuManagers managers;
   const Json named = spec.value("managers");
   if (named.is_object())
     for (const auto& [gpu, manager] : named.items()) managers.of[gpu] = manager;
-  plan.add(action::file({.path = kManagersFile, .content = pretty(to_json(managers)), .on_drift = "replace"}))
+  plan.add(action::file(
+               {.path = nvidia::kManagersFile, .content = pretty(nvidia::to_json(managers)), .on_drift = "replace"}))
       .because("whoever hands GPUs out reads there which are his");
   Settings settings;
   const std::string sharing = facts.text("sharing");

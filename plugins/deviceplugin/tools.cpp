@@ -10,7 +10,6 @@
 
 #include "deviceplugin/component.hpp"
 #include "deviceplugin/config/choose.hpp"
-#include "deviceplugin/devices/managers.hpp"
 #include "deviceplugin/devices/resources.hpp"
 #include "deviceplugin/status.hpp"
 
@@ -59,7 +58,7 @@ Result<int> resources(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(choice, nvidia::nvml::choose_library(host));
   SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = choice}));
   SLIPWAY_TRY(inventory, read_inventory(*nvml, host));
-  SLIPWAY_TRY(managers, read_managers(host));
+  SLIPWAY_TRY(managers, nvidia::read_gpu_managers(host));
   apply_managers(managers, inventory.gpus);
   for (const SilentGpu& silent : inventory.silent)
     io.log(fmt::format("GPU {} cannot be asked: {}", silent.index, silent.why));

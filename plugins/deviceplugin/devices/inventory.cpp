@@ -91,4 +91,8 @@ Result<Inventory> read_inventory(nvml::Nvml& library, const Host& host, const st
   return inventory;
 }
 
+void apply_managers(const nvidia::GpuManagers& managers, std::vector<Gpu>& gpus) {
+  for (Gpu& gpu : gpus) gpu.offered = managers.manager_of(gpu.address, gpu.uuid) == nvidia::kDevicePlugin;
+}
+
 }  // namespace slipway::deviceplugin

@@ -14,6 +14,7 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
+#include "nvidia/gpu_managers.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::deviceplugin {
@@ -42,7 +43,7 @@ struct Gpu {
   int compute_minor = 0;
   bool mig_enabled = false;
   std::vector<MigDevice> mig_devices;
-  bool offered = true;  ///< false: another manager has it (see managers.hpp)
+  bool offered = true;  ///< false: another manager has it (nvidia/gpu_managers.hpp)
   bool operator==(const Gpu&) const = default;
 
   std::string path() const { return "/dev/nvidia" + std::to_string(minor); }
@@ -86,6 +87,9 @@ Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& host, con
 
 /// NVLinks, NVSwitches and the PCI tree between all pairs. What cannot be asked counts as far.
 Nearness read_nearness(nvidia::nvml::Nvml& nvml, const std::vector<Gpu>& gpus);
+
+/// Sets Gpu::offered: only a GPU of the device plugin is.
+void apply_managers(const nvidia::GpuManagers& managers, std::vector<Gpu>& gpus);
 
 /// Minor numbers of capability nodes by name: "gpu0/gi1/ci0/access" -> 12.
 using MigMinors = std::map<std::string, unsigned>;

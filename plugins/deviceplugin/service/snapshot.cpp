@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "deviceplugin/devices/managers.hpp"
-
 namespace slipway::deviceplugin {
 namespace {
 
@@ -52,7 +50,7 @@ Snapshot make_snapshot(const DriverWatch& watch, const Settings& settings, const
   snapshot.extras.control_nodes = control_nodes(host);
   snapshot.extras.cdi_vendor = cdi_vendor;
   add_imex(settings, host, snapshot);
-  if (const auto managers = read_managers(host))
+  if (const auto managers = nvidia::read_gpu_managers(host))
     apply_managers(*managers, snapshot.gpus);
   else
     snapshot.problem = managers.error().where + ": " + managers.error().what;

@@ -12,6 +12,7 @@
 #include "mig/component/layouts_action.hpp"
 #include "mig/component/nvml_session.hpp"
 #include "mig/component/settings.hpp"
+#include "mig/device/clients.hpp"
 #include "mig/device/read.hpp"
 #include "mig/diagnose/diagnose.hpp"
 #include "mig/layout/intent.hpp"
@@ -28,6 +29,12 @@ constexpr const char* kAtBoot = "slipway-boot.service partitions the GPUs at eac
 std::string why_later(const Host& host) {
   if (!host.has_kernel_view()) return std::string("this root shows no devices; ") + kAtBoot;
   return {};
+}
+
+Result<std::vector<Gpu>> ask_gpus(nvidia::nvml::Nvml& nvml, const Settings& settings, const Host& host) {
+  SLIPWAY_TRY(gpus, read_gpus(nvml));
+  SLIPWAY_CHECK(name_managers(host, settings.managers, gpus));
+  return gpus;
 }
 
 Result<std::vector<Gpu>> gpus_of(const Facts& facts) {
@@ -48,6 +55,18 @@ Result<Settings> settings_from(const Spec& spec, const Facts& facts) {
   SLIPWAY_TRY(settings, read_settings(spec));
   if (const std::string label = facts.text("label"); !label.empty()) settings.config = label;
   return settings;
+}
+
+constexpr const char* kOtherUnit = "/etc/systemd/system/nvidia-mig-manager.service";
+constexpr const char* kYields = "nvidia-mig-manager.service is enabled, and the GPUs are left to it";
+
+/// The services that stand still during a change.
+Status read_clients(const Settings& settings, const Host& host, Facts& facts) {
+  if (settings.clients_file.empty()) return {};
+  SLIPWAY_TRY(text, host.read(settings.clients_file, kLongestConfig));
+  SLIPWAY_TRY(clients, clients_from_yaml(text, settings.clients_file));
+  facts.set("clients", clients);
+  return {};
 }
 
 /// What the labels of the node say. A file that is not there yet is one without labels.
@@ -76,7 +95,7 @@ void look_for_holders(nvidia::nvml::Nvml& nvml, const Spec& spec, const Host& ho
   if (!settings || settings->config.empty() || is_left_to_a_boot(*settings)) return;
   const auto intents = intents_from(*settings, facts);
   if (!intents) return;
-  const auto users = held_now(nvml, host, intents->gpus);
+  const auto users = held_now(nvml, host, intents->gpus, facts.texts("clients"));
   if (users && !users->empty()) facts.set_volatile("held", *users);
 }
 
@@ -93,6 +112,8 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
     else
       facts.set("problem", to_json(text.error()));
   }
+  if (settings.other_manager == OtherManager::yield && is_other_manager_enabled(host)) facts.set("yields", true);
+  if (const Status read = read_clients(settings, host, facts); !read) facts.set("problem", to_json(read.error()));
   if (const Status labels = read_labels(settings, host, facts); !labels) facts.set("problem", to_json(labels.error()));
   if (const std::string later = why_later(host); !later.empty()) {
     facts.set("later", later);
@@ -100,7 +121,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
     return facts;
   }
   const auto session = NvmlSession::open(host, settings.driver_root);
-  const auto gpus = session ? read_gpus(**session) : Result<std::vector<Gpu>>(session.error());
+  const auto gpus = session ? ask_gpus(**session, settings, host) : Result<std::vector<Gpu>>(session.error());
   if (!gpus && is_for_boot(host, gpus.error())) {
     facts.set("later", gpus.error().what + "; " + kAtBoot);
     return facts;
@@ -114,7 +135,8 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
   Json list = Json::array();
   for (const Gpu& gpu : *gpus) list.push_back(to_json(gpu));
   facts.set("gpus", std::move(list));
-  if (!facts.has("problem")) look_for_holders(**session, spec, host, facts);
+  if (const auto elsewhere = gpus_of_vfio(host, *gpus); !elsewhere.empty()) facts.set("elsewhere", elsewhere);
+  if (!facts.has("problem") && !facts.flag("yields")) look_for_holders(**session, spec, host, facts);
   return facts;
 }
 
@@ -122,6 +144,12 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   SLIPWAY_TRY(settings, settings_from(spec, facts));
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   Plan plan;
+  if (facts.flag("yields")) {
+    plan.note(kYields);
+    return plan;
+  }
+  if (settings.other_manager == OtherManager::take_over)
+    plan.add(action::symlink(kOtherUnit, "/dev/null")).because("slipway does the work of NVIDIA's MIG manager");
   if (facts.has("later")) {
     SLIPWAY_CHECK(check_configs(settings, facts.text("file")));
     plan.note(facts.text("later"));
@@ -135,9 +163,11 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   if (!settings.state_file.empty())
     plan.add(action::service_file(settings.state_file)).because("the label nvidia.com/mig.config.state");
   SLIPWAY_TRY(intents, intents_from(settings, facts));
-  if (!intents.gpus.empty()) plan.add(layouts_action(settings, intents.gpus));
+  if (!intents.gpus.empty()) plan.add(layouts_action(settings, facts.value("clients"), intents.gpus));
   for (const std::string& note : intents.notes) plan.note(note);
   for (const std::string& user : facts.texts("held")) plan.note(held_note(user, settings.drain));
+  const Json elsewhere = facts.value("elsewhere");
+  for (const Json& note : elsewhere) plan.note(note.get<std::string>());
   if (is_left_to_a_boot(settings) && !std::ranges::all_of(intents.gpus, &Intent::holds))
     plan.note("the drain policy next-boot leaves the change to slipway-boot.service");
   return plan;
@@ -157,8 +187,8 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
     findings.not_applicable("mig.layout", facts.why_not());
     return findings;
   }
-  if (facts.has("later")) {
-    findings.not_exercised("mig.layout", facts.text("later"));
+  if (facts.has("later") || facts.flag("yields")) {
+    findings.not_exercised("mig.layout", facts.flag("yields") ? kYields : facts.text("later"));
     return findings;
   }
   if (settings.config.empty() && !facts.has("problem")) {
@@ -195,9 +225,11 @@ Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(facts, detect(spec, host));
   SLIPWAY_TRY(settings, settings_from(spec, facts));
   Findings findings;
+  if (facts.flag("yields")) return findings;
   diagnose_other_manager(host, settings.file, findings);
   if (!facts.applicable() || facts.has("later") || facts.has("problem")) return findings;
   SLIPWAY_TRY(gpus, gpus_of(facts));
+  std::erase_if(gpus, [](const Gpu& gpu) { return !gpu.manager.empty(); });
   const auto intents = intents_from(settings, facts);
   const std::string config = settings.config.empty() ? "the config that a label names" : config_name(settings);
   diagnose_gpus(gpus, intents && !settings.config.empty() ? &intents->gpus : nullptr, config, findings);

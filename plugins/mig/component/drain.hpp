@@ -9,6 +9,8 @@
 #include <slipway/host.hpp>
 #include <slipway/plan.hpp>
 
+#include "mig/device/change.hpp"
+#include "mig/device/read.hpp"
 #include "mig/device/target.hpp"
 #include "mig/layout/intent.hpp"
 #include "nvidia/drain/drain.hpp"
@@ -17,37 +19,45 @@
 
 namespace slipway::mig {
 
-/// A GPU, what it is to be, and what is done about who uses it. Borrows the host.
-class GpuDrain {
+/// GPUs, what they are to be, and what is done about who uses them. Borrows the host.
+class GpuDrains {
  public:
-  /// Reads the GPU. Errors: those of NVML.
-  static Result<GpuDrain> open(nvidia::nvml::Nvml& nvml, const Host& host, Target target,
-                               const nvidia::drain::Settings& settings);
+  /// Reads the GPUs. Errors: those of open_gpus().
+  static Result<GpuDrains> open(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Target>& targets,
+                                const nvidia::drain::Settings& settings);
 
-  /// Before anything is disturbed, as Drain::admit(); `already_done` where nothing has to change.
-  Result<Outcome> admit(nvidia::nvml::Nvml& nvml) const;
+  bool any_changes() const { return !changing().empty(); }
+  /// Before anything is disturbed, as Drain::admit(); `already_done` where nothing has to change. One for each GPU.
+  /// @param clients  units that will be stopped before the change begins, and are in nobody's way
+  Result<std::vector<Outcome>> admit(nvidia::nvml::Nvml& nvml, const std::vector<std::string>& clients) const;
   /// The change begins, as Drain::clear().
-  Result<Outcome> clear(nvidia::nvml::Nvml& nvml) const;
-  /// What the change came to is what the policy makes of it. Errors: those of Drain::refused().
-  Result<Outcome> after(const Outcome& change) const;
+  Result<std::vector<Outcome>> clear(nvidia::nvml::Nvml& nvml) const;
+  /// What the change of a GPU came to is what the policy makes of it. Errors: those of Drain::refused().
+  Result<Outcome> after(std::size_t gpu, const Outcome& change) const;
 
-  const Target& target() const { return target_; }
-  const Gpu& gpu() const { return gpu_; }
+  Wanted wanted(std::size_t gpu) const;
 
  private:
-  GpuDrain(const Host& host, Target target, Gpu gpu, nvmlDevice_t device, const nvidia::drain::Settings& settings);
-  nvidia::drain::Drain::Find find(nvidia::nvml::Nvml& nvml) const;
+  struct Each {
+    Target target;
+    OpenGpu open;
+    nvidia::drain::Drain drain;
+    bool holds() const { return is_so(open.gpu, target); }
+  };
+  GpuDrains(const Host& host, std::vector<Each> all) : host_(host), all_(std::move(all)) {}
+  /// Of those that have to change.
+  std::vector<const Each*> changing() const;
+  std::vector<std::vector<nvidia::drain::Holder>> find(nvidia::nvml::Nvml& nvml) const;
+  std::vector<Outcome> with_others(std::vector<Outcome> of_changing) const;
 
   const Host& host_;
-  Target target_;
-  Gpu gpu_;
-  nvmlDevice_t device_;
-  nvidia::drain::Drain drain_;
+  std::vector<Each> all_;
 };
 
-/// For each GPU that has to change and is in use: "GPU 0 (0000:18:00.0) is held by trainer (pid 4711) on 1g.10gb at 2".
+/// For each GPU that has to change and is in use by others than these units, which an apply stops for the time: "GPU 0
+/// (0000:18:00.0) is held by trainer (pid 4711) on 1g.10gb at 2".
 Result<std::vector<std::string>> held_now(nvidia::nvml::Nvml& nvml, const Host& host,
-                                          const std::vector<Intent>& intents);
+                                          const std::vector<Intent>& intents, const std::vector<std::string>& clients);
 /// What an apply makes of one of these by its drain policy.
 std::string held_note(const std::string& user, const nvidia::drain::Settings& settings);
 

@@ -13,6 +13,7 @@
 #include "mig/component/nvml_session.hpp"
 #include "mig/device/capabilities.hpp"
 #include "mig/device/change.hpp"
+#include "mig/device/clients.hpp"
 #include "mig/device/read.hpp"
 #include "mig/draw/picture.hpp"
 #include "nvidia/gpu.hpp"
@@ -91,6 +92,10 @@ Result<nvidia::drain::Settings> drain_of(const Action& action) {
   return nvidia::drain::read_settings(action.value("data").value("drain", Json()), "action");
 }
 
+std::vector<std::string> clients_of(const Action& action) {
+  return action.value("data").value("clients", std::vector<std::string>());
+}
+
 bool waits(const nvidia::drain::Settings& drain) {
   return drain.policy == nvidia::drain::Policy::wait || drain.policy == nvidia::drain::Policy::when_idle;
 }
@@ -99,12 +104,8 @@ Result<Outcome> admit(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
   SLIPWAY_TRY(settings, drain_of(action));
   SLIPWAY_TRY(session, NvmlSession::open(host, driver_root_of(action)));
-  std::vector<Outcome> outcomes;
-  for (Target& each : targets) {
-    SLIPWAY_TRY(gpu, GpuDrain::open(*session, host, std::move(each), settings));
-    SLIPWAY_TRY(outcome, gpu.admit(*session));
-    outcomes.push_back(std::move(outcome));
-  }
+  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings));
+  SLIPWAY_TRY(outcomes, gpus.admit(*session, clients_of(action)));
   const bool any_may = std::ranges::count(outcomes, Outcome::Kind::done, &Outcome::kind) != 0;
   Outcome all = together(outcomes);
   return any_may || all.kind == Outcome::Kind::already_done ? Outcome::done() : all;
@@ -114,24 +115,27 @@ Result<Outcome> change(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
   SLIPWAY_TRY(settings, drain_of(action));
   SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
-  std::vector<Outcome> outcomes;
-  std::vector<GpuDrain> cleared;
-  for (Target& each : targets) {
-    SLIPWAY_TRY(gpu, GpuDrain::open(*session, host, std::move(each), settings));
-    SLIPWAY_TRY(outcome, gpu.clear(*session));
-    if (outcome.kind == Outcome::Kind::done)
-      cleared.push_back(std::move(gpu));
-    else
-      outcomes.push_back(std::move(outcome));
-  }
+  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings));
+  SLIPWAY_TRY(clients,
+              StoppedClients::stop(host, gpus.any_changes() ? clients_of(action) : std::vector<std::string>()));
+  SLIPWAY_TRY(outcomes, gpus.clear(*session));
+  std::vector<std::size_t> cleared;
   std::vector<Wanted> wanted;
-  for (const GpuDrain& each : cleared) wanted.push_back({each.target(), each.gpu()});
-  SLIPWAY_TRY(changed, change_gpus(*session, host, wanted, waits(settings) ? WhenBusy::go_on : WhenBusy::undo_all));
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    if (outcomes[i].kind == Outcome::Kind::done) {
+      cleared.push_back(i);
+      wanted.push_back(gpus.wanted(i));
+    }
+  const HowToChange how{.busy = waits(settings) ? WhenBusy::go_on : WhenBusy::undo_all,
+                        .resets = true,
+                        .driver_root = driver_root_of(action)};
+  SLIPWAY_TRY(changed, change_gpus(*session, host, wanted, how));
   for (std::size_t i = 0; i < cleared.size(); ++i) {
-    SLIPWAY_TRY(outcome, cleared[i].after(changed[i]));
-    outcomes.push_back(std::move(outcome));
+    SLIPWAY_TRY(outcome, gpus.after(cleared[i], changed[i]));
+    outcomes[cleared[i]] = std::move(outcome);
   }
   SLIPWAY_CHECK(make_capability_nodes(host));
+  SLIPWAY_CHECK(clients.start());
   return together(outcomes);
 }
 
@@ -143,7 +147,7 @@ std::string config_name(const Settings& settings) {
   return settings.config.empty() ? "the config that the node's labels name" : "the config " + settings.config;
 }
 
-Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus) {
+Action layouts_action(const Settings& settings, const Json& clients, const std::vector<Intent>& gpus) {
   Json targets = Json::array();
   Json former = Json::array();
   std::vector<std::string> exclusives;
@@ -157,6 +161,7 @@ Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus)
   Json data = data_of(settings, std::move(targets));
   data["drain"] = to_json(settings.drain);
   if (!settings.state_file.empty()) data["state_file"] = settings.state_file;
+  if (clients.is_array() && !clients.empty()) data["clients"] = clients;
   const bool disables = settings.on_remove == OnRemove::disable;
   const std::vector<ChangeGroup> changes = changes_of(gpus);
   Action action = action::custom({.name = kName,
@@ -189,16 +194,15 @@ Action layouts_at_boot(const Settings& settings) {
 
 Result<bool> check_layouts(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
+  if (StoppedClients::any_left(host)) return false;
   const auto session = NvmlSession::open(host, driver_root_of(action));
   if (!session) return false;
-  std::vector<char> holds(targets.size(), 0);
-  nvidia::nvml::in_parallel(**session, targets.size(), [&](nvidia::nvml::Nvml& nvml, std::size_t i) {
-    const auto device = find_gpu(nvml, targets[i]);
-    const auto gpu = device ? read_gpu(nvml, *device) : Result<Gpu>(device.error());
-    holds[i] = gpu && is_so(*gpu, targets[i]) ? 1 : 0;
-  });
+  const auto gpus = open_gpus(**session, targets);
+  if (!gpus) return false;
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (!is_so((*gpus)[i].gpu, targets[i])) return false;
   const std::string state_file = state_file_of(action);
-  return std::ranges::count(holds, 0) == 0 && (state_file.empty() || has_state(host, state_file, state::kSuccess));
+  return state_file.empty() || has_state(host, state_file, state::kSuccess);
 }
 
 Result<Outcome> preflight_layouts(const Action& action, const Host& host) {

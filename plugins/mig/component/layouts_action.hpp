@@ -2,7 +2,7 @@
 // plugins/mig/component/layouts_action.hpp - the one action of the component: the layouts of all GPUs that the config
 // takes. Its data:
 //
-//   {"gpus": [{"gpu": ADDRESS, "uuid", "enabled", "instances": […]}, …], "driver_root"?}
+//   {"gpus": [{"gpu": ADDRESS, "uuid", "enabled", "instances": […]}, …], "driver_root"?, "clients"?: [UNIT, …]}
 #pragma once
 
 #include <string>
@@ -25,7 +25,8 @@ std::string config_name(const Settings& settings);
 bool is_left_to_a_boot(const Settings& settings);
 
 /// Its name stays the same whatever the layouts, so that a later config changes this action. At least one GPU.
-Action layouts_action(const Settings& settings, const std::vector<Intent>& gpus);
+/// @param clients  services that stand still meanwhile; null: none
+Action layouts_action(const Settings& settings, const Json& clients, const std::vector<Intent>& gpus);
 /// Where no GPU can be asked, the whole work is left to the boot.
 Action layouts_at_boot(const Settings& settings);
 

@@ -18,6 +18,11 @@ OnRemove on_remove_of(const std::string& word) {
   return word == "disable" ? OnRemove::disable : OnRemove::keep;
 }
 
+OtherManager other_manager_of(const std::string& word) {
+  if (word == "yield") return OtherManager::yield;
+  return word == "take-over" ? OtherManager::take_over : OtherManager::report;
+}
+
 bool has_given(const Settings& settings) { return !settings.file.empty() || !settings.inline_configs.is_null(); }
 
 }  // namespace
@@ -29,6 +34,9 @@ Result<Settings> read_settings(const Spec& spec) {
                     .driver_root = spec.text("driver_root"),
                     .label_file = spec.text("label_file"),
                     .state_file = spec.text("state_file"),
+                    .clients_file = spec.text("clients_file"),
+                    .other_manager = other_manager_of(spec.text("other_manager")),
+                    .managers = spec.value("managers"),
                     .on_remove = on_remove_of(spec.text("on_remove")),
                     .drain = {}};
   if (!settings.file.empty() && !settings.inline_configs.is_null())
@@ -42,6 +50,11 @@ Result<Settings> read_settings(const Spec& spec) {
         .what = "the `config` of mig is empty, and no `label_file` names one",
         .where = kSection,
         .next = "name one: `config: all-balanced` (`slipway mig generate-config` prints those of this machine)"};
+  if (settings.other_manager == OtherManager::yield && settings.on_remove != OnRemove::keep)
+    return Error{.code = ErrorCode::invalid,
+                 .what = "mig leaves the GPUs to nvidia-mig-manager, and is to change them when it leaves",
+                 .where = std::string(kSection) + ".on_remove",
+                 .next = "leave `on_remove` out, or choose another `other_manager` than yield"};
   SLIPWAY_TRY(drain, nvidia::drain::read_settings(spec.value("drain"), std::string(kSection) + ".drain"));
   settings.drain = drain;
   return settings;

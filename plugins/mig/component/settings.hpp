@@ -20,19 +20,25 @@ namespace slipway::mig {
 /// disabled.
 enum class OnRemove { keep, restore, disable };
 
+/// What is made of nvidia-mig-manager.service, where it is enabled: nothing, the GPUs are left to it, or it is masked.
+enum class OtherManager { report, yield, take_over };
+
 struct Settings {
-  std::string config;       ///< name; empty: none is to be had
-  std::string file;         ///< path in the host's root; empty: none
-  Json inline_configs;      ///< null: none
-  std::string driver_root;  ///< "auto" or a path
-  std::string label_file;   ///< path in the host's root; empty: none
-  std::string state_file;   ///< likewise
+  std::string config;        ///< name; empty: none is to be had
+  std::string file;          ///< path in the host's root; empty: none
+  Json inline_configs;       ///< null: none
+  std::string driver_root;   ///< "auto" or a path
+  std::string label_file;    ///< path in the host's root; empty: none
+  std::string state_file;    ///< likewise
+  std::string clients_file;  ///< likewise
+  OtherManager other_manager = OtherManager::report;
+  Json managers;  ///< by PCI address or UUID; null: none
   OnRemove on_remove = OnRemove::keep;
   nvidia::drain::Settings drain;
 };
 
-/// Errors: `invalid` file and configs are both there; neither a config nor a file of labels is; those of
-/// drain::read_settings().
+/// Errors: `invalid` file and configs are both there; GPUs are left to another manager and not to be kept; neither a
+/// config nor a file of labels is; those of drain::read_settings().
 Result<Settings> read_settings(const Spec& spec);
 
 /// The entries of the config that counts. @param file_text  of Settings::file

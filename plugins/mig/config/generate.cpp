@@ -31,7 +31,8 @@ class Generator {
  public:
   Generator(const std::vector<Gpu>& gpus, std::vector<const Gpu*> models) : models_(std::move(models)) {
     std::vector<std::uint32_t> chips;
-    for (const Gpu& gpu : gpus) chips.push_back(gpu.id.chip);
+    for (const Gpu& gpu : gpus)
+      if (gpu.capable) chips.push_back(gpu.id.chip);
     std::ranges::sort(chips);
     is_mixed_ = std::ranges::adjacent_find(chips, std::not_equal_to{}) != chips.end();
     generated_.configs.file = kOrigin;

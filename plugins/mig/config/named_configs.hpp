@@ -27,9 +27,12 @@ Result<Generated> generate_configs(const std::vector<Gpu>& gpus);
 /// What the GPUs are now, with as few entries as say it.
 Entries present_entries(const std::vector<Gpu>& gpus);
 
-/// As nvidia-mig-parted reads and writes it, with the keys in the order of the format.
+/// As nvidia-mig-parted reads and writes it: the keys of an entry in the order of the format, names as Go's YAML and
+/// JSON order them.
 std::string to_yaml(const std::map<std::string, Entries>& configs);
+/// What the devices of a GPU without MIG are in JSON: upstream's export prints {}, its generate-config null.
+enum class NoDevices { object, null };
 /// Indented by two, without a line end, as upstream prints it.
-std::string to_json_text(const std::map<std::string, Entries>& configs);
+std::string to_json_text(const std::map<std::string, Entries>& configs, NoDevices none);
 
 }  // namespace slipway::mig

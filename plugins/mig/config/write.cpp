@@ -38,6 +38,51 @@ std::string scalar(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+struct Digits {
+  std::uint64_t value = 0;
+  std::size_t end = 0;
+};
+
+/// The number from there on. @param before  whether digits other than 0 stand in front of it
+Digits digits_at(std::string_view text, std::size_t at, bool before) {
+  Digits digits{before ? 1U : 0U, at};
+  for (; digits.end < text.size() && is_digit(text[digits.end]); ++digits.end)
+    digits.value = digits.value * 10 + static_cast<std::uint64_t>(text[digits.end] - '0');
+  return digits;
+}
+
+bool ends_with_a_number(std::string_view text) {
+  while (!text.empty() && text.back() == '0') text.remove_suffix(1);
+  return !text.empty() && is_digit(text.back());
+}
+
+/// The order that Go's YAML writes keys in: numbers count as such, so that all-1g.5gb is before all-1g.10gb; behind a
+/// digit letters come first, elsewhere last.
+bool is_before(std::string_view one, std::string_view other) {
+  const auto [at, at_other] = std::ranges::mismatch(one, other);
+  const auto i = static_cast<std::size_t>(at - one.begin());
+  if (at == one.end() || at_other == other.end()) return one.size() < other.size();
+  if (is_letter(*at) && is_letter(*at_other)) return *at < *at_other;
+  if (is_letter(*at) || is_letter(*at_other))
+    return i > 0 && is_digit(one[i - 1]) ? is_letter(*at) : is_letter(*at_other);
+  const bool before = (*at == '0' || *at_other == '0') && ends_with_a_number(one.substr(0, i));
+  const Digits left = digits_at(one, i, before);
+  const Digits right = digits_at(other, i, before);
+  if (left.value != right.value) return left.value < right.value;
+  return left.end != right.end ? left.end < right.end : *at < *at_other;
+}
+
+/// The devices as lines of YAML.
+std::vector<std::pair<std::string, unsigned>> in_yaml_order(const Counts& devices) {
+  std::vector<std::pair<std::string, unsigned>> all;
+  for (const auto& [profile, count] : devices) all.emplace_back(profile.text(), count);
+  std::ranges::sort(all, is_before, &std::pair<std::string, unsigned>::first);
+  return all;
+}
+
 void add_entry(const Entry& entry, std::string& yaml) {
   std::string start = "  - ";
   const auto line = [&](const std::string& text) {
@@ -52,10 +97,11 @@ void add_entry(const Entry& entry, std::string& yaml) {
   line(std::string("mig-enabled: ") + (entry.layout.enabled ? "true" : "false"));
   if (entry.layout.devices.empty()) return line("mig-devices: {}");
   line("mig-devices:");
-  for (const auto& [profile, count] : entry.layout.devices) line("  " + profile.text() + ": " + std::to_string(count));
+  for (const auto& [profile, count] : in_yaml_order(entry.layout.devices))
+    line("  " + profile + ": " + std::to_string(count));
 }
 
-OrderedJson entry_json(const Entry& entry) {
+OrderedJson entry_json(const Entry& entry, NoDevices none) {
   OrderedJson json;
   std::vector<std::string> filter;
   for (const DeviceId& id : entry.filter) filter.push_back(id.text());
@@ -66,8 +112,12 @@ OrderedJson entry_json(const Entry& entry) {
   else
     json["devices"] = "all";
   json["mig-enabled"] = entry.layout.enabled;
-  json["mig-devices"] = OrderedJson::object();
-  for (const auto& [profile, count] : entry.layout.devices) json["mig-devices"][profile.text()] = count;
+  std::map<std::string, unsigned> devices;
+  for (const auto& [profile, count] : entry.layout.devices) devices[profile.text()] = count;
+  if (entry.layout.enabled || none == NoDevices::object)
+    json["mig-devices"] = devices;
+  else
+    json["mig-devices"] = nullptr;
   return json;
 }
 
@@ -94,21 +144,24 @@ Entries present_entries(const std::vector<Gpu>& gpus) {
 }
 
 std::string to_yaml(const std::map<std::string, Entries>& configs) {
+  std::vector<std::string> names;
+  for (const auto& [name, entries] : configs) names.push_back(name);
+  std::ranges::sort(names, is_before);
   std::string yaml = "version: v1\nmig-configs:\n";
-  for (const auto& [name, entries] : configs) {
+  for (const std::string& name : names) {
     yaml += "  " + scalar(name) + ":\n";
-    for (const Entry& entry : entries) add_entry(entry, yaml);
+    for (const Entry& entry : configs.at(name)) add_entry(entry, yaml);
   }
   return yaml;
 }
 
-std::string to_json_text(const std::map<std::string, Entries>& configs) {
+std::string to_json_text(const std::map<std::string, Entries>& configs, NoDevices none) {
   OrderedJson json;
   json["version"] = "v1";
   json["mig-configs"] = OrderedJson::object();
   for (const auto& [name, entries] : configs) {
     OrderedJson list = OrderedJson::array();
-    for (const Entry& entry : entries) list.push_back(entry_json(entry));
+    for (const Entry& entry : entries) list.push_back(entry_json(entry, none));
     json["mig-configs"][name] = std::move(list);
   }
   return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);

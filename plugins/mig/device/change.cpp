@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mig/device/gpu_change.hpp"
+#include "mig/device/reset.hpp"
 #include "nvidia/drain/drain.hpp"
 
 namespace slipway::mig {
@@ -13,18 +14,20 @@ using Phase = void (GpuChange::*)(nvidia::nvml::Nvml&);
 
 class Changes {
  public:
-  Changes(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted, WhenBusy busy)
-      : nvml_(nvml), host_(host), busy_(busy) {
-    for (const Wanted& each : wanted) changes_.emplace_back(each.target, each.known);
+  Changes(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted, const HowToChange& how)
+      : nvml_(nvml), host_(host), how_(how) {
+    for (const Wanted& each : wanted) changes_.emplace_back(each.target, each.known, each.device);
   }
 
   Result<std::vector<Outcome>> run() {
-    for (const Phase phase : {&GpuChange::look, &GpuChange::switch_on, &GpuChange::rearrange, &GpuChange::check}) {
+    for (const Phase phase :
+         {&GpuChange::look, &GpuChange::switch_on, &GpuChange::rearrange, &GpuChange::settle, &GpuChange::check}) {
       do_all(phase);
       if (is_given_up()) break;
+      reset_waiting();
+      if (is_given_up()) break;
     }
-    for (GpuChange& each : changes_)
-      if (each.is_busy()) each.name_holders(nvml_, host_);
+    name_holders();
     const bool all_back = is_given_up();
     put_back([all_back](const GpuChange& each) { return all_back || each.is_busy(); });
     if (all_back) return why();
@@ -34,8 +37,55 @@ class Changes {
  private:
   bool is_given_up() const {
     return std::ranges::any_of(changes_, [this](const GpuChange& each) {
-      return each.has_failed() || (each.is_busy() && busy_ == WhenBusy::undo_all);
+      return each.has_failed() || (each.is_busy() && how_.busy == WhenBusy::undo_all);
     });
+  }
+
+  void name_holders() {
+    std::vector<GpuChange*> busy;
+    std::vector<Changing> changing;
+    for (GpuChange& each : changes_)
+      if (each.is_busy()) {
+        busy.push_back(&each);
+        changing.push_back(each.changing(nvml_));
+      }
+    if (busy.empty()) return;
+    const auto holders = find_holders(nvml_, host_, changing);
+    for (std::size_t i = 0; i < busy.size(); ++i) busy[i]->hold(nvidia::drain::texts_of(holders[i]));
+  }
+
+  /// Those whose mode waits for a reset, and that can be reset.
+  std::vector<GpuChange*> resettable() {
+    std::vector<GpuChange*> found;
+    for (GpuChange& each : changes_)
+      if (how_.resets && each.waits_for_reset() && can_be_reset(host_, each.gpu().address)) found.push_back(&each);
+    return found;
+  }
+
+  void reset_waiting() {
+    const std::vector<GpuChange*> waiting = resettable();
+    if (waiting.empty()) return;
+    nvml_.release();
+    std::vector<std::string> addresses;
+    for (const GpuChange* each : waiting) addresses.push_back(each->gpu().address);
+    const Status reset = reset_gpus(host_, how_.driver_root, addresses);
+    if (const Status opened = reopen(); !opened) {
+      for (GpuChange& each : changes_) each.fail(opened.error());
+      return;
+    }
+    std::vector<Changing> changing;
+    for (GpuChange* each : waiting) changing.push_back(each->changing(nvml_));
+    const auto holders =
+        reset ? std::vector<std::vector<nvidia::drain::Holder>>(waiting.size()) : find_holders(nvml_, host_, changing);
+    nvidia::nvml::in_parallel(nvml_, waiting.size(), [&](nvidia::nvml::Nvml& own, std::size_t i) {
+      waiting[i]->look_after_reset(own, reset, !holders[i].empty());
+    });
+  }
+
+  /// What handles stood for is void.
+  Status reopen() {
+    for (GpuChange& each : changes_) each.forget_handles();
+    return nvml_.reopen();
   }
 
   template <class Which>
@@ -43,9 +93,11 @@ class Changes {
     if (std::ranges::none_of(changes_, is_wanted)) return;
     for (GpuChange& each : changes_)
       if (is_wanted(each)) each.turn_back();
-    if (!nvml_.is_open()) (void)nvml_.reopen().ok();  // else no GPU can be put back, which their results tell
-    do_all(&GpuChange::switch_on);
-    do_all(&GpuChange::rearrange);
+    if (!nvml_.is_open()) (void)reopen().ok();  // else no GPU can be put back, which their results tell
+    for (const Phase phase : {&GpuChange::switch_on, &GpuChange::rearrange}) {
+      do_all(phase);
+      reset_waiting();
+    }
   }
 
   void do_all(Phase phase) {
@@ -54,7 +106,7 @@ class Changes {
     bool was_reset = false;
     for (GpuChange& each : changes_) was_reset = each.take_reset() || was_reset;
     if (!was_reset) return;
-    if (const Status opened = nvml_.reopen(); !opened)
+    if (const Status opened = reopen(); !opened)
       for (GpuChange& each : changes_) each.fail(opened.error());
   }
 
@@ -87,7 +139,7 @@ class Changes {
 
   nvidia::nvml::Nvml& nvml_;
   const Host& host_;
-  WhenBusy busy_;
+  const HowToChange& how_;
   std::vector<GpuChange> changes_;
 };
 
@@ -103,9 +155,9 @@ Error in_use(const Outcome& outcome) {
 }
 
 Result<std::vector<Outcome>> change_gpus(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted,
-                                         WhenBusy busy) {
+                                         const HowToChange& how) {
   if (wanted.empty()) return std::vector<Outcome>();
-  return Changes(nvml, host, wanted, busy).run();
+  return Changes(nvml, host, wanted, how).run();
 }
 
 }  // namespace slipway::mig

@@ -3,7 +3,6 @@
 // failure all of them are again what they were.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,21 +17,28 @@ namespace slipway::mig {
 
 struct Wanted {
   Target target;
-  std::optional<Gpu> known;  ///< its profiles need not be asked again
+  Gpu known;                      ///< as it was read before: its profiles need not be asked again
+  nvmlDevice_t device = nullptr;  ///< in this session of NVML
 };
 
 /// What becomes of the others while a GPU is in use.
 enum class WhenBusy { undo_all, go_on };
 
+struct HowToChange {
+  WhenBusy busy = WhenBusy::undo_all;
+  bool resets = true;       ///< a GPU whose mode waits for a reset is reset, where that can be done
+  std::string driver_root;  ///< for that
+};
+
 /// Destroys what differs and creates what is missing. It asks nobody before: who uses what has to go is found by
-/// find_holders(), and what destroying finds in use brings the former layout back and is `waiting`. A mode that only a
-/// reset brings into force stays requested: `reboot_required`. Where the driver resets GPUs for their mode, NVML is
-/// opened anew.
+/// find_holders(), and what destroying finds in use brings the former layout back and is `waiting`. A GPU whose mode
+/// only a reset brings into force is reset; where it cannot be, the mode stays requested: `reboot_required`. NVML is
+/// released for a reset, and opened anew after it.
 ///
 /// @return one outcome for each, in their order
 /// Errors: those of NVML; the details tell what could not be put back. `busy` under `undo_all`.
 Result<std::vector<Outcome>> change_gpus(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted,
-                                         WhenBusy busy);
+                                         const HowToChange& how);
 /// What a GPU in use is to somebody who does not wait.
 Error in_use(const Outcome& outcome);
 

@@ -2,11 +2,11 @@
 #include "mig/device/gpu_change.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "mig/device/read.hpp"
 #include "nvidia/nvml/mig.hpp"
 
 namespace slipway::mig {
@@ -15,8 +15,24 @@ namespace nvml = nvidia::nvml;
 
 namespace {
 
-/// From Hopper on the mode changes without a reset of the GPU.
-constexpr int kFirstWithoutReset = 9;
+/// NVML_COMPUTE_INSTANCE_PROFILE_… of that many slices; others may have as many.
+constexpr std::array<std::pair<unsigned, unsigned>, 7> kComputeSelectors{{{1, NVML_COMPUTE_INSTANCE_PROFILE_1_SLICE},
+                                                                          {2, NVML_COMPUTE_INSTANCE_PROFILE_2_SLICE},
+                                                                          {3, NVML_COMPUTE_INSTANCE_PROFILE_3_SLICE},
+                                                                          {4, NVML_COMPUTE_INSTANCE_PROFILE_4_SLICE},
+                                                                          {6, NVML_COMPUTE_INSTANCE_PROFILE_6_SLICE},
+                                                                          {7, NVML_COMPUTE_INSTANCE_PROFILE_7_SLICE},
+                                                                          {8, NVML_COMPUTE_INSTANCE_PROFILE_8_SLICE}}};
+
+/// All selectors, that of the slices first.
+std::vector<unsigned> compute_selectors(unsigned slices) {
+  std::vector<unsigned> all;
+  for (const auto& [size, selector] : kComputeSelectors)
+    if (size == slices) all.push_back(selector);
+  for (unsigned selector = 0; selector < NVML_COMPUTE_INSTANCE_PROFILE_COUNT; ++selector)
+    if (std::ranges::count(all, selector) == 0) all.push_back(selector);
+  return all;
+}
 
 /// Of a handle that was just read.
 const InstanceHandle* find_instance(const std::vector<InstanceHandle>& all, const GpuInstance& instance) {
@@ -28,34 +44,38 @@ const InstanceHandle* find_instance(const std::vector<InstanceHandle>& all, cons
 
 }  // namespace
 
-GpuChange::GpuChange(Target target, std::optional<Gpu> known)
+GpuChange::GpuChange(Target target, Gpu known, nvmlDevice_t device)
     : target_(std::move(target)),
-      is_known_(known.has_value()),
+      former_(std::move(known)),
+      device_(device),
       enabled_(target_.enabled),
       instances_(target_.instances) {
-  if (known) former_ = std::move(*known);
   former_.address = target_.address;
 }
 
 void GpuChange::look(nvml::Nvml& nvml) {
-  const auto device = find_gpu(nvml, target_);
-  if (!device) return fail(device.error());
-  device_ = *device;
-  if (is_known_) {
-    if (const Status read = refresh(nvml, device_, former_); !read) return fail(read.error());
-  } else {
-    auto gpu = read_gpu(nvml, device_);
-    if (!gpu) return fail(std::move(gpu).error());
-    former_ = std::move(*gpu);
-  }
+  const auto found = device(nvml);
+  if (!found) return fail(found.error());
+  auto handles = refresh(nvml, *found, former_);
+  if (!handles) return fail(handles.error());
+  handles_ = std::move(*handles);
   if (is_so(former_, target_)) state_ = State::already;
 }
 
-void GpuChange::name_holders(nvml::Nvml& nvml, const Host& host) {
-  Target target = target_;
-  target.instances = instances_;
-  const auto device = find_gpu(nvml, target_);
-  if (device) holders_ = nvidia::drain::texts_of(find_holders(nvml, host, *device, former_, target, true));
+Changing GpuChange::changing(nvml::Nvml& nvml) {
+  target_.instances = instances_;
+  return {.device = device(nvml).value_or(nullptr), .gpu = &former_, .target = &target_, .with_daemons = true};
+}
+
+void GpuChange::forget_handles() {
+  device_ = nullptr;
+  handles_.clear();
+}
+
+Result<nvmlDevice_t> GpuChange::device(nvml::Nvml& nvml) {
+  if (device_ != nullptr) return device_;
+  SLIPWAY_TRY(found, find_gpu(nvml, target_));
+  return device_ = found;
 }
 
 void GpuChange::switch_on(nvml::Nvml& nvml) {
@@ -90,6 +110,7 @@ void GpuChange::check(nvml::Nvml& nvml) {
 
 void GpuChange::turn_back() {
   turning_ = true;
+  requested_.reset();
   enabled_ = former_.enabled;
   instances_ = former_.instances;
 }
@@ -120,22 +141,25 @@ void GpuChange::take(const Result<End>& end) {
 
 Result<GpuChange::End> GpuChange::make_mode(nvml::Nvml& nvml, bool enabled) {
   const std::string doing = enabled ? "enable MIG" : "disable MIG";
-  SLIPWAY_TRY(device, find_gpu(nvml, target_));
-  device_ = device;
-  const auto activation = nvml::set_mig_mode(nvml, device_, enabled);
+  requested_.reset();
+  SLIPWAY_TRY(gpu, device(nvml));
+  const auto activation = nvml::set_mig_mode(nvml, gpu, enabled);
   if (!activation) return failed(activation.code(), doing);
   const bool was_touched = std::exchange(touched_, true);
-  const auto mode = nvml::mig_mode(nvml, device_);
+  const auto mode = nvml::mig_mode(nvml, gpu);
   if (!mode) return failed(mode.code(), "read the MIG mode");
   if (mode->current == enabled) {
-    const auto capability = nvml::compute_capability(nvml, device_);
-    was_reset_ = was_reset_ || !capability || capability->major < kFirstWithoutReset;
+    was_reset_ = was_reset_ || former_.needs_reset;
+    switched_on_ = switched_on_ || (enabled && !former_.enabled);
     return End::done;
   }
-  if (*activation == NVML_SUCCESS || *activation == NVML_ERROR_RESET_REQUIRED) return End::needs_reset;
+  if (*activation == NVML_SUCCESS || *activation == NVML_ERROR_RESET_REQUIRED) {
+    requested_ = enabled;
+    return End::needs_reset;
+  }
   if (former_.pending != enabled) {
     // Else the request would come into force at some later reset, when nobody expects it.
-    const auto taken_back = nvml::set_mig_mode(nvml, device_, !enabled);
+    const auto taken_back = nvml::set_mig_mode(nvml, gpu, !enabled);
     if (!taken_back) return failed(taken_back.code(), "take the request back to " + doing);
   }
   touched_ = was_touched;
@@ -146,7 +170,12 @@ Result<GpuChange::End> GpuChange::make_mode(nvml::Nvml& nvml, bool enabled) {
 Result<GpuChange::End> GpuChange::destroy(nvml::Nvml& nvml, const Gpu& now,
                                           const std::vector<Difference::Part>& parts) {
   if (parts.empty()) return End::done;
-  SLIPWAY_TRY(handles, read_instances(nvml, device_, now.profiles, now.text()));
+  auto handles = std::exchange(handles_, {});
+  if (turning_ || handles.empty()) {
+    SLIPWAY_TRY(gpu, device(nvml));
+    SLIPWAY_TRY(read, read_instances(nvml, gpu, now.profiles, now.text()));
+    handles = std::move(read);
+  }
   for (const Difference::Part& part : parts) {
     const InstanceHandle* const found = find_instance(handles, part.instance);
     if (found == nullptr) continue;
@@ -166,11 +195,14 @@ Result<GpuChange::End> GpuChange::destroy(nvml::Nvml& nvml, const Gpu& now,
   return End::done;
 }
 
-Result<unsigned> GpuChange::compute_profile(nvml::Nvml& nvml, nvmlGpuInstance_t instance, unsigned slices) {
-  for (unsigned selector = 0; selector < NVML_COMPUTE_INSTANCE_PROFILE_COUNT; ++selector) {
+Result<unsigned> GpuChange::compute_profile(nvml::Nvml& nvml, nvmlGpuInstance_t instance, unsigned gpu_profile,
+                                            unsigned slices) {
+  const auto known = compute_profiles_.find({gpu_profile, slices});
+  if (known != compute_profiles_.end()) return known->second;
+  for (const unsigned selector : compute_selectors(slices)) {
     const auto profile =
         nvml::compute_instance_profile(nvml, instance, selector, NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED);
-    if (profile && profile->slices == slices) return profile->id;
+    if (profile && profile->slices == slices) return compute_profiles_[{gpu_profile, slices}] = profile->id;
     if (!profile && !profile.absent() && profile.code() != NVML_ERROR_INVALID_ARGUMENT)
       return failed(profile.code(), "list the profiles of compute instances");
   }
@@ -178,9 +210,9 @@ Result<unsigned> GpuChange::compute_profile(nvml::Nvml& nvml, nvmlGpuInstance_t 
 }
 
 Result<GpuChange::End> GpuChange::create_compute(nvml::Nvml& nvml, nvmlGpuInstance_t instance,
-                                                 const std::vector<ComputeInstance>& compute) {
-  for (const ComputeInstance& each : compute) {
-    SLIPWAY_TRY(profile, compute_profile(nvml, instance, each.slices));
+                                                 const Difference::Part& part) {
+  for (const ComputeInstance& each : part.compute) {
+    SLIPWAY_TRY(profile, compute_profile(nvml, instance, part.instance.profile_id, each.slices));
     const auto made = nvml::create_compute_instance(nvml, instance, profile, {each.start, each.slices});
     if (made.code() == NVML_ERROR_IN_USE) return End::busy;
     if (!made) return failed(made.code(), fmt::format("create a compute instance of {} slices", each.slices));
@@ -191,9 +223,10 @@ Result<GpuChange::End> GpuChange::create_compute(nvml::Nvml& nvml, nvmlGpuInstan
 Result<GpuChange::End> GpuChange::create(nvml::Nvml& nvml, const std::vector<Difference::Part>& parts) {
   if (parts.empty()) return End::done;
   touched_ = true;
+  SLIPWAY_TRY(gpu, device(nvml));
   std::vector<InstanceHandle> handles;
   if (!std::ranges::all_of(parts, &Difference::Part::whole)) {
-    SLIPWAY_TRY(read, read_instances(nvml, device_, former_.profiles, former_.text()));
+    SLIPWAY_TRY(read, read_instances(nvml, gpu, former_.profiles, former_.text()));
     handles = std::move(read);
   }
   for (const Difference::Part& part : parts) {
@@ -201,7 +234,7 @@ Result<GpuChange::End> GpuChange::create(nvml::Nvml& nvml, const std::vector<Dif
     if (part.whole) {
       const InstanceProfile* const profile = former_.find(part.instance.profile_id);
       if (profile == nullptr) return failed(NVML_ERROR_NOT_SUPPORTED, "find " + to_text(former_, part.instance));
-      const auto made = nvml::create_gpu_instance(nvml, device_, profile->id, {part.instance.start, profile->size});
+      const auto made = nvml::create_gpu_instance(nvml, gpu, profile->id, {part.instance.start, profile->size});
       // The first instance of a GPU that a program uses as a whole.
       if (made.code() == NVML_ERROR_IN_USE) return End::busy;
       if (!made) return failed(made.code(), "create " + to_text(former_, part.instance));
@@ -211,7 +244,7 @@ Result<GpuChange::End> GpuChange::create(nvml::Nvml& nvml, const std::vector<Dif
       if (found == nullptr) return failed(NVML_ERROR_NOT_FOUND, "find " + to_text(former_, part.instance));
       instance = found->handle;
     }
-    SLIPWAY_TRY(end, create_compute(nvml, instance, part.compute));
+    SLIPWAY_TRY(end, create_compute(nvml, instance, part));
     if (end != End::done) return end;
   }
   return End::done;
@@ -226,7 +259,12 @@ Status GpuChange::place(const Gpu& now) {
 }
 
 Result<GpuChange::End> GpuChange::make_instances(nvml::Nvml& nvml) {
-  SLIPWAY_TRY(start, now(nvml));
+  Gpu start = former_;  // nobody else has changed it since it was looked at
+  start.enabled = start.enabled || switched_on_;
+  if (turning_ || start.profiles.empty()) {
+    SLIPWAY_TRY(left, now(nvml));
+    start = std::move(left);
+  }
   SLIPWAY_CHECK(place(start));
   const Difference change =
       difference(start.enabled ? start.instances : Instances(), enabled_ ? instances_ : Instances());
@@ -234,19 +272,45 @@ Result<GpuChange::End> GpuChange::make_instances(nvml::Nvml& nvml) {
   if (destroyed != End::done) return destroyed;
   if (enabled_) return create(nvml, change.created);
   if (!start.enabled && !start.pending) return End::done;
-  SLIPWAY_TRY(end, make_mode(nvml, false));
-  if (end != End::needs_reset || turning_) return end;
-  // The instances work until the reset: they come back, and the request stays.
-  SLIPWAY_TRY(back, create(nvml, difference({}, former_.instances).created));
-  return back == End::done ? end : back;
+  return make_mode(nvml, false);
 }
 
-/// As it is after what was done so far. A handle from before a reset is void.
+/// Without a reset the instances work until there is one: those that were destroyed for it come back, and the request
+/// stays.
+void GpuChange::settle(nvml::Nvml& nvml) {
+  if (state_ != State::after_reset || enabled_ || !former_.enabled) return;
+  const auto back = create(nvml, difference({}, former_.instances).created);
+  if (!back || *back != End::done) take(back);
+}
+
+void GpuChange::look_after_reset(nvml::Nvml& nvml, const Status& reset, bool in_use) {
+  const bool requested = requested_.value_or(enabled_);
+  const auto found = device(nvml);
+  if (!found) return fail(found.error());
+  const auto mode = nvml::mig_mode(nvml, *found);
+  if (!mode) return fail(failed(mode.code(), "read the MIG mode"));
+  if (mode->current == requested) {
+    requested_.reset();
+    switched_on_ = switched_on_ || (requested && !former_.enabled);
+    if (turning_)
+      back_ = {};
+    else
+      state_ = State::open;
+    return;
+  }
+  refusal_ = reset ? "its mode is the former one after a reset, too" : reset.error().what;
+  if (turning_ || !in_use) return;  // it stays requested
+  const auto taken_back = nvml::set_mig_mode(nvml, *found, former_.pending);
+  if (!taken_back) return fail(failed(taken_back.code(), "take the request for the mode back"));
+  requested_.reset();
+  state_ = State::busy;
+}
+
+/// As it is after what was done so far.
 Result<Gpu> GpuChange::now(nvml::Nvml& nvml) {
-  SLIPWAY_TRY(device, find_gpu(nvml, target_));
-  device_ = device;
+  SLIPWAY_TRY(found, device(nvml));
   Gpu gpu = former_;
-  SLIPWAY_CHECK(refresh(nvml, device_, gpu));
+  if (const auto handles = refresh(nvml, found, gpu); !handles) return handles.error();
   if (former_.profiles.empty()) former_.profiles = gpu.profiles;  // told now that MIG is enabled
   return gpu;
 }
@@ -258,10 +322,11 @@ Error GpuChange::failed(nvmlReturn_t code, const std::string& doing) const {
 Outcome GpuChange::waiting() const { return Outcome::waiting(in_use_text(former_), holders_); }
 
 Outcome GpuChange::after_reset() const {
-  return Outcome::reboot_required(
-      fmt::format("{} takes MIG mode {} at its next reset: end what uses it and run "
-                  "`nvidia-smi --gpu-reset -i {}`, or reboot, then apply again",
-                  former_.text(), target_.enabled ? "enabled" : "disabled", former_.address));
+  const std::string text = fmt::format(
+      "{} takes MIG mode {} at its next reset: end what uses it and run "
+      "`nvidia-smi --gpu-reset -i {}`, or reboot, then apply again",
+      former_.text(), target_.enabled ? "enabled" : "disabled", former_.address);
+  return Outcome::reboot_required(refusal_.empty() ? text : text + " (" + refusal_ + ")");
 }
 
 Result<Outcome> GpuChange::result() const {

@@ -3,6 +3,7 @@
 // and NVML may be opened anew between two phases.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <slipway/plan.hpp>
 #include <slipway/result.hpp>
 
+#include "mig/device/read.hpp"
 #include "mig/device/target.hpp"
 #include "mig/layout/arrange.hpp"
 #include "mig/layout/gpu.hpp"
@@ -21,13 +23,15 @@ namespace slipway::mig {
 /// Each phase may be called whatever the one before came to; it does nothing where nothing is left to do.
 class GpuChange {
  public:
-  /// @param known  whose profiles need not be asked again
-  GpuChange(Target target, std::optional<Gpu> known);
+  /// @param known   whose profiles need not be asked again
+  /// @param device  in this session of NVML
+  GpuChange(Target target, Gpu known, nvmlDevice_t device);
 
   // Forward, in this order.
   void look(nvidia::nvml::Nvml& nvml);       ///< reads the GPU
   void switch_on(nvidia::nvml::Nvml& nvml);  ///< enables MIG
   void rearrange(nvidia::nvml::Nvml& nvml);  ///< destroys and creates instances, then disables MIG
+  void settle(nvidia::nvml::Nvml& nvml);     ///< creates again what works until a later reset
   void check(nvidia::nvml::Nvml& nvml);      ///< that it is so now
 
   /// From here on switch_on() and rearrange() make a GPU again what it was, if anything was done to it.
@@ -35,9 +39,17 @@ class GpuChange {
 
   /// The driver has reset the GPU since this was asked last: what NVML's session knew of it is void.
   bool take_reset();
+  /// Its mode was asked for, and only a reset brings it into force.
+  bool waits_for_reset() const { return requested_.has_value() && former_.needs_reset; }
+  /// A reset was tried. @param in_use  somebody uses the GPU, which is why it was refused
+  void look_after_reset(nvidia::nvml::Nvml& nvml, const Status& reset, bool in_use);
   bool is_busy() const { return state_ == State::busy; }
-  /// Of a GPU that turned out to be busy: who uses it. Before turn_back().
-  void name_holders(nvidia::nvml::Nvml& nvml, const Host& host);
+  /// Of a GPU that turned out to be busy: what its holders are in the way of. Before turn_back(); valid until then.
+  Changing changing(nvidia::nvml::Nvml& nvml);
+  /// Who holds it.
+  void hold(std::vector<std::string> holders) { holders_ = std::move(holders); }
+  /// NVML is opened anew.
+  void forget_handles();
   bool has_failed() const { return state_ == State::failed; }
   /// Something was changed or asked of it.
   bool is_touched() const { return touched_; }
@@ -58,9 +70,10 @@ class GpuChange {
   Result<End> make_instances(nvidia::nvml::Nvml& nvml);
   Result<End> destroy(nvidia::nvml::Nvml& nvml, const Gpu& now, const std::vector<Difference::Part>& parts);
   Result<End> create(nvidia::nvml::Nvml& nvml, const std::vector<Difference::Part>& parts);
-  Result<End> create_compute(nvidia::nvml::Nvml& nvml, nvmlGpuInstance_t instance,
-                             const std::vector<ComputeInstance>& compute);
-  Result<unsigned> compute_profile(nvidia::nvml::Nvml& nvml, nvmlGpuInstance_t instance, unsigned slices);
+  Result<End> create_compute(nvidia::nvml::Nvml& nvml, nvmlGpuInstance_t instance, const Difference::Part& part);
+  Result<unsigned> compute_profile(nvidia::nvml::Nvml& nvml, nvmlGpuInstance_t instance, unsigned gpu_profile,
+                                   unsigned slices);
+  Result<nvmlDevice_t> device(nvidia::nvml::Nvml& nvml);
   Result<Gpu> now(nvidia::nvml::Nvml& nvml);
   Status place(const Gpu& now);
   void take(const Result<End>& end);
@@ -70,9 +83,14 @@ class GpuChange {
   Outcome after_reset() const;
 
   Target target_;
-  Gpu former_;  ///< what it was, and is to be again after a failure
-  bool is_known_;
-  nvmlDevice_t device_ = nullptr;
+  Gpu former_;           ///< what it was, and is to be again after a failure
+  nvmlDevice_t device_;  ///< null: to be found again
+  bool switched_on_ = false;
+  std::optional<bool> requested_;        ///< a mode that waits for a reset
+  std::string refusal_;                  ///< of the reset
+  std::vector<InstanceHandle> handles_;  ///< of the instances that it had, until one is destroyed
+  /// By the profile of the GPU instance and the slices: the profile of the compute instance.
+  std::map<std::pair<unsigned, unsigned>, unsigned> compute_profiles_;
   bool enabled_;  ///< what the phases make
   Instances instances_;
   State state_ = State::open;

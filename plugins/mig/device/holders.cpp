@@ -30,23 +30,30 @@ void add_parts(const Gpu& gpu, const InstanceHandle& instance, const Difference&
   }
 }
 
-}  // namespace
-
-std::vector<drain::Holder> find_holders(nvml::Nvml& nvml, const Host& host, nvmlDevice_t device, const Gpu& gpu,
-                                        const Target& target, bool with_daemons) {
+drain::Affected affected_of(nvml::Nvml& nvml, const Changing& changing) {
+  const auto& [device, gpu, target, with_daemons] = changing;
   const Difference change =
-      difference(gpu.enabled ? gpu.instances : Instances(), target.enabled ? target.instances : Instances());
+      difference(gpu->enabled ? gpu->instances : Instances(), target->enabled ? target->instances : Instances());
   drain::Affected affected{.device = device,
-                           .text = gpu.text(),
-                           .whole = target.enabled != gpu.enabled,
+                           .text = gpu->text(),
+                           .whole = target->enabled != gpu->enabled,
                            .parts = {},
                            .with_daemons = with_daemons};
-  if (!affected.whole && change.destroyed.empty()) return {};
-  const auto instances = gpu.enabled ? read_instances(nvml, device, gpu.profiles, gpu.text())
-                                     : Result<std::vector<InstanceHandle>>(std::vector<InstanceHandle>());
+  if (!gpu->enabled || (!affected.whole && change.destroyed.empty())) return affected;
+  const auto instances = read_instances(nvml, device, gpu->profiles, gpu->text());
   if (instances)
-    for (const InstanceHandle& each : *instances) add_parts(gpu, each, change, affected.parts);
-  return drain::find_holders(nvml, host, {affected});
+    for (const InstanceHandle& each : *instances) add_parts(*gpu, each, change, affected.parts);
+  return affected;
+}
+
+}  // namespace
+
+std::vector<std::vector<drain::Holder>> find_holders(nvml::Nvml& nvml, const Host& host,
+                                                     const std::vector<Changing>& changing) {
+  std::vector<drain::Affected> affected(changing.size());
+  nvml::in_parallel(nvml, changing.size(),
+                    [&](nvml::Nvml& own, std::size_t i) { affected[i] = affected_of(own, changing[i]); });
+  return drain::find_holders(nvml, host, affected);
 }
 
 std::string in_use_text(const Gpu& gpu) {

@@ -2,10 +2,12 @@
 #include "mig/device/read.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "nvidia/gpu.hpp"
+#include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/mig.hpp"
 
 namespace slipway::mig {
@@ -14,8 +16,10 @@ namespace {
 namespace nvml = nvidia::nvml;
 
 constexpr std::uint32_t kA30 = 0x20B710DE;
-/// A GPU instance has at most as many compute instances.
-constexpr unsigned kMostComputeInstances = 8;
+/// The compute capability of Hopper, whose mode changes without a reset of the GPU.
+constexpr int kFirstWithoutReset = 9;
+/// NVML_FI_DEV_IS_RESETLESS_MIG_SUPPORTED
+constexpr unsigned kResetlessField = 184;
 
 Error failed(nvmlReturn_t code, const std::string& doing, const std::string& gpu) {
   return nvml::to_error(code, doing, gpu);
@@ -65,43 +69,57 @@ Status read_profiles(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
 }
 
 Status read_identity(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
-  const auto index = nvml::device_index(nvml, device);
-  if (!index) return failed(index.code(), "read the index of a GPU", {});
-  gpu.index = *index;
   const auto pci = nvml::device_pci(nvml, device);
-  if (!pci) return failed(pci.code(), fmt::format("read the PCI address of GPU {}", *index), {});
+  if (!pci) return failed(pci.code(), fmt::format("read the PCI address of GPU {}", gpu.index), {});
   gpu.address = pci->address;
   gpu.id.chip = static_cast<std::uint32_t>(pci->device) << 16U | nvidia::kVendor;
   gpu.id.board = static_cast<std::uint32_t>(pci->subsystem_device) << 16U | pci->subsystem_vendor;
   const auto uuid = nvml::device_uuid(nvml, device);
   if (!uuid) return failed(uuid.code(), "read the UUID", gpu.text());
   gpu.uuid = *uuid;
-  gpu.name = nvml::device_name(nvml, device).value_or("GPU");
   return {};
 }
 
-Result<InstanceHandle> read_instance(nvml::Nvml& nvml, nvmlGpuInstance_t handle, const InstanceProfile& profile,
-                                     const std::string& gpu) {
-  const auto info = nvml::gpu_instance_info(nvml, handle);
-  if (!info) return failed(info.code(), "read a GPU instance", gpu);
-  InstanceHandle read{.instance = {.start = info->placement.start, .profile_id = profile.id, .compute = {}},
-                      .handle = handle,
-                      .id = info->id,
-                      .compute = {}};
-  unsigned slices = 0;
-  for (unsigned id = 0; id < kMostComputeInstances && slices < profile.profile.gpu_slices; ++id) {
-    const auto part = nvml::compute_instance_by_id(nvml, handle, id);
-    if (part.code() == NVML_ERROR_NOT_FOUND) continue;
-    if (!part) return failed(part.code(), "find a compute instance", gpu);
-    const auto shape = nvml::compute_instance_info(nvml, *part);
-    if (!shape) return failed(shape.code(), "read a compute instance", gpu);
-    const ComputeInstance compute{shape->placement.start, shape->placement.size};
-    read.compute.push_back({compute, *part, id});
-    read.instance.compute.push_back(compute);
-    slices += compute.slices;
-  }
-  std::ranges::sort(read.instance.compute);
-  return read;
+Status read_mode(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
+  const auto mode = nvml::mig_mode(nvml, device);
+  if (mode.absent()) return {};
+  if (!mode) return failed(mode.code(), "read the MIG mode", gpu.text());
+  gpu.capable = true;
+  gpu.enabled = mode->current;
+  gpu.pending = mode->pending;
+  return {};
+}
+
+/// By the driver's word; drivers before branch 535 have none, and from Hopper on no GPU needs a reset.
+bool needs_reset(nvml::Nvml& nvml, nvmlDevice_t device) {
+  const auto fields = nvml::field_values(nvml, device, {kResetlessField});
+  if (fields && fields->size() == 1 && fields->front().nvmlReturn == NVML_SUCCESS)
+    return nvml::number_of(fields->front()) == 0;
+  const auto capability = nvml::compute_capability(nvml, device);
+  return !capability || capability->major < kFirstWithoutReset;
+}
+
+/// What is equal for all GPUs of one model.
+Status read_model(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
+  gpu.name = nvml::device_name(nvml, device).value_or("GPU");
+  if (!gpu.capable) return {};
+  gpu.needs_reset = needs_reset(nvml, device);
+  return read_profiles(nvml, device, gpu);
+}
+
+void take_model(Gpu& gpu, const Gpu& from) {
+  gpu.name = from.name;
+  gpu.needs_reset = from.needs_reset;
+  gpu.profiles = from.profiles;
+}
+
+/// Its instances, where it has any.
+Result<std::vector<InstanceHandle>> read_layout(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
+  gpu.instances.clear();
+  if (!gpu.enabled) return std::vector<InstanceHandle>();
+  SLIPWAY_TRY(handles, read_instances(nvml, device, gpu.profiles, gpu.text()));
+  for (const InstanceHandle& each : handles) gpu.instances.push_back(each.instance);
+  return handles;
 }
 
 }  // namespace
@@ -112,63 +130,66 @@ Result<std::unique_ptr<nvml::Nvml>> open_nvml(const Host& host, const std::strin
   return nvml::Nvml::open({.library = library, .call_limit = call_limit});
 }
 
-Result<std::vector<InstanceHandle>> read_instances(nvml::Nvml& nvml, nvmlDevice_t device,
-                                                   const std::vector<InstanceProfile>& profiles,
-                                                   const std::string& gpu) {
-  std::vector<InstanceHandle> all;
-  for (const InstanceProfile& profile : profiles) {
-    const auto handles = nvml::gpu_instances(
-        nvml, device, nvml::GpuInstanceProfile{.id = profile.id, .max_instances = profile.max, .name = {}});
-    if (handles.absent()) continue;
-    if (!handles) return failed(handles.code(), "list the instances of " + profile.profile.text(), gpu);
-    for (nvmlGpuInstance_t handle : *handles) {
-      SLIPWAY_TRY(instance, read_instance(nvml, handle, profile, gpu));
-      all.push_back(std::move(instance));
-    }
-  }
-  std::ranges::sort(all, {}, &InstanceHandle::instance);
-  return all;
-}
-
-Status refresh(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
-  gpu.instances.clear();
-  const auto mode = nvml::mig_mode(nvml, device);
-  if (mode.absent()) return {};
-  if (!mode) return failed(mode.code(), "read the MIG mode", gpu.text());
-  gpu.capable = true;
-  gpu.enabled = mode->current;
-  gpu.pending = mode->pending;
-  if (gpu.profiles.empty()) SLIPWAY_CHECK(read_profiles(nvml, device, gpu));
-  if (!gpu.enabled) return {};
-  SLIPWAY_TRY(instances, read_instances(nvml, device, gpu.profiles, gpu.text()));
-  for (const InstanceHandle& each : instances) gpu.instances.push_back(each.instance);
-  return {};
-}
-
-Result<Gpu> read_gpu(nvml::Nvml& nvml, nvmlDevice_t device) {
-  Gpu gpu;
-  SLIPWAY_CHECK(read_identity(nvml, device, gpu));
-  SLIPWAY_CHECK(refresh(nvml, device, gpu));
-  return gpu;
+Result<std::vector<InstanceHandle>> refresh(nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu) {
+  SLIPWAY_CHECK(read_mode(nvml, device, gpu));
+  if (gpu.capable && gpu.profiles.empty()) SLIPWAY_CHECK(read_model(nvml, device, gpu));
+  return read_layout(nvml, device, gpu);
 }
 
 namespace {
 
-/// Those with equal answers about their profiles.
-bool is_same_model(const Gpu& one, const Gpu& other) { return one.id == other.id && one.name == other.name; }
+/// Those that have equal answers about their profiles.
+bool is_same_model(const Gpu& one, const Gpu& other) { return one.id == other.id; }
 
-Result<Gpu> read_known(nvml::Nvml& nvml, unsigned index) {
-  const auto device = nvml::device_at(nvml, index);
-  if (!device) return failed(device.code(), "open a GPU", fmt::format("GPU {}", index));
-  Gpu gpu;
-  SLIPWAY_CHECK(read_identity(nvml, *device, gpu));
-  return gpu;
+/// Of each model one, by preference with MIG enabled: older drivers tell the profiles of such a one only.
+std::vector<std::size_t> one_of_each_model(const std::vector<OpenGpu>& gpus) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const auto before =
+        std::ranges::find_if(chosen, [&](std::size_t each) { return is_same_model(gpus[each].gpu, gpus[i].gpu); });
+    if (before == chosen.end())
+      chosen.push_back(i);
+    else if (gpus[i].gpu.enabled && !gpus[*before].gpu.enabled)
+      *before = i;
+  }
+  return chosen;
 }
 
-Status read_rest(nvml::Nvml& nvml, Gpu& gpu) {
-  const auto device = nvml::device_by_uuid(nvml, gpu.uuid);
-  if (!device) return failed(device.code(), "open a GPU", gpu.text());
-  return refresh(nvml, *device, gpu);
+/// Does `work(nvml, gpu)` for those, side by side.
+template <class Work>
+Status for_each(nvml::Nvml& nvml, std::vector<OpenGpu>& gpus, const std::vector<std::size_t>& which, Work work) {
+  std::vector<Status> done(which.size());
+  nvml::in_parallel(nvml, which.size(), [&](nvml::Nvml& own, std::size_t i) { done[i] = work(own, gpus[which[i]]); });
+  for (Status& each : done)
+    if (!each) return std::move(each);
+  return {};
+}
+
+/// @param find  find(nvml, i) gives the handle
+template <class Find>
+Result<std::vector<OpenGpu>> open_all(nvml::Nvml& nvml, std::size_t count, Find find) {
+  std::vector<OpenGpu> gpus(count);
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  SLIPWAY_CHECK(for_each(nvml, gpus, all, [&](nvml::Nvml& own, OpenGpu& each) -> Status {
+    SLIPWAY_CHECK(find(own, static_cast<std::size_t>(&each - gpus.data()), each));
+    SLIPWAY_CHECK(read_identity(own, each.device, each.gpu));
+    return read_mode(own, each.device, each.gpu);
+  }));
+  const std::vector<std::size_t> models = one_of_each_model(gpus);
+  SLIPWAY_CHECK(for_each(nvml, gpus, models,
+                         [](nvml::Nvml& own, OpenGpu& each) { return read_model(own, each.device, each.gpu); }));
+  std::vector<std::size_t> enabled;
+  for (const std::size_t i : all) {
+    for (const std::size_t model : models)
+      if (is_same_model(gpus[model].gpu, gpus[i].gpu)) take_model(gpus[i].gpu, gpus[model].gpu);
+    if (gpus[i].gpu.enabled) enabled.push_back(i);
+  }
+  SLIPWAY_CHECK(for_each(nvml, gpus, enabled, [](nvml::Nvml& own, OpenGpu& each) -> Status {
+    const auto handles = read_layout(own, each.device, each.gpu);
+    return handles ? Status() : Status(handles.error());
+  }));
+  return gpus;
 }
 
 }  // namespace
@@ -176,34 +197,27 @@ Status read_rest(nvml::Nvml& nvml, Gpu& gpu) {
 Result<std::vector<Gpu>> read_gpus(nvml::Nvml& nvml) {
   const auto count = nvml::device_count(nvml);
   if (!count) return failed(count.code(), "count the GPUs", {});
-  std::vector<Result<Gpu>> read(*count, Gpu{});
-  nvml::in_parallel(nvml, *count,
-                    [&](nvml::Nvml& own, std::size_t i) { read[i] = read_known(own, static_cast<unsigned>(i)); });
+  SLIPWAY_TRY(open, open_all(nvml, *count, [](nvml::Nvml& own, std::size_t i, OpenGpu& gpu) -> Status {
+                const auto device = nvml::device_at(own, static_cast<unsigned>(i));
+                if (!device) return failed(device.code(), "open a GPU", fmt::format("GPU {}", i));
+                gpu.device = *device;
+                gpu.gpu.index = static_cast<unsigned>(i);
+                return {};
+              }));
   std::vector<Gpu> gpus;
-  for (Result<Gpu>& each : read) {
-    if (!each) return std::move(each).error();
-    gpus.push_back(std::move(*each));
-  }
-  // The first of each model is asked for its profiles, which takes most of the calls; the others have them from it.
-  std::vector<std::size_t> first;
-  std::vector<std::size_t> others;
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const auto before =
-        std::ranges::find_if(first, [&](std::size_t each) { return is_same_model(gpus[each], gpus[i]); });
-    (before == first.end() ? first : others).push_back(i);
-  }
-  for (const std::vector<std::size_t>* each : {&first, &others}) {
-    std::vector<Status> done(each->size());
-    nvml::in_parallel(nvml, each->size(),
-                      [&](nvml::Nvml& own, std::size_t i) { done[i] = read_rest(own, gpus[(*each)[i]]); });
-    for (Status& status : done)
-      if (!status) return std::move(status).error();
-    if (each == &first)
-      for (const std::size_t other : others)
-        for (const std::size_t model : first)
-          if (is_same_model(gpus[model], gpus[other])) gpus[other].profiles = gpus[model].profiles;
-  }
+  for (OpenGpu& each : open) gpus.push_back(std::move(each.gpu));
   return gpus;
+}
+
+Result<std::vector<OpenGpu>> open_gpus(nvml::Nvml& nvml, const std::vector<Target>& targets) {
+  return open_all(nvml, targets.size(), [&](nvml::Nvml& own, std::size_t i, OpenGpu& gpu) -> Status {
+    SLIPWAY_TRY(device, find_gpu(own, targets[i]));
+    gpu.device = device;
+    const auto index = nvml::device_index(own, device);
+    if (!index) return failed(index.code(), "read the index of a GPU", targets[i].address);
+    gpu.gpu.index = *index;
+    return {};
+  });
 }
 
 }  // namespace slipway::mig

@@ -10,6 +10,7 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
+#include "mig/device/target.hpp"
 #include "mig/layout/arrange.hpp"
 #include "mig/layout/gpu.hpp"
 #include "nvidia/nvml/device.hpp"
@@ -25,11 +26,24 @@ inline constexpr std::chrono::seconds kChangeLimit{60};
 Result<std::unique_ptr<nvidia::nvml::Nvml>> open_nvml(const Host& host, const std::string& driver_root,
                                                       std::chrono::milliseconds call_limit = std::chrono::seconds(10));
 
-/// All of them, in NVML's order. Errors: a GPU that does not answer.
+/// A GPU with its handle, which is valid in this session of NVML and until a reset.
+struct OpenGpu {
+  nvmlDevice_t device = nullptr;
+  Gpu gpu;
+};
+
+/// All of them, in NVML's order. What is equal for GPUs of one model is asked of one of them; else they are asked side
+/// by side. Errors: a GPU that does not answer.
 Result<std::vector<Gpu>> read_gpus(nvidia::nvml::Nvml& nvml);
-Result<Gpu> read_gpu(nvidia::nvml::Nvml& nvml, nvmlDevice_t device);
-/// Its mode and its instances once more; the profiles too where they were not told before.
-Status refresh(nvidia::nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu);
+/// Those with these UUIDs, in their order. Errors: `not_found` one of them is not there any more.
+Result<std::vector<OpenGpu>> open_gpus(nvidia::nvml::Nvml& nvml, const std::vector<Target>& targets);
+
+/// Sets Gpu::manager, by the driver that has the GPU, by `named` and by the managers file (nvidia/gpu_managers.hpp).
+/// @param named  manager by PCI address or UUID, which counts before that file; null: none
+/// Errors: `corrupt` the file cannot be understood: no GPU may be changed then.
+Status name_managers(const Host& host, const Json& named, std::vector<Gpu>& gpus);
+/// "the GPU at 0000:65:00.0 belongs to vfio-pci, so it is left alone": those of the PCI bus that NVML does not show.
+std::vector<std::string> gpus_of_vfio(const Host& host, const std::vector<Gpu>& gpus);
 
 /// A handle of a GPU instance or of a compute instance of one.
 struct InstanceHandle {
@@ -44,9 +58,13 @@ struct InstanceHandle {
   std::vector<Part> compute;
 };
 
-/// The instances with their handles, which are valid until one is destroyed. None while MIG is disabled.
+/// The instances with their handles, each of which is valid until its instance is destroyed. None while MIG is
+/// disabled.
 Result<std::vector<InstanceHandle>> read_instances(nvidia::nvml::Nvml& nvml, nvmlDevice_t device,
                                                    const std::vector<InstanceProfile>& profiles,
                                                    const std::string& gpu);
+/// Its mode and its instances once more; the profiles too where they were not told before.
+/// @return the handles of the instances
+Result<std::vector<InstanceHandle>> refresh(nvidia::nvml::Nvml& nvml, nvmlDevice_t device, Gpu& gpu);
 
 }  // namespace slipway::mig

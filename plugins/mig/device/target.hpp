@@ -34,14 +34,20 @@ Target present(const Gpu& gpu);
 /// Whether the GPU is that by meaning: equal mode and equal devices, wherever they lie.
 bool is_so(const Gpu& gpu, const Target& target);
 
-/// Finds the GPU. Errors: `not_found` it is not there any more.
+/// Finds the GPU, by its UUID. Errors: `not_found` it is not there any more.
 Result<nvmlDevice_t> find_gpu(nvidia::nvml::Nvml& nvml, const Target& target);
 
-/// The processes on the instances that the target takes away; all of the GPU's where its mode changes.
-/// @param gpu           as it is now
-/// @param with_daemons  as in drain::Affected
-std::vector<nvidia::drain::Holder> find_holders(nvidia::nvml::Nvml& nvml, const Host& host, nvmlDevice_t device,
-                                                const Gpu& gpu, const Target& target, bool with_daemons = false);
+/// A GPU that is to change.
+struct Changing {
+  nvmlDevice_t device = nullptr;
+  const Gpu* gpu = nullptr;  ///< as it is now
+  const Target* target = nullptr;
+  bool with_daemons = false;  ///< as in drain::Affected
+};
+
+/// Of each: the processes on the instances that the target takes away; all of the GPU's where its mode changes.
+std::vector<std::vector<nvidia::drain::Holder>> find_holders(nvidia::nvml::Nvml& nvml, const Host& host,
+                                                             const std::vector<Changing>& changing);
 /// "GPU 3 (0000:65:00.0) is in use, so its layout was left as it was (7 x 1g.10gb)"
 std::string in_use_text(const Gpu& gpu);
 

@@ -82,6 +82,7 @@ void diagnose_unmanaged(const std::vector<Gpu>& gpus, const std::vector<Intent>&
 }
 
 bool is_enabled(const Host& host, const std::string& unit) {
+  if (host.read_link("/etc/systemd/system/" + unit).value_or("") == "/dev/null") return false;  // masked
   for (const char* target : {"multi-user.target", "nvidia-gpu-reset.target"})
     if (host.info(fmt::format("/etc/systemd/system/{}.wants/{}", target, unit)).ok()) return true;
   return false;
@@ -97,15 +98,18 @@ void diagnose_gpus(const std::vector<Gpu>& gpus, const std::vector<Intent>* inte
   if (intents != nullptr) diagnose_unmanaged(gpus, *intents, config, findings);
 }
 
+bool is_other_manager_enabled(const Host& host) { return is_enabled(host, kManagerUnit); }
+
 void diagnose_other_manager(const Host& host, const std::string& file, Findings& findings) {
   constexpr const char* kFinding = "mig.other-manager";
-  if (is_enabled(host, kManagerUnit))
-    return findings.fail(
-        kFinding,
-        fmt::format("{} is enabled: at each boot it gives the GPUs the layout of its own config, and "
-                    "slipway gives them that of the spec",
-                    kManagerUnit),
-        fmt::format("keep one of them: `systemctl disable {}`, or take mig out of the spec", kManagerUnit));
+  if (is_other_manager_enabled(host))
+    return findings.fail(kFinding,
+                         fmt::format("{} is enabled: at each boot it gives the GPUs the layout of its own config, and "
+                                     "slipway gives them that of the spec",
+                                     kManagerUnit),
+                         fmt::format("keep one of them: `systemctl disable {}`, or say in the spec's mig which: "
+                                     "other_manager: take-over or yield",
+                                     kManagerUnit));
   const bool is_ours = file.starts_with(std::string(kManagerFolder) + "/");
   if (is_ours || !host.exists(kManagerFolder)) return;
   findings.add({Finding::Status::warning, kFinding,

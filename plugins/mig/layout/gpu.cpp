@@ -58,6 +58,8 @@ Result<Gpu> read_gpu(const Json& value) {
           .capable = value.at("capable").get<bool>(),
           .enabled = value.at("enabled").get<bool>(),
           .pending = value.at("pending").get<bool>(),
+          .needs_reset = value.value("needs_reset", false),
+          .manager = value.value("manager", ""),
           .profiles = {},
           .instances = {}};
   for (const Json& each : value.at("profiles")) {
@@ -135,17 +137,20 @@ Result<Instances> instances_from_json(const Json& value) {
 Json to_json(const Gpu& gpu) {
   Json profiles = Json::array();
   for (const InstanceProfile& profile : gpu.profiles) profiles.push_back(to_json(profile));
-  return {{"index", gpu.index},
-          {"address", gpu.address},
-          {"uuid", gpu.uuid},
-          {"name", gpu.name},
-          {"id", to_json(gpu.id)},
-          {"capable", gpu.capable},
-          {"enabled", gpu.enabled},
-          {"pending", gpu.pending},
-          {"profiles", std::move(profiles)},
-          {"layout", to_text(layout_of(gpu))},
-          {"instances", to_json(gpu.instances)}};
+  Json json{{"index", gpu.index},
+            {"address", gpu.address},
+            {"uuid", gpu.uuid},
+            {"name", gpu.name},
+            {"id", to_json(gpu.id)},
+            {"capable", gpu.capable},
+            {"enabled", gpu.enabled},
+            {"pending", gpu.pending},
+            {"needs_reset", gpu.needs_reset},
+            {"profiles", std::move(profiles)},
+            {"layout", to_text(layout_of(gpu))},
+            {"instances", to_json(gpu.instances)}};
+  if (!gpu.manager.empty()) json["manager"] = gpu.manager;
+  return json;
 }
 
 Result<Gpu> gpu_from_json(const Json& value) {

@@ -56,7 +56,10 @@ struct Gpu {
   DeviceId id;
   bool capable = false;  ///< of MIG
   bool enabled = false;
-  bool pending = false;                   ///< the mode after the next reset
+  bool pending = false;      ///< the mode after the next reset
+  bool needs_reset = false;  ///< a change of the mode resets it: before the Hopper generation
+  /// Who hands it out, where that leaves no room for a config's layout: "dra", "vfio"; empty: nobody such.
+  std::string manager;
   std::vector<InstanceProfile> profiles;  ///< empty also where the driver does not tell them while MIG is disabled
   Instances instances;
 

@@ -17,6 +17,15 @@ Error no_mig(const Gpu& gpu, const Entry& entry) {
                .next = "take it out of this entry's devices"};
 }
 
+Error other_manager(const Gpu& gpu, const Entry& entry) {
+  return Error{.code = ErrorCode::conflict,
+               .what = fmt::format("{} is handed out by {}, so no config may lay it out", gpu.text(), gpu.manager),
+               .where = entry.where,
+               .next =
+                   "take it out of this entry's devices, or give it to the device plugin: its key `managers` says "
+                   "who has which GPU"};
+}
+
 Result<Target> target_of(const Gpu& gpu, const Entry& entry) {
   Target target{.address = gpu.address,
                 .uuid = gpu.uuid,
@@ -94,6 +103,12 @@ Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus)
   for (const Gpu& gpu : gpus) {
     const Entry* const entry = entry_for(entries, gpu.index, gpu.id);
     if (entry == nullptr) continue;
+    if (!gpu.manager.empty()) {
+      if (entry->devices) return other_manager(gpu, *entry);
+      if (gpu.capable)
+        intents.notes.push_back(gpu.text() + " is handed out by " + gpu.manager + ", so it is left alone");
+      continue;
+    }
     if (!gpu.capable) {
       if (entry->layout.enabled && entry->devices) return no_mig(gpu, *entry);
       continue;

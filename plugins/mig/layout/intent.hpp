@@ -33,8 +33,9 @@ struct Intents {
   std::vector<std::string> notes;
 };
 
-/// GPUs that no entry takes are left out, and so are those without MIG that are not to have it.
-/// Errors: those of arrange(); `unsupported` MIG is to be enabled on a GPU that an entry names and that has none.
+/// GPUs that no entry takes are left out, and so are those without MIG that are not to have it, and those that somebody
+/// else hands out. Errors: those of arrange(); `conflict` an entry names one of the latter; `unsupported` MIG is to be
+/// enabled on a GPU that an entry names and that has none.
 Result<Intents> intents_of(const Entries& entries, const std::vector<Gpu>& gpus);
 
 /// Only the mode is to change: a GPU that keeps it keeps its instances.

@@ -50,8 +50,10 @@ Result<Entries> read_selected(const CommandWords& words) {
   return select_config(configs, words.text("selected-config"));
 }
 
-Result<Intents> read_intents(const CommandWords& words, const Entries& entries, nvidia::nvml::Nvml& nvml) {
+Result<Intents> read_intents(const CommandWords& words, const Entries& entries, nvidia::nvml::Nvml& nvml,
+                             const Host& host) {
   SLIPWAY_TRY(gpus, read_gpus(nvml));
+  SLIPWAY_CHECK(name_managers(host, Json(), gpus));
   SLIPWAY_TRY(intents, intents_of(entries, gpus));
   return words.flag("mode-only") ? modes_only(std::move(intents)) : std::move(intents);
 }
@@ -84,35 +86,47 @@ Result<Outcome> take_gpus(ExclusiveUse& use, const std::vector<Intent>& intents,
   return use.take(host, action::custom(needs));
 }
 
-Status check_idle(nvidia::nvml::Nvml& nvml, const Host& host, const Intent& intent) {
-  SLIPWAY_TRY(device, find_gpu(nvml, intent.target));
-  auto holders = nvidia::drain::texts_of(find_holders(nvml, host, device, intent.gpu, intent.target));
-  if (holders.empty()) return {};
-  return in_use(Outcome::waiting(in_use_text(intent.gpu), std::move(holders)));
+Status check_idle(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted) {
+  std::vector<Changing> changing;
+  for (const Wanted& each : wanted)
+    changing.push_back({.device = each.device, .gpu = &each.known, .target = &each.target});
+  const auto holders = find_holders(nvml, host, changing);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (!holders[i].empty())
+      return in_use(Outcome::waiting(in_use_text(wanted[i].known), nvidia::drain::texts_of(holders[i])));
+  return {};
+}
+
+/// Those that differ, with their handles.
+Result<std::vector<Wanted>> differing(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents, ToolIo& io) {
+  std::vector<Wanted> wanted;
+  for (const Intent& intent : intents) {
+    if (intent.holds()) continue;
+    io.log(intent.gpu.text() + ": " + intent.change_text());
+    wanted.push_back({.target = intent.target, .known = intent.gpu});
+  }
+  std::vector<Status> found(wanted.size());
+  nvidia::nvml::in_parallel(nvml, wanted.size(), [&](nvidia::nvml::Nvml& own, std::size_t i) {
+    const auto device = find_gpu(own, wanted[i].target);
+    wanted[i].device = device.value_or(nullptr);
+    if (!device) found[i] = device.error();
+  });
+  for (const Status& each : found) SLIPWAY_CHECK(each);
+  return wanted;
 }
 
 /// All that differ, side by side; when one fails or is in use, the others get their former layouts back. Nobody else
 /// changes these GPUs meanwhile, and the services of slipway are quiet.
 /// @return why GPUs wait for a reset
 Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents,
-                                            const Host& host, ToolIo& io) {
+                                            const Host& host, ToolIo& io, bool resets) {
   ExclusiveUse use;
   SLIPWAY_TRY(alone, take_gpus(use, intents, host));
   if (alone.kind == Outcome::Kind::waiting) return in_use(alone);
-  std::vector<const Intent*> changes;
-  for (const Intent& intent : intents)
-    if (!intent.holds()) changes.push_back(&intent);
-  std::vector<Status> idle(changes.size());
-  nvidia::nvml::in_parallel(nvml, changes.size(), [&](nvidia::nvml::Nvml& own, std::size_t i) {
-    idle[i] = check_idle(own, host, *changes[i]);
-  });
-  for (const Status& each : idle) SLIPWAY_CHECK(each);
-  std::vector<Wanted> wanted;
-  for (const Intent* each : changes) {
-    io.log(each->gpu.text() + ": " + each->change_text());
-    wanted.push_back({each->target, each->gpu});
-  }
-  SLIPWAY_TRY(outcomes, change_gpus(nvml, host, wanted, WhenBusy::undo_all));
+  SLIPWAY_TRY(wanted, differing(nvml, intents, io));
+  SLIPWAY_CHECK(check_idle(nvml, host, wanted));
+  SLIPWAY_TRY(outcomes,
+              change_gpus(nvml, host, wanted, {.busy = WhenBusy::undo_all, .resets = resets, .driver_root = {}}));
   SLIPWAY_CHECK(make_capability_nodes(host));
   std::vector<std::string> waiting;
   for (const Outcome& outcome : outcomes)
@@ -127,7 +141,7 @@ Result<int> change(const CommandWords& words, const Host& host, ToolIo& io, cons
   SLIPWAY_TRY(nvml, open_nvml(host, {}, kChangeLimit));
   SLIPWAY_TRY(intents, read(*nvml));
   for (const std::string& note : intents.notes) io.warn(note);
-  SLIPWAY_TRY(waiting, change_all(*nvml, intents.gpus, host, io));
+  SLIPWAY_TRY(waiting, change_all(*nvml, intents.gpus, host, io, !words.flag("skip-reset")));
   if (!waiting.empty()) return waits_for_reset(words, waiting, io);
   io.print(success);
   return 0;
@@ -187,7 +201,7 @@ Result<int> change_with_hooks(const CommandWords& words, const Host& host, ToolI
 Result<int> run_apply(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(entries, read_selected(words));
   return change_with_hooks(
-      words, host, io, [&](nvidia::nvml::Nvml& nvml) { return read_intents(words, entries, nvml); },
+      words, host, io, [&](nvidia::nvml::Nvml& nvml) { return read_intents(words, entries, nvml, host); },
       "MIG configuration applied successfully\n");
 }
 
@@ -198,7 +212,7 @@ Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io) 
     return 0;
   }
   SLIPWAY_TRY(nvml, open_nvml(host, {}));
-  SLIPWAY_TRY(intents, read_intents(words, entries, *nvml));
+  SLIPWAY_TRY(intents, read_intents(words, entries, *nvml, host));
   for (const std::string& note : intents.notes) io.warn(note);
   if (!std::ranges::all_of(intents.gpus, &Intent::holds)) return not_applied(intents.gpus);
   io.print(words.flag("mode-only") ? "Selected MIG mode settings from configuration currently applied\n"
@@ -210,7 +224,7 @@ Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io) 
   SLIPWAY_TRY(nvml, open_nvml(host, {}));
   SLIPWAY_TRY(gpus, read_gpus(*nvml));
   const std::map<std::string, Entries> configs{{words.text("config-label", "current"), present_entries(gpus)}};
-  io.print(words.text("output-format", "yaml") == "json" ? to_json_text(configs) : to_yaml(configs));
+  io.print(words.text("output-format", "yaml") == "json" ? to_json_text(configs, NoDevices::object) : to_yaml(configs));
   return 0;
 }
 
@@ -220,7 +234,8 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
   SLIPWAY_TRY(generated, generate_configs(gpus));
   for (const std::string& note : generated.notes) io.warn(note);
   const auto& configs = generated.configs.by_name;
-  const std::string text = words.text("output-format", "yaml") == "json" ? to_json_text(configs) : to_yaml(configs);
+  const std::string text =
+      words.text("output-format", "yaml") == "json" ? to_json_text(configs, NoDevices::null) : to_yaml(configs);
   const std::string file = words.text("output-file");
   if (file.empty()) {
     io.print(text);
@@ -244,8 +259,14 @@ Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io)
   SLIPWAY_TRY(text, read_regular(file, kLongestConfig));
   const auto intents = [&](nvidia::nvml::Nvml& nvml) -> Result<Intents> {
     SLIPWAY_TRY(gpus, read_gpus(nvml));
+    SLIPWAY_CHECK(name_managers(host, Json(), gpus));
     SLIPWAY_TRY(list, intents_of_checkpoint(text, file, gpus));
-    Intents all{.gpus = std::move(list), .notes = {}};
+    Intents all{.gpus = {}, .notes = {}};
+    for (Intent& each : list)
+      if (each.gpu.manager.empty())
+        all.gpus.push_back(std::move(each));
+      else
+        all.notes.push_back(each.gpu.text() + " is handed out by " + each.gpu.manager + ", so it is left alone");
     return words.flag("mode-only") ? modes_only(std::move(all)) : std::move(all);
   };
   return change_with_hooks(words, host, io, intents, "MIG configuration restored successfully\n");

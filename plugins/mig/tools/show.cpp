@@ -19,20 +19,24 @@ namespace {
 
 /// Each process once: with the instance that it uses, else as one of the whole GPU.
 Result<std::vector<Holder>> holders_of(nvidia::nvml::Nvml& nvml, const Host& host, const Gpu& gpu) {
-  std::vector<Holder> found;
   const auto device = nvidia::nvml::device_at(nvml, gpu.index);
   if (!device) return nvidia::nvml::to_error(device.code(), "open a GPU", gpu.text());
-  const auto holders_without = [&](const Target& rest) {
-    return nvidia::drain::texts_of(find_holders(nvml, host, *device, gpu, rest));
-  };
+  // As if each instance were to go, and then the whole GPU to change its mode.
+  std::vector<Target> targets;
   for (const GpuInstance& each : gpu.enabled ? gpu.instances : Instances()) {
-    Target others = present(gpu);
-    std::erase(others.instances, each);
-    for (std::string& text : holders_without(others)) found.push_back({.start = each.start, .text = std::move(text)});
+    targets.push_back(present(gpu));
+    std::erase(targets.back().instances, each);
   }
-  Target other_mode = present(gpu);
-  other_mode.enabled = !gpu.enabled;
-  for (std::string& text : holders_without(other_mode))
+  targets.push_back(present(gpu));
+  targets.back().enabled = !gpu.enabled;
+  std::vector<Changing> changing;
+  for (const Target& each : targets) changing.push_back({.device = *device, .gpu = &gpu, .target = &each});
+  const auto holders = find_holders(nvml, host, changing);
+  std::vector<Holder> found;
+  for (std::size_t i = 0; i + 1 < targets.size(); ++i)
+    for (std::string& text : nvidia::drain::texts_of(holders[i]))
+      found.push_back({.start = gpu.instances[i].start, .text = std::move(text)});
+  for (std::string& text : nvidia::drain::texts_of(holders.back()))
     if (std::ranges::count(found, text, &Holder::text) == 0) found.push_back({.start = {}, .text = std::move(text)});
   return found;
 }

@@ -2,9 +2,9 @@
 #include "nvidia/drain/drain.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
-#include "nvidia/drain/terminate.hpp"
 #include "nvidia/drain/waiting.hpp"
 
 namespace slipway::nvidia::drain {
@@ -18,13 +18,26 @@ constexpr std::chrono::milliseconds kLook{50};
 
 bool is_same(const Process& one, const Process& other) { return one.pid == other.pid && one.start == other.start; }
 
+using HoldersOfEach = std::vector<std::vector<Holder>>;
+
+std::vector<Holder> everybody(const HoldersOfEach& holders) {
+  std::vector<Holder> all;
+  for (const std::vector<Holder>& each : holders) all.insert(all.end(), each.begin(), each.end());
+  return all;
+}
+
 /// One that has ended holds nothing, whatever a list still says.
-std::vector<Holder> without(std::vector<Holder> holders, const std::vector<Holder>& ended) {
-  std::erase_if(holders, [&](const Holder& each) {
-    return std::ranges::any_of(ended, [&](const Holder& gone) { return is_same(gone.process, each.process); });
-  });
+HoldersOfEach without(HoldersOfEach holders, const std::vector<Holder>& ended) {
+  for (std::vector<Holder>& list : holders)
+    std::erase_if(list, [&](const Holder& each) {
+      return std::ranges::any_of(ended, [&](const Holder& gone) { return is_same(gone.process, each.process); });
+    });
   return holders;
 }
+
+std::string text_of(const Remaining& each) { return to_text(each.holder) + ": " + each.why; }
+
+constexpr const char* kByHand = "end what is left by hand, or reboot, then run the same command again";
 
 }  // namespace
 
@@ -35,31 +48,68 @@ Error Drain::busy(const std::string& what, const std::vector<std::string>& holde
   return error;
 }
 
-Result<Outcome> Drain::admit(const Find& find) const {
-  if (settings_.policy == Policy::next_boot && !host_.booting())
+Result<Outcome> Drain::admit(const std::vector<Holder>& holders) const {
+  if (is_for_a_boot())
     return Outcome::reboot_required(change_.subject + " is changed at the next boot, by the drain policy next-boot");
-  if (settings_.policy == Policy::terminate) return Outcome::done();
-  const auto holders = find();
-  return holders.empty() ? Result<Outcome>(Outcome::done()) : refused(texts_of(holders));
-}
-
-Result<Outcome> Drain::clear(const Find& find) const {
-  return settings_.policy == Policy::terminate ? end_holders(find) : admit(find);
-}
-
-Result<Outcome> Drain::end_holders(const Find& find) const {
-  const auto holders = find();
   if (holders.empty()) return Outcome::done();
-  std::vector<std::string> texts;
-  for (const Remaining& each : terminate(host_, holders, settings_.grace))
-    texts.push_back(to_text(each.holder) + ": " + each.why);
-  if (!texts.empty())
-    return busy(change_.in_use, texts, "end what is left by hand, or reboot, then run the same command again");
+  if (settings_.policy != Policy::terminate) return refused(texts_of(holders));
+  const auto left = find_unendable(host_, holders);
+  if (left.empty()) return Outcome::done();
+  return busy({this}, {holders}, left);
+}
+
+Result<std::vector<Outcome>> Drain::clear(const std::vector<const Drain*>& changes, const Find& find) {
+  std::vector<Outcome> outcomes(changes.size(), Outcome::done());
+  if (changes.empty()) return outcomes;
+  if (changes.front()->settings_.policy == Policy::terminate) {
+    SLIPWAY_CHECK(end_holders(changes, find));
+    return outcomes;
+  }
+  const HoldersOfEach holders = changes.front()->is_for_a_boot() ? HoldersOfEach(changes.size()) : find();
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    SLIPWAY_TRY(outcome, changes[i]->admit(holders[i]));
+    outcomes[i] = std::move(outcome);
+  }
+  return outcomes;
+}
+
+/// The first that is in the way, with who is left there; and who is left elsewhere.
+Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach& holders,
+                  const std::vector<Remaining>& remaining) {
+  std::optional<Error> error;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    std::vector<std::string> texts;
+    for (const Remaining& left : remaining)
+      if (std::ranges::any_of(holders[i], [&](const Holder& each) {
+            return is_same(each.process, left.holder.process) && each.holds == left.holder.holds;
+          }))
+        texts.push_back(text_of(left));
+    if (texts.empty()) continue;
+    if (!error) {
+      error = changes[i]->busy(changes[i]->change_.in_use, texts, kByHand);
+      continue;
+    }
+    for (const std::string& text : texts)
+      error->details.emplace_back("held", changes[i]->change_.subject + ": " + text);
+  }
+  return *error;
+}
+
+Status Drain::end_holders(const std::vector<const Drain*>& changes, const Find& find) {
+  const Drain& any = *changes.front();
+  const HoldersOfEach holders = find();
+  const std::vector<Holder> all = everybody(holders);
+  if (all.empty()) return {};
+  const std::vector<Remaining> left = terminate(any.host_, all, any.settings_.grace);
+  if (!left.empty()) return busy(changes, holders, left);
   for (const auto end = Clock::now() + kListedLimit;; std::this_thread::sleep_for(kLook)) {
-    const auto others = without(find(), holders);
-    if (others.empty()) return Outcome::done();
-    if (Clock::now() >= end)
-      return busy(change_.in_use, texts_of(others), "see what starts such processes, then run the same command again");
+    const HoldersOfEach others = without(find(), all);
+    const auto found = std::ranges::find_if(others, [](const std::vector<Holder>& each) { return !each.empty(); });
+    if (found == others.end()) return {};
+    if (Clock::now() < end) continue;
+    const Drain& first = *changes[static_cast<std::size_t>(found - others.begin())];
+    return first.busy(first.change_.in_use, texts_of(*found),
+                      "see what starts such processes, then run the same command again");
   }
 }
 

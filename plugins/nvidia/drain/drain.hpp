@@ -11,6 +11,7 @@
 
 #include "nvidia/drain/holders.hpp"
 #include "nvidia/drain/settings.hpp"
+#include "nvidia/drain/terminate.hpp"
 
 namespace slipway::nvidia::drain {
 
@@ -28,18 +29,24 @@ class Drain {
     std::string in_use;   ///< a sentence: "GPU 3 (…) is in use, so its layout was left as it was (7 x 1g.10gb)"
     std::string key;      ///< of the spec, for messages: "spec.components.mig.drain"
   };
-  using Find = std::function<std::vector<Holder>()>;
+  /// The holders of several changes, in their order.
+  using Find = std::function<std::vector<std::vector<Holder>>()>;
 
   /// @param host  borrowed
   Drain(const Host& host, Settings settings, Change change)
       : host_(host), settings_(settings), change_(std::move(change)) {}
 
+  /// The change is left to the next boot, whoever holds what it needs.
+  bool is_for_a_boot() const { return settings_.policy == Policy::next_boot && !host_.booting(); }
   /// Before anything is disturbed: whether the change may begin.
   /// @return `done`: it may; `waiting` with the holders; `reboot_required` with the policy next-boot, except at a boot
-  /// Errors: `busy` the policy does not wait, or no longer, with the holders
-  Result<Outcome> admit(const Find& find) const;
-  /// The change begins: with the policy terminate the holders are ended. Else it is admit().
-  Result<Outcome> clear(const Find& find) const;
+  /// Errors: `busy` the policy does not wait, or no longer, with the holders; or it would end them, and one of them
+  /// must not or cannot be ended
+  Result<Outcome> admit(const std::vector<Holder>& holders) const;
+  /// Changes of one policy begin together: with the policy terminate the holders of all are ended at once, and nobody
+  /// is when one of them must not or cannot be. Else it is admit() of each.
+  /// @return one outcome for each
+  static Result<std::vector<Outcome>> clear(const std::vector<const Drain*>& changes, const Find& find);
   /// The change turned out to be impossible, and was taken back: somebody holds what is to change. Never `done`.
   Result<Outcome> refused(const std::vector<std::string>& holders) const;
   /// It is done, or not needed any more.
@@ -47,7 +54,9 @@ class Drain {
 
  private:
   Error busy(const std::string& what, const std::vector<std::string>& holders, const std::string& next) const;
-  Result<Outcome> end_holders(const Find& find) const;
+  static Error busy(const std::vector<const Drain*>& changes, const std::vector<std::vector<Holder>>& holders,
+                    const std::vector<Remaining>& remaining);
+  static Status end_holders(const std::vector<const Drain*>& changes, const Find& find);
 
   const Host& host_;
   Settings settings_;

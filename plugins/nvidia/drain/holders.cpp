@@ -18,8 +18,19 @@ namespace {
 constexpr std::size_t kMostFiles = 16384;
 constexpr std::size_t kMostMinors = std::size_t{1} << 20U;
 
+/// What a node, or a process, has of one of the affected.
+struct Use {
+  std::size_t index = 0;
+  std::string text;
+};
 /// Device nodes, each with what it stands for.
-using Nodes = std::map<std::string, std::string>;
+using Nodes = std::map<std::string, std::vector<Use>>;
+
+/// What NVML tells of one of the affected.
+struct Told {
+  std::vector<std::pair<unsigned, std::string>> processes;  ///< with what they hold
+  std::optional<unsigned> minor;
+};
 
 std::optional<unsigned> number_of(std::string_view text) {
   unsigned value = 0;
@@ -38,18 +49,16 @@ std::map<std::string, std::string> capability_minors(const Host& host) {
   return minors;
 }
 
-void add_nodes(nvml::Nvml& nvml, const Affected& affected, const std::map<std::string, std::string>& minors,
-               Nodes& nodes) {
-  const auto minor = nvml::device_minor(nvml, affected.device);
-  if (!minor) return;
-  if (affected.whole) nodes.emplace(fmt::format("/dev/nvidia{}", *minor), affected.text);
+void add_nodes(const Affected& affected, std::size_t index, unsigned minor,
+               const std::map<std::string, std::string>& minors, Nodes& nodes) {
+  if (affected.whole) nodes[fmt::format("/dev/nvidia{}", minor)].push_back({index, affected.text});
   for (const Part& part : affected.parts) {
     if (!part.affected) continue;
-    const std::string gpu_instance = fmt::format("gpu{}/gi{}/", *minor, part.gpu_instance);
+    const std::string gpu_instance = fmt::format("gpu{}/gi{}/", minor, part.gpu_instance);
     const std::string wanted =
         part.compute_instance ? fmt::format("{}ci{}/access", gpu_instance, *part.compute_instance) : gpu_instance;
     for (auto at = minors.lower_bound(wanted); at != minors.end() && at->first.starts_with(wanted); ++at)
-      nodes.emplace("/dev/nvidia-caps/nvidia-cap" + at->second, part.text);
+      nodes["/dev/nvidia-caps/nvidia-cap" + at->second].push_back({index, part.text});
   }
 }
 
@@ -59,7 +68,7 @@ bool is_on(const nvml::Process& process, const Part& part) {
 }
 
 /// What the process holds of that; empty: nothing.
-std::string held_by(const nvml::Process& process, const Affected& affected) {
+std::string use_of(const nvml::Process& process, const Affected& affected) {
   for (const Part& part : affected.parts)
     if ((affected.whole || part.affected) && is_on(process, part)) return part.text;
   return affected.whole ? affected.text : std::string();
@@ -71,64 +80,88 @@ bool is_daemon(const std::string& name) { return name == "nvidia-persiste" || na
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+bool is_concerned(const Affected& affected) {
+  return affected.whole || std::ranges::any_of(affected.parts, &Part::affected);
+}
+
+Told ask(nvml::Nvml& nvml, const Affected& affected) {
+  Told told;
+  if (!is_concerned(affected)) return told;
+  for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps})
+    for (const nvml::Process& process : nvml::processes(nvml, affected.device, kind).value_or({}))
+      if (std::string holds = use_of(process, affected); !holds.empty())
+        told.processes.emplace_back(process.pid, std::move(holds));
+  if (const auto minor = nvml::device_minor(nvml, affected.device)) told.minor = *minor;
+  return told;
+}
+
 class Search {
  public:
-  Search(nvml::Nvml& nvml, const Host& host) : nvml_(nvml), host_(host), own_(host) {}
+  Search(nvml::Nvml& nvml, const Host& host, std::size_t count)
+      : nvml_(nvml), host_(host), own_(host), seen_(count), found_(count) {}
 
-  void ask_nvml(const Affected& affected) {
-    for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps})
-      for (const nvml::Process& process : nvml::processes(nvml_, affected.device, kind).value_or({}))
-        if (const std::string holds = held_by(process, affected); !holds.empty()) add(process.pid, holds);
+  void add_told(std::size_t index, const Told& told) {
+    for (const auto& [pid, holds] : told.processes) add(pid, {index, holds});
   }
 
-  void look_at_open_files(const Nodes& nodes, bool with_daemons) {
+  void look_at_open_files(const Nodes& nodes) {
     const auto names =
         nodes.empty() ? Result<std::vector<std::string>>(std::vector<std::string>()) : host_.list("/proc");
     if (!names) return;
     for (const std::string& name : *names)
-      if (const auto pid = number_of(name); pid && !seen_.contains(*pid))
-        if (const std::string holds = opened(name, nodes); !holds.empty()) add(*pid, holds);
-    if (!with_daemons) std::erase_if(found_, [](const Holder& each) { return is_daemon(each.process.name); });
+      if (const auto pid = number_of(name))
+        for (const Use& use : opened(name, nodes)) add(*pid, use);
   }
 
-  std::vector<Holder> found() { return std::move(found_); }
+  void forget_daemons(std::size_t index) {
+    std::erase_if(found_[index], [](const Holder& each) { return is_daemon(each.process.name); });
+  }
+
+  std::vector<std::vector<Holder>> found() { return std::move(found_); }
 
  private:
-  void add(unsigned pid, const std::string& holds) {
-    if (!seen_.insert(pid).second || own_.contains(pid)) return;
+  void add(unsigned pid, const Use& use) {
+    if (!seen_[use.index].insert(pid).second || own_.contains(pid)) return;
     Process process = read_process(host_, pid);
     if (process.name.empty()) process.name = cleaned(base_name(nvml::process_name(nvml_, pid).value_or("")));
-    found_.push_back({std::move(process), holds});
+    found_[use.index].push_back({std::move(process), use.text});
   }
 
-  std::string opened(const std::string& pid, const Nodes& nodes) const {
+  std::vector<Use> opened(const std::string& pid, const Nodes& nodes) const {
     const std::string folder = "/proc/" + pid + "/fd";
     const auto files = host_.list(folder);
-    if (!files) return {};  // it has just ended
+    std::vector<Use> use;
+    if (!files) return use;  // it has just ended
     for (std::size_t i = 0; i < std::min(files->size(), kMostFiles); ++i)
       if (const auto target = host_.read_link(folder + "/" + (*files)[i]))
-        if (const auto node = nodes.find(*target); node != nodes.end()) return node->second;
-    return {};
+        if (const auto node = nodes.find(*target); node != nodes.end())
+          use.insert(use.end(), node->second.begin(), node->second.end());
+    return use;
   }
 
   nvml::Nvml& nvml_;
   const Host& host_;
   OwnProcesses own_;
-  std::set<unsigned> seen_;
-  std::vector<Holder> found_;
+  std::vector<std::set<unsigned>> seen_;
+  std::vector<std::vector<Holder>> found_;
 };
 
 }  // namespace
 
-std::vector<Holder> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected) {
-  Search search(nvml, host);
+std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host,
+                                              const std::vector<Affected>& affected) {
+  std::vector<Told> told(affected.size());
+  nvml::in_parallel(nvml, affected.size(), [&](nvml::Nvml& own, std::size_t i) { told[i] = ask(own, affected[i]); });
+  Search search(nvml, host, affected.size());
   Nodes nodes;
   const auto minors = capability_minors(host);
-  for (const Affected& each : affected) {
-    search.ask_nvml(each);
-    add_nodes(nvml, each, minors, nodes);
+  for (std::size_t i = 0; i < affected.size(); ++i) {
+    search.add_told(i, told[i]);
+    if (told[i].minor) add_nodes(affected[i], i, *told[i].minor, minors, nodes);
   }
-  search.look_at_open_files(nodes, std::ranges::any_of(affected, &Affected::with_daemons));
+  search.look_at_open_files(nodes);
+  for (std::size_t i = 0; i < affected.size(); ++i)
+    if (!affected[i].with_daemons) search.forget_daemons(i);
   return search.found();
 }
 

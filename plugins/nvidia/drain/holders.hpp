@@ -49,8 +49,10 @@ class OwnProcesses {
   std::set<unsigned> roots_;
 };
 
-/// Each process once, NVML's first, without slipway's own. Bounded: of one process 16,384 open files are looked at.
-std::vector<Holder> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected);
+/// Of each of them, in their order: each process once, NVML's first, without slipway's own. NVML is asked about all of
+/// them at once, and open files are looked at once. Bounded: of one process 16,384 open files are looked at.
+std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host,
+                                              const std::vector<Affected>& affected);
 
 /// "python3 (pid 20417, pod team-a/train-0) on 1g.10gb at 4"
 std::string to_text(const Holder& holder);

@@ -68,19 +68,31 @@ std::string open_target(const Holder& holder, const OwnProcesses& own, std::vect
   if (!pidfd && errno != ESRCH) return std::string("it cannot be opened: ") + std::strerror(errno);
   const auto here = pidfd ? stat_here(pid) : std::nullopt;
   if (!here || holder.process.start == 0) return "it is no process that slipway can see on this machine";
-  if (here->start == holder.process.start) targets.push_back({holder, std::move(pidfd)});
-  return {};  // another process has its pid by now
+  if (here->start != holder.process.start) return {};  // another process has its pid by now
+  targets.push_back({holder, std::move(pidfd)});
+  return send(targets.back(), 0) ? std::string() : "it may not be ended by this user";
+}
+
+std::vector<Remaining> open_targets(const Host& host, const std::vector<Holder>& holders,
+                                    std::vector<Target>& targets) {
+  const OwnProcesses own(host);
+  std::vector<Remaining> remaining;
+  for (const Holder& holder : holders)
+    if (std::string why = open_target(holder, own, targets); !why.empty())
+      remaining.push_back({holder, std::move(why)});
+  return remaining;
 }
 
 }  // namespace
 
-std::vector<Remaining> terminate(const Host& host, const std::vector<Holder>& holders, std::chrono::seconds grace) {
-  const OwnProcesses own(host);
-  std::vector<Remaining> remaining;
+std::vector<Remaining> find_unendable(const Host& host, const std::vector<Holder>& holders) {
   std::vector<Target> targets;
-  for (const Holder& holder : holders)
-    if (std::string why = open_target(holder, own, targets); !why.empty())
-      remaining.push_back({holder, std::move(why)});
+  return open_targets(host, holders, targets);
+}
+
+std::vector<Remaining> terminate(const Host& host, const std::vector<Holder>& holders, std::chrono::seconds grace) {
+  std::vector<Target> targets;
+  std::vector<Remaining> remaining = open_targets(host, holders, targets);
   if (!remaining.empty()) return remaining;  // the others would end for nothing
   for (const Target& each : targets)
     if (!send(each, SIGTERM)) remaining.push_back({each.holder, "it may not be ended by this user"});

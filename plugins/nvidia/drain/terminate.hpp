@@ -16,7 +16,11 @@ struct Remaining {
   std::string why;
 };
 
-/// Returns when all have ended, at the latest some seconds after the grace.
+/// Those that must not or cannot be ended, and why. Nobody is signalled.
+std::vector<Remaining> find_unendable(const Host& host, const std::vector<Holder>& holders);
+
+/// Ends all of them at once, or nobody where one of them must not or cannot be ended. Returns when all have ended, at
+/// the latest some seconds after the grace.
 ///
 /// A signal goes to exactly the process that was found, through a pidfd and by its start time, never to one that has
 /// got its pid since, and never to process 1, a thread of the kernel or slipway's own. On a simulated machine only

@@ -10,6 +10,9 @@ namespace {
 // Far beyond what any driver has: profiles of a newer one are found as well.
 constexpr unsigned kSelectors = 32;
 
+/// Far beyond the memory slices of any GPU, which has at most as many places for instances.
+constexpr unsigned kMostPlacements = 128;
+
 template <class Info>
 GpuInstanceProfile profile_of(unsigned selector, const Info& info) {
   return {.selector = selector,
@@ -88,6 +91,8 @@ Answer<std::vector<GpuInstanceProfile>> gpu_instance_profiles(Nvml& nvml, nvmlDe
       const nvmlReturn_t code = read_profile(library, gpu, selector, profile, layout);
       if (code == NVML_SUCCESS) all.push_back(profile);
       if (code != NVML_SUCCESS && !no_such_profile(code)) return code;
+      // A profile that a GPU lacks is NOT_SUPPORTED; behind the last one that the driver knows, arguments are invalid.
+      if (code == NVML_ERROR_INVALID_ARGUMENT && selector >= NVML_GPU_INSTANCE_PROFILE_COUNT) break;
     }
     return static_cast<nvmlReturn_t>(NVML_SUCCESS);
   });
@@ -98,12 +103,15 @@ Answer<std::vector<nvmlGpuInstancePlacement_t>> placements(Nvml& nvml, nvmlDevic
   return nvml.ask<Places>([gpu, profile_id](const Library& library, Places& places) {
     const auto function = library.function<nvmlDevice_t, unsigned, nvmlGpuInstancePlacement_t*, unsigned*>(
         {"nvmlDeviceGetGpuInstancePossiblePlacements_v2", "nvmlDeviceGetGpuInstancePossiblePlacements"});
-    unsigned count = 0;
-    nvmlReturn_t code = invoke(function, gpu, profile_id, static_cast<nvmlGpuInstancePlacement_t*>(nullptr), &count);
-    if (code != NVML_SUCCESS && code != NVML_ERROR_INSUFFICIENT_SIZE) return code;
-    places.resize(count);
-    code = count == 0 ? NVML_SUCCESS : function(gpu, profile_id, places.data(), &count);
-    places.resize(std::min<std::size_t>(count, places.size()));
+    places.resize(kMostPlacements);  // asking for the count first would be a second call
+    unsigned count = kMostPlacements;
+    nvmlReturn_t code = invoke(function, gpu, profile_id, places.data(), &count);
+    if (code == NVML_ERROR_INVALID_ARGUMENT || code == NVML_ERROR_INSUFFICIENT_SIZE) {  // it wants the very count
+      code = function(gpu, profile_id, nullptr, &count);
+      places.resize(count);
+      if (code == NVML_SUCCESS && count != 0) code = function(gpu, profile_id, places.data(), &count);
+    }
+    places.resize(code == NVML_SUCCESS ? std::min<std::size_t>(count, places.size()) : 0);
     return code;
   });
 }

@@ -213,6 +213,33 @@ TEST(MigComponent, RequiresARebootWhereTheModeWaitsForAReset) {
   EXPECT_THAT(node.instances(), ElementsAre("off"));
 }
 
+TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
+  const MigNode node("h100x3");
+  ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+  const std::string file = node.host().path("etc/slipway/gpu-managers.json").string();
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+  std::ofstream(file) << R"({"kind": "GpuManagers", "default": "deviceplugin", "gpus": {"0000:2a:00.0": "dra"}})";
+  const Ran plan = node.slipway({"plan"});
+  EXPECT_THAT(plan.out, HasSubstr("GPU 1 (0000:2a:00.0) is handed out by dra, so it is left alone"));
+  const Ran ran = node.slipway({"apply"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(node.instances(0).size(), 7U);
+  EXPECT_THAT(node.instances(1), ElementsAre("off"));
+  // What its manager makes of it is none of slipway's business.
+  ASSERT_EQ(node.sim("gpu 1 mig on").code, 0);
+  EXPECT_EQ(node.slipway({"plan"}).code, 0);
+  EXPECT_THAT(node.slipway({"doctor", "-f", node.host().folder().at("host.yaml").string()}).out,
+              Not(HasSubstr("GPU 1 ")));
+  node.section("config: it, configs: {version: v1, mig-configs: {it: [{devices: [0, 1], mig-enabled: false}]}}");
+  const Ran named = node.slipway({"apply"});
+  EXPECT_EQ(named.code, 1) << named.out;
+  EXPECT_THAT(named.out + named.err, HasSubstr("GPU 1 (0000:2a:00.0) is handed out by dra, so no config may"));
+  EXPECT_EQ(node.instances(0).size(), 7U);
+  node.section("config: all-1g.10gb, managers: {\"0000:2a:00.0\": deviceplugin}");
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node.instances(1).size(), 7U);
+}
+
 TEST(MigComponent, DoesTheOtherGpusWhileOneWaits) {
   const MigNode node("h100x3,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);

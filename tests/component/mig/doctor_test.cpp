@@ -58,5 +58,55 @@ TEST(MigDoctor, FindsGpusThatTheConfigLeavesOutAndAnotherManager) {
   EXPECT_THAT(ran.out, HasSubstr("warning  mig.unmanaged: no entry of the config first takes GPU 1"));
 }
 
+/// A node on which NVIDIA's MIG manager starts at each boot.
+class MigOtherManager : public ::testing::Test {
+ protected:
+  MigOtherManager() { node_.host().put("etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service", ""); }
+  std::filesystem::path unit() const { return node_.host().path("etc/systemd/system/nvidia-mig-manager.service"); }
+  const MigNode node_{"h100x1"};
+};
+
+TEST_F(MigOtherManager, HasTheGpusWhereTheSpecYields) {
+  node_.section("config: all-1g.10gb, other_manager: yield");
+  const Ran plan = node_.slipway({"plan"});
+  EXPECT_THAT(plan.out, HasSubstr("nvidia-mig-manager.service is enabled, and the GPUs are left to it"));
+  EXPECT_EQ(node_.slipway({"apply"}).code, 0);
+  EXPECT_THAT(node_.instances(), ::testing::ElementsAre("off"));
+  EXPECT_EQ(node_.slipway({"plan"}).code, 0);
+  EXPECT_THAT(node_.slipway({"doctor"}).out, Not(HasSubstr("mig.other-manager")));
+  node_.section("config: all-1g.10gb, other_manager: yield, on_remove: disable");
+  const Ran both = node_.slipway({"plan"});
+  EXPECT_EQ(both.code, 1);
+  EXPECT_THAT(both.out + both.err, HasSubstr("spec.components.mig.on_remove"));
+}
+
+TEST_F(MigOtherManager, IsMaskedForAsLongAsSlipwayDoesItsWork) {
+  node_.section("config: all-1g.10gb, other_manager: take-over");
+  const Ran ran = node_.slipway({"apply"});
+  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(std::filesystem::read_symlink(unit()), "/dev/null");
+  EXPECT_EQ(node_.instances().size(), 7U);
+  EXPECT_EQ(node_.slipway({"plan"}).code, 0);
+  EXPECT_THAT(node_.slipway({"doctor"}).out, Not(HasSubstr("mig.other-manager")));
+  node_.section("config: all-1g.10gb");
+  ASSERT_EQ(node_.slipway({"apply"}).code, 0);
+  EXPECT_FALSE(std::filesystem::is_symlink(unit()));
+  EXPECT_THAT(node_.slipway({"doctor"}).out, HasSubstr("fail  mig.other-manager"));
+}
+
+TEST_F(MigOtherManager, LeavesAClientsFileThatCounts) {
+  node_.section("config: all-1g.10gb, clients_file: /etc/clients.yaml");
+  const Ran missing = node_.slipway({"apply"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.out + missing.err, HasSubstr("/etc/clients.yaml"));
+  node_.host().put("etc/clients.yaml", "version: v1\nsystemd-services: [nvsm]\n");
+  const Ran wrong = node_.slipway({"apply"});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.out + wrong.err, HasSubstr("'nvsm' is no service of systemd"));
+  node_.host().put("etc/clients.yaml", "version: v1\nsystemd-services: [nvsm.service]\n");
+  EXPECT_EQ(node_.slipway({"apply"}).code, 0);
+  EXPECT_EQ(node_.instances().size(), 7U);
+}
+
 }  // namespace
 }  // namespace slipway

@@ -179,6 +179,54 @@ TEST_F(MigDrain, RefusesPoliciesAndKeysThatHaveNoEffect) {
   expect_nothing_changed();
 }
 
+/// Two H100 with seven instances each, and the jobs on them.
+class MigDrainOfSeveral : public ::testing::Test {
+ protected:
+  MigDrainOfSeveral() { EXPECT_EQ(node_.plan("all-7g.80gb").code, 2); }
+  Ran apply(const std::string& grace) const {
+    node_.section("config: all-7g.80gb, drain: {policy: terminate, grace: " + grace + "}");
+    return node_.slipway({"apply"});
+  }
+  const MigNode node_{"h100x2,mig=1g.10gb"};
+};
+
+TEST_F(MigDrainOfSeveral, EndsNobodyUnlessEveryGpuCanBeCleared) {
+  const Child job;
+  const Child stranger;
+  ASSERT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute trainer 9 0").code, 0);
+  ASSERT_EQ(node_.sim("process add 1 " + stranger.pid() + " 10 compute player 9 0").code, 0);
+  const Ran ran = apply("1s");
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err,
+              AllOf(HasSubstr("GPU 1 (0000:2a:00.0) is in use"), HasSubstr("it is no process that slipway can see")));
+  EXPECT_TRUE(job.runs()) << "it would have ended for nothing";
+  EXPECT_EQ(node_.instances(0).size(), 7U);
+}
+
+// The first job ends only once the second one has: one GPU after the other would have waited for the whole grace.
+TEST_F(MigDrainOfSeveral, EndsTheJobsOfAllGpusAtOnce) {
+  std::array<int, 2> line{};
+  ASSERT_EQ(::pipe(line.data()), 0);
+  const pid_t follower = ::fork();
+  if (follower == 0) {
+    ::signal(SIGTERM, SIG_IGN);
+    ::close(line[1]);
+    char letter = 0;
+    ::_exit(::read(line[0], &letter, 1) == 0 ? 0 : 1);
+  }
+  const Child leader;  // holds the other end until it is ended
+  ::close(line[0]);
+  ::close(line[1]);
+  ASSERT_EQ(node_.sim("process attach 0 " + std::to_string(follower) + " 10 compute follower 9 0").code, 0);
+  ASSERT_EQ(node_.sim("process attach 1 " + leader.pid() + " 10 compute leader 9 0").code, 0);
+  const Ran ran = apply("10m");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  int status = 0;
+  ASSERT_EQ(::waitpid(follower, &status, 0), follower);
+  EXPECT_TRUE(WIFEXITED(status)) << "it was not killed";
+  for (const unsigned gpu : {0U, 1U}) EXPECT_THAT(node_.instances(gpu), ElementsAre("7g.80gb at 0:8"));
+}
+
 // The device plugin and the labels read MIG devices once: nobody restarts them after a change.
 TEST(MigServices, SeeTheNewLayoutAndAreNotRestarted) {
   const std::string profile = "h100x1,mig=1g.10gb";

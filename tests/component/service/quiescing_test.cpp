@@ -71,6 +71,20 @@ TEST_F(Quiescing, LastsForTheChangeAndEndsWithItsSuccess) {
   EXPECT_FALSE(std::filesystem::exists(host_.path("run/slipway/lock/gpu-1.lock")));
 }
 
+TEST_F(Quiescing, KeepsAServiceThatStartsMeanwhileWaiting) {
+  const pid_t apply = start_apply();
+  ASSERT_TRUE(has_begun()) << text("applied-errors");
+  RunningService service(host_);
+  EXPECT_TRUE(service.hears("STATUS=waits until ")) << service.told() << service.log();
+  EXPECT_TRUE(service.hears("EXTEND_TIMEOUT_USEC="));
+  EXPECT_EQ(service.did(), "") << "it does not hold the device in the middle of the change";
+  EXPECT_EQ(service.told().find("READY=1"), std::string::npos);
+  let_it_go_on();
+  EXPECT_EQ(end_of(apply), 0) << text("applied") << text("applied-errors");
+  EXPECT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_TRUE(service.does("begin tick\ntick\n")) << service.did();
+}
+
 TEST_F(Quiescing, EndsWithTheFailureOfTheChange) {
   spec("fails");
   RunningService service(host_);

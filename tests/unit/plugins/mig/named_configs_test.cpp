@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mig/config/named_configs.hpp"
 
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +15,7 @@ namespace {
 using namespace testing;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// The names of the configs, and what each one asks for.
 std::map<std::string, std::string> generated(const std::vector<Gpu>& gpus) {
@@ -59,6 +62,36 @@ TEST(MigNamedConfigs, FilterByChipOnlyOnMixedMachines) {
   EXPECT_EQ(entries[1].filter.size(), 2U);
 }
 
+// A GPU without MIG takes no config, so that it tells no other chip apart.
+TEST(MigNamedConfigs, HaveNoFilterForTheOnlyChipWithMig) {
+  Gpu without = numbered(a100_80(), 1);
+  without.id.chip = 0x1eb810de;
+  without.capable = false;
+  without.profiles.clear();
+  const auto configs = generate_configs({h100(), without});
+  EXPECT_THAT(configs->configs.by_name.at("all-1g.10gb").front().filter, IsEmpty());
+}
+
+TEST(MigNamedConfigs, AreOrderedAsUpstreamOrdersThem) {
+  const auto configs = generate_configs({a100_40()});
+  const std::string yaml = to_yaml(configs->configs.by_name);
+  std::vector<std::string> names;
+  std::istringstream lines(yaml);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("  all-")) names.push_back(line.substr(2, line.size() - 3));
+  EXPECT_THAT(names, ElementsAre("all-1g.5gb", "all-1g.5gb.me", "all-1g.10gb", "all-2g.10gb", "all-3g.20gb",
+                                 "all-4g.20gb", "all-7g.40gb", "all-balanced", "all-disabled", "all-enabled"));
+  const std::string json = to_json_text(configs->configs.by_name, NoDevices::null);
+  EXPECT_LT(json.find("all-1g.10gb"), json.find("all-1g.5gb")) << "Go's JSON goes by the bytes";
+  EXPECT_THAT(json, HasSubstr("\"mig-enabled\": false,\n        \"mig-devices\": null"));
+  EXPECT_THAT(json, HasSubstr("\"mig-enabled\": true,\n        \"mig-devices\": {}"));
+  const Gpu small = a100_40();
+  const auto present = present_entries({with(small, {whole(small, "1g.10gb", 0), whole(small, "1g.5gb", 4)})});
+  EXPECT_THAT(to_yaml({{"current", present}}), HasSubstr("      1g.5gb: 1\n      1g.10gb: 1\n"));
+  const std::string exported = to_json_text({{"current", present}}, NoDevices::object);
+  EXPECT_LT(exported.find("1g.10gb"), exported.find("1g.5gb"));
+}
+
 TEST(MigNamedConfigs, SayWhatIsMissing) {
   Gpu old = a100_80();
   old.id.chip = 0xFFFF10DE;
@@ -89,7 +122,8 @@ TEST(MigNamedConfigs, AreThoseThatNvidiaPublishesWhereTheDriverTellsNoProfiles) 
 TEST(MigNamedConfigs, AreReadBackAsTheyWereWritten) {
   for (const Gpu& gpu : products()) {
     const auto configs = generate_configs({gpu, numbered(a100_40(), 1)});
-    for (const std::string& text : {to_yaml(configs->configs.by_name), to_json_text(configs->configs.by_name)}) {
+    for (const std::string& text :
+         {to_yaml(configs->configs.by_name), to_json_text(configs->configs.by_name, NoDevices::null)}) {
       const auto again = configs_from_yaml(text, "again.yaml");
       ASSERT_TRUE(again.ok()) << again.error().what << "\n" << text;
       EXPECT_EQ(to_yaml(again->by_name), to_yaml(configs->configs.by_name));
@@ -115,8 +149,9 @@ TEST(MigExport, TellsChipsApartWhereTheyDiffer) {
   const Gpu small = a100_40();
   Gpu off = numbered(h100(), 1);
   off.enabled = false;
-  EXPECT_EQ(to_json_text({{"current", present_entries({with(small, {whole(small, "1g.5gb", 0)}), off})}}),
-            R"({
+  EXPECT_EQ(
+      to_json_text({{"current", present_entries({with(small, {whole(small, "1g.5gb", 0)}), off})}}, NoDevices::object),
+      R"({
   "version": "v1",
   "mig-configs": {
     "current": [

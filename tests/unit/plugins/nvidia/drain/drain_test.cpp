@@ -15,6 +15,7 @@ using slipway::testing::FakeHost;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Kind = Outcome::Kind;
+using OfEach = std::vector<std::vector<Holder>>;
 
 Holder holder() {
   Holder made;
@@ -23,8 +24,8 @@ Holder holder() {
   made.holds = "1g.10gb at 4";
   return made;
 }
-std::vector<Holder> one() { return {holder()}; }
-std::vector<Holder> nobody() { return {}; }
+const std::vector<Holder> a_holder{holder()};
+const std::vector<Holder> no_holder;
 
 Drain drain(const Host& host, const Settings& settings, const std::string& target = "7g") {
   return {host, settings, {"gpu-1", target, "GPU 0", "GPU 0 is in use", "spec.components.mig.drain"}};
@@ -33,12 +34,12 @@ Drain drain(const Host& host, const Settings& settings, const std::string& targe
 TEST(Drain, AdmitsWhatNobodyUses) {
   const FakeHost host;
   for (const Policy policy : {Policy::fail_fast, Policy::wait, Policy::when_idle, Policy::terminate})
-    EXPECT_EQ(drain(host, {.policy = policy}).admit(nobody)->kind, Kind::done);
+    EXPECT_EQ(drain(host, {.policy = policy}).admit(no_holder)->kind, Kind::done);
 }
 
 TEST(Drain, FailsFastWithTheHolders) {
   const FakeHost host;
-  const auto admitted = drain(host, {}).admit(one);
+  const auto admitted = drain(host, {}).admit(a_holder);
   ASSERT_FALSE(admitted.ok());
   EXPECT_EQ(admitted.error().code, ErrorCode::busy);
   EXPECT_EQ(admitted.error().what, "GPU 0 is in use");
@@ -49,21 +50,21 @@ TEST(Drain, FailsFastWithTheHolders) {
 TEST(Drain, WaitsUntilTheDeadlineFromApplyToApply) {
   FakeHost host;
   const Settings settings{.policy = Policy::wait, .deadline = std::chrono::seconds(3600)};
-  const auto first = drain(host, settings).admit(one);
+  const auto first = drain(host, settings).admit(a_holder);
   ASSERT_EQ(first->kind, Kind::waiting);
   EXPECT_THAT(first->reason, HasSubstr("GPU 0 is in use; it waits since "));
   EXPECT_THAT(first->reason, HasSubstr("for 1h at most"));
   EXPECT_THAT(first->holders, ElementsAre("python3 (pid 7) on 1g.10gb at 4"));
-  EXPECT_EQ(drain(host, settings).admit(one)->reason, first->reason) << "since the first time";
+  EXPECT_EQ(drain(host, settings).admit(a_holder)->reason, first->reason) << "since the first time";
 
   // The machine has been running for longer than a second, which is this deadline.
   host.file("/run/slipway/drain/gpu-1.json", R"({"boottime": 0, "change": "7g", "since": "2026-01-01 00:00 UTC"})");
   const Settings impatient{.policy = Policy::wait, .deadline = std::chrono::seconds(1)};
-  const auto late = drain(host, impatient).admit(one);
+  const auto late = drain(host, impatient).admit(a_holder);
   ASSERT_FALSE(late.ok());
   EXPECT_THAT(late.error().what,
               HasSubstr("it waits since 2026-01-01 00:00 UTC, which is longer than the deadline of 1s"));
-  EXPECT_EQ(drain(host, settings, "3g").admit(one)->kind, Kind::waiting) << "another change waits from now on";
+  EXPECT_EQ(drain(host, settings, "3g").admit(a_holder)->kind, Kind::waiting) << "another change waits from now on";
   drain(host, settings).over();
   EXPECT_FALSE(host.exists("/run/slipway/drain/gpu-1.json"));
 }
@@ -74,7 +75,8 @@ TEST(Drain, BeginsToWaitAnewWhereItsRecordIsNoise) {
                             R"({"boottime": "0", "change": "7g", "since": "x"})"}) {
     FakeHost host;
     host.file("/run/slipway/drain/gpu-1.json", noise);
-    EXPECT_EQ(drain(host, {.policy = Policy::wait, .deadline = std::chrono::hours(1)}).admit(one)->kind, Kind::waiting)
+    EXPECT_EQ(drain(host, {.policy = Policy::wait, .deadline = std::chrono::hours(1)}).admit(a_holder)->kind,
+              Kind::waiting)
         << noise;
   }
 }
@@ -82,7 +84,7 @@ TEST(Drain, BeginsToWaitAnewWhereItsRecordIsNoise) {
 TEST(Drain, WaitsWithoutEndForAnIdleGpu) {
   FakeHost host;
   host.file("/run/slipway/drain/gpu-1.json", R"({"boottime": 0, "change": "7g", "since": "2026-01-01 00:00 UTC"})");
-  const auto admitted = drain(host, {.policy = Policy::when_idle}).admit(one);
+  const auto admitted = drain(host, {.policy = Policy::when_idle}).admit(a_holder);
   ASSERT_EQ(admitted->kind, Kind::waiting);
   EXPECT_EQ(admitted->reason, "GPU 0 is in use; it waits since 2026-01-01 00:00 UTC");
 }
@@ -90,30 +92,45 @@ TEST(Drain, WaitsWithoutEndForAnIdleGpu) {
 TEST(Drain, LeavesAChangeToTheNextBoot) {
   FakeHost host;
   const Settings settings{.policy = Policy::next_boot};
-  EXPECT_EQ(drain(host, settings).admit(nobody)->kind, Kind::reboot_required);
+  EXPECT_EQ(drain(host, settings).admit(no_holder)->kind, Kind::reboot_required);
   host.at_boot();
-  EXPECT_EQ(drain(host, settings).admit(nobody)->kind, Kind::done);
-  EXPECT_FALSE(drain(host, settings).admit(one).ok());
+  EXPECT_EQ(drain(host, settings).admit(no_holder)->kind, Kind::done);
+  EXPECT_FALSE(drain(host, settings).admit(a_holder).ok());
 }
 
-TEST(Drain, TerminatesNobodyBeforeTheChangeBegins) {
+TEST(Drain, NamesAHolderThatCannotBeTerminatedBeforeAnythingIsDisturbed) {
   const FakeHost host;
-  bool asked = false;
-  const auto find = [&] {
-    asked = true;
-    return one();
-  };
-  EXPECT_EQ(drain(host, {.policy = Policy::terminate}).admit(find)->kind, Kind::done);
-  EXPECT_FALSE(asked);
+  const Drain change = drain(host, {.policy = Policy::terminate});
+  const auto cleared = Drain::clear({&change}, [] { return OfEach{a_holder}; });
+  for (const Error& refused : {change.admit(a_holder).error(), cleared.error()}) {
+    ASSERT_EQ(refused.details.size(), 1U);
+    EXPECT_THAT(refused.details[0].second,
+                HasSubstr("python3 (pid 7) on 1g.10gb at 4: it is no process that slipway can see on this machine"));
+  }
 }
 
-TEST(Drain, NamesAHolderThatCannotBeTerminated) {
+TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
   const FakeHost host;
-  const auto cleared = drain(host, {.policy = Policy::terminate}).clear(one);
+  const Settings settings{.policy = Policy::terminate};
+  const Drain idle = drain(host, settings);
+  const Drain busy(host, settings, {"gpu-2", "7g", "GPU 1", "GPU 1 is in use", "spec.components.mig.drain"});
+  const auto cleared = Drain::clear({&idle, &busy}, [] { return OfEach{no_holder, a_holder}; });
   ASSERT_FALSE(cleared.ok());
-  ASSERT_EQ(cleared.error().details.size(), 1U);
-  EXPECT_THAT(cleared.error().details[0].second,
-              HasSubstr("python3 (pid 7) on 1g.10gb at 4: it is no process that slipway can see on this machine"));
+  EXPECT_EQ(cleared.error().what, "GPU 1 is in use");
+  const auto free = Drain::clear({&idle, &busy}, [] { return OfEach{no_holder, no_holder}; });
+  ASSERT_TRUE(free.ok());
+  EXPECT_EQ(free->size(), 2U);
+}
+
+TEST(Drain, AsksNobodyWhereAChangeIsLeftToTheNextBoot) {
+  const FakeHost host;
+  const Drain change = drain(host, {.policy = Policy::next_boot});
+  const auto cleared = Drain::clear({&change}, [] {
+    ADD_FAILURE() << "who holds it makes no difference";
+    return OfEach{a_holder};
+  });
+  ASSERT_TRUE(cleared.ok());
+  EXPECT_EQ(cleared->front().kind, Kind::reboot_required);
 }
 
 }  // namespace

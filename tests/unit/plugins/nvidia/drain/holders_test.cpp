@@ -39,7 +39,10 @@ class Holders : public core::SimTest {
   }
   void opens(unsigned pid, const std::string& node) { host_.link("/proc/" + std::to_string(pid) + "/fd/3", node); }
   std::vector<std::string> found(const std::vector<Affected>& affected) {
-    return texts_of(find_holders(*nvml_, host_, affected));
+    std::vector<std::string> texts;
+    for (const auto& each : find_holders(*nvml_, host_, affected))
+      for (std::string& text : texts_of(each)) texts.push_back(std::move(text));
+    return texts;
   }
   FakeHost host_;
 };
@@ -71,6 +74,13 @@ TEST_F(Holders, OfInstancesAreThoseOnTheAffectedOnes) {
   EXPECT_THAT(found({part}), ElementsAre("one (pid 71) on 3g.40gb at 0", "opens (pid 73) on 3g.40gb at 0"));
   part.whole = true;
   EXPECT_EQ(found({part}).size(), 4U) << "the second instance is named as well";
+}
+
+TEST_F(Holders, AreTheHoldersOfEachGpuThatTheyHold) {
+  process(71, "both");
+  host_.link("/proc/71/fd/3", "/dev/nvidia0");
+  host_.link("/proc/71/fd/4", "/dev/nvidia1");
+  EXPECT_THAT(found({gpu(0, true), gpu(1, true)}), ElementsAre("both (pid 71) on GPU 0", "both (pid 71) on GPU 1"));
 }
 
 TEST_F(Holders, AreNamedOnceAndCleanly) {

@@ -105,6 +105,7 @@ TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
   Holder unseen;
   unseen.process.pid = job.pid();
   for (const Holder& each : {first, kernel, unseen, shown(own, static_cast<unsigned>(::getpid()))}) {
+    ASSERT_EQ(find_unendable(host_, {shown(job), each}).size(), 1U);
     const auto remaining = terminate(host_, {shown(job), each}, seconds(0));
     ASSERT_EQ(remaining.size(), 1U);
     EXPECT_FALSE(remaining[0].why.empty());

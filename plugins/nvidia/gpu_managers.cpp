@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviceplugin/devices/managers.hpp"
+#include "nvidia/gpu_managers.hpp"
 
-namespace slipway::deviceplugin {
+namespace slipway::nvidia {
 
-Result<Managers> read_managers(const Host& host) {
+const std::string& GpuManagers::manager_of(const std::string& address, const std::string& uuid) const {
+  for (const std::string* name : {&uuid, &address})
+    if (const auto found = of.find(*name); found != of.end()) return found->second;
+  return otherwise;
+}
+
+Result<GpuManagers> read_gpu_managers(const Host& host) {
   const auto text = host.read(kManagersFile);
-  if (!text && text.error().code == ErrorCode::not_found) return Managers();
+  if (!text && text.error().code == ErrorCode::not_found) return GpuManagers();
   if (!text) return text.error();
   const Json file = Json::parse(*text, nullptr, false);
   const bool good = file.is_object() && file.value("kind", "") == "GpuManagers" &&
@@ -15,8 +21,8 @@ Result<Managers> read_managers(const Host& host) {
                       .where = kManagersFile,
                       .next = "`slipway apply` writes it anew"};
   if (!good) return corrupt;
-  Managers managers;
-  managers.otherwise = file.value("default", kManager);
+  GpuManagers managers;
+  managers.otherwise = file.value("default", kDevicePlugin);
   const Json gpus = file.value("gpus", Json::object());
   for (const auto& [gpu, manager] : gpus.items()) {
     if (!manager.is_string()) return corrupt;
@@ -25,20 +31,11 @@ Result<Managers> read_managers(const Host& host) {
   return managers;
 }
 
-Json to_json(const Managers& managers) {
+Json to_json(const GpuManagers& managers) {
   return {{"apiVersion", "slipway.dev/v1"},
           {"kind", "GpuManagers"},
           {"default", managers.otherwise},
           {"gpus", managers.of}};
 }
 
-void apply_managers(const Managers& managers, std::vector<Gpu>& gpus) {
-  for (Gpu& gpu : gpus) {
-    std::string manager = managers.otherwise;
-    for (const std::string& name : {gpu.address, gpu.uuid})
-      if (const auto found = managers.of.find(name); found != managers.of.end()) manager = found->second;
-    gpu.offered = manager == kManager;
-  }
-}
-
-}  // namespace slipway::deviceplugin
+}  // namespace slipway::nvidia

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/service/between_changes.cpp - a service begins while nobody changes a device: it would hold what the change
+// needs for itself, and would not have been asked for quiet, since it was not there yet.
+
+#include <chrono>
+#include <memory>
+#include <string_view>
+#include <thread>
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <slipway/write/lock_file.hpp>
+
+#include "core/service/control_socket.hpp"
+#include "core/service/notify.hpp"
+
+namespace slipway::core {
+namespace {
+
+constexpr const char* kLockFolder = "/run/slipway/lock";  // as ExclusiveUse::take() has it
+constexpr std::chrono::milliseconds kLook{100};
+constexpr unsigned kLooksPerWord = 50;
+
+struct Close {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+/// The locks of an apply's root are named root-…: an apply may start services itself.
+bool is_of_a_device(std::string_view name) { return name.ends_with(".lock") && !name.starts_with("root-"); }
+
+/// Who changes a device now: "slipway-engine (pid 4711)"; empty: nobody.
+std::string who_changes_a_device(const RootDir& root) {
+  auto opened = root.open_at(kLockFolder, O_RDONLY | O_DIRECTORY);
+  if (!opened) return {};
+  const std::unique_ptr<DIR, Close> folder(::fdopendir(opened->release()));
+  if (!folder) return {};
+  while (const dirent* const each = ::readdir(folder.get()))
+    if (is_of_a_device(each->d_name))
+      if (std::string holder = LockFile::other_holder(root, kLockFolder, each->d_name); !holder.empty()) return holder;
+  return {};
+}
+
+void wait_for_the_end_of_changes(const RootDir& root, const Notify& notify) {
+  for (unsigned looks = 0;; ++looks) {
+    const std::string who = who_changes_a_device(root);
+    if (who.empty()) return;
+    if (looks % kLooksPerWord == 0) notify.waits("waits until " + who + " has changed a device");
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+}  // namespace
+
+Result<ControlSocket> open_between_changes(const RootDir& root, const std::string& component, const Notify& notify) {
+  for (;;) {
+    wait_for_the_end_of_changes(root, notify);
+    auto control = ControlSocket::open(root, component);
+    // Who has begun before there was a socket has not asked; who begins from now on will.
+    if (!control || who_changes_a_device(root).empty()) return control;
+  }
+}
+
+}  // namespace slipway::core
