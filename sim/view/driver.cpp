@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/view/driver.hpp"
 
+#include <cstdlib>
+#include <map>
+
 #include <fmt/format.h>
+
+#include <slipway/regular_file.hpp>
 
 #include "sim/state/mig_rules.hpp"
 #include "sim/view/tree.hpp"
@@ -19,6 +24,10 @@ constexpr unsigned kSwitchMajor = 508;
 constexpr unsigned kCapsMajor = 509;
 constexpr unsigned kUvmMajor = 510;
 
+constexpr const char* kCapabilities = "proc/driver/nvidia/capabilities";
+constexpr std::string_view kMinorKey = "DeviceFileMinor: ";
+constexpr std::size_t kLongestCapability = 4096;
+constexpr const char* kCapabilityNode = "dev/nvidia-caps/nvidia-cap";
 constexpr unsigned kGroupMode = 0444;
 constexpr unsigned kRootMode = 0400;
 
@@ -74,23 +83,45 @@ void write_gpu(TreeWriter& tree, const sim::Gpu& gpu) {
 }
 
 void write_capability(TreeWriter& tree, const fs::path& path, unsigned minor, unsigned mode) {
-  tree.file(fs::path("proc/driver/nvidia/capabilities") / path,
-            fmt::format("DeviceFileMinor: {}\nDeviceFileMode: {}\nDeviceFileModify: 1\n", minor, mode));
-  tree.device("dev/nvidia-caps/nvidia-cap" + std::to_string(minor), kCapsMajor, minor);
+  tree.file(fs::path(kCapabilities) / path,
+            fmt::format("{}{}\nDeviceFileMode: {}\nDeviceFileModify: 1\n", kMinorKey, minor, mode));
+  tree.device(kCapabilityNode + std::to_string(minor), kCapsMajor, minor);
 }
 
-void write_instances(TreeWriter& tree, const sim::Gpu& gpu) {
+/// Files of a GPU's instances below /proc/driver/nvidia/capabilities, with their minors.
+std::map<fs::path, unsigned> instances_of(const sim::Gpu& gpu) {
   const fs::path mig = fs::path("gpu" + std::to_string(gpu.minor)) / "mig";
-  tree.directory(fs::path("proc/driver/nvidia/capabilities") / mig);
+  std::map<fs::path, unsigned> files;
   for (const sim::GpuInstance& instance : gpu.instances) {
     if (instance.used == 0) continue;
     const fs::path folder = mig / ("gi" + std::to_string(instance.id));
-    write_capability(tree, folder / "access", sim::capability_minor(gpu.minor, instance.id), kGroupMode);
+    files.emplace(folder / "access", sim::capability_minor(gpu.minor, instance.id));
     for (const sim::ComputeInstance& compute : instance.compute)
       if (compute.used != 0)
-        write_capability(tree, folder / ("ci" + std::to_string(compute.id)) / "access",
-                         sim::capability_minor(gpu.minor, instance.id, compute.id), kGroupMode);
+        files.emplace(folder / ("ci" + std::to_string(compute.id)) / "access",
+                      sim::capability_minor(gpu.minor, instance.id, compute.id));
   }
+  return files;
+}
+
+void write_instances(TreeWriter& tree, const sim::Gpu& gpu) {
+  tree.directory(fs::path(kCapabilities) / ("gpu" + std::to_string(gpu.minor)) / "mig");
+  for (const auto& [file, minor] : instances_of(gpu)) write_capability(tree, file, minor, kGroupMode);
+}
+
+/// Those of a GPU that the folder shows.
+std::map<fs::path, unsigned> shown_instances(const fs::path& capabilities, const sim::Gpu& gpu) {
+  std::map<fs::path, unsigned> files;
+  std::error_code code;
+  const fs::path mig = capabilities / ("gpu" + std::to_string(gpu.minor)) / "mig";
+  for (const auto& entry : fs::recursive_directory_iterator(mig, code)) {
+    if (entry.path().filename() != "access") continue;
+    const auto text = read_regular(entry.path().string(), kLongestCapability);
+    if (text && text->starts_with(kMinorKey))
+      files.emplace(entry.path().lexically_relative(capabilities),
+                    std::strtoul(text->c_str() + kMinorKey.size(), nullptr, 10));
+  }
+  return files;
 }
 
 void write_control(TreeWriter& tree, const SimProfile& profile, const sim::Machine& machine) {
@@ -130,7 +161,7 @@ std::string sim_minors_table() {
 Status write_sim_driver_tree(const SimProfile& profile, const sim::Machine& machine, const std::string& folder) {
   std::error_code ignored;
   // What instances there were before is no more.
-  fs::remove_all(fs::path(folder) / "proc/driver/nvidia/capabilities", ignored);
+  fs::remove_all(fs::path(folder) / kCapabilities, ignored);
   fs::remove_all(fs::path(folder) / "dev/nvidia-caps", ignored);
   TreeWriter tree{fs::path(folder)};
   write_modules(tree, profile, machine);
@@ -145,6 +176,24 @@ Status write_sim_driver_tree(const SimProfile& profile, const sim::Machine& mach
     if (function.role == "nvswitch")
       tree.device(fmt::format("dev/nvidia-nvswitch{}", number), kSwitchMajor, number), ++number;
   if (number > 0) tree.device("dev/nvidia-nvswitchctl", kSwitchMajor, kControlMinor);
+  return tree.result();
+}
+
+Status follow_sim_instances(const sim::Machine& machine, const std::string& folder) {
+  TreeWriter tree{fs::path(folder)};
+  const fs::path capabilities = fs::path(folder) / kCapabilities;
+  for (unsigned i = 0; i < machine.gpu_count; ++i) {
+    const auto now = instances_of(machine.gpus[i]);
+    const auto shown = shown_instances(capabilities, machine.gpus[i]);
+    std::error_code ignored;
+    for (const auto& [file, minor] : shown) {
+      if (now.contains(file)) continue;
+      fs::remove_all((capabilities / file).parent_path(), ignored);
+      fs::remove(fs::path(folder) / (kCapabilityNode + std::to_string(minor)), ignored);
+    }
+    for (const auto& [file, minor] : now)
+      if (!shown.contains(file)) write_capability(tree, file, minor, kGroupMode);
+  }
   return tree.result();
 }
 

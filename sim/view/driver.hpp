@@ -24,6 +24,10 @@ Status write_sim_driver_tree(const SimProfile& profile, const sim::Machine& mach
 /// they are now, and the device node that it holds open. Of the others the kernel shows nothing.
 Status write_sim_processes(const sim::Machine& machine, const std::string& folder);
 
+/// Shows in `folder`, which write_sim_driver_tree() wrote, the MIG instances that the machine has by now: their files
+/// in /proc/driver/nvidia/capabilities and their device nodes. What has not changed is not touched.
+Status follow_sim_instances(const sim::Machine& machine, const std::string& folder);
+
 /// /proc/driver/nvidia-caps/mig-minors: the fixed table of minors, for as many GPUs and instances as the kernel module
 /// foresees.
 std::string sim_minors_table();

@@ -2,6 +2,7 @@
 #include "sim/view/entered.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <sys/stat.h>
 
@@ -21,6 +22,15 @@ Result<std::string> write_first_machine(const std::string& name, const std::stri
   SLIPWAY_CHECK(write_sim_machine(*machine, folder));
   const auto is_driver = [](const auto& setting) { return setting.first == "driver"; };
   return std::ranges::any_of(profile.settings, is_driver) ? std::string() : std::string(machine->driver_version);
+}
+
+/// Somebody may have changed the instances since: an earlier command, or this one.
+Status follow_instances(const EnteredMachine& machine) {
+  std::error_code code;
+  if (machine.machines.empty() || !std::filesystem::exists(machine.kernel_view + "/proc/driver/nvidia/version", code))
+    return {};
+  const auto state = read_sim_machine(machine.machines.back());
+  return state ? follow_sim_instances(**state, machine.kernel_view) : Status();
 }
 
 /// What stays of the machine lies in the root itself: the simulator maps and writes it by its path, and an image's link
@@ -60,10 +70,12 @@ Result<EnteredMachine> enter_machine(const std::string& profile, const std::stri
   machine.machines = {first, lasting};
   machine.environment = {"SLIPWAY_NVML=" + *library, "SLIPWAY_SIM=" + lasting,
                          "SLIPWAY_SIM_FIRST=" + first + "/machine"};
+  SLIPWAY_CHECK(follow_instances(machine));
   return machine;
 }
 
 Status follow_root(const EnteredMachine& machine, const std::string& root) {
+  SLIPWAY_CHECK(follow_instances(machine));
   if (machine.driver.empty()) return {};
   SLIPWAY_TRY(host, open_host({.root = root, .live = false}));
   const std::string version = installed_driver_version(*host);

@@ -27,7 +27,8 @@ struct EnteredMachine {
 /// Errors: those of open_sim_view().
 Result<EnteredMachine> enter_machine(const std::string& profile, const std::string& folder, const std::string& root);
 
-/// The simulated driver becomes that of the root, where its version was not asked for.
+/// What the kernel shows becomes what the machine has by now, and its driver that of the root, where its version was
+/// not asked for.
 Status follow_root(const EnteredMachine& machine, const std::string& root);
 
 }  // namespace slipway::core

@@ -95,9 +95,10 @@ class Node:
         kubelet_root.mkdir(exist_ok=True)
         pathlib.Path("/var/lib/kubelet").mkdir(parents=True, exist_ok=True)
         must(["mount", "--bind", kubelet_root, "/var/lib/kubelet"])
-        (self.folder / "pod-logs").mkdir(exist_ok=True)
-        pathlib.Path("/var/log/pods").mkdir(parents=True, exist_ok=True)
-        must(["mount", "--bind", self.folder / "pod-logs", "/var/log/pods"])
+        for name, where in (("pod-logs", "/var/log/pods"), ("container-logs", "/var/log/containers")):
+            (self.folder / name).mkdir(exist_ok=True)
+            pathlib.Path(where).mkdir(parents=True, exist_ok=True)
+            must(["mount", "--bind", self.folder / name, where])
         self._start_etcd()
         self._start_api_server()
         self._start_containerd()
@@ -109,13 +110,13 @@ class Node:
             self.delete_pod(name)
         self.end("kubelet")
         if "containerd" in self.running:
-            for task in run(self._ctr("task", "ls", "-q")).stdout.split():
-                run(self._ctr("task", "kill", "-s", "SIGKILL", task))
+            for task in run(self.ctr("task", "ls", "-q")).stdout.split():
+                run(self.ctr("task", "kill", "-s", "SIGKILL", task))
         for name in ("containerd", "api", "etcd"):
             self.end(name)
         for line in reversed(pathlib.Path("/proc/self/mountinfo").read_text().splitlines()):
             where = line.split()[4]
-            if where.startswith((str(self.folder), "/var/lib/kubelet", "/var/log/pods")):
+            if where.startswith((str(self.folder), "/var/lib/kubelet", "/var/log/pods", "/var/log/containers")):
                 run(["umount", "-l", where])
 
     def _start_etcd(self):
@@ -140,7 +141,7 @@ class Node:
         self.api("POST", "/api/v1/namespaces/default/serviceaccounts",
                  {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}})
 
-    def _ctr(self, *words):
+    def ctr(self, *words):
         return ["ctr", "--address", self.folder / "containerd.sock", "-n", "k8s.io", *words]
 
     def _start_containerd(self):
@@ -163,7 +164,7 @@ state = "{self.folder}/containerd-state"
         BinaryName = "{self.runtime}"
 """)
         self._spawn("containerd", ["containerd", "--config", config], **self.environment)
-        self.wait(lambda: run(self._ctr("version")).returncode == 0, "containerd")
+        self.wait(lambda: run(self.ctr("version")).returncode == 0, "containerd")
         pause = self.folder / "pause-root"
         (pause / "bin").mkdir(parents=True)
         shutil.copy("/usr/bin/busybox", pause / "bin/busybox")
@@ -171,7 +172,7 @@ state = "{self.folder}/containerd-state"
                                     (IMAGE, self.image_root, ["/bin/sh"])):
             archive = self.folder / "image.tar"
             docker_archive(archive, name, root, command)
-            must(self._ctr("images", "import", "--snapshotter", "native", archive))
+            must(self.ctr("images", "import", "--snapshotter", "native", archive))
             archive.unlink()
 
     def start_kubelet(self):

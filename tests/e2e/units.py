@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/units.py - slipway's services on a booted machine with simulated GPUs, each under the unit that an apply writes.
-"""cdi, deviceplugin, gfd and validator, as in examples/h100x8.yaml; a user space of Debian's with the simulator in it stands in for the
-driver, and the demo's stand-in for kubelet is kubelet. The machine's PCI bus has no GPU, so the validator validates toolkit and plugin.
+"""cdi, deviceplugin, gfd and validator, as in examples/h100x8.yaml, and dcgm; a user space of Debian's with the simulator in it stands in
+for the driver, and the demo's stand-in for kubelet is kubelet. The machine's PCI bus has no GPU, so the validator validates toolkit and plugin.
 What a pod would be given becomes a container of the machine's containerd. Needs root."""
 
 import json
@@ -30,6 +30,7 @@ spec:
   hardware: assume
   components:
     cdi: {driver_root: /driver}
+    dcgm: {driver_root: /driver, interval: 1s}
     deviceplugin: {driver_root: /driver, quiet_seconds: 1}
     gfd: {driver_root: /driver, timestamp: false, interval: 1h}
     validator: {driver_root: /driver, port: 8000, web_config_file: /etc/slipway/web-config.yaml}
@@ -37,7 +38,8 @@ spec:
 KUBELET = f"""[Service]
 ExecStart=/usr/local/bin/demo-kubelet /var/lib/kubelet {STATUS}
 """
-SERVICES = ("deviceplugin", "gfd", "validator")
+SERVICES = ("deviceplugin", "gfd", "validator")  # of the demonstration
+ALL_SERVICES = (*SERVICES, "dcgm")
 WAIT = 90
 
 
@@ -112,11 +114,11 @@ def gauges(machine, work, *words):
 def check_start(checks, machine):
     done = machine.slipway("apply", "--yes", "-f", "/etc/slipway/host.yaml")
     checks.that(done.returncode == 0, "the components are applied", done.stdout + done.stderr + logs(machine))
-    for name in SERVICES:
+    for name in ALL_SERVICES:
         checks.that(wait_for(lambda name=name: active(machine, name)), f"{unit(name)} is active", log_of(machine, name))
     rated = {line.split()[1].strip("`"): float(line.split()[3]) for line in (TREE / "docs/units.md").read_text().splitlines()
              if line.startswith("| `slipway-")}
-    for name in SERVICES:
+    for name in ALL_SERVICES:
         told = machine.run("systemd-analyze", "security", "--no-pager", unit(name)).stdout
         level = re.search(r"exposure level for [^:]*: ([0-9.]+)", told)
         # A drop-in lets the simulator's library write; that counts for nothing in the figure.
@@ -165,17 +167,42 @@ def check_work(checks, machine, work):
                     done.stdout[-500:] + done.stderr)
 
 
+def scraped(machine, path):
+    """By this machine's curl, in the other's network."""
+    return subprocess.run(["nsenter", f"--target={machine.leader}", "--net", "curl", "--silent", "--show-error", "--max-time", "20",
+                           "--write-out", "\n%{http_code}", f"http://127.0.0.1:9400{path}"], text=True, capture_output=True, check=False)
+
+
+def check_metrics(checks, machine):
+    """dcgm: the unit has little, and its metrics are those of all GPUs."""
+    name = "DCGM_FI_DEV_GPU_TEMP{"
+    checks.that(wait_for(lambda: scraped(machine, "/metrics").stdout.count(f"\n{name}") == GPUS), "dcgm: metrics of eight GPUs",
+                scraped(machine, "/metrics").stdout[-1500:] + log_of(machine, "dcgm"))
+    done = scraped(machine, "/health")
+    checks.that(done.stdout.endswith("\n200"), "dcgm: it says that it is well", done.stdout + done.stderr)
+    state = machine.root / "driver/run/slipway/sim"
+    must([BUILD / "bin/slipway-sim", state, "gpu", "3", "lost"])
+    checks.that(wait_for(lambda: scraped(machine, "/metrics").stdout.count(f"\n{name}") == GPUS - 1),
+                "dcgm: a lost GPU has none, the others have", scraped(machine, "/metrics").stdout[-1500:] + log_of(machine, "dcgm"))
+    must([BUILD / "bin/slipway-sim", state, "gpu", "3", "found"])
+    checks.that(wait_for(lambda: scraped(machine, "/metrics").stdout.count(f"\n{name}") == GPUS), "dcgm: and has them again",
+                log_of(machine, "dcgm"))
+    seen = machine.run("nsenter", f"--target={pid_of(machine, 'dcgm')}", "--mount", "sh", "-c",
+                       "touch /etc/x && echo wrote; touch /var/lib/kubelet/x && echo wrote; touch /run/slipway/x && rm /run/slipway/x && echo own").stdout
+    checks.that(seen == "own\n", "dcgm: it writes to its own folders alone", seen)
+
+
 def check_reload(checks, machine):
-    for name in SERVICES:
+    for name in ALL_SERVICES:
         before = pid_of(machine, name)
         done = machine.run("systemctl", "reload", unit(name))
-        checks.that(done.returncode == 0 and pid_of(machine, name) == before and active(machine, name),
-                    f"{unit(name)} is reloaded, by the same process", done.stderr + log_of(machine, name)[-1500:])
+        checks.that(done.returncode == 0 and wait_for(lambda name=name: active(machine, name)) and pid_of(machine, name) == before,
+                    f"{unit(name)} is reloaded, by the same process", f"{before} {pid_of(machine, name)}\n{done.stderr}{log_of(machine, name)[-1500:]}")
 
 
-def check_stop(checks, machine):
+def check_stop(checks, machine, services=SERVICES):
     """What systemd and the journal have of services that are told to stop."""
-    for name in SERVICES:
+    for name in services:
         done = machine.run("systemctl", "stop", unit(name))
         result = machine.run("systemctl", "show", "--property=ActiveState,Result", unit(name)).stdout
         said = log_of(machine, name)
@@ -266,15 +293,16 @@ def main():
             check_start(checks, machine)
             check_apply(checks, machine)
             check_work(checks, machine, work)
+            check_metrics(checks, machine)
             check_reload(checks, machine)
-            check_stop(checks, machine)
-            machine.must("systemctl", "start", *map(unit, SERVICES))
+            check_stop(checks, machine, ALL_SERVICES)
+            machine.must("systemctl", "start", *map(unit, ALL_SERVICES))
             checks.that(wait_for(lambda: node_has(machine, GPUS)), "and they start again", logs(machine))
             check_shut_in(checks, machine)
             check_containers(checks, machine)
             check_folder_made_again(checks, machine)
             check_closed_device(checks, machine)
-            for name in SERVICES:
+            for name in ALL_SERVICES:
                 checks.that(active(machine, name), f"{unit(name)} is active at the end", log_of(machine, name))
         return checks.close()
     finally:

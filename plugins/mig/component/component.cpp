@@ -31,9 +31,8 @@ std::string why_later(const Host& host) {
   return {};
 }
 
-Result<std::vector<Gpu>> ask_gpus(const Settings& settings, const Host& host) {
-  SLIPWAY_TRY(session, NvmlSession::open(host, settings.driver_root));
-  SLIPWAY_TRY(gpus, read_gpus(*session));
+Result<std::vector<Gpu>> ask_gpus(nvidia::nvml::Nvml& nvml, const Settings& settings, const Host& host) {
+  SLIPWAY_TRY(gpus, read_gpus(nvml));
   SLIPWAY_CHECK(name_managers(host, settings.managers, gpus));
   return gpus;
 }
@@ -90,6 +89,16 @@ Result<Intents> intents_from(const Settings& settings, const Facts& facts) {
   return std::move(intents);
 }
 
+/// Who uses what has to change. A mistake in the spec is told by plan().
+void look_for_holders(nvidia::nvml::Nvml& nvml, const Spec& spec, const Host& host, Facts& facts) {
+  const auto settings = settings_from(spec, facts);
+  if (!settings || settings->config.empty() || is_left_to_a_boot(*settings)) return;
+  const auto intents = intents_from(*settings, facts);
+  if (!intents) return;
+  const auto users = held_now(nvml, host, intents->gpus, facts.texts("clients"));
+  if (users && !users->empty()) facts.set_volatile("held", *users);
+}
+
 }  // namespace
 
 Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
@@ -111,7 +120,8 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
     facts.set("no_devices", true);
     return facts;
   }
-  const auto gpus = ask_gpus(settings, host);
+  const auto session = NvmlSession::open(host, settings.driver_root);
+  const auto gpus = session ? ask_gpus(**session, settings, host) : Result<std::vector<Gpu>>(session.error());
   if (!gpus && is_for_boot(host, gpus.error())) {
     facts.set("later", gpus.error().what + "; " + kAtBoot);
     return facts;
@@ -126,6 +136,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
   for (const Gpu& gpu : *gpus) list.push_back(to_json(gpu));
   facts.set("gpus", std::move(list));
   if (const auto elsewhere = gpus_of_vfio(host, *gpus); !elsewhere.empty()) facts.set("elsewhere", elsewhere);
+  if (!facts.has("problem") && !facts.flag("yields")) look_for_holders(**session, spec, host, facts);
   return facts;
 }
 
@@ -154,6 +165,7 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   SLIPWAY_TRY(intents, intents_from(settings, facts));
   if (!intents.gpus.empty()) plan.add(layouts_action(settings, facts.value("clients"), intents.gpus));
   for (const std::string& note : intents.notes) plan.note(note);
+  for (const std::string& user : facts.texts("held")) plan.note(held_note(user, settings.drain));
   const Json elsewhere = facts.value("elsewhere");
   for (const Json& note : elsewhere) plan.note(note.get<std::string>());
   if (is_left_to_a_boot(settings) && !std::ranges::all_of(intents.gpus, &Intent::holds))

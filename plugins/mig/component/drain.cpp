@@ -17,6 +17,38 @@ namespace nvml = nvidia::nvml;
 
 std::string name_of(const Target& target) { return nvidia::exclusive_of(target.uuid); }
 
+/// A GPU that has to change while somebody uses it.
+struct InUse {
+  const Intent* intent = nullptr;
+  std::vector<drain::Holder> holders;
+};
+
+Result<std::vector<InUse>> in_use(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents) {
+  std::vector<InUse> found;
+  std::vector<Changing> changing;
+  for (const Intent& intent : intents) {
+    if (intent.holds()) continue;
+    SLIPWAY_TRY(device, find_gpu(nvml, intent.target));
+    found.push_back({.intent = &intent, .holders = {}});
+    changing.push_back({.device = device, .gpu = &intent.gpu, .target = &intent.target});
+  }
+  auto holders = find_holders(nvml, host, changing);
+  for (std::size_t i = 0; i < found.size(); ++i) found[i].holders = std::move(holders[i]);
+  std::erase_if(found, [](const InUse& each) { return each.holders.empty(); });
+  return found;
+}
+
+std::string held_text(const InUse& used) {
+  return used.intent->gpu.text() + " is held by " + listed(drain::texts_of(used.holders), "and");
+}
+
+/// Without the units that an apply stops and starts again.
+void erase_clients(const Host& host, const std::vector<std::string>& clients, std::vector<drain::Holder>& holders) {
+  std::erase_if(holders, [&](const drain::Holder& holder) {
+    return host.live() && std::ranges::count(clients, holder.process.owner.unit) != 0;
+  });
+}
+
 /// What it is to be, to tell it from another target.
 std::string text_of(const Target& target) { return to_json(target).dump(); }
 
@@ -65,10 +97,7 @@ Result<std::vector<Outcome>> GpuDrains::admit(nvml::Nvml& nvml, const std::vecto
   if (gpus.empty()) return with_others(outcomes);
   auto holders =
       gpus.front()->drain.is_for_a_boot() ? std::vector<std::vector<drain::Holder>>(gpus.size()) : find(nvml);
-  for (std::vector<drain::Holder>& each : holders)
-    std::erase_if(each, [&](const drain::Holder& holder) {
-      return host_.live() && std::ranges::count(clients, holder.process.owner.unit) != 0;
-    });
+  for (std::vector<drain::Holder>& each : holders) erase_clients(host_, clients, each);
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     SLIPWAY_TRY(outcome, gpus[i]->drain.admit(holders[i]));
     outcomes.push_back(std::move(outcome));
@@ -94,23 +123,35 @@ Wanted GpuDrains::wanted(std::size_t gpu) const {
   return {.target = all_[gpu].target, .known = all_[gpu].open.gpu, .device = all_[gpu].open.device};
 }
 
-Status find_in_use(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents, Findings& findings) {
-  std::vector<const Intent*> differ;
-  std::vector<Changing> changing;
-  for (const Intent& intent : intents) {
-    if (intent.holds()) continue;
-    SLIPWAY_TRY(device, find_gpu(nvml, intent.target));
-    differ.push_back(&intent);
-    changing.push_back({.device = device, .gpu = &intent.gpu, .target = &intent.target});
-  }
-  const auto holders_of_each = find_holders(nvml, host, changing);
+Result<std::vector<std::string>> held_now(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents,
+                                          const std::vector<std::string>& clients) {
+  SLIPWAY_TRY(found, in_use(nvml, host, intents));
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < differ.size(); ++i) {
-    const auto holders = drain::texts_of(holders_of_each[i]);
-    if (holders.empty()) continue;
-    const auto waiting = drain::read_waiting(host, name_of(differ[i]->target), text_of(differ[i]->target));
-    texts.push_back(differ[i]->gpu.text() + " is held by " + listed(holders, "and") +
-                    (waiting ? "; its change waits since " + waiting->since : std::string()));
+  for (InUse& each : found) {
+    erase_clients(host, clients, each.holders);
+    if (!each.holders.empty()) texts.push_back(held_text(each));
+  }
+  return texts;
+}
+
+std::string held_note(const std::string& user, const drain::Settings& settings) {
+  switch (settings.policy) {
+    case drain::Policy::terminate:
+      return user + "; an apply ends it (drain: terminate)";
+    case drain::Policy::wait:
+    case drain::Policy::when_idle:
+      return user + "; an apply waits until that has ended (drain: " + drain::to_string(settings.policy) + ")";
+    default:
+      return user + "; an apply fails until that has ended (drain: " + drain::to_string(settings.policy) + ")";
+  }
+}
+
+Status find_in_use(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents, Findings& findings) {
+  SLIPWAY_TRY(found, in_use(nvml, host, intents));
+  std::vector<std::string> texts;
+  for (const InUse& each : found) {
+    const auto waiting = drain::read_waiting(host, name_of(each.intent->target), text_of(each.intent->target));
+    texts.push_back(held_text(each) + (waiting ? "; its change waits since " + waiting->since : std::string()));
   }
   if (texts.empty()) return {};
   findings.add({Finding::Status::warning, "mig.in-use", joined(texts, "; "),

@@ -2,6 +2,7 @@
 // plugins/mig/component/drain.hpp - the change of a GPU as the drain policy of the spec lets it happen.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <slipway/findings.hpp>
@@ -52,6 +53,13 @@ class GpuDrains {
   const Host& host_;
   std::vector<Each> all_;
 };
+
+/// For each GPU that has to change and is in use by others than these units, which an apply stops for the time: "GPU 0
+/// (0000:18:00.0) is held by trainer (pid 4711) on 1g.10gb at 2".
+Result<std::vector<std::string>> held_now(nvidia::nvml::Nvml& nvml, const Host& host,
+                                          const std::vector<Intent>& intents, const std::vector<std::string>& clients);
+/// What an apply makes of one of these by its drain policy.
+std::string held_note(const std::string& user, const nvidia::drain::Settings& settings);
 
 /// Finding "mig.in-use": who holds what has to change, and since when it waits. None where nobody does.
 Status find_in_use(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents, Findings& findings);

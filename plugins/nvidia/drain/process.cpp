@@ -19,6 +19,9 @@ constexpr std::size_t kMostBytes = 16384;
 constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD of linux/sched.h
 /// kubelet makes a folder NAMESPACE_NAME_UID for each pod there.
 constexpr const char* kPodLogs = "/var/log/pods";
+/// And a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
+constexpr const char* kContainerLogs = "/var/log/containers";
+constexpr std::size_t kLongestName = 128;
 
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
@@ -33,9 +36,24 @@ std::string pod_name(const Host& host, const std::string& uid) {
   for (const std::string& folder : *folders) {
     const auto name = folder.find('_');
     if (name == std::string::npos || !folder.ends_with("_" + uid) || folder.size() <= name + 1 + uid.size()) continue;
-    return cleaned(folder.substr(0, name) + "/" + folder.substr(name + 1, folder.size() - name - uid.size() - 2), 128);
+    return cleaned(folder.substr(0, name) + "/" + folder.substr(name + 1, folder.size() - name - uid.size() - 2),
+                   kLongestName);
   }
   return uid;
+}
+
+/// Pod and container by the container's id, which is all that the control groups have where pods have none of their
+/// own.
+void name_by_container(const Host& host, Process& process) {
+  const auto links = host.list(kContainerLogs);
+  if (!links) return;
+  const std::string ending = "-" + process.owner.container + ".log";
+  const auto link = std::ranges::find_if(*links, [&](const std::string& each) { return each.ends_with(ending); });
+  if (link == links->end()) return;
+  const auto names = split<std::string>(std::string_view(*link).substr(0, link->size() - ending.size()), '_');
+  if (names.size() != 3) return;
+  process.pod = cleaned(names[1] + "/" + names[0], kLongestName);
+  process.pod_container = cleaned(names[2]);
 }
 
 std::string started_text(const Host& host, std::uint64_t start) {
@@ -92,6 +110,7 @@ Process read_process(const Host& host, unsigned pid) {
   process.started = started_text(host, stat->start);
   process.owner = owner_of(host.read(folder + "/cgroup", kMostBytes).value_or(""));
   if (!process.owner.pod_uid.empty()) process.pod = pod_name(host, process.owner.pod_uid);
+  if (!process.owner.container.empty()) name_by_container(host, process);
   return process;
 }
 
@@ -99,7 +118,7 @@ std::string to_text(const Process& process) {
   std::string text = fmt::format("{} (pid {}", process.name.empty() ? "a process" : process.name, process.pid);
   const Owner& owner = process.owner;
   if (!process.pod.empty())
-    text += ", pod " + process.pod;
+    text += ", pod " + process.pod + (process.pod_container.empty() ? "" : ", container " + process.pod_container);
   else if (!owner.container.empty())
     text +=
         ", " + owner.runtime + (owner.runtime.empty() ? "container " : " container ") + owner.container.substr(0, 12);

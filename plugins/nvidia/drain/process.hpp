@@ -37,7 +37,8 @@ struct Process {
   std::uint64_t start = 0;  ///< clock ticks after the boot; with the pid, what tells it from all others. 0: not known
   std::string started;      ///< "2026-11-26 09:12 UTC"; empty: not known
   Owner owner;
-  std::string pod;  ///< "NAMESPACE/NAME", or the pod's UID where its name is not known; empty: no pod
+  std::string pod;            ///< "NAMESPACE/NAME", or the pod's UID where its name is not known; empty: no pod
+  std::string pod_container;  ///< the container's name in the pod; empty: not known
 };
 
 /// As proc(5) says it; only the pid is set where the process cannot be seen.
@@ -56,7 +57,7 @@ std::optional<Stat> parse_stat(std::string_view text);
 /// At most `most` bytes of it; control characters and bytes above ASCII become '?'.
 std::string cleaned(std::string_view text, std::size_t most = 64);
 
-/// "python3 (pid 20417, pod team-a/train-0, since 2026-11-26 09:12 UTC)".
+/// "python3 (pid 20417, pod team-a/train-0, container trainer, since 2026-11-26 09:12 UTC)".
 std::string to_text(const Process& process);
 
 }  // namespace slipway::nvidia::drain

@@ -13,6 +13,7 @@ using slipway::testing::Ran;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// One H100 with seven instances, one of which a real process uses.
 class MigDrain : public ::testing::Test {
@@ -47,6 +48,24 @@ TEST_F(MigDrain, FailsFastAndNamesWhoHoldsIt) {
   job.end();
   EXPECT_EQ(node_.slipway({"apply"}).code, 0);
   expect_changed();
+}
+
+TEST_F(MigDrain, ThePlanNamesWhoHoldsWhatHasToChange) {
+  Child job;
+  attach(job);
+  for (const auto& [drain, then] :
+       std::map<std::string, std::string>{{"fail-fast", "an apply fails until that has ended (drain: fail-fast)"},
+                                          {"when-idle", "an apply waits until that has ended (drain: when-idle)"},
+                                          {"{policy: terminate, grace: 10m}", "an apply ends it (drain: terminate)"}}) {
+    const Ran ran = apply(drain, {"plan"});
+    EXPECT_EQ(ran.code, 2) << ran.err;
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("note: GPU 0 (0000:18:00.0) is held by "), HasSubstr("(pid " + job.pid()),
+                               HasSubstr("on 1g.10gb at 2"), HasSubstr(then)));
+  }
+  EXPECT_THAT(apply("next-boot", {"plan"}).out, Not(HasSubstr("is held by")));
+  EXPECT_TRUE(job.runs());
+  job.end();
+  EXPECT_THAT(node_.plan("all-7g.80gb").out, Not(HasSubstr("is held by")));
 }
 
 TEST_F(MigDrain, WaitsWithTheHoldersAndSaysSinceWhen) {

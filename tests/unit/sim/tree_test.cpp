@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "sim/view/driver.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
 
 namespace slipway::core {
@@ -51,6 +52,25 @@ TEST_F(SimTree, FollowsTheMigInstances) {
   ASSERT_EQ(write("h100x2"), 0);
   EXPECT_FALSE(existing("proc/driver/nvidia/capabilities/gpu0/mig/gi2"));
   EXPECT_TRUE(existing("proc/driver/nvidia/capabilities/gpu1/mig/gi2"));
+}
+
+// Within one command, in whose middle an apply changes them.
+TEST_F(SimTree, ShowsTheInstancesThatThereAreByNow) {
+  make("h100x2,driver=550.90.07,mig=3g.40gb");
+  ASSERT_EQ(write("h100x2"), 0);
+  const auto untouched = std::filesystem::last_write_time(root_.at("dev/nvidia-caps/nvidia-cap22"));
+  ASSERT_EQ(tool("gpu 1 mig on"), 0);  // takes the instances
+  const auto machine = read_sim_machine(folder_.string());
+  ASSERT_TRUE(machine);
+  ASSERT_TRUE(follow_sim_instances(**machine, root_.string()));
+  EXPECT_TRUE(existing("proc/driver/nvidia/capabilities/gpu0/mig/gi2/ci0/access"));
+  EXPECT_FALSE(existing("proc/driver/nvidia/capabilities/gpu1/mig/gi2"));
+  EXPECT_FALSE(existing("dev/nvidia-caps/nvidia-cap157"));
+  EXPECT_EQ(std::filesystem::last_write_time(root_.at("dev/nvidia-caps/nvidia-cap22")), untouched);
+  make("h100x2,driver=550.90.07,mig=3g.40gb");
+  ASSERT_TRUE(follow_sim_instances(**read_sim_machine(folder_.string()), root_.string()));
+  EXPECT_TRUE(existing("proc/driver/nvidia/capabilities/gpu1/mig/gi2/ci0/access"));
+  EXPECT_TRUE(existing("dev/nvidia-caps/nvidia-cap157"));
 }
 
 TEST_F(SimTree, HasNodesWithTheNumbersOfTheTables) {

@@ -84,6 +84,19 @@ TEST(Process, HasItsPodsNameWhereKubeletLeftIt) {
   EXPECT_EQ(to_text(read_process(host, 7)), "python3 (pid 7, pod team-a/train-0, since 2023-11-14 22:15 UTC)");
 }
 
+// As a kubelet leaves it that makes no control groups for pods.
+TEST(Process, HasTheNamesOfPodAndContainerByTheContainersId) {
+  FakeHost host;
+  host.file("/proc/7/stat", stat_text("python3"));
+  host.file("/proc/7/cgroup", "0::/k8s.io/" + kId);
+  host.file("/var/log/containers/other_team-a_trainer-" + kId.substr(1) + "0.log", "");
+  EXPECT_EQ(to_text(read_process(host, 7)), "python3 (pid 7, container 3f2a91bc07de)");
+  host.file("/var/log/containers/train-0_team-a_trainer-" + kId + ".log", "");
+  EXPECT_EQ(to_text(read_process(host, 7)), "python3 (pid 7, pod team-a/train-0, container trainer)");
+  host.file("/proc/7/cgroup", std::string("0::/kubepods/besteffort/pod") + kUid + "/" + kId);
+  EXPECT_EQ(to_text(read_process(host, 7)), "python3 (pid 7, pod team-a/train-0, container trainer)");
+}
+
 TEST(Process, IsNamedByItsContainerOrUnit) {
   FakeHost host;
   host.file("/proc/7/stat", stat_text("x"));
