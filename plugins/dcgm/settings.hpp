@@ -36,7 +36,7 @@ struct Settings {
   NameSets names;
   DeviceSelection devices;
   EventWindows windows;
-  std::string health_rules;  ///< a site's file
+  std::string health_rules;     ///< a site's file
   bool page = true;             ///< GET / and /overview.json
   bool page_processes = false;  ///< and processes in them
 };

@@ -7,7 +7,6 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
-#include "dcgm/health/rules_tool.hpp"
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
@@ -92,8 +91,8 @@ Tools::Tools()
     : ToolTable("dcgm",
                 {{"metrics", "prints one sample of all GPUs as Prometheus reads it", metrics_line(), print_metrics},
                  {"fields", "prints the fields that can be selected", fields_line(), print_fields},
-                  health_rules_tool(),
-                  overview_tool(),
-                  {"top", "shows all GPUs, live", top_line(), no_program}}) {}
+                 health_rules_tool(),
+                 overview_tool(),
+                 {"top", "shows all GPUs, live", top_line(), no_program}}) {}
 
 }  // namespace slipway::dcgm

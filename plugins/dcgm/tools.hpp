@@ -24,6 +24,10 @@ struct MetricsOptions {
 /// Errors: `invalid` an interval that is none or too long; those of the file of counters.
 Result<MetricsOptions> read_metrics_options(const CommandWords& words);
 
+/// `slipway dcgm health-rules` prints slipway's rules with the site's file over them; a mistake in that file is its
+/// error.
+Tool health_rules_tool();
+
 /// `slipway dcgm overview`.
 Tool overview_tool();
 

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include "deviceplugin/config/settings.hpp"
 #include "deviceplugin/status.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/gpu.hpp"

@@ -47,7 +47,8 @@ MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, c
 
 MHD_Result send_page(MHD_Connection* connection, const HttpPage& page, const Headers& headers) {
   using Body = std::shared_ptr<const std::string>;
-  if (!page.body) return send(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "there is nothing to show yet\n", headers);
+  if (!page.body)
+    return send(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "there is nothing to show yet\n", headers);
   auto body = std::make_unique<Body>(page.body);
   MHD_Response* const response = MHD_create_response_from_buffer_with_free_callback_cls(
       page.body->size(), const_cast<char*>(page.body->data()), [](void* kept) { delete static_cast<Body*>(kept); },
@@ -187,7 +188,8 @@ class Microhttpd final : public HttpListener {
       return send(connection, health.well ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain; charset=utf-8",
                   health.text);
     }
-    if (const auto page = self.pages_ ? self.pages_(url) : std::nullopt) return send_page(connection, *page, self.config_.headers);
+    if (const auto page = self.pages_ ? self.pages_(url) : std::nullopt)
+      return send_page(connection, *page, self.config_.headers);
     if (std::strcmp(url, "/metrics") != 0) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
     const char* const accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
     if (self.openmetrics_ && accept != nullptr && prefers_openmetrics(accept))

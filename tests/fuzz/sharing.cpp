@@ -2,7 +2,6 @@
 // tests/fuzz/sharing.cpp - the config of NVIDIA's device plugin: YAML that says how GPUs are named, shared and offered.
 #include <cstdint>
 
-#include "deviceplugin/config/settings.hpp"
 #include "deviceplugin/devices/resources.hpp"
 #include "nvidia/config/choose.hpp"
 #include "tests/fuzz/fuzz_check.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dcgm/health/rules_tool.hpp"
-
 #include <filesystem>
 
 #include <slipway/regular_file.hpp>
 
+#include "dcgm/tools.hpp"
 #include "nvidia/health/rules.hpp"
 
 namespace slipway::dcgm {

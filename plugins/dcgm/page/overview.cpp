@@ -51,7 +51,8 @@ GpuOverview gpu_overview(const GpuState& state, const Sample& sample, const Coun
   }
   for (const HealthReason& each : known.reasons)
     if (each.gpu.empty() || each.gpu == state.gpu.uuid) gpu.reasons.push_back(each);
-  for (const SeenXid& each : known.judged ? std::vector<SeenXid>() : past.xids) gpu.reasons.push_back(reason_of(each, state.gpu.uuid));
+  for (const SeenXid& each : known.judged ? std::vector<SeenXid>() : past.xids)
+    gpu.reasons.push_back(reason_of(each, state.gpu.uuid));
   for (const HealthReason& each : gpu.reasons) gpu.level = std::max(gpu.level, each.level);
   std::ranges::stable_sort(gpu.reasons, std::greater{}, &HealthReason::level);
   for (const PodOnGpu& each : known.pods)

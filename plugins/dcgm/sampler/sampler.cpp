@@ -177,8 +177,9 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
 }
 
 /// Inside the thread for calls: an answer about the whole GPU ends it.
-nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters, const SamplerOptions& options,
-                               GpuHistory& history, bool with_details, Reading& reading) {
+nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters,
+                               const SamplerOptions& options, GpuHistory& history, bool with_details,
+                               Reading& reading) {
   const auto handle = nvml::device_at(nvml, index);
   if (!handle) return handle.code();
   const auto uuid = nvml::device_uuid(nvml, *handle);

@@ -32,10 +32,8 @@ Known known_of(const Sample& sample, const Attribution& attribution, const Attri
   known.judged = true;
   for (const GpuState& state : sample.gpus)
     for (const nvidia::health::Reason& reason : health.of(state.gpu.uuid))
-      known.reasons.push_back({.gpu = state.gpu.uuid,
-                               .level = level_of(reason.severity),
-                               .text = reason.text,
-                               .remedy = reason.remedy});
+      known.reasons.push_back(
+          {.gpu = state.gpu.uuid, .level = level_of(reason.severity), .text = reason.text, .remedy = reason.remedy});
   return known;
 }
 

@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "deviceplugin/config/settings.hpp"
 #include "deviceplugin/devices/inventory.hpp"
+#include "nvidia/config/settings.hpp"
 
 namespace slipway::deviceplugin {
+
+using namespace nvidia::config;
 
 /// A GPU or MIG device as the inventory has it; several ids may stand for one.
 struct Device {

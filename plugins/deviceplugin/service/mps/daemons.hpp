@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "deviceplugin/config/settings.hpp"
+#include "deviceplugin/devices/resources.hpp"
 #include "deviceplugin/service/mps/daemon.hpp"
 #include "deviceplugin/service/mps/pipe/aside_folders.hpp"
 

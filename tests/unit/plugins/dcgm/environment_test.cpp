@@ -47,10 +47,10 @@ TEST(DcgmEnvironment, CountsBeforeTheSpec) {
 }
 
 TEST(DcgmEnvironment, NamesPodsJobsAndDevices) {
-  const auto result =
-      taken({"DCGM_EXPORTER_KUBERNETES=true", "NVIDIA_RESOURCE_NAMES=nvidia.com/gpu.shared, nvidia.com/a100",
-             "DCGM_EXPORTER_DEVICES_STR=g:0", "DCGM_HPC_JOB_MAPPING_DIR=/jobs", "DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE=1000"},
-            Json::object());
+  const auto result = taken(
+      {"DCGM_EXPORTER_KUBERNETES=true", "NVIDIA_RESOURCE_NAMES=nvidia.com/gpu.shared, nvidia.com/a100",
+       "DCGM_EXPORTER_DEVICES_STR=g:0", "DCGM_HPC_JOB_MAPPING_DIR=/jobs", "DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE=1000"},
+      Json::object());
   EXPECT_TRUE(result.spec.flag("kubernetes"));
   EXPECT_EQ(result.spec.texts("nvidia_resource_names"),
             (std::vector<std::string>{"nvidia.com/gpu.shared", "nvidia.com/a100"}));
