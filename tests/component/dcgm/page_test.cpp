@@ -90,7 +90,7 @@ TEST_F(DcgmPage, TellsWhatIsAwayAndComesBack) {
   EXPECT_TRUE(overview()["gpus"][3]["values"].is_null());
   EXPECT_EQ(overview()["gpus"][4]["health"], "ok");
   sim("driver unloaded");
-  ASSERT_TRUE(overview_gets([](const Json& now) { return now["problem"] != ""; }));
+  ASSERT_TRUE(overview_gets([](const Json& now) { return !now["problem"].get<std::string>().empty(); }));
   EXPECT_THAT(page(), HasSubstr("The GPUs cannot be read: "));
   sim("gpu 3 found");
   sim("driver 550.90.07");
