@@ -23,7 +23,7 @@ struct InUse {
   std::vector<drain::Holder> holders;
 };
 
-Result<std::vector<InUse>> in_use(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents) {
+Result<std::vector<InUse>> users_of(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents) {
   std::vector<InUse> found;
   std::vector<Changing> changing;
   for (const Intent& intent : intents) {
@@ -125,7 +125,7 @@ Wanted GpuDrains::wanted(std::size_t gpu) const {
 
 Result<std::vector<std::string>> held_now(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents,
                                           const std::vector<std::string>& clients) {
-  SLIPWAY_TRY(found, in_use(nvml, host, intents));
+  SLIPWAY_TRY(found, users_of(nvml, host, intents));
   std::vector<std::string> texts;
   for (InUse& each : found) {
     erase_clients(host, clients, each.holders);
@@ -147,7 +147,7 @@ std::string held_note(const std::string& user, const drain::Settings& settings) 
 }
 
 Status find_in_use(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents, Findings& findings) {
-  SLIPWAY_TRY(found, in_use(nvml, host, intents));
+  SLIPWAY_TRY(found, users_of(nvml, host, intents));
   std::vector<std::string> texts;
   for (const InUse& each : found) {
     const auto waiting = drain::read_waiting(host, name_of(each.intent->target), text_of(each.intent->target));

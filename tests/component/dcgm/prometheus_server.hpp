@@ -42,11 +42,13 @@ class PrometheusServer {
 inline std::string url_encoded(const std::string& text) {
   constexpr const char* kDigits = "0123456789ABCDEF";
   std::string encoded;
-  for (const unsigned char letter : text)
-    if (std::isalnum(letter) != 0)
-      encoded += static_cast<char>(letter);
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (std::isalnum(byte) != 0)
+      encoded += letter;
     else
-      encoded += {'%', kDigits[letter >> 4U], kDigits[letter & 15U]};
+      encoded += {'%', kDigits[byte >> 4U], kDigits[byte & 15U]};
+  }
   return encoded;
 }
 

@@ -210,7 +210,7 @@ TEST(DcgmOverview, TakesNothingForGrantedInForeignJson) {
   }
 }
 
-History::Time at(int seconds) { return History::Time(std::chrono::seconds(1700000000 + seconds)); }
+History::Time at(int after) { return History::Time(std::chrono::seconds(1700000000 + after)); }
 
 TEST(DcgmHistory, HasTenMinutesInStepsOfFiveSeconds) {
   History history;
