@@ -105,8 +105,8 @@ std::map<std::string, std::string> documented() {
   for (const std::string& row : lines_of(page.str())) {
     if (!row.starts_with("| `--")) continue;
     const auto cells = split(row, '|');
-    if (cells.size() < 4) continue;
-    std::string name(trimmed(cells[2]));
+    std::string name(cells.size() < 4 ? "" : trimmed(cells[2]));
+    if (!name.starts_with("`") || name.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos) continue;
     std::erase(name, '`');
     rows[name] = row;
   }
