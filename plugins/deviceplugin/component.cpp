@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "deviceplugin/devices/resources.hpp"
 #include "deviceplugin/status.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/gpu.hpp"
