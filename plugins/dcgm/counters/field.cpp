@@ -2,7 +2,7 @@
 #include "dcgm/counters/field.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace slipway::dcgm {
 namespace {
@@ -52,7 +52,8 @@ constexpr Field rate(unsigned dcgm, unsigned metric) {
 }
 
 // By number. The second number is NVML's: of a field value, a clock's domain, a threshold, a profiling metric.
-constexpr std::array kFields{
+constexpr Field kFields[]{
+    // no std::array: clang gives up on guessing one so long
     Field{.number = 1, .source = Source::system_text, .function = "nvmlSystemGetDriverVersion"},
     Field{.number = 2, .source = Source::system_text, .function = "nvmlSystemGetNVMLVersion"},
     text(50, "nvmlDeviceGetName"),
@@ -405,7 +406,7 @@ static_assert(std::ranges::is_sorted(kFields, {}, &Field::number));
 
 const Field* find_field(unsigned number) {
   const auto* const found = std::ranges::lower_bound(kFields, number, {}, &Field::number);
-  return found != kFields.end() && found->number == number ? found : nullptr;
+  return found != std::end(kFields) && found->number == number ? found : nullptr;
 }
 
 std::vector<unsigned> field_numbers() {
