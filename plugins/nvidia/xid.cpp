@@ -5,12 +5,28 @@
 #include <charconv>
 
 namespace slipway::nvidia {
+namespace {
+
+/// What the kernel said, without what dmesg and the journal put in front of it: "[   12.345678] ",
+/// "Nov 26 09:00:01 node kernel: ". Further on in a line there may be names that others chose, as those of programs
+/// that crash.
+std::string_view message_of(std::string_view line) {
+  constexpr std::string_view kKernel = "kernel: ";
+  const std::size_t at = line.starts_with('[') ? std::string_view::npos : line.find(kKernel);
+  const bool is_prefix = at != std::string_view::npos && line.substr(0, at).find(": ") == std::string_view::npos;
+  if (is_prefix) line.remove_prefix(at + kKernel.size());
+  if (!line.starts_with('[')) return line;
+  const std::size_t end = line.find("] ");
+  return end == std::string_view::npos ? line : line.substr(end + 2);
+}
+
+}  // namespace
 
 std::optional<Xid> parse_xid(std::string_view line) {
   constexpr std::string_view kMark = "NVRM: Xid (PCI:";
-  const std::size_t mark = line.find(kMark);
-  if (mark == std::string_view::npos) return std::nullopt;
-  line.remove_prefix(mark + kMark.size());
+  line = message_of(line);
+  if (!line.starts_with(kMark)) return std::nullopt;
+  line.remove_prefix(kMark.size());
   const std::size_t end = line.find("): ");
   if (end == std::string_view::npos) return std::nullopt;
   Xid xid;

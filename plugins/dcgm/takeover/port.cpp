@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostTable = std::size_t{16} << 20U;
 constexpr std::size_t kMostFiles = 16384;
+constexpr std::size_t kMostLinks = 50000;    // a fraction of a second
 constexpr std::string_view kListens = "0A";  // TCP_LISTEN
 constexpr std::size_t kWordDigits = 8;
 
@@ -50,19 +51,23 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 bool is_everywhere(const std::string& address) { return address == "::" || address == "0.0.0.0"; }
 
-bool has_socket(const Host& host, unsigned pid, const std::string& socket) {
+/// @param left  how many links may be read yet, of all processes together: a user may have a great many open
+bool has_socket(const Host& host, unsigned pid, const std::string& socket, std::size_t& left) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/fd";
   const auto files = host.list(folder);
   if (!files) return false;
-  for (std::size_t i = 0; i < std::min(files->size(), kMostFiles); ++i)
+  for (std::size_t i = 0; i < std::min(files->size(), kMostFiles) && left > 0; ++i, --left)
     if (host.read_link(folder + "/" + (*files)[i]).value_or("") == socket) return true;
   return false;
 }
 
 std::optional<OtherProcess> owner_of(const Host& host, std::uint64_t inode) {
   const std::string socket = "socket:[" + std::to_string(inode) + "]";
-  for (const unsigned pid : process_numbers(host))
-    if (has_socket(host, pid, socket)) return read_other(host, pid);
+  std::size_t left = kMostLinks;
+  for (const unsigned pid : process_numbers(host)) {
+    if (left == 0) break;
+    if (has_socket(host, pid, socket, left)) return read_other(host, pid);
+  }
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <slipway/root_dir.hpp>
 #include <slipway/text.hpp>
 #include <slipway/write/new_file.hpp>
 
@@ -33,10 +34,6 @@ Error wrong(const std::string& what, const std::string& file, std::size_t line) 
                .what = what,
                .where = file + ":" + std::to_string(line),
                .next = "write one label in a line: nvidia.com/mig.config=all-balanced"};
-}
-
-std::string host_path(const Host& host, const std::string& file) {
-  return host.root_folder() == "/" ? file : host.root_folder() + file;
 }
 
 std::string state_text(const std::string& state) { return std::string(kStateLabel) + "=" + state + "\n"; }
@@ -76,7 +73,8 @@ bool has_state(const Host& host, const std::string& file, const std::string& sta
 }
 
 Status write_state(const Host& host, const std::string& file, const std::string& state) {
-  return put_file(host_path(host, file), state_text(state));
+  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));  // links that others made there lead nowhere else
+  return replace_file(root, file, state_text(state));
 }
 
 }  // namespace slipway::mig

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/config/choose.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include <slipway/text.hpp>
@@ -53,6 +54,23 @@ Result<Configs> read_configs(const Spec& spec, const std::string& section, const
   return split_configs(document, text);
 }
 
+/// Its text is quoted in no message: a link may lead to something that is nobody's business.
+Result<std::string> choice_in(const Spec& spec, const Host& host) {
+  constexpr std::size_t kLongest = 253;  // of a key of a ConfigMap
+  if (!spec.has("config_choice_file")) return std::string();
+  const std::string file = spec.text("config_choice_file");
+  std::string name = host.attribute(file);
+  const auto allowed = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
+           c == '.';
+  };
+  if (name.size() <= kLongest && std::ranges::all_of(name, allowed)) return name;
+  return Error{.code = ErrorCode::invalid,
+               .what = "the file holds no name of a config",
+               .where = file,
+               .next = "write one name into it, of letters, digits, -, _ and ."};
+}
+
 }  // namespace
 
 Result<Configs> split_configs(const Node& document, const std::string& raw_text) {
@@ -103,7 +121,7 @@ Result<Settings> read_settings(const Spec& spec, const std::string& component, c
                                const char* (*environment)(const char* name)) {
   const std::string section = "spec.components." + component + ".config";
   SLIPWAY_TRY(configs, read_configs(spec, section, host, environment));
-  const std::string chosen = spec.has("config_choice_file") ? host.attribute(spec.text("config_choice_file")) : "";
+  SLIPWAY_TRY(chosen, choice_in(spec, host));
   SLIPWAY_TRY(node, choose_config(configs, chosen, spec.text("config_name"), section));
   Settings settings;
   SLIPWAY_CHECK(take_config(*node, settings));

@@ -301,6 +301,16 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
 }
 
 // The labels of nvidia-mig-manager, through files.
+// A root's own link had the state written on the machine.
+TEST(MigComponent, WritesItsStateInsideTheRoot) {
+  const MigNode node("a100-80x1");
+  std::filesystem::create_directories(node.host().path("etc"));
+  std::filesystem::create_directory_symlink("/run/mig-state-of-another-root", node.host().path("etc/features.d"));
+  node.section("config: all-1g.10gb, state_file: /etc/features.d/mig");
+  (void)node.slipway({"apply"});
+  EXPECT_FALSE(std::filesystem::exists("/run/mig-state-of-another-root"));
+}
+
 TEST(MigComponent, TakesTheConfigOfTheNodesLabelsAndTellsTheState) {
   const MigNode node("a100-80x2");
   const std::string keys = "config: \"\", label_file: /run/labels, state_file: /etc/features.d/mig, drain: wait";

@@ -206,6 +206,17 @@ TEST(Config, AFolderOfConfigsIsChosenFromByAFile) {
       << "none is chosen";
 }
 
+// A link to another file had its first line quoted in a log that more people read than that file.
+TEST(Config, AChoiceThatIsNoNameIsNotQuoted) {
+  slipway::testing::FakeHost host;
+  host.file("/etc/dp/small", "").file("/etc/choice", "root:$y$j9T$HASH:19000::\n");
+  const Spec spec(Json{{"config_file", "/etc/dp"}, {"config_choice_file", "/etc/choice"}});
+  const auto settings = read_settings(spec, "deviceplugin", host, no_environment);
+  ASSERT_FALSE(settings);
+  EXPECT_EQ(settings.error().where, "/etc/choice");
+  EXPECT_EQ((settings.error().what + settings.error().next).find("HASH"), std::string::npos);
+}
+
 TEST(Config, PatternsHaveOneWildcardAndAreAnchored) {
   EXPECT_TRUE(fits("*", "anything"));
   EXPECT_TRUE(fits("NVIDIA*80GB*", "NVIDIA H100 80GB HBM3"));
