@@ -135,7 +135,8 @@ Result<Settings> read_settings(const Spec& spec) {
   settings.engine_address = engine_address;
   settings.page = spec.flag("page");
   const std::string processes = spec.text("page_processes");
-  settings.page_processes = processes == "always" || (processes == "local" && is_loopback(settings.address));
+  settings.page_processes =
+      processes == "always" || (processes == "local" && !settings.systemd_socket && is_loopback(settings.address));
   return settings;
 }
 

@@ -2,6 +2,7 @@
 #include "slipway/http/address.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace slipway {
 namespace {
@@ -73,16 +75,14 @@ Error cannot_listen(const HttpSettings& settings, int number) {
   return error;
 }
 
-constexpr const char* kLoopback = "loopback";
-
 std::string peer_of_four(const in_addr& address) {
-  if (ntohl(address.s_addr) >> 24U == IN_LOOPBACKNET) return kLoopback;
+  if (ntohl(address.s_addr) >> 24U == IN_LOOPBACKNET) return kLoopbackPeer;
   char text[INET_ADDRSTRLEN] = {};
   return ::inet_ntop(AF_INET, &address, text, sizeof text);
 }
 
 std::string peer_of_six(const in6_addr& address) {
-  if (IN6_IS_ADDR_LOOPBACK(&address)) return kLoopback;
+  if (IN6_IS_ADDR_LOOPBACK(&address)) return kLoopbackPeer;
   in_addr four{};
   if (IN6_IS_ADDR_V4MAPPED(&address)) {
     std::copy_n(address.s6_addr + 12, 4, reinterpret_cast<unsigned char*>(&four));
@@ -137,6 +137,20 @@ std::string peer_of(const sockaddr* address) {
   if (address->sa_family == AF_INET) return peer_of_four(reinterpret_cast<const sockaddr_in*>(address)->sin_addr);
   if (address->sa_family == AF_INET6) return peer_of_six(reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
   return {};
+}
+
+bool is_own_name(std::string_view host) {
+  std::string name(host);
+  if (name.starts_with('['))
+    name = name.substr(1, name.find(']') - 1);
+  else if (const std::size_t port = name.rfind(':'); port != std::string::npos)
+    name.resize(port);
+  std::array<unsigned char, sizeof(in6_addr)> room{};
+  for (const int family : {AF_INET, AF_INET6})
+    if (inet_pton(family, name.c_str(), room.data()) == 1) return true;
+  std::array<char, 256> own{};
+  const bool has_own = gethostname(own.data(), own.size() - 1) == 0;
+  return name == "localhost" || name.ends_with(".localhost") || (has_own && name == own.data());
 }
 
 }  // namespace slipway

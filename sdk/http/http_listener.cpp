@@ -167,6 +167,12 @@ class Microhttpd final : public HttpListener {
     return answer;
   }
 
+  /// From this machine itself.
+  static bool is_from_here(MHD_Connection* connection) {
+    const auto* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info != nullptr && peer_of(info->client_addr) == kLoopbackPeer;
+  }
+
   static MHD_Result answer(void* context, MHD_Connection* connection, const char* url, const char* method, const char*,
                            const char*, std::size_t* body, void**) {
     auto& self = *static_cast<Microhttpd*>(context);
@@ -188,9 +194,13 @@ class Microhttpd final : public HttpListener {
       return send(connection, health.well ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain; charset=utf-8",
                   health.text);
     }
+    const char* const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+    const bool is_metrics = std::strcmp(url, "/metrics") == 0;
+    if (self.pages_ && !is_metrics && host != nullptr && is_from_here(connection) && !is_own_name(host))
+      return send(connection, MHD_HTTP_MISDIRECTED_REQUEST, "text/plain", "ask for localhost, or by an address\n");
     if (const auto page = self.pages_ ? self.pages_(url) : std::nullopt)
       return send_page(connection, *page, self.config_.headers);
-    if (std::strcmp(url, "/metrics") != 0) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
+    if (!is_metrics) return send(connection, MHD_HTTP_NOT_FOUND, "text/plain", "see /metrics\n");
     const char* const accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
     if (self.openmetrics_ && accept != nullptr && prefers_openmetrics(accept))
       return send(connection, MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",

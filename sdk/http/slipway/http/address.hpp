@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <slipway/root_dir.hpp>
 
@@ -24,5 +25,11 @@ Result<Fd> listening_copy(int socket);
 /// IPv6, which a host has for itself, but of a link (fe80::/10) the whole address; all of this machine's loopback, of
 /// which everybody here has 2^24 addresses, as one. No port. Empty: an address of another kind.
 std::string peer_of(const sockaddr* address);
+inline constexpr const char* kLoopbackPeer = "loopback";
+
+/// Whether the header Host of a request is a name that nobody else can have pointed here: an address, localhost, or
+/// what this machine calls itself. A site that a browser on this machine visits may have its own name point to
+/// 127.0.0.1, and would read what is answered under it (DNS rebinding).
+bool is_own_name(std::string_view host);
 
 }  // namespace slipway

@@ -94,6 +94,25 @@ TEST(HttpListener, AnswersHealthOfAServiceThatHasOne) {
   EXPECT_THAT(exchange((*started)->port(), "POST /health HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
 }
 
+// DNS rebinding: a site lets its own name point to 127.0.0.1, and its script reads what is answered.
+TEST(HttpListener, ShowsPagesUnderNamesOfItsOwnOnly) {
+  const auto pages = [](std::string_view path) -> std::optional<HttpPage> {
+    if (path != "/") return std::nullopt;
+    return HttpPage{"text/plain", "", std::make_shared<const std::string>("secret\n")};
+  };
+  auto started = HttpListener::start(
+      {}, [] { return std::string("a 1\n"); }, {}, {}, pages);
+  ASSERT_TRUE(started) << to_text(started.error());
+  const auto answer = [&](const std::string& path, const std::string& host) {
+    return exchange((*started)->port(), "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+  };
+  for (const char* own : {"localhost:9400", "127.0.0.1:9400", "[::1]:9400", "10.1.2.3"})
+    EXPECT_THAT(answer("/", own), HasSubstr("secret")) << own;
+  for (const char* other : {"evil.example", "evil.example:9400", "localhost.evil.example", ""})
+    EXPECT_THAT(answer("/", other), ::testing::Not(HasSubstr("secret"))) << other;
+  EXPECT_THAT(answer("/metrics", "node.example:9400"), HasSubstr("200 OK"));
+}
+
 TEST(HttpListener, AnswersMetricsAndNothingElse) {
   const auto server = listener();
   const std::string good = exchange(server->port(), kGet);
