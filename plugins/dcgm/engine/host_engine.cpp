@@ -2,15 +2,20 @@
 #include "dcgm/engine/host_engine.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <slipway/process/hear.hpp>
 #include <slipway/process/start.hpp>
+#include <slipway/root_dir.hpp>
+#include <slipway/write/lock_file.hpp>
 
 namespace slipway::dcgm {
 namespace {
@@ -19,6 +24,25 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kGrace{5};
 constexpr const char* kFolder = "run/slipway/dcgm-engine";
+
+/// The folder of the engine's socket, for nobody else, and without the socket of one before, which would keep this one
+/// from listening.
+Status make_own_folder(const std::string& root_folder) {
+  const std::string path = std::string("/") + kFolder;
+  SLIPWAY_TRY(root, RootDir::open(root_folder));
+  SLIPWAY_CHECK(make_folders(root, path));
+  SLIPWAY_TRY(folder, root.open_at(path, O_RDONLY | O_DIRECTORY));
+  std::error_code problem;
+  const fs::path real = fs::read_symlink("/proc/self/fd/" + std::to_string(folder.get()), problem);
+  if (problem || real != fs::canonical(root_folder, problem) / kFolder)
+    return Error{.code = ErrorCode::conflict,
+                 .what = "a link leads to another folder than the engine's own",
+                 .where = (fs::path(root_folder) / kFolder).string(),
+                 .next = "remove the link"};
+  if (::fchmod(folder.get(), 0700) != 0) return system_error("close to others", path, errno);
+  (void)::unlinkat(folder.get(), "socket", 0);
+  return {};
+}
 
 }  // namespace
 
@@ -50,10 +74,7 @@ Status HostEngine::start(Clock::time_point now) {
                  .where = (fs::path(root_) / "usr/bin/nv-hostengine").string(),
                  .next = "install the package datacenter-gpu-manager-4-core, or set `engine: external` or `none`"};
   const fs::path folder = fs::path(root_) / kFolder;
-  std::error_code problem;
-  fs::create_directories(folder, problem);
-  if (!problem) fs::permissions(folder, fs::perms::owner_all, problem);
-  fs::remove(folder / "socket", problem);  // of one before, which would keep this one from listening
+  SLIPWAY_CHECK(make_own_folder(root_));
   std::vector<std::string> environment = own_environment();
   std::erase_if(environment, [](const std::string& entry) { return entry.starts_with("NOTIFY_SOCKET="); });
   const ChildProgram child{.argv = {path, "-n", "--domain-socket", address().text, "--pid", (folder / "pid").string(),

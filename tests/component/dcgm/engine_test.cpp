@@ -2,6 +2,8 @@
 // Fields that DCGM alone tells, from a stand-in for its library and its host engine.
 #include <sys/stat.h>
 
+#include <slipway/testing/temp_dir.hpp>
+
 #include "tests/component/dcgm/dcgm_node.hpp"
 
 namespace slipway {
@@ -12,6 +14,7 @@ using slipway::testing::DcgmNode;
 using slipway::testing::eventually;
 using slipway::testing::Page;
 using slipway::testing::RunningService;
+using slipway::testing::TempDir;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -151,6 +154,22 @@ TEST_F(DcgmEngine, IsRunByTheServiceStartedAgainAndEndedOnRequest) {
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_NE(::kill(third, 0), 0) << "it has ended with the service";
+}
+
+// The folder that a root's own link led to was closed to everybody else.
+TEST_F(DcgmEngine, DoesNotFollowALinkInThePlaceOfItsFolder) {
+  install_host_engine(": > \"$socket\"; exec sleep 1000");
+  engine("engine: managed");
+  const TempDir elsewhere;
+  std::filesystem::create_directories(host_.path("run/slipway"));
+  std::filesystem::create_directory_symlink(elsewhere.path(), host_.path("run/slipway/dcgm-engine"));
+  const auto before = std::filesystem::status(elsewhere.path()).permissions();
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  tell_uuids();
+  EXPECT_TRUE(eventually([&] { return service.told().find("dcgm-engine") != std::string::npos; })) << service.told();
+  EXPECT_EQ(std::filesystem::status(elsewhere.path()).permissions(), before);
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
 }
 
 TEST_F(DcgmEngine, ThatKeepsEndingIsStartedLessAndLessOften) {
