@@ -248,4 +248,18 @@ std::optional<NvSwitch> nvswitch_of(const slipway::PciDevice& device) {
 
 bool is_nvlink5_switch_vpd(std::string_view vpd) { return vpd.find("SW_MNG") != std::string_view::npos; }
 
+std::string pci_place(std::string_view address) {
+  constexpr std::size_t kDomain = 4;
+  if (const std::size_t function = address.rfind('.'); function != std::string_view::npos)
+    address = address.substr(0, function);
+  const std::size_t domain = address.find(':');
+  if (domain != std::string_view::npos && domain > kDomain &&
+      address.substr(0, domain - kDomain).find_first_not_of('0') == std::string_view::npos)
+    address.remove_prefix(domain - kDomain);
+  std::string place(std::ranges::count(address, ':') == 1 ? "0000:" : "");
+  for (const char letter : address)
+    place += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  return place;
+}
+
 }  // namespace slipway::nvidia

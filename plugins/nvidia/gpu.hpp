@@ -49,6 +49,10 @@ struct ArchitectureSupport {
 };
 ArchitectureSupport support_of(Architecture architecture);
 
+/// Domain, bus and device of a PCI address in the one form that all are compared in: "0000:0f:00" for NVML's
+/// "00000000:0F:00.0", the kernel's "0000:0f:00" and a person's "0f:00.0".
+std::string pci_place(std::string_view address);
+
 /// A GPU as far as drivers care: from the PCI bus, or from a name in a spec.
 struct Gpu {
   std::string address;                  ///< "0000:65:00.0"; empty when it stands only in a spec

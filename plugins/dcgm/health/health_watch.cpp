@@ -6,6 +6,8 @@
 
 #include <slipway/http/metrics.hpp>
 
+#include "nvidia/gpu.hpp"
+
 namespace slipway::dcgm {
 namespace {
 
@@ -55,7 +57,7 @@ void HealthWatch::take(const Sample& sample, const Counters& counters, const hea
 void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
   for (const nvidia::Xid& xid : kernel_log_.read()) {
     const auto gpu = std::ranges::find_if(gpus_, [&](const GpuState& state) {
-      return health::pci_place(state.gpu.bus_id) == health::pci_place(xid.address);
+      return nvidia::pci_place(state.gpu.bus_id) == nvidia::pci_place(xid.address);
     });
     if (gpu == gpus_.end()) continue;  // of a GPU that was never seen
     if (merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now))
@@ -63,11 +65,12 @@ void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
   }
 }
 
-std::string HealthWatch::metrics(const std::string& host_name) const {
+std::string HealthWatch::metrics(const std::string& host_name, bool old_names) const {
   MetricsText text;
   if (gpus_.empty()) return {};
   const auto labels_of = [&](const GpuState& state, const std::string& index) {
-    MetricsText::Labels labels{{"gpu", index}, {"UUID", state.gpu.uuid}, {"pci_bus_id", state.gpu.bus_id}};
+    MetricsText::Labels labels{
+        {"gpu", index}, {old_names ? "uuid" : "UUID", state.gpu.uuid}, {"pci_bus_id", state.gpu.bus_id}};
     if (!host_name.empty()) labels.emplace_back("Hostname", host_name);
     return labels;
   };

@@ -27,7 +27,8 @@ class HealthWatch {
   /// What speaks against a GPU now, the worst first. @param uuid  as GpuIdentity::uuid
   std::vector<nvidia::health::Reason> of(const std::string& uuid) const { return record_.of(uuid); }
   /// slipway_dcgm_gpu_healthy and slipway_dcgm_gpu_health_reason, for the page of a scrape.
-  std::string metrics(const std::string& host_name) const;
+  /// @param old_names  the label `uuid` in the place of `UUID`, as the other metrics have it
+  std::string metrics(const std::string& host_name, bool old_names) const;
   /// A line for each reason: "GPU 3 (00000000:65:00.0): XID 79: …".
   std::vector<std::string> lines() const;
 

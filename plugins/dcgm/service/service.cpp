@@ -245,7 +245,7 @@ class DcgmService final : public Service {
                                .known = attribution_,
                                .names = settings.names,
                                .events = events_}) +
-                  health_->metrics(settings.node),
+                  health_->metrics(settings.node, settings.attribution.old_names),
               released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample));
   }
 

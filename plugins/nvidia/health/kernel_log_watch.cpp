@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 
@@ -76,19 +75,6 @@ bool XidMerger::is_new(From from, const std::string& gpu, unsigned number, Momen
   }
   told_.push_back({from, gpu, number, now});
   return true;
-}
-
-std::string pci_place(std::string_view address) {
-  constexpr std::size_t kDomain = 4;
-  if (const std::size_t function = address.rfind('.'); function != std::string_view::npos)
-    address = address.substr(0, function);
-  const std::size_t domain = address.find(':');
-  if (domain != std::string_view::npos && domain > kDomain &&
-      address.substr(0, domain - kDomain).find_first_not_of('0') == std::string_view::npos)
-    address.remove_prefix(domain - kDomain);
-  std::string place(address);
-  std::ranges::transform(place, place.begin(), [](unsigned char letter) { return std::tolower(letter); });
-  return place;
 }
 
 }  // namespace slipway::nvidia::health

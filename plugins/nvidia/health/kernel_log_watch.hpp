@@ -53,7 +53,4 @@ class XidMerger {
   std::deque<Told> told_;  ///< that the other source has not told yet
 };
 
-/// "0000:65:00" for the kernel's "0000:65:00" and NVML's "00000000:65:00.0": domain, bus and device, in lower case.
-std::string pci_place(std::string_view address);
-
 }  // namespace slipway::nvidia::health

@@ -127,6 +127,7 @@ TEST_F(DcgmPods, StandBesideTheJobsOfABatchSystem) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_TRUE(page_gets([](const Page& page) { return page.value("slipway_dcgm_jobs_up") == "0"; })) << scrape().text;
+  EXPECT_EQ(scrape().text.find("UUID="), std::string::npos) << "slipway's own metrics have the old label as well";
   host_.put("jobs/1", "1234\n");
   EXPECT_TRUE(page_gets([](const Page& page) {
     return !page.value("DCGM_FI_DEV_GPU_TEMP", ",hpc_job=\"1234\"} ").empty();

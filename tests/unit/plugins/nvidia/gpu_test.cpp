@@ -172,5 +172,13 @@ TEST(NvSwitch, OfNvLink5IsFoundInTheVitalProductData) {
   EXPECT_FALSE(is_nvlink5_switch_vpd("ConnectX-7"));
 }
 
+TEST(PciPlace, IsTheSameForTheKernelAndNvml) {
+  EXPECT_EQ(pci_place("00000000:C9:00.0"), "0000:c9:00");
+  EXPECT_EQ(pci_place("0000:c9:00"), "0000:c9:00");
+  EXPECT_EQ(pci_place("00010000:c9:00.0"), "00010000:c9:00");
+  EXPECT_EQ(pci_place("C9:00.0"), "0000:c9:00");
+  EXPECT_EQ(pci_place(""), "");
+}
+
 }  // namespace
 }  // namespace slipway::nvidia

@@ -70,12 +70,5 @@ TEST(XidMerger, TellsEachXidOnceWhicheverSourceIsFirst) {
   EXPECT_TRUE(merger.is_new(From::nvml, "GPU-0", 79, now + seconds(100))) << "long ago";
 }
 
-TEST(PciPlace, IsTheSameForTheKernelAndNvml) {
-  EXPECT_EQ(pci_place("00000000:C9:00.0"), "0000:c9:00");
-  EXPECT_EQ(pci_place("0000:c9:00"), "0000:c9:00");
-  EXPECT_EQ(pci_place("00010000:c9:00.0"), "00010000:c9:00");
-  EXPECT_EQ(pci_place(""), "");
-}
-
 }  // namespace
 }  // namespace slipway::nvidia::health
