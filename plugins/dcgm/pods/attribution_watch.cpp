@@ -3,6 +3,7 @@
 
 #include <slipway/unix_socket.hpp>
 
+#include "nvidia/drain/process.hpp"
 #include "nvidia/kubelet/unary_call.hpp"
 
 namespace slipway::dcgm {
@@ -59,20 +60,6 @@ std::map<std::string, std::string, std::less<>> pods_by_uid(const std::vector<st
   return pods;
 }
 
-std::string pod_uid_in(std::string_view cgroup) {
-  constexpr std::string_view kPod = "pod";
-  constexpr std::size_t kUid = 36;
-  constexpr std::string_view kLetters = "0123456789abcdefABCDEF-_";
-  for (std::size_t at = cgroup.find(kPod); at != std::string_view::npos; at = cgroup.find(kPod, at + 1)) {
-    std::string uid(cgroup.substr(at + kPod.size(), kUid));
-    if (uid.size() != kUid || uid.find_first_not_of(kLetters) != std::string::npos) continue;
-    for (char& letter : uid)
-      if (letter == '_') letter = '-';  // systemd's names of slices have no other
-    return uid;
-  }
-  return {};
-}
-
 void find_pods_of_processes(const Host& host, std::vector<Entity>& entities) {
   constexpr std::size_t kMostBytes = 16 << 10;
   const auto pods = pods_by_uid(host.list(kPodLogs).value_or({}));
@@ -81,7 +68,7 @@ void find_pods_of_processes(const Host& host, std::vector<Entity>& entities) {
     if (!entity.processes) continue;
     for (ProcessUse& process : *entity.processes) {
       const auto text = host.read("/proc/" + std::to_string(process.pid) + "/cgroup", kMostBytes);
-      const auto pod = text ? pods.find(pod_uid_in(*text)) : pods.end();
+      const auto pod = text ? pods.find(nvidia::drain::owner_of(*text).pod_uid) : pods.end();
       if (pod != pods.end()) process.pod = pod->second;
     }
   }

@@ -31,8 +31,6 @@ class AttributionWatch {
 
 /// Which pods the processes of the entities belong to: by their control groups, and by kubelet's folders of logs.
 void find_pods_of_processes(const Host& host, std::vector<Entity>& entities);
-/// The UID in a text of /proc/PID/cgroup; empty: the process is in no pod.
-std::string pod_uid_in(std::string_view cgroup);
 /// "namespace/pod" by UID, out of the names of folders of logs: "default_train-0_0f3a…".
 std::map<std::string, std::string, std::less<>> pods_by_uid(const std::vector<std::string>& names);
 

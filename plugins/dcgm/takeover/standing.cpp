@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dcgm/takeover/standing.hpp"
 
+#include <algorithm>
+
 #include <slipway/text.hpp>
 
 #include "dcgm/takeover/others.hpp"
@@ -11,8 +13,10 @@ namespace {
 constexpr const char* kExporterUnitsFact = "others.exporter_units";
 constexpr const char* kEngineUnitsFact = "others.engine_units";
 constexpr const char* kExportersFact = "others.exporters";
+constexpr const char* kExporterOwnersFact = "others.exporter_owners";  // for each of them, its unit or an empty text
 constexpr const char* kEnginesFact = "others.engines";
 constexpr const char* kPortFact = "others.port";
+constexpr const char* kPortOwnerFact = "others.port_owner";
 
 /// Who keeps the service from its port, and does not belong to slipway.
 std::optional<PortHolder> stranger_at_port(const Host& host, const TakeoverSettings& settings) {
@@ -40,12 +44,15 @@ std::string port_text(const TakeoverSettings& settings) { return "port " + std::
 constexpr const char* kEndIt =
     "end it where it was started (a DaemonSet, a container, a shell), or give `listen` another port";
 
-std::string remedy_for(const std::string& who, const std::vector<std::string>& units) {
-  for (const std::string& unit : units)
-    if (who.find(", " + unit) != std::string::npos)
-      return "`existing_exporter: takeover` stops and disables " + unit + "; or give `listen` another port";
-  return kEndIt;
+/// @param unit  that started it; empty: none did, or it cannot be seen
+std::string remedy_for(const std::string& unit, const std::vector<std::string>& units) {
+  if (std::ranges::count(units, unit) == 0) return kEndIt;
+  return "`existing_exporter: takeover` stops and disables " + unit + "; or give `listen` another port";
 }
+
+std::string unit_of(const OtherProcess& other) { return other.process.owner.unit; }
+
+std::string unit_of(const PortHolder& holder) { return holder.process ? unit_of(*holder.process) : holder.suspect; }
 
 }  // namespace
 
@@ -53,11 +60,18 @@ void add_facts(const Host& host, const TakeoverSettings& settings, Facts& facts)
   facts.set(kExporterUnitsFact, installed_units(host, Role::exporter));
   facts.set(kEngineUnitsFact, installed_units(host, Role::engine));
   if (!host.live()) return;
-  if (const auto exporters = texts_of(running(host, Role::exporter)); !exporters.empty())
-    facts.set_volatile(kExportersFact, exporters);
+  if (const auto exporters = running(host, Role::exporter); !exporters.empty()) {
+    std::vector<std::string> owners;
+    for (const OtherProcess& other : exporters) owners.push_back(unit_of(other));
+    facts.set_volatile(kExportersFact, texts_of(exporters));
+    facts.set_volatile(kExporterOwnersFact, owners);
+  }
   if (const auto engines = texts_of(running(host, Role::engine)); !engines.empty())
     facts.set_volatile(kEnginesFact, engines);
-  if (const auto holder = stranger_at_port(host, settings)) facts.set_volatile(kPortFact, to_text(*holder));
+  if (const auto holder = stranger_at_port(host, settings)) {
+    facts.set_volatile(kPortFact, to_text(*holder));
+    facts.set_volatile(kPortOwnerFact, unit_of(*holder));
+  }
 }
 
 void add_takeover(const TakeoverSettings& settings, const Facts& facts, Plan& plan) {
@@ -71,13 +85,18 @@ void add_takeover(const TakeoverSettings& settings, const Facts& facts, Plan& pl
       plan.add(stopped_unit(unit))
           .because("slipway runs nv-hostengine itself (engine: managed); `slipway remove dcgm` brings it back");
   const std::string holder = facts.text(kPortFact);
-  const bool goes = settings.takes_over && remedy_for(holder, exporters) != kEndIt;
-  if (!holder.empty() && !goes)
+  const std::string owner = facts.text(kPortOwnerFact);
+  const auto goes = [&](const std::string& unit) {
+    return settings.takes_over && std::ranges::count(exporters, unit) != 0;
+  };
+  if (!holder.empty() && !goes(owner))
     plan.note(port_text(settings) + " is taken by " + holder + "; the service waits until it is free. " +
-              remedy_for(holder, exporters));
-  for (const std::string& other : facts.texts(kExportersFact))
-    if (other != holder && !(settings.takes_over && remedy_for(other, exporters) != kEndIt))
-      plan.note("a dcgm-exporter runs as well, and samples the same GPUs: " + other);
+              remedy_for(owner, exporters));
+  const std::vector<std::string> running_ones = facts.texts(kExportersFact);
+  const std::vector<std::string> owners = facts.texts(kExporterOwnersFact);
+  for (std::size_t i = 0; i < running_ones.size(); ++i)
+    if (running_ones[i] != holder && !goes(i < owners.size() ? owners[i] : ""))
+      plan.note("a dcgm-exporter runs as well, and samples the same GPUs: " + running_ones[i]);
   for (const std::string& other : facts.texts(kEnginesFact))
     if (settings.engine == "none" || (settings.engine == "managed" && !settings.takes_over))
       plan.note("DCGM's host engine runs, and keeps the driver in use: " + other +
@@ -96,11 +115,11 @@ void add_findings(const Host& host, const TakeoverSettings& settings, Findings& 
   const std::string at_port = holder ? to_text(*holder) : "";
   if (holder)
     warn("dcgm.port", "nobody can scrape: " + port_text(settings) + " is taken by " + at_port,
-         remedy_for(at_port, units));
+         remedy_for(unit_of(*holder), units));
   for (const OtherProcess& other : running(host, Role::exporter))
     if (const std::string text = to_text(other); text != at_port)
       warn("dcgm.exporter", "a dcgm-exporter runs as well, and samples the same GPUs: " + text,
-           remedy_for(text, units));
+           remedy_for(unit_of(other), units));
   for (const OtherProcess& other : running(host, Role::engine))
     if (settings.engine == "none")
       warn("dcgm.engine", "DCGM's host engine runs, and keeps the driver in use: " + to_text(other),

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
@@ -166,13 +167,22 @@ TEST(Pages, HaveThePartsOfPodsBesideTheWhole) {
   EXPECT_THAT(page, Not(HasSubstr("DCGM_FI_DEV_GPU_TEMP" + gpu + "} 40\n")));
 }
 
-TEST(Pods, AreFoundByControlGroup) {
-  EXPECT_EQ(pod_uid_in("0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0f3a1b2c_1111_2222_3333_"
-                       "444455556666.slice/cri-containerd-77.scope\n"),
-            "0f3a1b2c-1111-2222-3333-444455556666");
-  EXPECT_EQ(pod_uid_in("4:memory:/kubepods/besteffort/pod0f3a1b2c-1111-2222-3333-444455556666/77\n"),
-            "0f3a1b2c-1111-2222-3333-444455556666");
-  EXPECT_EQ(pod_uid_in("0::/system.slice/podman.service\n"), "");
+TEST(Pods, OfProcessesAreFoundByControlGroup) {
+  const std::string uid = "0f3a1b2c-1111-2222-3333-444455556666";
+  slipway::testing::FakeHost host;
+  host.file("/var/log/pods/team_a_" + uid + "/cuda/0.log", "");
+  host.file("/proc/77/cgroup", "4:memory:/kubepods/besteffort/pod" + uid + "/" + std::string(64, 'a') + "\n");
+  host.file("/proc/78/cgroup", "0::/system.slice/podman.service\n");
+  std::vector<Entity> entities(1);
+  entities[0].processes =
+      std::vector<ProcessUse>{ProcessUse{.pid = 77, .percent = {}}, ProcessUse{.pid = 78, .percent = {}}};
+  find_pods_of_processes(host, entities);
+  ASSERT_TRUE(entities[0].processes);
+  EXPECT_EQ(entities[0].processes->at(0).pod, "team/a");
+  EXPECT_EQ(entities[0].processes->at(1).pod, "");
+}
+
+TEST(Pods, AreNamedByFoldersOfLogs) {
   const auto pods = pods_by_uid({"team_a_0f3a", "lost+found", "x_y"});
   EXPECT_THAT(pods, ElementsAre(Pair("0f3a", "team/a")));
 }

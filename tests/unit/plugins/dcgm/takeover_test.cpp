@@ -114,6 +114,17 @@ TEST(DcgmTakeover, LeavesWhatNoUnitStartedAndSaysSo) {
   EXPECT_THAT(plan_text(host, settings(true)), HasSubstr("end it where it was started"));
 }
 
+// A user hid that he has the port by words of his own command line.
+TEST(DcgmTakeover, GoesByTheUnitAndNotByWordsOfACommand) {
+  using namespace std::string_literals;
+  FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
+  host.file("/proc/812/cgroup", "0::/user.slice/session-1.scope\n");
+  host.file("/proc/812/cmdline", "squatter\0x, dcgm-exporter.service\0"s);
+  const std::string takeover = plan_text(host, settings(true));
+  EXPECT_THAT(takeover, HasSubstr("port 9400 is taken by"));
+  EXPECT_THAT(takeover, HasSubstr("end it where it was started"));
+}
+
 TEST(DcgmTakeover, IsTheSameBeforeAndAfterTheUnitWasStopped) {
   FakeHost host = machine_with("dcgm-exporter", 812, "dcgm-exporter.service", kAll);
   const std::string before = plan_text(host, settings(true));
