@@ -119,7 +119,9 @@ std::vector<Toned> remarks_of(const Json& component) {
   if (component.contains("service")) {
     const Json& service = component["service"];
     remarks.push_back({tone_of_service(service), "service: " + service.value("text", "")});
-    for (const std::string& reason : service.value("reasons", Texts{})) remarks.push_back({Tone::attention, reason});
+    const std::string line = service.value("status", "");
+    for (const std::string& reason : service.value("reasons", Texts{}))
+      if (line.find(reason) == std::string::npos) remarks.push_back({Tone::attention, reason});
   }
   if (component.contains("edits"))
     remarks.push_back({Tone::attention, "kept as somebody else left it: " + listed(component["edits"], "and")});

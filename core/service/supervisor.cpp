@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -64,6 +65,7 @@ class Supervisor {
   void stop();
   void reload();
   void begin_reload();
+  bool goes_back(const Error& why);
   void look_at_what_it_has();
   void log(Ui::Level level, const std::string& text) { ui_.log(level, {options_.component, "service"}, text); }
   Json state() const;
@@ -76,6 +78,7 @@ class Supervisor {
   Notify notify_;
   Quieting quieting_;
   ServiceConfig config_;
+  Json section_that_worked_, host_that_worked_;  ///< those of config_ that it was last ready with
   std::unique_ptr<Worker> worker_;
   Fd signals_;
   Fd timer_;  ///< the limit of a question that is open
@@ -84,6 +87,7 @@ class Supervisor {
   std::optional<Granted> granted_;  ///< what its unit gives; none without one
   std::string status_;
   std::vector<std::string> reasons_;
+  std::string refused_;  ///< what is wrong with a newer spec than the one that it works with
   bool works_ = false;
   bool stopping_ = false;
   bool reloading_ = false;
@@ -132,10 +136,23 @@ Status Supervisor::run() {
     reasons_.clear();  // a service that begins anew says them anew
     const Json request{{"component", options_.component}, {"spec", config_.section}, {"host", config_.host}};
     const auto reply = worker_->call("service", request, milliseconds::max(), events());
-    works_ = false;
-    if (!reloading_ || stopping_ || !reply) return ended(reply);
+    const bool was_ready = std::exchange(works_, false);
+    const bool begins_again = reply ? reloading_ : !was_ready && goes_back(reply.error());
     reloading_ = false;
+    if (!begins_again || stopping_ || because_) return ended(reply);
   }
+}
+
+/// What only the component finds wrong in a new spec does not end a service that worked with the former one.
+bool Supervisor::goes_back(const Error& why) {
+  if (section_that_worked_.is_null()) return false;
+  if (section_that_worked_ == config_.section && host_that_worked_ == config_.host) return false;
+  refused_ = "the new spec is refused, going on with the former one: " + why.what +
+             (why.where.empty() ? "" : " (" + why.where + ")");
+  log(Ui::Level::warning, refused_);
+  config_.section = section_that_worked_;
+  config_.host = host_that_worked_;
+  return true;
 }
 
 Status Supervisor::ended(const Result<Json>& reply) {
@@ -157,7 +174,9 @@ WorkerEvents Supervisor::events() {
   events.on_watched = [this] { handle_watched(); };
   events.told = [this](std::uint64_t id, const Result<Json>& answer) { told(id, answer); };
   events.works = [this] {
-    works_ = true;
+    if (std::exchange(works_, true)) return;
+    section_that_worked_ = config_.section;
+    host_that_worked_ = config_.host;
     notify_.ready();
     log(Ui::Level::info, "ready");
   };
@@ -205,13 +224,15 @@ void Supervisor::handle_request(int client, const std::string& op) {
 }
 
 Json Supervisor::state() const {
+  std::vector<std::string> reasons = reasons_;
+  if (!refused_.empty()) reasons.push_back(refused_);
   return {{"ok", true},
           {"component", options_.component},
           {"ready", works_},
           {"quiet", quieting_.quiet()},
           {"held_by", quieting_.holders()},
           {"status", status_},
-          {"reasons", reasons_}};
+          {"reasons", reasons}};
 }
 
 void Supervisor::ask(const char* op) {
@@ -270,15 +291,18 @@ void Supervisor::look_at_what_it_has() {
 }
 
 void Supervisor::reload() {
-  if (stopping_ || reloading_) return;
+  if (stopping_) return;
   auto config = options_.read();
   if (!config) {
-    log(Ui::Level::warning, "the spec was not read again, going on with the former one: " + config.error().what + " (" +
-                                config.error().where + ")");
+    refused_ = "the spec was not read again, going on with the former one: " + config.error().what + " (" +
+               config.error().where + ")";
+    log(Ui::Level::warning, refused_);
     return;
   }
+  refused_.clear();
   config_.section = std::move(config->section);
   config_.host = std::move(config->host);
+  if (reloading_) return;  // it begins with what was just read
   reload_wanted_ = true;
   if (quieting_.idle())
     begin_reload();

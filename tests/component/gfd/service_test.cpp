@@ -108,6 +108,21 @@ TEST_F(GfdService, ReadsItsSpecAgainOnSighup) {
   EXPECT_TRUE(service.running());
 }
 
+// A mistake that only gfd finds ended the service.
+TEST_F(GfdService, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
+  Background service(command(), folder_.at("log"));
+  ASSERT_TRUE(label("gpu.count=2")) << log();
+  spec(", config_file: /missing.yaml");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(eventually([&] {
+    return log().find("the new spec is refused, going on with the former one: ") != std::string::npos;
+  })) << log();
+  spec(", mig_strategy: mixed");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(label("mig.strategy=mixed")) << log();
+  EXPECT_EQ(service.stop(), 0);
+}
+
 TEST_F(GfdService, SaysWhatIsWrongInItsSpecAndEnds) {
   folder_.file("host.yaml",
                "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"

@@ -116,6 +116,26 @@ TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
   EXPECT_EQ(service.exit_code(), 0);
 }
 
+// What only the component finds wrong ended the service.
+TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  spec("text: tock, how: fails");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(service.does("end\nbegin tock\nbegin tick\ntick\n")) << service.did() << service.log();
+  EXPECT_THAT(service.log(),
+              HasSubstr("the new spec is refused, going on with the former one: the service was told to fail"));
+  const auto reasons = [&] { return Control(socket()).ask(R"({"op":"status"})")["reasons"].dump(); };
+  EXPECT_THAT(reasons(), HasSubstr("was told to fail"));
+  spec("text: tock");
+  service.signal(SIGHUP);
+  EXPECT_TRUE(service.does("begin tock\ntock\n")) << service.did() << service.log();
+  EXPECT_EQ(reasons(), "[]");
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+}
+
 TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerQuiesced) {
   spec("text: tick");
   RunningService service(host_);

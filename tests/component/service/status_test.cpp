@@ -49,7 +49,7 @@ TEST_F(StatusTest, ShowsTheReasonsOfAServiceThatAils) {
   spec(", how: ails");
   RunningService running(host_);
   ASSERT_TRUE(running.hears("READY=1")) << running.log();
-  EXPECT_THAT(text(), ContainsRegex("\n +the hand is bent: it was told to be\n +the spring is tired\n"));
+  EXPECT_THAT(text(), ContainsRegex("service: working: the hand is bent\n +the spring is tired\n"));
   EXPECT_EQ(service()["reasons"].size(), 2U);
   spec(", how: works");
   running.signal(SIGHUP);

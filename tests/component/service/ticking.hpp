@@ -26,8 +26,8 @@ class Ticking final : public Service {
         std::abort();
       }
       write(spec.text("text"));
-      io.status("wrote a line");
-      if (how == "ails") io.reasons({"the hand is bent: it was told to be", "the spring is tired"});
+      io.status(how == "ails" ? "the hand is bent" : "wrote a line");
+      if (how == "ails") io.reasons({"the hand is bent", "the spring is tired"});
       if (!output_) io.ready();
       output_ = true;
       while (how == "deaf") std::this_thread::sleep_for(std::chrono::seconds(1));
