@@ -3,6 +3,8 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/health/default_rules.hpp"
+
 namespace slipway::nvidia::health {
 
 std::string_view to_string(Severity severity) {
@@ -88,7 +90,8 @@ Status Rules::choose(const std::string& preset, const std::string& where) {
 const Rules& default_rules() {
   static const Rules rules = [] {
     Rules made;
-    (void)made.add(std::string(default_rules_text()), "rules.yaml").ok();  // a test reads the file and its tables
+    const Json all = Json::parse(default_rules_json(), nullptr, false);
+    (void)made.add(config::node_from_json(all, "rules.yaml")).ok();  // a test reads the file and its tables
     return made;
   }();
   return rules;

@@ -15,6 +15,8 @@
 #include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
+#include "nvidia/config/node.hpp"
+
 namespace slipway::nvidia::health {
 
 enum class Severity {
@@ -87,6 +89,7 @@ class Rules {
   /// Takes the rows of a file: new ones, and single keys of those that are there. Nothing is changed by a file with a
   /// mistake. @param file  for messages. Errors: `invalid`, with file:line:column and the key.
   Status add(const std::string& text, const std::string& file);
+  Status add(const config::Node& file);
 
   /// The row of a number; of one that is not known, a row that says so.
   XidRule xid(unsigned number) const;

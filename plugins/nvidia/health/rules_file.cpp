@@ -353,6 +353,10 @@ class RulesFile {
 
 Status Rules::add(const std::string& text, const std::string& file) {
   SLIPWAY_TRY(root, config::node_from_yaml(text, file));
+  return add(root);
+}
+
+Status Rules::add(const config::Node& root) {
   Rules changed = *this;
   if (!root.is_null()) SLIPWAY_CHECK(RulesFile(changed).read(root));
   *this = std::move(changed);

@@ -33,6 +33,8 @@ TEST(HealthRules, AreReadFromTheirOwnFile) {
   EXPECT_GT(rules.xids().size(), 100U);
   for (const auto& [number, rule] : rules.xids()) EXPECT_NE(rule.remedy, "") << number;
   for (const auto& [name, rule] : rules.counters()) EXPECT_NE(rule.remedy, "") << name;
+  EXPECT_EQ(rules_text(rules, true), rules_text(default_rules(), true)) << "what the build has made of the file";
+  EXPECT_EQ(rules.actions(), default_rules().actions());
 }
 
 TEST(HealthRules, OfThePageAreThoseOfTheData) {
