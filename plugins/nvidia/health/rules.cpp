@@ -3,8 +3,6 @@
 
 #include <slipway/text.hpp>
 
-#include "nvidia/health/default_rules.hpp"
-
 namespace slipway::nvidia::health {
 
 std::string_view to_string(Severity severity) {
