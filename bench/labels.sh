@@ -27,4 +27,6 @@ ours=("$SLIPWAY" gfd labels --no-timestamp)
 diff <("${ours[@]}" | sort) <("${theirs[@]}" 2>/dev/null | sort) || die "the labels differ"
 echo "labels of h100x8"
 machine
-"$REPO/bench/side_by_side.py" "${SLIPWAY_BENCH_RUNS:-50}" slipway "${ours[@]}" -- gpu-feature-discovery "${theirs[@]}"
+gcc -O2 -o "$SCRATCH/open-library" "$REPO/bench/open_library.c" -ldl
+"$REPO/bench/side_by_side.py" "${SLIPWAY_BENCH_RUNS:-50}" slipway "${ours[@]}" -- gpu-feature-discovery "${theirs[@]}" \
+  -- "opening the library" "$SCRATCH/open-library" "$SLIPWAY_NVML"

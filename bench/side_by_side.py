@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# bench/side_by_side.py RUNS NAME COMMAND... -- NAME COMMAND... - runs two commands in turns, and prints for each the median
-# wall-clock time and the peak memory of its largest process, and the first as a part of the second.
+# bench/side_by_side.py RUNS NAME COMMAND... -- NAME COMMAND... [-- NAME COMMAND...] - runs commands in turns, and prints for each
+# the median wall-clock time and the peak memory of its largest process, and the first as a part of the second. The third is
+# what both have to do: it is taken from both once more.
 
 import os
 import shutil
@@ -62,10 +63,31 @@ def compare(runs, sides, prepare=None):
     return figures
 
 
+def compare_without(runs, sides):
+    """Two sides, and a third that both contain; the last line has the time of the first two without it."""
+    (first, _), (second, _), (common, _) = compare(runs, sides)
+    print(f"{'both without the third':>24}: {(first - common) * 1000:.2f} ms and {(second - common) * 1000:.2f} ms, "
+          f"{(first - common) / (second - common):.2f}")
+
+
+def library_opener(folder):
+    """A program that opens the library that it is given, and does nothing else."""
+    program = os.path.join(folder, "open-library")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "open_library.c")
+    subprocess.run(["gcc", "-O2", "-o", program, source, "-ldl"], check=True)
+    return program
+
+
 def main():
     runs, words = int(sys.argv[1]), sys.argv[2:]
-    middle = words.index("--")
-    compare(runs, [(side[0], side[1:]) for side in (words[:middle], words[middle + 1:])])
+    sides = [[]]
+    for word in words:
+        if word == "--":
+            sides.append([])
+        else:
+            sides[-1].append(word)
+    sides = [(side[0], side[1:]) for side in sides]
+    (compare_without if len(sides) == 3 else compare)(runs, sides)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ sys.path.insert(0, str(REPO / "tests/e2e"))
 
 import cdi_podman  # noqa: E402
 from compare_specs import report  # noqa: E402
-from side_by_side import WARM_UP, compare, once  # noqa: E402
+from side_by_side import WARM_UP, compare, compare_without, library_opener, once  # noqa: E402
 from slipway_host import must, script  # noqa: E402
 
 SLIPWAY, CTK, RUNTIME, SCRATCH, RUNS = sys.argv[1], sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4]), int(sys.argv[5])
@@ -53,8 +53,10 @@ def bench_generate(root):
     print("\nA CDI spec of eight GPUs")
     ours, theirs = SCRATCH / "ours.yaml", SCRATCH / "theirs.yaml"
     flags = ["--driver-root", str(root), "--nvidia-cdi-hook-path", HOOK, "--output"]
-    compare(RUNS, [("slipway", [SLIPWAY, "toolkit", "cdi", "generate", *flags, str(ours)]),
-                   ("nvidia-ctk", [CTK, "cdi", "generate", *flags, str(theirs)])])
+    library = next(root.rglob("libnvidia-ml.so.1"))
+    compare_without(RUNS, [("slipway", [SLIPWAY, "toolkit", "cdi", "generate", *flags, str(ours)]),
+                           ("nvidia-ctk", [CTK, "cdi", "generate", *flags, str(theirs)]),
+                           ("opening the library", [library_opener(SCRATCH), str(library)])])
     print("\nThe two specs, field by field")
     print(report(ours, theirs))
 
