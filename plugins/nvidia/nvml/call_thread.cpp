@@ -6,24 +6,43 @@
 #include <thread>
 
 namespace slipway::nvidia::nvml {
+namespace {
+
+/// Looks some 20 microseconds long, and comes back when it is so or may be later on: a call of NVML takes a
+/// microsecond, and waking a thread that sleeps up to 50.
+void look_for_a_moment(const std::atomic<bool>& so) {
+  constexpr int kLooks = 1000;
+  static const bool alone = std::thread::hardware_concurrency() < 2;
+  for (int i = 0; !alone && i < kLooks && !so.load(std::memory_order_acquire); ++i) {
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
+}  // namespace
 
 struct CallThread::Desk {
   std::mutex mutex;
   // One for each side, and told without the lock: a call of NVML takes a microsecond, waking somebody up several.
-  std::condition_variable wanted;    ///< for the thread: there is work, or it is over
-  std::condition_variable answered;  ///< for the caller
-  std::function<void()> work;        ///< to be done; empty: nothing
-  bool done = false;
+  std::condition_variable wanted;      ///< for the thread: there is work, or it is over
+  std::condition_variable answered;    ///< for the caller
+  std::function<void()> work;          ///< to be done; empty: nothing
+  std::atomic<bool> has_work = false;  ///< `work` is there, or it is over; changed with the lock, as `done` is
+  std::atomic<bool> done = false;
   bool abandoned = false;
   bool over = false;  ///< the thread ends
 
   void serve(const std::shared_ptr<std::atomic<unsigned>>& stuck) {
-    std::unique_lock lock(mutex);
+    std::unique_lock lock(mutex, std::defer_lock);
     for (;;) {
+      look_for_a_moment(has_work);
+      lock.lock();
       wanted.wait(lock, [this] { return work || over; });
       if (over) return;
       std::function<void()> now = std::move(work);
       work = nullptr;
+      has_work = false;
       lock.unlock();
       now();
       now = nullptr;  // releases what it holds before anybody is told
@@ -35,7 +54,6 @@ struct CallThread::Desk {
       done = true;
       lock.unlock();
       answered.notify_one();
-      lock.lock();
     }
   }
 };
@@ -53,6 +71,7 @@ CallThread::~CallThread() {
   {
     const std::scoped_lock lock(desk_->mutex);
     desk_->over = true;
+    desk_->has_work = true;
   }
   desk_->wanted.notify_one();
 }
@@ -67,10 +86,12 @@ bool CallThread::run(std::function<void()> work, std::chrono::milliseconds limit
   std::unique_lock lock(desk_->mutex);
   desk_->work = std::move(work);
   desk_->done = false;
+  desk_->has_work = true;
   lock.unlock();
   desk_->wanted.notify_one();
+  look_for_a_moment(desk_->done);
   lock.lock();
-  if (desk_->answered.wait_for(lock, limit, [this] { return desk_->done; })) return true;
+  if (desk_->answered.wait_for(lock, limit, [this] { return desk_->done.load(); })) return true;
   desk_->abandoned = true;
   ++*stuck_;
   lock.unlock();
