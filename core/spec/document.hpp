@@ -12,7 +12,7 @@
 
 #include "core/loader/manifest.hpp"
 #include "core/loader/plugin_file.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 

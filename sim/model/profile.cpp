@@ -11,7 +11,7 @@
 
 #include "core/loader/installation.hpp"
 #include "core/loader/schema/check.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

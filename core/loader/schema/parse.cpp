@@ -6,7 +6,7 @@
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

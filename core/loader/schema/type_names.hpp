@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/loader/manifest.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 
