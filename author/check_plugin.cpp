@@ -55,6 +55,16 @@ std::vector<std::string> environment_with(const std::string& plugins, const std:
   return list;
 }
 
+/// A finding is a line; the lines of a message become parts of it.
+std::string in_one_line(const std::string& text) {
+  std::string line;
+  for (const std::string& part : lines_of(text)) {
+    if (!line.empty()) line += line.ends_with(":") ? " " : "; ";
+    line += trimmed(part);
+  }
+  return line;
+}
+
 class PluginCheck {
  public:
   PluginCheck(const PluginTrial& trial, std::string folder) : trial_(trial), folder_(std::move(folder)) {}
@@ -105,7 +115,7 @@ class PluginCheck {
     const std::size_t end = std::min(text.find(":\n"), text.size());
     const auto [first, is_new] = causes_.emplace(text.substr(end), name);
     if (end == text.size() || is_new)
-      report_.findings.fail("plugin." + name, text, remedy);
+      report_.findings.fail("plugin." + name, in_one_line(text), remedy);
     else
       report_.findings.fail("plugin." + name,
                             text.substr(0, end) + ", for the reason that plugin." + first->second + " has",
@@ -260,7 +270,7 @@ class PluginCheck {
     bool all = true;
     for (const std::string& name : report_.components) {
       const auto planned = items.of.find(name);
-      if (planned == items.of.end() && !items.kinds.empty()) {
+      if (planned == items.of.end() && !items.of.empty()) {
         report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so nothing of it is tried");
       } else if (planned == items.of.end() || planned->second == 0) {
         all = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <slipway/text.hpp>
 
@@ -17,11 +18,15 @@ constexpr std::size_t kOutputLines = 6;  // of a failed run's messages that a fi
 
 /// The errors in the JSON that a run printed.
 std::string errors_in(const Json& result) {
+  std::set<std::string> told;
   std::string text;
-  if (result.contains("error")) text += to_text(error_from_json(result["error"]));
-  const Json components = result.value("components", Json::array());
-  for (const Json& component : components)
-    if (component.is_object() && component.contains("error")) text += to_text(error_from_json(component["error"]));
+  const auto add = [&](const Json& holder) {
+    if (!holder.is_object() || !holder.contains("error")) return;
+    const std::string error = to_text(error_from_json(holder["error"]));
+    if (told.insert(error).second) text += error;
+  };
+  add(result);
+  for (const Json& component : result.value("components", Json::array())) add(component);
   return text;
 }
 
@@ -57,7 +62,8 @@ std::string failed_findings(const Json& components) {
 }
 
 std::string output_of(const TrialRun& run) {
-  const std::string all = run.messages + errors_in(run.result);
+  const std::string errors = errors_in(run.result);
+  const std::string& all = errors.empty() ? run.messages : errors;  // what is printed besides says the same again
   std::size_t begin = all.size();
   for (std::size_t lines = 0; begin > 0; --begin)
     if (all[begin - 1] == '\n' && ++lines > kOutputLines) break;

@@ -5,7 +5,7 @@
 #include <slipway/testing/spec.hpp>
 
 /// As in sdk/src/plugin/plugin_ops.cpp.
-extern "C" __attribute__((weak, visibility("hidden"))) const char slipway_manifest[];
+extern "C" __attribute__((weak, visibility("hidden"))) const char slipway_manifest[];  // NOLINT(*-naming): a symbol
 
 namespace slipway::testing {
 

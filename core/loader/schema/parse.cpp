@@ -182,13 +182,14 @@ std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const s
           shown_key(key) + ": '" + entry.key + "' is no name for a key: letters, digits, _ and -, a letter first");
     keys[entry.key] = parse_schema(entry.value, below(key, entry.key), check);
   }
-  for (const auto& [name, child] : keys)
-    for (const std::string& former : child.formerly)
+  for (const auto& key_of : keys)
+    for (const std::string& former : key_of.second.formerly)
       if (keys.contains(former) || std::ranges::any_of(keys, [&](const auto& other) {
-            return other.first != name && std::ranges::count(other.second.formerly, former) != 0;
+            return other.first != key_of.first && std::ranges::count(other.second.formerly, former) != 0;
           }))
-        check.problems.add(node.position, key,
-                           shown_key(key) + ": '" + former + "', a former name of '" + name + "', is another key's");
+        check.problems.add(
+            node.position, key,
+            shown_key(key) + ": '" + former + "', a former name of '" + key_of.first + "', is another key's");
   for (const YamlEntry& entry : node.entries)
     check_tag_prefix(entry, keys, below(key, entry.key), keys[entry.key].tag_prefix, check);
   return keys;

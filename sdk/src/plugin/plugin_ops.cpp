@@ -14,7 +14,7 @@
 #include "src/text/read.hpp"
 
 /// What slipway_add_plugin() makes of the manifest: {COMPONENT: {"keys": [names], "defaults": {…}}}; null without it.
-extern "C" __attribute__((weak, visibility("hidden"))) const char slipway_manifest[];
+extern "C" __attribute__((weak, visibility("hidden"))) const char slipway_manifest[];  // NOLINT(*-naming): a symbol
 
 namespace slipway::detail {
 namespace {
