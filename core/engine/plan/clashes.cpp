@@ -116,6 +116,11 @@ class Claims {
       if (const auto at = all_.find(target); at != all_.end())
         for (const Claimant& other : at->second)
           if (other.component != planned.name && clashes(claim, other.claim)) return error(planned.name, claim, other);
+      if (!target.starts_with('/')) continue;
+      for (const std::string& folder : folders_above(target))
+        if (const auto at = all_.find(folder); at != all_.end())
+          for (const Claimant& other : at->second)
+            if (other.component != planned.name && !other.claim.shared) return error(planned.name, claim, other);
       if (claim.shared) continue;
       if (const auto at = folders_.find(target); at != folders_.end())
         for (const auto& [name, holds] : at->second)

@@ -72,7 +72,7 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorToApplyVerifyAndDoctor) {
 
 // cdi, gfd and every plugin that did not look for the word went on without a GPU.
 TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
-  for (const std::string component : {"cdi", "gfd", "deviceplugin", "validator", "dcgm", "mig"}) {
+  for (const std::string component : {"cdi", "gfd", "deviceplugin", "validator", "dcgm"}) {
     SCOPED_TRACE(component);
     const DriverRoot root;
     root.folder().file("host.yaml",
