@@ -152,15 +152,18 @@ class PluginCheck {
       for (const auto& [path, other] : plugins->files) add_names(other, known);
     }
     add_names(file, known);
-    const std::vector<std::string> names(known.begin(), known.end());
     for (const Manifest& manifest : file.components)
-      for (const auto* list : {&manifest.after, &manifest.requires_})
+      for (const auto& [list, verb] :
+           {std::pair(&manifest.after, " comes after "), std::pair(&manifest.requires_, " requires ")}) {
+        std::vector<std::string> missing;
         for (const std::string& name : *list)
-          if (!known.contains(name))
-            report_.findings.warning("plugin.order",
-                                     manifest.component + (list == &manifest.after ? " comes after '" : " requires '") +
-                                         name + "', which no plugin that is installed here has or provides",
-                                     suggestion(name, names, "take it out, or install the plugin that it means"));
+          if (!known.contains(name)) missing.push_back("'" + name + "'");
+        if (!missing.empty())
+          report_.findings.warning("plugin.order",
+                                   manifest.component + verb + listed(missing, "and") +
+                                       ", which no plugin that is installed here has or provides",
+                                   "look for a mistyped name, or install the plugin that it means");
+      }
     return {};
   }
 
