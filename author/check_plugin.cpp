@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,58 +16,24 @@
 #include <slipway/text.hpp>
 #include <slipway/write/scratch_folder.hpp>
 
-#include "author/trial_root.hpp"
-#include "author/trial_run.hpp"
+#include "author/purity.hpp"
+#include "author/trial.hpp"
 #include "core/exit_code.hpp"
+#include "core/loader/installation.hpp"
 #include "core/loader/plugin_file.hpp"
 #include "core/spec/yaml_value.hpp"
 #include "core/worker/client/spawn.hpp"
+#include "core/worker/client/worker.hpp"
 
 namespace slipway::core {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kMostKills = 8;       // of one apply; its steps are taken evenly
-constexpr std::size_t kOutputLines = 6;  // of a failed run's messages that a finding repeats
+constexpr std::size_t kMostMachines = 4;  // that a message names
+constexpr unsigned kMostKills = 8;        // of one apply; its steps are taken evenly
 constexpr const char* kPure = "detect, plan and verify only look: say in the plan what must hold";
-
-/// The findings that failed, each on a line after a newline. @param components  name to list of findings
-std::string failed_findings(const Json& components) {
-  std::string text;
-  for (const auto& [name, list] : components.items())
-    for (const Json& finding : list)
-      if (finding.value("status", "") == "fail")
-        text += "\n" + finding.value("name", "") + ": " + finding.value("text", "");
-  return text;
-}
-
-/// The errors in the JSON that a run printed.
-std::string errors_in(const Json& result) {
-  std::string text;
-  if (result.contains("error")) text += to_text(error_from_json(result["error"]));
-  const Json components = result.value("components", Json::array());
-  for (const Json& component : components)
-    if (component.is_object() && component.contains("error")) text += to_text(error_from_json(component["error"]));
-  return text;
-}
-
-/// The last lines of what a run said and its errors, behind a colon; nothing when there are none.
-std::string output_of(const TrialRun& run) {
-  const std::string all = run.messages + errors_in(run.result);
-  std::size_t begin = all.size();
-  for (std::size_t lines = 0; begin > 0; --begin)
-    if (all[begin - 1] == '\n' && ++lines > kOutputLines) break;
-  std::string text = all.substr(begin);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  const std::string failed = failed_findings(run.result.value("findings", Json::object()));  // those of an apply
-  return (text.empty() ? "" : ":\n" + text) + failed;
-}
-
-/// An apply came as far as it can: others in the way and a reboot are no fault of the plugin.
-bool applied(const TrialRun& run) {
-  return run.exit_code == kExitDone || run.exit_code == kExitWaiting || run.exit_code == kExitReboot;
-}
+constexpr std::chrono::seconds kAnswerLimit{30};
 
 /// The plugin and the library of its services, alone in a folder, as slipway is pointed at it.
 Status copy_plugin(const std::string& file, const std::string& folder) {
@@ -88,65 +55,14 @@ std::vector<std::string> environment_with(const std::string& plugins, const std:
   return list;
 }
 
-/// One root and the commands on it.
-class Trial {
- public:
-  Trial(std::string program, std::vector<std::string> environment, std::string spec, std::string root, std::string sim)
-      : program_(std::move(program)),
-        environment_(std::move(environment)),
-        spec_(std::move(spec)),
-        root_(std::move(root)),
-        sim_(std::move(sim)) {}
-
-  const std::string& root() const { return root_; }
-  Picture picture() const { return picture_of(root_); }
-
-  Result<TrialRun> detect() const { return run({"detect", "-f", spec_}); }
-  Result<TrialRun> plan() const { return run({"plan", "-f", spec_}); }
-  Result<TrialRun> apply(unsigned kill_at_step = 0) const { return run({"apply", "--yes", "-f", spec_}, kill_at_step); }
-  Result<TrialRun> verify() const { return run({"verify", "-f", spec_}); }
-  Result<TrialRun> remove(unsigned kill_at_step = 0) const { return run({"remove", "--yes", "--all"}, kill_at_step); }
-
- private:
-  Result<TrialRun> run(std::vector<std::string> words, unsigned kill_at_step = 0) const {
-    words.insert(words.begin(), program_);
-    words.insert(words.end(), {"--root", root_, "--cache", root_ + ".cache", "-o", "jsonl"});
-    if (sim_.empty() && (words[1] == "plan" || words[1] == "apply")) words.emplace_back("--without-slipway");
-    if (!sim_.empty()) words.insert(words.end(), {"--sim", sim_});
-    std::error_code none;
-    fs::remove_all(root_ + ".cache/answers", none);  // the plugin is tried, not what slipway remembers of it
-    return run_trial({.argv = std::move(words), .environment = environment_, .kill_at_step = kill_at_step});
+/// A finding is a line; the lines of a message become parts of it.
+std::string in_one_line(const std::string& text) {
+  std::string line;
+  for (const std::string& part : lines_of(text)) {
+    if (!line.empty()) line += line.ends_with(":") ? " " : "; ";
+    line += trimmed(part);
   }
-
-  std::string program_;
-  std::vector<std::string> environment_;
-  std::string spec_;
-  std::string root_;
-  std::string sim_;
-};
-
-/// What the actions of these components are in a plan's JSON form.
-struct PlanItems {
-  std::map<std::string, std::size_t> of;  ///< how many each component of the plan has
-  std::set<std::string> kinds;
-  std::vector<std::string> files;  ///< targets of `file`
-  std::string open;                ///< summaries of what would change
-};
-
-PlanItems items_of(const Json& plan, const std::vector<std::string>& of) {
-  PlanItems items;
-  for (const Json& component : plan.value("components", Json::array())) {
-    if (std::find(of.begin(), of.end(), component.value("name", "")) == of.end()) continue;
-    items.of[component.value("name", "")] = component.at("items").size();
-    for (const Json& item : component.at("items")) {
-      const Json& action = item.at("action");
-      const std::string kind = action.value("kind", "");
-      items.kinds.insert(kind);
-      if (kind == "file") items.files.push_back(action.value("target", ""));
-      if (item.value("standing", "") == "change") items.open += "\n" + item.value("summary", "");
-    }
-  }
-  return items;
+  return line;
 }
 
 class PluginCheck {
@@ -157,6 +73,7 @@ class PluginCheck {
     SLIPWAY_TRY(file, read_plugin_file(trial_.file));
     for (const Manifest& manifest : file.components) report_.components.push_back(manifest.component);
     SLIPWAY_CHECK(services(file));
+    SLIPWAY_CHECK(order(file));
     SLIPWAY_TRY(program, own_program("slipway-engine"));
     program_ = program;
     SLIPWAY_CHECK(copy_plugin(file.path, folder_ + "/plugins"));
@@ -193,8 +110,16 @@ class PluginCheck {
 
  private:
   void pass(const std::string& name, const std::string& text) { report_.findings.pass("plugin." + name, text); }
+  /// What a run said is told once: later findings with the same cause name the first.
   void fail(const std::string& name, const std::string& text, const std::string& remedy) {
-    report_.findings.fail("plugin." + name, text, remedy);
+    const std::size_t end = std::min(text.find(":\n"), text.size());
+    const auto [first, is_new] = causes_.emplace(text.substr(end), name);
+    if (end == text.size() || is_new)
+      report_.findings.fail("plugin." + name, in_one_line(text), remedy);
+    else
+      report_.findings.fail("plugin." + name,
+                            text.substr(0, end) + ", for the reason that plugin." + first->second + " has",
+                            "see there");
   }
 
   Status services(const PluginFile& file) {
@@ -206,10 +131,68 @@ class PluginCheck {
       else
         fail("service", service.error().what, service.error().next);
       if (!manifest.says_needs)
-        report_.findings.add({Finding::Status::warning, "plugin.service-needs",
-                              "the manifest declares no service_needs for " + manifest.component +
-                                  ": its unit gives the service no network, no devices and no folder to write to",
-                              "write what the service needs into the manifest, or `service_needs: {}`"});
+        report_.findings.warning("plugin.service-needs",
+                                 "the manifest declares no service_needs for " + manifest.component +
+                                     ": its unit gives the service no network, no devices and no folder to write to",
+                                 "write what the service needs into the manifest, or `service_needs: {}`");
+    }
+    return {};
+  }
+
+  /// Names of `after` that no component and no capability has: the order that they are to give is not there.
+  Status order(const PluginFile& file) {
+    std::vector<std::string> folders = plugin_folders(true);
+    folders.push_back(installed_plugin_folder());
+    std::set<std::string> known;
+    std::error_code code;
+    for (const std::string& folder : folders) {
+      if (!fs::is_directory(folder, code)) continue;
+      const auto plugins = discover_plugins({folder});
+      if (!plugins) continue;
+      for (const auto& [path, other] : plugins->files) add_names(other, known);
+    }
+    add_names(file, known);
+    for (const Manifest& manifest : file.components)
+      for (const auto& [list, verb] :
+           {std::pair(&manifest.after, " comes after "), std::pair(&manifest.requires_, " requires ")}) {
+        std::vector<std::string> missing;
+        for (const std::string& name : *list)
+          if (!known.contains(name)) missing.push_back("'" + name + "'");
+        if (!missing.empty())
+          report_.findings.warning("plugin.order",
+                                   manifest.component + verb + listed(missing, "and") +
+                                       ", which no plugin that is installed here has or provides",
+                                   "look for a mistyped name, or install the plugin that it means");
+      }
+    return {};
+  }
+
+  static void add_names(const PluginFile& file, std::set<std::string>& names) {
+    for (const Manifest& manifest : file.components) {
+      names.insert(manifest.component);
+      names.insert(manifest.provides.begin(), manifest.provides.end());
+    }
+  }
+
+  /// A component that plans custom actions can also carry them out.
+  Status custom_actions() {
+    if (!items_.kinds.contains("custom")) return {};
+    WorkerOptions options;
+    options.plugin_path = trial_.file;
+    options.name = report_.components.front();
+    SLIPWAY_TRY(worker, start_worker(options));
+    const auto known = worker->call("components", Json::object(), kAnswerLimit, {});
+    if (!known) return {};  // built with an SDK that does not tell
+    std::set<std::string> told;
+    for (const Json& action : items_.actions) {
+      const std::string component = action["component"];
+      if (action.value("kind", "") != "custom" || !told.insert(component).second) continue;
+      for (const char* call : {"check", "apply"})
+        if (!known->value(component, Json::object()).value(call, true))
+          fail("custom",
+               component + " plans the custom action '" + action.value("target", "") + "' and has no " + call + "()",
+               std::string("check() tells whether the action holds already, apply() carries it out: override ") + call +
+                   "()");
     }
     return {};
   }
@@ -248,7 +231,6 @@ class PluginCheck {
       return false;
     }
     SLIPWAY_TRY(first, trial.plan());
-    SLIPWAY_TRY(second, trial.plan());
     if (first.exit_code != kExitChanges && first.exit_code != kExitDone) {
       fail("plan", "there is no plan for a fresh " + trial_.sim + output_of(first),
            trial_.spec.empty()
@@ -258,14 +240,31 @@ class PluginCheck {
       return false;
     }
     items_ = items_of(first.result, report_.components);
-    if (first.result.value("identity", Json()) != second.result.value("identity", Json()))
-      fail("plan", "two plans for the same host differ",
-           "plan() is pure: no clock, no random numbers, no environment, nothing unordered");
-    else if (const std::string touched = difference(before, trial.picture()); !touched.empty())
+    SLIPWAY_TRY(impure, impurities({.host = trial,
+                                    .plugin = fs::path(trial_.file).filename().string(),
+                                    .folder = folder_,
+                                    .watch = watch(),
+                                    .components = report_.components,
+                                    .detected = detected,
+                                    .planned = first}));
+    for (const Impurity& each : impure) fail(each.finding, each.text, each.remedy);
+    SLIPWAY_CHECK(custom_actions());
+    if (const std::string touched = difference(before, trial.picture()); !touched.empty())
       fail("plan", "looking changed the root; " + touched, kPure);
-    else if (!items_.kinds.empty() || every_component_plans(items_))
-      pass("plan", std::to_string(items_.kinds.size()) + " kinds of actions, the same twice, and nothing was touched");
+    else if ((!items_.kinds.empty() || every_component_plans(items_)) && impure.empty())
+      pass("plan", std::to_string(items_.kinds.size()) + (items_.kinds.size() == 1 ? " kind" : " kinds") +
+                       " of actions, the same under another environment and clock");
     return !items_.kinds.empty();
+  }
+
+  /// The library that tells what a plugin opens; empty where it is missing, which is said.
+  std::string watch() {
+    const std::string file = (fs::path(program_).parent_path() / "slipway-watch.so").string();
+    std::error_code code;
+    if (fs::exists(file, code)) return file;
+    report_.findings.not_exercised(
+        "plugin.host", "whether detect and plan look past their Host is not seen: " + file + " is not there");
+    return {};
   }
 
   /// A component that plans nothing was not tried at all. @param items  of a plan; after the apply that is one in
@@ -274,15 +273,34 @@ class PluginCheck {
     bool all = true;
     for (const std::string& name : report_.components) {
       const auto planned = items.of.find(name);
-      if (planned == items.of.end() && !items.kinds.empty()) {
+      if (planned == items.of.end() && !items.of.empty()) {
         report_.findings.not_exercised("plugin.plan", "the spec has no " + name + ", so nothing of it is tried");
       } else if (planned == items.of.end() || planned->second == 0) {
         all = false;
-        fail("plan", name + " plans nothing for a fresh " + trial_.sim + ", so nothing of it is tried",
-             "give what it needs: a machine (--sim PROFILE), a root to copy (--root DIR), a spec (-f FILE)");
+        const auto why = items.why_not.find(name);
+        fail("plan",
+             name + " plans nothing for a fresh " + trial_.sim + ", so nothing of it is tried" +
+                 (why == items.why_not.end() ? "" : ": " + why->second),
+             "give what it needs: a machine (--sim " + machines_for(name) +
+                 "), a root to copy (--root DIR), a spec (-f FILE)");
       }
     }
     return all;
+  }
+
+  /// The simulated machines on which the component has something to do, for a message.
+  std::string machines_for(const std::string& component) {
+    std::vector<std::string> fit;
+    for (const std::string& machine : split<std::string>(SLIPWAY_SIM_PROFILES, ' ')) {
+      if (machine == trial_.sim) continue;
+      const auto host = trial("machine-" + machine, machine);
+      if (!host) continue;
+      const auto detected = host->detect();
+      const Json components = detected ? detected->result.value("components", Json::object()) : Json::object();
+      if (components.value(component, Json::object()).value("applicable", false)) fit.push_back(machine);
+    }
+    if (fit.empty()) return "FILE, a profile of your own: it has nothing to do on any machine of slipway's";
+    return "PROFILE: it has something to do on " + first_few(fit, kMostMachines);
   }
 
   /// @return whether the apply went well, so that it can be a measure for others
@@ -475,13 +493,15 @@ class PluginCheck {
   Picture before_;
   Picture after_;
   PluginReport report_;
+  std::map<std::string, std::string> causes_;  ///< what runs said to the finding that told it first
 };
 
 }  // namespace
 
 Result<PluginReport> check_plugin(const PluginTrial& trial) {
   SLIPWAY_TRY(folder, ScratchFolder::make(fs::temp_directory_path().string(), "slipway-check"));
-  return PluginCheck(trial, folder.path()).run();
+  // Without links on its way, as the watch sees the paths of a Host.
+  return PluginCheck(trial, fs::canonical(folder.path()).string()).run();
 }
 
 }  // namespace slipway::core

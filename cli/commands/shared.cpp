@@ -18,8 +18,8 @@
 #include "cli/render/text.hpp"
 #include "core/engine/apply/generations.hpp"
 #include "core/engine/verify/advice.hpp"
-#include "core/loader/yaml/tree.hpp"
 #include "core/service/service_ui.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

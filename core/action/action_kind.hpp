@@ -56,6 +56,14 @@ class LayerStager {
   virtual std::optional<Error> known_failure(const Json& layer) const = 0;
 };
 
+/// What one component wants for itself.
+struct Claim {
+  std::string target;   ///< a path, or "KIND NAME"
+  std::string part;     ///< of the file at the path, a key of it; empty: the whole
+  bool shared = false;  ///< others may want it as well, but none may have it alone: a folder
+  std::string words;    ///< for a message: "file /etc/x"
+};
+
 /// What actions may use. Borrowed for the time of one call.
 struct ActionContext {
   RootFs& root;
@@ -141,9 +149,10 @@ class ActionKind {
   virtual Result<std::vector<std::string>> inspect(const Action&, ActionContext&) const {
     return std::vector<std::string>{};
   }
-  /// What only one component may ask for, in words for a message. Nothing where any number may ask for the same.
-  virtual std::vector<std::string> claims(const Action& action) const {
-    return {action.kind() + " " + action.target()};
+  /// What only one component may ask for.
+  virtual std::vector<Claim> claims(const Action& action) const {
+    const std::string words = action.kind() + " " + action.target();
+    return {{action.target().starts_with('/') ? action.target() : words, {}, false, words}};
   }
   /// What taking it away means, in words: "remove /etc/x".
   virtual std::string removal(const Action& action) const { return "remove " + action.target(); }

@@ -240,7 +240,8 @@ Status RootFs::remove(std::string_view path) {
   return {};
 }
 
-Status RootFs::make_node(std::string_view path, bool character, unsigned major, unsigned minor, unsigned mode) {
+Status RootFs::make_node(std::string_view path, bool character, unsigned major, unsigned minor, unsigned mode,
+                         unsigned uid, unsigned gid) {
   SLIPWAY_CHECK(make_parents(path));
   SLIPWAY_CHECK(unstage(path));
   SLIPWAY_TRY(place, root_.parent_of(path));
@@ -249,6 +250,7 @@ Status RootFs::make_node(std::string_view path, bool character, unsigned major, 
   const mode_t type = character ? S_IFCHR : S_IFBLK;
   if (::mknodat(parent.get(), staged.c_str(), type | 0600, makedev(major, minor)) != 0)
     return system_error("make the device node", path, errno);
+  if (uid != 0 || gid != 0) SLIPWAY_CHECK(set_owner(parent.get(), staged, path, uid, gid));
   if (::fchmodat(parent.get(), staged.c_str(), mode, 0) != 0) return system_error("set the mode of", path, errno);
   return switch_in(path);
 }

@@ -52,7 +52,8 @@ class RootFs {
   Status make_directory(std::string_view path, unsigned mode);  ///< parents too; fine when it is there: mode is set
   Status remove(std::string_view path);                         ///< a file, link or empty folder; fine when absent
   Status remove_tree(std::string_view path);
-  Status make_node(std::string_view path, bool character, unsigned major, unsigned minor, unsigned mode);
+  Status make_node(std::string_view path, bool character, unsigned major, unsigned minor, unsigned mode,
+                   unsigned uid = 0, unsigned gid = 0);
 
   /// Somebody else (a tool, an unpacker) wrote into this folder: it takes part in sync and settle_directory_times.
   void note_changed(std::string_view folder);

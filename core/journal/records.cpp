@@ -35,9 +35,11 @@ Ownership ownership_from_json(const Json& value) {
   ownership.order = value.value("order", 0);
   ownership.lost = value.value("lost", false);
   ownership.outputs = value.value("outputs", Json::object());
-  for (const Json& item : value.value("items", Json::array()))
-    ownership.items.push_back({Action(item.value("action", Json::object())), item.value("original", Json{}),
+  for (const Json& item : value.value("items", Json::array())) {
+    const Action action(item.value("action", Json::object()));
+    ownership.items.push_back({with_normal_path(action).value_or(action), item.value("original", Json{}),
                                item.value("record", Json{}), item.value("replaced", std::map<std::string, Json>{})});
+  }
   return ownership;
 }
 

@@ -48,8 +48,12 @@ std::vector<std::string> plugin_folders(bool trust_environment) {
   std::vector<std::string> named = split(variable != nullptr ? variable : "", ':');
   std::erase(named, "");
   if (!named.empty()) return named;
-  if (const std::string beside = folder_beside_program(); !beside.empty()) return {beside};
-  return {SLIPWAY_PLUGIN_DIR};
+  return {installed_plugin_folder()};
+}
+
+std::string installed_plugin_folder() {
+  const std::string beside = folder_beside_program();
+  return beside.empty() ? SLIPWAY_PLUGIN_DIR : beside;
 }
 
 }  // namespace slipway::core

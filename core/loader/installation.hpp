@@ -20,4 +20,7 @@ bool is_portable();
 /// the installed folder, found relative to the running program (../lib/slipway/plugins), else the compiled-in one.
 std::vector<std::string> plugin_folders(bool trust_environment);
 
+/// The last two of these: where the plugins of an installation are, whatever the environment says.
+std::string installed_plugin_folder();
+
 }  // namespace slipway::core

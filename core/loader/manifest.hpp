@@ -2,7 +2,9 @@
 // core/loader/manifest.hpp - what a plugin's manifest says of one component, without loading the plugin.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +27,10 @@ struct SchemaKey {
   std::vector<std::string> values;        ///< of an enumeration
   std::vector<SchemaKey> items;           ///< one element: of a list's elements or a map's values
   std::map<std::string, SchemaKey> keys;  ///< of an object
+  std::optional<std::int64_t> least;      ///< of an integer; of a list or map, how many elements it has
+  std::optional<std::int64_t> most;       ///< likewise
+  std::vector<std::string> formerly;      ///< earlier names of the key, which are still understood
+  std::string deprecated;                 ///< what to write instead; empty: it is not
   std::string tag_prefix;  ///< of an artifact source: only tags that start so; "{version}" stands for a sibling key
 };
 

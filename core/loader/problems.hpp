@@ -7,7 +7,7 @@
 
 #include <slipway/error.hpp>
 
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 

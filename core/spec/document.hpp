@@ -12,7 +12,7 @@
 
 #include "core/loader/manifest.hpp"
 #include "core/loader/plugin_file.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 
@@ -29,6 +29,8 @@ struct HostSpec {
   Json document;
   /// Components that the document has and that are not asked for: a generation names what was not applied yet.
   std::set<std::string> left_out = {};
+  /// By component: what should be written in another way by now, each with its place.
+  std::map<std::string, std::vector<std::string>> remarks = {};
   /// "file:line:column" of a dotted key ("components.driver.version"; "spec." in front is allowed); the nearest
   /// enclosing key's if it has none. "" when the spec has no positions.
   std::string position(const std::string& key) const;

@@ -38,7 +38,9 @@ void read_components(const YamlNode& components, const Plugins& plugins, const s
       unknown_component(entry, plugins, check);
       continue;
     }
+    check.remarks.clear();
     const Json written = check_value(entry.value, manifest->spec, below(kComponentsKey, entry.key), check);
+    if (!check.remarks.empty()) spec.remarks[entry.key] = check.remarks;
     if (!check.problems.none()) continue;  // what is partial is not filled
     spec.document["spec"]["components"][entry.key] = absolute_value(written, manifest->spec, folder);
     spec.components[entry.key] = complete_value(written, manifest->spec, folder);

@@ -186,7 +186,7 @@ std::optional<Facts> facts_without_gpu(const Host& host) {
   if (hardware == "assume" || count_gpus(host) != 0) return std::nullopt;
   if (hardware == "detect")
     return Facts::not_applicable(host.has_kernel_view() ? "no NVIDIA GPU on the PCI bus"
-                                                        : "this root shows no devices, and hardware is detect");
+                                                        : "this root shows no devices");
   Facts facts;
   facts.set("problem", to_json(Error{ErrorCode::not_found,
                                      "there is no NVIDIA GPU on the PCI bus",

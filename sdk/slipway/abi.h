@@ -63,6 +63,7 @@ typedef struct slipway_services {
  *   service.quiesce {component}                       -> null, when it has released the driver
  *   service.resume  {component}                       -> null
  *   service.stop    {component}                       -> null, at once
+ *   components {}                                     -> {NAME: {check, apply: has one of its own}}: for `plugin check`
  * `looks` is a key, two hexadecimal numbers: who is asked with it says what it looked at (sdk/slipway/looks.hpp), or
  * answers as if it were not there. Only components whose manifest says `hermetic: true` are asked so.
  * An operation, component or ability that the plugin does not have answers SLIPWAY_UNSUPPORTED, with an error object or

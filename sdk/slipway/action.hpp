@@ -2,7 +2,9 @@
 // sdk/slipway/action.hpp - one action of a plan: a thing that must hold. The core checks, does, journals and undoes it.
 //
 // An action is a JSON object with `kind` and the members of that kind; the builders below make them. Paths are absolute
-// inside the root. A parent folder that is missing is made (0755 root:root) and belongs to the action.
+// inside the root, without "..": the builders throw std::invalid_argument for others, which is a defect of the plugin,
+// and bring the rest into one form (normal_path()). A parent folder that is missing is made (0755 root:root) and
+// belongs to the action.
 //
 // The kinds are "file", "directory", "symlink", "remove", "service-file", "merge", "unpack", "kernel-module",
 // "systemd-unit", "device-node", "exec" and "custom". Path or name is `target`; the other members are named as in the
@@ -17,8 +19,13 @@
 #include <vector>
 
 #include <slipway/json.hpp>
+#include <slipway/result.hpp>
 
 namespace slipway {
+
+/// The one form of a path inside a root, so that equal paths are equal texts: "/etc//x/./y/" becomes "/etc/x/y".
+/// Errors: `invalid` for one that is relative, has ".." or a control character in it, or is the root itself.
+Result<std::string> normal_path(std::string_view path);
 
 class Action {
  public:
@@ -136,10 +143,13 @@ struct DeviceNode {
   std::string major_of;  ///< the name in /proc/devices, instead of `major` where it is dynamic
   unsigned minor = 0;
   unsigned mode = 0666;
+  std::string owner = "root";
+  std::string group = "root";
 };
 Action device_node(const DeviceNode& desired);
 
-/// A program that makes something hold which no other kind covers. `check` exits 0 when it already does.
+/// A program that makes something hold which no other kind covers. `check` exits 0 when it already does; without one
+/// nobody could tell, and the plan is refused.
 struct Exec {
   std::string name;
   std::vector<std::string> argv;
@@ -170,4 +180,8 @@ struct Custom {
 Action custom(const Custom& desired);
 
 }  // namespace action
+
+/// The action with its path in normal_path()'s form; one that has no path as it is. Errors: those of normal_path().
+Result<Action> with_normal_path(Action action);
+
 }  // namespace slipway

@@ -30,6 +30,10 @@ class Findings {
   void fail(std::string name, std::string text, std::string remedy) {
     add({Finding::Status::fail, std::move(name), std::move(text), std::move(remedy)});
   }
+  /// Something that works, and that somebody should look at all the same.
+  void warning(std::string name, std::string text, std::string remedy) {
+    add({Finding::Status::warning, std::move(name), std::move(text), std::move(remedy)});
+  }
   void not_applicable(std::string name, std::string why) {
     add({Finding::Status::not_applicable, std::move(name), std::move(why), {}});
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include <slipway/abi.h>
 
@@ -13,15 +14,27 @@
 
 namespace slipway {
 
+/// Makes a component, and knows what its class can do.
+struct ComponentFactory {
+  std::function<std::unique_ptr<Component>()> make;
+  bool checks = true;   ///< it has a check() of its own for custom actions
+  bool applies = true;  ///< and an apply()
+};
+
 /// Makes the components of a plugin by their manifest names.
-using ComponentFactories = std::map<std::string, std::function<std::unique_ptr<Component>()>>;
+using ComponentFactories = std::map<std::string, ComponentFactory>;
 
 /// Answers slipway_plugin_open() for these components. Exceptions end here, as errors of code `plugin_defect`.
 int open_plugin(const ComponentFactories& factories, const slipway_services* services, slipway_plugin* plugin) noexcept;
 
 template <class T>
-std::pair<const std::string, std::function<std::unique_ptr<Component>()>> component(std::string name) {
-  return {std::move(name), [] { return std::make_unique<T>(); }};
+std::pair<const std::string, ComponentFactory> component(std::string name) {
+  ComponentFactory factory{[] { return std::make_unique<T>(); }};
+  if constexpr (requires { &T::check; })  // not where a class keeps it private: then it has one
+    factory.checks = !std::is_same_v<decltype(&T::check), decltype(&Component::check)>;
+  if constexpr (requires { &T::apply; })
+    factory.applies = !std::is_same_v<decltype(&T::apply), decltype(&Component::apply)>;
+  return {std::move(name), std::move(factory)};
 }
 
 }  // namespace slipway

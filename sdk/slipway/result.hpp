@@ -11,7 +11,11 @@
 
 namespace slipway {
 
-/// A T, or the Error that kept it from being made. Converts from either. Reading the wrong side is a programming error.
+/// Throws std::logic_error with the text of an error that nobody looked at.
+[[noreturn]] void throw_unread(const Error& error);
+
+/// A T, or the Error that kept it from being made. Converts from either. Reading the wrong side is a programming error:
+/// value() then throws std::logic_error with the error's text.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -23,9 +27,18 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& value() & {
+    check();
+    return *std::get_if<0>(&state_);
+  }
+  const T& value() const& {
+    check();
+    return *std::get_if<0>(&state_);
+  }
+  T&& value() && {
+    check();
+    return std::move(*std::get_if<0>(&state_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -38,6 +51,9 @@ class [[nodiscard]] Result {
   T value_or(T other) const& { return ok() ? value() : std::move(other); }
 
  private:
+  void check() const {
+    if (!ok()) throw_unread(error());
+  }
   std::variant<T, Error> state_;
 };
 

@@ -13,10 +13,14 @@
 namespace slipway {
 
 /// The section as the core hands it on: every key is known and of its declared type, defaults are filled in.
-/// Keys with dots reach into objects ("source.repository"). Reading a key that is not there gives the empty value.
+/// Keys with dots reach into objects ("source.repository"). Reading a key that is not there gives the empty value; one
+/// that the manifest does not even have is a defect of the plugin, and throws std::logic_error where that is known.
 class Spec {
  public:
   explicit Spec(Json section = Json::object()) : section_(std::move(section)) {}
+  /// @param declared  the keys that the component's manifest has
+  Spec(Json section, std::vector<std::string> declared)
+      : section_(std::move(section)), declared_(std::move(declared)), knows_keys_(true) {}
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
   std::string text(std::string_view key) const;
@@ -30,6 +34,8 @@ class Spec {
  private:
   const Json* find(std::string_view key) const;
   Json section_;
+  std::vector<std::string> declared_;
+  bool knows_keys_ = false;
 };
 
 }  // namespace slipway

@@ -10,7 +10,7 @@
 #include <slipway/text.hpp>
 
 #include "core/loader/schema/check.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

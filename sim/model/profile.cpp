@@ -6,12 +6,13 @@
 #include <filesystem>
 #include <set>
 
+#include <slipway/action.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
 #include "core/loader/installation.hpp"
 #include "core/loader/schema/check.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {
@@ -81,6 +82,22 @@ character_majors:
     keys:
       major: {type: integer, required: true, help: number}
       name: {type: string, required: true, help: name}
+files:
+  type: map
+  items: {type: string}
+  help: further files of the kernel, by their path below /sys, /proc or /dev
+links:
+  type: map
+  items: {type: string}
+  help: likewise, what links there point to
+nodes:
+  type: map
+  help: character devices below /dev
+  items:
+    type: object
+    keys:
+      major: {type: integer, required: true, least: 0, most: 4095, help: number}
+      minor: {type: integer, required: true, least: 0, most: 1048575, help: number}
 nvml:
   type: object
   help: the driver that answers on the machine
@@ -158,6 +175,10 @@ SimProfile profile_of(const Json& value) {
     profile.modules.push_back({module["name"], module.value("version", ""), module["size_bytes"]});
   for (const Json& entry : value.value("character_majors", none))
     profile.character_majors.emplace_back(entry["major"], entry["name"]);
+  profile.files = value.value("files", profile.files);
+  profile.file_links = value.value("links", profile.file_links);
+  for (const auto& [path, node] : value.value("nodes", Json::object()).items())
+    profile.nodes[path] = {node["major"].get<unsigned>(), node["minor"].get<unsigned>()};
   std::ranges::sort(profile.pci, {}, &SimPciFunction::address);
   profile.product = value["machine"].value("product", "");
   read_driver(value.value("nvml", Json::object()), profile);
@@ -201,6 +222,17 @@ void check_rest(const Json& value, SchemaCheck& check) {
                              "leave it out where it is not known");
     }
   }
+  for (const char* kind : {"files", "links", "nodes"})
+    for (const auto& [path, what] : value.value(kind, Json::object()).items()) {
+      const auto normal = normal_path(path);
+      const bool of_kernel = path.starts_with("/dev/") || (std::string_view(kind) != "nodes" &&
+                                                           (path.starts_with("/sys/") || path.starts_with("/proc/")));
+      if (!normal || *normal != path || !of_kernel)
+        check.problems.add(check.positions[std::string(kind) + "." + path], kind,
+                           "'" + path + "' is no path of the kernel's",
+                           std::string("write an absolute path below ") +
+                               (std::string_view(kind) == "nodes" ? "/dev" : "/sys, /proc or /dev") + ", without '..'");
+    }
   check_links(value, check);
 }
 

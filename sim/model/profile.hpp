@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,9 @@ struct SimProfile {
   std::vector<SimPciFunction> pci;  ///< in address order
   std::vector<SimModule> modules;
   std::vector<std::pair<unsigned, std::string>> character_majors;  ///< beyond those that every kernel has
+  std::map<std::string, std::string> files;                        ///< further ones below /sys, /proc and /dev, by path
+  std::map<std::string, std::string> file_links;                   ///< likewise, to what they point to
+  std::map<std::string, std::pair<unsigned, unsigned>> nodes;      ///< character devices below /dev, by path
   std::string product;                                             ///< what DMI calls the machine; empty: not known
   std::string driver_version;                                      ///< of the simulated NVML
   unsigned cuda_version = 0;                                       ///< 1000 * major + 10 * minor

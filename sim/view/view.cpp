@@ -135,6 +135,10 @@ Status add_sim_view(const SimProfile& profile, const std::string& folder) {
   for (const auto& function : profile.pci) write_pci_function(tree, profile, function);
   write_modules(tree, profile);
   write_kernel(tree, profile);
+  // Last, so that a profile can say something else of what every machine has.
+  for (const auto& [path, content] : profile.files) tree.file(path.substr(1), content);
+  for (const auto& [path, target] : profile.file_links) tree.link(path.substr(1), target);
+  for (const auto& [path, number] : profile.nodes) tree.device(path.substr(1), number.first, number.second);
   return tree.result();
 }
 

@@ -18,6 +18,8 @@ struct Node {
   std::string major_of;
   unsigned minor = 0;
   unsigned mode = 0666;
+  std::optional<Error> no_owner;  ///< its user or group is not there; a trigger may make it before it is needed
+  std::optional<Owner> owner;     ///< none: root when it is made, and whoever it belongs to by then
 
   std::string number() const { return std::to_string(*major) + ":" + std::to_string(minor); }
 };
@@ -27,13 +29,22 @@ Result<Node> node_of(const Action& action, const Host& host) {
             {},
             action.text("major_of"),
             action.json().value("minor", 0U),
-            action.json().value("mode", 0666U)};
+            action.json().value("mode", 0666U),
+            {},
+            {}};
   if (!node.path.starts_with("/dev/") || node.path.find("/../") != std::string::npos)
     return Error{ErrorCode::invalid,
                  "the device node " + node.path + " is not below /dev",
                  node.path,
                  "this is a defect of the component that planned it; report it to its authors",
                  {}};
+  if (action.json().contains("owner") || action.json().contains("group")) {
+    const auto owner = find_owner(host, action.text("owner"), action.text("group"));
+    if (owner)
+      node.owner = *owner;
+    else
+      node.no_owner = owner.error();
+  }
   node.major = node.major_of.empty() ? action.json().value("major", 0U) : host.character_major(node.major_of);
   return node;
 }
@@ -50,6 +61,11 @@ bool right_device(const Node& node, const PathState& now) {
          now.info.device_minor == node.minor;
 }
 
+bool right_access(const Node& node, const PathState& now) {
+  return !node.no_owner && now.info.mode == node.mode &&
+         (!node.owner || *node.owner == Owner{now.info.uid, now.info.gid});
+}
+
 bool link_right(const Host& host, const Node& node) {
   const auto target = host.read_link(link_path(*node.major, node.minor));
   return target && *target == link_target(node.path);
@@ -59,6 +75,9 @@ std::string summary_of(const Node& node, const PathState& now) {
   const std::string number = node.major ? node.number() : node.major_of + "'s major:" + std::to_string(node.minor);
   if (right_device(node, now) && now.info.mode != node.mode)
     return "set " + node.path + " to mode " + octal(node.mode) + " (was " + octal(now.info.mode) + ")";
+  if (right_device(node, now) && node.owner && !right_access(node, now))
+    return "give " + node.path + " to user " + std::to_string(node.owner->uid) + " and group " +
+           std::to_string(node.owner->gid);
   if (right_device(node, now)) return "link " + link_path(*node.major, node.minor) + " -> " + link_target(node.path);
   return (now.absent ? "create " : "replace ") + node.path + " (character device " + number + ", " + octal(node.mode) +
          ")";
@@ -74,7 +93,7 @@ class DeviceNodeKind final : public ActionKind {
     SLIPWAY_TRY(now, look_at(context.host, node.path, false));
     if (now.is(FileInfo::Type::directory))
       return Check::conflict(summary_of(node, now), in_the_way(node.path, now.info.type, "a device node"));
-    if (right_device(node, now) && now.info.mode == node.mode && link_right(context.host, node))
+    if (right_device(node, now) && right_access(node, now) && link_right(context.host, node))
       return Check::satisfied(node.path);
     return Check{
         context.host.live() ? Check::Standing::change : Check::Standing::at_boot, summary_of(node, now), {}, {}};
@@ -104,10 +123,12 @@ class DeviceNodeKind final : public ActionKind {
                    node.path,
                    "load the kernel module that registers it",
                    {}};
+    if (node.no_owner) return *node.no_owner;
     SLIPWAY_TRY(now, look_at(context.host, node.path, false));
-    if (!right_device(node, now) || now.info.mode != node.mode) {
+    if (!right_device(node, now) || !right_access(node, now)) {
       if (now.is(FileInfo::Type::directory)) return in_the_way(node.path, now.info.type, "a device node");
-      SLIPWAY_CHECK(context.root.make_node(node.path, true, *node.major, node.minor, node.mode));
+      const Owner owner = node.owner.value_or(right_device(node, now) ? Owner{now.info.uid, now.info.gid} : Owner{});
+      SLIPWAY_CHECK(context.root.make_node(node.path, true, *node.major, node.minor, node.mode, owner.uid, owner.gid));
     }
     if (link_right(context.host, node)) return Outcome::done();
     const std::string link = link_path(*node.major, node.minor);

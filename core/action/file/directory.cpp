@@ -23,7 +23,9 @@ class DirectoryKind final : public ActionKind {
   }
 
   /// Many may need the same folder.
-  std::vector<std::string> claims(const Action&) const override { return {}; }
+  std::vector<Claim> claims(const Action& action) const override {
+    return {{action.target(), {}, true, "directory " + action.target()}};
+  }
 
   Result<Check> check(const Action& action, ActionContext& context) const override {
     const std::string path = action.target();

@@ -260,11 +260,13 @@ class MergeKind final : public ActionKind {
   }
 
   /// Components share a file, not a key.
-  std::vector<std::string> claims(const Action& action) const override {
-    std::vector<std::string> keys;
+  std::vector<Claim> claims(const Action& action) const override {
+    std::vector<Claim> keys;
     const auto desired_keys = merge::desired_keys_of(action.value("set"));
-    for (const DesiredKey& desired : desired_keys)
-      keys.push_back(merge::to_text(desired.key) + " in " + action.target());
+    for (const DesiredKey& desired : desired_keys) {
+      const std::string key = merge::to_text(desired.key);
+      keys.push_back({action.target(), key, false, key + " in " + action.target()});
+    }
     return keys;
   }
 };

@@ -58,6 +58,7 @@ Error mounted(const std::string& path);
 struct Owner {
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
+  bool operator==(const Owner&) const = default;
 };
 
 /// Names or numbers, looked up in the root's own /etc/passwd and /etc/group; "root" is 0 even where these are missing.

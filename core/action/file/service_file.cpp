@@ -29,9 +29,6 @@ class ServiceFileKind final : public ActionKind {
 
   /// What the service writes says nothing of what slipway did.
   Result<Json> fingerprint(const Action&, ActionContext&) const override { return Json{{"writer", "service"}}; }
-
-  /// The same path as another component's file is a clash.
-  std::vector<std::string> claims(const Action& action) const override { return {"file " + action.target()}; }
 };
 
 }  // namespace

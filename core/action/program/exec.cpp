@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/program/exec.cpp - kind `exec`: a program that makes something hold, guarded by one that tells whether it
 // does.
+#include <slipway/text.hpp>
+
 #include "core/action/action_kind.hpp"
 #include "sandbox/tool.hpp"
 
@@ -39,6 +41,9 @@ class ExecKind final : public ActionKind {
                 action.target(),
                 "this is a defect of the component that planned it; report it",
                 {}});
+    const auto undo = words(action, "undo");
+    check.diff = "runs:   " + joined(words(action, "argv"), " ") + "\nunless: " + joined(words(action, "check"), " ") +
+                 "\nundo:   " + (undo.empty() ? "nothing" : joined(undo, " ")) + "\n";
     if (!context.host.live()) {
       check.standing = Check::Standing::at_boot;
       return check;

@@ -20,6 +20,8 @@ struct Known {
 
 using Kind = Trigger::Kind;
 constexpr std::array kKnown{
+    Known{Kind::sysusers, "sysusers", false, &foresee_sysusers, &run_sysusers},
+    Known{Kind::udev, "udev", true, &foresee_udev, &run_udev},
     Known{Kind::ldconfig, "ldconfig", false, &foresee_ldconfig, &run_ldconfig},
     Known{Kind::depmod, "depmod", true, &foresee_depmod, &run_depmod},
     Known{Kind::initramfs, "initramfs", true, &foresee_initramfs, &run_initramfs},
@@ -58,18 +60,19 @@ std::string Trigger::text() const {
 
 Status Trigger::check() const {
   if (kind != Kind::unknown) return {};
-  return Error{
-      ErrorCode::invalid,
-      "'" + argument +
-          "' is no trigger; there are ldconfig, depmod:RELEASE, initramfs:RELEASE, daemon-reload, restart:UNIT "
-          "and reload:UNIT",
-      argument,
-      "this is a defect of the component that planned it; report it to its authors",
-      {}};
+  return Error{ErrorCode::invalid,
+               "'" + argument +
+                   "' is no trigger; there are sysusers, udev:SUBSYSTEM, ldconfig, depmod:RELEASE, initramfs:RELEASE, "
+                   "daemon-reload, restart:UNIT "
+                   "and reload:UNIT",
+               argument,
+               "this is a defect of the component that planned it; report it to its authors",
+               {}};
 }
 
 bool Trigger::precedes_activation() const {
-  return kind == Kind::ldconfig || kind == Kind::daemon_reload || kind == Kind::depmod;
+  return kind == Kind::ldconfig || kind == Kind::daemon_reload || kind == Kind::depmod || kind == Kind::sysusers ||
+         kind == Kind::udev;
 }
 
 Result<Prospect> Trigger::foresee(const Host& host) const {

@@ -26,13 +26,14 @@ struct Prospect {
 };
 
 struct Trigger {
-  enum class Kind { unknown, ldconfig, depmod, initramfs, daemon_reload, restart, reload };
+  enum class Kind { unknown, sysusers, udev, ldconfig, depmod, initramfs, daemon_reload, restart, reload };
   Kind kind = Kind::unknown;
-  std::string argument;  ///< a kernel's release or a unit, for kinds that have one; of an unknown one the whole text
+  std::string argument;  ///< a kernel's release, a subsystem or a unit, for kinds that have one; of an unknown one the
+                         ///< whole text
 
   Trigger(Kind of, std::string about) : kind(of), argument(std::move(about)) {}
-  /// As actions, the journal and records name it: "ldconfig", "depmod:RELEASE", "initramfs:RELEASE", "daemon-reload",
-  /// "restart:UNIT", "reload:UNIT".
+  /// As actions, the journal and records name it: "sysusers", "udev:SUBSYSTEM", "ldconfig", "depmod:RELEASE",
+  /// "initramfs:RELEASE", "daemon-reload", "restart:UNIT", "reload:UNIT".
   explicit Trigger(const std::string& text);
   std::string text() const;
   auto operator<=>(const Trigger&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 takes it for 0

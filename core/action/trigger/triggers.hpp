@@ -12,12 +12,16 @@ namespace slipway::core {
 Result<Prospect> foresee_ldconfig(const std::string& none, const Host& host);
 Result<Prospect> foresee_depmod(const std::string& release, const Host& host);
 Result<Prospect> foresee_initramfs(const std::string& release, const Host& host);
+Result<Prospect> foresee_sysusers(const std::string& none, const Host& host);
+Result<Prospect> foresee_udev(const std::string& subsystem, const Host& host);
 /// For daemon-reload, restart and reload alike.
 Result<Prospect> foresee_systemd(const std::string& unit, const Host& host);
 
 Result<TriggerRun> run_ldconfig(const std::string& none, ActionContext& context);
 Result<TriggerRun> run_depmod(const std::string& release, ActionContext& context);
 Result<TriggerRun> run_initramfs(const std::string& release, ActionContext& context);
+Result<TriggerRun> run_sysusers(const std::string& none, ActionContext& context);
+Result<TriggerRun> run_udev(const std::string& subsystem, ActionContext& context);
 Result<TriggerRun> run_daemon_reload(const std::string& none, ActionContext& context);
 Result<TriggerRun> run_restart(const std::string& unit, ActionContext& context);
 Result<TriggerRun> run_reload(const std::string& unit, ActionContext& context);

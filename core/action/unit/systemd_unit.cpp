@@ -259,6 +259,13 @@ class SystemdUnitKind final : public ActionKind {
 
   void adopt(const Json& edit, Json& record, Image&) const override { record["file"] = edit; }
 
+  /// The unit, and its file when the action brings it.
+  std::vector<Claim> claims(const Action& action) const override {
+    auto all = ActionKind::claims(action);
+    if (!action.text("content").empty()) all.push_back({unit_path(action), {}, false, "file " + unit_path(action)});
+    return all;
+  }
+
   Result<bool> drifted(const Action& action, ActionContext& context) const override {
     SLIPWAY_TRY(unit, look(action, context));
     if (!unit.writes || !context.record.is_object() || !context.record.contains("file")) return false;

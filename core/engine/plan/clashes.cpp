@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
 #include <vector>
+
+#include <slipway/text.hpp>
 
 #include "core/action/action_kind.hpp"
 #include "core/engine/plan/relations.hpp"
+#include "core/host/root_fs.hpp"
 
 namespace slipway::core {
 namespace {
 
+constexpr int kMostLinks = 40;  // that one path may lead through, as in Linux
+
+/// A claim of somebody's, with the path that it comes to.
 struct Claimant {
   std::string component;
   bool holds = false;  ///< from an earlier apply; this run does not plan it
+  Claim claim;
 };
 
-using Claims = std::map<std::string, Claimant>;
-
-std::vector<std::string> claims_of(const PlannedComponent& planned) {
-  std::vector<std::string> all;
+std::vector<Claim> claims_of(const PlannedComponent& planned) {
+  std::vector<Claim> all;
   for (const PlannedItem& item : planned.items) {
     if (item.removal) continue;
     const auto claims = item.kind->claims(item.action);
@@ -30,59 +36,187 @@ bool is_planned(const PlannedComponent& component) {
          component.state != ComponentState::not_applicable;
 }
 
-Claims owned_by_the_unplanned(const PlannedRun& run, const std::map<std::string, Ownership>& owned) {
-  Claims claims;
+/// Follows the links on the way to a path: the root's, and those that plans are about to make.
+class Links {
+ public:
+  explicit Links(const Host& host) : host_(host) {}
+
+  void plan(const PlannedComponent& component) {
+    for (const PlannedItem& item : component.items)
+      if (!item.removal && item.action.kind() == "symlink")
+        planned_[follow(item.action.target())] = item.action.text("points_to");
+  }
+
+  /// The last name is not followed: it is what the action makes.
+  std::string follow(const std::string& path) const {
+    std::string way = path;
+    for (int links = 0; links < kMostLinks; ++links) {
+      const auto next = past_first_link(way);
+      if (!next) break;
+      way = *next;
+    }
+    return way;
+  }
+
+ private:
+  /// The path with the first link on its way replaced by where that leads; nothing: there is none.
+  std::optional<std::string> past_first_link(const std::string& path) const {
+    for (const std::string& folder : folders_above(path)) {
+      const auto planned = planned_.find(folder);
+      const std::string to = planned != planned_.end() ? planned->second : link_at(folder);
+      if (to.empty()) continue;
+      const std::string beside = to.starts_with('/') ? to : folder + "/../" + to;
+      return without_dots(beside + path.substr(folder.size()));
+    }
+    return std::nullopt;
+  }
+
+  std::string link_at(const std::string& folder) const {
+    const auto known = links_.find(folder);
+    if (known != links_.end()) return known->second;
+    return links_[folder] = host_.read_link(folder).value_or("");
+  }
+
+  /// ".." takes a name away: what stands before it is no link any more.
+  static std::string without_dots(const std::string& path) {
+    std::vector<std::string> names;
+    for (const std::string& part : split<std::string>(path, '/')) {
+      if (part == ".." && !names.empty()) names.pop_back();
+      if (!part.empty() && part != "." && part != "..") names.push_back(part);
+    }
+    std::string whole;
+    for (const std::string& name : names) whole += "/" + name;
+    return whole;
+  }
+
+  const Host& host_;
+  std::map<std::string, std::string> planned_;        ///< by path
+  mutable std::map<std::string, std::string> links_;  ///< by path; empty: no link there
+};
+
+/// Who wants what, by target.
+class Claims {
+ public:
+  explicit Claims(const Links& links) : links_(links) {}
+
+  void add(const std::string& component, bool holds, const Claim& claim) {
+    const std::string target = target_of(claim);
+    all_[target].push_back({component, holds, claim});
+    if (!target.starts_with('/')) return;
+    for (const std::string& folder : folders_above(target)) folders_[folder].emplace(component, holds);
+  }
+  void add(const PlannedComponent& component) {
+    for (const Claim& claim : claims_of(component)) add(component.name, false, claim);
+  }
+
+  /// What the component wants and another one wants or holds; the error is for the first.
+  std::optional<Error> clash(const PlannedComponent& planned) const {
+    for (const Claim& claim : claims_of(planned)) {
+      const std::string target = target_of(claim);
+      if (const auto at = all_.find(target); at != all_.end())
+        for (const Claimant& other : at->second)
+          if (other.component != planned.name && clashes(claim, other.claim)) return error(planned.name, claim, other);
+      if (!target.starts_with('/')) continue;
+      for (const std::string& folder : folders_above(target))
+        if (const auto at = all_.find(folder); at != all_.end())
+          for (const Claimant& other : at->second)
+            if (other.component != planned.name && !other.claim.shared) return error(planned.name, claim, other);
+      if (claim.shared) continue;
+      if (const auto at = folders_.find(target); at != folders_.end())
+        for (const auto& [name, holds] : at->second)
+          if (name != planned.name)
+            return error(planned.name, claim, {name, holds, {target, {}, true, "a folder there"}});
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::string target_of(const Claim& claim) const {
+    return claim.target.starts_with('/') ? links_.follow(claim.target) : claim.target;
+  }
+
+  static bool clashes(const Claim& one, const Claim& other) {
+    if (one.shared && other.shared) return false;
+    return one.part == other.part || one.part.empty() || other.part.empty();
+  }
+
+  static Error error(const std::string& name, const Claim& claim, const Claimant& other) {
+    const std::string& owner = other.component;
+    std::string what = other.holds ? name + " wants " + claim.words + ", which " + owner + " holds"
+                                   : name + " and " + owner + " both want " + claim.words;
+    if (other.claim.words != claim.words) what += " (of " + owner + ": " + other.claim.words + ")";
+    return Error{ErrorCode::conflict,
+                 what,
+                 {},
+                 other.holds
+                     ? "take " + owner + " out of the spec and apply the whole spec first, or drop one of the two"
+                     : "take one of the two out of the spec",
+                 {}};
+  }
+
+  const Links& links_;
+  std::map<std::string, std::vector<Claimant>> all_;
+  std::map<std::string, std::map<std::string, bool>> folders_;  ///< above paths: by component, whether it holds them
+};
+
+void add_what_the_unplanned_own(Claims& claims, const PlannedRun& run, const std::map<std::string, Ownership>& owned) {
   for (const auto& [name, ownership] : owned) {
     const PlannedComponent* component = run.find(name);
     if (component != nullptr && is_planned(*component)) continue;
     for (const Owned& item : ownership.items)
       if (const auto kind = action_kind(item.action.kind()))
-        for (const std::string& claim : (*kind)->claims(item.action)) claims.emplace(claim, Claimant{name, true});
+        for (const Claim& claim : (*kind)->claims(item.action)) claims.add(name, true, claim);
   }
-  return claims;
 }
 
-std::optional<Error> clash_in(const Claims& claims, const PlannedComponent& planned) {
-  for (const std::string& claim : claims_of(planned)) {
-    const auto at = claims.find(claim);
-    if (at == claims.end() || at->second.component == planned.name) continue;
-    const auto& [other, holds] = at->second;
-    return Error{ErrorCode::conflict,
-                 holds ? planned.name + " wants " + claim + ", which " + other + " holds"
-                       : planned.name + " and " + other + " both want " + claim,
-                 {},
-                 holds ? "take " + other + " out of the spec and apply the whole spec first, or drop one of the two"
-                       : "take one of the two out of the spec",
-                 {}};
+/// One component that names one file by two ways would write it twice.
+std::optional<Error> named_twice(const PlannedComponent& planned, const Links& links) {
+  std::map<std::string, std::string> seen;
+  for (const Claim& claim : claims_of(planned)) {
+    if (claim.shared || !claim.part.empty() || !claim.target.starts_with('/')) continue;
+    const auto [at, first] = seen.emplace(links.follow(claim.target), claim.words);
+    if (!first)
+      return Error{ErrorCode::plugin_defect,
+                   "the plan of " + planned.name + " has one path twice: " + at->second + " and " + claim.words,
+                   {},
+                   "report it to the plugin's authors",
+                   {}};
   }
   return std::nullopt;
 }
 
-void add_claims(Claims& claims, const PlannedComponent& component) {
-  for (const std::string& claim : claims_of(component)) claims.emplace(claim, Claimant{component.name, false});
-}
-
 }  // namespace
 
-void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned) {
-  Claims claims = owned_by_the_unplanned(run, owned);
-  for (PlannedComponent& component : run.components) {
+void find_clashes(PlannedRun& run, const std::map<std::string, Ownership>& owned, const Host& host) {
+  Links links(host);
+  for (const PlannedComponent& component : run.components)
+    if (is_planned(component)) links.plan(component);
+  Claims claims(links);
+  add_what_the_unplanned_own(claims, run, owned);
+  for (const PlannedComponent& component : run.components)
+    if (is_planned(component)) claims.add(component);
+  std::map<std::string, Error> failed;
+  for (const PlannedComponent& component : run.components) {
     if (!is_planned(component)) continue;
-    if (auto clash = clash_in(claims, component)) {
-      component.state = ComponentState::failed;
-      component.error = std::move(*clash);
-    } else {
-      add_claims(claims, component);
-    }
+    if (auto twice = named_twice(component, links))
+      failed.emplace(component.name, std::move(*twice));
+    else if (auto clash = claims.clash(component))
+      failed.emplace(component.name, std::move(*clash));
   }
+  for (auto& [name, error] : failed) fail(*run.find(name), std::move(error));
 }
 
 std::optional<Error> clash_of(const PlannedComponent& planned, const PlannedRun& run,
-                              const std::map<std::string, Ownership>& owned) {
-  Claims claims = owned_by_the_unplanned(run, owned);
+                              const std::map<std::string, Ownership>& owned, const Host& host) {
+  Links links(host);
   for (const PlannedComponent& other : run.components)
-    if (other.name != planned.name && is_planned(other)) add_claims(claims, other);
-  return clash_in(claims, planned);
+    if (other.name == planned.name || is_planned(other)) links.plan(other.name == planned.name ? planned : other);
+  Claims claims(links);
+  add_what_the_unplanned_own(claims, run, owned);
+  for (const PlannedComponent& other : run.components)
+    if (other.name != planned.name && is_planned(other)) claims.add(other);
+  if (auto twice = named_twice(planned, links)) return twice;
+  return claims.clash(planned);
 }
 
 }  // namespace slipway::core

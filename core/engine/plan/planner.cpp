@@ -330,11 +330,14 @@ void defer_behind_changes(const Session& session, PlannedComponent& planned, con
 /// Where the hardware is taken for granted, what the spec asks for is installed or fails: it is never left out
 /// silently.
 Error not_installable(const Session& session, const PlannedComponent& planned) {
-  return Error{ErrorCode::unsupported,
-               planned.name + " cannot be installed: " + planned.facts.why_not(),
-               session.host_config().root,
-               "add to the root what it lacks, or leave " + planned.name + " out of the spec",
-               {}};
+  const bool required = session.host_config().hardware == "require";
+  return Error{
+      ErrorCode::unsupported,
+      planned.name + " cannot be installed: " + planned.facts.why_not(),
+      required ? "spec.hardware = require" : session.host_config().root,
+      required ? "look for the hardware (`lspci`), or write `hardware: detect`: then " + planned.name + " is left out"
+               : "add to the root what it lacks, or leave " + planned.name + " out of the spec",
+      {}};
 }
 
 void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedRun& run, const Ownership* owned,
@@ -352,6 +355,8 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   auto plan = ask_for_plan(asking, sources, lock);
   if (!plan) return fail(planned, std::move(plan).error());
   planned.plan = std::move(*plan);
+  if (const auto remarks = run.spec.remarks.find(planned.name); remarks != run.spec.remarks.end())
+    for (const std::string& remark : remarks->second) planned.plan.note(remark);
   if (const Status typed = check_outputs(*manifest, planned.plan.outputs()); !typed)
     return fail(planned, typed.error());
   if (const Status unit = add_service_unit(session, *manifest, planned.section, planned.plan); !unit)
@@ -421,8 +426,10 @@ ActionContext make_context(Session& session, const std::string& component, Layer
 }
 
 Result<Facts> detect_component(Session& session, const std::string& name, const Json& section) {
-  SLIPWAY_TRY(
-      reply, session.call(name, "detect", {{"spec", section}, {"host", to_json(session.host_config())}}, kDetectLimit));
+  Json host = to_json(session.host_config());
+  // The component says what it lacks as it does where it may be left out; that this is an error is for the core to say.
+  if (session.host_config().hardware == "require") host["hardware"] = "detect";
+  SLIPWAY_TRY(reply, session.call(name, "detect", {{"spec", section}, {"host", std::move(host)}}, kDetectLimit));
   return facts_from_json(reply);
 }
 
@@ -493,7 +500,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
   }
   if (boot && options.needs_slipway) SLIPWAY_CHECK(check_installed(session, run.spec));
   if (boot) run.components.push_back(plan_boot_unit(session, run, owned, options));
-  find_clashes(run, owned);
+  find_clashes(run, owned, session.host());
   collect_triggers(run);
   for (PlannedComponent& component : run.components)
     if (component.error) component.error = advised(std::move(*component.error), session.options());

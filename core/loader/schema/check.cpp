@@ -41,8 +41,17 @@ Json check_string(const YamlNode& node, const SchemaKey& schema, const std::stri
   return node.text;
 }
 
+/// A number, or how many elements there are, within the bounds of the schema.
+void check_bounds(std::int64_t number, const char* what, const YamlNode& node, const SchemaKey& schema,
+                  const std::string& key, SchemaCheck& check) {
+  if (number >= schema.least.value_or(number) && number <= schema.most.value_or(number)) return;
+  check.problems.add(node.position, key,
+                     shown_key(key) + ": expected " + bounds(schema) + what + ", found " + std::to_string(number));
+}
+
 Json check_integer(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const auto number = node.quoted ? std::nullopt : parse_integer(node.text);
+  if (number) check_bounds(*number, "", node, schema, key, check);
   if (number) return *number;
   if (node.quoted && parse_integer(node.text))
     check.problems.add(node.position, key, shown_key(key) + ": expected an integer, found " + found(node),
@@ -109,6 +118,7 @@ Json check_list(const YamlNode& node, const SchemaKey& schema, const std::string
     list.push_back(schema.items.empty() ? untyped_value(node.items[i])
                                         : check_value(node.items[i], schema.items.front(), item_key, check));
   }
+  check_bounds(static_cast<std::int64_t>(list.size()), " elements", node, schema, key, check);
   return list;
 }
 
@@ -120,6 +130,7 @@ Json check_map(const YamlNode& node, const SchemaKey& schema, const std::string&
     map[entry.key] = schema.items.empty() ? untyped_value(entry.value)
                                           : check_value(entry.value, schema.items.front(), entry_key, check);
   }
+  check_bounds(static_cast<std::int64_t>(map.size()), " elements", node, schema, key, check);
   return map;
 }
 
@@ -132,10 +143,19 @@ bool is_mistyped(const YamlNode& node, const std::string& name) {
 void check_required(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   for (const auto& [name, child] : schema.keys) {
     if (!child.required || node.find(name) != nullptr || is_mistyped(node, name)) continue;
+    if (std::ranges::any_of(child.formerly, [&](const auto& former) { return node.find(former) != nullptr; })) continue;
     const std::string example = child.example.empty() ? "" : ", for example " + name + ": " + child.example;
     check.problems.add(node.position, key, "the key '" + name + "' is missing in " + shown_key(key),
                        "add it: " + expected(child) + example);
   }
+}
+
+/// The key of that name, or that had it.
+std::map<std::string, SchemaKey>::const_iterator find_key(const SchemaKey& schema, const std::string& name) {
+  const auto child = schema.keys.find(name);
+  if (child != schema.keys.end()) return child;
+  return std::ranges::find_if(schema.keys,
+                              [&](const auto& key) { return std::ranges::count(key.second.formerly, name) != 0; });
 }
 
 Json check_object(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
@@ -143,14 +163,25 @@ Json check_object(const YamlNode& node, const SchemaKey& schema, const std::stri
   for (const auto& [name, child] : schema.keys) known.push_back(name);
   Json object = Json::object();
   for (const YamlEntry& entry : node.entries) {
-    const auto child = schema.keys.find(entry.key);
+    const auto child = find_key(schema, entry.key);
     if (child == schema.keys.end()) {
       unknown_key(entry, key, known, check);
       continue;
     }
-    const std::string entry_key = below(key, entry.key);
+    const auto& [name, kind] = *child;
+    const std::string place = to_text(check.problems.file(), entry.position) + ": ";
+    if (name != entry.key && node.find(name) != nullptr)
+      check.problems.add(entry.position, below(key, entry.key),
+                         "'" + entry.key + "' is the former name of '" + name + "', which is there too",
+                         "keep one of the two");
+    else if (name != entry.key)
+      check.remarks.push_back(place + "the key '" + entry.key + "' in " + shown_key(key) + " is called '" + name +
+                              "' by now");
+    if (!kind.deprecated.empty())
+      check.remarks.push_back(place + "the key '" + name + "' in " + shown_key(key) + " will go: " + kind.deprecated);
+    const std::string entry_key = below(key, name);
     check.positions[entry_key] = entry.position;
-    object[entry.key] = check_value(entry.value, child->second, entry_key, check);
+    object[name] = check_value(entry.value, kind, entry_key, check);
   }
   check_required(node, schema, key, check);
   return object;

@@ -16,6 +16,7 @@ namespace slipway::core {
 struct SchemaCheck {
   explicit SchemaCheck(const std::string& file) : problems(file) {}
   Problems problems;
+  std::vector<std::string> remarks;           ///< on what is fine, and should be written in another way by now
   std::map<std::string, Position> positions;  ///< by dotted key; list elements by their number
 };
 

@@ -6,7 +6,7 @@
 #include "core/loader/schema/check.hpp"
 #include "core/loader/schema/type_names.hpp"
 #include "core/loader/schema/types.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {
@@ -23,14 +23,18 @@ SchemaKey of_type(Type type) {
 const SchemaKey& schema_of_schemas() {
   static const SchemaKey schema = [] {
     SchemaKey object = of_type(Type::object);
-    object.keys = {
-        {"type", of_type(Type::enumeration)}, {"required", of_type(Type::boolean)}, {"default", of_type(Type::any)},
-        {"help", of_type(Type::string)},      {"pattern", of_type(Type::string)},   {"expects", of_type(Type::string)},
-        {"example", of_type(Type::any)},      {"values", of_type(Type::list)},      {"items", of_type(Type::any)},
-        {"keys", of_type(Type::map)},         {"tag_prefix", of_type(Type::string)}};
+    object.keys = {{"type", of_type(Type::enumeration)},  {"required", of_type(Type::boolean)},
+                   {"default", of_type(Type::any)},       {"help", of_type(Type::string)},
+                   {"pattern", of_type(Type::string)},    {"expects", of_type(Type::string)},
+                   {"example", of_type(Type::any)},       {"values", of_type(Type::list)},
+                   {"items", of_type(Type::any)},         {"keys", of_type(Type::map)},
+                   {"tag_prefix", of_type(Type::string)}, {"least", of_type(Type::integer)},
+                   {"most", of_type(Type::integer)},      {"formerly", of_type(Type::list)},
+                   {"deprecated", of_type(Type::string)}};
     object.keys["type"].values = type_names();
     object.keys["type"].required = true;
     object.keys["values"].items = {of_type(Type::string)};
+    object.keys["formerly"].items = {of_type(Type::string)};
     return object;
   }();
   return schema;
@@ -67,12 +71,21 @@ void check_uses(const Reading& reading, Type type) {
   check_use(reading, "keys", type == Type::object);
   check_use(reading, "tag_prefix", type == Type::artifact_source);
   check_use(reading, "default", type != Type::secret);
+  for (const char* bound : {"least", "most"})
+    check_use(reading, bound, type == Type::integer || type == Type::list || type == Type::map);
 }
 
 void check_values(const Reading& reading, const SchemaKey& schema) {
   if (schema.type == Type::enumeration && schema.values.empty()) reading.wrong("values", "an enum needs 'values'");
   if (std::set<std::string>(schema.values.begin(), schema.values.end()).size() != schema.values.size())
     reading.wrong("values", "a value is given twice");
+}
+
+void check_bounds_of(const Reading& reading, const SchemaKey& schema) {
+  if (schema.least && schema.most && *schema.least > *schema.most)
+    reading.wrong("least", "'least' is more than 'most'");
+  if (schema.type != Type::integer && (schema.least.value_or(0) < 0 || schema.most.value_or(0) < 0))
+    reading.wrong(schema.least.value_or(0) < 0 ? "least" : "most", "nothing has fewer than no elements");
 }
 
 void read_default(const Reading& reading, SchemaKey& schema) {
@@ -136,9 +149,13 @@ SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck
   schema.pattern = text("pattern");
   schema.expects = text("expects");
   schema.tag_prefix = text("tag_prefix");
-  if (plain.contains("values") && plain["values"].is_array())
-    for (const Json& value : plain["values"])
-      if (value.is_string()) schema.values.push_back(value);
+  schema.deprecated = text("deprecated");
+  for (const auto& [name, list] : {std::pair("values", &schema.values), std::pair("formerly", &schema.formerly)})
+    if (plain.contains(name) && plain[name].is_array())
+      for (const Json& value : plain[name])
+        if (value.is_string()) list->push_back(value);
+  for (const auto& [name, bound] : {std::pair("least", &schema.least), std::pair("most", &schema.most)})
+    if (plain.contains(name) && plain[name].is_number_integer()) *bound = plain[name].get<std::int64_t>();
 
   const Reading reading{node, key, check};
   if (const YamlEntry* items = node.find("items"))
@@ -151,6 +168,7 @@ SchemaKey parse_schema(const YamlNode& node, const std::string& key, SchemaCheck
   check_values(reading, schema);
   read_pattern(reading, schema);
   read_default(reading, schema);
+  check_bounds_of(reading, schema);
   read_example(reading, schema);
   return schema;
 }
@@ -164,6 +182,14 @@ std::map<std::string, SchemaKey> parse_schema_keys(const YamlNode& node, const s
           shown_key(key) + ": '" + entry.key + "' is no name for a key: letters, digits, _ and -, a letter first");
     keys[entry.key] = parse_schema(entry.value, below(key, entry.key), check);
   }
+  for (const auto& key_of : keys)
+    for (const std::string& former : key_of.second.formerly)
+      if (keys.contains(former) || std::ranges::any_of(keys, [&](const auto& other) {
+            return other.first != key_of.first && std::ranges::count(other.second.formerly, former) != 0;
+          }))
+        check.problems.add(
+            node.position, key,
+            shown_key(key) + ": '" + former + "', a former name of '" + key_of.first + "', is another key's");
   for (const YamlEntry& entry : node.entries)
     check_tag_prefix(entry, keys, below(key, entry.key), keys[entry.key].tag_prefix, check);
   return keys;

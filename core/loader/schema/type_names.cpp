@@ -77,4 +77,10 @@ std::string found(const YamlNode& node) {
   return node.quoted ? "the quoted text \"" + shortened(node.text) + "\"" : "'" + shortened(node.text) + "'";
 }
 
+std::string bounds(const SchemaKey& schema) {
+  if (schema.least && schema.most) return std::to_string(*schema.least) + " to " + std::to_string(*schema.most);
+  if (schema.least) return "at least " + std::to_string(*schema.least);
+  return schema.most ? "at most " + std::to_string(*schema.most) : "";
+}
+
 }  // namespace slipway::core

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/loader/manifest.hpp"
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 
@@ -17,6 +17,9 @@ const std::vector<std::string>& type_names();
 
 /// What is expected: "a string", "one of auto, open and proprietary", "a list".
 std::string expected(const SchemaKey& schema);
+
+/// "1 to 64", "at least 1", "at most 64"; empty when there are none.
+std::string bounds(const SchemaKey& schema);
 
 /// What was found: "a list", "nothing", "the quoted text \"1\"", "'abc'"; long texts are cut.
 std::string found(const YamlNode& node);

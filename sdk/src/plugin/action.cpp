@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
 #include <slipway/action.hpp>
 
 #include "src/text/read.hpp"
@@ -19,13 +23,45 @@ Action& Action::because(std::string reason) {
   return *this;
 }
 
+Result<std::string> normal_path(std::string_view path) {
+  const auto refused = [&](const std::string& why, const std::string& next) {
+    return Error{ErrorCode::invalid, "the path '" + std::string(path) + "' " + why, std::string(path), next, {}};
+  };
+  if (!path.starts_with('/')) return refused("is not absolute", "write it from the root on: /" + std::string(path));
+  if (std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }))
+    return refused("has a control character in it", "leave that out");
+  std::string normal;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t end = std::min(path.find('/', at + 1), path.size());
+    const std::string_view part = path.substr(at + 1, end - at - 1);
+    if (part == "..") return refused("has '..' in it", "write the path that is meant, without '..'");
+    if (!part.empty() && part != ".") (normal += '/') += part;
+    at = end;
+  }
+  if (normal.empty()) return refused("is the root itself", "name something in it");
+  return normal;
+}
+
+Result<Action> with_normal_path(Action action) {
+  constexpr std::array<std::string_view, 7> kOfPaths{"file",         "directory", "symlink",    "remove",
+                                                     "service-file", "merge",     "device-node"};
+  if (std::find(kOfPaths.begin(), kOfPaths.end(), action.kind()) == kOfPaths.end()) return action;
+  SLIPWAY_TRY(path, normal_path(action.target()));
+  if (path == action.target()) return action;
+  Json value = action.json();
+  value["target"] = std::move(path);
+  return Action(std::move(value));
+}
+
 namespace action {
 namespace {
 
 Action make(std::string_view kind, std::string target, Json members = Json::object()) {
   members["kind"] = kind;
   members["target"] = std::move(target);
-  return Action(std::move(members));
+  auto made = with_normal_path(Action(std::move(members)));
+  if (!made) throw std::invalid_argument("the action '" + std::string(kind) + "': " + made.error().what);
+  return std::move(*made);
 }
 
 Json to_json(const Build::Collect& desired) {
@@ -103,6 +139,8 @@ Action device_node(const DeviceNode& desired) {
     members["major"] = desired.major;
   else
     members["major_of"] = desired.major_of;
+  if (desired.owner != "root") members["owner"] = desired.owner;
+  if (desired.group != "root") members["group"] = desired.group;
   return make("device-node", desired.path, std::move(members));
 }
 

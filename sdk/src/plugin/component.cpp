@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <stdexcept>
+
 #include <slipway/component.hpp>
 #include <slipway/spec.hpp>
+#include <slipway/text.hpp>
 
 #include "src/text/read.hpp"
 
@@ -28,7 +32,13 @@ Result<Outcome> Component::preflight(const Action&, const Host&) const { return 
 
 Result<Outcome> Component::apply(const Action& action, const Host&) const { return no_custom_actions(action); }
 
-const Json* Spec::find(std::string_view key) const { return detail::find_dotted(section_, key); }
+const Json* Spec::find(std::string_view key) const {
+  const std::string_view first = key.substr(0, key.find('.'));
+  if (knows_keys_ && std::find(declared_.begin(), declared_.end(), first) == declared_.end())
+    throw std::logic_error("the spec's key '" + std::string(first) + "' is read, which the manifest does not have" +
+                           suggestion(std::string(first), declared_, ""));
+  return detail::find_dotted(section_, key);
+}
 
 std::string Spec::text(std::string_view key) const { return detail::text_or_empty(find(key)); }
 

@@ -32,7 +32,12 @@ Result<Plan> plan_from_json(const Json& value) {
   for (const Json& action : *actions) {
     if (detail::text_at(action, "kind").empty() || detail::text_at(action, "target").empty())
       return defect("an action needs a 'kind' and a 'target'", action);
-    plan.add(Action(action));
+    auto normal = with_normal_path(Action(action));
+    if (!normal)
+      return Error{.code = ErrorCode::plugin_defect,
+                   .what = "its plan has the action '" + action.value("kind", "") + "', but " + normal.error().what,
+                   .next = "report it to the plugin's authors, who " + normal.error().next};
+    plan.add(std::move(*normal));
   }
   if (const Json* outputs = detail::member(value, "outputs")) {
     if (!outputs->is_object()) return defect("the 'outputs' of a plan are an object", *outputs);

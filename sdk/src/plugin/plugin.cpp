@@ -28,17 +28,24 @@ int fail(const slipway_reply& reply, const Error& error) {
 
 Error defect(const std::string& what) { return Error{.code = ErrorCode::plugin_defect, .what = what}; }
 
+Json known_components(const ComponentFactories& factories) {
+  Json all = Json::object();
+  for (const auto& [name, factory] : factories) all[name] = {{"check", factory.checks}, {"apply", factory.applies}};
+  return all;
+}
+
 Result<Json> answer(const Opened& opened, const std::string& op, std::string_view text) {
   const detail::Operation* const operation = detail::find_operation(op);
-  if (operation == nullptr)
+  if (operation == nullptr && op != "components")
     return Error{.code = ErrorCode::unsupported, .what = "this plugin does not know the operation '" + op + "'"};
   const Json request = Json::parse(text, nullptr, false);
   if (!request.is_object()) return Error{.code = ErrorCode::invalid, .what = op + " needs a JSON object"};
+  if (op == "components") return known_components(opened.factories);
   const std::string name = request.value("component", "");
   const auto factory = opened.factories.find(name);
   if (factory == opened.factories.end())
     return Error{.code = ErrorCode::unsupported, .what = "this plugin has no component '" + name + "'"};
-  const std::unique_ptr<Component> component = factory->second();
+  const std::unique_ptr<Component> component = factory->second.make();
   return (*operation)(*component, request, opened.services);
 }
 

@@ -13,6 +13,9 @@
 
 #include "src/text/read.hpp"
 
+/// What slipway_add_plugin() makes of the manifest: {COMPONENT: {"keys": [names], "defaults": {…}}}; null without it.
+extern "C" __attribute__((weak, visibility("hidden"))) const char slipway_manifest[];  // NOLINT(*-naming): a symbol
+
 namespace slipway::detail {
 namespace {
 
@@ -21,7 +24,12 @@ Json object_at(const Json& request, std::string_view name) {
   return value != nullptr && value->is_object() ? *value : Json::object();
 }
 
-Spec spec_of(const Json& request) { return Spec(object_at(request, "spec")); }
+Spec spec_of(const Json& request) {
+  static const Json known = slipway_manifest != nullptr ? Json::parse(slipway_manifest, nullptr, false) : Json();
+  const Json* const component = member(known, text_at(request, "component"));
+  if (component == nullptr) return Spec(object_at(request, "spec"));
+  return {object_at(request, "spec"), texts_or_none(member(*component, "keys"))};
+}
 
 Result<std::unique_ptr<Host>> host_of(const Json& request) {
   return open_host(host_config_from_json(object_at(request, "host")));

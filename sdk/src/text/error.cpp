@@ -2,10 +2,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 
 #include <unistd.h>
 
-#include <slipway/error.hpp>
+#include <slipway/result.hpp>
 
 namespace slipway {
 namespace {
@@ -123,6 +124,10 @@ Error system_error(std::string_view doing, std::string_view thing, int number) {
                std::string(thing),
                advice_for(code),
                {}};
+}
+
+void throw_unread(const Error& error) {
+  throw std::logic_error("the value of a call that failed was read; the call said: " + to_text(error));
 }
 
 }  // namespace slipway

@@ -18,25 +18,33 @@ struct Report {
   int code = -1;
   std::map<std::string, std::string> failed;  ///< finding to text
   std::map<std::string, std::string> passed;
+  std::map<std::string, std::string> warned;
   std::map<std::string, std::string> not_exercised;
   std::map<std::string, std::string>& of(const std::string& status) {
+    if (status == "warning") return warned;
     return status == "fail" ? failed : status == "pass" ? passed : not_exercised;
   }
 };
 
-Report check(const std::string& fault) {
+/// @param components  of the spec, YAML indented by four
+Report check_spec(const std::string& components) {
   const ScratchHost host;
-  host.spec("    faulty: {fault: " + fault + "}\n");
+  host.spec(components);
   const Ran ran = host.slipway({"plugin", "check", SLIPWAY_FAULTY, "-f", host.folder().at("host.yaml"), "-o", "json"});
-  Report report{ran.code, {}, {}, {}};
+  Report report{ran.code, {}, {}, {}, {}};
   const Json result = Json::parse(ran.out, nullptr, false);
   if (!result.is_object() || !result.contains("findings")) {
     ADD_FAILURE() << ran.out << ran.err;
     return report;
   }
-  for (const Json& finding : result["findings"]) report.of(finding["status"])[finding["name"]] = finding["text"];
+  for (const Json& finding : result["findings"]) {
+    std::string& text = report.of(finding["status"])[finding["name"]];
+    text += (text.empty() ? "" : "\n") + finding["text"].get<std::string>() + " " + finding.value("remedy", "");
+  }
   return report;
 }
+
+Report check(const std::string& fault) { return check_spec("    faulty: {fault: " + fault + "}\n"); }
 
 TEST(PluginCheck, FindsNothingWrongWithASoundPlugin) {
   const Report report = check("none");
@@ -53,6 +61,30 @@ TEST(PluginCheck, NamesAPluginThatVerifiesNothing) {
   const Report report = check("verify-finds-nothing");
   EXPECT_EQ(report.code, 0);
   EXPECT_THAT(report.not_exercised.at("plugin.verify"), HasSubstr("has no findings"));
+}
+
+TEST(PluginCheck, NamesACustomActionThatCannotBeCarriedOut) {
+  const Report report = check_spec("    lame: {custom: true}\n");
+  EXPECT_EQ(report.code, 1);
+  EXPECT_THAT(report.failed.at("plugin.custom"), HasSubstr("lame plans the custom action 'act' and has no apply()"));
+  EXPECT_THAT(report.failed.at("plugin.custom"), Not(HasSubstr("has no check()")));
+  EXPECT_FALSE(check_spec("    lame: {}\n").failed.contains("plugin.custom"));
+}
+
+TEST(PluginCheck, WarnsOfAnOrderBehindNobody) {
+  const Report report = check("none");
+  EXPECT_EQ(report.code, 0);
+  EXPECT_THAT(report.warned.at("plugin.order"), HasSubstr("lame comes after 'nobody'"));
+}
+
+// A plan that failed was told in full for each of the machines.
+TEST(PluginCheck, TellsEachCauseOnce) {
+  const Report report = check("undeclared-key");
+  std::size_t told = 0;
+  for (const auto& [name, text] : report.failed)
+    told += text.find("the spec's key 'mod'") != std::string::npos ? 1U : 0U;
+  EXPECT_EQ(told, 1U);
+  EXPECT_THAT(report.failed.at("plugin.offline-root"), HasSubstr("for the reason that plugin.plan has"));
 }
 
 TEST(PluginCheck, LeavesNothingBehind) {
@@ -91,15 +123,31 @@ TEST_P(PluginCheckOf, SaysWhatIsWrong) {
   EXPECT_THAT(report.failed.at(fault.finding), HasSubstr(fault.says));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, PluginCheckOf,
-                         ::testing::Values(Fault{"crashes", "plugin.detect", "detect fails"},
-                                           Fault{"writes-when-looking", "plugin.plan", "made: /etc/sneaky"},
-                                           Fault{"other-plan-each-time", "plugin.plan", "differ"},
-                                           Fault{"never-settles", "plugin.fresh-host", "plans something else"},
-                                           Fault{"verify-writes", "plugin.remove", "made: /etc/seen"},
-                                           Fault{"verify-fails", "plugin.fresh-host", "it never does"},
-                                           Fault{"needs-hardware", "plugin.no-hardware", "there is no GPU"},
-                                           Fault{"needs-a-kernel", "plugin.offline-root", "there is no kernel"}));
+constexpr Fault kFaults[] = {
+    {"crashes", "plugin.detect", "detect fails"},
+    {"writes-when-looking", "plugin.plan", "made: /etc/sneaky"},
+    {"other-plan-each-time", "plugin.plan", "differ"},
+    {"other-facts-each-time", "plugin.detect", "faulty: random"},
+    {"reads-the-environment", "plugin.plan", "leans on the variable TZ"},
+    {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, which the manifest does not have"},
+    {"exec-without-check", "plugin.plan", "the step 'act' has no check"},
+    {"only-on-an-l4", "plugin.plan", "--sim PROFILE: it has something to do on l4x1)"},
+    {"for-another-vendor", "plugin.plan",
+     "no GPU of AMD's give what it needs: a machine (--sim FILE, a profile of your own"},
+    {"never-settles", "plugin.fresh-host", "plans something else"},
+    {"verify-writes", "plugin.remove", "made: /etc/seen"},
+    {"verify-fails", "plugin.fresh-host", "it never does"},
+    {"needs-hardware", "plugin.no-hardware", "there is no GPU"},
+    {"needs-a-kernel", "plugin.offline-root", "there is no kernel"}};
+INSTANTIATE_TEST_SUITE_P(Each, PluginCheckOf, ::testing::ValuesIn(kFaults));
+
+#ifdef SLIPWAY_WATCHES
+constexpr Fault kWatched[] = {{"reads-the-clock", "plugin.plan", "leans on the clock"},
+                              {"reads-the-folder", "plugin.plan", "leans on the working folder"},
+                              {"reads-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+                              {"runs-past-its-host", "plugin.host", "past its Host: true"}};
+INSTANTIATE_TEST_SUITE_P(Watched, PluginCheckOf, ::testing::ValuesIn(kWatched));
+#endif
 
 TEST(PluginNew, WritesAllOfAPluginOnce) {
   const ScratchHost host;

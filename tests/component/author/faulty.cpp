@@ -2,7 +2,12 @@
 // tests/component/author/faulty.cpp - a component with the fault that its spec names.
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <random>
 
 #include <slipway/plugin.hpp>
 
@@ -21,8 +26,15 @@ class Faulty final : public Component {
     if (fault == "writes-when-looking") write_sneakily(host, "/etc/sneaky");
     Facts facts;
     facts.set("settled", host.exists(kFile));
+    if (fault == "other-facts-each-time") facts.set("random", std::random_device()());
+    if (fault == "reads-past-its-host") facts.set("known", std::ifstream("/etc/passwd").good());
+    if (fault == "runs-past-its-host") facts.set("ran", ::pclose(::popen("true", "r")));
     if (host.has_kernel_view()) {
       facts.set("gpus", host.pci_devices({.vendor = 0x10de, .base_class = 0x03}).size());
+      if (fault == "only-on-an-l4" && host.pci_devices({}).front().device != 0x27b8)
+        return Facts::not_applicable("no L4");
+      if (fault == "for-another-vendor" && host.pci_devices({.vendor = 0x1002, .base_class = {}}).empty())
+        return Facts::not_applicable("no GPU of AMD's");
       if (fault != "needs-hardware" && facts.value("gpus") == 0) return Facts::not_applicable("no GPU");
     }
     return facts;
@@ -38,7 +50,13 @@ class Faulty final : public Component {
     if (fault == "other-plan-each-time")
       content = std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + "\n";
     if (fault == "never-settles") content += facts.flag("settled") ? "again\n" : "first\n";
+    if (fault == "reads-the-environment") content += std::getenv("TZ") == nullptr ? "here" : std::getenv("TZ");
+    if (fault == "reads-the-clock") content += std::to_string(std::time(nullptr) / 86400);
+    if (fault == "reads-the-folder") content += std::filesystem::current_path();
+    if (fault == "undeclared-key") content += spec.text("mod");
     Plan plan;
+    if (fault == "exec-without-check")
+      plan.add(action::exec({.name = "act", .argv = {"true"}, .check = {}, .undo = {}}));
     plan.add(action::file({.path = kFile, .content = content}));
     plan.add(action::directory("/var/lib/faulty"));
     plan.add(action::symlink("/etc/faulty", "/var/lib/faulty"));
@@ -58,6 +76,18 @@ class Faulty final : public Component {
   }
 };
 
+class Lame final : public Component {
+ public:
+  Result<Plan> plan(const Spec& spec, const Facts&, const Inputs&) const override {
+    Plan plan;
+    plan.add(action::file({.path = "/etc/lame.conf", .content = "a\n"}));
+    if (spec.flag("custom"))
+      plan.add(action::custom({.name = "act", .data = 1, .inverse = nullptr, .irreversible = "a test", .summary = {}}));
+    return plan;
+  }
+  Result<bool> check(const Action&, const Host&) const override { return true; }
+};
+
 }  // namespace slipway::faulty
 
-SLIPWAY_PLUGIN(slipway::component<slipway::faulty::Faulty>("faulty"))
+SLIPWAY_PLUGIN(slipway::component<slipway::faulty::Faulty>("faulty"), slipway::component<slipway::faulty::Lame>("lame"))

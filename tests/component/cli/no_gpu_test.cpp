@@ -70,6 +70,24 @@ TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorToApplyVerifyAndDoctor) {
     EXPECT_EQ(root.run({command, "-f", file}, "empty").code, 1) << command;
 }
 
+// cdi, gfd and every plugin that did not look for the word went on without a GPU.
+TEST(HostWithoutGpus, ThatMustHaveThemIsAnErrorOfEachComponent) {
+  for (const std::string component : {"cdi", "gfd", "deviceplugin", "validator", "dcgm"}) {
+    SCOPED_TRACE(component);
+    const DriverRoot root;
+    root.folder().file("host.yaml",
+                       "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: test}\nspec:\n  hardware: require\n"
+                       "  components:\n    " +
+                           component + ": {}\n");
+    const std::string file = root.folder().at("host.yaml").string();
+    const Ran apply = root.run({"apply", "-f", file}, "empty");
+    EXPECT_EQ(apply.code, 1) << apply.out;
+    EXPECT_THAT(apply.err, HasSubstr(component + " cannot be installed: no "));
+    EXPECT_THAT(apply.err, HasSubstr("spec.hardware = require"));
+    EXPECT_FALSE(std::filesystem::exists(root.path("etc/systemd/system/slipway-" + component + ".service")));
+  }
+}
+
 // Labels that only the booted service writes made an apply to an image fail.
 TEST(Image, WithASimulatedMachineIsVerifiedWithoutWhatOnlyABootedServiceMakes) {
   const DriverRoot root;

@@ -49,5 +49,129 @@ TEST(Clash, IsNoneWhenTheFileMovesFromOneComponentToTheOther) {
   EXPECT_EQ(host.text("etc/taken"), "mine\n");
 }
 
+/// A plan of both is refused for both, and nothing is changed.
+void expect_both_refused(const ScratchHost& host, const std::string& components, const std::string& words) {
+  host.spec(components);
+  const auto before = host.tree();
+  for (const char* command : {"plan", "apply"}) {
+    const Ran refused = host.slipway({command});
+    EXPECT_EQ(refused.code, 1) << refused.out << refused.err;
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("probe and bystander both want " + words));
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("bystander and probe both want "));
+    EXPECT_EQ(host.tree(), before) << command;
+  }
+}
+
+std::string raw(const std::string& action) { return "    probe: {raw: ['" + action + "']}\n"; }
+
+// The first of the two was applied.
+TEST(Clash, OfTwoComponentsRefusesBoth) {
+  const ScratchHost host;
+  expect_both_refused(host, std::string(kHolds) + kWants, "file /etc/taken");
+}
+
+// Another spelling, and another kind of action, dodged "one owner".
+TEST(Clash, IsFoundHoweverAPathIsWrittenAndWhateverIsMadeThere) {
+  const ScratchHost host;
+  for (const char* path : {"/etc//taken", "/etc/./taken", "//etc/taken/", "/etc/taken/."}) {
+    SCOPED_TRACE(path);
+    expect_both_refused(host, "    bystander: {file: " + std::string(path) + "}\n" + kWants, "file /etc/taken");
+    expect_both_refused(host,
+                        kHolds + raw(R"({"kind": "file", "target": ")" + std::string(path) + R"(", "content": ""})"),
+                        "file /etc/taken");
+  }
+  for (const char* kind : {"symlink", "remove", "directory", "service-file"})
+    expect_both_refused(
+        host, kHolds + raw(R"({"kind": ")" + std::string(kind) + R"(", "target": "/etc/taken", "points_to": "x"})"),
+        std::string(kind) + " /etc/taken");
+  expect_both_refused(host,
+                      std::string("    bystander: {file: /etc/systemd/system/acme.service}\n") +
+                          "    probe: {units: {acme.service: \"[Service]\\nExecStart=/bin/true\\n\"}}\n",
+                      "file /etc/systemd/system/acme.service");
+  expect_both_refused(host,
+                      "    bystander: {file: /etc/taken.json}\n    probe: {merges: {/etc/taken.json: '{\"a\": 1}'}}\n",
+                      "a in /etc/taken.json");
+  expect_both_refused(host, "    bystander: {file: /etc/taken/below}\n" + std::string(kWants), "file /etc/taken");
+}
+
+TEST(Clash, IsFoundThroughLinksOfTheRootAndOfAPlan) {
+  const ScratchHost host;
+  std::filesystem::create_directories(host.path("usr/lib"));
+  std::filesystem::create_directories(host.path("run"));
+  std::filesystem::create_directories(host.path("var"));
+  std::filesystem::create_symlink("usr/lib", host.path("lib"));
+  std::filesystem::create_symlink("../run", host.path("var/run"));
+  const auto wants = [](const std::string& path) { return "    probe: {files: {" + path + ": x}}\n"; };
+  expect_both_refused(host, "    bystander: {file: /usr/lib/acme/x}\n" + wants("/lib/acme/x"), "file /lib/acme/x");
+  expect_both_refused(host, "    bystander: {file: /run/acme}\n" + wants("/var/run/acme"), "file /var/run/acme");
+  expect_both_refused(host,
+                      "    bystander: {file: /opt/acme-1/x}\n    probe: {files: {/opt/acme/x: x}, "
+                      "raw: ['{\"kind\": \"symlink\", \"target\": \"/opt/acme\", \"points_to\": \"acme-1\"}']}\n",
+                      "file /opt/acme/x");
+  host.spec("    bystander: {file: /lib/acme/y}\n" + wants("/usr/lib/acme/x"));
+  EXPECT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.text("usr/lib/acme/y"), "here\n");
+}
+
+TEST(Clash, OfAComponentWithItselfIsADefect) {
+  const ScratchHost host;
+  std::filesystem::create_directories(host.path("usr/lib"));
+  std::filesystem::create_symlink("usr/lib", host.path("lib"));
+  host.spec("    probe: {files: {/lib/x: a, /usr/lib/x: b}}\n");
+  const Ran refused = host.slipway({"apply"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("the plan of probe has one path twice: file /lib/x and file /usr/lib/x"));
+  EXPECT_TRUE(std::filesystem::is_empty(host.path("usr/lib")));
+}
+
+// Such a file was made, somewhere, and stayed after `remove --all`.
+TEST(Path, ThatIsNotAbsoluteOrClimbsIsRefusedAsADefect) {
+  const ScratchHost host;
+  for (const auto& [path, why] : std::map<std::string, std::string>{{"etc/x", "is not absolute"},
+                                                                    {"/usr/../etc/x", "has '..' in it"},
+                                                                    {"../../escape", "is not absolute"},
+                                                                    {"/../escape", "has '..' in it"},
+                                                                    {"/", "is the root itself"}}) {
+    SCOPED_TRACE(path);
+    for (const std::string& components : {"    bystander: {file: " + path + "}\n",
+                                          raw(R"({"kind": "file", "target": ")" + path + R"(", "content": "x"})")}) {
+      host.spec(components);
+      const auto before = host.tree();
+      const Ran refused = host.slipway({"apply"});
+      EXPECT_EQ(refused.code, 1) << refused.out;
+      EXPECT_THAT(refused.err, HasSubstr("the path '" + path + "' " + why));
+      EXPECT_EQ(host.tree(), before);
+    }
+  }
+}
+
+TEST(Path, InAnotherSpellingIsOneFileThatRemovalTakesAway) {
+  const ScratchHost host;
+  host.spec("    bystander: {file: /etc//./acme//x/}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  EXPECT_EQ(host.text("etc/acme/x"), "here\n");
+  EXPECT_EQ(host.slipway({"plan"}).code, 0);
+  host.spec("    bystander: {file: /etc/acme/x}\n");
+  EXPECT_EQ(host.slipway({"plan"}).code, 0) << "the same file";
+  ASSERT_EQ(host.slipway({"remove", "--yes", "--all"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc")));
+}
+
+// What an earlier version recorded under another spelling is the same file.
+TEST(Path, ThatWasRecordedInAnotherSpellingIsTakenOver) {
+  const ScratchHost host;
+  host.spec("    bystander: {file: /etc/acme}\n");
+  ASSERT_EQ(host.slipway({"apply"}).code, 0);
+  const auto record = host.path("var/lib/slipway/components/bystander.json");
+  std::string text = host.text("var/lib/slipway/components/bystander.json");
+  for (std::size_t at = 0; (at = text.find("\"/etc/acme\"", at)) != std::string::npos; at += 12)
+    text.replace(at, 11, "\"/etc//acme\"");
+  std::ofstream(record) << text;
+  const Ran plan = host.slipway({"plan"});
+  EXPECT_EQ(plan.code, 0) << plan.out << plan.err;
+  ASSERT_EQ(host.slipway({"remove", "--yes", "--all"}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(host.path("etc/acme")));
+}
+
 }  // namespace
 }  // namespace slipway

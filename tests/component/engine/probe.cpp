@@ -61,6 +61,7 @@ class Probe : public Component {
       Action& file = plan.add(action::file({.path = path, .content = content.get<std::string>()}));
       if (const std::string trigger = spec.text("trigger"); !trigger.empty()) file.triggers({trigger});
     }
+    for (const std::string& raw : spec.texts("raw")) plan.add(Action(Json::parse(raw)));
     add_merges(spec, plan);
     add_units(spec, plan);
     if (spec.flag("node")) plan.add(action::device_node({.path = "/dev/probe", .major = 1, .minor = 3}));

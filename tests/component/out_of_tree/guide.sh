@@ -1,15 +1,64 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# guide.sh SOURCE BUILD COMPILER - compiles the C++ of docs/plugin-authors.md, one block after the other as they stand there,
-# against the installed SDK. The compiler's messages name the lines of the page.
+# guide.sh SOURCE BUILD COMPILER - follows docs/plugin-authors.md with nothing but the installed SDK: compiles its C++, one block after
+# the other as they stand there, builds the plugin of its first blocks, runs the test, and has slipway check, apply and remove
+# it. The compiler's messages name the lines of the page. A sanitizer's build compiles only.
 set -euo pipefail
-source_dir=$1 build_dir=$2 compiler=$3
+source_dir=$1 build_dir=$2 compiler=$3 sanitizers=${4:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+page=docs/plugin-authors.md
 
-cmake --install "$build_dir" --component sdk --prefix "$work" >/dev/null
+fail() {
+  printf 'guide: %s\n' "$1" >&2
+  exit 1
+}
+# block LANGUAGE PATTERN : the first block of that language in which a line matches the pattern.
+block() {
+  awk -v language="$1" -v pattern="$2" '
+    $0 == "```" language { inside = 1; text = ""; fits = 0; next }
+    /^```$/ { if (inside && fits) { printf "%s", text; exit } inside = 0 }
+    inside { text = text $0 "\n"; if ($0 ~ pattern) fits = 1 }' "$source_dir/$page" | grep . ||
+    fail "the page has no block of $1 with $2"
+}
+slipway() { SLIPWAY_PLUGIN_PATH="$work/build" "$build_dir/bin/slipway" "$@"; }
+
+cmake --install "$build_dir" --component sdk --prefix "$work/prefix" >/dev/null
 cd "$source_dir"
-awk '/^```cpp$/ { inside = 1; printf "#line %d \"%s\"\n", NR + 1, FILENAME; next } /^```$/ { inside = 0 } inside' \
-  docs/plugin-authors.md >"$work/guide.cpp"
-grep -q SLIPWAY_PLUGIN "$work/guide.cpp" || { printf 'guide: the page has no plugin\n' >&2 && exit 1; }
-"$compiler" -std=c++20 -fsyntax-only -Wall -Werror -I "$work/include" "$work/guide.cpp"
+awk '/^```cpp$/ { inside = 1; printf "#line %d \"%s\"\n", NR + 1, FILENAME; next } /^```$/ { inside = 0 }
+  inside && !/#include "acme.cpp"/' "$page" >"$work/guide.cpp"
+"$compiler" -std=c++20 -fsyntax-only -Wall -Werror -I "$work/prefix/include" "$work/guide.cpp"
+[[ -z $sanitizers ]] || exit 0
+
+mkdir "$work/acme"
+cd "$work/acme"
+block cmake find_package.slipway >CMakeLists.txt
+block cmake enable_testing >>CMakeLists.txt
+block yaml '^component: acme' >manifest.yaml
+block yaml '^kind: Host' >acme.yaml
+block cpp SLIPWAY_PLUGIN >acme.cpp
+block cpp acme.cpp >acme_test.cpp
+cmake -S . -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_FLAGS=-O0 >"$work/log" || fail "$(cat "$work/log")"
+cmake --build "$work/build" -j2 >"$work/log" || fail "$(cat "$work/log")"
+ctest --test-dir "$work/build" --output-on-failure >"$work/log" || fail "$(cat "$work/log")"
+slipway plugin check "$work/build/acme.so" || fail "plugin check does not pass for the first example"
+mkdir "$work/root"
+slipway apply --yes --without-slipway --root "$work/root" -f acme.yaml
+slipway plan --without-slipway --root "$work/root" -f acme.yaml || fail "a second apply would change something"
+slipway remove --yes --all --root "$work/root"
+[[ -z $(find "$work/root" -mindepth 1 ! -path "$work/root/var*") ]] || fail "removal left something: $(find "$work/root")"
+
+# broken SED-SCRIPT FILE WORDS : the plugin with that slip does not build, and the message has these words.
+broken() {
+  cp "$2" "$work/kept"
+  sed -i "$1" "$2"
+  if cmake --build "$work/build" >"$work/log" 2>&1; then fail "the plugin was built with $1"; fi
+  grep -qF -- "$3" "$work/log" || fail "of $1 the build does not say $3: $(cat "$work/log")"
+  mv "$work/kept" "$2"
+}
+broken 's/type: integer/type: number/' manifest.yaml 'manifest.yaml:6:11: error: '
+broken 's/component: acme/component: bad/' manifest.yaml "manifest.yaml:1: error: SLIPWAY_PLUGIN() has no component 'bad'; it names acme"
+broken '/^SLIPWAY_PLUGIN/d' acme.cpp 'acme.so: error: it has no entry slipway_plugin_open'
+sed -i 's/ VERSION 1.0.0//' CMakeLists.txt
+if cmake -S . -B "$work/build" >"$work/log" 2>&1; then fail "a plugin without a version was configured"; fi
+grep -q "'' is no version" "$work/log" || fail "$(cat "$work/log")"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
 #include <gtest/gtest.h>
 
 #include <slipway/action.hpp>
@@ -45,6 +47,28 @@ TEST(Action, OfADeviceNodeNamesEitherItsMajorOrWhereToFindIt) {
   EXPECT_TRUE(fixed.value("major_of").is_null());
   EXPECT_EQ(dynamic.text("major_of"), "gdrdrv");
   EXPECT_TRUE(dynamic.value("major").is_null());
+}
+
+TEST(Action, OfADeviceNodeHasAnOwnerOnlyWhenItIsGivenOne) {
+  const Json plain = action::device_node({.path = "/dev/a", .major = 1}).json();
+  EXPECT_FALSE(plain.contains("owner") || plain.contains("group"));
+  EXPECT_EQ(action::device_node({.path = "/dev/a", .major = 1, .group = "render"}).text("group"), "render");
+}
+
+TEST(Action, HasItsPathInTheOneFormThatNamesIt) {
+  for (const char* path : {"/etc/x", "/etc//x", "//etc/./x/", "/etc/x/.", "/./etc///x"})
+    EXPECT_EQ(action::file({.path = path, .content = ""}).target(), "/etc/x") << path;
+  EXPECT_EQ(action::kernel_module("../x").target(), "../x") << "a name, which is judged elsewhere";
+  EXPECT_EQ(*normal_path("/etc/..x/x.."), "/etc/..x/x..");
+}
+
+TEST(Action, IsNotMadeOfAPathThatNamesNothingForSure) {
+  for (const char* path : {"", "etc/x", "/usr/../etc/x", "../../escape", "/..", "/", "/./", "/etc/a\nb"}) {
+    EXPECT_THROW(action::file({.path = path, .content = ""}), std::invalid_argument) << path;
+    EXPECT_THROW(action::symlink(path, "/x"), std::invalid_argument) << path;
+    EXPECT_THROW(action::merge({.path = path, .format = "json", .set = {}}), std::invalid_argument) << path;
+    EXPECT_THROW(action::device_node({.path = path, .major = 1}), std::invalid_argument) << path;
+  }
 }
 
 TEST(Action, KeepsItsTriggersAndReason) {

@@ -153,5 +153,48 @@ TEST(Values, OfAnyFormAreReadOrRefusedWithoutAnException) {
   }
 }
 
+// A plugin that did not look at an error was told "std::get: wrong index for variant".
+TEST(Result, OfAFailedCallSaysWhatFailedWhenItsValueIsRead) {
+  const Result<int> failed = Error{.code = ErrorCode::not_found, .what = "there is no GPU", .next = "look for one"};
+  try {
+    (void)failed.value();
+    FAIL();
+  } catch (const std::logic_error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("there is no GPU"), std::string::npos);
+    EXPECT_NE(std::string(problem.what()).find("look for one"), std::string::npos);
+  }
+  EXPECT_THROW((void)*Result<std::string>(Error{}), std::logic_error);
+  EXPECT_THROW((void)Result<std::string>(Error{})->size(), std::logic_error);
+  EXPECT_EQ(*Result<int>(3), 3);
+}
+
+TEST(Spec, ThatKnowsTheManifestsKeysRefusesOthers) {
+  const Spec spec(Json{{"mode", "a"}, {"map", {{"free", "b"}}}}, {"mode", "map", "absent"});
+  EXPECT_EQ(spec.text("mode"), "a");
+  EXPECT_EQ(spec.text("map.free"), "b");
+  EXPECT_EQ(spec.text("absent"), "");
+  EXPECT_FALSE(spec.has("map.other"));
+  try {
+    (void)spec.text("mod");
+    FAIL();
+  } catch (const std::logic_error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("'mod'"), std::string::npos);
+    EXPECT_NE(std::string(problem.what()).find("did you mean 'mode'?"), std::string::npos);
+  }
+  EXPECT_EQ(Spec(Json{{"mode", "a"}}).text("mod"), "") << "of which no manifest is known";
+}
+
+TEST(PlanFromJson, BringsPathsIntoOneFormAndRefusesThoseThatClimb) {
+  const auto plan_of = [](const char* path) {
+    return plan_from_json({{"actions", {{{"kind", "file"}, {"target", path}, {"content", ""}}}}});
+  };
+  EXPECT_EQ(plan_of("/etc//./x")->actions().front().target(), "/etc/x");
+  for (const char* path : {"etc/x", "/usr/../etc/x", "../../escape"}) {
+    const auto plan = plan_of(path);
+    ASSERT_FALSE(plan.ok()) << path;
+    EXPECT_EQ(plan.error().code, ErrorCode::plugin_defect);
+  }
+}
+
 }  // namespace
 }  // namespace slipway

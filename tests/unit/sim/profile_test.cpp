@@ -104,6 +104,22 @@ TEST(SimProfile, AMissingFileIsNotFound) {
   EXPECT_EQ(profile.error().code, ErrorCode::not_found);
 }
 
+TEST(SimProfile, FilesLinksAndNodesOfTheKernelAreRead) {
+  const auto profile = read_text(kHead +
+                                 "files: {/sys/class/kfd/version: \"1\\n\"}\nlinks: {/sys/class/a: ../b}\n"
+                                 "nodes: {/dev/kfd: {major: 235, minor: 0}}\n");
+  ASSERT_TRUE(profile.ok()) << to_text(profile.error());
+  EXPECT_EQ(profile->files.at("/sys/class/kfd/version"), "1\n");
+  EXPECT_EQ(profile->file_links.at("/sys/class/a"), "../b");
+  EXPECT_EQ(profile->nodes.at("/dev/kfd"), std::pair(235U, 0U));
+  for (const char* bad : {"files: {/etc/x: a}\n", "files: {/sys/../etc/x: a}\n", "links: {sys/x: a}\n",
+                          "nodes: {/sys/x: {major: 1, minor: 1}}\n"}) {
+    const auto refused = read_text(kHead + bad);
+    ASSERT_FALSE(refused.ok()) << bad;
+    EXPECT_THAT(refused.error().what, HasSubstr("is no path of the kernel's")) << bad;
+  }
+}
+
 TEST(SimProfile, ModulesSecureBootAndMajorsAreRead) {
   const auto profile = read_text(
       "apiVersion: slipway.dev/sim/v1\nname: x\nabout: y\n"

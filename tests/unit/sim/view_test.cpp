@@ -63,6 +63,19 @@ TEST_F(SimViewTest, ShowsEachPciFunctionAsSysfsDoes) {
   EXPECT_FALSE(fs::exists(device / "driver")) << "no driver is bound on a bare machine";
 }
 
+TEST_F(SimViewTest, HasWhatAProfileAddsOfItsOwn) {
+  SimProfile profile{.name = "mi300", .arch = "x86_64", .kernel_release = "6.1"};
+  profile.files["/proc/version"] = "another one\n";
+  profile.files["/sys/class/kfd/kfd/topology/nodes/0/gpu_id"] = "7\n";
+  profile.file_links["/sys/class/drm/renderD128"] = "../../devices/x";
+  profile.nodes["/dev/kfd"] = {235, 0};
+  ASSERT_TRUE(write_sim_view(profile, folder_.string()).ok());
+  EXPECT_EQ(text_of(folder_ / "proc/version"), "another one\n");
+  EXPECT_EQ(text_of(folder_ / "sys/class/kfd/kfd/topology/nodes/0/gpu_id"), "7\n");
+  EXPECT_EQ(fs::read_symlink(folder_ / "sys/class/drm/renderD128"), "../../devices/x");
+  EXPECT_TRUE(fs::exists(folder_ / "dev/kfd"));
+}
+
 TEST_F(SimViewTest, IsWhatTheHostOfAPluginSees) {
   const auto view = open_sim_view("h100x8", folder_.string());
   ASSERT_TRUE(view.ok()) << to_text(view.error());

@@ -10,6 +10,7 @@
 #include "action_fixture.hpp"
 #include "core/action/module/kernel_log.hpp"
 #include "core/action/module/module_users.hpp"
+#include "core/action/trigger/trigger.hpp"
 #include "fake_machine.hpp"
 
 namespace slipway::core {
@@ -91,6 +92,36 @@ TEST_F(DeviceNodeAction, IsTakenAwayWithItsLink) {
   EXPECT_FALSE(root.has("/dev/char/508:0"));
 }
 
+TEST_F(DeviceNodeAction, BelongsToTheGroupThatItIsGivenAndElseToWhomItBelongs) {
+  root.put("/etc/group", "root:x:0:\nrender:x:105:\n");
+  const Action render =
+      action::device_node({.path = "/dev/dri/renderD128", .major = 226, .minor = 128, .mode = 0660, .group = "render"});
+  live_apply(render);
+  EXPECT_EQ(root.info("/dev/dri/renderD128").st_gid, 105U);
+  EXPECT_EQ(live_check(render).standing, Standing::satisfied);
+  ASSERT_EQ(::chown(root.at("/dev/dri/renderD128").c_str(), 0, 7), 0);
+  EXPECT_EQ(live_check(render).summary, "give /dev/dri/renderD128 to user 0 and group 105");
+  live_apply(render);
+  EXPECT_EQ(root.info("/dev/dri/renderD128").st_gid, 105U);
+
+  live_apply(uvm);
+  ASSERT_EQ(::chown(root.at("/dev/nvidia-uvm").c_str(), 0, 7), 0);
+  EXPECT_EQ(live_check(uvm).standing, Standing::satisfied);
+}
+
+// The group comes from a file of the same plan, by the trigger `sysusers`.
+TEST_F(DeviceNodeAction, IsPlannedBeforeItsGroupIsThereAndNotMade) {
+  const Action node = action::device_node({.path = "/dev/acme", .major = 1, .minor = 3, .group = "acme"});
+  EXPECT_EQ(live_check(node).standing, Standing::change);
+  const auto done = kind(node).perform(node, live);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().what, HasSubstr("there is no group 'acme'"));
+  EXPECT_FALSE(root.has("/dev/acme"));
+  root.put("/etc/group", "acme:x:900:\n");
+  live_apply(node);
+  EXPECT_EQ(root.info("/dev/acme").st_gid, 900U);
+}
+
 TEST_F(DeviceNodeAction, WaitsForTheModuleThatHasItsMajor) {
   root.put("/proc/devices", "Character devices:\n  1 mem\n");
   EXPECT_EQ(live_check(uvm).standing, Standing::change);
@@ -107,7 +138,7 @@ TEST_F(DeviceNodeAction, IsBootWorkInARootThatIsNotLive) {
 
 TEST_F(DeviceNodeAction, PathsOutsideDevAreRefused) {
   for (const std::string path : {"/etc/node", "/dev/../etc/x"}) {
-    const Action bad = action::device_node({.path = path, .major = 1, .minor = 3});
+    const Action bad(Json{{"kind", "device-node"}, {"target", path}, {"major", 1}, {"minor", 3}});
     EXPECT_FALSE(kind(bad).check(bad, live).ok()) << path;
   }
 }
@@ -263,6 +294,8 @@ TEST_F(ExecAction, AFailureShowsTheProgramsWords) {
 TEST_F(ExecAction, IsBootWorkOfflineAndAConflictWithoutACheck) {
   EXPECT_EQ(check(action).standing, Standing::at_boot);
   EXPECT_EQ(check(action::exec({.name = "x", .argv = {"true"}})).standing, Standing::conflict);
+  EXPECT_EQ(check(action::exec({.name = "x", .argv = {"a", "b"}, .check = {"c"}, .undo = {}})).diff,
+            "runs:   a b\nunless: c\nundo:   nothing\n");
 }
 
 class CustomAction : public LiveActionTest {
@@ -327,6 +360,23 @@ TEST_F(CustomAction, WithoutAnInverseIsNotUndone) {
 }
 
 TEST_F(CustomAction, IsBootWorkWhereNoDevicesCanBeSeen) { EXPECT_EQ(check(action).standing, Standing::at_boot); }
+
+class UdevTrigger : public LiveActionTest {};
+
+TEST_F(UdevTrigger, ReadsTheRulesAgainAndAppliesThemToASubsystem) {
+  EXPECT_EQ(Trigger("udev:drm").foresee(machine)->skipped, "this machine has no udev");
+  root.put("/usr/bin/udevadm", "", 0755);
+  std::vector<std::string> asked;
+  machine.programs["udevadm"] = [&asked](const std::vector<std::string>& argv) {
+    asked.push_back(argv.at(1) + " " + argv.back());
+    return ProcessOutput{argv.at(1) == "settle" && asked.size() > 3 ? 1 : 0, {}, {}, false};
+  };
+  const auto done = Trigger("udev:drm").run(live);
+  ASSERT_TRUE(done.ok()) << to_text(done.error());
+  EXPECT_EQ(asked,
+            (std::vector<std::string>{"control --reload", "trigger --subsystem-match=drm", "settle --timeout=60"}));
+  EXPECT_FALSE(Trigger("udev:drm").run(live).ok()) << "udev did not come to an end";
+}
 
 }  // namespace
 }  // namespace slipway::core

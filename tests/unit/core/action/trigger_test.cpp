@@ -50,20 +50,20 @@ class TriggerTest : public ActionTest {
 };
 
 TEST_F(TriggerTest, NamesAreChecked) {
-  for (const std::string good : {"ldconfig", "depmod:6.1.0-50-amd64", "initramfs:6.6.0+x", "daemon-reload",
-                                 "restart:containerd.service", "reload:a@b.service"})
+  for (const std::string good : {"sysusers", "udev:drm", "ldconfig", "depmod:6.1.0-50-amd64", "initramfs:6.6.0+x",
+                                 "daemon-reload", "restart:containerd.service", "reload:a@b.service"})
     EXPECT_TRUE(Trigger(good).check().ok()) << good;
-  for (const std::string bad : {"", "reboot", "depmod", "depmod:", "depmod:../../etc", "restart:--all", "restart:a;b",
-                                "ldconfig:x", "daemon-reload:"})
+  for (const std::string bad : {"", "reboot", "depmod", "depmod:", "depmod:../../etc", "udev", "udev:--all",
+                                "sysusers:x", "restart:--all", "restart:a;b", "ldconfig:x", "daemon-reload:"})
     EXPECT_FALSE(Trigger(bad).check().ok()) << bad;
   EXPECT_FALSE(Trigger("depmod:-a").run(context).ok());
 }
 
 TEST_F(TriggerTest, SaysItselfWhenItRunsAndWhomItInterrupts) {
-  for (const std::string text : {"ldconfig", "depmod:6.1", "initramfs:6.1", "daemon-reload", "restart:a.service",
-                                 "reload:a.service", "reboot", "depmod:-a"})
+  for (const std::string text : {"sysusers", "udev:drm", "ldconfig", "depmod:6.1", "initramfs:6.1", "daemon-reload",
+                                 "restart:a.service", "reload:a.service", "reboot", "depmod:-a"})
     EXPECT_EQ(Trigger(text).text(), text);
-  for (const std::string early : {"ldconfig", "depmod:6.1", "daemon-reload"})
+  for (const std::string early : {"sysusers", "udev:drm", "ldconfig", "depmod:6.1", "daemon-reload"})
     EXPECT_TRUE(Trigger(early).precedes_activation()) << early;
   for (const std::string late : {"initramfs:6.1", "restart:a.service", "reload:a.service"})
     EXPECT_FALSE(Trigger(late).precedes_activation()) << late;
@@ -76,6 +76,7 @@ TEST_F(TriggerTest, AnEmptyRootIsSkippedAndEverySkipSaysWhy) {
   EXPECT_THAT(run("ldconfig").why, HasSubstr("no /etc"));
   EXPECT_THAT(run("depmod:6.1").why, HasSubstr("no /lib/modules/6.1"));
   EXPECT_THAT(run("initramfs:6.1").why, HasSubstr("neither update-initramfs nor dracut"));
+  EXPECT_THAT(run("udev:drm").why, HasSubstr("not running"));
   EXPECT_THAT(run("daemon-reload").why, HasSubstr("not running"));
   EXPECT_THAT(run("restart:containerd.service").why, HasSubstr("not running"));
   EXPECT_THAT(run("reload:containerd.service").why, HasSubstr("not running"));
@@ -462,6 +463,17 @@ TEST(TriggerProducts, AreWhatTheToolsWrite) {
   // kmod 33 began to write it; a removal left it behind.
   EXPECT_THAT(Trigger("depmod:6.1").products(*host), ::testing::Contains("/lib/modules/6.1/modules.weakdep"));
   EXPECT_TRUE(Trigger("initramfs:6.1").products(*host).empty());
+}
+
+TEST_F(TriggerTest, SysusersMakesTheUsersAndGroupsOfARoot) {
+  if (!machine_has_tool("systemd-sysusers")) GTEST_SKIP() << "this machine has no systemd-sysusers";
+  root.put("/usr/lib/sysusers.d/acme.conf", "g acme 987 -\n");
+  ASSERT_TRUE(Trigger("sysusers").foresee(*host).ok());
+  EXPECT_TRUE(run("sysusers").done);
+  EXPECT_THAT(root.content("/etc/group"), HasSubstr("acme:x:987:"));
+  const std::string before = root.content("/etc/group");
+  EXPECT_TRUE(run("sysusers").done);
+  EXPECT_EQ(root.content("/etc/group"), before);
 }
 
 }  // namespace

@@ -202,5 +202,32 @@ TEST(Manifest, MayNotDescribeAComponentTwice) {
 
 TEST(Manifest, MayNotRequireItself) { EXPECT_FALSE(parse_manifests("component: a\npurpose: x\nrequires: [a]\n", "x")); }
 
+std::string problem_of(const std::string& keys) {
+  const auto manifests = parse_manifests("component: acme\npurpose: x\nspec:\n" + keys, "acme.yaml");
+  return manifests ? "" : to_text(manifests.error());
+}
+
+TEST(Manifest, BoundsNumbersAndHowMuchAListHas) {
+  EXPECT_EQ(problem_of("  a: {type: integer, least: 1, most: 64, default: 8}\n  b: {type: list, least: 1}\n"), "");
+  EXPECT_NE(problem_of("  a: {type: integer, least: 1, default: 0}\n").find("expected at least 1, found 0"),
+            std::string::npos);
+  EXPECT_NE(problem_of("  a: {type: list, least: 1, default: []}\n").find("expected at least 1 elements, found 0"),
+            std::string::npos);
+  EXPECT_NE(problem_of("  a: {type: integer, least: 2, most: 1}\n").find("'least' is more than 'most'"),
+            std::string::npos);
+  EXPECT_NE(problem_of("  a: {type: list, most: -1}\n").find("fewer than no elements"), std::string::npos);
+  EXPECT_NE(problem_of("  a: {type: string, least: 1}\n").find("'least' means nothing for this type"),
+            std::string::npos);
+}
+
+TEST(Manifest, RefusesAFormerNameThatIsAnotherKeys) {
+  EXPECT_EQ(problem_of("  a: {type: string, formerly: [old, older]}\n"), "");
+  EXPECT_NE(problem_of("  a: {type: string, formerly: [b]}\n  b: {type: string}\n").find("is another key's"),
+            std::string::npos);
+  EXPECT_NE(
+      problem_of("  a: {type: string, formerly: [c]}\n  b: {type: string, formerly: [c]}\n").find("is another key's"),
+      std::string::npos);
+}
+
 }  // namespace
 }  // namespace slipway::core

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 namespace {

@@ -206,5 +206,23 @@ TEST_F(SpecFile, ThatIsTooLargeIsRefusedWithoutReadingItAll) {
   EXPECT_NE(spec.error().what.find("too large"), std::string::npos);
 }
 
+TEST(HostSpec, UnderstandsFormerKeysAndSaysHowTheyAreCalledByNow) {
+  const Plugins plugins = plugins_of(
+      "component: acme\npurpose: x\nspec:\n  level: {type: integer, required: true, formerly: [mode]}\n"
+      "  path: {type: path, deprecated: write level}\n");
+  const std::string head = "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: n}\nspec:\n  components:\n";
+  const auto spec = host_spec_from_text(head + "    acme: {mode: 3, path: a}\n", "/h/host.yaml", plugins);
+  ASSERT_TRUE(spec) << to_text(spec.error());
+  EXPECT_EQ(spec->components.at("acme"), (Json{{"level", 3}, {"path", "/h/a"}}));
+  EXPECT_EQ(spec->document["spec"]["components"]["acme"]["level"], 3) << "a generation keeps the key of today";
+  EXPECT_EQ(spec->position("components.acme.level"), "/h/host.yaml:6:12");
+  EXPECT_EQ(spec->remarks.at("acme"),
+            (std::vector<std::string>{"/h/host.yaml:6:12: the key 'mode' in acme is called 'level' by now",
+                                      "/h/host.yaml:6:21: the key 'path' in acme will go: write level"}));
+  const auto both = host_spec_from_text(head + "    acme: {mode: 3, level: 4}\n", "/h/host.yaml", plugins);
+  ASSERT_FALSE(both.ok());
+  EXPECT_EQ(both.error().what, "'mode' is the former name of 'level', which is there too");
+}
+
 }  // namespace
 }  // namespace slipway::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/yaml/tree_builder.hpp"
+#include "yaml/tree_builder.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/yaml/text.hpp"
+#include "yaml/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
-#include "core/loader/yaml/tree_builder.hpp"
+#include "yaml/tree_builder.hpp"
 
 namespace slipway::core {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <slipway/text.hpp>
 
-#include "core/loader/yaml/text.hpp"
+#include "yaml/text.hpp"
 
 namespace slipway::core {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/yaml/tree_builder.hpp - builds the tree from yaml-cpp's events, which carry marks and show keys that
+// yaml/tree_builder.hpp - builds the tree from yaml-cpp's events, which carry marks and show keys that
 // stand twice (yaml-cpp's own node builder drops the second in silence).
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/mark.h>
 
-#include "core/loader/yaml/text.hpp"
+#include "yaml/text.hpp"
 
 namespace slipway::core {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/yaml/text.hpp - the lines of a YAML text: positions in characters, which bytes may not stand in it, and
+// yaml/text.hpp - the lines of a YAML text: positions in characters, which bytes may not stand in it, and
 // what is wrong with one.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/loader/yaml/tree.hpp"
+#include "yaml/tree.hpp"
 
 namespace slipway::core {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/loader/yaml/tree.hpp - YAML text as a tree that remembers where everything stands and guesses no types.
+// yaml/tree.hpp - YAML text as a tree that remembers where everything stands and guesses no types.
 #pragma once
 
 #include <string>
