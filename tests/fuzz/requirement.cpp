@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/fuzz/requirement.cpp - NVIDIA_REQUIRE_* of an image, whose author may be anybody: the first line is
 // CUDA_VERSION, the rest an expression.
+#include "toolkit/programs/shim/require/requirement.hpp"
+
 #include <cstdint>
 
 #include "tests/fuzz/fuzz_check.hpp"
-#include "toolkit/programs/shim/require/requirement.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace slipway;

@@ -37,8 +37,8 @@ Devices devices_below(const std::string& root);
 
 /// What slipway-runtime would do to the container's bundle; empty where it asks for nothing, or has it all already by
 /// the engine's own CDI support. Tells the log what was given, and what NRI has no place for.
-/// Errors: those of read_config(), read_request(), Specs::resolve(), check_requirements() and apply_edits(); `unsupported` the specs name
-/// network devices.
+/// Errors: those of read_config(), read_request(), Specs::resolve(), check_requirements() and apply_edits();
+/// `unsupported` the specs name network devices.
 Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& request, const Devices& devices,
                                          const Log& log);
 

@@ -11,8 +11,8 @@
 #include <slipway/write/new_file.hpp>
 
 #include "toolkit/programs/shim/document.hpp"
-#include "toolkit/programs/shim/require/machine.hpp"
 #include "toolkit/programs/shim/request.hpp"
+#include "toolkit/programs/shim/require/machine.hpp"
 #include "toolkit/programs/shim/specs.hpp"
 
 namespace slipway::shim {

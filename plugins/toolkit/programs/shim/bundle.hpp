@@ -22,8 +22,8 @@ struct Edited {
 };
 
 /// Reads the request, resolves it by the CDI specs of the host, and replaces the bundle's configuration by one rename.
-/// Errors: those of read_request(), Specs::resolve(), check_requirements() and apply_edits(), of reading and writing. The file is as it was
-/// then.
+/// Errors: those of read_request(), Specs::resolve(), check_requirements() and apply_edits(), of reading and writing.
+/// The file is as it was then.
 Result<Edited> prepare_bundle(const CommandLine& line, const Config& config);
 
 /// The first of the names that is there: paths as they are, other names looked up in PATH. Never this program itself,

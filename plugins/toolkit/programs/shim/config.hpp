@@ -25,10 +25,10 @@ struct Config {
   std::vector<std::string> spec_folders{"/etc/cdi", "/var/run/cdi"};
   std::string default_kind = "nvidia.com/gpu";
   std::vector<std::string> annotation_prefixes{"cdi.k8s.io/"};
-  bool disable_require = false;           ///< disable-require
-  bool no_cgroups = false;                ///< nvidia-container-cli.no-cgroups
-  bool no_cuda_compat = false;            ///< features.disable-cuda-compat-lib-hook
-  Level log_level = Level::info;          ///< nvidia-container-runtime.log-level; less important lines are not logged
+  bool disable_require = false;       ///< disable-require
+  bool no_cgroups = false;            ///< nvidia-container-cli.no-cgroups
+  bool no_cuda_compat = false;        ///< features.disable-cuda-compat-lib-hook
+  Level log_level = Level::info;      ///< nvidia-container-runtime.log-level; less important lines are not logged
   bool ignore_imex_channels = false;  ///< features.ignore-imex-channel-requests
   bool no_device_groups = false;      ///< features.no-additional-gids-for-device-nodes
   toolkit::RequestRules requests;     ///< slipway.requests

@@ -49,9 +49,7 @@ std::string how_to_make(const std::string& kind) {
 }
 
 /// Of slipway's hooks as of NVIDIA's.
-bool makes_cuda_compatible(const cdi::Hook& hook) {
-  return std::ranges::count(hook.args, "enable-cuda-compat") != 0;
-}
+bool makes_cuda_compatible(const cdi::Hook& hook) { return std::ranges::count(hook.args, "enable-cuda-compat") != 0; }
 
 }  // namespace
 

@@ -138,15 +138,16 @@ std::vector<std::string> brands_of(std::string_view product) {
   if (product.starts_with("TITAN RTX")) return {"titan", "titanrtx"};
   if (product.starts_with("TITAN") || product.starts_with("Titan")) return {"titan"};
   if (product.starts_with("RTX ")) return {"nvidiartx", "quadrortx", "nvidia"};
-  for (const std::string_view board : {"A100", "A10", "A16", "A2", "A30", "A40", "A800", "B200", "B300", "GB200",
-                                       "GB300", "GH200", "H100", "H20", "H200", "H800", "L2", "L20", "L4", "L40"})
+  for (const std::string_view board : {"A100",  "A10",   "A16",  "A2",  "A30",  "A40",  "A800", "B200", "B300", "GB200",
+                                       "GB300", "GH200", "H100", "H20", "H200", "H800", "L2",   "L20",  "L4",   "L40"})
     if (product.starts_with(board) && product.substr(board.size()).find_first_of("0123456789") != 0)
       return {"nvidia", "tesla"};
   return {};
 }
 
 std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::string& root) {
-  GpuFacts common{.name = "the machine", .driver = driver_version(root), .cuda = cuda_in(edits), .arch = {}, .brands = {}};
+  GpuFacts common{
+      .name = "the machine", .driver = driver_version(root), .cuda = cuda_in(edits), .arch = {}, .brands = {}};
   if (!is_version(common.cuda)) common.cuda = cuda_of_driver(common.driver);
   const auto minors = minors_in(edits);
   if (minors.empty()) return {common};

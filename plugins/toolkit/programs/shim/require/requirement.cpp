@@ -20,7 +20,7 @@ constexpr std::string_view kOperators[] = {"!=", "<=", ">=", "=", "<", ">"};  //
 constexpr std::string_view kProperties[] = {"cuda", "driver", "arch", "brand"};
 constexpr std::string_view kOfOperators = "<>=!";
 
-enum class Truth { no, unknown, yes };
+enum class Answer { no, unknown, yes };
 
 struct Condition {
   std::string property;  // one of kProperties
@@ -67,11 +67,12 @@ Status read_condition(const Requirement& requirement, std::string_view text, Alt
     if (condition.is.empty() && rest.starts_with(one)) condition.is = one;
   condition.value = in_lower_case(rest.substr(condition.is.size()));
   const bool named = condition.property == "brand";
-  const bool valued = named ? condition.value.find_first_of(kOfOperators) == std::string::npos && !condition.value.empty()
-                            : is_version(condition.value);
+  const bool valued = named
+                          ? condition.value.find_first_of(kOfOperators) == std::string::npos && !condition.value.empty()
+                          : is_version(condition.value);
   if (condition.is.empty() || !valued)
-    return no_expression(requirement, quoted(text) + " compares with nothing that is a " +
-                                          std::string(named ? "brand" : "version"));
+    return no_expression(requirement,
+                         quoted(text) + " compares with nothing that is a " + std::string(named ? "brand" : "version"));
   if (named && condition.is != "=" && condition.is != "!=")
     return no_expression(requirement, quoted(text) + " compares a brand by something else than = and !=");
   into.push_back(std::move(condition));
@@ -93,37 +94,37 @@ Result<std::vector<Alternative>> read_alternatives(const Requirement& requiremen
   return alternatives;
 }
 
-Truth holds_for_brand(const Condition& condition, const std::vector<std::string>& brands) {
-  if (brands.empty()) return Truth::unknown;
+Answer holds_for_brand(const Condition& condition, const std::vector<std::string>& brands) {
+  if (brands.empty()) return Answer::unknown;
   const bool named = std::ranges::count(brands, condition.value) != 0;
-  if (named && brands.size() > 1) return Truth::unknown;
-  return named == (condition.is == "=") ? Truth::yes : Truth::no;
+  if (named && brands.size() > 1) return Answer::unknown;
+  return named == (condition.is == "=") ? Answer::yes : Answer::no;
 }
 
 const std::string& version_of(const std::string& property, const GpuFacts& gpu) {
   return property == "cuda" ? gpu.cuda : property == "driver" ? gpu.driver : gpu.arch;
 }
 
-Truth holds(const Condition& condition, const GpuFacts& gpu) {
+Answer holds(const Condition& condition, const GpuFacts& gpu) {
   if (condition.property == "brand") return holds_for_brand(condition, gpu.brands);
   const std::string& has = version_of(condition.property, gpu);
-  if (!is_version(has)) return Truth::unknown;
+  if (!is_version(has)) return Answer::unknown;
   const int order = compare_versions(has, condition.value);
   const bool holds = (condition.is == "=" && order == 0) || (condition.is == "!=" && order != 0) ||
                      (condition.is == "<" && order < 0) || (condition.is == "<=" && order <= 0) ||
                      (condition.is == ">" && order > 0) || (condition.is == ">=" && order >= 0);
-  return holds ? Truth::yes : Truth::no;
+  return holds ? Answer::yes : Answer::no;
 }
 
 /// What an alternative comes to, and the condition that decides it.
 struct Verdict {
-  Truth truth = Truth::yes;
+  Answer value = Answer::yes;
   const Condition* by = nullptr;
 };
 Verdict verdict_on(const Alternative& alternative, const GpuFacts& gpu) {
   Verdict verdict;
   for (const Condition& condition : alternative)
-    if (const Truth truth = holds(condition, gpu); truth < verdict.truth) verdict = {truth, &condition};
+    if (const Answer value = holds(condition, gpu); value < verdict.value) verdict = {value, &condition};
   return verdict;
 }
 
@@ -208,9 +209,9 @@ Result<std::string> check_requirement(const Requirement& requirement, const GpuF
   const Condition* unknown = nullptr;
   for (const Alternative& alternative : alternatives) {
     const Verdict verdict = verdict_on(alternative, gpu);
-    if (verdict.truth == Truth::yes) return std::string();
-    if (verdict.truth == Truth::unknown && unknown == nullptr) unknown = verdict.by;
-    if (verdict.truth == Truth::no && failed == nullptr) failed = verdict.by;
+    if (verdict.value == Answer::yes) return std::string();
+    if (verdict.value == Answer::unknown && unknown == nullptr) unknown = verdict.by;
+    if (verdict.value == Answer::no && failed == nullptr) failed = verdict.by;
   }
   if (alternatives.empty()) return std::string();
   if (unknown != nullptr)

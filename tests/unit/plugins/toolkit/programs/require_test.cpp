@@ -75,8 +75,9 @@ TEST(Requirement, PassesOverPropertiesThatNobodyKnows) {
 }
 
 TEST(Requirement, OfAnAuthorWhoWritesNonsenseNamesTheNonsense) {
-  for (const char* wrong : {"cuda", ">=12", "cuda==12", "cuda>=", "cuda=>12", "cuda>=12.x", "cuda>=1..2", "brand>tesla",
-                            "cuda>=1.2.3.4.5.6.7.8.9", "cuda>=99999999999999999999", "brand=", "cuda>=-1", "cuda>=\t12"})
+  for (const char* wrong :
+       {"cuda", ">=12", "cuda==12", "cuda>=", "cuda=>12", "cuda>=12.x", "cuda>=1..2", "brand>tesla",
+        "cuda>=1.2.3.4.5.6.7.8.9", "cuda>=99999999999999999999", "brand=", "cuda>=-1", "cuda>=\t12"})
     EXPECT_THAT(check(wrong), HasSubstr("NVIDIA_REQUIRE_CUDA is no requirement: ")) << wrong;
 }
 
@@ -162,7 +163,8 @@ TEST(MachineFacts, OfProductsAreTheirBrandsAndArchitectures) {
   EXPECT_THAT(brands_of("NVIDIA GeForce RTX 4090"), ElementsAre("geforce", "geforcertx"));
   EXPECT_THAT(brands_of("NVIDIA A10"), ElementsAre("nvidia", "tesla"));
   EXPECT_THAT(brands_of("GRID A100-10C"), IsEmpty());
-  EXPECT_EQ(arch_of(0x20b0) + " " + arch_of(0x2684) + " " + arch_of(0x2901) + " " + arch_of(0x2b85), "8.0 8.9 10.0 12.0");
+  EXPECT_EQ(arch_of(0x20b0) + " " + arch_of(0x2684) + " " + arch_of(0x2901) + " " + arch_of(0x2b85),
+            "8.0 8.9 10.0 12.0");
   EXPECT_EQ(arch_of(0xfff0), "");
   EXPECT_EQ(cuda_of_driver("570.86.15") + " " + cuda_of_driver("9999.1"), "12.8 ");
 }
@@ -180,7 +182,8 @@ TEST(Requirements, AreCheckedForEachGpuUnlessTheSettingsSayOtherwise) {
   Config config;
   const auto refused = check_requirements(wanting("cuda>=13.1"), edits, config, root.path(), "config.json");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(to_text(refused.error()), HasSubstr("requires cuda>=13.1 (NVIDIA_REQUIRE_CUDA), and the GPU /dev/nvidia3"));
+  EXPECT_THAT(to_text(refused.error()),
+              HasSubstr("requires cuda>=13.1 (NVIDIA_REQUIRE_CUDA), and the GPU /dev/nvidia3"));
   EXPECT_THAT(to_text(refused.error()), HasSubstr("NVIDIA_DISABLE_REQUIRE=true"));
   EXPECT_EQ(refused.error().where, "config.json");
   EXPECT_TRUE(check_requirements(wanting("cuda>=12.0"), edits, config, root.path(), "config.json"));
