@@ -219,7 +219,7 @@ TEST(SwitchTable, OfConfigTomlWarnsOfWhatHasNoEffect) {
       EXPECT_THAT(warnings, Contains(HasSubstr(std::string(one.name)))) << one.name;
     }
   }
-  const auto misspelt = toolkit::toolkit_config_warnings({{"features", {{"disable-cuda-compat-hook", true}}}});
+  const auto misspelt = toolkit::toolkit_config_warnings({{"features", {{"disable-cuda-compat-lib-hok", true}}}});
   EXPECT_THAT(misspelt, Contains(HasSubstr("did you mean 'features.disable-cuda-compat-lib-hook'?")));
 }
 
