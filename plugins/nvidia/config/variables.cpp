@@ -13,7 +13,7 @@ constexpr std::string_view kOfHost =
 constexpr std::string_view kNoSpecs = "this component writes no CDI specs; the component cdi does";
 constexpr std::string_view kNoTegra = "auto|nvml";
 
-constexpr std::array kPlugin{
+constexpr std::array kPluginSwitches{
     honoured("MIG_STRATEGY", "config"),
     honoured("FAIL_ON_INIT_ERROR", "config"),
     honoured("NVIDIA_DRIVER_ROOT", "config"),
@@ -57,7 +57,7 @@ constexpr std::array kPlugin{
     needless("PROCESS_TO_SIGNAL", kOfHost),
 };
 
-constexpr std::array kDiscovery{
+constexpr std::array kDiscoverySwitches{
     honoured("GFD_MIG_STRATEGY", "mig_strategy"),
     honoured("MIG_STRATEGY", "mig_strategy"),
     honoured("GFD_FAIL_ON_INIT_ERROR"),
@@ -116,8 +116,8 @@ Status check_socket(const Environment& environment) {
 
 }  // namespace
 
-std::span<const Switch> plugin_variables() { return kPlugin; }
-std::span<const Switch> discovery_variables() { return kDiscovery; }
+std::span<const Switch> plugin_variables() { return kPluginSwitches; }
+std::span<const Switch> discovery_variables() { return kDiscoverySwitches; }
 
 Environment with_variables_of(const Spec& spec, Environment process) {
   return [env = spec.value("env"), process = std::move(process)](const char* name) -> const char* {

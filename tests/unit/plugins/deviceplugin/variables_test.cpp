@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Result<Settings> with(const Json& env, const char* (*process)(const char*) = no_environment) {
-  const testing::FakeHost host;
+  const slipway::testing::FakeHost host;
   return read_settings(
       Spec(Json{{"config", {{"version", "v1"}, {"flags", {{"migStrategy", "single"}}}}}, {"env", env}}), "deviceplugin",
       host, process);
@@ -65,7 +65,7 @@ TEST(PluginVariables, OfItsChartHaveNoMoreThanAWarning) {
 }
 
 TEST(PluginVariables, OfTheFileAreCheckedAsWell) {
-  const testing::FakeHost host;
+  const slipway::testing::FakeHost host;
   const auto with_flags = [&](const Json& flags) {
     return read_settings(Spec(Json{{"config", {{"flags", flags}}}}), "deviceplugin", host, no_environment);
   };

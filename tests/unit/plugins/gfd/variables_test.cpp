@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Result<Config> with(const Json& env, const Json& more = Json::object()) {
-  const testing::FakeHost host;
+  const slipway::testing::FakeHost host;
   Json section{
       {"config", {{"version", "v1"}, {"flags", {{"migStrategy", "single"}, {"gfd", {{"noTimestamp", true}}}}}}},
       {"env", env}};

@@ -8,7 +8,6 @@
 namespace slipway::toolkit {
 namespace {
 
-using ::testing::Contains;
 using testing::FakeHost;
 using ::testing::HasSubstr;
 using ::testing::Not;
