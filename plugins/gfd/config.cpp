@@ -4,6 +4,7 @@
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/flags.hpp"
 #include "nvidia/config/keys.hpp"
+#include "nvidia/config/variables.hpp"
 #include "nvidia/duration.hpp"
 
 namespace slipway::gfd {
@@ -51,6 +52,10 @@ Status take_settings(const Settings& settings, Config& config) {
   config.named_resources = given_names(settings);
   config.sharing = settings.sharing;
   config.warnings = settings.warnings;
+  config.fail_on_init_error = settings.fail_on_init_error;
+  if (settings.use_node_feature_api)
+    config.warnings.emplace_back(
+        "flags.useNodeFeatureAPI has no effect: the labels go to the file of Node Feature Discovery");
   return take(settings.gfd, kOwn, config);
 }
 
@@ -68,6 +73,33 @@ Status check_paths(const Spec& spec, const Config& config) {
   if (!spec.has("machine_type_file") && config.machine_type_file != kMachineTypeFile)
     return refuse("machineTypeFile", config.machine_type_file, "machine_type_file");
   return {};
+}
+
+/// What only gpu-feature-discovery's variables say; FAIL_ON_INIT_ERROR and MIG_STRATEGY are in the settings already.
+Status take_variables(const Spec& spec, Config& config) {
+  const Environment environment = with_variables_of(spec, no_environment);
+  const auto set = [&](const char* name, const auto& take) -> Status {
+    const char* const value = environment(name);
+    if (value == nullptr || *value == '\0') return {};
+    return take(scalar(value, std::string("spec.components.gfd.env.") + name));
+  };
+  SLIPWAY_CHECK(set("GFD_MIG_STRATEGY", [&](const Node& node) -> Status {
+    SLIPWAY_TRY(strategy, parse_mig_strategy(node.text, node.where));
+    config.mig_strategy = strategy;
+    return {};
+  }));
+  SLIPWAY_CHECK(
+      set("GFD_FAIL_ON_INIT_ERROR", [&](const Node& node) { return set_flag(node, config.fail_on_init_error); }));
+  bool none = !config.timestamp;
+  SLIPWAY_CHECK(set("GFD_NO_TIMESTAMP", [&](const Node& node) { return set_flag(node, none); }));
+  config.timestamp = !none;
+  SLIPWAY_CHECK(set("GFD_SLEEP_INTERVAL", [&](const Node& node) -> Status {
+    SLIPWAY_TRY(interval, parse_interval(node.text, node.where));
+    config.interval = interval;
+    return {};
+  }));
+  SLIPWAY_CHECK(set("GFD_OUTPUT_FILE", [&](const Node& node) { return set_text(node, config.output); }));
+  return set("GFD_MACHINE_TYPE_FILE", [&](const Node& node) { return set_text(node, config.machine_type_file); });
 }
 
 }  // namespace
@@ -97,6 +129,7 @@ Result<Config> config_of(const Spec& spec, const Settings& settings) {
   Config config;
   SLIPWAY_CHECK(take_settings(settings, config));
   SLIPWAY_CHECK(check_paths(spec, config));
+  SLIPWAY_CHECK(take_variables(spec, config));
   if (spec.has("mig_strategy")) {
     SLIPWAY_TRY(strategy, parse_mig_strategy(spec.text("mig_strategy"), "spec.components.gfd.mig_strategy"));
     config.mig_strategy = strategy;

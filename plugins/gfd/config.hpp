@@ -30,6 +30,7 @@ struct Config {
   std::string machine_type_file = kMachineTypeFile;
   std::optional<std::chrono::milliseconds> interval = std::chrono::seconds(60);  ///< empty: once, then wait for SIGHUP
   std::string driver_root = "/";
+  bool fail_on_init_error = false;  ///< the service ends where it finds no driver at its start
   nvidia::config::Sharing sharing;
   std::set<std::string> named_resources;  ///< that the config's `resources` makes, which have no labels of their own
   std::vector<std::string> warnings;      ///< of the configuration: keys that are not known

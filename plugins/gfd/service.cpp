@@ -73,6 +73,10 @@ Status LabelService::run(const Spec& spec, const Host& host, const std::stop_tok
   Probe probe(host, config);
   ConfigWatch watch(
       std::move(settings), [&] { return readable_settings(spec, host); }, std::chrono::steady_clock::now());
+  if (config.fail_on_init_error) {
+    SLIPWAY_TRY(seen, probe.look());
+    if (seen.no_driver) return *seen.no_driver;
+  }
   std::string last;  // what was said of the last failure: the same again is not worth a line
   const auto pass = [&]() -> Status {
     const std::string wrong = follow(watch, spec, config, io);

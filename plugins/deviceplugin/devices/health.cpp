@@ -5,6 +5,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "nvidia/config/settings.hpp"
+
 namespace slipway::deviceplugin {
 namespace {
 
@@ -33,7 +35,10 @@ std::set<unsigned> parse_list(std::string_view text, bool& everything) {
 }  // namespace
 
 XidFilter::XidFilter(std::string_view disabled, std::string_view enabled, const nvidia::health::Rules& rules)
-    : rules_(rules), off_(parse_list(disabled, all_off_)), on_(parse_list(enabled, all_on_)) {}
+    : rules_(rules),
+      whole_off_(nvidia::config::names_all(disabled)),
+      off_(parse_list(disabled, all_off_)),
+      on_(parse_list(enabled, all_on_)) {}
 
 XidEffect XidFilter::effect(unsigned xid) const {
   const XidEffect effect = rules_.effect(xid);
@@ -119,6 +124,7 @@ void HealthBook::driver_gone(const std::string& why, Moment) {
 }
 
 Health HealthBook::of(const std::string& place) const {
+  if (!counting_) return {};
   if (driver_gone_) return *driver_gone_;
   const auto found = cases_.find(place);
   return found == cases_.end() ? Health() : found->second.health;

@@ -34,10 +34,13 @@ class XidFilter {
   /// `rules` are borrowed.
   XidFilter(std::string_view disabled, std::string_view enabled, const nvidia::health::Rules& rules);
   XidEffect effect(unsigned xid) const;
+  /// "all" is disabled, and nothing enabled: no GPU is unhealthy, whatever happens to it.
+  bool nothing_counts() const { return whole_off_ && !all_on_ && on_.empty(); }
   const nvidia::health::Rules& rules() const { return rules_; }
 
  private:
   const nvidia::health::Rules& rules_;
+  bool whole_off_ = false;  ///< the word "all"; "xids" leaves the other evidence
   bool all_off_ = false;
   bool all_on_ = false;
   std::set<unsigned> off_;
@@ -84,6 +87,8 @@ class HealthBook {
   /// The GPU is no more.
   void forget(const std::string& gpu);
 
+  /// While evidence does not count, everything is healthy; it is kept all the same.
+  void set_counting(bool counting) { counting_ = counting; }
   /// Of a GPU, or of an instance_key() alone.
   Health of(const std::string& place) const;
   /// The sick ones, for a file that outlives this process.
@@ -106,6 +111,7 @@ class HealthBook {
   HealthRules rules_;
   std::map<std::string, Case> cases_;  ///< of sick GPUs and GPU instances
   std::optional<Health> driver_gone_;
+  bool counting_ = true;
 };
 
 Json to_json(const Health& health);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include <slipway/component.hpp>
 #include <slipway/plugin.hpp>
@@ -16,6 +17,7 @@
 #include "deviceplugin/service/snapshot.hpp"
 #include "deviceplugin/service/state_file.hpp"
 #include "nvidia/config/choose.hpp"
+#include "nvidia/config/variables.hpp"
 #include "nvidia/config/watch.hpp"
 #include "nvidia/health/rules_watch.hpp"
 
@@ -46,8 +48,10 @@ Result<std::string> kubelet_folder(const Spec& spec, const Host& host, const std
 
 Result<EndpointPaths> paths_of(const Spec& spec, const Host& host) {
   SLIPWAY_TRY(folder, kubelet_folder(spec, host, "/device-plugins"));
-  const char* const named = std::getenv("KUBELET_SOCKET");
-  EndpointPaths paths{folder, named == nullptr ? folder + "/kubelet.sock" : named, {}, {}};
+  const nvidia::config::Environment variables = nvidia::config::with_variables_of(spec, environment);
+  const char* const named = variables("KUBELET_SOCKET");
+  const std::string socket = named == nullptr ? folder + "/kubelet.sock" : named;
+  EndpointPaths paths{folder, socket, {}, {}};
   if (spec.text("registration") == "watcher") {
     SLIPWAY_TRY(registry, kubelet_folder(spec, host, "/plugins_registry"));
     paths.registry = std::move(registry);
@@ -93,7 +97,14 @@ class Run {
     reread_settings();
     rules_.look(std::chrono::steady_clock::now());
     const auto rules = rules_.rules();
-    watch_.pass(kEventWait, XidFilter(settings().health_checks_off, settings().health_checks_on, *rules));
+    const XidFilter filter(settings().health_checks_off, settings().health_checks_on, *rules);
+    watch_.book().set_counting(!filter.nothing_counts());
+    watch_.pass(kEventWait, filter);
+    if (std::exchange(first_, false) && settings().fail_on_init_error && !watch_.looked())
+      return Error{.code = ErrorCode::unreachable,
+                   .what = "the GPUs cannot be asked: " + watch_.problem(),
+                   .where = "FAIL_ON_INIT_ERROR, or flags.failOnInitError of the configuration",
+                   .next = "load the driver; without that setting the service waits for it"};
     show();
     return {};
   }
@@ -198,6 +209,7 @@ class Run {
   std::vector<std::string> reasons_;
   std::vector<std::string> told_notes_;
   std::map<std::string, Health> told_health_;
+  bool first_ = true;
   bool reported_ready_ = false;
 };
 

@@ -6,6 +6,8 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/config/variables.hpp"
+
 namespace slipway::nvidia::config {
 namespace {
 
@@ -42,10 +44,16 @@ Result<Configs> read_folder(const std::string& folder, const std::vector<std::st
   return configs;
 }
 
-Result<Configs> read_configs(const Spec& spec, const std::string& section, const Host& host,
-                             const char* (*environment)(const char* name)) {
+/// GPU Feature Discovery's own variable comes before the one that it shares.
+const char* named_file(const std::string& component, const Environment& environment) {
+  const char* const own = component == "gfd" ? environment("GFD_CONFIG_FILE") : nullptr;
+  return own != nullptr ? own : environment("CONFIG_FILE");
+}
+
+Result<Configs> read_configs(const Spec& spec, const std::string& component, const std::string& section,
+                             const Host& host, const Environment& environment) {
   if (spec.has("config")) return split_configs(node_from_json(spec.value("config"), section), {});
-  const char* const named = environment("CONFIG_FILE");
+  const char* const named = named_file(component, environment);
   const std::string path = spec.has("config_file") || named == nullptr ? spec.text("config_file") : named;
   if (path.empty()) return Configs{{"", Node()}};
   if (const auto names = host.list(path)) return read_folder(path, *names, host);
@@ -118,15 +126,21 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
 const char* no_environment(const char*) { return nullptr; }
 
 Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
-                               const char* (*environment)(const char* name)) {
+                               const char* (*process)(const char* name)) {
+  const Environment environment = with_variables_of(spec, process);
   const std::string section = "spec.components." + component + ".config";
-  SLIPWAY_TRY(configs, read_configs(spec, section, host, environment));
+  SLIPWAY_TRY(configs, read_configs(spec, component, section, host, environment));
   SLIPWAY_TRY(chosen, choice_in(spec, host));
   SLIPWAY_TRY(node, choose_config(configs, chosen, spec.text("config_name"), section));
   Settings settings;
+  SLIPWAY_TRY(warnings, check_variables(spec, component, process));
+  settings.warnings = std::move(warnings);
   SLIPWAY_CHECK(take_config(*node, settings));
   SLIPWAY_CHECK(take_environment(environment, settings));
   SLIPWAY_CHECK(check_settings(settings));
+  if (component == "deviceplugin" && settings.health_checks_on.empty() && names_all(settings.health_checks_off))
+    settings.warnings.emplace_back(
+        "DP_DISABLE_HEALTHCHECKS has `all`: no GPU becomes unhealthy for kubelet, not even a lost one");
   return settings;
 }
 

@@ -30,10 +30,11 @@ Result<const Node*> choose_config(const Configs& configs, const std::string& wan
 /// files), else $CONFIG_FILE; of several the one that `config_choice_file` or `config_name` names. Components that read
 /// it have these four keys alike.
 /// @param component    for errors: "deviceplugin"
-/// @param environment  std::getenv, or one that knows no variable
-/// Errors: `invalid`, `not_found`, with the place; `usage` an environment variable.
+/// Variables win over the file: those of the key `env`, then those of the process.
+/// @param process  std::getenv, or one that knows no variable
+/// Errors: `invalid`, `not_found`, with the place; `usage` a variable.
 Result<Settings> read_settings(const Spec& spec, const std::string& component, const Host& host,
-                               const char* (*environment)(const char* name));
+                               const char* (*process)(const char* name));
 
 /// For where the environment is not the service's: a plan, a look from outside.
 const char* no_environment(const char* name);

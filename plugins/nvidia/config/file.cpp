@@ -21,15 +21,15 @@ constexpr Key<Settings> kPlugin[] = {
 
 constexpr Key<Settings> kFlags[] = {
     {"migStrategy", set_mig_strategy},
-    {"failOnInitError", kIgnore},  // a driver that is not there yet is waited for
+    {"failOnInitError", [](const Node& node, Settings& s) { return set_flag(node, s.fail_on_init_error); }},
     {"mpsRoot", set_mps_root},
     {"nvidiaDriverRoot", [](const Node& node, Settings& s) { return set_text(node, s.driver_root); }},
     {"nvidiaDevRoot", [](const Node& node, Settings& s) { return set_text(node, s.dev_root); }},
     {"gdrcopyEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.gdrcopy); }},
     {"gdsEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.gds); }},
     {"mofedEnabled", [](const Node& node, Settings& s) { return set_flag(node, s.mofed); }},
-    {"useNodeFeatureAPI", kIgnore},
-    {"deviceDiscoveryStrategy", kIgnore},
+    {"useNodeFeatureAPI", [](const Node& node, Settings& s) { return set_flag(node, s.use_node_feature_api); }},
+    {"deviceDiscoveryStrategy", set_discovery},
     {"plugin", [](const Node& node, Settings& s) { return take(node, kPlugin, s); }},
     {"gfd", [](const Node& node, Settings& s) { return s.gfd = node, Status(); }},
 };

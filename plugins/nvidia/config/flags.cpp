@@ -51,6 +51,7 @@ std::vector<std::string> words_in(const std::vector<std::string>& texts) {
 
 constexpr Key<Settings> kVariables[] = {
     {"MIG_STRATEGY", set_mig_strategy},
+    {"FAIL_ON_INIT_ERROR", [](const Node& node, Settings& s) { return set_flag(node, s.fail_on_init_error); }},
     {"DEVICE_LIST_STRATEGY", set_list_strategies},
     {"DEVICE_ID_STRATEGY", set_id_strategy},
     {"SHARED_DEVICES_ALLOCATION_POLICY", set_policy},
@@ -136,6 +137,14 @@ Status set_text(const Node& node, std::string& text) {
   return {};
 }
 
+Status set_discovery(const Node& node, Settings&) {
+  SLIPWAY_TRY(text, node.string());
+  if (text == "auto" || text == "nvml") return {};
+  if (text == "tegra" || text == "vfio")
+    return node.wrong("devices are not found by '" + text + "' here", "use nvml or auto, which find them by NVML");
+  return node.wrong("'" + text + "' is not known here", "use nvml or auto");
+}
+
 Status set_mps_root(const Node& node, Settings& settings) {
   constexpr const char* kNext = "give an absolute path like /run/nvidia/mps, without .. and control characters";
   const auto controls = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
@@ -150,7 +159,7 @@ Status set_mps_root(const Node& node, Settings& settings) {
   return {};
 }
 
-Status take_environment(const char* (*get)(const char* name), Settings& settings) {
+Status take_environment(const std::function<const char*(const char* name)>& get, Settings& settings) {
   for (const auto& [name, set] : kVariables) {
     const char* const value = get(name);
     Status done =

@@ -17,6 +17,8 @@ Status set_policy(const Node& node, Settings& settings);
 Status set_imex_channels(const Node& node, Settings& settings);
 Status set_flag(const Node& node, bool& flag);
 Status set_text(const Node& node, std::string& text);
+/// auto or nvml: there is no other way here.
+Status set_discovery(const Node& node, Settings& settings);
 /// An absolute path that systemd's units can name.
 Status set_mps_root(const Node& node, Settings& settings);
 

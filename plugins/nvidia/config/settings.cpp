@@ -2,6 +2,9 @@
 #include "nvidia/config/settings.hpp"
 
 #include <algorithm>
+#include <cctype>
+
+#include <slipway/text.hpp>
 
 namespace slipway::nvidia::config {
 namespace {
@@ -42,19 +45,21 @@ Json flags_json(const Settings& settings) {
   std::vector<std::string> strategies;
   for (const ListStrategy each : settings.list_strategies) strategies.emplace_back(to_string(each));
   const bool packed = settings.policy == AllocationPolicy::packed;
-  return {{"migStrategy", to_string(settings.mig_strategy)},
-          {"mpsRoot", settings.mps_root},
-          {"nvidiaDriverRoot", settings.driver_root},
-          {"nvidiaDevRoot", settings.host_dev_root()},
-          {"gdrcopyEnabled", settings.gdrcopy},
-          {"gdsEnabled", settings.gds},
-          {"mofedEnabled", settings.mofed},
-          {"plugin",
-           {{"passDeviceSpecs", settings.pass_device_specs},
-            {"deviceListStrategy", strategies},
-            {"deviceIDStrategy", settings.id_strategy == IdStrategy::uuid ? "uuid" : "index"},
-            {"cdiAnnotationPrefix", settings.cdi_annotation_prefix},
-            {"sharedDevicesAllocationPolicy", packed ? "packed" : "distributed"}}}};
+  Json flags{{"migStrategy", to_string(settings.mig_strategy)},
+             {"mpsRoot", settings.mps_root},
+             {"nvidiaDriverRoot", settings.driver_root},
+             {"nvidiaDevRoot", settings.host_dev_root()},
+             {"gdrcopyEnabled", settings.gdrcopy},
+             {"gdsEnabled", settings.gds},
+             {"mofedEnabled", settings.mofed},
+             {"plugin",
+              {{"passDeviceSpecs", settings.pass_device_specs},
+               {"deviceListStrategy", strategies},
+               {"deviceIDStrategy", settings.id_strategy == IdStrategy::uuid ? "uuid" : "index"},
+               {"cdiAnnotationPrefix", settings.cdi_annotation_prefix},
+               {"sharedDevicesAllocationPolicy", packed ? "packed" : "distributed"}}}};
+  if (settings.fail_on_init_error) flags["failOnInitError"] = true;
+  return flags;
 }
 
 }  // namespace
@@ -98,6 +103,12 @@ Status check_settings(const Settings& settings) {
   if (settings.list_strategies.empty())
     return wrong("deviceListStrategy is empty: no container would see its GPU", "use envvar or cdi-cri");
   return {};
+}
+
+bool names_all(std::string_view list) {
+  std::string lower(list);
+  for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return std::ranges::count(split_list(lower), "all") != 0;
 }
 
 bool fits(std::string_view pattern, std::string_view text) {

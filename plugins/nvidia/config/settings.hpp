@@ -5,6 +5,7 @@
 // added).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,6 +76,8 @@ struct Settings {
   std::vector<NamePattern> gpu_names;  ///< first fit counts; a GPU that none fits is nvidia.com/gpu
   std::vector<NamePattern> mig_names;
   Sharing sharing;
+  bool fail_on_init_error = false;         ///< the service ends where it finds no driver at its start
+  bool use_node_feature_api = false;       ///< flags.useNodeFeatureAPI, which only GPU Feature Discovery has
   Node gfd;                                ///< flags.gfd, which only GPU Feature Discovery reads
   std::string health_checks_off;           ///< DP_DISABLE_HEALTHCHECKS
   std::string health_checks_on;            ///< DP_ENABLE_HEALTHCHECKS
@@ -99,13 +102,16 @@ Status take_config(const Node& root, Settings& settings);
 
 /// The environment variables of NVIDIA's flags: they win over the file.
 /// @param get  std::getenv, or a test's. Errors: `usage`, naming the variable.
-Status take_environment(const char* (*get)(const char* name), Settings& settings);
+Status take_environment(const std::function<const char*(const char* name)>& get, Settings& settings);
 
 /// Errors: `invalid`, naming the three.
 Result<MigStrategy> parse_mig_strategy(const std::string& text, const std::string& where);
 
 /// The rules between keys. Errors: `invalid`.
 Status check_settings(const Settings& settings);
+
+/// A list such as that of DP_DISABLE_HEALTHCHECKS has the word "all", in any case of letters.
+bool names_all(std::string_view list);
 
 /// "gpu" -> "nvidia.com/gpu". Errors: `invalid`: longer than 63 letters, or no DNS subdomain behind the slash.
 Result<std::string> full_resource_name(const std::string& name, const Node& node);

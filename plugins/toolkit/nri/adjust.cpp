@@ -8,6 +8,7 @@
 #include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/report.hpp"
 #include "toolkit/programs/shim/request.hpp"
+#include "toolkit/programs/shim/require/machine.hpp"
 #include "toolkit/programs/shim/specs.hpp"
 
 namespace slipway::nri {
@@ -73,6 +74,7 @@ Status leave_out(nvidia::cdi::Edits& edits, const std::string& name, const Devic
 Devices devices_below(const std::string& root) {
   const std::string before = root == "/" ? "" : root;
   Devices devices;
+  devices.root = before;
   devices.read_node = [before](const std::string& path) { return shim::read_host_node(before + path); };
   if (auto config = shim::read_config(before + shim::config_path()))
     devices.config = std::move(*config);
@@ -83,7 +85,10 @@ Devices devices_below(const std::string& root) {
 }
 
 Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& request, const Devices& devices,
-                                         const Log& log) {
+                                         const Log& whole_log) {
+  const Log log = [&](const char* level, const std::string& text) {
+    if (shim::level_of(level) <= devices.config.log_level) whole_log(level, text);
+  };
   const std::string name = name_of(request);
   const Json before = bundle_of(request.pod(), request.container());
   std::optional<shim::Specs> known;
@@ -101,6 +106,9 @@ Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& req
   for (const std::string& warning : wanted.warnings) log("warning", name + ": " + as_utf8(warning));
   if (wanted.empty()) return wire::ContainerAdjustment();
   SLIPWAY_TRY(edits, specs().resolve(wanted, devices.config));
+  SLIPWAY_TRY(unchecked,
+              shim::check_requirements(wanted, edits, devices.config, devices.root, "the container " + name));
+  for (const std::string& warning : unchecked) log("warning", name + ": " + as_utf8(warning));
   SLIPWAY_CHECK(leave_out(edits, name, devices, log));
   Json after = before;
   SLIPWAY_CHECK(shim::apply_edits(after, edits, devices.read_node, "the container " + name));
@@ -109,6 +117,7 @@ Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& req
   for (const std::string& device : wanted.devices) given += " " + device;
   if (wanted.driver_only) given = " the driver's files and no device";
   log("info", name + ":" + as_utf8(shim::shortened(given) + ", asked for by " + wanted.source));
+  for (const std::string& edit : shim::described(edits)) log("debug", name + ": " + as_utf8(shim::shortened(edit)));
   return adjustment;
 }
 

@@ -21,6 +21,7 @@ namespace slipway::nri {
 /// The host, as a container's devices are found on it.
 struct Devices {
   shim::Config config;
+  std::string root;              ///< in front of /proc and /sys; empty: this machine's
   std::optional<Error> problem;  ///< the settings cannot be read: refuses who asks for devices, and nobody else
   shim::ReadNode read_node;
   /// The UUIDs of what kubelet has given to a container; nothing else of an unprivileged container counts without a
@@ -36,8 +37,8 @@ Devices devices_below(const std::string& root);
 
 /// What slipway-runtime would do to the container's bundle; empty where it asks for nothing, or has it all already by
 /// the engine's own CDI support. Tells the log what was given, and what NRI has no place for.
-/// Errors: those of read_config(), read_request(), Specs::resolve() and apply_edits(); `unsupported` the specs name
-/// network devices.
+/// Errors: those of read_config(), read_request(), Specs::resolve(), check_requirements() and apply_edits();
+/// `unsupported` the specs name network devices.
 Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& request, const Devices& devices,
                                          const Log& log);
 

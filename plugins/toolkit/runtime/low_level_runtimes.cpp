@@ -3,13 +3,16 @@
 #include <optional>
 #include <set>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/toml.hpp"
+#include "toolkit/runtime/toolkit_config.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
-constexpr const char* kSettings = "/etc/nvidia-container-runtime/config.toml";
+constexpr const char* kSettings = kToolkitConfig;
 constexpr const char* kDefault = "runc";
 constexpr std::string_view kUsualRunc[] = {"runc", "/usr/bin/runc", "/usr/sbin/runc"};
 
@@ -62,6 +65,12 @@ void plan_low_level(const Json& facts, const RuntimeSettings& settings, Plan& pl
   if (!settings.requests.empty()) {
     set["slipway"]["requests"] = settings.requests;
     why += (why.empty() ? "" : "; ") + std::string("containers may request the devices that `requests` has");
+  }
+  if (!settings.toolkit_config.empty()) {
+    set.merge_patch(settings.toolkit_config);
+    std::vector<std::string> names = settings.toolkit_keys;
+    names.insert(names.end(), settings.toolkit_variables.begin(), settings.toolkit_variables.end());
+    why += (why.empty() ? "" : "; ") + std::string("the spec has ") + joined(names);
   }
   if (!set.empty()) plan.add(action::merge({.path = kSettings, .format = "toml", .set = set})).because(why);
 }

@@ -1,55 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/runtime/settings.hpp"
 
+#include <algorithm>
 #include <cctype>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/runtime/request_rules.hpp"
+#include "toolkit/runtime/toolkit_config.hpp"
+#include "toolkit/runtime/variables.hpp"
 
 namespace slipway::toolkit {
 namespace {
 
-using Names = std::vector<std::string>;
-
-/// Variables of the spec's `env`, then those of the process.
-class Variables {
- public:
-  Variables(const Spec& spec, const Environment& environment) : of_spec_(spec.value("env")), process_(environment) {}
-
-  /// The first of `names` that is set, and which one that was.
-  struct Found {
-    std::string name;
-    std::string value;
-  };
-  Found find(const Names& names) const {
-    for (const std::string& name : names)
-      if (const std::string value = of_spec_.is_object() ? of_spec_.value(name, "") : ""; !value.empty())
-        return {name, value};
-    for (const std::string& name : names)
-      if (std::string value = process_(name); !value.empty()) return {name, value};
-    return {};
-  }
-
- private:
-  Json of_spec_;
-  const Environment& process_;
-};
-
-Error no_value(const Variables::Found& found, const std::string& expected) {
-  return Error{ErrorCode::invalid,
-               "the variable " + found.name + " is '" + found.value + "', and " + expected + " was expected",
-               "environment " + found.name,
-               "correct it or unset it; keys of the component runtime count before variables",
-               {}};
-}
-
-/// As Go's strconv.ParseBool reads it.
-Result<bool> parse_flag(const Variables::Found& found) {
-  for (const char* yes : {"1", "t", "T", "true", "TRUE", "True"})
-    if (found.value == yes) return true;
-  for (const char* no : {"0", "f", "F", "false", "FALSE", "False"})
-    if (found.value == no) return false;
-  return no_value(found, "true or false");
-}
+using Names = Variables::Names;
 
 Result<bool> flag(const Spec& spec, const std::string& key, const Variables& variables, const Names& names,
                   bool otherwise) {
@@ -62,8 +26,67 @@ Result<bool> flag(const Spec& spec, const std::string& key, const Variables& var
 Result<std::string> path(const Spec& spec, const std::string& key, const Variables& variables, const Names& names) {
   if (spec.has(key)) return spec.text(key);
   const auto found = variables.find(names);
-  if (!found.name.empty() && !found.value.starts_with('/')) return no_value(found, "an absolute path");
+  if (!found.name.empty() && !found.value.starts_with('/')) return wrong_value(found, "an absolute path");
   return found.value;
+}
+
+Error contradiction(const std::string& what, const std::string& where, const std::string& next) {
+  return Error{ErrorCode::usage, what, where, next, {}};
+}
+
+/// Keys about engines that are changed, which would have no effect where none is.
+Status expect_no_engine_keys(const Spec& spec, const std::string& why) {
+  for (const char* key : {"names", "set_as_default", "runtime_type", "cdi", "restart", "containerd_config",
+                          "containerd_drop_in", "crio_drop_in", "docker_config"})
+    if (spec.has(key))
+      return contradiction(std::string(key) + " has no effect, since " + why + " has no engine be changed",
+                           "spec.components.runtime." + std::string(key),
+                           "take " + std::string(key) + " out, or name the engines");
+  return {};
+}
+
+/// Whether the engines are to be left alone: by an empty list of them, or by NO_RUNTIME_CONFIG.
+Result<bool> read_untouched(const Spec& spec, const Variables& variables) {
+  const bool listed = spec.has("engines");
+  const bool empty = listed && spec.texts("engines").empty();
+  const auto found = variables.find({"NO_RUNTIME_CONFIG"});
+  bool forbidden = false;
+  if (!found.name.empty()) {
+    SLIPWAY_TRY(on, parse_flag(found));
+    forbidden = on;
+  }
+  if (forbidden && listed && !empty)
+    return contradiction("NO_RUNTIME_CONFIG=" + found.value + " has no engine be changed, and `engines` names some",
+                         "spec.components.runtime.engines", "take one of the two out");
+  if (!empty && !forbidden) return false;
+  if (spec.text("mode") != "nri")
+    SLIPWAY_CHECK(expect_no_engine_keys(spec, empty ? "`engines: []`" : "NO_RUNTIME_CONFIG=" + found.value));
+  return true;
+}
+
+/// What the variable asks for stands in a key as well, which the core and the service read.
+bool is_said_by_key(const Spec& spec, const std::string& name, const std::string& value) {
+  if (name == "ENABLE_NRI_PLUGIN") return spec.text("mode") == "nri";
+  return name == "NRI_SOCKET" && spec.text("nri_socket") == value;
+}
+
+Result<Names> check_variables(const Spec& spec, const Variables& variables) {
+  Json env = variables.of_spec();
+  for (const char* name : {"ENABLE_NRI_PLUGIN", "NRI_SOCKET"})
+    if (is_said_by_key(spec, name, env.value(name, ""))) env.erase(name);
+  return nvidia::check_switches(installer_variables(), env, "nvidia-ctk-installer", "spec.components.runtime.env");
+}
+
+/// Namespaces whose pods may request management devices, as the installer's NRI plugin has it.
+void add_management_namespaces(const Variables& variables, RuntimeSettings& settings) {
+  Names namespaces = split_list(variables.find({"NRI_MANAGEMENT_CDI_DEVICE_NAMESPACES"}).value);
+  if (const auto own = variables.find({"NRI_NAMESPACE"}); !own.name.empty()) namespaces.push_back(own.value);
+  if (settings.nri && !namespaces.empty())
+    settings.requests.push_back(
+        {{"namespaces", namespaces}, {"devices", Json::array({"management.nvidia.com/gpu=*"})}});
+  if (const auto found = variables.find({"NRI_MANAGEMENT_CDI_DEVICE_NAMESPACES", "NRI_NAMESPACE"});
+      !settings.nri && !found.name.empty())
+    settings.notes.push_back(found.name + " has no effect without `mode: nri`");
 }
 
 Result<Names> read_engines(const Spec& spec, const Variables& variables) {
@@ -72,7 +95,7 @@ Result<Names> read_engines(const Spec& spec, const Variables& variables) {
   if (found.name.empty()) return Names{};
   for (const char* known : {"containerd", "crio", "docker"})
     if (found.value == known) return Names{found.value};
-  return no_value(found, "containerd, crio or docker");
+  return wrong_value(found, "containerd, crio or docker");
 }
 
 /// The variables that say something of "the" engine.
@@ -115,7 +138,7 @@ Result<bool> read_restart(const Spec& spec, const Variables& variables) {
   const auto found = variables.find({"RUNTIME_RESTART_MODE"});
   if (found.name.empty() || found.value == "systemd" || found.value == "signal") return true;
   if (found.value == "none") return false;
-  return no_value(found, "systemd, signal or none");
+  return wrong_value(found, "systemd, signal or none");
 }
 
 }  // namespace
@@ -131,6 +154,14 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
   settings.nri = spec.text("mode") == "nri";
   settings.nri_socket = spec.text("nri_socket");
   settings.kubelet_root = spec.text("kubelet_root");
+  SLIPWAY_TRY(notes, check_variables(spec, variables));
+  settings.notes = notes;
+  SLIPWAY_TRY(untouched, read_untouched(spec, variables));
+  settings.untouched = untouched;
+  SLIPWAY_TRY(toolkit, read_toolkit_config(spec, variables));
+  settings.toolkit_config = toolkit.set;
+  settings.toolkit_keys = toolkit.keys;
+  settings.toolkit_variables = toolkit.variables;
   SLIPWAY_TRY(engines, read_engines(spec, variables));
   settings.engines = engines;
   SLIPWAY_CHECK(expect_one_engine(engines, variables));
@@ -143,7 +174,7 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
               flag(spec, "set_as_default", variables,
                    {"NVIDIA_RUNTIME_SET_AS_DEFAULT", "CONTAINERD_SET_AS_DEFAULT", "DOCKER_SET_AS_DEFAULT"}, false));
   settings.set_as_default = as_default;
-  SLIPWAY_TRY(cdi, flag(spec, "cdi", variables, {"RUNTIME_ENABLE_CDI"}, true));
+  SLIPWAY_TRY(cdi, flag(spec, "cdi", variables, {"RUNTIME_ENABLE_CDI", "CDI_ENABLED", "ENABLE_CDI"}, true));
   settings.cdi = cdi;
   SLIPWAY_TRY(restart, read_restart(spec, variables));
   settings.restart = restart;
@@ -151,6 +182,7 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
   settings.runtime_type =
       spec.has("runtime_type") ? spec.text("runtime_type") : variables.find({"CONTAINERD_RUNTIME_TYPE"}).value;
   if (const Json rules = spec.value("requests"); !rules.is_null()) settings.requests = rules;
+  add_management_namespaces(variables, settings);
   if (auto rules = read_request_rules(settings.requests); !rules) {
     Error error = std::move(rules).error();
     error.where = "spec.components.runtime.requests";

@@ -34,21 +34,28 @@ struct RuntimeSettings {
   std::string runtime_path;  ///< "auto" or absolute
   std::string runtime_type;  ///< of containerd's handlers; empty: inherited
   bool cdi = true;
-  Json requests = Json::array();              ///< rules, as read_request_rules() takes them
-  bool restart = true;                        ///< false: somebody else restarts the engine
-  bool no_systemd = false;                    ///< a live machine without it; a fact, by which nobody is restarted
-  std::map<std::string, EnginePlace> places;  ///< by engine: "containerd", "crio", "docker"
+  Json requests = Json::array();               ///< rules, as read_request_rules() takes them
+  bool untouched = false;                      ///< no engine's configuration is changed
+  Json toolkit_config = Json::object();        ///< what is set in config.toml, nested
+  std::vector<std::string> toolkit_keys;       ///< of the spec, that say so
+  std::vector<std::string> toolkit_variables;  ///< that say so
+  std::vector<std::string> notes;              ///< variables without an effect, and names that are none
+  bool restart = true;                         ///< false: somebody else restarts the engine
+  bool no_systemd = false;                     ///< a live machine without it; a fact, by which nobody is restarted
+  std::map<std::string, EnginePlace> places;   ///< by engine: "containerd", "crio", "docker"
 
   EnginePlace place(const std::string& engine) const;
 };
 
 /// For each setting: the component's key, else a variable in its key `env`, else one of the environment, else the
 /// default. Variables are looked up in the order of NVIDIA's installer. Those that name no engine (RUNTIME_CONFIG) are
-/// about the only one of `engines` or RUNTIME. Errors: `invalid` a value that is none, or no such single engine.
+/// about the only one of `engines` or RUNTIME. Errors: `invalid` a value that is none, or no such single engine;
+/// `usage` a variable that is refused, and what contradicts itself.
 Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& environment);
 
 // What plan() needs of it, as facts. `places` is not part of it: detect() has looked there.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RuntimeSettings, nri, nri_socket, names, set_as_default, runtime_type,
-                                                cdi, requests, restart)
+                                                cdi, requests, untouched, toolkit_config, toolkit_keys,
+                                                toolkit_variables, notes, restart)
 
 }  // namespace slipway::toolkit

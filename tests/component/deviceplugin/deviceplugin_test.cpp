@@ -240,6 +240,39 @@ TEST(DevicePluginService, OutlivesADriverThatGoesAndComesBack) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
 }
 
+TEST(DevicePluginService, EndsWithoutADriverAtItsStartWhereItIsToldTo) {
+  const Node node("h100x2");
+  Kubelet kubelet(node.plugins());
+  {
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  }
+  node.sim("driver unloaded");
+  node.spec("{env: {FAIL_ON_INIT_ERROR: \"true\"}}");
+  RunningService service(node.host(), node.words());
+  EXPECT_EQ(service.exit_code(), 1);
+  EXPECT_THAT(service.log(), HasSubstr("the GPUs cannot be asked"));
+}
+
+TEST(DevicePluginService, TakesTheVariablesOfItsSpec) {
+  const Node node("h100x2");
+  node.spec("{env: {DP_DISABLE_HEALTHCHECKS: all, DEVICE_LIST_STRATEGY: volume-mounts, KUBELET_SOCKET: " +
+            node.plugins() + "/k.sock}}");
+  Kubelet kubelet(node.plugins());
+  std::filesystem::rename(node.plugins() + "/kubelet.sock", node.plugins() + "/k.sock");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 2; })) << service.log();
+  const auto allocated = kubelet.allocate(kGpu, 1);
+  ASSERT_TRUE(allocated.status.ok()) << allocated.status.error_message();
+  EXPECT_EQ(allocated.response.mounts_size(), 1);
+  node.sim("gpu 1 xid 63");
+  ASSERT_TRUE(eventually([&] { return service.log().find("XID 63") != std::string::npos; }));
+  node.sim("gpu 1 lost");
+  ASSERT_TRUE(eventually([&] { return !node.status().is_discarded(); }));
+  EXPECT_EQ(node.status()["gpus"][1]["health"]["healthy"], true);
+  EXPECT_EQ(kubelet.healthy(kGpu), 2);
+}
+
 TEST(DevicePluginService, WhileItIsQuiescedKeepsStreamAndListAndHandsNothingOut) {
   const Node node("h100x8");
   Kubelet kubelet(node.plugins());

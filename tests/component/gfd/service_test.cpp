@@ -123,6 +123,18 @@ TEST_F(GfdService, GoesOnWithTheFormerSpecWhenTheNewOneIsWrong) {
   EXPECT_EQ(service.stop(), 0);
 }
 
+TEST_F(GfdService, TakesTheVariablesOfItsSpecAndEndsWithoutADriverWhereItIsToldTo) {
+  spec(", env: {GFD_OUTPUT_FILE: /srv/labels, GFD_NO_TIMESTAMP: \"true\", FAIL_ON_INIT_ERROR: \"true\"}");
+  {
+    const Background service(command(), folder_.at("log"));
+    const auto written = [&] { return content(folder_.at("srv/labels")); };
+    ASSERT_TRUE(eventually([&] { return written().find("nvidia.com/gpu.count=2\n") != std::string::npos; })) << log();
+    EXPECT_THAT(written(), Not(HasSubstr("timestamp")));
+  }
+  ASSERT_EQ(sim("driver unloaded"), 0);
+  EXPECT_EQ(run(command()).status, 1);
+}
+
 TEST_F(GfdService, SaysWhatIsWrongInItsSpecAndEnds) {
   folder_.file("host.yaml",
                "apiVersion: slipway.dev/v1\nkind: Host\nmetadata: {name: node}\nspec:\n  components:\n"

@@ -104,6 +104,22 @@ TEST_F(NriService, GivesWithoutARuleWhatKubeletGaveAndNothingElse) {
   EXPECT_EQ(nodes(plugin, 11, {"NVIDIA_VISIBLE_DEVICES=all"}), "/dev/nvidia0;") << log();
 }
 
+TEST_F(NriService, RefusesAnImageThatRequiresAnotherDriverUntilTheSettingsSayOtherwise) {
+  folder_.file("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat\n");
+  const NriEngine engine(socket());
+  Background service(command(), folder_.at("log"));
+  PluginEnd plugin = engine.accept();
+  ASSERT_EQ(plugin.take_in(), "10-slipway") << log();
+  const std::vector<std::string> image{"NVIDIA_VISIBLE_DEVICES=0", "NVIDIA_REQUIRE_CUDA=cuda>=13.1"};
+  EXPECT_THAT(nodes(plugin, 5, image), HasSubstr("requires cuda>=13.1 (NVIDIA_REQUIRE_CUDA)"));
+  EXPECT_THAT(nodes(plugin, 7, {image[0], "NVIDIA_REQUIRE_X=" + std::string(1 << 16, '=')}),
+              HasSubstr("NVIDIA_REQUIRE_X is no requirement"));
+  folder_.file("etc/nvidia-container-runtime/config.toml",
+               "disable-require = true\n[slipway]\nrequests = [{namespaces = [\"team-a\"], devices = "
+               "[\"nvidia.com/gpu=*\"]}]\n");
+  EXPECT_EQ(nodes(plugin, 9, image), "/dev/nvidia0;");
+}
+
 TEST_F(NriService, WaitsForNobodyInKubeletsPlace) {
   std::filesystem::remove(folder_.at("etc/nvidia-container-runtime/config.toml"));
   std::filesystem::create_directories(folder_.at("var/lib/kubelet/pod-resources"));

@@ -12,6 +12,7 @@
 
 #include "toolkit/programs/shim/document.hpp"
 #include "toolkit/programs/shim/request.hpp"
+#include "toolkit/programs/shim/require/machine.hpp"
 #include "toolkit/programs/shim/specs.hpp"
 
 namespace slipway::shim {
@@ -45,13 +46,15 @@ Result<Edited> prepare_bundle(const CommandLine& line, const Config& config) {
   SLIPWAY_TRY(text, read_regular(path, kMaxBundle));
   SLIPWAY_TRY(bundle, parse_document(text, path));
   SLIPWAY_TRY(request, read_request(bundle, config, path, {.pod_namespace = pod_namespace_of(bundle)}));
-  if (request.empty()) return Edited{{}, {}, std::move(request.warnings)};
+  if (request.empty()) return Edited{{}, {}, std::move(request.warnings), {}};
   SLIPWAY_TRY(edits, Specs::read(config.spec_folders).resolve(request, config));
   if (config.no_device_groups) edits.additional_gids.clear();
-  SLIPWAY_CHECK(apply_edits(bundle, edits, read_host_node, path));
+  SLIPWAY_TRY(unchecked, check_requirements(request, edits, config, "", path));
+  request.warnings.insert(request.warnings.end(), unchecked.begin(), unchecked.end());
+  SLIPWAY_CHECK(apply_edits(bundle, edits, read_host_node, path, !config.no_cgroups));
   SLIPWAY_CHECK(replace_file(path, canonical(bundle)));
   if (request.driver_only) request.devices = {config.default_kind + "=none"};
-  return Edited{std::move(request.devices), std::move(request.source), std::move(request.warnings)};
+  return Edited{std::move(request.devices), std::move(request.source), std::move(request.warnings), described(edits)};
 }
 
 }  // namespace slipway::shim

@@ -18,11 +18,12 @@ struct Edited {
   std::vector<std::string> devices;  ///< empty: the bundle was not touched
   std::string source;                ///< what asked for them
   std::vector<std::string> warnings;
+  std::vector<std::string> edits;  ///< a line each, for `log-level = "debug"`
 };
 
 /// Reads the request, resolves it by the CDI specs of the host, and replaces the bundle's configuration by one rename.
-/// Errors: those of read_request(), Specs::resolve() and apply_edits(), of reading and writing. The file is as it was
-/// then.
+/// Errors: those of read_request(), Specs::resolve(), check_requirements() and apply_edits(), of reading and writing.
+/// The file is as it was then.
 Result<Edited> prepare_bundle(const CommandLine& line, const Config& config);
 
 /// The first of the names that is there: paths as they are, other names looked up in PATH. Never this program itself,

@@ -2,6 +2,7 @@
 #include "toolkit/programs/shim/config.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include <slipway/regular_file.hpp>
@@ -73,6 +74,14 @@ class Keys {
 
 }  // namespace
 
+Level level_of(std::string word) {
+  for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  if (word == "debug" || word == "trace") return Level::debug;
+  if (word == "warning" || word == "warn") return Level::warning;
+  if (word == "error" || word == "fatal" || word == "panic") return Level::error;
+  return Level::info;
+}
+
 std::string config_path() {
   constexpr const char* kName = "/nvidia-container-runtime/config.toml";
   if (const char* path = std::getenv("NVIDIA_CTK_CONFIG_FILE_PATH"); path != nullptr && *path != '\0') return path;
@@ -101,6 +110,12 @@ Result<Config> parse_config(std::string_view text, const std::string& path) {
   keys.take({runtime, "modes", "cdi", "spec-dirs"}, config.spec_folders);
   keys.take({runtime, "modes", "cdi", "default-kind"}, config.default_kind);
   keys.take({runtime, "modes", "cdi", "annotation-prefixes"}, config.annotation_prefixes);
+  keys.take({"disable-require"}, config.disable_require);
+  keys.take({"nvidia-container-cli", "no-cgroups"}, config.no_cgroups);
+  keys.take({"features", "disable-cuda-compat-lib-hook"}, config.no_cuda_compat);
+  std::string level;
+  keys.take({runtime, "log-level"}, level);
+  config.log_level = level_of(level);
   keys.take({"features", "ignore-imex-channel-requests"}, config.ignore_imex_channels);
   keys.take({"features", "no-additional-gids-for-device-nodes"}, config.no_device_groups);
   if (const auto own = file.find("slipway"); own != file.end())

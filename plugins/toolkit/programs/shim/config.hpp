@@ -9,6 +9,7 @@
 
 #include <slipway/result.hpp>
 
+#include "toolkit/programs/shim/report.hpp"
 #include "toolkit/runtime/request_rules.hpp"
 
 namespace slipway::shim {
@@ -24,10 +25,17 @@ struct Config {
   std::vector<std::string> spec_folders{"/etc/cdi", "/var/run/cdi"};
   std::string default_kind = "nvidia.com/gpu";
   std::vector<std::string> annotation_prefixes{"cdi.k8s.io/"};
+  bool disable_require = false;       ///< disable-require
+  bool no_cgroups = false;            ///< nvidia-container-cli.no-cgroups
+  bool no_cuda_compat = false;        ///< features.disable-cuda-compat-lib-hook
+  Level log_level = Level::info;      ///< nvidia-container-runtime.log-level; less important lines are not logged
   bool ignore_imex_channels = false;  ///< features.ignore-imex-channel-requests
   bool no_device_groups = false;      ///< features.no-additional-gids-for-device-nodes
   toolkit::RequestRules requests;     ///< slipway.requests
 };
+
+/// The words that NVIDIA's runtime takes for `log-level`, in any case; like it, info for others.
+Level level_of(std::string word);
 
 /// NVIDIA_CTK_CONFIG_FILE_PATH, else below XDG_CONFIG_HOME, else below /etc.
 std::string config_path();

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <slipway/json.hpp>
 #include <slipway/result.hpp>
@@ -49,7 +50,12 @@ std::string text_in(const Json& object, const char* name);
 /// @param bundle     members that CDI does not know are left alone; on an error it is half edited
 /// @param read_node  where what a spec leaves out is read
 /// @param where      the bundle's file, for errors
+/// @param cgroups    false: without rules that let the container open the nodes
 /// Errors: `invalid` when a member has another type than OCI's; those of complete_node().
-Status apply_edits(Json& bundle, const nvidia::cdi::Edits& edits, const ReadNode& read_node, const std::string& where);
+Status apply_edits(Json& bundle, const nvidia::cdi::Edits& edits, const ReadNode& read_node, const std::string& where,
+                   bool cgroups = true);
+
+/// A line for each node, mount and hook, for logs.
+std::vector<std::string> described(const nvidia::cdi::Edits& edits);
 
 }  // namespace slipway::shim

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/programs/shim/document.hpp"
 
 namespace slipway::shim {
@@ -66,8 +68,8 @@ void put_in_order(Json::array_t& mounts) {
 
 class Editor {
  public:
-  Editor(Json& bundle, const ReadNode& read_node, const std::string& where)
-      : bundle_(bundle), read_node_(read_node), members_(where) {}
+  Editor(Json& bundle, const ReadNode& read_node, const std::string& where, bool cgroups)
+      : bundle_(bundle), read_node_(read_node), members_(where), cgroups_(cgroups) {}
 
   Status apply(const cdi::Edits& edits) {
     SLIPWAY_CHECK(drop_legacy_hooks());
@@ -124,7 +126,7 @@ class Editor {
       SLIPWAY_TRY(node, complete_node(one, read_node_));
       SLIPWAY_CHECK(give_to_user(node));
       entries.push_back(device_entry(node));
-      if (node.type != "p") allowed.push_back(cgroup_rule(node));
+      if (cgroups_ && node.type != "p") allowed.push_back(cgroup_rule(node));
     }
     SLIPWAY_TRY(parent, linux_member());
     SLIPWAY_TRY(devices, list_for(*parent, "devices", entries.size()));
@@ -214,12 +216,22 @@ class Editor {
   Json& bundle_;
   const ReadNode& read_node_;
   Members members_;
+  bool cgroups_;
 };
 
 }  // namespace
 
-Status apply_edits(Json& bundle, const cdi::Edits& edits, const ReadNode& read_node, const std::string& where) {
-  return Editor(bundle, read_node, where).apply(edits);
+Status apply_edits(Json& bundle, const cdi::Edits& edits, const ReadNode& read_node, const std::string& where,
+                   bool cgroups) {
+  return Editor(bundle, read_node, where, cgroups).apply(edits);
+}
+
+std::vector<std::string> described(const cdi::Edits& edits) {
+  std::vector<std::string> lines;
+  for (const auto& node : edits.device_nodes) lines.push_back("node " + node.path);
+  for (const auto& mount : edits.mounts) lines.push_back("mount " + mount.host_path + " at " + mount.container_path);
+  for (const auto& hook : edits.hooks) lines.push_back("hook " + hook.hook_name + " " + joined(hook.args, " "));
+  return lines;
 }
 
 }  // namespace slipway::shim

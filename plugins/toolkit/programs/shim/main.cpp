@@ -12,10 +12,11 @@
 namespace slipway::shim {
 namespace {
 
-/// To the log that the engine named, in its form, and to that of the settings.
+/// To the log that the engine named, in its form, and to that of the settings, as far as `log-level` has it.
 void tell(const CommandLine& line, const Config& config, Level level, const std::string& message) {
+  if (level > config.log_level) return;
   const std::time_t now = std::time(nullptr);
-  if (level != Level::info) append_log(line.log, log_line(level, message, line.log_json, now));
+  if (level < Level::info) append_log(line.log, log_line(level, message, line.log_json, now));
   append_log(config.debug_log, log_line(level, message, false, now));
 }
 
@@ -32,6 +33,7 @@ void tell_what_was_done(const CommandLine& line, const Config& config, const Edi
   std::string devices;
   for (const std::string& device : edited.devices) devices += " " + device;
   tell(line, config, Level::info, line.bundle + ":" + devices + ", asked for by " + edited.source);
+  for (const std::string& edit : edited.edits) tell(line, config, Level::debug, line.bundle + ": " + edit);
 }
 
 int main_of(int count, char** words) {

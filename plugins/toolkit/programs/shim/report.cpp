@@ -19,6 +19,8 @@ const char* name_of(Level level) {
       return "error";
     case Level::warning:
       return "warning";
+    case Level::debug:
+      return "debug";
     case Level::info:
       break;
   }

@@ -11,7 +11,7 @@
 
 namespace slipway::shim {
 
-enum class Level { error, warning, info };
+enum class Level { error, warning, info, debug };
 
 /// A text that somebody else wrote, with as much of it as a message may have: 200 bytes.
 std::string shortened(std::string_view foreign);

@@ -92,7 +92,11 @@ class Reader {
     SLIPWAY_CHECK(from_annotations());
     if (request_.empty() && config_.accept_mounts) SLIPWAY_CHECK(from_mounts());
     if (request_.empty()) SLIPWAY_CHECK(from_environment());
-    if (!request_.empty()) SLIPWAY_CHECK(add_functions());
+    if (request_.empty()) return std::move(request_);
+    SLIPWAY_CHECK(add_functions());
+    if (config_.disable_require) return std::move(request_);
+    SLIPWAY_TRY(requirements, requirements_of(environment_));
+    request_.requirements = std::move(requirements);
     return std::move(request_);
   }
 

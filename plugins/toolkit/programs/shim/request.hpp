@@ -15,6 +15,7 @@
 #include <slipway/result.hpp>
 
 #include "toolkit/programs/shim/config.hpp"
+#include "toolkit/programs/shim/require/requirement.hpp"
 
 namespace slipway::shim {
 
@@ -37,11 +38,12 @@ struct Origin {
 };
 
 struct Request {
-  std::vector<std::string> devices;   ///< qualified CDI names, each once; "nvidia.com/gpu=all" as it was asked for
-  bool driver_only = false;           ///< NVIDIA_VISIBLE_DEVICES=none: the driver's files and no GPU
-  std::string source;                 ///< what asked, for messages: "NVIDIA_VISIBLE_DEVICES=0,1"
-  std::vector<std::string> warnings;  ///< what was left out, and why
-  bool asked = false;                 ///< something was asked for, whether it counts or not
+  std::vector<std::string> devices;       ///< qualified CDI names, each once; "nvidia.com/gpu=all" as it was asked for
+  bool driver_only = false;               ///< NVIDIA_VISIBLE_DEVICES=none: the driver's files and no GPU
+  std::string source;                     ///< what asked, for messages: "NVIDIA_VISIBLE_DEVICES=0,1"
+  std::vector<std::string> warnings;      ///< what was left out, and why
+  bool asked = false;                     ///< something was asked for, whether it counts or not
+  std::vector<Requirement> requirements;  ///< of a container that gets something; what its image requires
 
   bool empty() const { return devices.empty() && !driver_only; }
 };
@@ -62,8 +64,8 @@ struct Request {
 /// @param bundle  the OCI configuration of the container
 /// @param where   its file, for errors
 /// Errors: `invalid` when a member that is looked at is of another type than OCI's, or more than 4096 devices are asked
-/// for; `denied` an annotation or mount that does not count, with the rule that would change that; `unreachable` a UUID
-/// that device plugins write, while kubelet does not answer.
+/// for, or those of requirements_of(); `denied` an annotation or mount that does not count, with the rule that would
+/// change that; `unreachable` a UUID that device plugins write, while kubelet does not answer.
 Result<Request> read_request(const Json& bundle, const Config& config, const std::string& where,
                              const Origin& origin = {});
 

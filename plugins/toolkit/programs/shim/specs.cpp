@@ -48,6 +48,9 @@ std::string how_to_make(const std::string& kind) {
          " --output /var/run/cdi/nvidia.com-" + name + ".yaml`";
 }
 
+/// Of slipway's hooks as of NVIDIA's.
+bool makes_cuda_compatible(const cdi::Hook& hook) { return std::ranges::count(hook.args, "enable-cuda-compat") != 0; }
+
 }  // namespace
 
 Specs Specs::read(const std::vector<std::string>& folders) {
@@ -179,6 +182,7 @@ Result<cdi::Edits> Specs::resolve(const Request& request, const Config& config) 
       edits.append(one.device->edits);
     }
   }
+  if (config.no_cuda_compat) std::erase_if(edits.hooks, makes_cuda_compatible);
   return edits;
 }
 

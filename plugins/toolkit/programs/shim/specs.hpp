@@ -25,8 +25,8 @@ class Specs {
   void add(const std::string& path, std::string_view text, std::size_t priority);
 
   /// Each spec's own edits once, before those of its first device; then the devices' in the order in which they are
-  /// named. Errors: `not_found` naming the devices that there are, or how a spec is made where there is none of that
-  /// kind; `conflict` when two files have the device.
+  /// named; without the hook for CUDA compatibility where the settings say so. Errors: `not_found` naming the devices
+  /// that there are, or how a spec is made where there is none of that kind; `conflict` when two files have the device.
   Result<nvidia::cdi::Edits> resolve(const Request& request, const Config& config) const;
 
   /// All names of that device within its kind: those that give a container the same. Empty: there is no such device.

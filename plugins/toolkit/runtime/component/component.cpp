@@ -9,6 +9,8 @@
 #include "toolkit/runtime/containerd/kinds.hpp"
 #include "toolkit/runtime/engine.hpp"
 #include "toolkit/runtime/engine_checks.hpp"
+#include "toolkit/runtime/toml.hpp"
+#include "toolkit/runtime/toolkit_config.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -47,6 +49,46 @@ bool starts_own_runtime(const Facts& facts) {
   });
 }
 
+/// Some engine's handlers start a program that reads config.toml.
+bool starts_a_runtime(const Facts& facts) {
+  return std::ranges::any_of(engines(), [&](const Engine& engine) {
+    return facts.has(engine.name) && !text_of(facts.value(engine.name), "runtime").empty();
+  });
+}
+
+Error without_effect(const std::string& key, const std::string& why, const std::string& next) {
+  return Error{ErrorCode::unsupported, key + " has no effect here: " + why, "spec.components.runtime." + key, next, {}};
+}
+
+/// What is set in config.toml counts for somebody here.
+Status expect_effect(const RuntimeSettings& settings, const Facts& facts, Plan& plan) {
+  if (settings.nri) {
+    if (at_path(settings.toolkit_config, {"nvidia-container-cli", "no-cgroups"}) == true)
+      return without_effect("no_cgroups", "an engine adds the rules for devices that it has by NRI itself",
+                            "take it out, or write mode: config");
+    return {};
+  }
+  if (settings.untouched || starts_a_runtime(facts)) return {};
+  constexpr const char* kNobody = "the engines give devices by themselves, without slipway-runtime";
+  if (!settings.toolkit_keys.empty())
+    return without_effect(settings.toolkit_keys.front(), kNobody,
+                          "take it out, install slipway-runtime as /usr/bin/slipway-runtime, or write mode: nri");
+  for (const std::string& name : settings.toolkit_variables) plan.note(name + " has no effect here: " + kNobody);
+  return {};
+}
+
+void add_notes(const RuntimeSettings& settings, const Facts& facts, Plan& plan) {
+  for (const std::string& note : settings.notes) plan.note(note);
+  for (const std::string& warning : facts.texts("config_warnings")) plan.note(warning);
+}
+
+/// What config.toml has and slipway-runtime does nothing with.
+std::vector<std::string> config_warnings(const Host& host) {
+  const auto text = host.read(kToolkitConfig);
+  const auto file = text ? parse_toml(*text, kToolkitConfig) : Result<Json>(Json(nullptr));
+  return file ? toolkit_config_warnings(*file) : std::vector<std::string>();
+}
+
 /// The facts of the engines, whether there is a GPU or not.
 Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   Facts facts;
@@ -78,7 +120,16 @@ Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
 Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
   if (auto none = nvidia::facts_without_gpu(host)) return *std::move(none);
   SLIPWAY_TRY(settings, read_settings(spec, process_environment));
-  return settings.nri ? detect_nri(settings, host) : read_engines(settings, host);
+  Facts facts;
+  if (settings.untouched && !settings.nri) {
+    facts.set("settings", settings);
+  } else {
+    SLIPWAY_TRY(engines, settings.nri ? detect_nri(settings, host) : read_engines(settings, host));
+    facts = std::move(engines);
+  }
+  if (settings.untouched || settings.nri || starts_own_runtime(facts))
+    if (const auto warnings = config_warnings(host); !warnings.empty()) facts.set("config_warnings", warnings);
+  return facts;
 }
 
 Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs) const {
@@ -87,15 +138,20 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
   settings.no_systemd = facts.flag("no_systemd");
   if (settings.nri) {
     SLIPWAY_TRY(nri, plan_nri(settings, facts, inputs.target().live));
+    SLIPWAY_CHECK(expect_effect(settings, facts, nri));
+    add_notes(settings, facts, nri);
     plan_low_level(Json(nullptr), settings, nri);
     return nri;
   }
   Plan plan;
+  SLIPWAY_CHECK(expect_effect(settings, facts, plan));
+  add_notes(settings, facts, plan);
+  if (settings.untouched) plan.note("no engine is changed: `engines` is empty, or NO_RUNTIME_CONFIG is set");
   for (const Engine& engine : engines())
     if (facts.has(engine.name))
       SLIPWAY_CHECK(engine.plan(settings, facts.value(engine.name), inputs.target().live, plan));
   plan_low_level(facts.value("low_level"), settings, plan);
-  if (!settings.requests.empty() && !starts_own_runtime(facts))
+  if (!settings.requests.empty() && !settings.untouched && !starts_own_runtime(facts))
     plan.note("`requests` has no effect here: the engines give devices by themselves, without slipway-runtime");
   return plan;
 }
@@ -103,6 +159,11 @@ Result<Plan> Runtime::plan(const Spec&, const Facts& facts, const Inputs& inputs
 Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(settings, read_settings(spec, process_environment));
   if (settings.nri) return verify_nri(settings, host);
+  if (settings.untouched) {
+    Findings untouched;
+    untouched.not_exercised("runtime.engines", "the spec has no engine be changed");
+    return untouched;
+  }
   SLIPWAY_TRY(facts, read_engines(settings, host));
   Findings findings;
   for (const Engine& engine : engines()) {

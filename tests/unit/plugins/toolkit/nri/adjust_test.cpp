@@ -380,5 +380,28 @@ TEST_F(NriAdjust, LooksBelowTheMachinesRoot) {
   EXPECT_THAT(to_text(devices.read_node("/dev/nvidia0").error()), HasSubstr(folder_.at("dev/nvidia0").string()));
 }
 
+TEST_F(NriAdjust, RefusesAContainerWhoseImageRequiresAnotherDriver) {
+  folder_.file("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat\n");
+  devices_.root = folder_.path();
+  const std::vector<std::string> wanted{"NVIDIA_VISIBLE_DEVICES=0", "NVIDIA_REQUIRE_CUDA=cuda>=13.1"};
+  EXPECT_THAT(
+      nodes(container_with(wanted)),
+      ElementsAre(HasSubstr("requires cuda>=13.1 (NVIDIA_REQUIRE_CUDA), and the GPU /dev/nvidia0 has CUDA 12.2")));
+  EXPECT_THAT(nodes(container_with({"NVIDIA_REQUIRE_CUDA=cuda>=13.1"})), IsEmpty()) << "it asks for no GPU";
+  EXPECT_THAT(nodes(container_with({wanted[0], "NVIDIA_REQUIRE_CUDA=cuda>=12.0"})), ElementsAre("/dev/nvidia0"));
+  EXPECT_THAT(nodes(container_with({wanted[0], wanted[1], "NVIDIA_DISABLE_REQUIRE=1"})), ElementsAre("/dev/nvidia0"));
+  devices_.config.disable_require = true;
+  EXPECT_THAT(nodes(container_with(wanted)), ElementsAre("/dev/nvidia0"));
+}
+
+TEST_F(NriAdjust, LogsWhatTheLevelOfTheSettingsLetsThrough) {
+  devices_.config.log_level = shim::Level::warning;
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=0"})), ElementsAre("/dev/nvidia0"));
+  EXPECT_EQ(log_, "");
+  devices_.config.log_level = shim::Level::debug;
+  EXPECT_THAT(nodes(container_with({"NVIDIA_VISIBLE_DEVICES=0"})), ElementsAre("/dev/nvidia0"));
+  EXPECT_THAT(log_, HasSubstr("debug: team-a/train-0/cuda: node /dev/nvidia0\n"));
+}
+
 }  // namespace
 }  // namespace slipway::nri

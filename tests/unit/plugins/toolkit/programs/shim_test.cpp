@@ -72,9 +72,11 @@ accept-nvidia-visible-devices-as-volume-mounts = true
 swarm-resource = "DOCKER_RESOURCE_GPU,OTHER"
 [nvidia-container-cli]
 ldconfig = "@/sbin/ldconfig.real"
+no-cgroups = true
 [nvidia-container-runtime]
 debug = "/var/log/n.log"
 mode = "cdi"
+log-level = "Warning"
 runtimes = ["/opt/runc"]
 [nvidia-container-runtime.modes.cdi]
 spec-dirs = ["/cdi"]
@@ -82,6 +84,7 @@ default-kind = "management.nvidia.com/gpu"
 annotation-prefixes = ["a/"]
 [features]
 ignore-imex-channel-requests = true
+disable-cuda-compat-lib-hook = true
 )",
                                   "config.toml");
   ASSERT_TRUE(other);
@@ -94,6 +97,10 @@ ignore-imex-channel-requests = true
   EXPECT_EQ(other->default_kind, "management.nvidia.com/gpu");
   EXPECT_THAT(other->annotation_prefixes, ElementsAre("a/"));
   EXPECT_TRUE(other->ignore_imex_channels);
+  EXPECT_TRUE(other->disable_require && other->no_cgroups && other->no_cuda_compat);
+  EXPECT_EQ(other->log_level, Level::warning);
+  EXPECT_FALSE(config->disable_require || config->no_cgroups || config->no_cuda_compat);
+  EXPECT_EQ(config->log_level, Level::info);
 }
 
 TEST(ShimConfig, NamesTheKeyThatIsOfAnotherType) {
@@ -253,6 +260,30 @@ TEST(BundleEdit, DoesAllThatASpecSaysAndLeavesTheRest) {
   wanted["linux"]["netDevices"] = {{"eth1", {{"name", "net1"}}}};
   wanted["linux"]["intelRdt"] = {{"closID", "c"}};
   EXPECT_EQ(bundle.dump(1), wanted.dump(1));
+}
+
+TEST(BundleEdit, WithoutCgroupsHasTheNodesAndNoRulesForThem) {
+  Json bundle = sample_bundle();
+  ASSERT_TRUE(apply_edits(bundle, all_edits(), node_195_1, "config.json", false));
+  EXPECT_EQ(bundle["linux"]["devices"].back()["path"], "/dev/nvidia1");
+  EXPECT_EQ(bundle["linux"]["resources"], sample_bundle()["linux"]["resources"]);
+}
+
+TEST(ShimSpecs, LeaveTheHookForCudaCompatibilityOutWhereTheSettingsSaySo) {
+  Specs specs;
+  specs.add("/etc/cdi/a.json",
+            R"({"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","containerEdits":{"hooks":[)"
+            R"({"hookName":"createContainer","path":"/h","args":["h","enable-cuda-compat","--x"]},)"
+            R"({"hookName":"createContainer","path":"/h","args":["h","update-ldcache"]}]},"devices":[)" +
+                device("0") + "]}",
+            0);
+  const Request request{{"nvidia.com/gpu=0"}, false, "a test", {}};
+  EXPECT_EQ(specs.resolve(request, Config{})->hooks.size(), 2U);
+  Config config;
+  config.no_cuda_compat = true;
+  const auto edits = specs.resolve(request, config);
+  ASSERT_EQ(edits->hooks.size(), 1U);
+  EXPECT_THAT(edits->hooks[0].args, ElementsAre("h", "update-ldcache"));
 }
 
 TEST(BundleEdit, DoneTwiceChangesNothingMore) {

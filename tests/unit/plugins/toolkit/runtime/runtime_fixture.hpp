@@ -17,7 +17,7 @@ inline const std::string kConfig = "/etc/containerd/config.toml";
 
 /// The section as the core hands it on: only what a spec says, and the manifest's defaults.
 inline Spec runtime_spec(const Json& more = Json::object()) {
-  Json section{{"engines", Json::array()}, {"runtime_path", "auto"}, {"env", Json::object()}};
+  Json section{{"runtime_path", "auto"}, {"env", Json::object()}};
   section.update(more);
   return Spec(section);
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/config/variables.hpp"
+
+#include <array>
+
+namespace slipway::nvidia::config {
+namespace {
+
+constexpr std::string_view kNoContainer = "the service runs on the host, not in a container of it";
+constexpr std::string_view kOfHost =
+    "the spec is the host's own: `config_file`, `config_name` or `config_choice_file` "
+    "say which config counts, and a change is taken up by itself";
+constexpr std::string_view kNoSpecs = "this component writes no CDI specs; the component cdi does";
+constexpr std::string_view kNoTegra = "auto|nvml";
+
+constexpr std::array kPluginSwitches{
+    honoured("MIG_STRATEGY", "config"),
+    honoured("FAIL_ON_INIT_ERROR", "config"),
+    honoured("NVIDIA_DRIVER_ROOT", "config"),
+    honoured("NVIDIA_DEV_ROOT", "config"),
+    honoured("PASS_DEVICE_SPECS", "config"),
+    honoured("DEVICE_LIST_STRATEGY", "config"),
+    honoured("DEVICE_ID_STRATEGY", "config"),
+    honoured("GDRCOPY_ENABLED", "config"),
+    honoured("GDS_ENABLED", "config"),
+    honoured("MOFED_ENABLED", "config"),
+    honoured("CDI_ANNOTATION_PREFIX", "config"),
+    refused("NVIDIA_CDI_HOOK_PATH", "", kNoSpecs),
+    refused("NVIDIA_CTK_PATH", "", kNoSpecs),
+    needless("DRIVER_ROOT_CTR_PATH", kNoContainer),
+    needless("CONTAINER_DRIVER_ROOT", kNoContainer),
+    honoured("MPS_ROOT", "config"),
+    honoured("SHARED_DEVICES_ALLOCATION_POLICY", "config"),
+    refused("DEVICE_DISCOVERY_STRATEGY", kNoTegra, "devices are found by NVML; Tegra is not supported"),
+    honoured("IMEX_CHANNEL_IDS", "config"),
+    honoured("IMEX_REQUIRED", "config"),
+    honoured("KUBELET_SOCKET", "kubelet_root"),
+    honoured("CONFIG_FILE", "config_file"),
+    refused("CDI_FEATURE_FLAGS", "",
+            "this component writes no CDI specs; the component cdi has the keys `explicit_libraries` and `coherent`"),
+    refused("CDI_DISABLE_HOOKS", "", "this component writes no CDI specs; `hooks: none` of the component cdi says so"),
+    honoured("DP_DISABLE_HEALTHCHECKS", "health_rules"),
+    honoured("DP_ENABLE_HEALTHCHECKS", "health_rules"),
+    needless("NVIDIA_VISIBLE_DEVICES", kNoContainer),
+    needless("NVIDIA_DRIVER_CAPABILITIES", kNoContainer),
+    needless("NVIDIA_MIG_MONITOR_DEVICES", kNoContainer),
+    needless("ONESHOT", kOfHost),
+    needless("KUBECONFIG", kOfHost),
+    needless("NODE_NAME", kOfHost),
+    needless("NODE_LABEL", kOfHost),
+    needless("CONFIG_FILE_SRCDIR", kOfHost),
+    needless("CONFIG_FILE_DST", kOfHost),
+    needless("DEFAULT_CONFIG", kOfHost),
+    needless("FALLBACK_STRATEGIES", kOfHost),
+    needless("SEND_SIGNAL", kOfHost),
+    needless("SIGNAL", kOfHost),
+    needless("PROCESS_TO_SIGNAL", kOfHost),
+};
+
+constexpr std::array kDiscoverySwitches{
+    honoured("GFD_MIG_STRATEGY", "mig_strategy"),
+    honoured("MIG_STRATEGY", "mig_strategy"),
+    honoured("GFD_FAIL_ON_INIT_ERROR"),
+    honoured("FAIL_ON_INIT_ERROR"),
+    refused("GFD_ONESHOT", kOff,
+            "`interval: infinite` has the service make one pass, `slipway gfd labels` prints once"),
+    honoured("GFD_NO_TIMESTAMP", "timestamp"),
+    honoured("GFD_SLEEP_INTERVAL", "interval"),
+    honoured("GFD_OUTPUT_FILE", "output"),
+    honoured("GFD_MACHINE_TYPE_FILE", "machine_type_file"),
+    honoured("GFD_CONFIG_FILE", "config_file"),
+    honoured("CONFIG_FILE", "config_file"),
+    refused("GFD_USE_NODE_FEATURE_API", kOff, "the labels go to the file that Node Feature Discovery reads, yet"),
+    refused("USE_NODE_FEATURE_API", kOff, "the labels go to the file that Node Feature Discovery reads, yet"),
+    refused("DEVICE_DISCOVERY_STRATEGY", kNoTegra, "devices are found by NVML; Tegra and vfio are not supported"),
+    needless("DRIVER_ROOT_CTR_PATH", kNoContainer),
+    needless("CONTAINER_DRIVER_ROOT", kNoContainer),
+    needless("NAMESPACE", kNoContainer),
+    needless("POD_NAME", kNoContainer),
+    needless("NVIDIA_VISIBLE_DEVICES", kNoContainer),
+    needless("NVIDIA_MIG_MONITOR_DEVICES", kNoContainer),
+    needless("ONESHOT", kOfHost),
+    needless("KUBECONFIG", kOfHost),
+    needless("NODE_NAME", kOfHost),
+    needless("NODE_LABEL", kOfHost),
+    needless("CONFIG_FILE_SRCDIR", kOfHost),
+    needless("CONFIG_FILE_DST", kOfHost),
+    needless("DEFAULT_CONFIG", kOfHost),
+    needless("FALLBACK_STRATEGIES", kOfHost),
+    needless("SEND_SIGNAL", kOfHost),
+    needless("SIGNAL", kOfHost),
+    needless("PROCESS_TO_SIGNAL", kOfHost),
+};
+
+/// An error where the service itself was started with a variable that is refused.
+Status check_process(std::span<const Switch> switches, const Environment& process) {
+  Json env = Json::object();
+  for (const Switch& one : switches)
+    if (const char* const value = process(std::string(one.name).c_str());
+        value != nullptr && one.treatment == Switch::Treatment::refused)
+      env[std::string(one.name)] = value;
+  auto checked = check_switches(switches, env, "", "environment");
+  if (checked) return {};
+  return std::move(checked).error();
+}
+
+/// NVIDIA's plugin talks to no kubelet when it is empty.
+Status check_socket(const Environment& environment) {
+  const char* const socket = environment("KUBELET_SOCKET");
+  if (socket == nullptr || *socket == '/') return {};
+  return Error{.code = ErrorCode::usage,
+               .what = std::string("KUBELET_SOCKET is '") + socket + "', and no absolute path",
+               .where = "KUBELET_SOCKET",
+               .next = "give the path of kubelet's socket, or take the variable out"};
+}
+
+}  // namespace
+
+std::span<const Switch> plugin_variables() { return kPluginSwitches; }
+std::span<const Switch> discovery_variables() { return kDiscoverySwitches; }
+
+Environment with_variables_of(const Spec& spec, Environment process) {
+  return [env = spec.value("env"), process = std::move(process)](const char* name) -> const char* {
+    const auto found = env.is_object() ? env.find(name) : env.end();
+    if (env.is_object() && found != env.end() && found->is_string())
+      return found->get_ref<const std::string&>().c_str();
+    return process(name);
+  };
+}
+
+Result<std::vector<std::string>> check_variables(const Spec& spec, const std::string& component,
+                                                 const Environment& process) {
+  const bool plugin = component == "deviceplugin";
+  if (!plugin && component != "gfd") return std::vector<std::string>();
+  if (plugin) SLIPWAY_CHECK(check_socket(with_variables_of(spec, process)));
+  const auto switches = plugin ? plugin_variables() : discovery_variables();
+  SLIPWAY_CHECK(check_process(switches, process));
+  return check_switches(switches, spec.value("env"), plugin ? "nvidia-device-plugin" : "gpu-feature-discovery",
+                        "spec.components." + component + ".env");
+}
+
+}  // namespace slipway::nvidia::config

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/programs/shim/require/machine.hpp - the driver and the GPUs of the machine, as far as images require
+// something of them: from the files of the driver and the kernel, without NVML.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "nvidia/cdi/spec.hpp"
+#include "toolkit/programs/shim/config.hpp"
+#include "toolkit/programs/shim/request.hpp"
+#include "toolkit/programs/shim/require/requirement.hpp"
+
+namespace slipway::shim {
+
+/// The GPUs whose device nodes the edits have, in the order of their minor numbers; the driver alone where they have
+/// none. The CUDA version is that of a hook of the edits (--host-cuda-version), else that of the driver's branch.
+/// @param root  in front of /proc and /sys; "": this machine
+std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::string& root);
+
+/// All requirements of the container, for each GPU that it gets; none where the settings have disable-require.
+/// @param where  the container, for errors
+/// @return warnings, of what could not be told
+/// Errors: those of check_requirement().
+Result<std::vector<std::string>> check_requirements(const Request& request, const nvidia::cdi::Edits& edits,
+                                                    const Config& config, const std::string& root,
+                                                    const std::string& where);
+
+/// The newest CUDA that a driver has; empty: the branch is none that is known.
+std::string cuda_of_driver(std::string_view driver);
+/// Compute capability by the PCI device id; empty: not known.
+std::string arch_of(unsigned device_id);
+/// By the product name, such as "Tesla V100-SXM2-32GB". Of some products the brand changed with the driver.
+std::vector<std::string> brands_of(std::string_view product);
+
+}  // namespace slipway::shim

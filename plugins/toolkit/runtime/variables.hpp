@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/runtime/variables.hpp - the variables of NVIDIA's installer of the container toolkit
+// (nvidia-ctk-installer): which there are, and which value counts.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <slipway/json.hpp>
+#include <slipway/result.hpp>
+#include <slipway/spec.hpp>
+
+#include "nvidia/switch.hpp"
+#include "toolkit/environment.hpp"
+
+namespace slipway::toolkit {
+
+/// All that the installer has, and what a container of it has besides.
+std::span<const nvidia::Switch> installer_variables();
+
+/// Variables of the spec's `env`, then those of the process.
+class Variables {
+ public:
+  using Names = std::vector<std::string>;
+  struct Found {
+    std::string name;  ///< empty: none is set
+    std::string value;
+  };
+
+  Variables(const Spec& spec, const Environment& environment);
+  /// The first of `names` that is set, and which one that was.
+  Found find(const Names& names) const;
+  const Json& of_spec() const { return of_spec_; }
+
+ private:
+  Json of_spec_;
+  Environment process_;
+};
+
+Error wrong_value(const Variables::Found& found, const std::string& expected);
+
+/// As Go's strconv.ParseBool reads it. Errors: `invalid`, naming the variable.
+Result<bool> parse_flag(const Variables::Found& found);
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// `env` of the component gfd: the variables of gpu-feature-discovery, with their meaning.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/testing/fake_host.hpp>
+
+#include "gfd/config.hpp"
+
+namespace slipway::gfd {
+namespace {
+
+using ::testing::HasSubstr;
+
+Result<Config> with(const Json& env, const Json& more = Json::object()) {
+  const slipway::testing::FakeHost host;
+  Json section{
+      {"config", {{"version", "v1"}, {"flags", {{"migStrategy", "single"}, {"gfd", {{"noTimestamp", true}}}}}}},
+      {"env", env}};
+  section.update(more);
+  return config_of(Spec(section), host);
+}
+
+TEST(DiscoveryVariables, WinOverTheConfigAndNotOverTheKeys) {
+  const Json env{{"GFD_MIG_STRATEGY", "mixed"},      {"MIG_STRATEGY", "none"},
+                 {"GFD_NO_TIMESTAMP", "false"},      {"GFD_SLEEP_INTERVAL", "90s"},
+                 {"GFD_OUTPUT_FILE", "/srv/labels"}, {"GFD_MACHINE_TYPE_FILE", "/srv/machine"},
+                 {"FAIL_ON_INIT_ERROR", "true"}};
+  const auto config = with(env);
+  ASSERT_TRUE(config.ok()) << to_text(config.error());
+  EXPECT_EQ(config->mig_strategy, MigStrategy::mixed);
+  EXPECT_TRUE(config->timestamp && config->fail_on_init_error);
+  EXPECT_EQ(config->interval, std::chrono::seconds(90));
+  EXPECT_EQ(config->output + config->machine_type_file, "/srv/labels/srv/machine");
+  const auto keys = with(env, {{"mig_strategy", "single"}, {"output", "/key"}});
+  EXPECT_EQ(keys->mig_strategy, MigStrategy::single);
+  EXPECT_EQ(keys->output, "/key");
+}
+
+TEST(DiscoveryVariables, ThatAreRefusedOrWrongAreNamed) {
+  EXPECT_THAT(to_text(with({{"GFD_ONESHOT", "true"}}).error()), HasSubstr("`interval: infinite`"));
+  EXPECT_THAT(to_text(with({{"USE_NODE_FEATURE_API", "true"}}).error()), HasSubstr("USE_NODE_FEATURE_API=true"));
+  EXPECT_TRUE(with({{"USE_NODE_FEATURE_API", "false"}, {"GFD_ONESHOT", "false"}}));
+  EXPECT_THAT(to_text(with({{"GFD_SLEEP_INTERVAL", "soon"}}).error()), HasSubstr("'soon' is no interval"));
+  EXPECT_THAT(to_text(with({{"GFD_NO_TIMESTAMP", "perhaps"}}).error()), HasSubstr("GFD_NO_TIMESTAMP"));
+}
+
+}  // namespace
+}  // namespace slipway::gfd
