@@ -42,6 +42,7 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
   facts.set("nodes", linked_nodes(found.specs));
   if (found.later.empty()) facts.set("driver_root", found.roots.driver);
   facts.set("notes", found.notes);
+  facts.set("lost", found.lost);
   if (!found.later.empty()) facts.set("later", found.later);
   if (found.problem) facts.set("problem", to_json(*found.problem));
   return facts;
@@ -66,6 +67,7 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
       plan.add(action::symlink("/dev/char/" + number_of(node), char_link_target(node.value("path", ""))))
           .because("the device cgroup of containers finds the node by it");
   for (const std::string& note : facts.texts("notes")) plan.note(note);
+  for (const std::string& lost : facts.texts("lost")) plan.note(lost + "; " + kLostRemedy);
   return plan;
 }
 

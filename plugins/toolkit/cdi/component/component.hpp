@@ -10,12 +10,14 @@ namespace slipway::toolkit {
 
 class Cdi final : public Component {
  public:
-  /// Facts: "specs" (path to text), "nodes" ([{path, major, minor}]), "notes", or "later" (why nothing is written yet),
-  /// or "problem" (an error object).
+  /// Facts: "specs" (path to text), "nodes" ([{path, major, minor}]), "notes", "lost" (sentences about GPUs), or
+  /// "later" (why nothing is written yet), or "problem" (an error object).
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
-  /// Findings "cdi.specs", "cdi.current", "cdi.paths", "cdi.conflicts", "cdi.links".
+  /// Findings "cdi.specs", "cdi.current", "cdi.paths", "cdi.conflicts", "cdi.links", "cdi.lost".
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
+  /// "cdi.lost": GPUs that no container can get.
+  Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 
  private:

@@ -48,6 +48,7 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
     SLIPWAY_TRY(found, machine.inventory());
     inventory = std::move(found);
   }
+  for (const std::string& lost : lost_sentences(inventory)) io.warn(lost + "; " + kLostRemedy);
   SLIPWAY_TRY(spec, generate(arguments.options, machine.roots(), inventory));
   SLIPWAY_CHECK(put(spec, arguments, arguments.output, io));
   for (const std::string& program : missing_hook_programs(spec, host))

@@ -3,7 +3,10 @@
 // contradiction?
 #include <set>
 
+#include <slipway/text.hpp>
+
 #include "nvidia/cdi/text.hpp"
+#include "nvidia/gpu.hpp"
 #include "toolkit/cdi/component/component.hpp"
 #include "toolkit/cdi/component/facts.hpp"
 #include "toolkit/cdi/component/spec_file.hpp"
@@ -78,7 +81,20 @@ void verify_conflicts(const Host& host, Findings& findings) {
                   remedy_for(folders.conflicts.front()));
 }
 
+/// The others can be used, so it is no failure of the specs; for doctor it is what is wrong with the machine.
+void add_lost(const CdiFacts& facts, Finding::Status status, Findings& findings) {
+  if (facts.lost.empty()) return;
+  findings.add({status, "cdi.lost", joined(facts.lost, "; "), kLostRemedy});
+}
+
 }  // namespace
+
+Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
+  Findings findings;
+  if (!nvidia::facts_without_gpu(host))
+    add_lost(read_cdi_facts(read_cdi_settings(spec), host), Finding::Status::fail, findings);
+  return findings;
+}
 
 Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
   Findings findings;
@@ -93,6 +109,7 @@ Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
     return findings;
   }
   verify_specs(facts, host, findings);
+  add_lost(facts, Finding::Status::warning, findings);
   if (host.live())
     verify_paths(facts, host, findings);
   else
