@@ -169,6 +169,33 @@ TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
   EXPECT_THAT(root_.run({"doctor"}, kMachine).out, Not(HasSubstr("cdi.lost")));
 }
 
+// The pods failed, and nobody had said why.
+TEST_F(LostGpus, AndWhatTheDevicePluginAsksForInVainIsAnErrorOfThePlan) {
+  const auto spec = [&](const std::string& cdi, const std::string& flags) {
+    root_.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
+               ", trust: unsigned}}\n    cdi: " + cdi + "\n    deviceplugin: {config: {version: v1, flags: " + flags +
+               "}}\n");
+  };
+  spec("{}", "{gdsEnabled: true, plugin: {deviceListStrategy: cdi-cri}}");
+  const Ran gds = root_.run({"plan"}, kMachine);
+  EXPECT_EQ(gds.code, 1);
+  EXPECT_THAT(gds.out + gds.err,
+              AllOf(HasSubstr("CDI device of nvidia.com/gds"), HasSubstr("add gds to spec.components.cdi.modes")));
+  spec("{names: [index]}", "{plugin: {deviceListStrategy: cdi-cri}}");
+  EXPECT_THAT(root_.run({"plan"}, kMachine).err, HasSubstr("add uuid to spec.components.cdi.names"));
+  spec("{}", "{plugin: {deviceListStrategy: cdi-cri}}");
+  ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
+  EXPECT_THAT(root_.run({"verify"}, kMachine).out,
+              HasSubstr("deviceplugin.cdi: the CDI specs have what containers ask for"));
+  std::filesystem::remove(root_.path("run/cdi/nvidia.com-gpu.yaml"));
+  EXPECT_THAT(root_.run({"verify"}, kMachine).out, HasSubstr("no such pod can start"));
+  ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0);
+  spec("{modes: [nvml, gds]}", "{gdsEnabled: true, plugin: {deviceListStrategy: cdi-cri}}");
+  const Ran absent = root_.run({"plan"}, kMachine);
+  EXPECT_EQ(absent.code, 1);
+  EXPECT_THAT(absent.err + absent.out, AllOf(HasSubstr("and this machine has none"), HasSubstr("component gds")));
+}
+
 // It was taken for none, since only the simulated NVML was not made then.
 TEST(SimulatedMachine, WithASettingThatIsNoneIsAnError) {
   const DriverRoot root;

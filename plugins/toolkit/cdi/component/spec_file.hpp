@@ -2,11 +2,8 @@
 // plugins/toolkit/cdi/component/spec_file.hpp - CDI specs as text, and as files that engines never see half of.
 #pragma once
 
-#include <map>
 #include <string>
-#include <vector>
 
-#include <slipway/host.hpp>
 #include <slipway/result.hpp>
 
 #include "nvidia/cdi/spec.hpp"
@@ -21,29 +18,5 @@ Status write_spec(const std::string& path, const nvidia::cdi::Spec& spec, bool j
 /// The form of a spec: the one that was asked for ("yaml", "json"), else that of the file's name, else YAML.
 /// Errors: `invalid` another word.
 Result<bool> is_json(const std::string& format, const std::string& path);
-
-/// /etc/cdi and /var/run/cdi; a later one outranks those before it.
-std::vector<std::string> default_spec_folders();
-
-/// Two files of one folder that have the same devices: engines find none of these, in any folder.
-struct SpecConflict {
-  std::string first;
-  std::string second;
-  std::vector<std::string> devices;  ///< "nvidia.com/gpu=0"
-};
-
-/// "A and B both have nvidia.com/gpu=0 and 16 other devices".
-std::string to_text(const SpecConflict& conflict);
-/// What helps against it.
-std::string remedy_for(const SpecConflict& conflict);
-
-struct SpecFolders {
-  std::map<std::string, std::string> devices;  ///< "nvidia.com/gpu=0" to the file that has it
-  std::vector<SpecConflict> conflicts;
-  std::vector<Error> problems;  ///< files that cannot be read
-};
-
-/// Reads files ending in .json, .yaml directly in the folders, as engines do. Folders that are not there are empty.
-SpecFolders read_spec_folders(const Host& host, const std::vector<std::string>& folders);
 
 }  // namespace slipway::toolkit

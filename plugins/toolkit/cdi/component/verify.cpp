@@ -5,6 +5,7 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/cdi/folders.hpp"
 #include "nvidia/cdi/text.hpp"
 #include "nvidia/gpu.hpp"
 #include "toolkit/cdi/component/component.hpp"
@@ -73,6 +74,7 @@ void verify_links(const CdiFacts& facts, const Host& host, Findings& findings) {
 }
 
 void verify_conflicts(const Host& host, Findings& findings) {
+  using namespace nvidia::cdi;
   const SpecFolders folders = read_spec_folders(host, default_spec_folders());
   if (folders.conflicts.empty())
     findings.pass("cdi.conflicts", "no two specs of equal rank name the same device");

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/cdi/folders.hpp - the CDI specs that engines find on a host, and those that they refuse.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slipway/host.hpp>
+
+#include "nvidia/cdi/spec.hpp"
+
+namespace slipway::nvidia::cdi {
+
+/// /etc/cdi and /var/run/cdi; a later one outranks those before it.
+std::vector<std::string> default_spec_folders();
+
+/// Two files of one folder that have the same devices: engines find none of these, in any folder.
+struct SpecConflict {
+  std::string first;
+  std::string second;
+  std::vector<std::string> devices;  ///< "nvidia.com/gpu=0"
+};
+
+/// "A and B both have nvidia.com/gpu=0 and 16 other devices".
+std::string to_text(const SpecConflict& conflict);
+/// What helps against it.
+std::string remedy_for(const SpecConflict& conflict);
+
+struct SpecFolders {
+  std::map<std::string, std::string> devices;  ///< "nvidia.com/gpu=0" to the file that has it
+  std::vector<SpecConflict> conflicts;
+  std::vector<Error> problems;  ///< files that cannot be read
+};
+
+/// Reads files ending in .json, .yaml directly in the folders, as engines do. Folders that are not there are empty.
+SpecFolders read_spec_folders(const Host& host, const std::vector<std::string>& folders);
+
+}  // namespace slipway::nvidia::cdi
