@@ -2,8 +2,11 @@
 // plugins/toolkit/cdi/component/component.hpp - the component cdi: keeps the CDI specs of this machine right.
 #pragma once
 
+#include <string>
+
 #include <slipway/component.hpp>
 
+#include "toolkit/cdi/component/settings.hpp"
 #include "toolkit/cdi/component/tools.hpp"
 
 namespace slipway::toolkit {
@@ -23,5 +26,13 @@ class Cdi final : public Component {
  private:
   CdiTools tools_;
 };
+
+/// slipway as the units of this root start it.
+std::string refresh_program(const Host& host);
+
+/// By which the specs follow what they describe: slipway-cdi-refresh.service, which applies cdi alone;
+/// slipway-cdi-refresh.path, which starts it when somebody asks, or when what a driver container or MIG leaves changes;
+/// and a rule of udev that asks when the driver or a GPU comes or goes.
+void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan);
 
 }  // namespace slipway::toolkit

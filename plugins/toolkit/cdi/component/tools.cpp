@@ -7,7 +7,6 @@
 #include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/facts.hpp"
 #include "toolkit/cdi/component/machine.hpp"
-#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {

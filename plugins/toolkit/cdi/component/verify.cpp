@@ -10,7 +10,6 @@
 #include "nvidia/gpu.hpp"
 #include "toolkit/cdi/component/component.hpp"
 #include "toolkit/cdi/component/facts.hpp"
-#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {
