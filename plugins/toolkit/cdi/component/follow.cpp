@@ -46,7 +46,7 @@ ExecStart=)" +
 SuccessExitStatus=75
 ExecStopPost=-/bin/sh -c 'sleep 0.5; n=$$(cat )" +
          request + R"(-tries 2>/dev/null || echo 0); case "$$EXIT_STATUS" in 0) rm -f )" + request +
-         R"(-tries ;; 75) : >)" + request + R"( ;; *) if [ "$$n" -lt 10 ]; then echo $$((n+1)) >)" + request +
+         R"(-tries ;; 75) sleep 2; : >)" + request + R"( ;; *) if [ "$$n" -lt 10 ]; then echo $$((n+1)) >)" + request +
          R"(-tries; : >)" + request + R"(; else rm -f )" + request + R"(-tries; fi ;; esac'
 TimeoutStartSec=2min
 
@@ -86,11 +86,11 @@ SystemCallFilter=@system-service mknod mknodat
 )";
 }
 
+// It comes before basic.target, as path units do, and so before slipway-boot.service, for which the service waits.
 // Not /dev itself: who writes to /dev/null would start it. Nodes of MIG are read, and written to by root alone.
 std::string path_text(const std::string& program) {
   return std::string(R"([Unit]
 Description=slipway: cdi, waits for changes of what the CDI specs describe
-After=local-fs.target slipway-boot.service
 ConditionFileIsExecutable=)") +
          program + R"(
 

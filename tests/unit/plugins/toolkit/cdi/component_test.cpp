@@ -87,6 +87,7 @@ TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
   const std::string path = text_of(*plan, "slipway-cdi-refresh.path");
   EXPECT_THAT(path, HasSubstr("PathExists=/run/slipway/cdi-refresh\n"));
   EXPECT_EQ(path.find("PathChanged=/dev\n"), std::string::npos) << "anybody who writes to /dev/null would start it";
+  EXPECT_EQ(path.find("After="), std::string::npos) << "slipway-boot.service comes after all path units: a cycle";
   EXPECT_EQ((service + path).find("OnCalendar"), std::string::npos);
   EXPECT_THAT(text_of(*plan, "73-slipway-cdi-refresh.rules"), HasSubstr("SUBSYSTEM==\"module\", KERNEL==\"nvidia|"));
 }
