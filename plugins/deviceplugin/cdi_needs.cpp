@@ -97,6 +97,13 @@ std::optional<Error> wrong_naming(const Json& needs, const std::vector<std::stri
                        (among(names, other) ? ", or set deviceIDStrategy: " + other : "")};
 }
 
+/// As engines will find it; a root that has not booted may lack the link from /var/run to /run.
+nvidia::cdi::SpecFolders specs_on(const Host& host) {
+  const bool linked = host.exists("/var/run");
+  return nvidia::cdi::read_spec_folders(
+      host, linked ? nvidia::cdi::default_spec_folders() : std::vector<std::string>{"/etc/cdi", "/run/cdi"});
+}
+
 /// "0", "0:1"; else a UUID, or the name of a type.
 bool is_index(const std::string& name) { return name.find_first_not_of("0123456789:") == std::string::npos; }
 bool is_uuid(const std::string& name) { return name.starts_with("GPU-") || name.starts_with("MIG-"); }
@@ -126,7 +133,7 @@ Json cdi_needs(const Settings& settings, const std::string& vendor, const Host& 
   for (const std::string& name : classes_of(settings))
     needs["kinds"].push_back({{"kind", vendor + "/" + name}, {"class", name}});
   std::set<std::string> here;
-  const auto found = nvidia::cdi::read_spec_folders(host, nvidia::cdi::default_spec_folders());
+  const auto found = specs_on(host);
   for (const auto& [device, path] : found.devices) here.insert(device.substr(0, device.find('=')));
   needs["here"] = here;
   return needs;
@@ -165,7 +172,7 @@ void add_cdi_finding(const Json& needs, const Host& host, Findings& findings) {
   constexpr const char* kName = "deviceplugin.cdi";
   if (!needs.is_object()) return;
   if (!host.has_kernel_view()) return findings.not_exercised(kName, "the specs of a machine are written at its boot");
-  const auto found = nvidia::cdi::read_spec_folders(host, nvidia::cdi::default_spec_folders());
+  const auto found = specs_on(host);
   for (const Json& need : needs["kinds"]) {
     const Class& about = class_of(need);
     const bool channel = need.value("class", "") == "imex-channel";

@@ -182,7 +182,9 @@ TEST_F(LostGpus, AndWhatTheDevicePluginAsksForInVainIsAnErrorOfThePlan) {
   EXPECT_THAT(gds.out + gds.err,
               AllOf(HasSubstr("CDI device of nvidia.com/gds"), HasSubstr("add gds to spec.components.cdi.modes")));
   spec("{names: [index]}", "{plugin: {deviceListStrategy: cdi-cri}}");
-  EXPECT_THAT(root_.run({"plan"}, kMachine).err, HasSubstr("add uuid to spec.components.cdi.names"));
+  const Ran names = root_.run({"plan"}, kMachine);
+  EXPECT_EQ(names.code, 1);
+  EXPECT_THAT(names.err + names.out, HasSubstr("add uuid to spec.components.cdi.names"));
   spec("{}", "{plugin: {deviceListStrategy: cdi-cri}}");
   ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
   EXPECT_THAT(root_.run({"verify"}, kMachine).out,
