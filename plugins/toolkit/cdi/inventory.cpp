@@ -14,21 +14,21 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// `SLIPWAY_ANSWER(name, answer, doing)`: the value of an Answer, or its Error.
-#define SLIPWAY_ANSWER(name, answer, doing)              \
-  const auto name##_answer = (answer);                   \
-  if (!name##_answer) return name##_answer.error(doing); \
-  const auto& name = *name##_answer
+/// The value of an Answer, or its Error.
+template <class T>
+Result<T> value_or_error(const nvml::Answer<T>& answer, const std::string& doing) {
+  return answer ? Result<T>(*answer) : Result<T>(answer.error(doing));
+}
 
 Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t gpu, const std::string& name) {
-  SLIPWAY_ANSWER(handles, nvml::mig_devices(library, gpu), name + ": list its MIG devices");
+  SLIPWAY_TRY(handles, value_or_error(nvml::mig_devices(library, gpu), name + ": list its MIG devices"));
   std::vector<MigDevice> devices;
   for (const nvmlDevice_t handle : handles) {
     const auto position = static_cast<unsigned>(devices.size());
     const std::string what = name + ", MIG device " + std::to_string(position);
-    SLIPWAY_ANSWER(uuid, nvml::device_uuid(library, handle), what + ": read its UUID");
-    SLIPWAY_ANSWER(gi, nvml::gpu_instance_id(library, handle), what + ": read its GPU instance");
-    SLIPWAY_ANSWER(ci, nvml::compute_instance_id(library, handle), what + ": read its compute instance");
+    SLIPWAY_TRY(uuid, value_or_error(nvml::device_uuid(library, handle), what + ": read its UUID"));
+    SLIPWAY_TRY(gi, value_or_error(nvml::gpu_instance_id(library, handle), what + ": read its GPU instance"));
+    SLIPWAY_TRY(ci, value_or_error(nvml::compute_instance_id(library, handle), what + ": read its compute instance"));
     const unsigned index = nvml::device_index(library, handle).value_or(position);
     const bool graphics = nvml::device_name(library, handle).value_or("").find("+gfx") != std::string::npos;
     devices.push_back({index, uuid, gi, ci, graphics});
@@ -152,9 +152,9 @@ std::vector<std::string> lost_sentences(const Inventory& inventory) {
 
 Result<Inventory> read_inventory(nvml::Nvml& library, const Host& kernel) {
   Inventory inventory;
-  SLIPWAY_ANSWER(version, nvml::driver_version(library), "read the driver's version");
+  SLIPWAY_TRY(version, value_or_error(nvml::driver_version(library), "read the driver's version"));
   inventory.driver_version = version;
-  SLIPWAY_ANSWER(count, nvml::device_count(library), "count the GPUs");
+  SLIPWAY_TRY(count, value_or_error(nvml::device_count(library), "count the GPUs"));
   std::set<std::string> shown;
   for (unsigned index = 0; index < count; ++index) {
     Reader reader(library, index);
