@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "deviceplugin/cdi_needs.hpp"
 #include "deviceplugin/devices/resources.hpp"
 #include "deviceplugin/status.hpp"
 #include "nvidia/config/choose.hpp"
@@ -38,17 +39,21 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
   }
   facts.set("sharing", to_string(settings->sharing.kind));
   facts.set("warnings", settings->warnings);
+  facts.set("cdi", cdi_needs(*settings, spec.text("cdi_vendor"), host));
   return facts;
 }
 
-Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inputs&) const {
+Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   if (const std::int64_t quiet = spec.number("quiet_seconds"); quiet < 0 || quiet > kLongestQuietSeconds)
     return Error{.code = ErrorCode::invalid,
                  .what = "quiet_seconds is " + std::to_string(quiet),
                  .where = "spec.components.deviceplugin.quiet_seconds",
                  .next = "write a number of seconds from 0 to " + std::to_string(kLongestQuietSeconds)};
+  const Json cdi = facts.value("cdi");
+  if (auto error = missing_in_cdi(cdi, inputs)) return std::move(*error);
   Plan plan;
+  if (std::string note = cdi_note(cdi, inputs); !note.empty()) plan.note(std::move(note));
   nvidia::GpuManagers managers;
   const Json named = spec.value("managers");
   if (named.is_object())
@@ -74,6 +79,8 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
   Findings findings;
   const auto seen = read_registered(host, spec.text("kubelet_root"));
   add_findings(seen, findings);
+  if (const auto settings = read_settings(spec, "deviceplugin", host, no_environment))
+    add_cdi_finding(cdi_needs(*settings, spec.text("cdi_vendor"), host), host, findings);
   return findings;
 }
 

@@ -16,6 +16,7 @@
 #include "deviceplugin/service/registrar.hpp"
 #include "deviceplugin/service/snapshot.hpp"
 #include "deviceplugin/service/state_file.hpp"
+#include "nvidia/cdi_refresh.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/variables.hpp"
 #include "nvidia/config/watch.hpp"
@@ -159,7 +160,21 @@ class Run {
     reported_ready_ = true;
   }
 
+  /// What CDI specs have of it: who lost or found a GPU, or sees other MIG devices, has them written anew.
+  void tell_of_specs(const Snapshot& snapshot) {
+    std::string seen = snapshot.driver_version;
+    for (const Gpu& gpu : snapshot.gpus) {
+      const auto health = snapshot.health.find(gpu.uuid);
+      const bool answers =
+          health == snapshot.health.end() || (health->second.reason != "lost" && health->second.reason != "hangs");
+      seen += "\n" + gpu.uuid + (answers ? "" : " lost");
+      for (const MigDevice& mig : gpu.mig_devices) seen += " " + mig.uuid;
+    }
+    specs_.saw(host_, std::move(seen));
+  }
+
   void tell_changes(const Snapshot& snapshot) {
+    tell_of_specs(snapshot);
     for (const std::string& note : snapshot.notes)
       if (std::ranges::find(told_notes_, note) == told_notes_.end()) io_.log("info", note);
     told_notes_ = snapshot.notes;
@@ -210,6 +225,7 @@ class Run {
   std::vector<std::string> told_notes_;
   std::map<std::string, Health> told_health_;
   bool first_ = true;
+  nvidia::CdiRefresh specs_;
   bool reported_ready_ = false;
 };
 

@@ -76,13 +76,6 @@ Status add_common_edits(const GenerateOptions& options, const Roots& roots, cons
   return {};
 }
 
-std::string kind_of(const GenerateOptions& options) {
-  const std::string kind = default_kind(options.mode);
-  const auto slash = kind.find('/');
-  return (options.vendor.empty() ? kind.substr(0, slash) : options.vendor) + "/" +
-         (options.class_name.empty() ? kind.substr(slash + 1) : options.class_name);
-}
-
 bool none_wanted(const GenerateOptions& options) {
   return options.device_ids.size() == 1 && options.device_ids.front() == "none";
 }
@@ -105,6 +98,13 @@ std::optional<Naming> parse_naming(std::string_view word) {
   if (word == "uuid") return Naming::uuid;
   if (word == "type-index") return Naming::type_index;
   return std::nullopt;
+}
+
+std::string kind_of(const GenerateOptions& options) {
+  const std::string kind = default_kind(options.mode);
+  const auto slash = kind.find('/');
+  return (options.vendor.empty() ? kind.substr(0, slash) : options.vendor) + "/" +
+         (options.class_name.empty() ? kind.substr(slash + 1) : options.class_name);
 }
 
 Result<Spec> generate(const GenerateOptions& options, const Roots& roots, const Inventory& inventory) {

@@ -45,6 +45,9 @@ struct GenerateOptions {
   std::string container_library_folder;  ///< where containers have libraries, for specs without hooks; empty: as here
 };
 
+/// The kind of the spec that these make: the mode's, under the vendor and class that are asked for.
+std::string kind_of(const GenerateOptions& options);
+
 /// A valid spec of the version that it needs.
 /// @param inventory  GPUs for the mode nvml; `driver_version` in all modes that mount driver files, where it may be
 ///                   empty: then that of the libraries

@@ -2,6 +2,8 @@
 // plugins/toolkit/cdi/gpu_devices.cpp - the devices of the kind gpu: full GPUs, and MIG devices where MIG is enabled.
 #include <algorithm>
 
+#include <slipway/text.hpp>
+
 #include "toolkit/cdi/generate.hpp"
 #include "toolkit/cdi/nodes.hpp"
 
@@ -19,6 +21,12 @@ std::string gpu_name(const GpuDevice& gpu, Naming naming) {
 std::string mig_name(const GpuDevice& gpu, const MigDevice& device, Naming naming) {
   if (naming == Naming::uuid) return device.uuid;
   return (naming == Naming::type_index ? "mig" : "") + std::to_string(gpu.index) + ":" + std::to_string(device.index);
+}
+
+std::string listed_names(const std::vector<LostGpu>& gpus) {
+  std::vector<std::string> names;
+  for (const LostGpu& gpu : gpus) names.push_back(gpu.name());
+  return joined(names);
 }
 
 /// Adds devices to a spec, as far as the ids that were asked for name them.
@@ -50,10 +58,16 @@ class GpuWriter {
     return {};
   }
 
-  Status check_ids() const {
+  /// @param lost  GPUs that are there and cannot be given
+  Status check_ids(const std::vector<LostGpu>& lost) const {
     if (unknown_.empty()) return {};
+    for (const LostGpu& gpu : lost)
+      for (const std::string& id : unknown_)
+        if (gpu.index && (id == std::to_string(*gpu.index) || id.starts_with(std::to_string(*gpu.index) + ":")))
+          return Error{ErrorCode::not_found, gpu.name() + " is lost: " + gpu.why, "--device-id", kLostRemedy, {}};
     return Error{ErrorCode::invalid,
-                 "no GPU or MIG device is called '" + *unknown_.begin() + "'",
+                 "no GPU or MIG device is called '" + *unknown_.begin() + "'" +
+                     (lost.empty() ? "" : "; these are lost: ") + listed_names(lost),
                  "--device-id",
                  "`nvidia-smi -L` lists GPUs and MIG devices; a GPU with MIG enabled is used by its MIG devices",
                  {}};
@@ -102,6 +116,17 @@ class GpuWriter {
 };
 
 Error nothing_there(const Inventory& inventory) {
+  if (inventory.gpus.empty() && !inventory.lost.empty()) {
+    const LostGpu& first = inventory.lost.front();
+    const std::size_t count = inventory.lost.size();
+    return Error{ErrorCode::not_found,
+                 count == 1 ? first.name() + " is lost, and there is no other one: " + first.why
+                            : "all " + std::to_string(count) + " GPUs are lost, beginning with " + first.name() + ": " +
+                                  first.why,
+                 "nvidia.com/gpu",
+                 kLostRemedy,
+                 {}};
+  }
   const bool mig = std::ranges::any_of(inventory.gpus, &GpuDevice::mig_enabled);
   return Error{
       ErrorCode::not_found,
@@ -116,7 +141,7 @@ Error nothing_there(const Inventory& inventory) {
 Status add_gpu_devices(const GenerateOptions& options, const Roots& roots, const Inventory& inventory, Spec& spec) {
   GpuWriter writer(options, roots, spec);
   for (const GpuDevice& gpu : inventory.gpus) SLIPWAY_CHECK(writer.add(gpu));
-  SLIPWAY_CHECK(writer.check_ids());
+  SLIPWAY_CHECK(writer.check_ids(inventory.lost));
   if (spec.devices.empty()) return nothing_there(inventory);
   return {};
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi/inventory.hpp"
 
+#include <algorithm>
+#include <set>
+
+#include "nvidia/gpu.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/mig.hpp"
 #include "nvidia/nvml/system.hpp"
@@ -10,21 +14,21 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// `SLIPWAY_ANSWER(name, answer, doing)`: the value of an Answer, or its Error.
-#define SLIPWAY_ANSWER(name, answer, doing)              \
-  const auto name##_answer = (answer);                   \
-  if (!name##_answer) return name##_answer.error(doing); \
-  const auto& name = *name##_answer
+/// The value of an Answer, or its Error.
+template <class T>
+Result<T> value_or_error(const nvml::Answer<T>& answer, const std::string& doing) {
+  return answer ? Result<T>(*answer) : Result<T>(answer.error(doing));
+}
 
 Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_t gpu, const std::string& name) {
-  SLIPWAY_ANSWER(handles, nvml::mig_devices(library, gpu), name + ": list its MIG devices");
+  SLIPWAY_TRY(handles, value_or_error(nvml::mig_devices(library, gpu), name + ": list its MIG devices"));
   std::vector<MigDevice> devices;
   for (const nvmlDevice_t handle : handles) {
     const auto position = static_cast<unsigned>(devices.size());
     const std::string what = name + ", MIG device " + std::to_string(position);
-    SLIPWAY_ANSWER(uuid, nvml::device_uuid(library, handle), what + ": read its UUID");
-    SLIPWAY_ANSWER(gi, nvml::gpu_instance_id(library, handle), what + ": read its GPU instance");
-    SLIPWAY_ANSWER(ci, nvml::compute_instance_id(library, handle), what + ": read its compute instance");
+    SLIPWAY_TRY(uuid, value_or_error(nvml::device_uuid(library, handle), what + ": read its UUID"));
+    SLIPWAY_TRY(gi, value_or_error(nvml::gpu_instance_id(library, handle), what + ": read its GPU instance"));
+    SLIPWAY_TRY(ci, value_or_error(nvml::compute_instance_id(library, handle), what + ": read its compute instance"));
     const unsigned index = nvml::device_index(library, handle).value_or(position);
     const bool graphics = nvml::device_name(library, handle).value_or("").find("+gfx") != std::string::npos;
     devices.push_back({index, uuid, gi, ci, graphics});
@@ -32,35 +36,139 @@ Result<std::vector<MigDevice>> read_mig_devices(nvml::Nvml& library, nvmlDevice_
   return devices;
 }
 
-Result<GpuDevice> read_gpu(nvml::Nvml& library, nvmlDevice_t handle, unsigned index) {
-  const std::string name = "GPU " + std::to_string(index);
-  SLIPWAY_ANSWER(pci, nvml::device_pci(library, handle), name + ": read its PCI address");
-  const std::string what = name + " (" + pci.address + ")";
-  SLIPWAY_ANSWER(uuid, nvml::device_uuid(library, handle), what + ": read its UUID");
-  SLIPWAY_ANSWER(minor, nvml::device_minor(library, handle), what + ": read its minor number");
-  GpuDevice gpu{index, uuid, minor, pci.address, false, {}};
-  gpu.coherent = nvml::addresses_by_ats(library, handle).value_or(false);
-  gpu.mig_enabled = nvml::mig_mode(library, handle).value_or({}).current;
-  if (!gpu.mig_enabled) return gpu;
-  SLIPWAY_TRY(devices, read_mig_devices(library, handle, what));
-  gpu.mig_devices = std::move(devices);
-  return gpu;
+/// NVML says by these that one GPU cannot be used, which is no matter of the others.
+bool means_lost(nvmlReturn_t code) {
+  switch (code) {
+    case NVML_ERROR_GPU_IS_LOST:
+    case NVML_ERROR_RESET_REQUIRED:
+    case NVML_ERROR_IRQ_ISSUE:
+    case NVML_ERROR_INSUFFICIENT_POWER:
+    case NVML_ERROR_UNKNOWN:
+    case nvml::kGaveUp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Reads one GPU, and remembers when an answer says that it is lost.
+class Reader {
+ public:
+  Reader(nvml::Nvml& library, unsigned index) : library_(library), name_("GPU " + std::to_string(index)) {
+    gpu_.index = index;
+  }
+
+  Status read() {
+    SLIPWAY_TRY(handle, need(nvml::device_at(library_, gpu_.index), "open it"));
+    SLIPWAY_TRY(pci, need(nvml::device_pci(library_, handle), "read its PCI address"));
+    gpu_.pci_address = pci.address;
+    name_ += " (" + pci.address + ")";
+    SLIPWAY_TRY(product, want(nvml::device_name(library_, handle), "read its name"));
+    display_ = product == "DGX Display" || product == "NVIDIA DGX Display";
+    if (display_) return {};
+    SLIPWAY_TRY(uuid, need(nvml::device_uuid(library_, handle), "read its UUID"));
+    SLIPWAY_TRY(minor, need(nvml::device_minor(library_, handle), "read its minor number"));
+    gpu_.uuid = uuid;
+    gpu_.minor = minor;
+    SLIPWAY_TRY(coherent, want(nvml::addresses_by_ats(library_, handle), "read how it addresses memory"));
+    SLIPWAY_TRY(mig, want(nvml::mig_mode(library_, handle), "read its MIG mode"));
+    gpu_.coherent = coherent;
+    gpu_.mig_enabled = mig.current;
+    return gpu_.mig_enabled ? read_mig(handle) : Status{};
+  }
+
+  const GpuDevice& gpu() const { return gpu_; }
+  bool display() const { return display_; }
+  /// NVML_SUCCESS: it is not.
+  nvmlReturn_t lost() const { return lost_; }
+
+ private:
+  template <class T>
+  Result<T> need(const nvml::Answer<T>& answer, const char* doing) {
+    if (answer) return *answer;
+    if (means_lost(answer.code())) lost_ = answer.code();
+    return answer.error(name_ + ": " + doing);
+  }
+  /// What a GPU may also not have.
+  template <class T>
+  Result<T> want(const nvml::Answer<T>& answer, const char* doing) {
+    return means_lost(answer.code()) ? need(answer, doing) : Result<T>(answer.value_or({}));
+  }
+
+  Status read_mig(nvmlDevice_t handle) {
+    auto devices = read_mig_devices(library_, handle, name_);
+    // Which of its devices did not answer is not asked: a lost GPU answers nothing more.
+    if (!devices) return need(nvml::device_uuid(library_, handle), "read its UUID") ? devices.error() : Status{};
+    gpu_.mig_devices = std::move(*devices);
+    return {};
+  }
+
+  nvml::Nvml& library_;
+  std::string name_;
+  GpuDevice gpu_;
+  bool display_ = false;
+  nvmlReturn_t lost_ = NVML_SUCCESS;
+};
+
+/// The NVIDIA GPUs on the bus that the driver may have, in bus order: those that are given to another one, such as
+/// vfio-pci, are not its.
+std::vector<std::string> gpus_on_the_bus(const Host& kernel) {
+  std::vector<std::string> addresses;
+  for (const PciDevice& device : kernel.pci_devices({.vendor = nvidia::kVendor}))
+    if (nvidia::is_gpu(device) && (device.driver.empty() || device.driver == "nvidia"))
+      addresses.push_back(device.address);
+  std::ranges::sort(addresses);
+  return addresses;
+}
+
+/// The lost ones get the addresses that no other GPU has, as NVML counts in bus order; what then is left of the bus is
+/// lost as well.
+void find_missing(const Host& kernel, const std::set<std::string>& shown, Inventory& inventory) {
+  std::vector<std::string> missing;
+  for (const std::string& address : gpus_on_the_bus(kernel))
+    if (!shown.contains(nvidia::pci_place(address))) missing.push_back(address);
+  const auto nameless = std::ranges::count(inventory.lost, std::string(), &LostGpu::pci_address);
+  if (nameless > 0 && static_cast<std::size_t>(nameless) != missing.size()) return;  // it could be any of them
+  std::size_t next = 0;
+  for (LostGpu& gpu : inventory.lost)
+    if (gpu.pci_address.empty()) gpu.pci_address = missing[next++];
+  for (; next < missing.size(); ++next)
+    inventory.lost.push_back({std::nullopt, missing[next], "it is on the PCI bus, and NVML does not show it"});
 }
 
 }  // namespace
 
-Result<Inventory> read_inventory(nvml::Nvml& library) {
+std::string LostGpu::name() const {
+  const std::string number = index ? "GPU " + std::to_string(*index) : "the GPU";
+  return pci_address.empty() ? number : index ? number + " (" + pci_address + ")" : number + " " + pci_address;
+}
+
+std::vector<std::string> lost_sentences(const Inventory& inventory) {
+  std::vector<std::string> sentences;
+  for (const LostGpu& gpu : inventory.lost)
+    sentences.push_back(gpu.name() + " is lost, so the CDI specs are without it: " + gpu.why);
+  return sentences;
+}
+
+Result<Inventory> read_inventory(nvml::Nvml& library, const Host& kernel) {
   Inventory inventory;
-  SLIPWAY_ANSWER(version, nvml::driver_version(library), "read the driver's version");
+  SLIPWAY_TRY(version, value_or_error(nvml::driver_version(library), "read the driver's version"));
   inventory.driver_version = version;
-  SLIPWAY_ANSWER(count, nvml::device_count(library), "count the GPUs");
+  SLIPWAY_TRY(count, value_or_error(nvml::device_count(library), "count the GPUs"));
+  std::set<std::string> shown;
   for (unsigned index = 0; index < count; ++index) {
-    SLIPWAY_ANSWER(handle, nvml::device_at(library, index), "GPU " + std::to_string(index) + ": open it");
-    const std::string name = nvml::device_name(library, handle).value_or("");
-    if (name == "DGX Display" || name == "NVIDIA DGX Display") continue;
-    SLIPWAY_TRY(gpu, read_gpu(library, handle, index));
-    inventory.gpus.push_back(std::move(gpu));
+    Reader reader(library, index);
+    const Status read = reader.read();
+    const std::string& address = reader.gpu().pci_address;
+    if (!address.empty()) shown.insert(nvidia::pci_place(address));
+    if (reader.lost() != NVML_SUCCESS)
+      inventory.lost.push_back({index, address, nvml::error_text(reader.lost())});
+    else if (!read)
+      return read.error();
+    else if (!reader.display())
+      inventory.gpus.push_back(reader.gpu());
   }
+  find_missing(kernel, shown, inventory);
   return inventory;
 }
 

@@ -2,6 +2,7 @@
 // plugins/toolkit/cdi/inventory.hpp - the GPUs and MIG devices that NVML shows, as far as containers are concerned.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,33 @@ struct GpuDevice {
   bool coherent = false;  ///< its memory is coherent with the processor's (ATS); false where NVML cannot tell
 };
 
+/// A GPU that nobody can use: NVML says so, or does not show what is on the PCI bus.
+struct LostGpu {
+  std::optional<unsigned> index;  ///< as NVML counts; empty: NVML does not show it
+  std::string pci_address;        ///< empty where it cannot be told
+  std::string why;                ///< "the GPU fell off the bus … (NVML_ERROR_GPU_IS_LOST, 15)"
+
+  /// "GPU 3 (0000:65:00.0)".
+  std::string name() const;
+};
+
 struct Inventory {
   std::string driver_version;  ///< of the loaded kernel module
   std::vector<GpuDevice> gpus;
+  std::vector<LostGpu> lost = {};  ///< those that NVML shows in index order, then the others in bus order
 };
 
-/// Everything in index order, without GPUs that only drive a display (DGX Display).
-/// Errors: NVML's, naming the GPU.
-Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml);
+/// Everything in index order, without GPUs that only drive a display (DGX Display). A GPU that does not answer, and one
+/// on the PCI bus that is nobody else's and that NVML does not show, is `lost` and keeps no other one out.
+/// @param kernel  its PCI bus
+/// Errors: NVML's, naming the GPU; a MIG device that cannot be read is one, since its layout may be changing.
+Result<Inventory> read_inventory(nvidia::nvml::Nvml& nvml, const Host& kernel);
+
+/// Of each lost GPU a sentence: which it is, why, and that the specs go without it.
+std::vector<std::string> lost_sentences(const Inventory& inventory);
+inline constexpr const char* kLostRemedy =
+    "reset the GPU (`nvidia-smi -r`) or reboot; if it is lost again, have it replaced. The specs take it in by "
+    "themselves once it answers";
 
 /// Three views, which are one and the same unless the driver is installed in a root of its own (a driver container).
 /// The hosts are borrowed.

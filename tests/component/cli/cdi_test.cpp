@@ -72,6 +72,132 @@ TEST(CdiPlan, FollowsAGpuThatIsLostAndFoundAgain) {
   }
 }
 
+/// A machine with the driver, whose GPUs can be changed.
+class LostGpus : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(root_.run({"apply"}).code, 0);
+    root_.put("usr/bin/slipway-cdi-hook", "");
+    root_.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
+               ", trust: unsigned}}\n    cdi: {}\n");
+  }
+
+  void sim(const std::string& change) const {
+    ASSERT_EQ(std::system((SLIPWAY_SIM_PROGRAM " " + root_.path("run/slipway/sim").string() + " " + change).c_str()), 0)
+        << change;
+  }
+
+  Ran generate(const std::vector<std::string>& more = {}, const std::string& profile = kMachine) const {
+    std::vector<std::string> words{"cdi",           "generate",
+                                   "--sim",         profile,
+                                   "--root",        root_.path("").string(),
+                                   "--driver-root", "/usr/lib/slipway/store/driver/current/userspace",
+                                   "--dev-root",    "/"};
+    words.insert(words.end(), more.begin(), more.end());
+    return root_.bare(words);
+  }
+
+  static std::string entry(const std::string& name) { return "- name: \"" + name + "\"\n"; }
+  static std::string node(int gpu) { return "path: /dev/nvidia" + std::to_string(gpu) + "\n"; }
+
+  DriverRoot root_;
+};
+
+// One lost GPU was no spec at all, even for another GPU alone.
+TEST_F(LostGpus, AreLeftOutOfTheSpecAndNamed) {
+  ASSERT_EQ(generate().code, 0);
+  sim("gpu 3 lost");
+  const Ran all = generate();
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_THAT(all.out, AllOf(HasSubstr(entry("2")), HasSubstr(entry("4")), HasSubstr(entry("7"))));
+  EXPECT_THAT(all.out, AllOf(Not(HasSubstr(entry("3"))), HasSubstr("- name: all"), Not(HasSubstr(node(3)))));
+  EXPECT_THAT(all.err,
+              AllOf(HasSubstr("GPU 3 (0000:5d:00.0) is lost"), HasSubstr("fell off the bus"), HasSubstr("reset")));
+  const Ran other = generate({"--device-id", "0"});
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_THAT(other.out, AllOf(HasSubstr(node(0)), Not(HasSubstr(node(1)))));
+  const Ran itself = generate({"--device-id", "3"});
+  EXPECT_EQ(itself.code, 1);
+  EXPECT_EQ(itself.out, "");
+  EXPECT_THAT(itself.err, AllOf(HasSubstr("error: GPU 3 (0000:5d:00.0) is lost"), HasSubstr("do:")));
+  sim("gpu 3 found");
+  const Ran back = generate();
+  EXPECT_THAT(back.out, AllOf(HasSubstr(entry("3")), HasSubstr(node(3))));
+  EXPECT_THAT(back.err, Not(HasSubstr("lost")));
+}
+
+TEST_F(LostGpus, ThatAreAllThereAreAreAnError) {
+  ASSERT_EQ(generate().code, 0);
+  sim("gpu all lost");
+  const Ran none = generate();
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("all 8 GPUs are lost, beginning with GPU 0 (0000:18:00.0)"), HasSubstr("do:")));
+}
+
+// NVML does not count it any more, as after a reboot with a GPU that no longer starts.
+TEST_F(LostGpus, ThatNvmlDoesNotShowAreNamedByTheirAddress) {
+  ASSERT_EQ(generate().code, 0);
+  sim("gpu 3 remove");
+  const Ran seven = generate();
+  EXPECT_EQ(seven.code, 0) << seven.err;
+  EXPECT_THAT(seven.out, AllOf(HasSubstr(entry("6")), Not(HasSubstr(entry("7")))));
+  EXPECT_THAT(seven.err, HasSubstr("the GPU 0000:5d:00.0 is lost"));
+}
+
+TEST_F(LostGpus, KeepTheOthersInTheSpecOfAnApplyAndOfTheNextBoot) {
+  ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0);
+  const std::string spec = "run/cdi/nvidia.com-gpu.yaml";
+  ASSERT_THAT(root_.text(spec), HasSubstr(node(3)));
+  sim("gpu 3 lost");
+  const Ran plan = root_.run({"plan"}, kMachine);
+  EXPECT_EQ(plan.code, 2) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("note: GPU 3 (0000:5d:00.0) is lost, so the CDI specs are without it"));
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"apply"}, {"apply", "--boot"}}) {
+    std::filesystem::remove(root_.path(spec));
+    const Ran apply = root_.run(words, kMachine);
+    EXPECT_EQ(apply.code, 0) << apply.out << apply.err;
+    EXPECT_THAT(root_.text(spec), AllOf(HasSubstr(node(2)), HasSubstr(node(7)), Not(HasSubstr(node(3)))));
+  }
+  const Ran verify = root_.run({"verify"}, kMachine);
+  EXPECT_THAT(verify.out, AllOf(HasSubstr("cdi.lost"), HasSubstr("GPU 3 (0000:5d:00.0)"), HasSubstr("cdi.current")));
+  const Ran doctor = root_.run({"doctor"}, kMachine);
+  EXPECT_EQ(doctor.code, 1);
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr("cdi.lost"), HasSubstr("fell off the bus"), HasSubstr("reset the GPU")));
+  sim("gpu 3 found");
+  EXPECT_EQ(root_.run({"apply"}, kMachine).code, 0);
+  EXPECT_THAT(root_.text(spec), HasSubstr(node(3)));
+  EXPECT_THAT(root_.run({"doctor"}, kMachine).out, Not(HasSubstr("cdi.lost")));
+}
+
+// The pods failed, and nobody had said why.
+TEST_F(LostGpus, AndWhatTheDevicePluginAsksForInVainIsAnErrorOfThePlan) {
+  const auto spec = [&](const std::string& cdi, const std::string& flags) {
+    root_.spec("    driver: {version: \"535.261.03\", modules: open, source: {repository: " + testing::kPackage +
+               ", trust: unsigned}}\n    cdi: " + cdi + "\n    deviceplugin: {config: {version: v1, flags: " + flags +
+               "}}\n");
+  };
+  spec("{}", "{gdsEnabled: true, plugin: {deviceListStrategy: cdi-cri}}");
+  const Ran gds = root_.run({"plan"}, kMachine);
+  EXPECT_EQ(gds.code, 1);
+  EXPECT_THAT(gds.out + gds.err,
+              AllOf(HasSubstr("CDI device of nvidia.com/gds"), HasSubstr("add gds to spec.components.cdi.modes")));
+  spec("{names: [index]}", "{plugin: {deviceListStrategy: cdi-cri}}");
+  const Ran names = root_.run({"plan"}, kMachine);
+  EXPECT_EQ(names.code, 1);
+  EXPECT_THAT(names.err + names.out, HasSubstr("add uuid to spec.components.cdi.names"));
+  spec("{}", "{plugin: {deviceListStrategy: cdi-cri}}");
+  ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0) << root_.error_text();
+  EXPECT_THAT(root_.run({"verify"}, kMachine).out,
+              HasSubstr("deviceplugin.cdi: the CDI specs have what containers ask for"));
+  std::filesystem::remove(root_.path("run/cdi/nvidia.com-gpu.yaml"));
+  EXPECT_THAT(root_.run({"verify"}, kMachine).out, HasSubstr("no such pod can start"));
+  ASSERT_EQ(root_.run({"apply"}, kMachine).code, 0);
+  spec("{modes: [nvml, gds]}", "{gdsEnabled: true, plugin: {deviceListStrategy: cdi-cri}}");
+  const Ran absent = root_.run({"plan"}, kMachine);
+  EXPECT_EQ(absent.code, 1);
+  EXPECT_THAT(absent.err + absent.out, AllOf(HasSubstr("and this machine has none"), HasSubstr("component gds")));
+}
+
 // It was taken for none, since only the simulated NVML was not made then.
 TEST(SimulatedMachine, WithASettingThatIsNoneIsAnError) {
   const DriverRoot root;

@@ -22,6 +22,7 @@ constexpr Figure kFigures[] = {{"slipway-gfd.service", 2.5},
                                {"slipway-deviceplugin.service", 2.5},
                                {"slipway-validator.service", 4.0},
                                {"slipway-runtime.service", 2.5},
+                               {"slipway-cdi-refresh.service", 3.5},
                                {"slipway-mps-nvidia.com-gpu.service", 3.5},
                                {"slipway-mps-aside-nvidia.com-gpu.aside-0.service", 2.0},
                                {"slipway-apply.service", 7.1},  // an apply: docs/units.md says why no lower
@@ -59,7 +60,8 @@ class OwnUnits : public ::testing::Test {
     host_.plugins = SLIPWAY_OWN_PLUGINS;
     host_.put("usr/bin/containerd", "");
     std::filesystem::permissions(host_.path("usr/bin/containerd"), std::filesystem::perms(0755));
-    host_.spec("    gfd: {}\n    dcgm: {}\n    deviceplugin: {}\n    validator: {}\n    runtime: {mode: nri}\n");
+    host_.spec(
+        "    cdi: {}\n    gfd: {}\n    dcgm: {}\n    deviceplugin: {}\n    validator: {}\n    runtime: {mode: nri}\n");
     const Ran apply = host_.slipway({"apply"});
     ASSERT_EQ(apply.code, 0) << apply.out << apply.err;
     // systemd makes these from the same lines, when the device plugin asks for them.

@@ -81,7 +81,7 @@ class ShimTest : public ::testing::Test {
   }
 
   int shim(std::vector<std::string> words) {
-    words.insert(words.begin(), SLIPWAY_RUNTIME);
+    words.insert(words.begin(), program_);
     const pid_t child = testing::spawn(
         {.words = std::move(words),
          .variables = {"PATH=" + path_, "NVIDIA_CTK_CONFIG_FILE_PATH=" + folder_.at("config.toml").string()},
@@ -100,6 +100,7 @@ class ShimTest : public ::testing::Test {
   testing::TempDir folder_;
   std::string log_format_ = "json";
   std::string path_ = folder_.at("bin").string();
+  std::string program_ = SLIPWAY_RUNTIME;
 };
 
 TEST_F(ShimTest, EditsTheBundleAndBecomesRuncWithTheSameArguments) {
@@ -216,6 +217,75 @@ TEST_F(ShimTest, WritesDownWhatItGaveInTheLogOfTheSettings) {
   EXPECT_EQ(create(), 7);
   EXPECT_THAT(text_of(folder_.at("debug")), HasSubstr("nvidia.com/gpu=0, asked for by NVIDIA_VISIBLE_DEVICES=0"));
   EXPECT_THAT(text_of(folder_.at("log")), IsEmpty());
+}
+
+/// Mode jit-cdi: a copy of the program, beside which a stand-in for `slipway` writes down how it was started, and
+/// prints a spec that is in no file. The files have GPUs that are no longer there.
+class JitShim : public ShimTest {
+ protected:
+  JitShim() {
+    program_ = folder_.at("bin/slipway-runtime").string();
+    fs::copy_file(SLIPWAY_RUNTIME, program_);
+    settings("[nvidia-container-runtime]\nmode = \"jit-cdi\"\n" +
+             std::string("[nvidia-container-cli]\nroot = \"/\"\n") +
+             "[nvidia-container-runtime.modes.jit-cdi]\nnvcdi-disable-hooks = [\"chmod\"]");
+    made(R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices": [{"name": "1", "containerEdits":)"
+         R"( {"deviceNodes": [{"path": "/dev/zero"}]}}], "containerEdits": {"env": ["MADE=now"]}})");
+    ask("1");
+  }
+  void made(const std::string& text, const std::string& more = "") {
+    folder_.file("made", text);
+    program("bin/slipway", "#!/bin/sh\necho \"$@\" >>" + folder_.at("asked").string() + "\n/bin/cat " +
+                               folder_.at("made").string() + "\n" + more + "\n");
+  }
+  std::vector<std::string> asked() const { return lines_of(folder_.at("asked")); }
+};
+
+TEST_F(JitShim, MakesTheSpecWhenTheContainerStarts) {
+  EXPECT_EQ(create(), 7) << output();
+  const Json edited = Json::parse(bundle());
+  EXPECT_EQ(edited["linux"]["devices"][0]["path"], "/dev/zero");
+  EXPECT_THAT(edited["process"]["env"], ::testing::Contains("MADE=now"));
+  ASSERT_EQ(asked().size(), 1U);
+  EXPECT_THAT(asked()[0], HasSubstr("cdi generate --format json --mode nvml --vendor nvidia.com --class gpu"));
+  EXPECT_THAT(asked()[0], HasSubstr("--disable-hook chmod --device-id 1"));
+}
+
+// A file that nobody had renewed gave the container a GPU that was lost.
+TEST_F(JitShim, DoesNotGiveWhatOnlyAFileHas) {
+  ask("0");
+  const std::string before = bundle();
+  EXPECT_EQ(create(), 1);
+  EXPECT_THAT(output(), HasSubstr("there is no device nvidia.com/gpu=0; there are: 1"));
+  EXPECT_EQ(bundle(), before);
+  EXPECT_FALSE(runc_ran());
+}
+
+TEST_F(JitShim, SaysWhyNoSpecCanBeMade) {
+  made("", "echo 'error: GPU 1 (0000:2a:00.0) is lost' >&2; exit 1");
+  EXPECT_EQ(create(), 1);
+  EXPECT_THAT(output(), HasSubstr("no CDI spec of nvidia.com/gpu can be made of this machine"));
+  EXPECT_THAT(output(), HasSubstr("GPU 1 (0000:2a:00.0) is lost"));
+  made("half a sp");
+  EXPECT_EQ(create(), 1);
+  fs::remove(folder_.at("bin/slipway"));
+  EXPECT_EQ(create(), 1);
+  EXPECT_THAT(output(), HasSubstr("install slipway beside slipway-runtime"));
+  EXPECT_FALSE(runc_ran());
+}
+
+TEST_F(JitShim, LeavesOtherVendorsToTheirFiles) {
+  folder_.file("cdi/other.yaml",
+               "cdiVersion: 0.5.0\nkind: example.com/nic\ndevices: [{name: a, containerEdits: {env: [NIC=a]}}]\n");
+  ask("example.com/nic=a");
+  EXPECT_EQ(create(), 7) << output();
+  EXPECT_FALSE(fs::exists(folder_.at("asked")));
+}
+
+TEST_F(JitShim, AsksForNothingWhenNothingIsAskedFor) {
+  ask("void");
+  EXPECT_EQ(create(), 7);
+  EXPECT_FALSE(fs::exists(folder_.at("asked")));
 }
 
 }  // namespace

@@ -64,6 +64,14 @@ def _modules(top, source, kernel, headers_root):
         shutil.rmtree(room)
 
 
+def make_modules(folder, version, kernel, headers_root):
+    """The stand-in modules of a version as files of a folder, without a package: for tests that load them by themselves."""
+    with tempfile.TemporaryDirectory(prefix="standin.") as name:
+        top = pathlib.Path(name)
+        _modules(top / "modules", _source(top / "source", version, None), kernel, headers_root)
+        shutil.copytree(top / "modules" / "kernel", folder)
+
+
 def _layer(name, **notes):
     return {"directory": name, "mediaType": f"application/vnd.slipway.driver.{name}.v1.tar+zstd", "compression": "zstd",
             "annotations": {"dev.slipway.layer": name, **notes}}

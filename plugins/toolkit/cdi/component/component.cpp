@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi/component/component.hpp"
 
+#include <algorithm>
 #include <optional>
+
+#include <slipway/text.hpp>
 
 #include "nvidia/gpu.hpp"
 #include "toolkit/cdi/component/facts.hpp"
@@ -26,6 +29,23 @@ std::optional<Error> other_driver(const Spec& spec, const Facts& facts, const In
                {}};
 }
 
+/// For components that name devices of these specs, such as deviceplugin.
+void tell_what_specs_have(const Spec& spec, const Facts& facts, Plan& plan) {
+  const CdiSettings settings = read_cdi_settings(spec);
+  std::vector<std::string> kinds;
+  for (const Mode mode : settings.modes) kinds.push_back(settings.kind_of(mode));
+  std::vector<std::string> absent;
+  if (!facts.has("later")) {  // the machine is there to be asked
+    const std::vector<std::string> made = facts.texts("kinds");
+    for (const std::string& kind : kinds)
+      if (std::ranges::count(made, kind) == 0) absent.push_back(kind);
+    kinds = made;
+  }
+  plan.output("kinds", joined(kinds, ","));
+  plan.output("absent_kinds", joined(absent, ","));
+  plan.output("names", joined(spec.texts("names"), ","));
+}
+
 /// As udev writes it: "../nvidia0", "../nvidia-caps/nvidia-cap1".
 std::string char_link_target(const std::string& node) { return ".." + node.substr(std::string_view("/dev").size()); }
 
@@ -36,12 +56,17 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
   const CdiSettings settings = read_cdi_settings(spec);
   const CdiFacts found = read_cdi_facts(settings, host);
   Facts facts;
+  facts.set("program", refresh_program(host));
+  std::vector<std::string> kinds;
+  for (const auto& [path, each] : found.specs) kinds.push_back(each.kind);
+  facts.set("kinds", kinds);
   Json texts = Json::object();
   for (const auto& [path, each] : found.specs) texts[path] = settings.text_of(each);
   facts.set("specs", std::move(texts));
   facts.set("nodes", linked_nodes(found.specs));
   if (found.later.empty()) facts.set("driver_root", found.roots.driver);
   facts.set("notes", found.notes);
+  facts.set("lost", found.lost);
   if (!found.later.empty()) facts.set("later", found.later);
   if (found.problem) facts.set("problem", to_json(*found.problem));
   return facts;
@@ -49,7 +74,9 @@ Result<Facts> Cdi::detect(const Spec& spec, const Host& host) const {
 
 Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const {
   Plan plan;
+  tell_what_specs_have(spec, facts, plan);
   if (facts.has("later")) {
+    plan_following(read_cdi_settings(spec), facts.text("program"), plan);
     plan.note(facts.text("later"));
     return plan;
   }
@@ -65,7 +92,9 @@ Result<Plan> Cdi::plan(const Spec& spec, const Facts& facts, const Inputs& input
     for (const Json& node : nodes)
       plan.add(action::symlink("/dev/char/" + number_of(node), char_link_target(node.value("path", ""))))
           .because("the device cgroup of containers finds the node by it");
+  plan_following(read_cdi_settings(spec), facts.text("program"), plan);
   for (const std::string& note : facts.texts("notes")) plan.note(note);
+  for (const std::string& lost : facts.texts("lost")) plan.note(lost + "; " + kLostRemedy);
   return plan;
 }
 

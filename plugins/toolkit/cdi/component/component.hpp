@@ -2,24 +2,37 @@
 // plugins/toolkit/cdi/component/component.hpp - the component cdi: keeps the CDI specs of this machine right.
 #pragma once
 
+#include <string>
+
 #include <slipway/component.hpp>
 
+#include "toolkit/cdi/component/settings.hpp"
 #include "toolkit/cdi/component/tools.hpp"
 
 namespace slipway::toolkit {
 
 class Cdi final : public Component {
  public:
-  /// Facts: "specs" (path to text), "nodes" ([{path, major, minor}]), "notes", or "later" (why nothing is written yet),
-  /// or "problem" (an error object).
+  /// Facts: "specs" (path to text), "nodes" ([{path, major, minor}]), "notes", "lost" (sentences about GPUs), or
+  /// "later" (why nothing is written yet), or "problem" (an error object).
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
-  /// Findings "cdi.specs", "cdi.current", "cdi.paths", "cdi.conflicts", "cdi.links".
+  /// Findings "cdi.specs", "cdi.current", "cdi.paths", "cdi.conflicts", "cdi.links", "cdi.lost".
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
+  /// "cdi.lost": GPUs that no container can get.
+  Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 
  private:
   CdiTools tools_;
 };
+
+/// slipway as the units of this root start it.
+std::string refresh_program(const Host& host);
+
+/// By which the specs follow what they describe: slipway-cdi-refresh.service, which applies cdi alone;
+/// slipway-cdi-refresh.path, which starts it when somebody asks, or when what a driver container or MIG leaves changes;
+/// and a rule of udev that asks when the driver or a GPU comes or goes.
+void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan);
 
 }  // namespace slipway::toolkit

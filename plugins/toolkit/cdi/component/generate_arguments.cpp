@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <slipway/text.hpp>
 
-#include "toolkit/cdi/component/spec_file.hpp"
 #include "toolkit/cdi/component/tools.hpp"
 
 namespace slipway::toolkit {

@@ -49,7 +49,7 @@ Roots Machine::roots() const {
 Result<Inventory> Machine::inventory() const {
   SLIPWAY_TRY(library, nvidia::nvml::choose_library(host_, driver_root_.empty() ? "/" : driver_root_));
   SLIPWAY_TRY(nvml, nvidia::nvml::Nvml::open({.library = library}));
-  return read_inventory(*nvml);
+  return read_inventory(*nvml, host_);
 }
 
 }  // namespace slipway::toolkit

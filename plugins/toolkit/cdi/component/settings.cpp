@@ -14,6 +14,8 @@ GenerateOptions CdiSettings::options_for(Mode mode) const {
   return wanted;
 }
 
+std::string CdiSettings::kind_of(Mode mode) const { return toolkit::kind_of(options_for(mode)); }
+
 std::string CdiSettings::path_of(const nvidia::cdi::Spec& spec) const {
   std::string name = spec.kind;
   std::ranges::replace(name, '/', '-');

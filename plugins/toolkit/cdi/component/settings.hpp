@@ -22,6 +22,8 @@ struct CdiSettings {
   bool char_links = true;
 
   GenerateOptions options_for(Mode mode) const;
+  /// "nvidia.com/gds": that of the spec of a mode.
+  std::string kind_of(Mode mode) const;
   /// Where the spec of a kind is written: "/run/cdi/nvidia.com-gpu.yaml".
   std::string path_of(const nvidia::cdi::Spec& spec) const;
   std::string text_of(const nvidia::cdi::Spec& spec) const;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/cdi/component/spec_file.hpp"
-
 #include <filesystem>
 
 #include <slipway/write/new_file.hpp>
 
 #include "nvidia/cdi/text.hpp"
+#include "toolkit/cdi/component/tools.hpp"
 
 namespace slipway::toolkit {
 std::string spec_text(const nvidia::cdi::Spec& spec, bool json) {

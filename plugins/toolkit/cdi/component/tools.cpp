@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
+#include "nvidia/cdi/folders.hpp"
 #include "nvidia/cdi/text.hpp"
 #include "toolkit/cdi/component/facts.hpp"
 #include "toolkit/cdi/component/machine.hpp"
-#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -48,6 +48,7 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
     SLIPWAY_TRY(found, machine.inventory());
     inventory = std::move(found);
   }
+  for (const std::string& lost : lost_sentences(inventory)) io.warn(lost + "; " + kLostRemedy);
   SLIPWAY_TRY(spec, generate(arguments.options, machine.roots(), inventory));
   SLIPWAY_CHECK(put(spec, arguments, arguments.output, io));
   for (const std::string& program : missing_hook_programs(spec, host))
@@ -60,10 +61,10 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
   return 0;
 }
 
-Json to_json(const SpecFolders& found) {
+Json to_json(const nvidia::cdi::SpecFolders& found) {
   Json json{{"devices", Json::array()}, {"conflicts", Json::array()}, {"problems", Json::array()}};
   for (const auto& [name, path] : found.devices) json["devices"].push_back({{"name", name}, {"path", path}});
-  for (const SpecConflict& each : found.conflicts)
+  for (const nvidia::cdi::SpecConflict& each : found.conflicts)
     json["conflicts"].push_back(
         {{"paths", {each.first, each.second}}, {"devices", each.devices}, {"next", remedy_for(each)}});
   for (const Error& problem : found.problems) json["problems"].push_back(slipway::to_json(problem));
@@ -88,9 +89,10 @@ Result<int> run_list(const CommandWords& words, const Host& host, ToolIo& io) {
   std::vector<std::string> folders;
   for (const std::string& each : words.list("spec-dir")) folders.push_back(absolute(each));
   SLIPWAY_CHECK(expect_a_folder(folders, host, io));
-  const SpecFolders found = read_spec_folders(host, folders.empty() ? default_spec_folders() : folders);
+  const nvidia::cdi::SpecFolders found =
+      nvidia::cdi::read_spec_folders(host, folders.empty() ? nvidia::cdi::default_spec_folders() : folders);
   for (const Error& problem : found.problems) io.warn("left out: " + problem.what + " (" + problem.where + ")");
-  for (const SpecConflict& conflict : found.conflicts)
+  for (const nvidia::cdi::SpecConflict& conflict : found.conflicts)
     io.warn(to_text(conflict) + ", so engines find them nowhere: " + remedy_for(conflict));
   if (json) io.print(document("CdiDevices", to_json(found)));
   for (const auto& [name, path] : found.devices)

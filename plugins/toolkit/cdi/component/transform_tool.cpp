@@ -5,7 +5,6 @@
 
 #include "nvidia/cdi/text.hpp"
 #include "nvidia/cdi/transform.hpp"
-#include "toolkit/cdi/component/spec_file.hpp"
 #include "toolkit/cdi/component/tools.hpp"
 
 namespace slipway::toolkit {

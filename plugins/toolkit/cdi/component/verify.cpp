@@ -3,10 +3,13 @@
 // contradiction?
 #include <set>
 
+#include <slipway/text.hpp>
+
+#include "nvidia/cdi/folders.hpp"
 #include "nvidia/cdi/text.hpp"
+#include "nvidia/gpu.hpp"
 #include "toolkit/cdi/component/component.hpp"
 #include "toolkit/cdi/component/facts.hpp"
-#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {
@@ -70,6 +73,7 @@ void verify_links(const CdiFacts& facts, const Host& host, Findings& findings) {
 }
 
 void verify_conflicts(const Host& host, Findings& findings) {
+  using namespace nvidia::cdi;
   const SpecFolders folders = read_spec_folders(host, default_spec_folders());
   if (folders.conflicts.empty())
     findings.pass("cdi.conflicts", "no two specs of equal rank name the same device");
@@ -78,7 +82,20 @@ void verify_conflicts(const Host& host, Findings& findings) {
                   remedy_for(folders.conflicts.front()));
 }
 
+/// The others can be used, so it is no failure of the specs; for doctor it is what is wrong with the machine.
+void add_lost(const CdiFacts& facts, Finding::Status status, Findings& findings) {
+  if (facts.lost.empty()) return;
+  findings.add({status, "cdi.lost", joined(facts.lost, "; "), kLostRemedy});
+}
+
 }  // namespace
+
+Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
+  Findings findings;
+  if (!nvidia::facts_without_gpu(host))
+    add_lost(read_cdi_facts(read_cdi_settings(spec), host), Finding::Status::fail, findings);
+  return findings;
+}
 
 Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
   Findings findings;
@@ -93,6 +110,7 @@ Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
     return findings;
   }
   verify_specs(facts, host, findings);
+  add_lost(facts, Finding::Status::warning, findings);
   if (host.live())
     verify_paths(facts, host, findings);
   else

@@ -47,7 +47,9 @@ Result<Edited> prepare_bundle(const CommandLine& line, const Config& config) {
   SLIPWAY_TRY(bundle, parse_document(text, path));
   SLIPWAY_TRY(request, read_request(bundle, config, path, {.pod_namespace = pod_namespace_of(bundle)}));
   if (request.empty()) return Edited{{}, {}, std::move(request.warnings), {}};
-  SLIPWAY_TRY(edits, Specs::read(config.spec_folders).resolve(request, config));
+  SLIPWAY_TRY(specs, config.mode == "jit-cdi" ? specs_made_now(request, config)
+                                              : Result<Specs>(Specs::read(config.spec_folders)));
+  SLIPWAY_TRY(edits, specs.resolve(request, config));
   if (config.no_device_groups) edits.additional_gids.clear();
   SLIPWAY_TRY(unchecked, check_requirements(request, edits, config, "", path));
   request.warnings.insert(request.warnings.end(), unchecked.begin(), unchecked.end());

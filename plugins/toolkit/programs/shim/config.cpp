@@ -105,6 +105,9 @@ Result<Config> parse_config(std::string_view text, const std::string& path) {
   keys.take({runtime, "mode"}, config.mode);
   keys.expect(std::ranges::count(kModes, config.mode) != 0, {runtime, "mode"},
               "one of auto, cdi, jit-cdi, legacy, csv");
+  keys.take({"nvidia-container-cli", "root"}, config.driver_root);
+  keys.take({runtime, "modes", "jit-cdi", "nvcdi-feature-flags"}, config.jit_features);
+  keys.take({runtime, "modes", "jit-cdi", "nvcdi-disable-hooks"}, config.jit_disabled_hooks);
   keys.take({runtime, "runtimes"}, config.runtimes);
   keys.expect(!config.runtimes.empty(), {runtime, "runtimes"}, "a list of at least one runtime");
   keys.take({runtime, "modes", "cdi", "spec-dirs"}, config.spec_folders);

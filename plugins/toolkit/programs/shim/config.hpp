@@ -21,6 +21,9 @@ struct Config {
   std::vector<std::string> swarm_resources;  ///< swarm-resource, split at commas
   std::string debug_log;                     ///< nvidia-container-runtime.debug; empty: none
   std::string mode = "auto";
+  std::string driver_root;                      ///< nvidia-container-cli.root, for jit-cdi; empty: /
+  std::vector<std::string> jit_features;        ///< nvidia-container-runtime.modes.jit-cdi.nvcdi-feature-flags
+  std::vector<std::string> jit_disabled_hooks;  ///< nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks
   std::vector<std::string> runtimes{"runc", "crun"};
   std::vector<std::string> spec_folders{"/etc/cdi", "/var/run/cdi"};
   std::string default_kind = "nvidia.com/gpu";

@@ -77,6 +77,13 @@ void Specs::add(const std::string& path, std::string_view text, std::size_t prio
     problems_.push_back(std::move(spec).error());
 }
 
+Status Specs::replace(const std::string& kind, const std::string& path, std::string_view text) {
+  SLIPWAY_TRY(spec, cdi::parse_and_validate(text, path));
+  std::erase_if(files_, [&](const File& file) { return file.spec.kind == kind; });
+  files_.push_back({path, files_.size(), std::move(spec)});
+  return {};
+}
+
 Error Specs::missing(const std::string& kind, const std::string& name, const Request& request,
                      const Config& config) const {
   std::vector<std::string> names;

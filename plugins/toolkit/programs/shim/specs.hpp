@@ -23,6 +23,8 @@ class Specs {
   static Specs read(const std::vector<std::string>& folders);
   /// As if the text were a file of the last folder.
   void add(const std::string& path, std::string_view text, std::size_t priority);
+  /// In the place of all files of that kind. Errors: `invalid` it is no spec.
+  Status replace(const std::string& kind, const std::string& path, std::string_view text);
 
   /// Each spec's own edits once, before those of its first device; then the devices' in the order in which they are
   /// named; without the hook for CUDA compatibility where the settings say so. Errors: `not_found` naming the devices
@@ -57,5 +59,11 @@ class Specs {
   std::vector<File> files_;  ///< in rising priority
   std::vector<Error> problems_;
 };
+
+/// Mode jit-cdi: specs of the hardware as it is when a container starts, which are no files. For each kind that the
+/// request names and `slipway cdi generate` makes, that is started once, beside this program; files of the kind do not
+/// count. Other vendors' kinds are those of the files. Errors: those of `slipway cdi generate`, with its words;
+/// `timed_out`.
+Result<Specs> specs_made_now(const Request& request, const Config& config);
 
 }  // namespace slipway::shim

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 // standin/src/nvidia.c - stands in for nvidia.ko: character devices of major 195 and /proc/driver/nvidia, no GPU.
+#include <linux/moduleparam.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
 #include "standin.h"
 
 #define NVIDIA_MAJOR 195
+
+static bool fail;
+module_param(fail, bool, 0444);
+MODULE_PARM_DESC(fail, "the module refuses to start");
 
 static struct proc_dir_entry* folder;
 
@@ -27,6 +32,10 @@ static int __init start(void) {
   pr_err("NVRM: stand-in " DRIVER_VERSION ": this build refuses to start\n");
   return -EIO;
 #endif
+  if (fail) {
+    pr_err("NVRM: stand-in " DRIVER_VERSION ": it is asked to refuse to start\n");
+    return -EIO;
+  }
   status = __register_chrdev(NVIDIA_MAJOR, 0, 256, "nvidia", &operations);
   if (status < 0) return status;
   folder = proc_mkdir("driver/nvidia", NULL);

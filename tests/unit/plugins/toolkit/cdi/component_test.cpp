@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/cdi/component/component.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,6 +48,12 @@ Facts facts_of(const std::string& driver_root) {
   return facts;
 }
 
+/// Without the units by which they follow.
+std::size_t specs_in(const Result<Plan>& plan) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      plan->actions(), [](const Action& action) { return action.target().starts_with("/run/cdi/"); }));
+}
+
 TEST(CdiPlan, WaitsForTheDriverThatTheComponentDriverInstalls) {
   const Inputs inputs(Json{{"outputs", {{"driver", {{"driver_root", "/"}}}}}});
   const auto early = Cdi().plan(section("auto"), facts_of(kContainer), inputs);
@@ -53,9 +61,46 @@ TEST(CdiPlan, WaitsForTheDriverThatTheComponentDriverInstalls) {
   EXPECT_EQ(early.error().code, ErrorCode::not_found) << "by which the core asks again later";
   EXPECT_THAT(early.error().what,
               HasSubstr("installs the driver below /, and so far there is one below " + kContainer));
-  EXPECT_EQ(Cdi().plan(section("auto"), facts_of("/"), inputs)->actions().size(), 1U);
-  EXPECT_EQ(Cdi().plan(section("auto"), facts_of(kContainer), Inputs())->actions().size(), 1U);
-  EXPECT_EQ(Cdi().plan(section(kContainer), facts_of(kContainer), inputs)->actions().size(), 1U) << "the spec says so";
+  EXPECT_EQ(specs_in(Cdi().plan(section("auto"), facts_of("/"), inputs)), 1U);
+  EXPECT_EQ(specs_in(Cdi().plan(section("auto"), facts_of(kContainer), Inputs())), 1U);
+  EXPECT_EQ(specs_in(Cdi().plan(section(kContainer), facts_of(kContainer), inputs)), 1U) << "the spec says so";
+}
+
+std::string text_of(const Plan& plan, const std::string& target) {
+  for (const Action& action : plan.actions())
+    if (action.target() == target || action.target().ends_with("/" + target)) return action.text("content");
+  return "";
+}
+
+TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
+  Json keys{{"folder", "/run/my cdi"}, {"driver_root", "/"}, {"char_links", true}};
+  Facts facts = facts_of("/");
+  facts.set("program", "/usr/bin/slipway");
+  const auto plan = Cdi().plan(Spec(keys), facts, Inputs());
+  ASSERT_TRUE(plan.ok());
+  const std::string service = text_of(*plan, "slipway-cdi-refresh.service");
+  EXPECT_THAT(service, HasSubstr("ExecStart=/usr/bin/slipway apply --boot --only cdi\n"));
+  EXPECT_THAT(service, HasSubstr("ReadWritePaths=-\"/run/my cdi\" ")) << "a folder with a blank is one word";
+  EXPECT_THAT(service, HasSubstr("ExecStartPre=-rm -f /run/slipway/cdi-refresh\n"))
+      << "before it looks, so that a request that comes meanwhile stays";
+  EXPECT_EQ(service.find("Condition"), std::string::npos) << "it would leave the request, and be started for ever";
+  const std::string path = text_of(*plan, "slipway-cdi-refresh.path");
+  EXPECT_THAT(path, HasSubstr("PathExists=/run/slipway/cdi-refresh\n"));
+  EXPECT_EQ(path.find("PathChanged=/dev\n"), std::string::npos) << "anybody who writes to /dev/null would start it";
+  EXPECT_EQ(path.find("After="), std::string::npos) << "slipway-boot.service comes after all path units: a cycle";
+  EXPECT_EQ((service + path).find("OnCalendar"), std::string::npos);
+  EXPECT_THAT(text_of(*plan, "73-slipway-cdi-refresh.rules"), HasSubstr("SUBSYSTEM==\"module\", KERNEL==\"nvidia|"));
+}
+
+// An image has no driver that runs, and its first boot may have none either.
+TEST(CdiPlan, HasTheUnitsAlsoWhereNoSpecCanBeMadeYet) {
+  Facts facts;
+  facts.set("later", "this root shows no devices");
+  facts.set("program", "/usr/bin/slipway");
+  const auto plan = Cdi().plan(section("auto"), facts, Inputs());
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->actions().size(), 3U);
+  EXPECT_NE(text_of(*plan, "slipway-cdi-refresh.path"), "");
 }
 
 }  // namespace

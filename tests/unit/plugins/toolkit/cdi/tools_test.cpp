@@ -7,7 +7,6 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/cdi/text.hpp"
-#include "toolkit/cdi/component/spec_file.hpp"
 
 namespace slipway::toolkit {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <set>
+#include "nvidia/cdi/folders.hpp"
 
 #include "nvidia/cdi/text.hpp"
-#include "toolkit/cdi/component/spec_file.hpp"
 
-namespace slipway::toolkit {
+namespace slipway::nvidia::cdi {
 namespace {
 
 constexpr const char* kOwnFile = "/nvidia.com-gpu.yaml";  // of the component cdi
@@ -23,8 +22,8 @@ void read_folder(const Host& host, const std::string& folder, SpecFolders& found
   for (const std::string& name : names) {
     if (!name.ends_with(".json") && !name.ends_with(".yaml")) continue;
     const std::string path = folder + "/" + name;
-    const auto text = host.read(path, nvidia::cdi::kMaxSpecBytes);
-    const auto spec = text ? nvidia::cdi::parse_and_validate(*text, path) : Result<nvidia::cdi::Spec>(text.error());
+    const auto text = host.read(path, kMaxSpecBytes);
+    const auto spec = text ? parse_and_validate(*text, path) : Result<Spec>(text.error());
     if (!spec) {
       found.problems.push_back(spec.error());
       continue;
@@ -68,4 +67,4 @@ std::string remedy_for(const SpecConflict& conflict) {
   return "keep one of the two files, and let who wrote the other write no more specs";
 }
 
-}  // namespace slipway::toolkit
+}  // namespace slipway::nvidia::cdi

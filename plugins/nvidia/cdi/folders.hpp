@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/toolkit/cdi/component/spec_file.hpp - CDI specs as text, and as files that engines never see half of.
+// plugins/nvidia/cdi/folders.hpp - the CDI specs that engines find on a host, and those that they refuse.
 #pragma once
 
 #include <map>
@@ -7,20 +7,10 @@
 #include <vector>
 
 #include <slipway/host.hpp>
-#include <slipway/result.hpp>
 
 #include "nvidia/cdi/spec.hpp"
 
-namespace slipway::toolkit {
-
-std::string spec_text(const nvidia::cdi::Spec& spec, bool json);
-
-/// Makes the folders above it; readers see the former file or the whole new one. Errors: of writing, with the path.
-Status write_spec(const std::string& path, const nvidia::cdi::Spec& spec, bool json);
-
-/// The form of a spec: the one that was asked for ("yaml", "json"), else that of the file's name, else YAML.
-/// Errors: `invalid` another word.
-Result<bool> is_json(const std::string& format, const std::string& path);
+namespace slipway::nvidia::cdi {
 
 /// /etc/cdi and /var/run/cdi; a later one outranks those before it.
 std::vector<std::string> default_spec_folders();
@@ -46,4 +36,4 @@ struct SpecFolders {
 /// Reads files ending in .json, .yaml directly in the folders, as engines do. Folders that are not there are empty.
 SpecFolders read_spec_folders(const Host& host, const std::vector<std::string>& folders);
 
-}  // namespace slipway::toolkit
+}  // namespace slipway::nvidia::cdi

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/cdi/component/follow.cpp - the units and the rule of udev by which the specs follow what they
+// describe.
+#include "nvidia/cdi_refresh.hpp"
+#include "toolkit/cdi/component/component.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+constexpr const char* kRule = "/etc/udev/rules.d/73-slipway-cdi-refresh.rules";
+// As packages and `slipway install` put it there.
+constexpr const char* kPrograms[] = {"/usr/bin/slipway", "/usr/lib/slipway/installed/current/bin/slipway"};
+
+/// A path in a unit: words end at blanks, and % begins a specifier.
+std::string unit_path(const std::string& path) {
+  std::string word;
+  for (const char c : path) {
+    if (c == '%') word += c;
+    if (c == '"' || c == '\\') word += '\\';
+    word += c;
+  }
+  return path.find_first_of(" \t\"'\\;") == std::string::npos ? word : '"' + word + '"';
+}
+
+// A request is taken away before the machine is looked at, so that one which comes meanwhile counts. The pause makes
+// any number of requests two runs a second at most, without a limit that would end the following for good. Status 75:
+// another apply holds the machine, which may be past cdi already. Nodes come a moment after their module, so that a
+// failure is tried again a few times. A condition of this unit that does not hold would leave the request where it is,
+// for systemd to start the unit again and again.
+std::string service_text(const CdiSettings& settings, const std::string& program) {
+  const std::string folder = unit_path(settings.folder);
+  const std::string request = nvidia::kRefreshFile;
+  return R"([Unit]
+Description=slipway: cdi, writes the CDI specs anew when what they describe has changed
+After=local-fs.target slipway-boot.service
+StartLimitIntervalSec=0
+
+[Service]
+Type=oneshot
+ExecStartPre=-+mkdir -p -- /run/slipway )" +
+         folder + R"(
+ExecStartPre=-rm -f )" +
+         request + R"(
+ExecStart=)" +
+         unit_path(program) + R"( apply --boot --only cdi
+SuccessExitStatus=75
+ExecStopPost=-/bin/sh -c 'sleep 0.5; n=$$(cat )" +
+         request + R"(-tries 2>/dev/null || echo 0); case "$$EXIT_STATUS" in 0) rm -f )" + request +
+         R"(-tries ;; 75) sleep 2; : >)" + request + R"( ;; *) if [ "$$n" -lt 10 ]; then echo $$((n+1)) >)" + request +
+         R"(-tries; : >)" + request + R"(; else rm -f )" + request + R"(-tries; fi ;; esac'
+TimeoutStartSec=2min
+
+# What cdi needs: the driver to ask, its folder and slipway's own to write, systemd to ask about its units.
+ReadWritePaths=-)" +
+         folder + R"( -/run/slipway -/var/lib/slipway -/var/log/slipway -/var/cache/slipway
+# Its own units, which a newer slipway writes anew.
+ReadWritePaths=-/etc/systemd/system -/etc/udev/rules.d
+MemoryMax=512M
+TasksMax=256
+# An apply gives each worker a control group of its own.
+# NVML shows MIG devices to administrators alone, and makes nodes of GPUs that have none.
+CapabilityBoundingSet=CAP_SYS_ADMIN CAP_MKNOD
+DevicePolicy=closed
+DeviceAllow=char-nvidia* rwm
+RestrictAddressFamilies=AF_UNIX
+PrivateNetwork=yes
+ProtectHome=read-only
+PrivateTmp=yes
+MemoryDenyWriteExecute=yes
+LimitCORE=0
+UMask=0022
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+KeyringMode=private
+SystemCallArchitectures=native
+SystemCallErrorNumber=EPERM
+SystemCallFilter=@system-service mknod mknodat
+)";
+}
+
+// It comes before basic.target, as path units do, and so before slipway-boot.service, for which the service waits.
+// Not /dev itself: who writes to /dev/null would start it. Nodes of MIG are read, and written to by root alone.
+std::string path_text(const std::string& program) {
+  return std::string(R"([Unit]
+Description=slipway: cdi, waits for changes of what the CDI specs describe
+ConditionFileIsExecutable=)") +
+         program + R"(
+
+[Path]
+PathExists=)" +
+         nvidia::kRefreshFile + R"(
+PathChanged=/dev/nvidia-caps
+PathChanged=/dev/nvidia-caps-imex-channels
+PathChanged=/run/nvidia/driver
+PathChanged=/run/nvidia/validations
+
+[Install]
+WantedBy=multi-user.target
+)";
+}
+
+std::string rule_text() {
+  const std::string run = std::string("RUN+=\"/bin/sh -c 'mkdir -p /run/slipway; : >") + nvidia::kRefreshFile + "'\"\n";
+  return "# slipway: the CDI specs follow the driver and the GPUs, whoever loads, adds or removes them.\n"
+         "ACTION==\"add|change\", SUBSYSTEM==\"module\", KERNEL==\"nvidia|nvidia_uvm|nvidia_modeset|nvidia_drm|"
+         "nvidia_current\", " +
+         run +
+         "ACTION==\"add|remove|bind|unbind\", SUBSYSTEM==\"pci\", ENV{PCI_ID}==\"10DE:*\", ENV{PCI_CLASS}==\"30*\", " +
+         run +
+         "ACTION==\"add|remove\", SUBSYSTEM==\"drm\", KERNEL==\"renderD*|card[0-9]*\", SUBSYSTEMS==\"pci\", "
+         "ATTRS{vendor}==\"0x10de\", " +
+         run;
+}
+
+}  // namespace
+
+std::string refresh_program(const Host& host) {
+  for (const char* program : kPrograms)
+    if (host.exists(program)) return program;
+  return kPrograms[0];
+}
+
+void plan_following(const CdiSettings& settings, const std::string& program, Plan& plan) {
+  plan.add(action::systemd_unit({.name = nvidia::kRefreshService,
+                                 .content = service_text(settings, program),
+                                 .enabled = false,
+                                 .started = false}))
+      .because("the specs are written anew when the driver, a GPU or MIG devices come or go");
+  plan.add(action::file({.path = kRule, .content = rule_text()}))
+      .because("udev tells when the driver or a GPU comes or goes");
+  plan.add(action::systemd_unit(
+               {.name = nvidia::kRefreshPathUnit, .content = path_text(program), .enabled = true, .started = true}))
+      .because("it waits for changes of what the specs describe");
+}
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tests/e2e/cdi_udev.py - a machine that boots without a driver: somebody loads one, and udev has the CDI specs written.
+"""A real kernel, systemd and udev in a guest. nvidia.ko is the stand-in of standin/; the user space is Debian's, with the simulator in
+the place of NVML, which is told of the driver as the module comes and goes."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from cdi_podman import make_driver_root
+from checks import Checks
+from guest import Vm, make_image
+from slipway_host import BUILD, KERNEL, VERSION, install_into, must, root_with_headers
+from standin import make_modules
+
+OTHER = "550.163.01"
+MODULES = "/opt/modules"
+SPEC_FILE = "/run/cdi/nvidia.com-gpu.yaml"
+SERVICE = "slipway-cdi-refresh.service"
+SPEC = """apiVersion: slipway.dev/v1
+kind: Host
+metadata: {name: udev}
+spec:
+  hardware: assume
+  components:
+    cdi: {driver_root: /driver}
+"""
+SIM = "/usr/local/bin/slipway-sim /driver/run/slipway/sim"
+LOG = f"journalctl --boot --no-pager -o short-precise -u {SERVICE} | tail -25; systemctl status --no-pager slipway-cdi-refresh.path | tail -5"
+
+
+def make_root(root, work):
+    root_with_headers(root, KERNEL)
+    install_into(root)
+    (root / "driver").mkdir()
+    make_driver_root(root / "driver")
+    for version in (VERSION, OTHER):
+        make_modules(root / MODULES.lstrip("/") / version, version, KERNEL, root)
+    shutil.copy(BUILD / "bin/slipway-sim", root / "usr/local/bin/slipway-sim")
+    must([BUILD / "bin/slipway-sim", root / "driver/run/slipway/sim", "driver", "unloaded"])
+    folder = root / "etc/systemd/system/slipway-.service.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "simulator.conf").write_text("[Service]\nReadWritePaths=-/driver\n")
+    (work / "host.yaml").write_text(SPEC)
+    done = subprocess.run([BUILD / "bin/slipway", "apply", "--yes", "--root", root, "-f", work / "host.yaml", "--kernel", KERNEL,
+                           "--cache", work / "cache"], text=True, capture_output=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def wait_for(vm, test, limit=60):
+    """Seconds until the shell's test holds, as the guest counts them; None: it never did."""
+    done = vm.run(f"i=0; while [ $i -lt {limit * 10} ]; do if {test}; then echo $i; exit 0; fi; sleep 0.1; i=$((i+1)); done; exit 1",
+                  limit * 4)
+    return int(done.stdout) / 10 if done.status == 0 else None
+
+
+def seen(vm):
+    return vm.run(LOG).stdout[-3500:]
+
+
+def check_boot(checks, vm):
+    checks.that(vm.run(f"test -e {SPEC_FILE}").status != 0, "a machine without a driver has no spec")
+    checks.that(vm.run("systemctl is-active slipway-cdi-refresh.path").stdout.strip() == "active", "and what waits for one", seen(vm))
+
+
+def check_load(checks, vm):
+    vm.check(f"{SIM} driver loaded; insmod {MODULES}/{VERSION}/nvidia.ko", 300)
+    took = wait_for(vm, f"test -s {SPEC_FILE}")
+    checks.that(took is not None, f"somebody loads the driver, and the spec appears ({took} s)", seen(vm))
+    text = vm.run(f"cat {SPEC_FILE}").stdout
+    checks.that("name: all" in text and "/dev/nvidia7" in text, "with all GPUs", text[-500:])
+    checks.that(vm.run(f"exec 3</driver/dev/nvidia0; cat /sys/module/nvidia/refcnt; rmmod nvidia").stdout.strip() == "1",
+                "the stand-in counts its users, and is not unloaded under one")
+
+
+def check_replaced(checks, vm):
+    """By a version that the user space is not of: the specs stay as they were, and the log says why."""
+    before = vm.check(f"sha256sum {SPEC_FILE}")
+    vm.check(f"rmmod nvidia; insmod {MODULES}/{OTHER}/nvidia.ko", 300)
+    took = wait_for(vm, f"journalctl --boot --no-pager -u {SERVICE} | grep -q 'half upgraded'")
+    checks.that(took is not None, f"another version is loaded, and the refresh says that its user space is missing ({took} s)", seen(vm))
+    checks.that(vm.check(f"sha256sum {SPEC_FILE}") == before, "the spec stays")
+    vm.check("rmmod nvidia")
+    failed = vm.run(f"insmod {MODULES}/{VERSION}/nvidia.ko fail=1", 300)
+    checks.that(failed.status != 0, "a module that is asked to fail fails", failed.stderr)
+    vm.check(f"rm {SPEC_FILE}; insmod {MODULES}/{VERSION}/nvidia.ko", 300)
+    took = wait_for(vm, f"test -s {SPEC_FILE}")
+    checks.that(took is not None, f"and with the right one the spec is back ({took} s)", seen(vm))
+
+
+def check_storm(checks, vm):
+    """Events of the module, as fast as root can make them; an ordinary user can make none."""
+    vm.run("systemctl start systemd-udev-settle 2>/dev/null; sleep 3", 300)
+    before = int(vm.check(f"journalctl --boot --no-pager -o cat -u {SERVICE} | grep -c Starting"))
+    vm.check("for i in $(seq 300); do echo add >/sys/module/nvidia/uevent; done; udevadm settle; sleep 5", 600)
+    count = int(vm.check(f"journalctl --boot --no-pager -o cat -u {SERVICE} | grep -c Starting")) - before
+    checks.that(0 < count < 60, f"300 events of udev were {count} runs", seen(vm))
+    checks.that(vm.run("systemctl is-active slipway-cdi-refresh.path").stdout.strip() == "active", "and it still waits", seen(vm))
+    user = vm.run("setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo add >/sys/module/nvidia/uevent; : >/run/slipway/cdi-refresh; "
+                  ": >/dev/nvidia-caps/x; ln -s /etc/shadow /run/cdi/a.yaml'")
+    checks.that(user.status != 0 and user.stderr.count("enied") + user.stderr.count("No such") >= 3, "an ordinary user reaches none of it",
+                user.stderr)
+
+
+def main():
+    if "--no-boot" in sys.argv:
+        print("left out: it boots a machine")
+        return 0
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="slipway-e2e.", dir="/var/tmp") as name:
+        work = pathlib.Path(name)
+        status, text = make_root(work / "root", work)
+        checks.that(status == 0, "an image gets the units", text)
+        make_image(str(work / "root"), str(work / "disk.img"))
+        with Vm(str(work / "disk.img"), work=str(work / "vm"), boot_timeout=900) as vm:
+            vm.wait_until_started(900)
+            check_boot(checks, vm)
+            check_load(checks, vm)
+            check_replaced(checks, vm)
+            check_storm(checks, vm)
+            vm.power_off()
+    return checks.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
