@@ -30,12 +30,24 @@ Memory memory_of(nvml::Nvml& library, const std::string& uuid) {
   return memory;
 }
 
-Client client_of(const Host& host, unsigned pid, std::uint64_t bytes) {
+/// A name of a pod costs a look through kubelet's folders of logs.
+Client client_of(const Host& host, unsigned pid, std::uint64_t bytes, const std::vector<Client>& former) {
+  const auto known = std::ranges::find(former, pid, &Client::pid);
+  if (known != former.end() && !known->pod.empty()) {
+    const std::string cgroups = host.read("/proc/" + std::to_string(pid) + "/cgroup").value_or("");
+    if (nvidia::drain::owner_of(cgroups).container == known->container) {
+      Client same = *known;
+      same.memory_bytes = bytes;
+      return same;
+    }
+  }
   const nvidia::drain::Process process = nvidia::drain::read_process(host, pid);
   return {pid, bytes, process.owner.container, process.name, process.pod, process.pod_container};
 }
 
-MemoryUse use_of(nvml::Nvml& library, const Host& host, const std::string& uuid) {
+MemoryUse use_of(nvml::Nvml& library, const Host& host, const std::string& uuid, const Clients& former) {
+  const auto before = former.find(uuid);
+  const std::vector<Client> known = before == former.end() ? std::vector<Client>() : before->second.clients;
   const auto answer = library.ask_together<Memory>([uuid](nvml::Nvml& inside, Memory& memory) {
     memory = memory_of(inside, uuid);
     return NVML_SUCCESS;
@@ -43,20 +55,20 @@ MemoryUse use_of(nvml::Nvml& library, const Host& host, const std::string& uuid)
   MemoryUse use;
   const Memory& memory = answer.value();
   use.free_bytes = memory.free_bytes;
-  for (const auto& [pid, bytes] : memory.by_pid) use.clients.push_back(client_of(host, pid, bytes));
+  for (const auto& [pid, bytes] : memory.by_pid) use.clients.push_back(client_of(host, pid, bytes, known));
   std::ranges::stable_sort(use.clients, std::greater(), &Client::memory_bytes);
   return use;
 }
 
 }  // namespace
 
-Clients read_clients(nvml::Nvml& library, const Host& host, const std::vector<Gpu>& gpus) {
+Clients read_clients(nvml::Nvml& library, const Host& host, const std::vector<Gpu>& gpus, const Clients& former) {
   Clients all;
   for (const Gpu& gpu : gpus) {
     std::vector<std::string> uuids{gpu.uuid};
     if (gpu.mig_enabled) uuids.clear();
     for (const MigDevice& mig : gpu.mig_devices) uuids.push_back(mig.uuid);
-    for (const std::string& uuid : uuids) all[uuid] = use_of(library, host, uuid);
+    for (const std::string& uuid : uuids) all[uuid] = use_of(library, host, uuid, former);
   }
   return all;
 }

@@ -33,6 +33,8 @@ struct MemoryUse {
 /// By UUID of the GPU or MIG device.
 using Clients = std::map<std::string, MemoryUse>;
 
-Clients read_clients(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Gpu>& gpus);
+/// @param former  of the look before: who is still in the same container is not looked up again
+Clients read_clients(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Gpu>& gpus,
+                     const Clients& former = {});
 
 }  // namespace slipway::deviceplugin

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kNamed = 3;
 constexpr const char* kLost = "runtime.lost-gpu";
 constexpr const char* kAtRisk = "runtime.gpu-at-risk";
+constexpr const char* kContainers = "runtime.containers";
 
 /// In the order of LossCause.
 struct Words {
@@ -92,9 +93,22 @@ Finding finding_of(LossCause cause, bool later, const std::vector<Loss>& losses)
 void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findings& findings) {
   const RunningContainers running = running_containers(host);
   std::map<std::pair<bool, LossCause>, std::vector<Loss>> by_cause;
-  for (const RunningContainer& container : running.with_gpus)
-    for (Loss& loss : losses_of(container, host, kernel)) by_cause[{loss.later, loss.cause}].push_back(std::move(loss));
+  std::vector<std::string> unread;
+  for (const RunningContainer& container : running.with_gpus) {
+    Losses losses = losses_of(container, host, kernel);
+    if (losses.rules_unread) unread.push_back(container.given.name);
+    for (Loss& loss : losses.list) by_cause[{loss.later, loss.cause}].push_back(std::move(loss));
+  }
   for (const auto& [key, losses] : by_cause) findings.add(finding_of(key.second, key.first, losses));
+  std::vector<std::string> skipped;
+  if (running.denied) skipped.emplace_back("containers are shown to root alone");
+  if (running.unreadable > 0)
+    skipped.push_back(fmt::format("the configuration of {} cannot be read", running.unreadable));
+  if (running.cut) skipped.push_back(fmt::format("there are more than {}", kMostContainers));
+  if (!unread.empty()) skipped.push_back("the kernel does not show the device rules of " + first_few(unread, kNamed));
+  if (!skipped.empty())
+    findings.not_exercised(kContainers,
+                           "whether all containers reach their GPUs is not known: " + joined(skipped, "; "));
 }
 
 }  // namespace slipway::toolkit

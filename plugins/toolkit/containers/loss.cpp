@@ -109,7 +109,7 @@ class Look {
         scope_(scope_of(group_.path)),
         mounts_(host.read("/proc/" + std::to_string(container.pid) + "/mountinfo", kMostMounts).value_or("")) {}
 
-  std::vector<Loss> losses() {
+  Losses losses() {
     if (container_.given.unanswered()) {
       add(LossCause::never_given, container_.given.request);
       return std::move(losses_);
@@ -120,7 +120,7 @@ class Look {
       return std::move(losses_);
     }
     std::vector<GivenNode> nodes = nodes_of_container();
-    std::ranges::stable_partition(nodes, [](const GivenNode& node) { return is_gpu_node(node.path); });
+    std::stable_partition(nodes.begin(), nodes.end(), [](const GivenNode& node) { return is_gpu_node(node.path); });
     for (const GivenNode& node : nodes) look_at(node);
     if (nodes.empty() && place_of(kControl).kind == Place::Kind::missing) add(LossCause::node_gone, kControl);
     if (const std::string version = mounted_version(mounts_); !version.empty() && version != driver_->version)
@@ -131,8 +131,8 @@ class Look {
  private:
   void add(LossCause cause, const std::string& what, bool later = false, const std::string& device = {}) {
     const auto same = [&](const Loss& loss) { return loss.cause == cause && loss.later == later; };
-    if (std::ranges::none_of(losses_, same))
-      losses_.push_back({cause, later, container_.given.name, what, scope_, device});
+    if (std::ranges::none_of(losses_.list, same))
+      losses_.list.push_back({cause, later, container_.given.name, what, scope_, device});
   }
 
   Place place_of(const std::string& path) const { return kernel_.place(container_.pid, mounts_, path); }
@@ -181,6 +181,7 @@ class Look {
     if (!rules_read_ && !scope_.empty()) permitted_ = read_scope(host_, scope_);
     rules_read_ = true;
     const auto allowed = rules_ ? rules_->allow(number) : std::nullopt;
+    if (!allowed) losses_.rules_unread = true;
     if (!allowed) return;
     const std::string device = "/dev/char/" + to_text(number);
     const bool scope_refuses = permitted_.known && !permitted_.allow(number, host_);
@@ -207,12 +208,12 @@ class Look {
   std::optional<DeviceRules> rules_;
   ScopeDevices permitted_;
   bool rules_read_ = false;
-  std::vector<Loss> losses_;
+  Losses losses_;
 };
 
 }  // namespace
 
-std::vector<Loss> losses_of(const RunningContainer& container, const Host& host, const ContainerKernel& kernel) {
+Losses losses_of(const RunningContainer& container, const Host& host, const ContainerKernel& kernel) {
   return Look(container, host, kernel).losses();
 }
 

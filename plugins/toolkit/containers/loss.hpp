@@ -37,11 +37,16 @@ struct Loss {
   std::string device;  ///< "/dev/char/195:0", where its rules refuse it
 };
 
-/// One for each container and cause, the first node of each. What could not be looked at is no loss.
-std::vector<Loss> losses_of(const RunningContainer& container, const Host& host, const ContainerKernel& kernel);
+struct Losses {
+  std::vector<Loss> list;     ///< one for each container and cause, with the first node of each
+  bool rules_unread = false;  ///< the kernel did not show its device rules, or they are not understood
+};
+
+/// What could not be looked at is no loss.
+Losses losses_of(const RunningContainer& container, const Host& host, const ContainerKernel& kernel);
 
 /// Findings "runtime.lost-gpu", one for each cause, and the warning "runtime.gpu-at-risk" where a reload of systemd
-/// would take a GPU away. Nothing where all is well.
+/// would take a GPU away; "runtime.containers" where some could not be looked at. Nothing where all is well.
 void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findings& findings);
 
 }  // namespace slipway::toolkit

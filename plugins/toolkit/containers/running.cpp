@@ -68,8 +68,10 @@ class Search {
   RunningContainers take() { return std::move(found_); }
 
  private:
-  std::vector<std::string> names_in(const std::string& folder) const {
-    return host_.list(folder).value_or(std::vector<std::string>());
+  std::vector<std::string> names_in(const std::string& folder) {
+    auto names = host_.list(folder);
+    if (!names && names.error().code == ErrorCode::denied) found_.denied = true;
+    return names ? *std::move(names) : std::vector<std::string>();
   }
 
   void add(const std::string& id, unsigned pid, const std::string& bundle) {

@@ -21,7 +21,8 @@ struct RunningContainer {
 
 struct RunningContainers {
   std::vector<RunningContainer> with_gpus;
-  std::size_t unreadable = 0;  ///< whose configuration is there and cannot be read
+  std::size_t unreadable = 0;  ///< whose configuration cannot be read
+  bool denied = false;         ///< a folder of an engine is not for this user
   bool cut = false;            ///< there are more than kMostContainers
 };
 

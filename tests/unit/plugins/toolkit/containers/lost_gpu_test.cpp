@@ -244,10 +244,31 @@ TEST_F(LostGpu, OddConfigurationsDoNoHarm) {
         "{\"annotations\": [\"nvidia\"], \"hooks\": {\"prestart\": {}}, \"process\": {\"env\": \"nvidia\"}}",
         "{\"linux\": {\"devices\": [{\"path\": \"/dev/nvidia0\", \"type\": \"c\", \"major\": -5}]}}"}) {
     host_.file(kTask + "/config.json", text);
-    EXPECT_EQ(found(), "") << text;
+    EXPECT_THAT(found(), Not(HasSubstr("lost-gpu"))) << text;
   }
   host_.file(kTask + "/config.json", std::string(300000, '[') + "nvidia");
-  EXPECT_EQ(found(), "");
+  EXPECT_THAT(found(),
+              HasSubstr("not-exercised runtime.containers: whether all containers reach their GPUs is not known: "
+                        "the configuration of 1 cannot be read"));
+}
+
+TEST_F(LostGpu, RulesThatTheKernelDoesNotShowAreSaidToBeUnknown) {
+  host_.file("/proc/" + std::to_string(kPid) + "/cgroup", "0::" + kGroup + "\n");
+  EXPECT_THAT(found(), AllOf(HasSubstr("the kernel does not show the device rules of pod team-a/train-0"),
+                             Not(HasSubstr("lost-gpu"))));
+}
+
+TEST_F(LostGpu, ThousandsOfContainersAreOneFinding) {
+  host_.without(kTask);
+  for (int i = 0; i < 2000; ++i) {
+    const std::string id = "job" + std::to_string(i);
+    host_.file("/run/crun/" + id + "/status", Json{{"pid", kPid}, {"bundle", "/srv/bundle"}}.dump());
+  }
+  host_.file("/srv/bundle/config.json", cdi_config().dump());
+  rules("");
+  const std::string text = found();
+  EXPECT_THAT(text, AllOf(HasSubstr("2000 running containers cannot reach"), HasSubstr("and 1997 more")));
+  EXPECT_LT(text.size(), 2000U);
 }
 
 TEST_F(LostGpu, AnotherProcessThatGotTheNumberIsNotTheContainer) {
