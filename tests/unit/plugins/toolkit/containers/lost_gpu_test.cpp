@@ -258,16 +258,16 @@ TEST_F(LostGpu, RulesThatTheKernelDoesNotShowAreSaidToBeUnknown) {
                              Not(HasSubstr("lost-gpu"))));
 }
 
-TEST_F(LostGpu, ThousandsOfContainersAreOneFinding) {
+TEST_F(LostGpu, HundredsOfContainersAreOneFinding) {
   host_.without(kTask);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const std::string id = "job" + std::to_string(i);
     host_.file("/run/crun/" + id + "/status", Json{{"pid", kPid}, {"bundle", "/srv/bundle"}}.dump());
   }
   host_.file("/srv/bundle/config.json", cdi_config().dump());
   rules("");
   const std::string text = found();
-  EXPECT_THAT(text, AllOf(HasSubstr("2000 running containers cannot reach"), HasSubstr("and 1997 more")));
+  EXPECT_THAT(text, AllOf(HasSubstr("200 running containers cannot reach"), HasSubstr("and 197 more")));
   EXPECT_LT(text.size(), 2000U);
 }
 
