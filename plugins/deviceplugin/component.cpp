@@ -5,6 +5,7 @@
 
 #include "deviceplugin/cdi_needs.hpp"
 #include "deviceplugin/devices/resources.hpp"
+#include "deviceplugin/memory.hpp"
 #include "deviceplugin/status.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/gpu.hpp"
@@ -24,6 +25,10 @@ void warn_of_sharing(const Settings& settings, Plan& plan) {
         "with out-of-memory errors. MPS (sharing.mps) gives each client a limit; MIG isolates memory and faults");
   if (settings.sharing.kind == SharingKind::mps)
     plan.note("MPS limits the memory of each client process, not of a container, and a fault of one client ends all");
+  if (settings.sharing.kind == SharingKind::mps && settings.sharing.mps_memory_percent > kWholeShare)
+    plan.note(
+        "with sharing.mps.oversubscription the limits of a GPU's clients add up to more than its memory: they can "
+        "exhaust it together");
 }
 
 }  // namespace
@@ -38,6 +43,7 @@ Result<Facts> DevicePlugin::detect(const Spec& spec, const Host& host) const {
     return facts;
   }
   facts.set("sharing", to_string(settings->sharing.kind));
+  facts.set("mps_memory_percent", settings->sharing.mps_memory_percent);
   facts.set("warnings", settings->warnings);
   facts.set("cdi", cdi_needs(*settings, spec.text("cdi_vendor"), host));
   return facts;
@@ -63,6 +69,7 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
       .because("whoever hands GPUs out reads there which are his");
   Settings settings;
   const std::string sharing = facts.text("sharing");
+  settings.sharing.mps_memory_percent = facts.value("mps_memory_percent").get<unsigned>();
   if (sharing != "none") settings.sharing.kind = sharing == "mps" ? SharingKind::mps : SharingKind::time_slicing;
   warn_of_sharing(settings, plan);
   if (settings.sharing.kind == SharingKind::mps)
@@ -81,6 +88,13 @@ Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const 
   add_findings(seen, findings);
   if (const auto settings = read_settings(spec, "deviceplugin", host, no_environment))
     add_cdi_finding(cdi_needs(*settings, spec.text("cdi_vendor"), host), host, findings);
+  return findings;
+}
+
+Result<Findings> DevicePlugin::diagnose(const Spec& spec, const Host& host) const {
+  Findings findings;
+  const auto seen = read_registered(host, spec.text("kubelet_root"));
+  if (seen.running && seen.status) add_memory_findings(*seen.status, findings);
   return findings;
 }
 

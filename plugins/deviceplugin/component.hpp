@@ -18,6 +18,8 @@ class DevicePlugin final : public Component {
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
+  /// "deviceplugin.memory": what is shared by time-slicing and has hardly any memory left (memory.hpp).
+  Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   const Commands* commands() const override { return &tools_; }
 
  private:

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "deviceplugin/memory.hpp"
 #include "deviceplugin/status.hpp"
 
 namespace slipway::deviceplugin {
@@ -61,8 +62,13 @@ std::string notes_text(const Json& gpu) {
   const Json clients = list_of(gpu, "clients");
   for (const Json& client : clients) {
     const std::string container = client.value("container", "");
-    text += fmt::format("{}: process {}{} holds {}\n", label, client.value("pid", 0),
-                        container.empty() ? "" : " of container " + container, mebibytes(client));
+    const std::string process = client.value("process", "");
+    const std::string pod = client.value("pod", "");
+    std::string owner = container.empty() ? "" : " of container " + container;
+    if (!pod.empty())
+      owner = " of pod " + pod + (container.empty() ? "" : ", container " + client.value("podContainer", container));
+    text += fmt::format("{}: process {}{}{} holds {}\n", label, client.value("pid", 0),
+                        process.empty() ? "" : " (" + process + ")", owner, mebibytes(client));
   }
   const Json health = gpu.value("health", Json::object());
   if (health.value("healthy", false)) return text;
@@ -88,6 +94,8 @@ std::string status_text(const Json& status) {
   const Json gpus = list_of(status, "gpus");
   if (!gpus.empty()) text += gpus_text(gpus);
   for (const Json& gpu : gpus) text += notes_text(gpu);
+  for (const Shortage& each : memory_shortages(status))
+    if (each.exhausted) text += each.text + "\n  do: " + each.remedy + "\n";
   const Json resources = list_of(status, "resources");
   for (const Json& resource : resources) text += resource_text(resource);
   if (resources.empty()) text += "No resources are offered to kubelet.\n";

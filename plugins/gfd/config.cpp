@@ -145,6 +145,7 @@ Result<Config> config_of(const Spec& spec, const Settings& settings) {
   if (spec.has("machine_type_file")) config.machine_type_file = spec.text("machine_type_file");
   if (spec.has("timestamp")) config.timestamp = spec.flag("timestamp");
   if (spec.has("operator_labels")) config.operator_labels = spec.flag("operator_labels");
+  if (spec.has("pci_labels")) config.pci_labels = spec.flag("pci_labels");
   if (spec.has("driver_root")) config.driver_root = spec.text("driver_root");
   return config;
 }

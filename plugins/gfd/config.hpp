@@ -26,6 +26,7 @@ struct Config {
   MigStrategy mig_strategy = MigStrategy::none;
   bool timestamp = true;
   bool operator_labels = false;
+  bool pci_labels = false;
   std::string output = kFeatureFile;
   std::string machine_type_file = kMachineTypeFile;
   std::optional<std::chrono::milliseconds> interval = std::chrono::seconds(60);  ///< empty: once, then wait for SIGHUP

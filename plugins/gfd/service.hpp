@@ -16,7 +16,7 @@
 
 namespace slipway::gfd {
 
-/// Where labels go. The file of Node Feature Discovery now; an agent in a cluster may have others.
+/// Where labels go: the file of Node Feature Discovery; objects of a cluster (cluster_sink.hpp), for an agent.
 class LabelSink {
  public:
   virtual ~LabelSink() = default;

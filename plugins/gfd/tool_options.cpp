@@ -2,6 +2,7 @@
 #include "gfd/tool_options.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 
 #include <unistd.h>
@@ -57,7 +58,7 @@ std::vector<std::string> variables_of(const CommandTable& table) {
 
 CommandTable labels_line() {
   CommandTable table =
-      line("text|json",
+      line("text|json|nodefeature|node-patch",
            {{.name = "no-timestamp", .help = "leaves out when they were made", .variables = {"GFD_NO_TIMESTAMP"}},
             {.name = "mig-strategy",
              .value = "none|single|mixed",
@@ -72,6 +73,11 @@ CommandTable labels_line() {
              .help = "what the machine is called",
              .variables = {"GFD_MACHINE_TYPE_FILE"}},
             {.name = "operator-labels", .help = "also the labels that NVIDIA's operator sets"},
+            {.name = "pci-labels", .help = "also feature.node.kubernetes.io/pci-10de.present"},
+            {.name = "node-name",
+             .value = "NAME",
+             .help = "with -o nodefeature: the node (default: the variable NODE_NAME, else the host's name)"},
+            {.name = "namespace", .value = "NAME", .help = "with -o nodefeature: the object's namespace"},
             {.name = "oneshot", .help = ""}});
   table.about =
       "Prints the node labels of GPU Feature Discovery, one key=value a line, sorted. Without a driver there are few "
@@ -79,7 +85,9 @@ CommandTable labels_line() {
   table.notes =
       "These variables of gpu-feature-discovery count, after the command line: " + joined(variables_of(table), ", ") +
       ". Others, such as GFD_OUTPUT_FILE, do not.";
-  table.examples = {"slipway gfd labels", "slipway gfd labels --no-timestamp -o json"};
+  table.examples = {"slipway gfd labels", "slipway gfd labels --no-timestamp -o json",
+                    "slipway gfd labels -o nodefeature --namespace node-feature-discovery | kubectl apply -f -",
+                    "kubectl patch node NAME --type merge -p \"$(slipway gfd labels -o node-patch)\""};
   return table;
 }
 
@@ -94,7 +102,7 @@ CommandTable devices_line() {
   return table;
 }
 
-Result<ToolOptions> read_tool_options(const CommandWords& words) {
+Result<ToolOptions> read_tool_options(const CommandWords& words, bool labels_tool) {
   ToolOptions options;
   Config& config = options.config;
   SLIPWAY_CHECK(read_config_file(words.text("config-file"), config));
@@ -104,13 +112,23 @@ Result<ToolOptions> read_tool_options(const CommandWords& words) {
   }
   config.timestamp = !words.flag("no-timestamp", !config.timestamp);
   config.operator_labels = words.flag("operator-labels");
+  config.pci_labels = words.flag("pci-labels");
   config.machine_type_file = words.text("machine-type-file", config.machine_type_file);
   config.driver_root = words.text("driver-root", config.driver_root);
   for (std::string* path : {&config.machine_type_file, &config.driver_root})
     if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
   options.output = words.text("output");
   options.json = words.text("o") == "json";
+  options.form = words.text("o", "text");
+  options.name_space = words.text("namespace");
+  for (const char* name : {"namespace", "node-name"})
+    if (labels_tool && words.given(name) && options.form != "nodefeature")
+      return Error{.code = ErrorCode::usage,
+                   .what = std::string("--") + name + " has an effect with -o nodefeature alone",
+                   .where = "command line",
+                   .next = "leave it out, or add -o nodefeature"};
   options.node = words.text("node-name");
+  if (const char* named = std::getenv("NODE_NAME"); options.node.empty() && named != nullptr) options.node = named;
   if (options.node.empty()) options.node = host_name();
   options.fail_without_driver = words.flag("fail-on-init-error");
   return options;

@@ -15,6 +15,8 @@ struct ToolOptions {
   Config config;
   std::string output;                ///< --output; empty: standard output
   bool json = false;                 ///< -o json
+  std::string form;                  ///< -o
+  std::string name_space;            ///< --namespace
   std::string node;                  ///< --node-name, NODE_NAME, else the host's name
   bool fail_without_driver = false;  ///< --fail-on-init-error
 };
@@ -24,6 +26,7 @@ CommandTable devices_line();
 
 /// Command line over environment over config file over defaults. Relative paths are those of the working directory.
 /// Errors: those of the config file.
-Result<ToolOptions> read_tool_options(const CommandWords& words);
+/// @param labels_tool  they are those of `labels`, not of `devices`
+Result<ToolOptions> read_tool_options(const CommandWords& words, bool labels_tool);
 
 }  // namespace slipway::gfd

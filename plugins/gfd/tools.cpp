@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
+#include "gfd/cluster_sink.hpp"
 #include "gfd/gfd.hpp"
 #include "gfd/labels/labels.hpp"
 #include "gfd/probe.hpp"
@@ -33,22 +34,27 @@ Result<Seen> look(const ToolOptions& options, const Host& host, ToolIo& io) {
   return std::move(seen);
 }
 
+/// The document of a form; that of "text" is one line for each.
+std::string text_of(const Labels& labels, const ToolOptions& options) {
+  if (options.form == "nodefeature") return pretty(node_feature_object(labels, options.node, options.name_space));
+  if (options.form == "node-patch") return pretty(node_labels_patch(labels, {}));
+  if (options.json) return pretty(Json{{"apiVersion", "slipway.dev/v1"}, {"kind", "NodeLabels"}, {"labels", labels}});
+  return to_lines(labels);
+}
+
 Result<int> labels(const CommandWords& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(options, read_tool_options(words));
+  SLIPWAY_TRY(options, read_tool_options(words, true));
   SLIPWAY_TRY(seen, look(options, host, io));
   for (const std::string& text : unmatched_sharing(seen.sources.snapshot.gpus, options.config)) io.warn(text);
   SLIPWAY_TRY(made, make_labels(seen.sources, options.config));
   if (const std::string dropped = drop_invalid(made); !dropped.empty())
     io.log("left out what is no label for Kubernetes: " + dropped);
-  const auto document = [&made] {
-    return pretty(Json{{"apiVersion", "slipway.dev/v1"}, {"kind", "NodeLabels"}, {"labels", made}});
-  };
-  SLIPWAY_CHECK(deliver(options.json ? document() : to_lines(made), options.output, io));
+  SLIPWAY_CHECK(deliver(text_of(made, options), options.output, io));
   return 0;
 }
 
 Result<int> devices(const CommandWords& words, const Host& host, ToolIo& io) {
-  SLIPWAY_TRY(options, read_tool_options(words));
+  SLIPWAY_TRY(options, read_tool_options(words, false));
   SLIPWAY_TRY(seen, look(options, host, io));
   const std::vector<Json> objects = device_objects(seen.sources.snapshot, options.node);
   const auto document = [&objects] { return pretty(Json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", objects}}); };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/validator/toolkit_check.hpp - do container engines get GPUs? By CDI specs, or by NVIDIA's runtime.
+// plugins/validator/toolkit_check.hpp - do container engines get GPUs? By CDI specs, or by NVIDIA's runtime; and does a
+// container that one of them starts get them?
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <slipway/host.hpp>
 
@@ -16,6 +19,8 @@ inline constexpr const char* kToolkitCheck = "validator.toolkit";
 class ToolkitCheck {
  public:
   explicit ToolkitCheck(const Host& host) : host_(host), cdi_(host) {}
+  /// What it goes by.
+  const std::vector<CdiSpec>& specs() { return cdi_.read(); }
   /// Not exercised where there is neither a CDI spec nor an engine that is set up for a GPU runtime.
   Finding run();
 
@@ -26,5 +31,16 @@ class ToolkitCheck {
   const Host& host_;
   CdiSpecs cdi_;
 };
+
+inline constexpr const char* kContainerCheck = "validator.container";
+inline constexpr const char* kContainerProbe = "validator-container-probe";
+
+/// Starts a container with the device `all` of the CDI specs, by podman, or by the containerd that listens at its usual
+/// socket and knows CDI (1.7 or newer). Its root is a folder with nothing but `probe` in it, so that no image is
+/// needed; the program opens each node of the GPUs for reading and writing. Both are gone afterwards.
+///
+/// Not exercised where no such engine is there, the root is not running, or no spec has GPUs.
+/// @param probe  host path of the program (kContainerProbe), which needs no library
+Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, const std::string& probe);
 
 }  // namespace slipway::validator

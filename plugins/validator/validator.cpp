@@ -21,6 +21,12 @@ Finding try_cuda(const Host& host, DriverCheck& driver, const Finding& driver_fi
   return check_cuda(around, {});
 }
 
+Finding try_container(const Host& host, ToolkitCheck& toolkit, const Finding& toolkit_finding) {
+  if (!passed(toolkit_finding)) return not_tried(kContainerCheck, "no container was started: " + toolkit_finding.text);
+  const auto probe = program_beside_plugin(kContainerProbe);
+  return probe ? check_container(host, toolkit.specs(), *probe) : not_tried(kContainerCheck, probe.error().what);
+}
+
 }  // namespace
 
 Result<Facts> Validator::detect(const Spec& spec, const Host& host) const {
@@ -51,7 +57,11 @@ Result<Findings> Validator::verify(const Spec& spec, const Host& host) const {
     if (settings.wants("driver")) findings.add(found);
     if (settings.wants("cuda")) findings.add(try_cuda(host, driver, found));
   }
-  if (settings.wants("toolkit")) findings.add(ToolkitCheck(host).run());
+  if (settings.wants("toolkit")) {
+    ToolkitCheck toolkit(host);
+    findings.add(toolkit.run());
+    findings.add(try_container(host, toolkit, findings.list().back()));
+  }
   if (settings.wants("plugin")) findings.add(check_device_plugin(host, settings.kubelet));
   for (const std::string& companion : settings.companions) findings.add(check_companion(host, companion));
   return findings;

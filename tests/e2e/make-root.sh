@@ -5,10 +5,11 @@
 # debootstrap runs once per set of packages; the result is kept as a tarball in the cache and unpacked from there.
 # The root is as an image pipeline leaves one: no package lists, an empty machine-id (each boot of a copy gets its own).
 #
-# Usage: make-root.sh [--with-headers] [--with-libraries] [--with-compilers] DIR
+# Usage: make-root.sh [--with-headers] [--with-libraries] [--with-compilers] [--with-containers] DIR
 #   --with-headers    adds gcc-12, make and the kernel's headers, so that modules can be compiled inside
 #   --with-libraries  adds what slipway itself is linked with, so that it can run inside
 #   --with-compilers  adds what the author of a plugin has: g++, clang, cmake, googletest
+#   --with-containers adds containerd and runc
 # SOURCE_DATE_EPOCH (default in lib.sh): with the value of then, update-initramfs gives the same initrd again.
 
 set -euo pipefail
@@ -63,11 +64,12 @@ main() {
       --with-headers) packages+=",$HEADER_PACKAGES" ;;
       --with-libraries) packages+=",$LIBRARY_PACKAGES" ;;
       --with-compilers) packages+=",$COMPILER_PACKAGES" ;;
+      --with-containers) packages+=",containerd,runc" ;;
       *) die "make-root.sh has no option $1" ;;
     esac
     shift
   done
-  (($# == 1)) || die "usage: make-root.sh [--with-headers] [--with-libraries] [--with-compilers] DIR"
+  (($# == 1)) || die "usage: make-root.sh [--with-headers] [--with-libraries] [--with-compilers] [--with-containers] DIR"
   need debootstrap tar zstd sha256sum flock python3
   [[ "$(id -u)" == 0 ]] || die "must run as root (debootstrap and device nodes)"
   [[ ! -e "$1" || -z "$(ls -A "$1")" ]] || die "$1 exists and is not empty"

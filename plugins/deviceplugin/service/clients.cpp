@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nvidia/drain/process.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/system.hpp"
 
@@ -11,60 +12,65 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-/// A process may compute and draw: both lists name the same memory.
-using Memory = std::map<unsigned, std::uint64_t>;
+struct Memory {
+  std::map<unsigned, std::uint64_t> by_pid;  ///< a process may compute and draw: both lists name the same memory
+  std::optional<std::uint64_t> free_bytes;
+};
 
 Memory memory_of(nvml::Nvml& library, const std::string& uuid) {
   Memory memory;
   const auto handle = nvml::device_by_uuid(library, uuid);
   if (!handle) return {};
+  if (const auto sizes = nvml::memory(library, *handle)) memory.free_bytes = sizes->free;
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps}) {
     const auto processes = nvml::processes(library, *handle, kind).value_or({});
     for (const nvml::Process& each : processes)
-      memory[each.pid] = std::max(memory[each.pid], each.memory_bytes.value_or(0));
+      memory.by_pid[each.pid] = std::max(memory.by_pid[each.pid], each.memory_bytes.value_or(0));
   }
   return memory;
 }
 
-std::vector<Client> clients_of(nvml::Nvml& library, const Host& host, const std::string& uuid) {
+/// A name of a pod costs a look through kubelet's folders of logs.
+Client client_of(const Host& host, unsigned pid, std::uint64_t bytes, const std::vector<Client>& former) {
+  const auto known = std::ranges::find(former, pid, &Client::pid);
+  if (known != former.end() && !known->pod.empty()) {
+    const std::string cgroups = host.read("/proc/" + std::to_string(pid) + "/cgroup").value_or("");
+    if (nvidia::drain::owner_of(cgroups).container == known->container) {
+      Client same = *known;
+      same.memory_bytes = bytes;
+      return same;
+    }
+  }
+  const nvidia::drain::Process process = nvidia::drain::read_process(host, pid);
+  return {pid, bytes, process.owner.container, process.name, process.pod, process.pod_container};
+}
+
+MemoryUse use_of(nvml::Nvml& library, const Host& host, const std::string& uuid, const Clients& former) {
+  const auto before = former.find(uuid);
+  const std::vector<Client> known = before == former.end() ? std::vector<Client>() : before->second.clients;
   const auto answer = library.ask_together<Memory>([uuid](nvml::Nvml& inside, Memory& memory) {
     memory = memory_of(inside, uuid);
     return NVML_SUCCESS;
   });
-  std::vector<Client> clients;
-  for (const auto& [pid, bytes] : answer.value())
-    clients.push_back(
-        {pid, bytes, container_in(host.read("/proc/" + std::to_string(pid) + "/cgroup").value_or(std::string()))});
-  std::ranges::stable_sort(clients, std::greater(), &Client::memory_bytes);
-  return clients;
+  MemoryUse use;
+  const Memory& memory = answer.value();
+  use.free_bytes = memory.free_bytes;
+  for (const auto& [pid, bytes] : memory.by_pid) use.clients.push_back(client_of(host, pid, bytes, known));
+  std::ranges::stable_sort(use.clients, std::greater(), &Client::memory_bytes);
+  return use;
 }
-
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 }  // namespace
 
-Clients read_clients(nvml::Nvml& library, const Host& host, const std::vector<Gpu>& gpus) {
+Clients read_clients(nvml::Nvml& library, const Host& host, const std::vector<Gpu>& gpus, const Clients& former) {
   Clients all;
   for (const Gpu& gpu : gpus) {
     std::vector<std::string> uuids{gpu.uuid};
     if (gpu.mig_enabled) uuids.clear();
     for (const MigDevice& mig : gpu.mig_devices) uuids.push_back(mig.uuid);
-    for (const std::string& uuid : uuids)
-      if (auto clients = clients_of(library, host, uuid); !clients.empty()) all[uuid] = std::move(clients);
+    for (const std::string& uuid : uuids) all[uuid] = use_of(library, host, uuid, former);
   }
   return all;
-}
-
-std::string container_in(std::string_view cgroups) {
-  constexpr std::size_t kDigits = 64;
-  std::string found;
-  for (std::size_t at = 0; at < cgroups.size();) {
-    std::size_t end = at;
-    while (end < cgroups.size() && is_hex(cgroups[end])) ++end;
-    if (end - at == kDigits) found = cgroups.substr(at, kDigits);
-    at = end + 1;
-  }
-  return found;
 }
 
 }  // namespace slipway::deviceplugin

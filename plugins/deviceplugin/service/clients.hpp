@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "deviceplugin/devices/inventory.hpp"
@@ -16,16 +16,25 @@ namespace slipway::deviceplugin {
 struct Client {
   unsigned pid = 0;
   std::uint64_t memory_bytes = 0;
-  std::string container;  ///< its id, from the process's cgroup; empty: it is in none
+  std::string container;      ///< its id, from the process's cgroup; empty: it is in none
+  std::string process;        ///< what the kernel calls it (comm); may be empty
+  std::string pod;            ///< "NAMESPACE/NAME"; empty: not known, or it is in none
+  std::string pod_container;  ///< the container's name in the pod
   bool operator==(const Client&) const = default;
 };
 
-/// By UUID of the GPU or MIG device; those with the most memory first.
-using Clients = std::map<std::string, std::vector<Client>>;
+/// What is used of a GPU or MIG device.
+struct MemoryUse {
+  std::vector<Client> clients;              ///< those with the most memory first
+  std::optional<std::uint64_t> free_bytes;  ///< empty: NVML does not tell
+  bool operator==(const MemoryUse&) const = default;
+};
 
-Clients read_clients(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Gpu>& gpus);
+/// By UUID of the GPU or MIG device.
+using Clients = std::map<std::string, MemoryUse>;
 
-/// The container's id in the text of /proc/PID/cgroup: 64 hexadecimal digits, whatever is around them.
-std::string container_in(std::string_view cgroups);
+/// @param former  of the look before: who is still in the same container is not looked up again
+Clients read_clients(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Gpu>& gpus,
+                     const Clients& former = {});
 
 }  // namespace slipway::deviceplugin

@@ -89,7 +89,7 @@ void DriverWatch::look(Moment now) {
   problem_.clear();
   driver_version_ = inventory->driver_version;
   take(*inventory, now);
-  clients_ = read_clients(*nvml_, host_, inventory->gpus);
+  clients_ = read_clients(*nvml_, host_, inventory->gpus, clients_);
   watch_events();
   looked_ = true;
 }

@@ -9,6 +9,7 @@
 #include <slipway/plugin.hpp>
 #include <slipway/service_loop.hpp>
 
+#include "deviceplugin/memory.hpp"
 #include "deviceplugin/service/driver_watch.hpp"
 #include "deviceplugin/service/grpc/grpc_log.hpp"
 #include "deviceplugin/service/kubelet_view.hpp"
@@ -149,7 +150,8 @@ class Run {
     if (snapshot.problem.empty()) snapshot.problem = config_problem();
     if (watch_.problem().empty())
       snapshot.unready =
-          mps_.tick(mps_settings(snapshot.resources, snapshot.gpus), spec_.text("driver_root"), settings().mps_root);
+          mps_.tick(mps_settings(snapshot.resources, snapshot.gpus, settings().sharing.mps_memory_percent),
+                    spec_.text("driver_root"), settings().mps_root);
     for (const auto& [name, why] : snapshot.unready)
       if (snapshot.problem.empty()) snapshot.problem = name + " is not ready: " + why;
     if (snapshot.problem != problem_ && !snapshot.problem.empty()) io_.log("warning", snapshot.problem);
@@ -189,13 +191,32 @@ class Run {
     }
   }
 
+  /// Who has the memory changes at every look, so the reason is what it was when it became one.
+  void tell_shortages(const Json& status, std::vector<std::string>& wrong) {
+    std::map<std::string, std::string> now;
+    for (const Shortage& each : memory_shortages(status)) {
+      const auto told = shortages_.find(each.uuid);
+      if (told != shortages_.end()) {
+        now.insert(*told);  // it is over only once there is twice as much again
+      } else if (each.exhausted) {
+        now[each.uuid] = each.text;
+        io_.log("warning", each.text + " (" + each.remedy + ")");
+      }
+    }
+    for (const auto& [uuid, text] : shortages_)
+      if (!now.contains(uuid)) io_.log("info", uuid + " has memory left again");
+    shortages_ = std::move(now);
+    for (const auto& [uuid, text] : shortages_) wrong.push_back(text);
+  }
+
   void write_state(const Snapshot& snapshot) {
     const auto endpoints = registrar_.status();
     std::vector<std::string> names;
     for (const auto& [name, resource] : snapshot.resources) names.push_back(name);
     kubelet_.ask_about(std::move(names));
     const Known known{snapshot, endpoints, watch_.clients(), kubelet_.seen()};
-    const Status written = file_.write(status_json(known, watch_.book().save()), metrics_text(known));
+    const Json status = status_json(known, watch_.book().save());
+    const Status written = file_.write(status, metrics_text(known));
     if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);
     file_problem_ = written ? "" : written.error().what;
     const std::string line = summary(snapshot, endpoints);
@@ -203,6 +224,7 @@ class Run {
     line_ = line;
     std::vector<std::string> wrong = reasons(snapshot, endpoints);
     if (!rules_.problem().empty()) wrong.push_back(rules_.problem());
+    tell_shortages(status, wrong);
     if (wrong != reasons_) io_.reasons(wrong);
     reasons_ = std::move(wrong);
   }
@@ -223,6 +245,7 @@ class Run {
   std::string line_;
   std::vector<std::string> reasons_;
   std::vector<std::string> told_notes_;
+  std::map<std::string, std::string> shortages_;  ///< as they were told, by UUID
   std::map<std::string, Health> told_health_;
   bool first_ = true;
   nvidia::CdiRefresh specs_;

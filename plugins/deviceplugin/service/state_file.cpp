@@ -34,6 +34,21 @@ auto out_of(const Json& json) {
   return [&json](const char* name, auto& value) { value = json.value(name, value); };
 }
 
+Json to_json(const Client& client) {
+  Json json{{"pid", client.pid}, {"memoryBytes", client.memory_bytes}, {"container", client.container}};
+  if (!client.process.empty()) json["process"] = client.process;
+  if (!client.pod.empty()) json["pod"] = client.pod;
+  if (!client.pod_container.empty()) json["podContainer"] = client.pod_container;
+  return json;
+}
+
+void add_use(const std::string& uuid, const Clients& clients, Json& json) {
+  const auto found = clients.find(uuid);
+  if (found == clients.end()) return;
+  if (found->second.free_bytes) json["freeBytes"] = *found->second.free_bytes;
+  for (const Client& client : found->second.clients) json["clients"].push_back(to_json(client));
+}
+
 Json gpu_json(const Gpu& gpu, const Snapshot& snapshot, const Clients& clients) {
   const auto health = snapshot.health.find(gpu.uuid);
   Json json{{"health", to_json(health == snapshot.health.end() ? Health() : health->second)}};
@@ -42,13 +57,11 @@ Json gpu_json(const Gpu& gpu, const Snapshot& snapshot, const Clients& clients) 
   for (const MigDevice& mig : gpu.mig_devices) {
     Json& one = json["migDevices"].emplace_back();
     visit_mig(mig, into(one));
+    add_use(mig.uuid, clients, one);
     const auto own = snapshot.health.find(instance_key(gpu.uuid, mig.gpu_instance));
     if (own != snapshot.health.end()) one["health"] = to_json(own->second);
   }
-  if (const auto found = clients.find(gpu.uuid); found != clients.end())
-    for (const Client& client : found->second)
-      json["clients"].push_back(
-          {{"pid", client.pid}, {"memoryBytes", client.memory_bytes}, {"container", client.container}});
+  if (!gpu.mig_enabled) add_use(gpu.uuid, clients, json);
   return json;
 }
 
@@ -68,6 +81,11 @@ Json resource_json(const Resource& resource, const Snapshot& snapshot, const End
             {"registered", endpoint.registered},
             {"registrations", endpoint.registrations}};
   if (!endpoint.problem.empty()) json["problem"] = endpoint.problem;
+  if (resource.shared())
+    for (const Id& id : resource.ids) {
+      Json& replicas = json["replicas"][resource.devices[id.device].uuid];
+      replicas = replicas.is_null() ? 1 : replicas.get<int>() + 1;
+    }
   return json;
 }
 
@@ -129,10 +147,13 @@ std::string metrics_text(const Known& known) {
   metrics.begin("slipway_deviceplugin_registered", "1 when kubelet has taken the resource.");
   for (const auto& [name, endpoint] : known.endpoints) metrics.sample({{"resource", name}}, endpoint.registered);
   metrics.begin("slipway_deviceplugin_client_memory_bytes", "GPU memory that a process holds.");
-  for (const auto& [uuid, list] : known.clients)
-    for (const Client& client : list)
+  for (const auto& [uuid, use] : known.clients)
+    for (const Client& client : use.clients)
       metrics.sample({{"uuid", uuid}, {"pid", std::to_string(client.pid)}, {"container", client.container}},
                      client.memory_bytes);
+  metrics.begin("slipway_deviceplugin_memory_free_bytes", "Memory of a GPU or MIG device that nobody has.");
+  for (const auto& [uuid, use] : known.clients)
+    if (use.free_bytes) metrics.sample({{"uuid", uuid}}, *use.free_bytes);
   return std::move(metrics).take();
 }
 

@@ -96,7 +96,13 @@ Result<Labels> make_labels(const Sources& sources, const Config& config) {
     labels[kPrefix + "vgpu.host-driver-branch"] = sources.vgpu->driver_branch;
   }
   if (config.operator_labels) labels.merge(operator_labels(sources));
+  if (config.pci_labels) labels.merge(pci_labels(sources));
   return labels;
+}
+
+Labels pci_labels(const Sources& sources) {
+  if (!sources.gpu_on_bus && sources.snapshot.gpus.empty()) return {};
+  return {{"feature.node.kubernetes.io/pci-10de.present", "true"}};
 }
 
 Labels operator_labels(const Sources& sources) {

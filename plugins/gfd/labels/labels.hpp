@@ -33,6 +33,10 @@ Result<Labels> make_labels(const Sources& sources, const Config& config);
 /// What the GPU Operator sets on a node of this kind: that it has GPUs, and which of its components belong there.
 Labels operator_labels(const Sources& sources);
 
+/// What Node Feature Discovery sets by itself, and operators and charts select nodes by: a function of vendor 10de is
+/// on the PCI bus.
+Labels pci_labels(const Sources& sources);
+
 /// gpu.product, gpu.count, gpu.memory and the like, by MIG strategy and sharing. On a node with several models the most
 /// numerous one is named, of equals the one with the lowest index: the same at every pass. GPUs without MIG come first.
 void add_resource_labels(const std::vector<Gpu>& gpus, const Config& config, Labels& labels);

@@ -34,11 +34,13 @@ Json sharing_json(const Sharing& sharing) {
                          {"replicas", each.replicas},
                          {"devices", devices_json(each.devices)}});
   const std::string key = sharing.kind == SharingKind::mps ? "mps" : "timeSlicing";
-  return {{key,
-           {{"renameByDefault", sharing.rename_by_default},
-            {"failRequestsGreaterThanOne", sharing.fail_requests_greater_than_one},
-            {"strictSpread", sharing.strict_spread},
-            {"resources", resources}}}};
+  Json json{{key,
+             {{"renameByDefault", sharing.rename_by_default},
+              {"failRequestsGreaterThanOne", sharing.fail_requests_greater_than_one},
+              {"strictSpread", sharing.strict_spread},
+              {"resources", resources}}}};
+  if (sharing.kind == SharingKind::mps) json[key]["oversubscription"] = sharing.mps_memory_percent / 100.0;
+  return json;
 }
 
 Json flags_json(const Settings& settings) {

@@ -50,11 +50,15 @@ struct SharedResource {
   std::string where;
 };
 
+inline constexpr unsigned kWholeShare = 100;  ///< percent
+
 struct Sharing {
   SharingKind kind = SharingKind::none;
   bool rename_by_default = false;
   bool fail_requests_greater_than_one = false;
   bool strict_spread = false;  ///< a request gets replicas of different GPUs or nothing (not known to NVIDIA's plugin)
+  /// With MPS: how much of its share of a GPU's memory a client may have (not known to NVIDIA's plugin).
+  unsigned mps_memory_percent = kWholeShare;
   std::vector<SharedResource> resources;
 };
 

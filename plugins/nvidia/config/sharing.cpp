@@ -85,12 +85,40 @@ Result<SharedResource> read_resource(const Node& node) {
   return resource;
 }
 
+/// "1.5" -> 150. No more than two digits behind the point, so that nothing is rounded.
+Result<unsigned> read_oversubscription(const Node& node) {
+  constexpr unsigned kMost = 10;
+  const std::string text = node.is_scalar() ? node.text : "";
+  const auto point = text.find('.');
+  const std::string whole = text.substr(0, point);
+  std::string part = point == std::string::npos ? "00" : text.substr(point + 1);
+  if (part.size() == 1) part += "0";
+  const bool is_number = all_digits(whole) && whole.size() <= 2 && all_digits(part) && part.size() == 2;
+  const unsigned percent = is_number ? static_cast<unsigned>(std::stoul(whole) * kWholeShare + std::stoul(part)) : 0;
+  if (percent < kWholeShare || percent > kMost * kWholeShare)
+    return node.wrong("oversubscription: " + text + " is no number from 1 to " + std::to_string(kMost),
+                      "write how much of its share of the memory a client may have, with at most two digits behind the "
+                      "point: 1.5");
+  return percent;
+}
+
 Result<Sharing> read_sharing(const Node& node, SharingKind kind) {
-  SLIPWAY_CHECK(
-      refuse_typos(node, {"renameByDefault", "failRequestsGreaterThanOne", "strictSpread", "resources", "replicas"}));
+  const bool mps = kind == SharingKind::mps;
+  std::vector<std::string> known{"renameByDefault", "failRequestsGreaterThanOne", "strictSpread", "resources",
+                                 "replicas"};
+  if (mps) known.emplace_back("oversubscription");
+  SLIPWAY_CHECK(refuse_typos(node, known));
+  const Node& ratio = node.at("oversubscription");
+  if (!mps && !ratio.is_null())
+    return ratio.wrong("oversubscription has no effect on time-slicing, which does not limit memory",
+                       "write it below sharing.mps, or leave it out");
   Sharing sharing;
   sharing.kind = kind;
-  sharing.fail_requests_greater_than_one = kind == SharingKind::mps;
+  sharing.fail_requests_greater_than_one = mps;
+  if (!ratio.is_null()) {
+    SLIPWAY_TRY(percent, read_oversubscription(ratio));
+    sharing.mps_memory_percent = percent;
+  }
   const auto flag = [&node](const char* key, bool& value) -> Status {
     const Node& found = node.at(key);
     return found.is_null() ? Status() : set_flag(found, value);

@@ -448,6 +448,27 @@ TEST(DevicePluginService, NamesTheClientsThatHoldAGpusMemory) {
   }));
 }
 
+TEST(DevicePluginService, SaysWhoExhaustedTheMemoryOfAGpuThatIsSharedByTime) {
+  const Node node("h100x8", "{config: {version: v1, sharing: {timeSlicing: {replicas: 4}}}}");
+  Kubelet kubelet(node.plugins());
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 32; })) << service.log();
+  const auto doctor = [&] { return node.host().slipway(node.words("doctor")).out; };
+  EXPECT_THAT(doctor(), Not(HasSubstr("deviceplugin.memory")));
+  node.sim("process add 2 4711 80000 compute trainer");
+  ASSERT_TRUE(eventually([&] { return service.log().find("share by time-slicing, has") != std::string::npos; }))
+      << service.log();
+  EXPECT_THAT(service.log(), HasSubstr("(pid 4711) has 80000 MiB"));
+  const std::string found = doctor();
+  EXPECT_THAT(found, HasSubstr("fail  deviceplugin.memory: GPU 2 ("));
+  EXPECT_THAT(found, HasSubstr("20389 MiB"));
+  EXPECT_THAT(node.host().slipway(node.words("status")).out, HasSubstr("share by time-slicing, has"));
+  node.sim("process remove 4711");
+  EXPECT_TRUE(eventually([&] { return service.log().find("has memory left again") != std::string::npos; }))
+      << service.log();
+  EXPECT_THAT(doctor(), Not(HasSubstr("deviceplugin.memory")));
+}
+
 TEST(DevicePluginService, FollowsAMigLayoutThatChanges) {
   const Node node("a100-40x2,mig=3g.20gb", "{config: {version: v1, mig: {strategy: mixed}}}");
   Kubelet kubelet(node.plugins());

@@ -192,6 +192,14 @@ TEST(MpsSettings, DividesMemoryAndThreadsByReplicasOfEachGpu) {
             "set_default_device_pinned_mem_limit 3 27306M");
   EXPECT_EQ(deviceplugin::threads_command(wanted.at(kGpuResource).thread_percentage),
             "set_default_active_thread_percentage 33");
+  const auto limit_with = [&](unsigned percent) {
+    return deviceplugin::mps_settings({{kGpuResource, resource}}, {gpu}, percent)
+        .at(kGpuResource)
+        .limits.front()
+        .memory_mib;
+  };
+  EXPECT_EQ(limit_with(150), 40959U);
+  EXPECT_EQ(limit_with(900), 81920U) << "more than there is is no limit";
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <slipway/json.hpp>
+
 #include "tests/component/gfd/program.hpp"
 
 namespace slipway {
@@ -176,6 +178,22 @@ TEST(GfdDevicesTool, PrintsAnObjectForEachGpu) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.output, HasSubstr("name: \"gpu-7-node-worker-1\""));
   EXPECT_THAT(ran.output, HasSubstr("memory: 81559"));
+}
+
+TEST(GfdLabelsTool, PrintsObjectsForACluster) {
+  const std::string labels = SLIPWAY_PROGRAM " gfd labels --no-timestamp --sim h100x8 ";
+  const Ran feature = run(labels + "-o nodefeature --node-name worker-1 --namespace nfd");
+  ASSERT_EQ(feature.status, 0) << feature.errors;
+  const Json object = Json::parse(feature.output);
+  EXPECT_EQ(object["kind"], "NodeFeature");
+  EXPECT_EQ(object["metadata"]["name"], "nvidia-features-for-worker-1");
+  EXPECT_EQ(object["metadata"]["namespace"], "nfd");
+  EXPECT_EQ(object["spec"]["labels"]["nvidia.com/gpu.count"], "8");
+  const Ran patch = run(labels + "-o node-patch --pci-labels");
+  ASSERT_EQ(patch.status, 0) << patch.errors;
+  EXPECT_EQ(Json::parse(patch.output)["metadata"]["labels"]["feature.node.kubernetes.io/pci-10de.present"], "true");
+  for (const char* idle : {"--namespace nfd", "-o json --node-name worker-1", "-o node-patch --namespace nfd"})
+    EXPECT_EQ(run(labels + idle).status, 64) << idle;
 }
 
 TEST(GfdTools, NameAWrongOption) {

@@ -5,7 +5,17 @@
 
 namespace slipway::deviceplugin {
 
-std::map<std::string, MpsSettings> mps_settings(const Resources& resources, const std::vector<Gpu>& gpus) {
+namespace {
+
+std::uint64_t limit_mib(std::uint64_t memory_bytes, std::size_t replicas, unsigned percent) {
+  const std::uint64_t memory_mib = memory_bytes >> 20U;
+  return std::min(memory_mib, ((memory_bytes / replicas) >> 20U) * percent / kWholeShare);
+}
+
+}  // namespace
+
+std::map<std::string, MpsSettings> mps_settings(const Resources& resources, const std::vector<Gpu>& gpus,
+                                                unsigned memory_percent) {
   constexpr unsigned kAll = 100;
   std::map<std::string, MpsSettings> wanted;
   for (const auto& [name, resource] : resources) {
@@ -18,7 +28,8 @@ std::map<std::string, MpsSettings> mps_settings(const Resources& resources, cons
       if (replicas < 2) continue;  // exclusive, beside shared ones of the same name
       most = std::max(most, replicas);
       settings.gpus.push_back(device.uuid);
-      settings.limits.push_back({gpus[device.position].index, (device.memory_bytes / replicas) >> 20U});
+      settings.limits.push_back(
+          {gpus[device.position].index, limit_mib(device.memory_bytes, replicas, memory_percent)});
     }
     settings.thread_percentage = std::max(1U, kAll / static_cast<unsigned>(most));
     if (!settings.gpus.empty()) wanted[name] = std::move(settings);

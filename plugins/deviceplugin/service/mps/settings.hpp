@@ -25,7 +25,10 @@ struct MpsSettings {
 };
 
 /// By resource; empty when nothing is shared by MPS. A GPU's memory and threads are divided by its replicas.
-std::map<std::string, MpsSettings> mps_settings(const Resources& resources, const std::vector<Gpu>& gpus);
+/// @param memory_percent  of its share that a client may have, at most all of the GPU's memory (sharing.mps of the
+///                        settings)
+std::map<std::string, MpsSettings> mps_settings(const Resources& resources, const std::vector<Gpu>& gpus,
+                                                unsigned memory_percent = kWholeShare);
 
 /// Commands for a daemon's standard input.
 std::string memory_command(const MpsSettings::Limit& limit);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nvidia/gpu.hpp"
+#include "toolkit/containers/loss.hpp"
 #include "toolkit/environment.hpp"
 #include "toolkit/programs/configure/arguments.hpp"
 #include "toolkit/runtime/containerd/kinds.hpp"
@@ -182,6 +183,7 @@ Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(settings, read_settings(spec, process_environment));
   SLIPWAY_TRY(facts, settings.nri ? detect_nri(settings, host) : read_engines(settings, host));
   Findings findings;
+  if (host.live()) diagnose_containers(host, RunningKernel::of(host), findings);
   for (const Engine& engine : engines()) {
     if (!facts.has(engine.name)) continue;
     if (engine.plan == plan_containerd) diagnose_containerd(engine.name, facts.value(engine.name), host, findings);

@@ -29,7 +29,7 @@ class Runtime final : public Component {
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   /// Findings "runtime.ENGINE": the engine's own configuration has what was asked for.
   Result<Findings> verify(const Spec& spec, const Host& host) const override;
-  /// Known failures (runtime_diagnose.hpp). Without an engine there are none.
+  /// Known failures of engines, and containers that lost their GPU (toolkit/containers/loss.hpp).
   Result<Findings> diagnose(const Spec& spec, const Host& host) const override;
   /// Custom actions: an engine takes its configuration, and answers (engine_checks.hpp).
   Result<bool> check(const Action& action, const Host& host) const override;

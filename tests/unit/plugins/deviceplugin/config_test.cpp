@@ -244,5 +244,23 @@ TEST(Config, OfAliasesOfAliasesIsRefusedWithItsFileAndLine) {
   EXPECT_THAT(error.what, HasSubstr("more than 200000 values"));
 }
 
+TEST(Config, TheOversubscriptionOfMpsIsANumberFromOneToTen) {
+  const auto percent = [](const std::string& text) {
+    const auto settings = settings_of("sharing: {mps: {replicas: 4, oversubscription: " + text + "}}");
+    return settings ? settings->sharing.mps_memory_percent : 0U;
+  };
+  EXPECT_EQ(settings_of("sharing: {mps: {replicas: 4}}")->sharing.mps_memory_percent, 100U);
+  EXPECT_EQ(percent("1.5"), 150U);
+  EXPECT_EQ(percent("1"), 100U);
+  EXPECT_EQ(percent("2.25"), 225U);
+  EXPECT_EQ(percent("10"), 1000U);
+  for (const char* wrong : {"0.5", "10.01", "1.555", "1.", "-2", "x", "[]", "\"\"", "99999999999999999999", "1e3"})
+    EXPECT_EQ(percent(wrong), 0U) << wrong;
+  EXPECT_THAT(error_of("sharing: {mps: {replicas: 4, oversubscription: 11}}").what,
+              HasSubstr("no number from 1 to 10"));
+  EXPECT_THAT(error_of("sharing: {timeSlicing: {replicas: 4, oversubscription: 2}}").what,
+              HasSubstr("no effect on time-slicing"));
+}
+
 }  // namespace
 }  // namespace slipway::deviceplugin

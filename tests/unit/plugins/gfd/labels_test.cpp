@@ -254,6 +254,17 @@ TEST(GfdLabels, OfTheOperatorComeWhenAskedForAndForGpusWithoutADriver) {
   EXPECT_EQ(make_labels(sources_of({with_mig({})}), config)->count("nvidia.com/gpu.deploy.mig-manager"), 1U);
 }
 
+TEST(GfdLabels, OfThePciBusAreThoseOfNodeFeatureDiscovery) {
+  Sources sources = sources_of({});
+  Config config;
+  config.pci_labels = true;
+  const std::string key = "feature.node.kubernetes.io/pci-10de.present";
+  EXPECT_EQ(make_labels(sources, config)->count(key), 0U);
+  sources.gpu_on_bus = true;  // without a driver, too
+  EXPECT_EQ(make_labels(sources, config)->at(key), "true");
+  EXPECT_EQ(make_labels(sources, Config())->count(key), 0U);
+}
+
 // The families of all compute capabilities that have one.
 TEST(GfdLabels, KnowTheFamilies) {
   const std::vector<std::tuple<int, int, std::string>> table{
@@ -274,6 +285,11 @@ TEST(GfdDevices, AreObjectsWithValidNames) {
   const auto objects = device_objects(snapshot, "Node_A.example");
   ASSERT_EQ(objects.size(), 1U);
   EXPECT_EQ(objects[0]["metadata"]["name"], "gpu-0-node-node-a.example");
+  EXPECT_EQ(objects[0], Json::parse(R"({
+    "apiVersion": "gpu.nvidia.com/v1", "kind": "Device",
+    "metadata": {"name": "gpu-0-node-node-a.example",
+                 "labels": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.uuid": "GPU-1"}},
+    "spec": {"node": "Node_A.example", "index": 0, "product": "NVIDIA-H100-80GB-HBM3", "memory": 300}})"));
   EXPECT_EQ(to_yaml(objects),
             "---\napiVersion: gpu.nvidia.com/v1\nkind: Device\nmetadata:\n  name: \"gpu-0-node-node-a.example\"\n"
             "  labels:\n    nvidia.com/gpu.product: \"NVIDIA-H100-80GB-HBM3\"\n    nvidia.com/gpu.uuid: \"GPU-1\"\n"

@@ -225,7 +225,7 @@ TEST(GfdConfig, ReadsIntervalsAsGoWritesThem) {
 
 Result<ToolOptions> read_tool_options(const std::string& tool, const std::vector<std::string>& arguments) {
   SLIPWAY_TRY(words, read_words(tool == "labels" ? labels_line() : devices_line(), arguments));
-  return gfd::read_tool_options(words);
+  return gfd::read_tool_options(words, tool == "labels");
 }
 
 TEST(GfdOptions, OfTheCommandLineComeBeforeTheEnvironmentAndTheFile) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/gfd/cluster_sink.hpp - labels as objects of a cluster: a NodeFeature, for Node Feature Discovery, or the
+// labels of the Node itself, where no Node Feature Discovery runs.
+//
+// Who speaks to an API server implements ClusterDoor; gfd itself has no network.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include <slipway/json.hpp>
+
+#include "gfd/service.hpp"
+
+namespace slipway::gfd {
+
+/// nfd.k8s-sigs.io/v1alpha1, "nvidia-features-for-NODE", as gpu-feature-discovery writes it, without owners.
+/// @param name_space  empty: left to who creates it
+Json node_feature_object(const Labels& labels, const std::string& node, const std::string& name_space);
+
+/// A JSON merge patch (RFC 7386) of a Node: its labels become these, and those of `former` that are none of them go.
+/// The annotation kOwnLabels has the keys for the next time.
+Json node_labels_patch(const Labels& labels, const std::set<std::string>& former);
+
+/// The annotation of a Node that has the keys of the labels which gfd put there, separated by commas.
+inline constexpr const char* kOwnLabels = "slipway.dev/gfd-labels";
+
+/// The keys in that annotation of a Node. Only those of gfd's own domains count, whoever wrote the annotation.
+std::set<std::string> own_labels(const Json& node);
+
+class ClusterDoor {
+ public:
+  virtual ~ClusterDoor() = default;
+  /// Errors: `not_found` there is no such object; `unreachable`, `denied`, ….
+  virtual Result<Json> get(const std::string& kind, const std::string& name) = 0;
+  /// Creates it, or replaces the one with its resourceVersion. Errors: `conflict` somebody changed it meanwhile; ….
+  virtual Status put(const Json& object) = 0;
+  virtual Status merge(const std::string& kind, const std::string& name, const Json& patch) = 0;
+};
+
+/// Writes only when the labels differ.
+class NodeFeatureSink final : public LabelSink {
+ public:
+  NodeFeatureSink(ClusterDoor& door, std::string node, std::string name_space)
+      : door_(door), node_(std::move(node)), namespace_(std::move(name_space)) {}
+  Result<bool> put(const Labels& labels) override;
+  bool holds_labels() const override;
+
+ private:
+  ClusterDoor& door_;
+  std::string node_;
+  std::string namespace_;
+};
+
+/// Changes only what is different, and takes away only what it put there.
+class NodeLabelSink final : public LabelSink {
+ public:
+  NodeLabelSink(ClusterDoor& door, std::string node) : door_(door), node_(std::move(node)) {}
+  Result<bool> put(const Labels& labels) override;
+  bool holds_labels() const override;
+
+ private:
+  ClusterDoor& door_;
+  std::string node_;
+};
+
+}  // namespace slipway::gfd

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/toolkit/containers/device_rules.hpp - whether a control group lets its processes open a device: the list of
+// version 1, and the eBPF programs of version 2, which are read and carried out here.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <linux/bpf.h>
+
+namespace slipway::toolkit {
+
+/// Of a character device.
+struct DeviceNumber {
+  unsigned major = 0;
+  unsigned minor = 0;
+  auto operator<=>(const DeviceNumber&) const = default;
+};
+
+/// "195:0"
+std::string to_text(DeviceNumber number);
+
+/// Whether the text of a devices.list ("a *:* rwm", "c 195:* rw") permits reading and writing.
+bool list_allows(std::string_view list, DeviceNumber number);
+
+using DeviceProgram = std::vector<bpf_insn>;
+
+/// What a program of the type BPF_PROG_TYPE_CGROUP_DEVICE answers when the device is opened for reading and writing.
+/// Nothing: it does what such programs of runc, crun and systemd do not (a call, a map), or does not end.
+std::optional<bool> program_allows(const DeviceProgram& program, DeviceNumber number);
+
+/// The rules of one control group.
+struct DeviceRules {
+  std::optional<std::string> list;      ///< version 1
+  std::vector<DeviceProgram> programs;  ///< version 2: each that counts, those of the groups above too
+
+  /// All of them must permit it. Nothing: it cannot be told.
+  std::optional<bool> allow(DeviceNumber number) const;
+};
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/containers/running.hpp"
+
+#include <array>
+#include <charconv>
+#include <functional>
+#include <set>
+
+#include <slipway/text.hpp>
+
+#include "nvidia/drain/process.hpp"
+
+namespace slipway::toolkit {
+namespace {
+
+constexpr std::size_t kMostConfig = std::size_t{4} << 20U;  // an OCI configuration has some ten KiB
+constexpr std::size_t kMostCgroups = 16384;
+/// Folders of containerd's state.
+constexpr std::array kContainerds{"/run/containerd", "/run/k3s/containerd", "/run/k0s/containerd",
+                                  "/var/snap/microk8s/common/run/containerd", "/run/docker/containerd/daemon"};
+constexpr const char* kTasks = "/io.containerd.runtime.v2.task";
+/// Where runc and crun keep their state for podman, CRI-O, Docker's older versions, and for who runs them by hand.
+constexpr std::array kRunc{"/run/runc", "/run/docker/runtime-runc/moby"};
+constexpr const char* kCrun = "/run/crun";
+
+std::optional<unsigned> pid_in(std::string_view text) {
+  text = trimmed(text);
+  unsigned pid = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), pid);
+  return problem == std::errc{} && end == text.data() + text.size() && pid > 0 ? std::optional(pid) : std::nullopt;
+}
+
+std::string text_of_member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<unsigned> pid_of_member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > 0x7fffffffU)
+    return std::nullopt;
+  return found->get<unsigned>();
+}
+
+class Search {
+ public:
+  explicit Search(const Host& host) : host_(host) {}
+
+  void look_at_tasks(const std::string& folder) {
+    for (const std::string& name : names_in(folder))
+      for (const std::string& id : names_in(folder + "/" + name)) {
+        const std::string bundle = folder + "/" + name + "/" + id;
+        if (const auto pid = pid_in(host_.read(bundle + "/init.pid", 64).value_or(""))) add(id, *pid, bundle);
+      }
+  }
+
+  /// @param file  of the runtime's state; @param pid  its member; @param bundle  finds the bundle in it
+  void look_at_states(const std::string& folder, const std::string& file, const char* pid,
+                      const std::function<std::string(const Json& state)>& bundle) {
+    for (const std::string& id : names_in(folder)) {
+      const auto text = host_.read(folder + "/" + id + "/" + file, kMostConfig);
+      const Json state = text ? parse_foreign(*text) : Json();
+      if (!state.is_object()) continue;
+      if (const auto number = pid_of_member(state, pid); number && *number > 0) add(id, *number, bundle(state));
+    }
+  }
+
+  RunningContainers take() { return std::move(found_); }
+
+ private:
+  std::vector<std::string> names_in(const std::string& folder) {
+    auto names = host_.list(folder);
+    if (!names && names.error().code == ErrorCode::denied) found_.denied = true;
+    return names ? *std::move(names) : std::vector<std::string>();
+  }
+
+  void add(const std::string& id, unsigned pid, const std::string& bundle) {
+    if (bundle.empty() || seen_.count(id) != 0) return;
+    if (seen_.size() == kMostContainers) {
+      found_.cut = true;
+      return;
+    }
+    auto cgroups = host_.read("/proc/" + std::to_string(pid) + "/cgroup", kMostCgroups);
+    if (!cgroups) return;  // it has ended
+    // Another process may have got the number since: one of another container, or of none.
+    const std::string owner = nvidia::drain::owner_of(*cgroups).container;
+    if (id.size() == 64 && !owner.empty() && owner != id) return;
+    seen_.insert(id);
+    const auto text = host_.read(bundle + "/config.json", kMostConfig);
+    if (!text) {
+      ++found_.unreadable;
+      return;
+    }
+    if (text->find("nvidia") == std::string::npos && text->find("NVIDIA") == std::string::npos) return;
+    const Json config = parse_foreign(*text);
+    if (!config.is_object()) {
+      ++found_.unreadable;
+      return;
+    }
+    if (auto given = given_by(config, id))
+      found_.with_gpus.push_back({id, pid, *std::move(given), *std::move(cgroups)});
+  }
+
+  const Host& host_;
+  std::set<std::string> seen_;
+  RunningContainers found_;
+};
+
+std::string bundle_of_runc(const Json& state) {
+  const auto config = state.find("config");
+  if (config == state.end() || !config->is_object()) return {};
+  const auto labels = config->find("labels");
+  if (labels == config->end() || !labels->is_array()) return {};
+  for (const Json& label : *labels)
+    if (label.is_string() && label.get_ref<const std::string&>().starts_with("bundle=/"))
+      return label.get_ref<const std::string&>().substr(std::string_view("bundle=").size());
+  return {};
+}
+
+}  // namespace
+
+RunningContainers running_containers(const Host& host) {
+  Search search(host);
+  for (const char* folder : kContainerds) search.look_at_tasks(std::string(folder) + kTasks);
+  for (const char* folder : kRunc) search.look_at_states(folder, "state.json", "init_process_pid", bundle_of_runc);
+  search.look_at_states(kCrun, "status", "pid", [](const Json& state) { return text_of_member(state, "bundle"); });
+  return search.take();
+}
+
+}  // namespace slipway::toolkit

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/validator/probe/container_probe.cpp - the program of a container that validator starts: opens each node of
+// NVIDIA's driver that the container has. Exit status: 0 all opened, 3 one did not, 4 there is none.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int main() {
+  DIR* folder = ::opendir("/dev");
+  if (folder == nullptr) {
+    std::printf("there is no /dev: %s\n", std::strerror(errno));
+    return 4;
+  }
+  int opened = 0;
+  while (const dirent* entry = ::readdir(folder)) {
+    const std::string path = std::string("/dev/") + entry->d_name;
+    struct stat status {};
+    if (path.rfind("/dev/nvidia", 0) != 0 || ::stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode)) continue;
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) {
+      std::printf("it cannot open %s: %s\n", path.c_str(), std::strerror(errno));
+      return 3;
+    }
+    ::close(file);
+    ++opened;
+  }
+  ::closedir(folder);
+  if (opened == 0) {
+    std::printf("it has no node of NVIDIA's driver in /dev\n");
+    return 4;
+  }
+  std::printf("it has %d nodes of the driver, and can open each\n", opened);
+  return 0;
+}
