@@ -16,7 +16,7 @@ Result<Holders> ask_kubelet(const Host& host, const AttributionSettings& setting
   SLIPWAY_TRY(end, connect_to(host, settings.kubelet_socket));
   SLIPWAY_TRY(answer, nvidia::kubelet::call(
                           end.get(), {.method = "/v1.PodResourcesLister/List", .message = {}, .limit = kCallLimit}));
-  return holders_in(answer, settings.resource_names);
+  return nvidia::kubelet::holders_in(answer, settings.resource_names);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@
 namespace slipway::dcgm {
 namespace {
 
+using nvidia::kubelet::holders_in;
+using nvidia::kubelet::kMostHolders;
+using nvidia::kubelet::parse_device_id;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

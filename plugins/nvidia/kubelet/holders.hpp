@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/pods/holders.hpp - which containers hold which GPUs, out of kubelet's list of pods.
+// plugins/nvidia/kubelet/holders.hpp - which containers hold which GPUs, out of kubelet's list of pods.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 #include <slipway/result.hpp>
 
-namespace slipway::dcgm {
+namespace slipway::nvidia::kubelet {
 
 /// A container that has been given a device.
 struct Holder {
@@ -38,4 +38,4 @@ struct DeviceId {
 };
 DeviceId parse_device_id(std::string_view id);
 
-}  // namespace slipway::dcgm
+}  // namespace slipway::nvidia::kubelet

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dcgm/pods/holders.hpp"
+#include "nvidia/kubelet/holders.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "slipway/kubelet/podresources_v1.pb.h"
 
-namespace slipway::dcgm {
+namespace slipway::nvidia::kubelet {
 namespace {
 
 constexpr std::string_view kGpu = "nvidia.com/gpu";
@@ -68,4 +68,4 @@ Result<Holders> holders_in(const std::string& answer, const std::vector<std::str
   return holders;
 }
 
-}  // namespace slipway::dcgm
+}  // namespace slipway::nvidia::kubelet
