@@ -284,7 +284,7 @@ TEST(MigServices, SeeTheNewLayoutAndAreNotRestarted) {
   ASSERT_TRUE(comes_true([&] { return devices() == 7; })) << plugin.errors();
   ASSERT_TRUE(comes_true([&] { return has_label("MIG-1g.10gb"); })) << labels.errors();
   spec("all-3g.40gb");
-  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("gfd: planned anew once mig has changed the devices"));
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("gfd: 4 changes, planned anew once mig has changed the devices"));
   const Ran ran = node.slipway({"apply", "--only", "mig"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_TRUE(comes_true([&] { return devices() == 2; })) << plugin.errors();

@@ -164,7 +164,10 @@ TEST_F(MigPods, OfAWholeGpuAreInTheWayOfItsMode) {
   EXPECT_EQ(ran.code, 1) << ran.out;
   EXPECT_THAT(ran.out + ran.err, HasSubstr("pod team-b/notebook, container jupyter (given by kubelet"));
   EXPECT_THAT(node.instances(), ElementsAre("off"));
+  node.section("config: all-1g.10gb, drain: next-boot");
+  ASSERT_EQ(node.slipway({"apply"}).code, 4);
   EXPECT_EQ(node.slipway({"apply", "--boot"}).code, 0) << "all pods have ended then";
+  EXPECT_EQ(node.instances().size(), 7U);
 }
 
 TEST_F(MigPods, AreNotAskedForWhereTheSpecSaysSo) {
