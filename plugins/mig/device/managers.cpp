@@ -41,7 +41,7 @@ Status check_named(const Host& host, const Json& named, const std::vector<Gpu>& 
       std::ranges::all_of(on_bus, [&](const PciDevice& each) { return is_shown(gpus, each.address); });
   std::vector<std::string> unknown;
   for (const auto& entry : named.items()) {
-    const std::string name = entry.key();  // a structured binding is none that clang 14 lets a lambda have
+    const std::string& name = entry.key();  // a structured binding is none that clang 14 lets a lambda have
     const bool is_uuid = name.starts_with("GPU-");
     const bool is_known = is_uuid ? !all_shown || std::ranges::count(gpus, name, &Gpu::uuid) != 0
                                   : is_shown(gpus, name) || std::ranges::any_of(on_bus, [&](const PciDevice& each) {
