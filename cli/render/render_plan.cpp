@@ -48,9 +48,11 @@ std::string headline(const PlannedComponent& component) {
   const std::string count = std::to_string(changes) + (changes == 1 ? " change" : " changes");
   switch (component.state) {
     case ComponentState::ready:
-      return "nothing to do";
+      return component.follows.empty() ? "nothing to do"
+                                       : "planned anew once " + component.follows + " has changed the devices";
     case ComponentState::changed:
-      return count;
+      return count +
+             (component.follows.empty() ? "" : ", planned anew once " + component.follows + " has changed the devices");
     case ComponentState::removed:
       return "leaves, " + count;
     default:
@@ -103,7 +105,8 @@ void append_component(Page& text, const PlannedComponent& component, const Plann
   for (const PlanLine& line : plan_lines(component.items, verbose)) {
     const PlannedItem& item = *line.first;
     if (item.check.standing == Check::Standing::satisfied && !verbose) continue;
-    const Json because = item.action.value("because");
+    // What the action is there for is no reason to take it away.
+    const Json because = item.removal ? Json() : item.action.value("because");
     text << "  " << mark(item) << ' ' << line.text;
     if (because.is_string()) text << "  " << Toned{Tone::faint, "# " + because.get<std::string>()};
     text << '\n';

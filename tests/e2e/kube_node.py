@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/e2e/kube_node.py - a Kubernetes node in one folder: etcd, API server, containerd and a real kubelet 1.20.2.
-"""    node = Node(folder, runtime="/usr/sbin/runc")     # call inside a private mount namespace: it mounts /var/lib/kubelet
+# tests/e2e/kube_node.py - a Kubernetes node in one folder: etcd, API server, containerd and a real kubelet.
+"""kubelet and API server are 1.20.2 (kubernetes.sh), or those of the folder that SLIPWAY_E2E_KUBERNETES names: kubelet and
+kube-apiserver of any version, and with them etcd, ctr, containerd and its shim where that version needs newer ones.
+
+    node = Node(folder, runtime="/usr/sbin/runc")     # call inside a private mount namespace: it mounts /var/lib/kubelet
     node.start()
     node.run_pod("a", ["nvidia-smi", "-L"], limits={"nvidia.com/gpu": 1}); node.log_of("a")
     node.stop()
@@ -28,6 +31,47 @@ IMAGE = "localhost/slipway-test:1"
 PAUSE = "localhost/slipway-pause:1"
 TOKEN = "slipway-e2e-token"
 LIMIT = 300  # seconds; a loaded machine takes its time
+NEWER = 31  # the minor version from which kubelet's file has what was a flag before, and cgroups of version 1 are to be allowed
+
+
+CONTAINERD_1 = """version = 2
+root = "{folder}/containerd"
+state = "{folder}/containerd-state"
+[grpc]
+  address = "{folder}/containerd.sock"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "{pause}"
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "native"
+    default_runtime_name = "gpu"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.gpu]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.gpu.options]
+        BinaryName = "{runtime}"
+"""
+
+CONTAINERD_2 = """version = 3
+root = "{folder}/containerd"
+state = "{folder}/containerd-state"
+[grpc]
+  address = "{folder}/containerd.sock"
+[plugins."io.containerd.cri.v1.images"]
+  snapshotter = "native"
+  [plugins."io.containerd.cri.v1.images".pinned_images]
+    sandbox = "{pause}"
+[plugins."io.containerd.cri.v1.runtime"]
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  [plugins."io.containerd.cri.v1.runtime".containerd]
+    default_runtime_name = "gpu"
+    [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.gpu]
+      runtime_type = "io.containerd.runc.v2"
+      snapshotter = "native"
+      [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.gpu.options]
+        BinaryName = "{runtime}"
+"""
 
 
 def free_port():
@@ -61,7 +105,10 @@ class Node:
         self.image_root = image_root
         self.runtime = runtime
         self.environment = environment or {}
-        self.programs = pathlib.Path(script("kubernetes.sh").splitlines()[-1])
+        named = os.environ.get("SLIPWAY_E2E_KUBERNETES")
+        self.programs = pathlib.Path(named or script("kubernetes.sh").splitlines()[-1])
+        self.version = must([self.programs / "kubelet", "--version"]).split()[-1].removeprefix("v")
+        self.minor = int(self.version.split(".")[1])
         self.running = {}
         self.port = free_port()
         self.context = ssl.create_default_context()
@@ -74,6 +121,11 @@ class Node:
         log = open(self.folder / f"{name}.log", "ab")
         self.running[name] = subprocess.Popen([str(word) for word in argv], stdout=log, stderr=log,
                                               stdin=subprocess.DEVNULL, env=os.environ | environment)
+
+    def program(self, name):
+        """That of the folder, else the machine's own."""
+        own = self.programs / name
+        return own if own.exists() else name
 
     def end(self, name, number=signal.SIGTERM):
         process = self.running.pop(name, None)
@@ -123,7 +175,7 @@ class Node:
         self.etcd = free_port()
         peer = free_port()
         client = f"http://127.0.0.1:{self.etcd}"
-        self._spawn("etcd", ["etcd", "--data-dir", self.folder / "etcd", "--listen-client-urls", client,
+        self._spawn("etcd", [self.program("etcd"), "--data-dir", self.folder / "etcd", "--listen-client-urls", client,
                              "--advertise-client-urls", client, "--listen-peer-urls", f"http://127.0.0.1:{peer}",
                              "--unsafe-no-fsync"])
 
@@ -142,28 +194,15 @@ class Node:
                  {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}})
 
     def ctr(self, *words):
-        return ["ctr", "--address", self.folder / "containerd.sock", "-n", "k8s.io", *words]
+        return [self.program("ctr"), "--address", self.folder / "containerd.sock", "-n", "k8s.io", *words]
 
     def _start_containerd(self):
         config = self.folder / "containerd.toml"
-        config.write_text(f"""version = 2
-root = "{self.folder}/containerd"
-state = "{self.folder}/containerd-state"
-[grpc]
-  address = "{self.folder}/containerd.sock"
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "{PAUSE}"
-  restrict_oom_score_adj = true
-  disable_apparmor = true
-  [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = "native"
-    default_runtime_name = "gpu"
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.gpu]
-      runtime_type = "io.containerd.runc.v2"
-      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.gpu.options]
-        BinaryName = "{self.runtime}"
-""")
-        self._spawn("containerd", ["containerd", "--config", config], **self.environment)
+        is_own = self.program("containerd") != "containerd"
+        config.write_text((CONTAINERD_2 if is_own else CONTAINERD_1).format(
+            folder=self.folder, pause=PAUSE, runtime=self.runtime))
+        path = f"{self.programs}:{os.environ['PATH']}" if is_own else os.environ["PATH"]  # of its shim
+        self._spawn("containerd", [self.program("containerd"), "--config", config], **self.environment, PATH=path)
         self.wait(lambda: run(self.ctr("version")).returncode == 0, "containerd")
         pause = self.folder / "pause-root"
         (pause / "bin").mkdir(parents=True)
@@ -172,7 +211,8 @@ state = "{self.folder}/containerd-state"
                                     (IMAGE, self.image_root, ["/bin/sh"])):
             archive = self.folder / "image.tar"
             docker_archive(archive, name, root, command)
-            must(self.ctr("images", "import", "--snapshotter", "native", archive))
+            local = ["--local"] if self.program("ctr") != "ctr" else []  # else containerd 2 wants to know what it unpacks for
+            must(self.ctr("images", "import", *local, "--snapshotter", "native", archive))
             archive.unlink()
 
     def start_kubelet(self):
@@ -182,7 +222,8 @@ state = "{self.folder}/containerd-state"
                                                    "insecure-skip-tls-verify": True}}],
             "users": [{"name": "u", "user": {"token": TOKEN}}],
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
-        (self.folder / "kubelet.json").write_text(json.dumps({
+        endpoint = f"unix://{self.folder}/containerd.sock"
+        config = {
             "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "cgroupDriver": "cgroupfs",
             "cgroupsPerQOS": False, "enforceNodeAllocatable": [], "failSwapOn": False, "port": free_port(),
             "healthzPort": 0, "readOnlyPort": 0, "serverTLSBootstrap": False, "maxPods": 110,
@@ -190,12 +231,16 @@ state = "{self.folder}/containerd-state"
             "authorization": {"mode": "AlwaysAllow"}, "nodeStatusUpdateFrequency": "1s", "syncFrequency": "1s",
             "imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
             "evictionHard": {"memory.available": "1Mi", "nodefs.available": "0.1%", "imagefs.available": "0.1%",
-                             "nodefs.inodesFree": "0.1%"}}))
-        self._spawn("kubelet", [self.programs / "kubelet", f"--config={self.folder}/kubelet.json",
-                                "--container-runtime=remote",
-                                f"--container-runtime-endpoint=unix://{self.folder}/containerd.sock",
+                             "nodefs.inodesFree": "0.1%"}}
+        flags = ["--container-runtime=remote", f"--container-runtime-endpoint={endpoint}", "--runtime-cgroups=/",
+                 "--kubelet-cgroups=/"]
+        if self.minor >= NEWER:
+            config.update(containerRuntimeEndpoint=endpoint, kubeletCgroups="/", failCgroupV1=False)
+            flags = []
+        (self.folder / "kubelet.json").write_text(json.dumps(config))
+        self._spawn("kubelet", [self.programs / "kubelet", f"--config={self.folder}/kubelet.json", *flags,
                                 f"--kubeconfig={self.folder}/kubeconfig", f"--hostname-override={NAME}",
-                                "--runtime-cgroups=/", "--kubelet-cgroups=/", f"--cert-dir={self.folder}/kubelet-certs"])
+                                f"--cert-dir={self.folder}/kubelet-certs"])
 
     # --- the API ---
 

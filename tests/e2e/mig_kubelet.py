@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/mig_kubelet.py - MIG layouts that change under the running device plugin, before a real kubelet; pods run nvidia-smi.
-"""kubelet 1.20.2, API server, etcd and containerd are real, as in device_plugin_kubelet.py. slipway applies mig, cdi, deviceplugin and gfd in a booted machine; the driver's folder with the simulated
+"""kubelet, API server, etcd and containerd are real, as in device_plugin_kubelet.py. slipway applies mig, cdi, deviceplugin and gfd in a booted machine; the driver's folder with the simulated
 H100 and then A100 is the same there and outside, where containerd runs. Needs root."""
 
 import contextlib
@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ DRIVER = f"{SHARED}/driver"
 MINORS = "proc/driver/nvidia-caps/mig-minors"
 SLICE = "nvidia.com/mig-1g.10gb"
 PER_GPU = 7
+GIVEN = " (given by kubelet, no process found)"
 SPEC = "/etc/slipway/host.yaml"
 SERVICES = (UNIT, "slipway-gfd.service")
 
@@ -206,19 +208,39 @@ class MigTest(Test):
             self.plugin.sim("process", "remove", pids[name])
         (self.work / "sim/slices").unlink()
 
-    def refused(self, policy, code, pods):
+    def blocked_by_an_idle_pod(self):
+        """It never opens its instance, so that kubelet alone can tell of it."""
+        (name,), _ = self.pods_in_slices(1)
+        before = self.instances()
+        for policy in ("fail-fast", "terminate"):
+            self.refused(policy, 1, [name], GIVEN)
+        self.node.running["kubelet"].send_signal(signal.SIGSTOP)
+        done = self.slipway_of_the_node("apply", "--yes", "-f", SPEC)
+        self.node.running["kubelet"].send_signal(signal.SIGCONT)
+        said = " ".join((done.stdout + done.stderr).split())
+        self.that(done.returncode == 1 and "kubelet does not say which pods have it" in said and "systemctl status kubelet" in said,
+                  "nothing is changed while kubelet does not answer, and the error tells it", f"{done.returncode}\n{said}")
+        self.that(self.instances() == before, "and none of these changed anything", f"{before}\n{self.instances()}")
+        self.release("slices")
+        self.that(self.node.finished(name) == "Succeeded", "the idle pod ends", self.node.status_of(name))
+        gone = self.node.wait(lambda: name not in self.slipway_of_the_node("plan", "-f", SPEC).stdout, "", 60)
+        self.that(gone, "a pod that has ended holds nothing, though it is still there", self.slipway_of_the_node("plan", "-f", SPEC).stdout)
+        self.node.delete_pod(name)
+        (self.work / "sim/slices").unlink()
+
+    def refused(self, policy, code, pods, how=","):
         self.write_drain(policy)
         done = self.slipway_of_the_node("plan", "-f", SPEC)
-        self.that(done.returncode == 2 and self.named(pods, done.stdout), f"{policy}: the plan names the pods that hold instances",
+        self.that(done.returncode == 2 and self.named(pods, done.stdout, how), f"{policy}: the plan names the pods that hold instances",
                   done.stdout + done.stderr)
         done = self.slipway_of_the_node("apply", "--yes", "-f", SPEC)
-        self.that(done.returncode == code and self.named(pods, done.stdout + done.stderr), f"{policy}: so does the apply, which does not end them",
+        self.that(done.returncode == code and self.named(pods, done.stdout + done.stderr, how), f"{policy}: so does the apply, which does not end them",
                   f"{done.returncode}\n{done.stdout}{done.stderr}")
 
     @staticmethod
-    def named(pods, text):
+    def named(pods, text, how=","):
         words = " ".join(text.split())
-        return "on 1g.10gb at " in words and all(f"pod default/{pod}, container c," in words for pod in pods)
+        return "on 1g.10gb at " in words and all(f"pod default/{pod}, container c{how}" in words for pod in pods)
 
     def write_drain(self, policy):
         spec = json.loads((self.machine.root / SPEC.lstrip("/")).read_text())
@@ -302,10 +324,11 @@ def main():
                 test.that(done.returncode == 0 and test.until_kubelet_has({GPU: GPUS}), f"{profile}: kubelet has eight GPUs",
                           done.stdout + done.stderr + test.seen())
                 test.to_slices()
+                test.blocked_by_an_idle_pod()
                 test.blocked_by_a_pod()
                 test.back()
             test.by_the_tool()
-        print("\n".join(test.figures))
+        print("\n".join([f"kubelet {test.node.version}", *test.figures]))
         return checks.close()
     finally:
         test.node.stop()

@@ -45,13 +45,14 @@ struct PlannedComponent {
   std::vector<PlannedItem> items;         ///< removals first (newest first), then the plan in its order
   std::map<Trigger, Prospect> prospects;  ///< of the triggers that the items will need
   std::string reason;                     ///< why it is not applicable, blocked or deferred
-  std::optional<Error> error;             ///< when it failed
-  Json section;                           ///< its spec
-  bool lost = false;                      ///< see Ownership
-  bool leaving = false;                   ///< no longer in the spec
-  Json accepted = Json::object();         ///< its part of Generation::accepted
-  bool restates = false;  ///< what is recorded of a kept edit, or of a removal, is no longer what is asked for
-  bool adopts = false;    ///< what was an edit of what is recorded is what is asked for by now: it is taken over
+  std::string follows;             ///< one before it that changes devices: its turn plans it from those; empty: none
+  std::optional<Error> error;      ///< when it failed
+  Json section;                    ///< its spec
+  bool lost = false;               ///< see Ownership
+  bool leaving = false;            ///< no longer in the spec
+  Json accepted = Json::object();  ///< its part of Generation::accepted
+  bool restates = false;           ///< what is recorded of a kept edit, or of a removal, is no longer what is asked for
+  bool adopts = false;  ///< what was an edit of what is recorded is what is asked for by now: it is taken over
 
   bool changes() const;
   /// Nothing of it is held yet.

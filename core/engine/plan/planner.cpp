@@ -327,6 +327,16 @@ void defer_behind_changes(const Session& session, PlannedComponent& planned, con
   }
 }
 
+/// What it is planned from is what the devices are now. Services are quiesced for a change of devices.
+void follow_devices(const Session& session, PlannedComponent& planned, const PlannedRun& run) {
+  const auto changes_devices = [](const PlannedItem& item) {
+    return item.changes() && !item.removal && item.action.json().value("quiesces_services", false);
+  };
+  for (const PlannedComponent& other : run.components)
+    if (comes_after(session, planned.name, other.name) && std::ranges::any_of(other.items, changes_devices))
+      planned.follows = other.name;
+}
+
 /// Where the hardware is taken for granted, what the spec asks for is installed or fails: it is never left out
 /// silently.
 Error not_installable(const Session& session, const PlannedComponent& planned) {
@@ -495,6 +505,7 @@ Result<PlannedRun> plan_run(Session& session, HostSpec spec, const PlanOptions& 
       plan_from_facts(session, planned, run, owned_by(name, owned), options, run.lock);
     }
     defer_behind_changes(session, planned, run);
+    follow_devices(session, planned, run);
     boot = boot || is_lost_at_a_boot(planned.plan);
     run.components.push_back(std::move(planned));
   }

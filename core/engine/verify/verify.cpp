@@ -19,8 +19,20 @@
 namespace slipway::core {
 namespace {
 
+bool is_on_its_way(const Json& record) {
+  const std::string state = record.value("state", "");
+  return state == to_string(ComponentState::waiting) || state == to_string(ComponentState::reboot_required);
+}
+
+/// What is not as it was left. The summary of a component's own work tells the change that was made then.
+std::string text_of(const Owned& item, const Check& check) {
+  if (check.problem) return check.problem->what;
+  return item.action.kind() == "custom" ? "not as slipway left it: " + item.action.target() : check.summary;
+}
+
 /// One finding for all that a component owns: it is as it was left, or what is not.
-Result<Finding> check_owned(Session& session, const Ownership& owned, const Json& accepted, bool deep) {
+/// @param later  the component's own work waits, as its finding about the last apply says
+Result<Finding> check_owned(Session& session, const Ownership& owned, const Json& accepted, bool deep, bool later) {
   ComponentLayers layers(session, owned.component, {});
   std::string problems;
   bool plan = false;               // an apply puts it right
@@ -32,9 +44,10 @@ Result<Finding> check_owned(Session& session, const Ownership& owned, const Json
     ActionContext context = make_context(session, owned.component, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(item.action, context));
     settle_accepted(check, item.action, accepted);
-    const bool fine = check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot;
+    const bool fine = check.standing == Check::Standing::satisfied || check.standing == Check::Standing::at_boot ||
+                      (later && item.action.kind() == "custom");
     if (!fine) {
-      note(check.problem ? check.problem->what : check.summary);
+      note(text_of(item, check));
       plan = plan || check.standing != Check::Standing::drift_kept;
     }
     if (check.edit) edits.push_back(check.edit->path);
@@ -97,7 +110,9 @@ std::optional<Finding> last_apply(const Session& session, const std::string& nam
   const bool failed = (state == "failed" || state == "blocked") && !record.value("unreachable", false) && !is_in_force;
   return Finding{failed ? Finding::Status::fail : Finding::Status::warning, name + ".apply",
                  "the last apply left it " + state + ": " + failing_text(record),
-                 advised("run `slipway apply` again", session.options())};
+                 state == to_string(ComponentState::reboot_required)
+                     ? "reboot"
+                     : advised("run `slipway apply` again", session.options())};
 }
 
 /// What no component can tell: an apply that was cut off has left changes half done, or what is to follow them.
@@ -140,12 +155,13 @@ Result<std::map<std::string, Findings>> verify_run(Session& session, const HostS
   };
   SLIPWAY_TRY(current, applied_now(session));
   const Json accepted = current ? current->accepted : Json::object();
+  SLIPWAY_TRY(failing, session.state().failing());
   for (const auto& [name, ownership] : owned) {
     if (!looked_at(name)) continue;
-    SLIPWAY_TRY(finding, check_owned(session, ownership, accepted.value(name, Json::object()), options.deep));
+    const bool later = is_on_its_way(failing.value(name, Json::object()));
+    SLIPWAY_TRY(finding, check_owned(session, ownership, accepted.value(name, Json::object()), options.deep, later));
     all[name].add(std::move(finding));
   }
-  SLIPWAY_TRY(failing, session.state().failing());
   std::set<std::string> in_force;
   if (!failing.empty() && current) in_force = as_in_force(session, spec, *current);
   for (const auto& [name, record] : failing.items())

@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "dcgm/pods/holders.hpp"
 #include "dcgm/pods/jobs.hpp"
 #include "dcgm/sampler/sample.hpp"
+#include "nvidia/kubelet/holders.hpp"
 
 namespace slipway::dcgm {
+
+using nvidia::kubelet::Holder;
+using nvidia::kubelet::Holders;
 
 /// The component's keys about it.
 struct AttributionSettings {

@@ -4,19 +4,16 @@
 #include <slipway/unix_socket.hpp>
 
 #include "nvidia/drain/process.hpp"
-#include "nvidia/kubelet/unary_call.hpp"
 
 namespace slipway::dcgm {
 namespace {
 
 constexpr const char* kPodLogs = "/var/log/pods";
-constexpr std::chrono::seconds kCallLimit{3};
 
 Result<Holders> ask_kubelet(const Host& host, const AttributionSettings& settings) {
   SLIPWAY_TRY(end, connect_to(host, settings.kubelet_socket));
-  SLIPWAY_TRY(answer, nvidia::kubelet::call(
-                          end.get(), {.method = "/v1.PodResourcesLister/List", .message = {}, .limit = kCallLimit}));
-  return holders_in(answer, settings.resource_names);
+  SLIPWAY_TRY(answer, nvidia::kubelet::list_pods(end.get()));
+  return nvidia::kubelet::holders_in(answer, settings.resource_names);
 }
 
 }  // namespace

@@ -95,8 +95,8 @@ void look_for_holders(nvidia::nvml::Nvml& nvml, const Spec& spec, const Host& ho
   if (!settings || settings->config.empty() || is_left_to_a_boot(*settings)) return;
   const auto intents = intents_from(*settings, facts);
   if (!intents) return;
-  const auto users = held_now(nvml, host, intents->gpus, facts.texts("clients"));
-  if (users && !users->empty()) facts.set_volatile("held", *users);
+  const auto notes = held_notes(nvml, host, *settings, intents->gpus, facts.texts("clients"));
+  if (notes && !notes->empty()) facts.set_volatile("held", *notes);
 }
 
 }  // namespace
@@ -136,6 +136,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
   for (const Gpu& gpu : *gpus) list.push_back(to_json(gpu));
   facts.set("gpus", std::move(list));
   if (const auto elsewhere = gpus_of_vfio(host, *gpus); !elsewhere.empty()) facts.set("elsewhere", elsewhere);
+  if (const auto lost = lost_gpus(host, *gpus); !lost.empty()) facts.set("lost", lost);
   if (!facts.has("problem") && !facts.flag("yields")) look_for_holders(**session, spec, host, facts);
   return facts;
 }
@@ -163,9 +164,11 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   if (!settings.state_file.empty())
     plan.add(action::service_file(settings.state_file)).because("the label nvidia.com/mig.config.state");
   SLIPWAY_TRY(intents, intents_from(settings, facts));
+  for (const std::string& address : facts.texts("lost"))
+    plan.note("the driver does not show the GPU at " + address + ", so its layout is left as it is");
   if (!intents.gpus.empty()) plan.add(layouts_action(settings, facts.value("clients"), intents.gpus));
   for (const std::string& note : intents.notes) plan.note(note);
-  for (const std::string& user : facts.texts("held")) plan.note(held_note(user, settings.drain));
+  for (const std::string& note : facts.texts("held")) plan.note(note);
   const Json elsewhere = facts.value("elsewhere");
   for (const Json& note : elsewhere) plan.note(note.get<std::string>());
   if (is_left_to_a_boot(settings) && !std::ranges::all_of(intents.gpus, &Intent::holds))
@@ -198,9 +201,15 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
   const auto intents =
       facts.has("problem") ? Result<Intents>(error_from_json(facts.value("problem"))) : intents_from(settings, facts);
   if (!intents) {
-    findings.fail("mig.layout", intents.error().what, intents.error().next);
+    const Error& error = intents.error();
+    const bool names_place = error.where.empty() || error.what.find(error.where) != std::string::npos;
+    findings.fail("mig.layout", (names_place ? "" : error.where + ": ") + error.what, error.next);
     return findings;
   }
+  if (const auto lost = facts.texts("lost"); !lost.empty())
+    findings.fail("mig.layout",
+                  "the driver does not show the GPU at " + listed(lost, "and") + ", so nobody knows its layout",
+                  "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
   std::vector<std::string> others;
   std::vector<std::string> pending;
   for (const Intent& intent : intents->gpus) {
@@ -236,7 +245,7 @@ Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
   diagnose_capabilities(host, findings);
   if (!intents || settings.config.empty()) return findings;  // verify() says it
   SLIPWAY_TRY(session, NvmlSession::open(host, settings.driver_root));
-  SLIPWAY_CHECK(find_in_use(*session, host, intents->gpus, findings));
+  SLIPWAY_CHECK(find_in_use(*session, host, settings, intents->gpus, findings));
   return findings;
 }
 

@@ -10,9 +10,9 @@ namespace slipway::mig {
 
 class Mig final : public Component {
  public:
-  /// Facts: "gpus" (modes, profiles, instances), "elsewhere" (GPUs that NVML does not show), "held" (who uses what has
-  /// to change), "clients", "yields", "file" (text of the config file), or "later" (why no GPU can be asked here), or
-  /// "problem" (an error object).
+  /// Facts: "gpus" (modes, profiles, instances), "elsewhere" and "lost" (GPUs that NVML does not show), "held" (who
+  /// uses what has to change), "clients", "yields", "file" (text of the config file), or "later" (why no GPU can be
+  /// asked here), or "problem" (an error object).
   Result<Facts> detect(const Spec& spec, const Host& host) const override;
   Result<Plan> plan(const Spec& spec, const Facts& facts, const Inputs& inputs) const override;
   Result<bool> check(const Action& action, const Host& host) const override;

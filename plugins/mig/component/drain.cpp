@@ -5,6 +5,7 @@
 
 #include <slipway/text.hpp>
 
+#include "mig/draw/picture.hpp"
 #include "nvidia/drain/drain.hpp"
 #include "nvidia/drain/waiting.hpp"
 #include "nvidia/gpu.hpp"
@@ -17,13 +18,17 @@ namespace nvml = nvidia::nvml;
 
 std::string name_of(const Target& target) { return nvidia::exclusive_of(target.uuid); }
 
+/// What it is to be, to tell it from another target.
+std::string text_of(const Target& target) { return to_json(target).dump(); }
+
 /// A GPU that has to change while somebody uses it.
 struct InUse {
   const Intent* intent = nullptr;
   std::vector<drain::Holder> holders;
 };
 
-Result<std::vector<InUse>> users_of(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents) {
+Result<std::vector<InUse>> users_of(nvml::Nvml& nvml, const Host& host, const Settings& settings,
+                                    const std::vector<Intent>& intents) {
   std::vector<InUse> found;
   std::vector<Changing> changing;
   for (const Intent& intent : intents) {
@@ -32,7 +37,8 @@ Result<std::vector<InUse>> users_of(nvml::Nvml& nvml, const Host& host, const st
     found.push_back({.intent = &intent, .holders = {}});
     changing.push_back({.device = device, .gpu = &intent.gpu, .target = &intent.target});
   }
-  auto holders = find_holders(nvml, host, changing);
+  if (changing.empty()) return found;
+  auto holders = find_holders(nvml, host, changing, ask_kubelet(host, settings.kubelet_socket));
   for (std::size_t i = 0; i < found.size(); ++i) found[i].holders = std::move(holders[i]);
   std::erase_if(found, [](const InUse& each) { return each.holders.empty(); });
   return found;
@@ -42,6 +48,12 @@ std::string held_text(const InUse& used) {
   return used.intent->gpu.text() + " is held by " + listed(drain::texts_of(used.holders), "and");
 }
 
+/// "; its change waits since 2026-11-26 09:12 UTC"; empty: it does not.
+std::string waiting_text(const Host& host, const InUse& used) {
+  const auto waiting = drain::read_waiting(host, name_of(used.intent->target), text_of(used.intent->target));
+  return waiting ? "; its change waits since " + waiting->since : std::string();
+}
+
 /// Without the units that an apply stops and starts again.
 void erase_clients(const Host& host, const std::vector<std::string>& clients, std::vector<drain::Holder>& holders) {
   std::erase_if(holders, [&](const drain::Holder& holder) {
@@ -49,13 +61,37 @@ void erase_clients(const Host& host, const std::vector<std::string>& clients, st
   });
 }
 
-/// What it is to be, to tell it from another target.
-std::string text_of(const Target& target) { return to_json(target).dump(); }
+/// "GPU 0-2, 5 have their layouts"; empty: there are none.
+std::string have_layouts(std::vector<unsigned> gpus) {
+  if (gpus.empty()) return {};
+  std::ranges::sort(gpus);
+  return "GPU " + ranges_text(gpus) + (gpus.size() == 1 ? " has its layout" : " have their layouts");
+}
+
+/// What an apply makes of them.
+std::string what_follows(const std::vector<drain::Holder>& holders, const drain::Settings& settings) {
+  const std::string policy = " (drain: " + drain::to_string(settings.policy) + ")";
+  const bool are_processes = std::ranges::count(holders, drain::Holder::Kind::process, &drain::Holder::kind) ==
+                             static_cast<std::ptrdiff_t>(holders.size());
+  switch (settings.policy) {
+    case drain::Policy::terminate:
+      return (are_processes ? "an apply ends it" : "an apply fails, since it can end processes only") + policy;
+    case drain::Policy::wait:
+    case drain::Policy::when_idle:
+      return "an apply waits until that has ended" + policy;
+    default:
+      return "an apply fails until that has ended" + policy;
+  }
+}
 
 }  // namespace
 
+bool waits(const drain::Settings& settings) {
+  return settings.policy == drain::Policy::wait || settings.policy == drain::Policy::when_idle;
+}
+
 Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std::vector<Target>& targets,
-                                  const drain::Settings& settings) {
+                                  const drain::Settings& settings, const std::string& kubelet_socket) {
   SLIPWAY_TRY(gpus, open_gpus(nvml, targets));
   std::vector<Each> all;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -67,7 +103,7 @@ Result<GpuDrains> GpuDrains::open(nvml::Nvml& nvml, const Host& host, const std:
                                       .key = "spec.components.mig.drain"};
     all.push_back({targets[i], std::move(gpus[i]), drain::Drain(host, settings, change)});
   }
-  return GpuDrains(host, std::move(all));
+  return GpuDrains(host, std::move(all), kubelet_socket);
 }
 
 std::vector<const GpuDrains::Each*> GpuDrains::changing() const {
@@ -81,7 +117,7 @@ std::vector<std::vector<drain::Holder>> GpuDrains::find(nvml::Nvml& nvml) const 
   std::vector<Changing> gpus;
   for (const Each* each : changing())
     gpus.push_back({.device = each->open.device, .gpu = &each->open.gpu, .target = &each->target});
-  return find_holders(nvml, host_, gpus);
+  return find_holders(nvml, host_, gpus, ask_kubelet(host_, kubelet_socket_));
 }
 
 std::vector<Outcome> GpuDrains::with_others(std::vector<Outcome> of_changing) const {
@@ -119,43 +155,56 @@ Result<Outcome> GpuDrains::after(std::size_t gpu, const Outcome& change) const {
   return change;
 }
 
+std::string GpuDrains::settled_text(const std::vector<Outcome>& outcomes) const {
+  std::vector<unsigned> gpus;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const bool is_done = i < outcomes.size() &&
+                         (outcomes[i].kind == Outcome::Kind::done || outcomes[i].kind == Outcome::Kind::already_done);
+    if (outcomes.empty() ? all_[i].holds() : is_done) gpus.push_back(all_[i].open.gpu.index);
+  }
+  return have_layouts(std::move(gpus));
+}
+
 Wanted GpuDrains::wanted(std::size_t gpu) const {
   return {.target = all_[gpu].target, .known = all_[gpu].open.gpu, .device = all_[gpu].open.device};
 }
 
-Result<std::vector<std::string>> held_now(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents,
-                                          const std::vector<std::string>& clients) {
-  SLIPWAY_TRY(found, users_of(nvml, host, intents));
-  std::vector<std::string> texts;
-  for (InUse& each : found) {
-    erase_clients(host, clients, each.holders);
-    if (!each.holders.empty()) texts.push_back(held_text(each));
-  }
-  return texts;
+Result<std::vector<std::string>> held_notes(nvml::Nvml& nvml, const Host& host, const Settings& settings,
+                                            const std::vector<Intent>& intents,
+                                            const std::vector<std::string>& clients) {
+  SLIPWAY_TRY(found, users_of(nvml, host, settings, intents));
+  for (InUse& each : found) erase_clients(host, clients, each.holders);
+  std::erase_if(found, [](const InUse& each) { return each.holders.empty(); });
+  std::vector<std::string> notes;
+  for (const InUse& each : found)
+    notes.push_back(held_text(each) + "; " + what_follows(each.holders, settings.drain) + waiting_text(host, each));
+  std::vector<unsigned> free;
+  for (const Intent& intent : intents)
+    if (!intent.holds() && std::ranges::none_of(found, [&](const InUse& each) { return each.intent == &intent; }))
+      free.push_back(intent.gpu.index);
+  if (waits(settings.drain) && !found.empty() && !free.empty())
+    notes.push_back("GPU " + ranges_text(free) + (free.size() == 1 ? " changes" : " change") +
+                    " first, and nothing takes that back when a deadline passes");
+  return notes;
 }
 
-std::string held_note(const std::string& user, const drain::Settings& settings) {
-  switch (settings.policy) {
-    case drain::Policy::terminate:
-      return user + "; an apply ends it (drain: terminate)";
-    case drain::Policy::wait:
-    case drain::Policy::when_idle:
-      return user + "; an apply waits until that has ended (drain: " + drain::to_string(settings.policy) + ")";
-    default:
-      return user + "; an apply fails until that has ended (drain: " + drain::to_string(settings.policy) + ")";
-  }
-}
-
-Status find_in_use(nvml::Nvml& nvml, const Host& host, const std::vector<Intent>& intents, Findings& findings) {
-  SLIPWAY_TRY(found, users_of(nvml, host, intents));
+Status find_in_use(nvml::Nvml& nvml, const Host& host, const Settings& settings, const std::vector<Intent>& intents,
+                   Findings& findings) {
+  SLIPWAY_TRY(found, users_of(nvml, host, settings, intents));
   std::vector<std::string> texts;
+  std::vector<drain::Holder> all;
   for (const InUse& each : found) {
-    const auto waiting = drain::read_waiting(host, name_of(each.intent->target), text_of(each.intent->target));
-    texts.push_back(held_text(each) + (waiting ? "; its change waits since " + waiting->since : std::string()));
+    all.insert(all.end(), each.holders.begin(), each.holders.end());
+    texts.push_back(held_text(each) + waiting_text(host, each));
   }
   if (texts.empty()) return {};
-  findings.add({Finding::Status::warning, "mig.in-use", joined(texts, "; "),
-                "end what uses it, then run `slipway apply`; the key drain says what else may be done about it"});
+  std::vector<unsigned> settled;
+  for (const Intent& intent : intents)
+    if (intent.holds()) settled.push_back(intent.gpu.index);
+  if (std::string others = have_layouts(settled); !others.empty()) texts.push_back(std::move(others));
+  findings.add(
+      {Finding::Status::warning, "mig.in-use", joined(texts, "; "),
+       drain::how_to_end(all) + ", then run `slipway apply`; the key drain says what else may be done about it"});
   return {};
 }
 

@@ -17,6 +17,7 @@
 #include "mig/device/read.hpp"
 #include "mig/draw/picture.hpp"
 #include "nvidia/gpu.hpp"
+#include "nvidia/kubelet/holders.hpp"
 
 namespace slipway::mig {
 namespace {
@@ -26,10 +27,15 @@ constexpr const char* kName = "MIG layouts";
 Json data_of(const Settings& settings, Json targets) {
   Json data{{"gpus", std::move(targets)}};
   if (!settings.driver_root.empty()) data["driver_root"] = settings.driver_root;
+  if (settings.kubelet_socket != nvidia::kubelet::kPodResourcesSocket) data["kubelet_socket"] = settings.kubelet_socket;
   return data;
 }
 
 std::string driver_root_of(const Action& action) { return action.value("data").value("driver_root", ""); }
+
+std::string kubelet_socket_of(const Action& action) {
+  return action.value("data").value("kubelet_socket", nvidia::kubelet::kPodResourcesSocket);
+}
 
 Result<std::vector<Target>> targets_of(const Action& action) {
   std::vector<Target> targets;
@@ -69,7 +75,8 @@ std::string shown_of(const Settings& settings, const std::vector<ChangeGroup>& c
   return line + "\n" + changes_text(changes);
 }
 
-Outcome together(const std::vector<Outcome>& outcomes) {
+/// @param settled  GpuDrains::settled_text() of them
+Outcome together(const std::vector<Outcome>& outcomes, const std::string& settled) {
   using Kind = Outcome::Kind;
   Outcome all = Outcome::already_done();
   std::vector<std::string> reasons;
@@ -80,6 +87,7 @@ Outcome together(const std::vector<Outcome>& outcomes) {
     if (!each.reason.empty()) reasons.push_back(each.reason);
     all.holders.insert(all.holders.end(), each.holders.begin(), each.holders.end());
   }
+  if (all.kind == Kind::waiting && !settled.empty()) reasons.push_back(settled + ", which nothing takes back");
   all.reason = joined(reasons, "; ");
   return all;
 }
@@ -96,18 +104,21 @@ std::vector<std::string> clients_of(const Action& action) {
   return action.value("data").value("clients", std::vector<std::string>());
 }
 
-bool waits(const nvidia::drain::Settings& drain) {
-  return drain.policy == nvidia::drain::Policy::wait || drain.policy == nvidia::drain::Policy::when_idle;
+/// Where one has waited for too long: others were changed before.
+Error with_settled(Error error, const nvidia::drain::Settings& drain, const std::string& settled) {
+  if (waits(drain) && !settled.empty()) error.details.emplace_back("so", settled + ", which nothing takes back");
+  return error;
 }
 
 Result<Outcome> admit(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
   SLIPWAY_TRY(settings, drain_of(action));
   SLIPWAY_TRY(session, NvmlSession::open(host, driver_root_of(action)));
-  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings));
-  SLIPWAY_TRY(outcomes, gpus.admit(*session, clients_of(action)));
-  const bool any_may = std::ranges::count(outcomes, Outcome::Kind::done, &Outcome::kind) != 0;
-  Outcome all = together(outcomes);
+  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings, kubelet_socket_of(action)));
+  const auto outcomes = gpus.admit(*session, clients_of(action));
+  if (!outcomes) return with_settled(outcomes.error(), settings, gpus.settled_text());
+  const bool any_may = std::ranges::count(*outcomes, Outcome::Kind::done, &Outcome::kind) != 0;
+  Outcome all = together(*outcomes, gpus.settled_text());
   return any_may || all.kind == Outcome::Kind::already_done ? Outcome::done() : all;
 }
 
@@ -115,10 +126,12 @@ Result<Outcome> change(const Action& action, const Host& host) {
   SLIPWAY_TRY(targets, targets_of(action));
   SLIPWAY_TRY(settings, drain_of(action));
   SLIPWAY_TRY(session, NvmlSession::open_for_apply(host, driver_root_of(action)));
-  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings));
+  SLIPWAY_TRY(gpus, GpuDrains::open(*session, host, targets, settings, kubelet_socket_of(action)));
   SLIPWAY_TRY(clients,
               StoppedClients::stop(host, gpus.any_changes() ? clients_of(action) : std::vector<std::string>()));
-  SLIPWAY_TRY(outcomes, gpus.clear(*session));
+  auto begun = gpus.clear(*session);
+  if (!begun) return with_settled(begun.error(), settings, gpus.settled_text());
+  std::vector<Outcome> outcomes = std::move(*begun);
   std::vector<std::size_t> cleared;
   std::vector<Wanted> wanted;
   for (std::size_t i = 0; i < outcomes.size(); ++i)
@@ -130,13 +143,19 @@ Result<Outcome> change(const Action& action, const Host& host) {
                         .resets = true,
                         .driver_root = driver_root_of(action)};
   SLIPWAY_TRY(changed, change_gpus(*session, host, wanted, how));
+  std::optional<Error> too_late;  // others have changed all the same, and are made usable
   for (std::size_t i = 0; i < cleared.size(); ++i) {
-    SLIPWAY_TRY(outcome, gpus.after(cleared[i], changed[i]));
-    outcomes[cleared[i]] = std::move(outcome);
+    outcomes[cleared[i]] = changed[i];
+    auto outcome = gpus.after(cleared[i], changed[i]);
+    if (outcome)
+      outcomes[cleared[i]] = std::move(*outcome);
+    else if (!too_late)
+      too_late = std::move(outcome).error();
   }
   SLIPWAY_CHECK(make_capability_nodes(host));
   SLIPWAY_CHECK(clients.start());
-  return together(outcomes);
+  if (too_late) return with_settled(std::move(*too_late), settings, gpus.settled_text(outcomes));
+  return together(outcomes, gpus.settled_text(outcomes));
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // plugins/mig/component/layouts_action.hpp - the one action of the component: the layouts of all GPUs that the config
 // takes. Its data:
 //
-//   {"gpus": [{"gpu": ADDRESS, "uuid", "enabled", "instances": […]}, …], "driver_root"?, "clients"?: [UNIT, …]}
+//   {"gpus": [{"gpu": ADDRESS, "uuid", "enabled", "instances": […]}, …], "driver_root"?, "kubelet_socket"?,
+//    "clients"?: [UNIT, …]}
 #pragma once
 
 #include <string>

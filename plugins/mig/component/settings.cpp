@@ -38,7 +38,8 @@ Result<Settings> read_settings(const Spec& spec) {
                     .other_manager = other_manager_of(spec.text("other_manager")),
                     .managers = spec.value("managers"),
                     .on_remove = on_remove_of(spec.text("on_remove")),
-                    .drain = {}};
+                    .drain = {},
+                    .kubelet_socket = spec.text("kubelet_socket")};
   if (!settings.file.empty() && !settings.inline_configs.is_null())
     return Error{.code = ErrorCode::invalid,
                  .what = "mig has both `file` and `configs`",

@@ -35,6 +35,7 @@ struct Settings {
   Json managers;  ///< by PCI address or UUID; null: none
   OnRemove on_remove = OnRemove::keep;
   nvidia::drain::Settings drain;
+  std::string kubelet_socket;  ///< path in the host's root; empty: kubelet is not asked
 };
 
 /// Errors: `invalid` file and configs are both there; GPUs are left to another manager and not to be kept; neither a

@@ -50,7 +50,7 @@ class Changes {
         changing.push_back(each.changing(nvml_));
       }
     if (busy.empty()) return;
-    const auto holders = find_holders(nvml_, host_, changing);
+    const auto holders = find_holders(nvml_, host_, changing, {});
     for (std::size_t i = 0; i < busy.size(); ++i) busy[i]->hold(nvidia::drain::texts_of(holders[i]));
   }
 
@@ -75,8 +75,8 @@ class Changes {
     }
     std::vector<Changing> changing;
     for (GpuChange* each : waiting) changing.push_back(each->changing(nvml_));
-    const auto holders =
-        reset ? std::vector<std::vector<nvidia::drain::Holder>>(waiting.size()) : find_holders(nvml_, host_, changing);
+    const auto holders = reset ? std::vector<std::vector<nvidia::drain::Holder>>(waiting.size())
+                               : find_holders(nvml_, host_, changing, {});
     nvidia::nvml::in_parallel(nvml_, waiting.size(), [&](nvidia::nvml::Nvml& own, std::size_t i) {
       waiting[i]->look_after_reset(own, reset, !holders[i].empty());
     });

@@ -37,6 +37,7 @@ drain::Affected affected_of(nvml::Nvml& nvml, const Changing& changing) {
   drain::Affected affected{.device = device,
                            .text = gpu->text(),
                            .whole = target->enabled != gpu->enabled,
+                           .instances_change = gpu->enabled && target->enabled,
                            .parts = {},
                            .with_daemons = with_daemons};
   if (!gpu->enabled || (!affected.whole && change.destroyed.empty())) return affected;
@@ -48,12 +49,21 @@ drain::Affected affected_of(nvml::Nvml& nvml, const Changing& changing) {
 
 }  // namespace
 
+drain::Given ask_kubelet(const Host& host, const std::string& socket) {
+  if (socket.empty() || host.booting()) return {};
+  auto holders = nvidia::kubelet::given_devices(host, socket);
+  if (holders) return {.holders = std::move(*holders)};
+  const std::string next = "look at kubelet (`systemctl status kubelet`); where there is none any more, remove " +
+                           socket + "; `kubelet_socket: \"\"` in the spec's mig leaves it unasked";
+  return {.holders = {}, .problem = holders.error().what + " (" + socket + ")", .next = next};
+}
+
 std::vector<std::vector<drain::Holder>> find_holders(nvml::Nvml& nvml, const Host& host,
-                                                     const std::vector<Changing>& changing) {
+                                                     const std::vector<Changing>& changing, const drain::Given& given) {
   std::vector<drain::Affected> affected(changing.size());
   nvml::in_parallel(nvml, changing.size(),
                     [&](nvml::Nvml& own, std::size_t i) { affected[i] = affected_of(own, changing[i]); });
-  return drain::find_holders(nvml, host, affected);
+  return drain::find_holders(nvml, host, affected, given);
 }
 
 std::string in_use_text(const Gpu& gpu) {

@@ -90,10 +90,14 @@ Status check_idle(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<
   std::vector<Changing> changing;
   for (const Wanted& each : wanted)
     changing.push_back({.device = each.device, .gpu = &each.known, .target = &each.target});
-  const auto holders = find_holders(nvml, host, changing);
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (!holders[i].empty())
-      return in_use(Outcome::waiting(in_use_text(wanted[i].known), nvidia::drain::texts_of(holders[i])));
+  if (changing.empty()) return {};
+  const auto holders = find_holders(nvml, host, changing, ask_kubelet(host, nvidia::kubelet::kPodResourcesSocket));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (holders[i].empty()) continue;
+    Error error = in_use(Outcome::waiting(in_use_text(wanted[i].known), nvidia::drain::texts_of(holders[i])));
+    error.next = nvidia::drain::how_to_end(holders[i]) + ", then run the same command again";
+    return error;
+  }
   return {};
 }
 

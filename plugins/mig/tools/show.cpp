@@ -17,8 +17,9 @@
 namespace slipway::mig {
 namespace {
 
-/// Each process once: with the instance that it uses, else as one of the whole GPU.
-Result<std::vector<Holder>> holders_of(nvidia::nvml::Nvml& nvml, const Host& host, const Gpu& gpu) {
+/// Each process once, and each pod without one: with the instance that it uses, else as one of the whole GPU.
+Result<std::vector<Holder>> holders_of(nvidia::nvml::Nvml& nvml, const Host& host, const Gpu& gpu,
+                                       const nvidia::drain::Given& given) {
   const auto device = nvidia::nvml::device_at(nvml, gpu.index);
   if (!device) return nvidia::nvml::to_error(device.code(), "open a GPU", gpu.text());
   // As if each instance were to go, and then the whole GPU to change its mode.
@@ -31,11 +32,11 @@ Result<std::vector<Holder>> holders_of(nvidia::nvml::Nvml& nvml, const Host& hos
   targets.back().enabled = !gpu.enabled;
   std::vector<Changing> changing;
   for (const Target& each : targets) changing.push_back({.device = *device, .gpu = &gpu, .target = &each});
-  const auto holders = find_holders(nvml, host, changing);
+  const auto holders = find_holders(nvml, host, changing, given);
   std::vector<Holder> found;
   for (std::size_t i = 0; i + 1 < targets.size(); ++i)
-    for (std::string& text : nvidia::drain::texts_of(holders[i]))
-      found.push_back({.start = gpu.instances[i].start, .text = std::move(text)});
+    for (const nvidia::drain::Holder& each : holders[i])
+      if (each.holds != gpu.text()) found.push_back({.start = gpu.instances[i].start, .text = to_text(each)});
   for (std::string& text : nvidia::drain::texts_of(holders.back()))
     if (std::ranges::count(found, text, &Holder::text) == 0) found.push_back({.start = {}, .text = std::move(text)});
   return found;
@@ -85,10 +86,13 @@ Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(gpus, read_gpus(*nvml));
   for (const unsigned number : chosen)
     if (std::ranges::count(gpus, number, &Gpu::index) == 0) return no_such_gpu(number, gpus.size());
+  nvidia::drain::Given given = ask_kubelet(host, nvidia::kubelet::kPodResourcesSocket);
+  if (!given.problem.empty()) io.warn(given.problem);
+  given.problem.clear();
   std::vector<GpuInUse> shown;
   for (Gpu& gpu : gpus) {
     if (!chosen.empty() && !chosen.contains(gpu.index)) continue;
-    SLIPWAY_TRY(holders, holders_of(*nvml, host, gpu));
+    SLIPWAY_TRY(holders, holders_of(*nvml, host, gpu, given));
     shown.push_back({.gpu = std::move(gpu), .holders = std::move(holders)});
   }
   const std::string form = words.text("output", "text");

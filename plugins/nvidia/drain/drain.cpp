@@ -18,6 +18,19 @@ constexpr std::chrono::milliseconds kLook{50};
 
 bool is_same(const Process& one, const Process& other) { return one.pid == other.pid && one.start == other.start; }
 
+/// Of a pod whose process has ended, kubelet may say for a while that it has the device.
+bool is_over(const Holder& each, const Holder& ended) {
+  if (each.kind == Holder::Kind::process) return is_same(each.process, ended.process);
+  const std::string& container = ended.process.pod_container;
+  return each.kind == Holder::Kind::pod && each.process.pod == ended.process.pod &&
+         (container.empty() || container == each.process.pod_container);
+}
+
+bool is_same(const Holder& one, const Holder& other) {
+  return one.kind == other.kind && is_same(one.process, other.process) && one.process.pod == other.process.pod &&
+         one.process.pod_container == other.process.pod_container && one.holds == other.holds;
+}
+
 using HoldersOfEach = std::vector<std::vector<Holder>>;
 
 std::vector<Holder> everybody(const HoldersOfEach& holders) {
@@ -30,14 +43,22 @@ std::vector<Holder> everybody(const HoldersOfEach& holders) {
 HoldersOfEach without(HoldersOfEach holders, const std::vector<Holder>& ended) {
   for (std::vector<Holder>& list : holders)
     std::erase_if(list, [&](const Holder& each) {
-      return std::ranges::any_of(ended, [&](const Holder& gone) { return is_same(gone.process, each.process); });
+      return std::ranges::any_of(ended, [&](const Holder& gone) { return is_over(each, gone); });
     });
   return holders;
 }
 
 std::string text_of(const Remaining& each) { return to_text(each.holder) + ": " + each.why; }
 
-constexpr const char* kByHand = "end what is left by hand, or reboot, then run the same command again";
+/// Where these could not be ended.
+std::string how_to_go_on(const std::vector<Remaining>& remaining) {
+  std::vector<Holder> pods;
+  for (const Remaining& each : remaining)
+    if (each.holder.kind != Holder::Kind::process) pods.push_back(each.holder);
+  const std::string by_hand = pods.size() == remaining.size() ? "" : "end what is left by hand, or reboot";
+  const std::string of_pods = pods.empty() ? "" : how_to_end(pods);
+  return by_hand + (by_hand.empty() || of_pods.empty() ? "" : "; ") + of_pods + ", then run the same command again";
+}
 
 }  // namespace
 
@@ -52,7 +73,7 @@ Result<Outcome> Drain::admit(const std::vector<Holder>& holders) const {
   if (is_for_a_boot())
     return Outcome::reboot_required(change_.subject + " is changed at the next boot, by the drain policy next-boot");
   if (holders.empty()) return Outcome::done();
-  if (settings_.policy != Policy::terminate) return refused(texts_of(holders));
+  if (settings_.policy != Policy::terminate) return refused(texts_of(holders), how_to_end(holders));
   const auto left = find_unendable(host_, holders);
   if (left.empty()) return Outcome::done();
   return busy({this}, {holders}, left);
@@ -79,14 +100,14 @@ Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach&
   std::optional<Error> error;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     std::vector<std::string> texts;
-    for (const Remaining& left : remaining)
-      if (std::ranges::any_of(holders[i], [&](const Holder& each) {
-            return is_same(each.process, left.holder.process) && each.holds == left.holder.holds;
-          }))
-        texts.push_back(text_of(left));
+    for (const Remaining& left : remaining) {
+      const bool is_here =
+          std::ranges::any_of(holders[i], [&](const Holder& each) { return is_same(each, left.holder); });
+      if (is_here && std::ranges::count(texts, text_of(left)) == 0) texts.push_back(text_of(left));
+    }
     if (texts.empty()) continue;
     if (!error) {
-      error = changes[i]->busy(changes[i]->change_.in_use, texts, kByHand);
+      error = changes[i]->busy(changes[i]->change_.in_use, texts, how_to_go_on(remaining));
       continue;
     }
     for (const std::string& text : texts)
@@ -114,17 +135,21 @@ Status Drain::end_holders(const std::vector<const Drain*>& changes, const Find& 
 }
 
 Result<Outcome> Drain::refused(const std::vector<std::string>& holders) const {
+  return refused(holders, "end what uses it");
+}
+
+Result<Outcome> Drain::refused(const std::vector<std::string>& holders, const std::string& ending) const {
   const std::string what = change_.in_use + (holders.empty() ? kNobodyFound : "");
   if (settings_.policy != Policy::wait && settings_.policy != Policy::when_idle)
-    return busy(what, holders,
-                "end what uses it and run the same command again, or choose another drain policy than " +
-                    to_string(settings_.policy));
+    return busy(
+        what, holders,
+        ending + " and run the same command again, or choose another drain policy than " + to_string(settings_.policy));
   SLIPWAY_TRY(waiting, begin_waiting(host_, change_.name, change_.target));
   const std::string since = "; it waits since " + waiting.since;
   if (settings_.policy == Policy::when_idle) return Outcome::waiting(what + since, holders);
   if (now_since_boot() - waiting.begun >= settings_.deadline)
     return busy(what + since + ", which is longer than the deadline of " + to_text(settings_.deadline), holders,
-                "end what uses it and run the same command again, or give it a longer deadline");
+                ending + " and run the same command again, or give it a longer deadline");
   return Outcome::waiting(what + since + ", for " + to_text(settings_.deadline) + " at most", holders);
 }
 

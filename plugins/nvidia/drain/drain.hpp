@@ -53,6 +53,8 @@ class Drain {
   void over() const;
 
  private:
+  /// @param ending  what ends the holders: how_to_end()
+  Result<Outcome> refused(const std::vector<std::string>& holders, const std::string& ending) const;
   Error busy(const std::string& what, const std::vector<std::string>& holders, const std::string& next) const;
   static Error busy(const std::vector<const Drain*>& changes, const std::vector<std::vector<Holder>>& holders,
                     const std::vector<Remaining>& remaining);

@@ -9,6 +9,7 @@
 
 #include <slipway/text.hpp>
 
+#include "nvidia/drain/pods.hpp"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/system.hpp"
 
@@ -30,6 +31,7 @@ using Nodes = std::map<std::string, std::vector<Use>>;
 struct Told {
   std::vector<std::pair<unsigned, std::string>> processes;  ///< with what they hold
   std::optional<unsigned> minor;
+  std::vector<DeviceName> names;  ///< by which kubelet may know it
 };
 
 std::optional<unsigned> number_of(std::string_view text) {
@@ -71,7 +73,8 @@ bool is_on(const nvml::Process& process, const Part& part) {
 std::string use_of(const nvml::Process& process, const Affected& affected) {
   for (const Part& part : affected.parts)
     if ((affected.whole || part.affected) && is_on(process, part)) return part.text;
-  return affected.whole ? affected.text : std::string();
+  const bool may_be_on_any = affected.instances_change && !process.gpu_instance;
+  return affected.whole || may_be_on_any ? affected.text : std::string();
 }
 
 /// By the name that the kernel keeps, which has 15 bytes. Somebody else who takes such a name is only found later, when
@@ -80,11 +83,13 @@ bool is_daemon(const std::string& name) { return name == "nvidia-persiste" || na
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-bool is_concerned(const Affected& affected) {
+bool takes_something(const Affected& affected) {
   return affected.whole || std::ranges::any_of(affected.parts, &Part::affected);
 }
 
-Told ask(nvml::Nvml& nvml, const Affected& affected) {
+bool is_concerned(const Affected& affected) { return takes_something(affected) || affected.instances_change; }
+
+Told ask(nvml::Nvml& nvml, const Affected& affected, const Given& given) {
   Told told;
   if (!is_concerned(affected)) return told;
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::graphics, nvml::ProcessKind::mps})
@@ -92,6 +97,7 @@ Told ask(nvml::Nvml& nvml, const Affected& affected) {
       if (std::string holds = use_of(process, affected); !holds.empty())
         told.processes.emplace_back(process.pid, std::move(holds));
   if (const auto minor = nvml::device_minor(nvml, affected.device)) told.minor = *minor;
+  if (!given.holders.empty()) told.names = names_for_kubelet(nvml, affected, told.minor, given);
   return told;
 }
 
@@ -111,6 +117,13 @@ class Search {
     for (const std::string& name : *names)
       if (const auto pid = number_of(name))
         for (const Use& use : opened(name, nodes)) add(*pid, use);
+  }
+
+  void add_given(std::size_t index, const Affected& affected, const Told& told, const Given& given) {
+    if (!given.problem.empty() && takes_something(affected)) found_[index].push_back(unknown_pod(affected, given));
+    for (const DeviceName& name : told.names)
+      if (const auto holders = given.holders.find(name.name); holders != given.holders.end())
+        for (const nvidia::kubelet::Holder& each : holders->second) add_pod(found_[index], each, name.holds);
   }
 
   void forget_daemons(std::size_t index) {
@@ -148,10 +161,11 @@ class Search {
 
 }  // namespace
 
-std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host,
-                                              const std::vector<Affected>& affected) {
+std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected,
+                                              const Given& given) {
   std::vector<Told> told(affected.size());
-  nvml::in_parallel(nvml, affected.size(), [&](nvml::Nvml& own, std::size_t i) { told[i] = ask(own, affected[i]); });
+  nvml::in_parallel(nvml, affected.size(),
+                    [&](nvml::Nvml& own, std::size_t i) { told[i] = ask(own, affected[i], given); });
   Search search(nvml, host, affected.size());
   Nodes nodes;
   const auto minors = capability_minors(host);
@@ -162,15 +176,8 @@ std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host
   search.look_at_open_files(nodes);
   for (std::size_t i = 0; i < affected.size(); ++i)
     if (!affected[i].with_daemons) search.forget_daemons(i);
+  for (std::size_t i = 0; i < affected.size(); ++i) search.add_given(i, affected[i], told[i], given);
   return search.found();
-}
-
-std::string to_text(const Holder& holder) { return to_text(holder.process) + " on " + holder.holds; }
-
-std::vector<std::string> texts_of(const std::vector<Holder>& holders) {
-  std::vector<std::string> texts;
-  for (const Holder& each : holders) texts.push_back(to_text(each));
-  return texts;
 }
 
 }  // namespace slipway::nvidia::drain

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/nvidia/drain/holders.hpp - the processes that use a GPU, or MIG instances of it: those that NVML lists, and
-// those that hold a device node open without a context on the GPU.
+// plugins/nvidia/drain/holders.hpp - who uses a GPU, or MIG instances of it: the processes that NVML lists, those that
+// hold a device node open without a context on the GPU, and the pods that kubelet has given it.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nvidia/drain/process.hpp"
+#include "nvidia/kubelet/holders.hpp"
 #include "nvidia/nvml/nvml.hpp"
 
 namespace slipway::nvidia::drain {
@@ -24,8 +25,10 @@ struct Part {
 /// What a change takes away of a GPU.
 struct Affected {
   nvmlDevice_t device = nullptr;
-  std::string text;         ///< "GPU 3 (0000:65:00.0)"
-  bool whole = false;       ///< everybody on the GPU is in the way; else those on affected parts
+  std::string text;    ///< "GPU 3 (0000:65:00.0)"
+  bool whole = false;  ///< everybody on the GPU is in the way; else those on affected parts
+  /// Of a GPU with MIG: its instances change, and a process that NVML lists without an instance may be on any of them.
+  bool instances_change = false;
   std::vector<Part> parts;  ///< of the GPU
   /// NVIDIA's daemons as well, which hold every device open and are in the way of few changes: nvidia-persistenced and
   /// the fabric manager. For naming them once the driver has refused a change.
@@ -33,8 +36,23 @@ struct Affected {
 };
 
 struct Holder {
+  enum class Kind {
+    process,
+    pod,      ///< one that kubelet has given it, and of which no process was found: only `process.pod` is known
+    unknown,  ///< a pod, perhaps: kubelet does not say
+  };
   Process process;
   std::string holds;  ///< the text of the part, or of the GPU
+  Kind kind = Kind::process;
+  std::string problem = {};  ///< of `unknown`: why
+  std::string next = {};     ///< what ends it where that is no process: "delete the pod …"
+};
+
+/// What kubelet says of its pods.
+struct Given {
+  nvidia::kubelet::Holders holders;
+  std::string problem = {};  ///< there is a kubelet, and it does not say; empty: it says, or there is none
+  std::string next = {};     ///< what makes it say so
 };
 
 /// The processes of slipway itself: this one and the apply that it works for, and the services with a control socket,
@@ -49,13 +67,17 @@ class OwnProcesses {
   std::set<unsigned> roots_;
 };
 
-/// Of each of them, in their order: each process once, NVML's first, without slipway's own. NVML is asked about all of
-/// them at once, and open files are looked at once. Bounded: of one process 16,384 open files are looked at.
-std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host,
-                                              const std::vector<Affected>& affected);
+/// Of each of them, in their order: each process once, NVML's first, without slipway's own; then the pods that have no
+/// process there. NVML is asked about all of them at once, and open files are looked at once. Bounded: of one process
+/// 16,384 open files are looked at.
+std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected,
+                                              const Given& given = {});
 
-/// "python3 (pid 20417, pod team-a/train-0) on 1g.10gb at 4"
+/// "python3 (pid 20417, pod team-a/train-0) on 1g.10gb at 4",
+/// "pod team-a/train-0, container trainer (given by kubelet, no process found) on 1g.10gb at 4"
 std::string to_text(const Holder& holder);
 std::vector<std::string> texts_of(const std::vector<Holder>& holders);
+/// "end what uses it and delete the pod …": what there is to do about them.
+std::string how_to_end(const std::vector<Holder>& holders);
 
 }  // namespace slipway::nvidia::drain

@@ -59,6 +59,8 @@ void wait_for(std::vector<Target>& targets, Clock::time_point end) {
 
 /// Opens it. @return why it must not be ended; empty: it may be, or has ended already
 std::string open_target(const Holder& holder, const OwnProcesses& own, std::vector<Target>& targets) {
+  if (holder.kind == Holder::Kind::pod) return "it has no process that could be ended";
+  if (holder.kind == Holder::Kind::unknown) return "nobody is ended who is not known";
   const unsigned pid = holder.process.pid;
   if (pid <= 1) return "process 1 is never ended";
   if (holder.process.kernel_thread) return "a thread of the kernel is never ended";

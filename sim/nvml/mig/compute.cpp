@@ -98,6 +98,13 @@ nvmlReturn_t info_of(Function function, nvmlComputeInstance_t compute, nvmlCompu
   });
 }
 
+/// A process that is listed without an instance may be on any; one that only holds the GPU's node open is on none.
+bool may_use(const Process& process, const Target& target) {
+  if (process.used == 0 || process.gpu != target.gpu_index) return false;
+  if (process.gpu_instance == NVML_NO_INSTANCE) return process.kind != 3;
+  return process.gpu_instance == target.instance->id && process.compute_instance == target.compute->id;
+}
+
 }  // namespace
 }  // namespace slipway::sim
 
@@ -168,10 +175,7 @@ SLIPWAY_NVML_EXPORT nvmlComputeInstanceDestroy(nvmlComputeInstance_t compute) {
                        [](Machine& machine, const Target& target) -> nvmlReturn_t {
                          if (spend(target.gpu->faults.destroy_in_use)) return NVML_ERROR_IN_USE;
                          for (const Process& process : machine.processes)
-                           if (process.used != 0 && process.gpu == target.gpu_index &&
-                               process.gpu_instance == target.instance->id &&
-                               process.compute_instance == target.compute->id)
-                             return NVML_ERROR_IN_USE;
+                           if (may_use(process, target)) return NVML_ERROR_IN_USE;
                          *target.compute = ComputeInstance{};
                          add_event(machine, target.gpu_index, NVML_EVENT_MIG_CONFIG_CHANGE, 0);
                          return NVML_SUCCESS;

@@ -240,6 +240,18 @@ TEST(MigComponent, LeavesAGpuOfAnotherManagerAlone) {
   EXPECT_EQ(node.instances(1).size(), 7U);
 }
 
+// An address with a slip in it left its GPU to be partitioned, and nobody said so.
+TEST(MigComponent, RefusesManagersOfNoGpuThatThereIs) {
+  const MigNode node("h100x2");
+  ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+  node.section("config: all-1g.10gb, managers: {\"0000:2b:00.0\": dra, \"GPU-nothing\": vfio, \"0000:2a:00.0\": dra}");
+  const Ran ran = node.slipway({"apply"});
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("no GPU of this machine is 0000:2b:00.0 or GPU-nothing"));
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("spec.components.mig.managers"));
+  EXPECT_THAT(node.instances(0), ElementsAre("off"));
+}
+
 TEST(MigComponent, DoesTheOtherGpusWhileOneWaits) {
   const MigNode node("h100x3,mig=1g.10gb");
   ASSERT_EQ(node.plan("all-7g.80gb").code, 2);

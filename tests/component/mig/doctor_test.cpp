@@ -31,6 +31,40 @@ TEST(MigDoctor, FindsAGpuThatLostItsInstances) {
   EXPECT_EQ(node.slipway({"doctor"}).code, 0);
 }
 
+TEST(MigDoctor, NamesAGpuThatIsLost) {
+  const MigNode node("h100x2");
+  ASSERT_EQ(node.apply("all-balanced").code, 0);
+  ASSERT_EQ(node.sim("gpu 1 lost").code, 0);
+  const Ran lost = node.slipway({"doctor"});
+  EXPECT_EQ(lost.code, 1);
+  EXPECT_THAT(lost.out, HasSubstr("fail  mig.layout: GPU 1: nvml: open a GPU: the GPU fell off the bus"));
+  ASSERT_EQ(node.sim("gpu 1 found").code, 0);
+  EXPECT_EQ(node.slipway({"doctor"}).code, 0);
+}
+
+// The finding told the change that the last apply had made: "MIG disabled -> 7 x 1g.10gb".
+TEST(MigDoctor, TellsThatLayoutsDifferAndNotWhatTheLastApplyChanged) {
+  const MigNode node("h100x1");
+  ASSERT_EQ(node.apply("all-1g.10gb").code, 0);
+  ASSERT_EQ(node.sim("gpu 0 mig off").code, 0);
+  const Ran ran = node.slipway({"doctor"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("mig.owned: not as slipway left it: MIG layouts"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("->")));
+}
+
+// It said to plan, to apply and to reboot, of which only one helps.
+TEST(MigDoctor, SaysToRebootWhereTheChangeIsLeftToABoot) {
+  const MigNode node("h100x2");
+  node.section("config: all-balanced, drain: next-boot");
+  ASSERT_EQ(node.slipway({"apply"}).code, 4);
+  const Ran ran = node.slipway({"doctor"});
+  EXPECT_THAT(ran.out, HasSubstr("do: reboot\n"));
+  EXPECT_THAT(ran.out, HasSubstr("do: reboot: the drain policy next-boot"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("slipway plan")));
+  EXPECT_THAT(ran.out, Not(HasSubstr("slipway apply")));
+}
+
 TEST(MigDoctor, GoesByTheConfigThatALabelNames) {
   const MigNode node("h100x1");
   node.host().put("etc/labels", "nvidia.com/mig.config=all-7g.80gb\n");

@@ -203,6 +203,38 @@ TEST_F(MigDrainOfSeveral, EndsNobodyUnlessEveryGpuCanBeCleared) {
   EXPECT_EQ(node_.instances(0).size(), 7U);
 }
 
+TEST_F(MigDrainOfSeveral, ChangesFreeGpusFirstAndSaysWhichWait) {
+  Child job;
+  ASSERT_EQ(node_.sim("process attach 0 " + job.pid() + " 10 compute trainer 9 0").code, 0);
+  const auto section = [&](const std::string& deadline) {
+    node_.section("config: all-7g.80gb, drain: {policy: wait, deadline: " + deadline + "}");
+  };
+  section("24h");
+  EXPECT_THAT(node_.slipway({"plan"}).out, HasSubstr("note: GPU 1 changes first, and nothing takes that back"));
+  const std::string settled = "GPU 1 has its layout, which nothing takes back";
+  const Ran ran = node_.slipway({"apply"});
+  EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("GPU 0 (0000:18:00.0) is in use"), HasSubstr(settled)));
+  EXPECT_THAT(node_.host().slipway({"status"}).out, HasSubstr(settled));
+  EXPECT_THAT(node_.slipway({"plan"}).out, HasSubstr("; its change waits since "));
+  EXPECT_THAT(
+      node_.slipway({"doctor", "-f", node_.host().folder().at("host.yaml").string()}).out,
+      AllOf(HasSubstr("its change waits since "), HasSubstr("GPU 1 has its layout"), Not(HasSubstr("mig.owned: not"))));
+  EXPECT_EQ(node_.instances(0).size(), 7U);
+  EXPECT_THAT(node_.instances(1), ElementsAre("7g.80gb at 0:8"));
+  for (const auto& file : std::filesystem::directory_iterator(node_.host().path("run/slipway/drain"))) {
+    std::ifstream in(file.path());
+    Json record = Json::parse(in);
+    record["boottime"] = 0;
+    std::ofstream(file.path()) << record.dump();
+  }
+  section("1s");
+  const Ran late = node_.slipway({"apply"});
+  EXPECT_EQ(late.code, 1) << late.out;
+  EXPECT_THAT(late.out + late.err, AllOf(HasSubstr("longer than the deadline of 1s"), HasSubstr(settled)));
+  EXPECT_THAT(node_.instances(1), ElementsAre("7g.80gb at 0:8"));
+}
+
 // The first job ends only once the second one has: one GPU after the other would have waited for the whole grace.
 TEST_F(MigDrainOfSeveral, EndsTheJobsOfAllGpusAtOnce) {
   std::array<int, 2> line{};
@@ -252,6 +284,7 @@ TEST(MigServices, SeeTheNewLayoutAndAreNotRestarted) {
   ASSERT_TRUE(comes_true([&] { return devices() == 7; })) << plugin.errors();
   ASSERT_TRUE(comes_true([&] { return has_label("MIG-1g.10gb"); })) << labels.errors();
   spec("all-3g.40gb");
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("gfd: 4 changes, planned anew once mig has changed the devices"));
   const Ran ran = node.slipway({"apply", "--only", "mig"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_TRUE(comes_true([&] { return devices() == 2; })) << plugin.errors();

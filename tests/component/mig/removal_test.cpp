@@ -8,6 +8,7 @@ namespace {
 using slipway::testing::MigNode;
 using slipway::testing::Ran;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Every path of the root, but for the simulated machine's own and the locks, which no boot keeps.
 std::map<std::string, std::string> files_of(const MigNode& node) {
@@ -37,6 +38,8 @@ TEST_P(MigRemoval, LeavesFilesAndUnitsAsTheyWereAndTheGpusAsAskedFor) {
   }
   ASSERT_TRUE(std::filesystem::exists(node.host().path("etc/systemd/system/slipway-boot.service")));
   ASSERT_TRUE(std::filesystem::exists(node.host().path("etc/features.d/mig")));
+  const Ran planned = node.slipway({"remove", "mig", "--dry-run"});
+  EXPECT_THAT(planned.out, Not(HasSubstr("# keeps"))) << "that is what the last apply did";
   const Ran removed = node.slipway({"remove", "mig"});
   EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
   EXPECT_THAT(removed.out + removed.err, HasSubstr(GetParam().output));

@@ -16,6 +16,9 @@
 namespace slipway::dcgm {
 namespace {
 
+using nvidia::kubelet::holders_in;
+using nvidia::kubelet::kMostHolders;
+using nvidia::kubelet::parse_device_id;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -84,6 +87,31 @@ TEST(Holders, AreBoundedAndKeepAnOrder) {
   EXPECT_THAT(holders.at("GPU-1"), SizeIs(kMostHolders));
   EXPECT_TRUE(std::ranges::is_sorted(holders.at("GPU-1")));
   EXPECT_FALSE(holders_in("no protobuf at all", {}).ok());
+}
+
+TEST(Holders, OfAnyResourceAreFoundForWhoAsksForAll) {
+  const auto holders = nvidia::kubelet::all_holders_in(list_of({{"a", "example.com/renamed", "GPU-1::0"}}));
+  EXPECT_THAT(holders->at("GPU-1"), ElementsAre(Holder{"team", "a", "cuda", "0"}));
+}
+
+TEST(Holders, AreInKubeletsCheckpointInBothItsForms) {
+  slipway::testing::FakeHost host;
+  host.file("/var/log/pods/team_a_uid-1/x", "");
+  host.file("/c", R"({"Data": {"PodDeviceEntries": [
+      {"PodUID": "uid-1", "ContainerName": "cuda", "DeviceIDs": {"-1": ["GPU-1"], "0": ["GPU-2::1"]}},
+      {"PodUID": "uid-2", "ContainerName": "old", "DeviceIDs": ["MIG-1"]},
+      {"PodUID": 7, "DeviceIDs": {"0": "GPU-3"}}, {"DeviceIDs": [8]}, "noise", null]}})");
+  const auto holders = nvidia::kubelet::holders_of_checkpoint(host, "/c");
+  ASSERT_TRUE(holders.ok());
+  EXPECT_THAT(holders->at("GPU-1"), ElementsAre(Holder{"team", "a", "cuda", ""}));
+  EXPECT_THAT(holders->at("GPU-2"), ElementsAre(Holder{"team", "a", "cuda", "1"}));
+  EXPECT_THAT(holders->at("MIG-1"), ElementsAre(Holder{"", "uid-2", "old", ""}));
+  EXPECT_EQ(holders->size(), 3U);
+  for (const char* noise : {"", "[]", "{}", R"({"Data": 5})", R"({"Data": {"PodDeviceEntries": 5}})",
+                            R"({"Data": {"RegisteredDevices": {}}})"}) {
+    host.file("/c", noise);
+    EXPECT_FALSE(nvidia::kubelet::holders_of_checkpoint(host, "/c").ok()) << noise;
+  }
 }
 
 Entity entity_of(unsigned index) { return {.gpu = {index, "GPU-" + std::to_string(index), "", "H"}}; }

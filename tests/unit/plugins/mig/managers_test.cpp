@@ -57,6 +57,14 @@ TEST_F(MigManagers, AreThoseOfTheFileAndOfTheSpecBeforeIt) {
   EXPECT_EQ(name_managers(host_, {}, gpus_).error().code, ErrorCode::corrupt) << "then no GPU may be changed";
 }
 
+TEST_F(MigManagers, AreNamedForGpusThatThereAre) {
+  for (const char* nothing : {"0000:19:00.0", "GPU-7", "all"}) {
+    const Status named = name_managers(host_, {{nothing, "dra"}}, gpus_);
+    ASSERT_FALSE(named.ok()) << nothing;
+    EXPECT_THAT(named.error().what, HasSubstr(nothing));
+  }
+}
+
 TEST_F(MigManagers, AreToldByTheDriverOfTheDevice) {
   const auto gpu = [&](const std::string& address, const std::string& driver) {
     PciDevice device;
@@ -73,6 +81,8 @@ TEST_F(MigManagers, AreToldByTheDriverOfTheDevice) {
   EXPECT_THAT(named(), ElementsAre("", "vfio", ""));
   EXPECT_THAT(gpus_of_vfio(host_, gpus_),
               ElementsAre("the GPU at 0000:5a:00.0 belongs to vfio-pci, so it is left alone"));
+  gpu("0000:6a:00.0", "nvidia");
+  EXPECT_THAT(lost_gpus(host_, gpus_), ElementsAre("0000:6a:00.0")) << "NVML does not show it";
 }
 
 TEST_F(MigManagers, LeaveTheirGpusAlone) {

@@ -9,6 +9,7 @@
 #include <slipway/testing/fake_host.hpp>
 
 #include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/mig.hpp"
 #include "sim/state/mig_rules.hpp"
 #include "sim/view/driver.hpp"
 #include "tests/unit/sim/sim_fixture.hpp"
@@ -74,6 +75,69 @@ TEST_F(Holders, OfInstancesAreThoseOnTheAffectedOnes) {
   EXPECT_THAT(found({part}), ElementsAre("one (pid 71) on 3g.40gb at 0", "opens (pid 73) on 3g.40gb at 0"));
   part.whole = true;
   EXPECT_EQ(found({part}).size(), 4U) << "the second instance is named as well";
+}
+
+// Drivers that tell no instances, and a GPU that a program has as a whole: neither may lose what it has.
+TEST_F(Holders, OfInstancesAreThoseThatAreListedWithoutOne) {
+  Affected changing = gpu(0, false);
+  changing.parts = {{.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = false}};
+  ASSERT_EQ(tool("process add 0 71 10 compute somewhere"), 0);
+  ASSERT_EQ(tool("process add 0 72 10 compute two 2 0"), 0);
+  EXPECT_THAT(found({changing}), IsEmpty()) << "no instance changes";
+  changing.instances_change = true;
+  EXPECT_THAT(found({changing}), ElementsAre("somewhere (pid 71) on GPU 0"));
+}
+
+class GivenDevices : public Holders {
+ protected:
+  /// Of the first MIG device of the first GPU.
+  std::string mig_uuid() {
+    const auto devices = nvml::mig_devices(*nvml_, *nvml::device_at(*nvml_, 0));
+    return nvml::device_uuid(*nvml_, devices->at(0)).value_or("");
+  }
+  Affected parts(bool first_goes) {
+    Affected affected = gpu(0, false);
+    affected.parts = {{.gpu_instance = 1, .compute_instance = {}, .text = "3g.40gb at 0", .affected = first_goes},
+                      {.gpu_instance = 2, .compute_instance = {}, .text = "3g.40gb at 4", .affected = true}};
+    return affected;
+  }
+  std::vector<std::string> found_with(const Affected& affected, const Given& given) {
+    return texts_of(find_holders(*nvml_, host_, {affected}, given).front());
+  }
+};
+
+TEST_F(GivenDevices, AreHeldByPodsWithoutAProcess) {
+  const Given given{.holders = {{mig_uuid(), {{"team-a", "train-0", "trainer", ""}, {"team-a", "train-1", "c", "3"}}}}};
+  EXPECT_THAT(found_with(parts(true), given),
+              ElementsAre("pod team-a/train-0, container trainer (given by kubelet, no process found) on 3g.40gb at 0",
+                          "pod team-a/train-1, container c (given by kubelet, no process found) on 3g.40gb at 0"));
+  EXPECT_THAT(found_with(parts(false), given), IsEmpty()) << "that instance stays";
+  EXPECT_EQ(found_with(gpu(0, true), {.holders = {{nvml::device_uuid(*nvml_, *nvml::device_at(*nvml_, 0)).value_or(""),
+                                                   {{"evil\x1b]0;", "a", "b", ""}}}}})
+                .at(0),
+            "pod evil?]0;/a, container b (given by kubelet, no process found) on GPU 0");
+}
+
+TEST_F(GivenDevices, AreHeldByTheProcessWhereThePodHasOne) {
+  const std::string id(64, 'a');
+  ASSERT_EQ(tool("process add 0 71 10 compute one 1 0"), 0);
+  process(71, "one");
+  host_.file("/proc/71/cgroup", "0::/kubepods.slice/cri-containerd-" + id + ".scope\n");
+  host_.file("/var/log/containers/train-0_team-a_trainer-" + id + ".log", "");
+  const Given given{
+      .holders = {{mig_uuid(), {{"team-a", "train-0", "trainer", ""}, {"team-a", "train-0", "side", ""}}}}};
+  const auto texts = found_with(parts(true), given);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_TRUE(texts[0].starts_with("one (pid 71, pod team-a/train-0, container trainer")) << texts[0];
+  EXPECT_TRUE(texts[1].starts_with("pod team-a/train-0, container side")) << texts[1];
+}
+
+TEST_F(GivenDevices, ThatKubeletDoesNotTellMayBeAnything) {
+  const Given given{.holders = {}, .problem = "kubelet does not\nanswer", .next = "look at kubelet"};
+  const auto holders = find_holders(*nvml_, host_, {parts(true), gpu(1, false)}, given);
+  EXPECT_THAT(texts_of(holders[0]), ElementsAre("a pod, perhaps, on GPU 0: kubelet does not?answer"));
+  EXPECT_EQ(how_to_end(holders[0]), "look at kubelet");
+  EXPECT_THAT(holders[1], IsEmpty()) << "nothing is taken from anybody there";
 }
 
 TEST_F(Holders, AreTheHoldersOfEachGpuThatTheyHold) {

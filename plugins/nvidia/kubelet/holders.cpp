@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dcgm/pods/holders.hpp"
+#include "nvidia/kubelet/holders.hpp"
 
 #include <algorithm>
 #include <set>
 
+#include "nvidia/kubelet/unary_call.hpp"
 #include "slipway/kubelet/podresources_v1.pb.h"
 
-namespace slipway::dcgm {
+namespace slipway::nvidia::kubelet {
 namespace {
 
 constexpr std::string_view kGpu = "nvidia.com/gpu";
@@ -43,7 +44,13 @@ DeviceId parse_device_id(std::string_view id) {
   return parsed;
 }
 
-Result<Holders> holders_in(const std::string& answer, const std::vector<std::string>& more_resources) {
+namespace {
+
+constexpr std::chrono::seconds kCallLimit{3};
+
+/// @param counts  counts(resource)
+template <class Counts>
+Result<Holders> holders_with(const std::string& answer, Counts counts) {
   v1::ListPodResourcesResponse list;
   if (!list.ParseFromString(answer))
     return Error{ErrorCode::corrupt, "kubelet's list of pods cannot be read", {}, {}, {}};
@@ -53,7 +60,7 @@ Result<Holders> holders_in(const std::string& answer, const std::vector<std::str
     for (const auto& container : pod.containers()) {
       if (container.name().size() > kLongestName) continue;
       for (const auto& devices : container.devices()) {
-        if (!counts(devices.resource_name(), more_resources)) continue;
+        if (!counts(devices.resource_name())) continue;
         for (const std::string& id : devices.device_ids()) {
           DeviceId device = parse_device_id(id);
           auto& holders = found[std::move(device.key)];
@@ -68,4 +75,18 @@ Result<Holders> holders_in(const std::string& answer, const std::vector<std::str
   return holders;
 }
 
-}  // namespace slipway::dcgm
+}  // namespace
+
+Result<std::string> list_pods(int fd) {
+  return call(fd, {.method = "/v1.PodResourcesLister/List", .message = {}, .limit = kCallLimit});
+}
+
+Result<Holders> holders_in(const std::string& answer, const std::vector<std::string>& more_resources) {
+  return holders_with(answer, [&](const std::string& resource) { return counts(resource, more_resources); });
+}
+
+Result<Holders> all_holders_in(const std::string& answer) {
+  return holders_with(answer, [](const std::string&) { return true; });
+}
+
+}  // namespace slipway::nvidia::kubelet

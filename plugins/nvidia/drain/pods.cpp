@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nvidia/drain/pods.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <slipway/text.hpp>
+
+#include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/mig.hpp"
+
+namespace slipway::nvidia::drain {
+namespace {
+
+constexpr std::size_t kLongestPod = 253;
+
+bool goes(const Affected& affected, const Part& part) { return affected.whole || part.affected; }
+
+bool has_mig_devices(const Given& given) {
+  const auto first = given.holders.lower_bound("MIG-");
+  return first != given.holders.end() && first->first.starts_with("MIG-");
+}
+
+void add_mig_devices(nvml::Nvml& nvml, const Affected& affected, std::vector<DeviceName>& names) {
+  for (const nvmlDevice_t device : nvml::mig_devices(nvml, affected.device).value_or({})) {
+    const auto uuid = nvml::device_uuid(nvml, device);
+    const auto gpu_instance = nvml::gpu_instance_id(nvml, device);
+    const auto compute_instance = nvml::compute_instance_id(nvml, device);
+    if (!uuid || !gpu_instance || !compute_instance) continue;
+    for (const Part& part : affected.parts)
+      if (goes(affected, part) && part.gpu_instance == *gpu_instance &&
+          part.compute_instance.value_or(*compute_instance) == *compute_instance)
+        names.push_back({*uuid, part.text});
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceName> names_for_kubelet(nvml::Nvml& nvml, const Affected& affected, std::optional<unsigned> minor,
+                                          const Given& given) {
+  std::vector<DeviceName> names;
+  const std::string uuid = nvml::device_uuid(nvml, affected.device).value_or("");
+  names.push_back({uuid, affected.text});
+  if (minor) names.push_back({fmt::format("nvidia{}", *minor), affected.text});
+  for (const Part& part : affected.parts) {
+    if (!goes(affected, part)) continue;
+    names.push_back({fmt::format("{}/{}", uuid, part.gpu_instance), part.text});
+    if (minor) names.push_back({fmt::format("nvidia{}/gi{}", *minor, part.gpu_instance), part.text});
+  }
+  if (has_mig_devices(given)) add_mig_devices(nvml, affected, names);
+  return names;
+}
+
+void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, const std::string& holds) {
+  const std::string place = pod.pod_namespace.empty() ? std::string() : pod.pod_namespace + "/";
+  Holder holder{.process = {}, .holds = holds, .kind = Holder::Kind::pod, .problem = {}, .next = {}};
+  holder.process.pod = cleaned(place + pod.pod, kLongestPod);
+  holder.process.pod_container = cleaned(pod.container);
+  const bool is_there = std::ranges::any_of(holders, [&](const Holder& each) {
+    const std::string& container = each.process.pod_container;
+    return each.process.pod == holder.process.pod && each.holds == holds &&
+           (container.empty() || container == holder.process.pod_container);
+  });
+  if (is_there) return;
+  if (pod.pod_namespace.empty())
+    holder.next = "delete the pod with the UID " + holder.process.pod;
+  else
+    holder.next = fmt::format("delete the pod (`kubectl delete pod -n {} {}`)", cleaned(pod.pod_namespace, kLongestPod),
+                              cleaned(pod.pod, kLongestPod));
+  holders.push_back(std::move(holder));
+}
+
+Holder unknown_pod(const Affected& affected, const Given& given) {
+  return {.process = {},
+          .holds = affected.text,
+          .kind = Holder::Kind::unknown,
+          .problem = cleaned(given.problem, 512),
+          .next = given.next};
+}
+
+std::string to_text(const Holder& holder) {
+  const Process& process = holder.process;
+  if (holder.kind == Holder::Kind::unknown) return "a pod, perhaps, on " + holder.holds + ": " + holder.problem;
+  if (holder.kind == Holder::Kind::process) return to_text(process) + " on " + holder.holds;
+  const std::string container = process.pod_container.empty() ? "" : ", container " + process.pod_container;
+  return "pod " + process.pod + container + " (given by kubelet, no process found) on " + holder.holds;
+}
+
+std::vector<std::string> texts_of(const std::vector<Holder>& holders) {
+  std::vector<std::string> texts;
+  for (const Holder& each : holders) texts.push_back(to_text(each));
+  return texts;
+}
+
+std::string how_to_end(const std::vector<Holder>& holders) {
+  std::vector<std::string> ways;
+  for (const Holder& each : holders) {
+    const std::string way = each.next.empty() ? "end what uses it" : each.next;
+    if (std::ranges::count(ways, way) == 0) ways.push_back(way);
+  }
+  constexpr std::size_t kMostWays = 3;
+  return ways.empty() ? "end what uses it" : first_few(ways, kMostWays);
+}
+
+}  // namespace slipway::nvidia::drain
