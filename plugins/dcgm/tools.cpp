@@ -7,6 +7,7 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/health/health_watch.hpp"
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
@@ -50,7 +51,13 @@ Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& i
                  .next = "`slipway doctor` tells what is wrong with the driver"};
   EventCounts events({});
   events.take(sample, *counters);
-  io.print(exposition_text(sample, *counters, {.host_name = this_node(), .names = options.names, .events = &events}));
+  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+  HealthWatch health(std::move(root));
+  health.take(sample, *counters, nvidia::health::default_rules(), std::chrono::steady_clock::now());
+  io.print(exposition_text(sample, *counters, {.host_name = this_node(),
+                                              .names = options.names,
+                                              .health = health.watches(nvidia::health::default_rules()),
+                                              .events = &events}));
   return 0;
 }
 

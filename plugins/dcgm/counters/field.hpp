@@ -51,6 +51,8 @@ inline constexpr unsigned kNvlinkReceivedBytes = kOwnFields + 7;
 inline constexpr unsigned kNvlinkBytes = kOwnFields + 8;
 
 inline constexpr unsigned kAllLinks = 0xffffffffU;
+inline constexpr unsigned kUtilizationField = 203;
+inline constexpr unsigned kMemoryUsedField = 252;
 inline constexpr unsigned kClockReasonsField = 112;  ///< bits: why clocks are slow
 
 struct Field {

@@ -88,8 +88,7 @@ constexpr std::array kVariables{
              "GPUs are looked for with each sample, and a driver that is away each second"),
     refused("DCGM_EXPORTER_ENABLE_PPROF", "--enable-pprof", Kind::flag, "",
             "the service is no Go program; perf(1) measures it"),
-    refused("DCGM_EXPORTER_CONFIG_FILE", "--config-file", Kind::text, "",
-            "slipway has one interval for all fields yet: `interval` and `collectors`"),
+    honoured("DCGM_EXPORTER_CONFIG_FILE", "--config-file", "", "config_file", Kind::path),
     refused("DCGM_EXPORTER_WEB_READ_TIMEOUT", "--web-read-timeout", Kind::text, "10s",
             "a connection has 10 s from its start, for reading and writing together"),
     refused("DCGM_EXPORTER_WEB_WRITE_TIMEOUT", "--web-write-timeout", Kind::text, "10s",
@@ -125,6 +124,14 @@ Error refusal(const Variable& variable, const std::string& value) {
 }  // namespace
 
 std::span<const Variable> variables() { return kVariables; }
+
+Error blamed_on_variable(Error error, const std::vector<std::string>& taken) {
+  constexpr std::string_view kSection = "spec.components.dcgm.";
+  for (const Variable& each : kVariables)
+    if (std::ranges::find(taken, each.name) != taken.end() && error.where == std::string(kSection) + std::string(each.key))
+      error.where = "environment variable " + std::string(each.name);
+  return error;
+}
 
 Result<EnvironmentSpec> with_environment(const Spec& spec, const std::vector<std::string>& entries) {
   Json section = spec.json();

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/events/event_counts.hpp"
+#include "dcgm/health/health_status.hpp"
 #include "dcgm/pods/attribution.hpp"
 #include "dcgm/sampler/sample.hpp"
 
@@ -30,6 +33,7 @@ struct Exporter {
   AttributionSettings attribution = {};
   Attribution known = {};  ///< who uses what, by the attribution's settings
   NameSets names = {};
+  std::map<std::string, std::vector<WatchStatus>> health = {};  ///< by the GPU's UUID
   const EventCounts* events = nullptr;  ///< borrowed; null: nothing was counted
 };
 

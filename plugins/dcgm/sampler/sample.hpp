@@ -7,9 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "dcgm/counters/counters.hpp"
 
 namespace slipway::dcgm {
 
@@ -66,6 +69,10 @@ struct GpuState {
 };
 
 struct Sample {
+  /// Its value is of this sample, not of one before.
+  bool is_new(const Counter& counter) const { return read.empty() || read.contains(counter.every); }
+
+
   std::string problem;  ///< why NVML does not answer; empty: it does
   std::string driver_version;
   std::vector<Entity> entities;   ///< in index order; none of a GPU that could not be read
@@ -74,6 +81,7 @@ struct Sample {
   std::vector<PeerStatus> peers;  ///< where they are asked for
   std::uint64_t outages = 0;      ///< how often NVML stopped answering
   std::uint64_t samples = 0;
+  std::set<std::chrono::milliseconds> read;  ///< of counters with these intervals, values were read now; empty: of all
   std::map<std::string, std::uint64_t> read_errors;  ///< by the counter's name
   std::chrono::system_clock::time_point time;
   std::chrono::steady_clock::duration took{};

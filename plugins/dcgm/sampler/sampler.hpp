@@ -32,6 +32,15 @@ struct SamplerOptions {
   DeviceSelection devices = {};
 };
 
+/// What one look is to read.
+struct LookOptions {
+  bool details = false;  ///< GpuState::details
+  /// Counters with these intervals; the others keep the values that they have. Empty: all.
+  std::set<std::chrono::milliseconds> due = {};
+
+  bool has(const Counter& counter) const { return due.empty() || due.contains(counter.every); }
+};
+
 /// Used by one thread.
 class Sampler {
  public:
@@ -44,18 +53,21 @@ class Sampler {
   Sampler& operator=(const Sampler&) = delete;
 
   /// One look. Opens NVML when it is closed; a GPU that does not answer is told as such, and the others go on.
-  /// @param with_details  reads GpuState::details as well
-  Sample sample(const std::shared_ptr<const Counters>& counters, bool with_details = false);
+  /// What has no value from before is read whatever is due.
+  Sample sample(const std::shared_ptr<const Counters>& counters, const LookOptions& look = {});
   /// Closes NVML; the next look opens it again.
   void release();
 
  private:
   struct Reading;  // what one call found out about one GPU
-  static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, unsigned index, const Counters& counters,
-                               const SamplerOptions& options, GpuHistory& history, bool with_details, Reading& reading);
+  struct Question;  // what it is to find out
+  static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, const Question& question, GpuHistory& history,
+                               Reading& reading);
+  static nvmlReturn_t read_entity(const Question& question, GpuHistory& history, FieldReader& reader, Entity& entity,
+                                  Reading& reading);
 
   Status open();
-  bool look(const std::shared_ptr<const Counters>& counters, Sample& sample);
+  bool look_at_gpus(const std::shared_ptr<const Counters>& counters, Sample& sample);
   void look_at_all(unsigned count, const std::shared_ptr<const Counters>& counters, Sample& sample);
   void look_at(unsigned index, const std::shared_ptr<const Counters>& counters, Sample& sample);
   void take(const Reading& reading, Sample& sample);
@@ -85,7 +97,7 @@ class Sampler {
   nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away
   bool answered_ = false;
   bool no_rates_ = true;       ///< there was no look before
-  bool with_details_ = false;  ///< of the look under way
+  LookOptions look_;           ///< of the one under way
   std::uint64_t outages_ = 0;
   std::uint64_t samples_ = 0;
 };
