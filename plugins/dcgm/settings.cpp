@@ -88,11 +88,12 @@ Result<std::chrono::milliseconds> read_interval(const std::string& text, const s
   const auto length = nvidia::parse_duration(text);
   if (length && *length >= kShortestInterval && *length <= kLongestInterval)
     return std::chrono::duration_cast<std::chrono::milliseconds>(*length);
-  return Error{.code = ErrorCode::invalid,
-               .what = length ? "an interval of " + text + " is " + (*length < kShortestInterval ? "too short" : "too long")
-                              : "'" + text + "' is no interval",
-               .where = where,
-               .next = "write it like 10s, 1m30s or 500ms; at least 100ms, at most 1h"};
+  return Error{
+      .code = ErrorCode::invalid,
+      .what = length ? "an interval of " + text + " is " + (*length < kShortestInterval ? "too short" : "too long")
+                     : "'" + text + "' is no interval",
+      .where = where,
+      .next = "write it like 10s, 1m30s or 500ms; at least 100ms, at most 1h"};
 }
 
 Result<Counters> counters_of(const std::string& path, const Result<std::string>& text) {
@@ -104,10 +105,10 @@ Result<Counters> counters_of(const std::string& path, const Result<std::string>&
 Result<Counters> counters_of(const Settings& settings,
                              const std::function<Result<std::string>(const std::string& path)>& read) {
   const bool has_rows = settings.collectors.empty() && !settings.config.rows.empty();
-  SLIPWAY_TRY(counters,
-              has_rows ? counters_of_rows(settings.config.rows, settings.config_file)
-                       : counters_of(settings.collectors, settings.collectors.empty() ? Result<std::string>(std::string())
-                                                                                      : read(settings.collectors)));
+  SLIPWAY_TRY(counters, has_rows ? counters_of_rows(settings.config.rows, settings.config_file)
+                                 : counters_of(settings.collectors, settings.collectors.empty()
+                                                                        ? Result<std::string>(std::string())
+                                                                        : read(settings.collectors)));
   SLIPWAY_CHECK(check_groups(settings.config.groups, counters));
   counters = with_fields_of(settings.names, std::move(counters));
   give_intervals(settings.config.groups, settings.interval, counters);
@@ -154,6 +155,10 @@ Result<Settings> read_settings(const Spec& spec) {
   settings.names = names;
   SLIPWAY_TRY(devices, parse_devices(spec.text("devices"), "spec.components.dcgm.devices"));
   settings.devices = std::move(devices);
+  SLIPWAY_TRY(links, parse_links(spec.text("switch_devices"), "spec.components.dcgm.switch_devices"));
+  settings.links = std::move(links);
+  SLIPWAY_TRY(processors, parse_processors(spec.text("cpu_devices"), "spec.components.dcgm.cpu_devices"));
+  settings.processors = std::move(processors);
   SLIPWAY_TRY(xids, read_window(spec, "xid_count_window_size"));
   SLIPWAY_TRY(clock_events, read_window(spec, "clock_events_count_window_size"));
   settings.windows = {.xids = xids, .clock_events = clock_events};

@@ -26,9 +26,9 @@ struct Settings {
   std::string address;
   std::uint16_t port = 0;
   std::chrono::milliseconds interval{0};  ///< 0: the spec says nothing, until read_config()
-  std::string config_file;  ///< dcgm-exporter's YAML file; empty: none
-  ConfigFile config;        ///< what is in it, after read_config()
-  std::string collectors;  ///< a file of counters, in the host's root; empty: the default counters
+  std::string config_file;                ///< dcgm-exporter's YAML file; empty: none
+  ConfigFile config;                      ///< what is in it, after read_config()
+  std::string collectors;                 ///< a file of counters, in the host's root; empty: the default counters
   std::string web_config;
   std::string node;  ///< the label of the host; empty: without it
   std::string driver_root;
@@ -40,6 +40,8 @@ struct Settings {
   AttributionSettings attribution;
   NameSets names;
   DeviceSelection devices;
+  LinkSelection links;
+  DeviceSelection processors;
   EventWindows windows;
   std::string health_rules;     ///< a site's file
   bool page = true;             ///< GET / and /overview.json

@@ -54,10 +54,11 @@ Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& i
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   HealthWatch health(std::move(root));
   health.take(sample, *counters, nvidia::health::default_rules(), std::chrono::steady_clock::now());
-  io.print(exposition_text(sample, *counters, {.host_name = this_node(),
-                                              .names = options.names,
-                                              .health = health.watches(nvidia::health::default_rules()),
-                                              .events = &events}));
+  io.print(exposition_text(sample, *counters,
+                           {.host_name = this_node(),
+                            .names = options.names,
+                            .health = health.watches(nvidia::health::default_rules()),
+                            .events = &events}));
   return 0;
 }
 

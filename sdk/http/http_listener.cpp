@@ -230,8 +230,7 @@ class Microhttpd final : public HttpListener {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& settings,
-                                                          std::function<HttpText()> text,
+Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& settings, std::function<HttpText()> text,
                                                           std::function<ServiceHealth()> health,
                                                           std::function<HttpText()> openmetrics, HttpPages pages) {
   WebConfig config;

@@ -104,8 +104,7 @@ const std::vector<StrictKey<ConfigFile>>& file_keys() {
       {"file", [](const Node& n, ConfigFile& f) { return take_file(n, f.counters_file); }},
       {"fields", [](const Node& n, ConfigFile& f) { return take_rows(n, f.rows); }}};
   static const std::vector<StrictKey<ConfigFile>> collection{
-      {"interval",
-       [](const Node& n, ConfigFile& f) { return take_interval(n, f.interval.emplace()); }},
+      {"interval", [](const Node& n, ConfigFile& f) { return take_interval(n, f.interval.emplace()); }},
       {"watchGroups", [](const Node& n, ConfigFile& f) { return take_groups(n, f.groups); }}};
   static const std::vector<StrictKey<ConfigFile>> keys{
       {"version",
@@ -126,7 +125,7 @@ bool has_name(const std::string& pattern, const Counter& counter) {
 /// Of all that can be in a group; what only DCGM's engine tells stays at the engine's interval.
 std::vector<const Counter*> members(const Counters& counters) {
   std::vector<const Counter*> all;
-  for (const auto* const list : {&counters.series, &counters.labels, &counters.foreign})
+  for (const auto* const list : {&counters.series, &counters.labels, &counters.links, &counters.foreign})
     for (const Counter& counter : *list)
       if (!counter.hidden) all.push_back(&counter);
   return all;
@@ -176,7 +175,7 @@ Status check_groups(const std::vector<WatchGroup>& groups, const Counters& count
 
 void give_intervals(const std::vector<WatchGroup>& groups, std::chrono::milliseconds interval, Counters& counters) {
   if (groups.empty()) return;
-  for (auto* const list : {&counters.series, &counters.labels})
+  for (auto* const list : {&counters.series, &counters.labels, &counters.links})
     for (Counter& counter : *list) {
       counter.every = interval;
       for (const WatchGroup& group : groups)
@@ -187,7 +186,7 @@ void give_intervals(const std::vector<WatchGroup>& groups, std::chrono::millisec
 
 std::vector<std::chrono::milliseconds> intervals_of(const Counters& counters, std::chrono::milliseconds interval) {
   std::set<std::chrono::milliseconds> all{interval};
-  for (const auto* const list : {&counters.series, &counters.labels})
+  for (const auto* const list : {&counters.series, &counters.labels, &counters.links})
     for (const Counter& counter : *list)
       if (counter.every.count() != 0) all.insert(counter.every);
   return {all.begin(), all.end()};

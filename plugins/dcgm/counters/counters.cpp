@@ -112,7 +112,8 @@ class Reader {
       add_hidden_field(kClockReasonsField);
     if (counters_.wants_exporter(kHealthStatus))
       for (const unsigned number : kHealthFields) add_hidden_field(number);
-    std::ranges::stable_sort(counters_.series, {}, [](const Counter& each) { return each.field->number; });
+    for (auto* const list : {&counters_.series, &counters_.links, &counters_.processors})
+      std::ranges::stable_sort(*list, {}, [](const Counter& each) { return each.field->number; });
     std::ranges::sort(counters_.exporter, {}, &Counter::name);
     std::ranges::sort(counters_.labels, {}, &Counter::name);
     return std::move(counters_);
@@ -165,6 +166,9 @@ class Reader {
   }
 
   Status add(Counter counter, const Place& place) {
+    if (counter.type == "label" && counter.field->level != FieldLevel::gpu)
+      return wrong(place, counter.name + " is of an NVLink or of a processor, which is no label of a GPU's metrics",
+                   "give it a type, such as gauge");
     if (counter.type == "label") {
       counter.type.clear();
       counters_.labels.push_back(std::move(counter));
@@ -173,7 +177,11 @@ class Reader {
     if (counter.field->is_text())
       return wrong(place, counter.name + " is a text, which is no value of a metric",
                    "make it a label of the other metrics: `" + counter.name + ", label, …`");
-    counters_.series.push_back(std::move(counter));
+    const FieldLevel level = counter.field->level;
+    (level == FieldLevel::link        ? counters_.links
+     : level == FieldLevel::processor ? counters_.processors
+                                      : counters_.series)
+        .push_back(std::move(counter));
     return {};
   }
 
@@ -188,7 +196,8 @@ class Reader {
 
 bool has_own_intervals(const Counters& counters) {
   const auto has = [](const Counter& counter) { return counter.every.count() != 0; };
-  return std::ranges::any_of(counters.series, has) || std::ranges::any_of(counters.labels, has);
+  return std::ranges::any_of(counters.series, has) || std::ranges::any_of(counters.labels, has) ||
+         std::ranges::any_of(counters.links, has);
 }
 
 bool Counters::wants_exporter(std::string_view name) const {

@@ -18,7 +18,7 @@ struct Counter {
   std::string type;  ///< "gauge", "counter", "histogram", "summary"; empty for a label
   std::string help;
   const Field* field = nullptr;
-  bool hidden = false;  ///< read for other metrics, and no metric itself
+  bool hidden = false;                 ///< read for other metrics, and no metric itself
   std::chrono::milliseconds every{0};  ///< between two reads; 0: as all that have no interval of their own
 };
 
@@ -33,6 +33,8 @@ struct CounterRow {
 struct Counters {
   std::vector<Counter> series;        ///< by the fields' numbers, as dcgm-exporter prints them
   std::vector<Counter> labels;        ///< by name
+  std::vector<Counter> links;         ///< of NVLinks, by the fields' numbers
+  std::vector<Counter> processors;    ///< of processors and their cores, likewise
   std::vector<Counter> exporter;      ///< metrics of dcgm-exporter itself, without a field, by name
   std::vector<std::string> left_out;  ///< names of DCGM's that NVML does not tell, or that slipway does not have yet
   std::vector<Counter> foreign;       ///< those of them that are fields of DCGM; an engine may have them

@@ -19,9 +19,7 @@ bool is_port(const std::string& text) {
   return problem == std::errc{} && stop == end && port != 0;
 }
 
-bool is_letter(unsigned char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool is_letter(unsigned char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// A name, or an IPv4 address, whose four parts are numbers of a byte.
 bool is_host(const std::string& text) {

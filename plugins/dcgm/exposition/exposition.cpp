@@ -137,16 +137,66 @@ void add_exporter_family(MetricsText& text, const Counter& counter, const Sample
   }
 }
 
-/// Of each GPU that was ever seen, as long as the driver answers: one that is lost fails. A GPU with instances is told as
-/// itself.
+/// As dcgm-exporter prints NVLinks, which it counts from 1.
+void add_links(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter,
+               const std::vector<Line>& lines) {
+  std::vector<std::string> labels;
+  for (const LinkEntity& link : sample.links) {
+    LabelList list;
+    list.add("nvlink", std::to_string(link.link + 1));
+    list.add("gpu", std::to_string(link.gpu.index));
+    list.add("gpu_uuid", link.gpu.uuid);
+    list.add("pci_bus_id", link.gpu.bus_id);
+    list.add("device", "nvidia" + std::to_string(link.gpu.index));
+    list.add("model_name", exporter.blanks_in_model_name ? link.gpu.model : without_blanks(link.gpu.model));
+    list.add("Hostname", exporter.host_name);
+    const auto of_gpu =
+        std::ranges::find_if(lines, [&](const Line& line) { return line.entity->gpu.uuid == link.gpu.uuid; });
+    for (std::size_t i = 0; of_gpu != lines.end() && i < counters.labels.size(); ++i)
+      list.add(counters.labels[i].name, value_text(of_gpu->entity->labels[i]));
+    if (of_gpu != lines.end() && !of_gpu->entity->instance && !exporter.attribution.virtual_gpus)
+      for (const auto& [name, value] : of_gpu->attributes) list.add(name, value);
+    labels.push_back(MetricsText::rendered(list.view()));
+  }
+  for (std::size_t i = 0; i < counters.links.size(); ++i) {
+    bool begun = false;
+    for (std::size_t each = 0; each < sample.links.size(); ++each) {
+      const std::string value = value_text(sample.links[each].series[i]);
+      if (value.empty()) continue;
+      if (!std::exchange(begun, true))
+        text.begin(counters.links[i].name, counters.links[i].help, counters.links[i].type);
+      text.sample_rendered(labels[each], value);
+    }
+  }
+}
+
+void add_processors(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter) {
+  for (std::size_t i = 0; i < counters.processors.size(); ++i) {
+    bool begun = false;
+    for (const ProcessorEntity& entity : sample.processors) {
+      const std::string value = value_text(entity.series[i]);
+      if (value.empty()) continue;
+      if (!std::exchange(begun, true))
+        text.begin(counters.processors[i].name, counters.processors[i].help, counters.processors[i].type);
+      LabelList labels;
+      if (entity.core) labels.add("cpucore", std::to_string(*entity.core));
+      labels.add("cpu", std::to_string(entity.processor));
+      labels.add("Hostname", exporter.host_name);
+      text.sample(labels.view(), value);
+    }
+  }
+}
+
+/// Of each GPU that was ever seen, as long as the driver answers: one that is lost fails. A GPU with instances is told
+/// as itself.
 void add_health(MetricsText& text, const Counter& counter, const Sample& sample, const Exporter& exporter,
                 const std::vector<Line>& lines) {
   bool begun = false;
   const auto add = [&](const Line& line, const std::vector<WatchStatus>& watches) {
     for (const WatchStatus& status : watches) {
       if (!std::exchange(begun, true)) text.begin(counter.name, counter.help, counter.type);
-      const LabelList labels = line.with(
-          {{"health_error_code", std::string(status.error)}, {"health_watch", std::string(status.watch)}});
+      const LabelList labels =
+          line.with({{"health_error_code", std::string(status.error)}, {"health_watch", std::string(status.watch)}});
       text.sample(labels.view(), status.value);
     }
   };
@@ -217,6 +267,8 @@ std::string exposition_text(const Sample& sample, const Counters& counters, cons
   const std::vector<Line> lines = lines_of_entities(sample, counters, exporter);
   for (std::size_t i = 0; i < counters.series.size(); ++i)
     if (!counters.series[i].hidden) add_family(text, counters.series[i], i, lines);
+  add_links(text, sample, counters, exporter, lines);
+  add_processors(text, sample, counters, exporter);
   for (const Counter& counter : counters.exporter)
     if (counter.name == kHealthStatus)
       add_health(text, counter, sample, exporter, lines);

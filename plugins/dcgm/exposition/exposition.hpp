@@ -34,7 +34,7 @@ struct Exporter {
   Attribution known = {};  ///< who uses what, by the attribution's settings
   NameSets names = {};
   std::map<std::string, std::vector<WatchStatus>> health = {};  ///< by the GPU's UUID
-  const EventCounts* events = nullptr;  ///< borrowed; null: nothing was counted
+  const EventCounts* events = nullptr;                          ///< borrowed; null: nothing was counted
 };
 
 /// The families by the fields' numbers, the series of a family by GPU and instance; then the exporter's own metrics,

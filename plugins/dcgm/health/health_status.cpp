@@ -28,7 +28,8 @@ struct DcgmPlace {
   std::string_view error;
 };
 
-// DCGM has 48, 74, 79, 94, 95, 119, 120 and 140 under ALL, whatever they are about; so has slipway those that are not here.
+// DCGM has 48, 74, 79, 94, 95, 119, 120 and 140 under ALL, whatever they are about; so has slipway those that are not
+// here.
 constexpr std::array kXids{DcgmPlace{31, "MEM", kXid},
                            DcgmPlace{32, "MEM", kXid},
                            DcgmPlace{38, "PCIE", kXid},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/health/health_status.hpp - DCGM_EXP_GPU_HEALTH_STATUS: what the health rules say of a GPU, as DCGM's health
-// watches say it.
+// plugins/dcgm/health/health_status.hpp - DCGM_EXP_GPU_HEALTH_STATUS: what the health rules say of a GPU, as DCGM's
+// health watches say it.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace slipway::dcgm {
 
 /// One of DCGM's watches of a GPU.
 struct WatchStatus {
-  std::string_view watch;                  ///< "MEM", "ALL"
-  int value = 0;                           ///< 0 pass, 10 warn, 20 fail
-  std::string_view error = "DCGM_FR_OK";   ///< what DCGM calls it
+  std::string_view watch;                 ///< "MEM", "ALL"
+  int value = 0;                          ///< 0 pass, 10 warn, 20 fail
+  std::string_view error = "DCGM_FR_OK";  ///< what DCGM calls it
 };
 
 /// All watches, in DCGM's order; of several reasons in one watch the worst. An XID is in the watch where DCGM has it, a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/health/told.hpp - what the service tells of the GPUs' health in a file, since NVML tells XIDs only to who
-// waits for them: `slipway doctor` reads it.
+// plugins/dcgm/health/told.hpp - what the service tells of the GPUs' health in a file, since NVML tells XIDs only to
+// who waits for them: `slipway doctor` reads it.
 #pragma once
 
 #include <string>

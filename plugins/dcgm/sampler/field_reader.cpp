@@ -109,6 +109,9 @@ Read FieldReader::read_field(const Field& field) {
     case Source::profiling:
       return read_profiling(field);
     case Source::xid:
+    case Source::link_state:
+    case Source::link_errors:
+    case Source::processor_share:
       break;
   }
   return NVML_ERROR_NOT_SUPPORTED;

@@ -14,6 +14,7 @@
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/sampler/sample.hpp"
+#include "dcgm/selection/devices.hpp"
 #include "nvidia/nvml/abi/device.h"
 #include "nvidia/nvml/abi/sample.h"
 #include "nvidia/nvml/device.hpp"
@@ -34,13 +35,15 @@ struct GpuHistory {
     nvmlGpmSample_t spare = nullptr;  ///< the one before it
     bool taken = false;               ///< there is a last one
   };
-  /// By the interval of the counters that look at it, and the link or GPU instance. Rates are since their own last look.
+  /// By the interval of the counters that look at it, and the link or GPU instance. Rates are since their own last
+  /// look.
   using Place = std::pair<std::chrono::milliseconds, unsigned>;
-  std::string uuid;                       ///< of the GPU that all this is about
-  std::map<Place, Traffic> links;         ///< a link, or kAllLinks
-  std::map<Place, Profile> profiles;      ///< a GPU instance; the GPU itself is NVML_NO_INSTANCE
+  std::string uuid;                          ///< of the GPU that all this is about
+  std::map<Place, Traffic> links;            ///< a link, or kAllLinks
+  std::map<Place, Profile> profiles;         ///< a GPU instance; the GPU itself is NVML_NO_INSTANCE
   std::shared_ptr<const Counters> counters;  ///< that `last` is of
   std::map<unsigned, Entity> last;           ///< the look before, by GPU instance, likewise
+  std::optional<std::vector<LinkEntity>> last_links;
   std::optional<bool> profiling_support;  ///< once it is known
   /// What GPU instances the GPU can have, once it is known: that takes dozens of calls, and stays as it is.
   std::vector<nvidia::nvml::GpuInstanceProfile> mig_profiles;
@@ -74,6 +77,8 @@ class FieldReader {
   void select(const MigInstance& instance);
   /// The value; nothing where the GPU does not have it, and of Source::xid, which NVML tells by events.
   Read read(const Counter& counter);
+  /// All counters of each link that is selected.
+  std::vector<LinkEntity> read_links(const GpuIdentity& gpu, const LinkSelection& selection);
   /// What uses the GPU's multiprocessors and memory now.
   std::vector<ProcessUse> read_processes();
 
@@ -86,6 +91,7 @@ class FieldReader {
   };
 
   Read read_field(const Field& field);
+  Read read_link(const Field& field, unsigned link);
   Read read_number(const Field& field);
   Read read_text(const Field& field);
   Read read_brand();

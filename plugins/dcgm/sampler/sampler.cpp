@@ -65,12 +65,17 @@ struct Sampler::Reading {
   nvmlDevice_t handle = nullptr;
   GpuIdentity gpu;
   std::vector<Entity> entities;
+  std::vector<LinkEntity> links;
   std::vector<std::string> failed;  ///< names of counters
   std::shared_ptr<const GpuDetails> details;
 };
 
 Sampler::Sampler(const Host& host, SamplerOptions options, Log log)
-    : host_(host), options_(std::move(options)), log_(std::move(log)), xids_(log_) {}
+    : host_(host),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      xids_(log_),
+      processors_(host_, options_.processors) {}
 
 Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const LookOptions& look) {
   const auto begin = std::chrono::steady_clock::now();
@@ -89,6 +94,7 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const Lo
     }
     if (!looked) sample = Sample();
   }
+  sample.processors = processors_.look(*counters);
   sample.problem = problem_;
   sample.driver_version = driver_version_;
   for (const auto& [uuid, state] : gpus_) {
@@ -155,6 +161,7 @@ void Sampler::look_at_all(unsigned count, const std::shared_ptr<const Counters>&
     handles_.clear();
     silent_.clear();
     sample.entities.clear();
+    sample.links.clear();
     for (unsigned index = 0; index < count && broken_ == NVML_SUCCESS; ++index) look_at(index, counters, sample);
     const auto now = nvml::device_count(*nvml_);
     if (broken_ != NVML_SUCCESS || !now || *now == count) return;
@@ -199,7 +206,10 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
     history.release(nvml);
     history = {.uuid = *uuid};
   }
-  if (history.counters != question.counters) history.last.clear();
+  if (history.counters != question.counters) {
+    history.last.clear();
+    history.last_links.reset();
+  }
   history.counters = question.counters;
   reading.handle = *handle;
   reading.gpu = {.index = question.index, .uuid = *uuid, .bus_id = bus_id_of(pci->address), .model = *name};
@@ -207,9 +217,8 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
   std::vector<MigInstance> instances;
   if (options.devices.kind != DeviceSelection::Kind::gpus) instances = mig_instances(nvml, *handle, history);
   for (std::size_t i = 0; i < std::max<std::size_t>(instances.size(), 1); ++i) {
-    const bool selected = instances.empty()
-                              ? options.devices.has_gpu(question.index)
-                              : options.devices.has_instance(question.index, static_cast<unsigned>(i));
+    const bool selected = instances.empty() ? options.devices.has_gpu(question.index)
+                                            : options.devices.has_instance(question.index, static_cast<unsigned>(i));
     if (!selected) continue;
     Entity entity{.gpu = reading.gpu};
     if (!instances.empty()) {
@@ -227,8 +236,18 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
   history.last.clear();
   if (has_own_intervals(*question.counters))
     for (const Entity& entity : reading.entities) history.last[entity.instance.value_or(NVML_NO_INSTANCE)] = entity;
+  read_links(question, history, reader, reading);
   if (question.look.details) reading.details = read_details(nvml, *handle, history);
   return NVML_SUCCESS;
+}
+
+/// Links are read together, as often as the one of their counters that is read the most often.
+void Sampler::read_links(const Question& question, GpuHistory& history, FieldReader& reader, Reading& reading) {
+  const auto& counters = question.counters->links;
+  if (counters.empty()) return;
+  const bool due = std::ranges::any_of(counters, [&](const Counter& each) { return question.look.has(each); });
+  if (due || !history.last_links) history.last_links = reader.read_links(reading.gpu, question.options.links);
+  reading.links = *history.last_links;
 }
 
 /// What is not due keeps its value. What only the GPU has is read once, for its first instance: a rate is one since the
@@ -257,8 +276,7 @@ nvmlReturn_t Sampler::read_entity(const Question& question, GpuHistory& history,
       (entity.*values).push_back(value ? *value : Value());
     }
   const auto is_of_processes = [&](const Counter& counter) {
-    return wanted(counter) &&
-           (counter.field->number == kUtilizationField || counter.field->number == kMemoryUsedField);
+    return wanted(counter) && (counter.field->number == kUtilizationField || counter.field->number == kMemoryUsedField);
   };
   if (!question.options.processes) return NVML_SUCCESS;
   if (is_new || question.look.details || std::ranges::any_of(question.counters->series, is_of_processes))
@@ -275,6 +293,7 @@ void Sampler::take(const Reading& reading, Sample& sample) {
   handles_[reading.handle] = reading.gpu.uuid;
   for (const std::string& name : reading.failed) ++read_errors_[name];
   std::ranges::copy(reading.entities, std::back_inserter(sample.entities));
+  std::ranges::copy(reading.links, std::back_inserter(sample.links));
 }
 
 /// An index is a place in the driver's list: where a GPU is missing from it, those behind it have moved up.

@@ -13,6 +13,7 @@
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/sampler/field_reader.hpp"
+#include "dcgm/sampler/processors.hpp"
 #include "dcgm/sampler/sample.hpp"
 #include "dcgm/sampler/xid_watch.hpp"
 #include "dcgm/selection/devices.hpp"
@@ -30,6 +31,8 @@ struct SamplerOptions {
   bool mig_devices = false;  ///< Entity::mig_devices
   bool processes = false;    ///< Entity::processes
   DeviceSelection devices = {};
+  LinkSelection links = {};
+  DeviceSelection processors = {};
 };
 
 /// What one look is to read.
@@ -59,12 +62,14 @@ class Sampler {
   void release();
 
  private:
-  struct Reading;  // what one call found out about one GPU
+  struct Reading;   // what one call found out about one GPU
   struct Question;  // what it is to find out
   static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, const Question& question, GpuHistory& history,
                                Reading& reading);
   static nvmlReturn_t read_entity(const Question& question, GpuHistory& history, FieldReader& reader, Entity& entity,
                                   Reading& reading);
+
+  static void read_links(const Question& question, GpuHistory& history, FieldReader& reader, Reading& reading);
 
   Status open();
   bool look_at_gpus(const std::shared_ptr<const Counters>& counters, Sample& sample);
@@ -83,6 +88,7 @@ class Sampler {
   Log log_;
   std::optional<nvidia::nvml::Nvml> nvml_;
   XidWatch xids_;
+  Processors processors_;
   std::map<nvmlDevice_t, std::string> handles_;              ///< of the look under way, with the UUIDs
   std::map<unsigned, std::shared_ptr<GpuHistory>> history_;  ///< by index
   std::map<std::string, GpuState> gpus_;                     ///< by UUID
@@ -96,8 +102,8 @@ class Sampler {
   std::string problem_;
   nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away
   bool answered_ = false;
-  bool no_rates_ = true;       ///< there was no look before
-  LookOptions look_;           ///< of the one under way
+  bool no_rates_ = true;  ///< there was no look before
+  LookOptions look_;      ///< of the one under way
   std::uint64_t outages_ = 0;
   std::uint64_t samples_ = 0;
 };

@@ -11,9 +11,7 @@ constexpr std::chrono::seconds kLongestLook{60};  // eight GPUs that hang, each 
 }  // namespace
 
 Board::Board(std::chrono::milliseconds interval)
-    : limit_(3 * interval + kLongestLook),
-      nothing_(sheet_of("", "there has been no sample yet")),
-      sheet_(nothing_) {}
+    : limit_(3 * interval + kLongestLook), nothing_(sheet_of("", "there has been no sample yet")), sheet_(nothing_) {}
 
 std::shared_ptr<const Board::Sheet> Board::sheet_of(std::string text, std::string problem) {
   std::string openmetrics = openmetrics_text(text);

@@ -11,8 +11,9 @@ void CounterFile::look_at_config(ServiceIo& io) {
   const auto text = read_regular(root_, settings_.config_file, kMostConfigBytes);
   if (!text) return;  // it was there when the service started, and counts
   if (config_text_ && *config_text_ != *text)
-    io.log("warning", settings_.config_file + " has changed, and is read when the service starts (do: `systemctl "
-                                              "reload slipway-dcgm`)");
+    io.log("warning", settings_.config_file +
+                          " has changed, and is read when the service starts (do: `systemctl "
+                          "reload slipway-dcgm`)");
   config_text_ = *text;
 }
 

@@ -97,21 +97,24 @@ class DcgmService final : public Service {
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     health_.emplace(root);
     HealthFile health_file(root);
-    rules_.emplace(root, settings.health_rules,
-                   [&io](const char* level, const std::string& text) { io.log(level, text); }, check_rule_fields);
+    rules_.emplace(
+        root, settings.health_rules, [&io](const char* level, const std::string& text) { io.log(level, text); },
+        check_rule_fields);
     CounterFile file(std::move(root), settings);
     const auto shortest = shortest_interval(settings);
     Board board(shortest);
     SLIPWAY_TRY(attribution, AttributionWatch::start(host, settings.attribution, attribution_interval(settings)));
     std::optional<PageMaker> page;
     if (settings.page)
-      page.emplace(OverviewOptions{
-          .node = settings.node, .shows_processes = settings.page_processes, .interval = shortest});
+      page.emplace(
+          OverviewOptions{.node = settings.node, .shows_processes = settings.page_processes, .interval = shortest});
     Sampler sampler(host,
                     {.driver_root = settings.driver_root,
                      .mig_devices = settings.attribution.kubernetes,
                      .processes = settings.attribution.virtual_gpus,
-                     .devices = settings.devices},
+                     .devices = settings.devices,
+                     .links = settings.links,
+                     .processors = settings.processors},
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
     EventCounts events(settings.windows);
     events_ = &events;
@@ -155,11 +158,8 @@ class DcgmService final : public Service {
       if (page && file.counters()) board.put_page(page->make(last_, *file.counters(), known(settings), true));
     };
     const auto while_quiet = [&] { show(settings, file, board, true); };
-    const Status status = loop_.run(stop, io,
-                                    {.interval = tick_of(shortest),
-                                     .pass = pass,
-                                     .release = release,
-                                     .while_quiet = while_quiet});
+    const Status status = loop_.run(
+        stop, io, {.interval = tick_of(shortest), .pass = pass, .release = release, .while_quiet = while_quiet});
     server_.reset();
     engine_.reset();
     return status;
@@ -177,7 +177,10 @@ class DcgmService final : public Service {
     static const Counters kNone;
     const Counters& counters = file.counters() ? *file.counters() : kNone;
     Sample sample = last_;
-    if (released) sample.entities.clear();
+    if (released) {
+      sample.entities.clear();
+      sample.links.clear();
+    }
     if (!file.counters()) sample.problem = file.problem();
     std::optional<Merged> merged;
     if (engine_) merged = with_engine(counters, sample, engine_->latest());

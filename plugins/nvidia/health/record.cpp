@@ -27,8 +27,7 @@ void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance,
   if (cases.size() >= kMostCases)
     cases.erase(std::ranges::min_element(cases, {}, [](const auto& entry) { return entry.second.last; }));
   const std::string code = "xid-" + std::to_string(number);
-  cases[{code, place}] = {
-      {code, rule.severity, rule.scope, text_of(rule), rule.remedy, instance}, now, false, number};
+  cases[{code, place}] = {{code, rule.severity, rule.scope, text_of(rule), rule.remedy, instance}, now, false, number};
 }
 
 void HealthRecord::value(const std::string& gpu, const CounterRule& rule, double value, Moment now) {
@@ -74,7 +73,8 @@ void HealthRecord::looked(const std::string& gpu, bool answers, const Rules& rul
   }
   std::erase_if(each.cases, [&](const auto& entry) {
     const Case& one = entry.second;
-    return !one.of_counter && (was_reset || !rules.counts(one.xid) || now - one.last >= rules.forget_after(one.reason.severity));
+    return !one.of_counter &&
+           (was_reset || !rules.counts(one.xid) || now - one.last >= rules.forget_after(one.reason.severity));
   });
   std::erase_if(each.cases, [&](const auto& entry) {
     return entry.second.of_counter && !rules.counters().contains(entry.second.reason.code);

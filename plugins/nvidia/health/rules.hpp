@@ -62,7 +62,7 @@ struct XidRule {
 };
 
 struct CounterRule {
-  std::string name;   ///< "row-remap-failure"
+  std::string name;         ///< "row-remap-failure"
   std::string field;        ///< DCGM's name
   std::string field_place;  ///< where it is written, for messages
   std::string what;

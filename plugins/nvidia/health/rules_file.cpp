@@ -212,7 +212,8 @@ class RulesFile {
         {"xids", [](const Node& n, RulesFile& f) { return f.xids(n); }},
         {"counters", [](const Node& n, RulesFile& f) { return f.counters(n); }}};
     SLIPWAY_CHECK(config::take_strictly(root, "", keys, *this));
-    if (root.at("version").is_null()) return root.wrong("the file has no version", "begin it with the line version: v1");
+    if (root.at("version").is_null())
+      return root.wrong("the file has no version", "begin it with the line version: v1");
     if (!place_.empty()) SLIPWAY_CHECK(rules_.choose(chosen_, place_));
     return complete();
   }
@@ -263,9 +264,9 @@ class RulesFile {
       XidRule& rule = rules_.xids_[number];
       rule.number = number;
       if (const auto [before, first] = places_.emplace(number, node.items[i].where); !first)
-        return node.items[i].wrong("xids has " + std::to_string(number) + " twice; the other row is at " +
-                                       before->second,
-                                   "leave one of the two out");
+        return node.items[i].wrong(
+            "xids has " + std::to_string(number) + " twice; the other row is at " + before->second,
+            "leave one of the two out");
       SLIPWAY_CHECK(config::take_strictly(node.items[i], "xids." + node.keys[i], xid_keys(), rule));
       if (!is_default_ && !node.items[i].at("device").is_null()) rule.device_of_site = true;
       SLIPWAY_CHECK(settle(node.items[i], "xids." + node.keys[i], rule));
@@ -328,7 +329,7 @@ class RulesFile {
   }
 
   Rules& rules_;
-  bool is_default_;                        ///< the file is slipway's own
+  bool is_default_;                         ///< the file is slipway's own
   std::map<unsigned, std::string> places_;  ///< of the rows about XIDs
   std::string chosen_;
   std::string place_;                                 ///< of `preset`

@@ -104,10 +104,9 @@ class ValidatorService final : public Service {
     if (settings.port == 0 || now < serve_after_ || (server_ && !server_->files_changed())) return;
     if (server_) io.log("info", "the web-config file or what it names has changed");
     server_.reset();
-    auto server = HttpListener::start({settings.address, settings.port, settings.web_config, root_folder_, "validator.port"},
-                                      [&keeper] {
-                                        return std::make_shared<const std::string>(gauges_text(keeper.gauges()));
-                                      });
+    auto server =
+        HttpListener::start({settings.address, settings.port, settings.web_config, root_folder_, "validator.port"},
+                            [&keeper] { return std::make_shared<const std::string>(gauges_text(keeper.gauges())); });
     if (server) {
       server_ = std::move(*server);
       port_problem_.clear();

@@ -56,7 +56,8 @@ TEST_F(DcgmHealth, IsToldByDoctor) {
   EXPECT_THAT(sick, HasSubstr("XID 48"));
   std::filesystem::create_directories(host_.path("etc/slipway"));
   std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "xids: {31: {severity: fatal}}\n";
-  EXPECT_THAT(doctor(), HasSubstr("fail  dcgm.health-rules: /etc/slipway/health-rules.yaml:1:1: the file has no version"));
+  EXPECT_THAT(doctor(),
+              HasSubstr("fail  dcgm.health-rules: /etc/slipway/health-rules.yaml:1:1: the file has no version"));
 }
 
 TEST_F(DcgmHealth, IsToldAsDcgmExporterTellsIt) {
@@ -64,7 +65,8 @@ TEST_F(DcgmHealth, IsToldAsDcgmExporterTellsIt) {
   spec(", collectors: /etc/c.csv");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
-  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_EXP_GPU_HEALTH_STATUS") == 88; })) << scrape().text;
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_EXP_GPU_HEALTH_STATUS") == 88; }))
+      << scrape().text;
   sim("gpu 3 xid 79");
   sim("gpu 3 lost");
   const std::string lost = "gpu=\"3\"";

@@ -227,10 +227,10 @@ TEST_F(SimLibrary, SharesALoadAmongItsProcesses) {
         [gpu = gpu(0), room](const nvml::Library& open, std::vector<nvmlProcessUtilizationSample_t>& all) {
           all.resize(room);
           unsigned count = room;
-          const nvmlReturn_t code = nvml::invoke(
-              open.function<nvmlDevice_t, nvmlProcessUtilizationSample_t*, unsigned*, unsigned long long>(
-                  "nvmlDeviceGetProcessUtilization"),
-              gpu, room == 0 ? nullptr : all.data(), &count, 0ULL);
+          const nvmlReturn_t code =
+              nvml::invoke(open.function<nvmlDevice_t, nvmlProcessUtilizationSample_t*, unsigned*, unsigned long long>(
+                               "nvmlDeviceGetProcessUtilization"),
+                           gpu, room == 0 ? nullptr : all.data(), &count, 0ULL);
           all.resize(std::min(count, room));
           return code;
         });

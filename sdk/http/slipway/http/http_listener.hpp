@@ -62,8 +62,7 @@ class HttpListener {
   /// those of read_web_config().
   static Result<std::unique_ptr<HttpListener>> start(const HttpSettings& settings, std::function<HttpText()> text,
                                                      std::function<ServiceHealth()> health = {},
-                                                     std::function<HttpText()> openmetrics = {},
-                                                     HttpPages pages = {});
+                                                     std::function<HttpText()> openmetrics = {}, HttpPages pages = {});
   virtual ~HttpListener() = default;
   virtual std::uint16_t port() const = 0;
   /// The web-config file, the certificate or the key is another than it was at the start.

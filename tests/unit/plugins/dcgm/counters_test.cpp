@@ -78,7 +78,9 @@ TEST(Counters, OfTheHealthRulesAreReadForTheHealthStatus) {
   const Counters counters = read("DCGM_EXP_GPU_HEALTH_STATUS, gauge, a\nDCGM_FI_DEV_ROW_REMAP_FAILURE, gauge, b\n");
   EXPECT_TRUE(counters.wants_exporter("DCGM_EXP_GPU_HEALTH_STATUS"));
   for (const auto& [name, rule] : nvidia::health::default_rules().counters()) {
-    const auto has = [&, number = field_number(rule.field)](const Counter& each) { return each.field->number == number; };
+    const auto has = [&, number = field_number(rule.field)](const Counter& each) {
+      return each.field->number == number;
+    };
     EXPECT_EQ(std::ranges::count_if(counters.series, has), 1) << rule.field;
   }
   const auto shown = [](const Counter& each) { return !each.hidden; };

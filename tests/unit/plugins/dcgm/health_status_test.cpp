@@ -83,9 +83,10 @@ TEST_F(HealthStatus, IsToldOfEachGpuThatWasEverSeen) {
   const auto all = [](bool answers) { return watch_statuses({}, health::default_rules(), answers); };
   Exporter exporter{.host_name = "n", .health = {{"GPU-0", all(true)}, {"GPU-1", all(false)}}};
   const std::string page = exposition_text(sample, counters, exporter);
-  EXPECT_THAT(page, HasSubstr("# TYPE DCGM_EXP_GPU_HEALTH_STATUS gauge\nDCGM_EXP_GPU_HEALTH_STATUS{gpu=\"0\",UUID=\"GPU-0\","
-                              "pci_bus_id=\"0\",device=\"nvidia0\",modelName=\"H\",Hostname=\"n\","
-                              "health_error_code=\"DCGM_FR_OK\",health_watch=\"PCIE\"} 0\n"));
+  EXPECT_THAT(page,
+              HasSubstr("# TYPE DCGM_EXP_GPU_HEALTH_STATUS gauge\nDCGM_EXP_GPU_HEALTH_STATUS{gpu=\"0\",UUID=\"GPU-0\","
+                        "pci_bus_id=\"0\",device=\"nvidia0\",modelName=\"H\",Hostname=\"n\","
+                        "health_error_code=\"DCGM_FR_OK\",health_watch=\"PCIE\"} 0\n"));
   EXPECT_THAT(page, HasSubstr("health_error_code=\"DCGM_FR_NVML_API\",health_watch=\"DRIVER\"} 20\n"));
   EXPECT_THAT(page, Not(HasSubstr("GPU_I_ID")));
   std::size_t count = 0;
@@ -106,7 +107,8 @@ TEST(RuleFields, HaveToBeThere) {
     return checked ? "" : checked.error().where + ": " + checked.error().what;
   };
   EXPECT_EQ(problem("DCGM_FI_DEV_GPU_TEMP"), "");
-  EXPECT_EQ(problem("DCGM_FI_DEV_GPU_TMEP"), "site.yaml:3:17: counters.mine.field: DCGM has no field 'DCGM_FI_DEV_GPU_TMEP'");
+  EXPECT_EQ(problem("DCGM_FI_DEV_GPU_TMEP"),
+            "site.yaml:3:17: counters.mine.field: DCGM has no field 'DCGM_FI_DEV_GPU_TMEP'");
   EXPECT_THAT(problem("DCGM_FI_DEV_VIRTUAL_MODE"), HasSubstr("is not read from NVML"));
   EXPECT_THAT(problem("DCGM_FI_DEV_SERIAL"), HasSubstr("is a text"));
   EXPECT_TRUE(check_rule_fields(health::default_rules()));
@@ -114,14 +116,17 @@ TEST(RuleFields, HaveToBeThere) {
 
 // The error named a key that the spec did not have.
 TEST(Variables, AreBlamedForWhatTheySay) {
-  const Error error{.code = ErrorCode::invalid, .what = "an interval of 5ms is too short", .where = "spec.components.dcgm.interval"};
+  const Error error{
+      .code = ErrorCode::invalid, .what = "an interval of 5ms is too short", .where = "spec.components.dcgm.interval"};
   EXPECT_EQ(blamed_on_variable(error, {"DCGM_EXPORTER_INTERVAL"}).where, "environment variable DCGM_EXPORTER_INTERVAL");
   EXPECT_EQ(blamed_on_variable(error, {"DCGM_EXPORTER_LISTEN"}).where, "spec.components.dcgm.interval");
 }
 
 // CSI as one letter, U+009B, in a process' name.
 TEST(TerminalSafe, EscapesWhatATerminalWouldObey) {
-  EXPECT_EQ(terminal_safe("{\"a\":\"x\xc2\x9b" "31m\x7fy\xc3\xa9\xc2\xa0\"}"), "{\"a\":\"x\\u009b31m\\u007fy\xc3\xa9\xc2\xa0\"}");
+  EXPECT_EQ(terminal_safe("{\"a\":\"x\xc2\x9b"
+                          "31m\x7fy\xc3\xa9\xc2\xa0\"}"),
+            "{\"a\":\"x\\u009b31m\\u007fy\xc3\xa9\xc2\xa0\"}");
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ TEST(ConfigFile, IsThatOfDcgmExporter) {
 
 TEST(ConfigFile, MayHoldTheCountersItself) {
   const auto file = parse_config_file(
-      "version: 1\nmetrics:\n  fields:\n  - {name: DCGM_FI_DEV_GPU_TEMP, prometheusType: gauge, help: \"in C, really\"}\n"
+      "version: 1\nmetrics:\n  fields:\n  - {name: DCGM_FI_DEV_GPU_TEMP, prometheusType: gauge, help: \"in C, "
+      "really\"}\n"
       "  - {name: DCGM_FI_DEV_GPU_TMEP, prometheusType: gauge}\n",
       "c.yaml");
   ASSERT_TRUE(file) << file.error().what;
@@ -64,9 +65,12 @@ TEST(ConfigFile, MayHoldTheCountersItself) {
 TEST(ConfigFile, NamesFileLineAndKeyOfAMistake) {
   EXPECT_THAT(problem("version: 1\n"), HasSubstr("metrics needs one of file and fields"));
   EXPECT_THAT(problem("metrics: {file: /c.csv}\n"), HasSubstr("the file has no version"));
-  EXPECT_THAT(problem("version: 2\nmetrics: {file: /c.csv}\n"), HasSubstr("c.yaml:1:10: version: slipway does not read"));
-  EXPECT_THAT(problem("version: 1\nversion: 1\nmetrics: {file: /c.csv}\n"), HasSubstr("'version' is in the file twice"));
-  EXPECT_THAT(problem("version: 1\nmetrics: {fiel: /c.csv}\n"), HasSubstr("c.yaml:2:17: unknown key 'fiel' in metrics"));
+  EXPECT_THAT(problem("version: 2\nmetrics: {file: /c.csv}\n"),
+              HasSubstr("c.yaml:1:10: version: slipway does not read"));
+  EXPECT_THAT(problem("version: 1\nversion: 1\nmetrics: {file: /c.csv}\n"),
+              HasSubstr("'version' is in the file twice"));
+  EXPECT_THAT(problem("version: 1\nmetrics: {fiel: /c.csv}\n"),
+              HasSubstr("c.yaml:2:17: unknown key 'fiel' in metrics"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: c.csv}\n"), HasSubstr("no absolute path"));
   EXPECT_THAT(problem("version: 1\nmetrics: {file: /c.csv, fields: [{name: a, prometheusType: gauge}]}\n"),
               HasSubstr("metrics needs one of file and fields"));
@@ -76,22 +80,27 @@ TEST(ConfigFile, NamesFileLineAndKeyOfAMistake) {
 }
 
 TEST(ConfigFile, HasIntervalsWithinLimits) {
-  EXPECT_THAT(problem(with_collection("  interval: 99ms\n")), HasSubstr("c.yaml:4:13: collection.interval: an interval of 99ms is too short"));
+  EXPECT_THAT(problem(with_collection("  interval: 99ms\n")),
+              HasSubstr("c.yaml:4:13: collection.interval: an interval of 99ms is too short"));
   EXPECT_THAT(problem(with_collection("  interval: 2h\n")), HasSubstr("too long"));
   EXPECT_THAT(problem(with_collection("  interval: soon\n")), HasSubstr("is no interval"));
-  EXPECT_THAT(problem(with_collection("  watchGroups: [{name: a, interval: 1ms, fields: [x]}]\n")), HasSubstr("too short"));
-  EXPECT_THAT(problem(with_collection("  watchGroups: [{name: a, interval: 1s}]\n")), HasSubstr("needs name, interval and fields"));
-  EXPECT_THAT(problem(with_collection("  watchGroups: [{name: a, interval: 1s, fields: [x]}, {name: a, interval: 2s, fields: "
-                                      "[y]}]\n")),
-              HasSubstr("there are two groups 'a'"));
+  EXPECT_THAT(problem(with_collection("  watchGroups: [{name: a, interval: 1ms, fields: [x]}]\n")),
+              HasSubstr("too short"));
+  EXPECT_THAT(problem(with_collection("  watchGroups: [{name: a, interval: 1s}]\n")),
+              HasSubstr("needs name, interval and fields"));
+  EXPECT_THAT(
+      problem(with_collection("  watchGroups: [{name: a, interval: 1s, fields: [x]}, {name: a, interval: 2s, fields: "
+                              "[y]}]\n")),
+      HasSubstr("there are two groups 'a'"));
   std::string many = "  watchGroups:\n";
   for (int i = 0; i < 65; ++i) many += "  - {name: g" + std::to_string(i) + ", interval: 1s, fields: [x]}\n";
   EXPECT_THAT(problem(with_collection(many)), HasSubstr("more than 64 groups"));
 }
 
 Counters three() {
-  return parse_counters("DCGM_FI_DEV_GPU_TEMP, gauge, t\nDCGM_FI_DEV_POWER_USAGE, gauge, p\nDCGM_FI_DRIVER_VERSION, label, v\n",
-                        "c.csv")
+  return parse_counters(
+             "DCGM_FI_DEV_GPU_TEMP, gauge, t\nDCGM_FI_DEV_POWER_USAGE, gauge, p\nDCGM_FI_DRIVER_VERSION, label, v\n",
+             "c.csv")
       .value_or({});
 }
 

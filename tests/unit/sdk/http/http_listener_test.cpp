@@ -219,8 +219,7 @@ class WithFiles : public ::testing::Test {
 // The listener of one certificate closed the socket for the next.
 TEST(HttpListener, LeavesASocketThatItWasGivenToTheNextOne) {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  EXPECT_EQ(HttpListener::start({.socket = socket.get()}, [] { return text(""); }).error().code,
-            ErrorCode::invalid)
+  EXPECT_EQ(HttpListener::start({.socket = socket.get()}, [] { return text(""); }).error().code, ErrorCode::invalid)
       << "it does not listen";
   ASSERT_EQ(::listen(socket.get(), 8), 0);
   for (int i = 0; i < 2; ++i) EXPECT_THAT(exchange(listener({.socket = socket.get()})->port(), kGet), HasSubstr("a 1"));
