@@ -22,8 +22,14 @@ Result<Counters> counters_of_host(Settings settings, const Host& host) {
 
 /// With a site's file over slipway's own.
 Result<nvidia::health::Rules> rules_of_host(const Settings& settings, const Host& host) {
-  SLIPWAY_TRY(rules, nvidia::health::read_rules(host, settings.health_rules));
-  SLIPWAY_CHECK(check_rule_fields(rules));
+  auto rules = nvidia::health::read_rules(host, settings.health_rules);
+  if (!rules && rules.error().next.empty()) {
+    Error error = rules.error();
+    error.next = "put the file there, or take health_rules out of the spec";
+    return error;
+  }
+  if (!rules) return rules;
+  SLIPWAY_CHECK(check_rule_fields(*rules));
   return rules;
 }
 

@@ -16,6 +16,8 @@
 namespace slipway::dcgm {
 namespace {
 
+constexpr const char* kTop = "top";
+
 CommandTable metrics_line() {
   return {.about =
               "Prints one sample of all GPUs in Prometheus' text format, with the metrics of dcgm-exporter. Rates "
@@ -72,13 +74,6 @@ Result<int> print_fields(const CommandWords& /*words*/, const Host& /*host*/, To
   return 0;
 }
 
-/// Slipway becomes the program that the manifest names for this tool.
-Result<int> no_program(const CommandWords&, const Host&, ToolIo&) {
-  return Error{.code = ErrorCode::unsupported,
-               .what = "the program slipway-top was not started",
-               .next = "install slipway completely, then `slipway top`"};
-}
-
 }  // namespace
 
 Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
@@ -101,6 +96,14 @@ Tools::Tools()
                  {"fields", "prints the fields that can be selected", fields_line(), print_fields},
                  health_rules_tool(),
                  overview_tool(),
-                 {"top", "shows all GPUs, live", top_line(), no_program}}) {}
+                 {kTop, "shows all GPUs, live", top_line(), {}}}) {}
+
+Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
+                       ToolIo& io) const {
+  if (tool != kTop) return ToolTable::run(tool, arguments, host, io);
+  return Error{.code = ErrorCode::unsupported,
+               .what = "the program slipway-top was not started",
+               .next = "install slipway completely, then `slipway top`"};
+}
 
 }  // namespace slipway::dcgm

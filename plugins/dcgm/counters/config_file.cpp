@@ -175,12 +175,14 @@ Status check_groups(const std::vector<WatchGroup>& groups, const Counters& count
 
 void give_intervals(const std::vector<WatchGroup>& groups, std::chrono::milliseconds interval, Counters& counters) {
   if (groups.empty()) return;
+  // What is read for other metrics is nobody's who writes patterns, unless there are no others (`names` without dcgm).
+  const bool any_shown = !members(counters).empty();
   for (auto* const list : {&counters.series, &counters.labels, &counters.links})
     for (Counter& counter : *list) {
       counter.every = interval;
       for (const WatchGroup& group : groups)
         for (const std::string& pattern : group.patterns)
-          if (has_name(pattern, counter)) counter.every = group.interval;
+          if ((!counter.hidden || !any_shown) && has_name(pattern, counter)) counter.every = group.interval;
     }
 }
 

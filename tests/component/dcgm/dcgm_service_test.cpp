@@ -242,7 +242,7 @@ TEST_F(DcgmService, ReadsSomeCountersAtIntervalsOfTheirOwn) {
             "collection:\n  interval: 1h\n"
             "  watchGroups: [{name: fast, interval: 100ms, fields: [\"DCGM_*_TEMP\"]}]\n");
   interval_ = "\"\"";
-  spec(", config_file: /etc/dcgm.yaml");
+  spec(", config_file: /etc/dcgm.yaml, page: false");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_THAT(service.log(), HasSubstr("every 60m, some counters every 100ms"));
@@ -269,6 +269,22 @@ TEST_F(DcgmService, ReadsSomeCountersAtIntervalsOfTheirOwn) {
   host_.put("etc/dcgm.yaml", "version: 1\nmetrics: {file: /etc/other.csv}\n");
   EXPECT_TRUE(eventually([&] { return service.log().find("/etc/dcgm.yaml has changed") != std::string::npos; }))
       << service.log();
+}
+
+TEST_F(DcgmService, TellsOfNvlinksAndProcessorsWhereTheyAreAskedFor) {
+  host_.put("etc/counters.csv",
+            "DCGM_FI_DEV_NVLINK_GET_STATE, gauge, s\nDCGM_FI_DEV_NVLINK_THROUGHPUT_PER_LINK, gauge, t\n"
+            "DCGM_FI_DEV_CPU_UTIL_TOTAL, gauge, u\nDCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, p\n");
+  spec(", collectors: /etc/counters.csv, switch_devices: \"i:1-4\", cpu_devices: g");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_NVLINK_GET_STATE") == 32; }))
+      << scrape().text;
+  EXPECT_EQ(scrape().count("DCGM_FI_DEV_NVLINK_THROUGHPUT_PER_LINK"), 32U);
+  EXPECT_THAT(scrape().text, HasSubstr("DCGM_FI_DEV_NVLINK_GET_STATE{nvlink=\"4\",gpu=\"7\",gpu_uuid=\"GPU-"));
+  EXPECT_THAT(service.log(), HasSubstr("left out: DCGM_FI_DEV_NVSWITCH_POWER_VDD"));
+  sim("driver unloaded");
+  EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_NVLINK_GET_STATE") == 0; }));
 }
 
 TEST_F(DcgmService, IsNotPlannedWithAMistakeInWhatItReads) {

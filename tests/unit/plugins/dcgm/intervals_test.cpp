@@ -117,6 +117,14 @@ TEST(WatchGroups, GiveTheirCountersAnInterval) {
   EXPECT_THAT(intervals_of(counters, seconds(10)), ElementsAre(seconds(1), seconds(10), minutes(5)));
 }
 
+TEST(WatchGroups, LeaveWhatIsReadForOtherMetricsAlone) {
+  Counters counters =
+      parse_counters("DCGM_EXP_GPU_HEALTH_STATUS, gauge, h\nDCGM_FI_DEV_GPU_TEMP, gauge, t\n", "c.csv").value_or({});
+  give_intervals({{.name = "fast", .place = "", .interval = seconds(1), .patterns = {"*_TEMP"}}}, minutes(1), counters);
+  for (const Counter& counter : counters.series)
+    EXPECT_EQ(counter.every, counter.hidden ? seconds(60) : seconds(1)) << counter.name;
+}
+
 TEST(WatchGroups, AreAMistakeWhereTheyMeetOrMatchNothing) {
   const Counters counters = three();
   const auto error = [&](const std::vector<WatchGroup>& groups) { return check_groups(groups, counters).error(); };
