@@ -38,6 +38,7 @@ Status take_interval(const Node& node, std::chrono::milliseconds& interval) {
   const std::string next = "write it like 500ms, 5s or 5m; at least 100ms, at most 1h, whole milliseconds";
   if (!length) return node.wrong("'" + node.text + "' is no interval", next);
   interval = std::chrono::duration_cast<std::chrono::milliseconds>(*length);
+  if (interval != *length) return node.wrong("an interval of " + node.text + " has a part of a millisecond", next);
   if (interval < kShortestInterval) return node.wrong("an interval of " + node.text + " is too short", next);
   if (interval > kLongestInterval) return node.wrong("an interval of " + node.text + " is too long", next);
   return {};
@@ -80,6 +81,9 @@ Status take_group(const Node& node, WatchGroup& group) {
        }}};
   group.place = node.where;
   SLIPWAY_CHECK(take_strictly(node, "collection.watchGroups", keys, group));
+  if (group.patterns.size() > kMostCounters)
+    return node.wrong("collection.watchGroups: a group has more than " + std::to_string(kMostCounters) + " fields",
+                      "write patterns such as DCGM_FI_PROF_*");
   if (group.name.empty() || group.interval.count() == 0 || group.patterns.empty())
     return node.wrong("collection.watchGroups: a group needs name, interval and fields",
                       "write {name: fast, interval: 1s, fields: [DCGM_FI_DEV_GPU_TEMP]}");

@@ -80,6 +80,7 @@ Sampler::Sampler(const Host& host, SamplerOptions options, Log log)
 Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const LookOptions& look) {
   const auto begin = std::chrono::steady_clock::now();
   look_ = look;
+  if (!has_own_intervals(*counters)) look_.due.clear();  // all are read together
   Sample sample;
   const bool is_open = nvml_ && nvml_->is_open();
   if (Status opened = is_open ? Status() : open(); !opened) {
