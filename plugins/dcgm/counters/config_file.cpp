@@ -37,8 +37,10 @@ Status take_interval(const Node& node, std::chrono::milliseconds& interval) {
   const auto length = node.is_scalar() ? nvidia::parse_duration(node.text) : std::nullopt;
   const std::string next = "write it like 500ms, 5s or 5m; at least 100ms, at most 1h, whole milliseconds";
   if (!length) return node.wrong("'" + node.text + "' is no interval", next);
-  interval = std::chrono::duration_cast<std::chrono::milliseconds>(*length);
-  if (interval != *length) return node.wrong("an interval of " + node.text + " has a part of a millisecond", next);
+  const std::chrono::nanoseconds exact = length.value_or(std::chrono::nanoseconds(0));
+  interval = std::chrono::duration_cast<std::chrono::milliseconds>(exact);
+  if (exact % std::chrono::milliseconds(1) != std::chrono::nanoseconds(0))
+    return node.wrong("an interval of " + node.text + " has a part of a millisecond", next);
   if (interval < kShortestInterval) return node.wrong("an interval of " + node.text + " is too short", next);
   if (interval > kLongestInterval) return node.wrong("an interval of " + node.text + " is too long", next);
   return {};
