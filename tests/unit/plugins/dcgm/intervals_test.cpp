@@ -66,7 +66,7 @@ TEST(ConfigFile, NamesFileLineAndKeyOfAMistake) {
   EXPECT_THAT(problem("version: 1\n"), HasSubstr("metrics needs one of file and fields"));
   EXPECT_THAT(problem("metrics: {file: /c.csv}\n"), HasSubstr("the file has no version"));
   EXPECT_THAT(problem("version: 2\nmetrics: {file: /c.csv}\n"),
-              HasSubstr("c.yaml:1:10: version: slipway does not read"));
+              HasSubstr("c.yaml:1:10: slipway does not read version"));
   EXPECT_THAT(problem("version: 1\nversion: 1\nmetrics: {file: /c.csv}\n"),
               HasSubstr("'version' is in the file twice"));
   EXPECT_THAT(problem("version: 1\nmetrics: {fiel: /c.csv}\n"),
