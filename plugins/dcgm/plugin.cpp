@@ -103,7 +103,8 @@ class Dcgm final : public Component {
     findings.expect(
         kName, silent.empty(),
         std::to_string(sample.gpus.size()) + (sample.gpus.size() == 1 ? " GPU can be read" : " GPUs can be read"),
-        "some GPUs cannot be read: " + silent, "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
+        "some GPUs cannot be read: " + silent,
+        "look at the kernel's log (`dmesg`) for an Xid, then reset the GPU or reboot");
     return findings;
   }
 
