@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # bench/dcgm - `slipway service dcgm` over simulated machines: 8 GPUs with the default counters, and 16 GPUs with 7 GPU
 # instances each. Scrapes, memory, processor time, calls of NVML, and reloads of the driver.
-#   SLIPWAY_BENCH_SCRAPES (3600), SLIPWAY_BENCH_SECONDS (60) for processor time, SLIPWAY_BENCH_RELOADS (50).
+#   SLIPWAY_BENCH_SCRAPES (3600), SLIPWAY_BENCH_SECONDS (60) for processor time, SLIPWAY_BENCH_RELOADS (50),
+#   SLIPWAY_BENCH_HOUR (3600) samples and scrapes, ten a second, for memory after an hour's worth of them.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -41,11 +42,15 @@ measure() {
   start "$2" 1s
   python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \
     --scrapes "${SLIPWAY_BENCH_SCRAPES:-3600}" --seconds "${SLIPWAY_BENCH_SECONDS:-60}" --interval 1 \
-    --reloads "$3"
+    --reloads "$3" --hour 0
   stop
   start "$2" 30s
   python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \
-    --scrapes 0 --seconds "$((${SLIPWAY_BENCH_SECONDS:-60} + 30))" --interval 30 --reloads 0
+    --scrapes 0 --seconds "$((${SLIPWAY_BENCH_SECONDS:-60} + 30))" --interval 30 --reloads 0 --hour 0
+  stop
+  start "$2" 100ms
+  python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \
+    --scrapes 0 --seconds 0 --interval 1 --reloads 0 --hour "${SLIPWAY_BENCH_HOUR:-3600}"
   stop
 }
 

@@ -14,6 +14,9 @@
 namespace slipway::dcgm {
 namespace {
 
+constexpr std::chrono::milliseconds kUsualInterval{10000};
+constexpr const char* kUsualEngine = "localhost:5555";
+
 Result<std::chrono::milliseconds> read_window(const Spec& spec, const char* key) {
   return read_interval(spec.text(key), std::string("spec.components.dcgm.") + key);
 }
@@ -82,22 +85,45 @@ Status read_listen(const std::string& text, Settings& settings) {
 }
 
 Result<std::chrono::milliseconds> read_interval(const std::string& text, const std::string& where) {
-  constexpr std::chrono::milliseconds kShortest{100};
-  constexpr std::chrono::milliseconds kLongest{3600000};
   const auto length = nvidia::parse_duration(text);
-  if (length && *length >= kShortest && *length <= kLongest)
+  if (length && *length >= kShortestInterval && *length <= kLongestInterval)
     return std::chrono::duration_cast<std::chrono::milliseconds>(*length);
-  return Error{.code = ErrorCode::invalid,
-               .what = length ? "an interval of " + text + " is " + (*length < kShortest ? "too short" : "too long")
-                              : "'" + text + "' is no interval",
-               .where = where,
-               .next = "write it like 10s, 1m30s or 500ms; at least 100ms, at most 1h"};
+  return Error{
+      .code = ErrorCode::invalid,
+      .what = length ? "an interval of " + text + " is " + (*length < kShortestInterval ? "too short" : "too long")
+                     : "'" + text + "' is no interval",
+      .where = where,
+      .next = "write it like 10s, 1m30s or 500ms; at least 100ms, at most 1h"};
 }
 
 Result<Counters> counters_of(const std::string& path, const Result<std::string>& text) {
   if (path.empty()) return parse_counters(default_counters(), "default-counters.csv");
   if (!text) return text.error();
   return parse_counters(*text, path);
+}
+
+Result<Counters> counters_of(const Settings& settings,
+                             const std::function<Result<std::string>(const std::string& path)>& read) {
+  const bool has_rows = settings.collectors.empty() && !settings.config.rows.empty();
+  SLIPWAY_TRY(counters, has_rows ? counters_of_rows(settings.config.rows, settings.config_file)
+                                 : counters_of(settings.collectors, settings.collectors.empty()
+                                                                        ? Result<std::string>(std::string())
+                                                                        : read(settings.collectors)));
+  SLIPWAY_CHECK(check_groups(settings.config.groups, counters));
+  counters = with_fields_of(settings.names, std::move(counters));
+  give_intervals(settings.config.groups, settings.interval, counters);
+  return counters;
+}
+
+Status read_config(const Host& host, Settings& settings) {
+  if (!settings.config_file.empty()) {
+    SLIPWAY_TRY(text, host.read(settings.config_file, kMostConfigBytes));
+    SLIPWAY_TRY(config, parse_config_file(text, settings.config_file));
+    settings.config = std::move(config);
+    if (settings.collectors.empty()) settings.collectors = settings.config.counters_file;
+  }
+  if (settings.interval.count() == 0) settings.interval = settings.config.interval.value_or(kUsualInterval);
+  return {};
 }
 
 std::string this_node() {
@@ -107,7 +133,8 @@ std::string this_node() {
 }
 
 Result<Settings> read_settings(const Spec& spec) {
-  Settings settings{.collectors = spec.text("collectors"),
+  Settings settings{.config_file = spec.text("config_file"),
+                    .collectors = spec.text("collectors"),
                     .web_config = spec.text("web_config_file"),
                     .node = spec.text("node"),
                     .driver_root = spec.text("driver_root"),
@@ -117,8 +144,10 @@ Result<Settings> read_settings(const Spec& spec) {
                     .engine = spec.has("engine") ? spec.text("engine") : "none",
                     .health_rules = spec.text("health_rules")};
   SLIPWAY_CHECK(read_listen(spec.text("listen"), settings));
-  SLIPWAY_TRY(interval, read_interval(spec.text("interval"), "spec.components.dcgm.interval"));
-  settings.interval = interval;
+  if (const std::string text = spec.text("interval"); !text.empty()) {
+    SLIPWAY_TRY(interval, read_interval(text, "spec.components.dcgm.interval"));
+    settings.interval = interval;
+  }
   if (settings.node.empty()) settings.node = this_node();
   settings.attribution = read_attribution(spec);
   SLIPWAY_CHECK(check_attribution(settings.attribution));
@@ -126,13 +155,22 @@ Result<Settings> read_settings(const Spec& spec) {
   settings.names = names;
   SLIPWAY_TRY(devices, parse_devices(spec.text("devices"), "spec.components.dcgm.devices"));
   settings.devices = std::move(devices);
+  SLIPWAY_TRY(links, parse_links(spec.text("switch_devices"), "spec.components.dcgm.switch_devices"));
+  settings.links = std::move(links);
+  SLIPWAY_TRY(processors, parse_processors(spec.text("cpu_devices"), "spec.components.dcgm.cpu_devices"));
+  settings.processors = std::move(processors);
   SLIPWAY_TRY(xids, read_window(spec, "xid_count_window_size"));
   SLIPWAY_TRY(clock_events, read_window(spec, "clock_events_count_window_size"));
   settings.windows = {.xids = xids, .clock_events = clock_events};
   if (spec.flag("no_hostname")) settings.node.clear();
   SLIPWAY_TRY(engine_address,
-              read_engine_address(spec.has("engine_address") ? spec.text("engine_address") : "localhost"));
+              read_engine_address(spec.has("engine_address") ? spec.text("engine_address") : kUsualEngine));
   settings.engine_address = engine_address;
+  if (settings.engine != "external" && spec.has("engine_address") && spec.text("engine_address") != kUsualEngine)
+    return Error{.code = ErrorCode::invalid,
+                 .what = "engine_address has no effect without engine: external",
+                 .where = "spec.components.dcgm.engine_address",
+                 .next = "add engine: external, or take the key away"};
   settings.page = spec.flag("page");
   const std::string processes = spec.text("page_processes");
   settings.page_processes =

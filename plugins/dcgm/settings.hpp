@@ -4,11 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
+#include <slipway/host.hpp>
 #include <slipway/result.hpp>
 #include <slipway/spec.hpp>
 
+#include "dcgm/counters/config_file.hpp"
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/engine/options.hpp"
 #include "dcgm/exposition/exposition.hpp"
@@ -22,8 +25,10 @@ namespace slipway::dcgm {
 struct Settings {
   std::string address;
   std::uint16_t port = 0;
-  std::chrono::milliseconds interval{0};
-  std::string collectors;  ///< a file of counters, in the host's root; empty: the default counters
+  std::chrono::milliseconds interval{0};  ///< 0: the spec says nothing, until read_config()
+  std::string config_file;                ///< dcgm-exporter's YAML file; empty: none
+  ConfigFile config;                      ///< what is in it, after read_config()
+  std::string collectors;                 ///< a file of counters, in the host's root; empty: the default counters
   std::string web_config;
   std::string node;  ///< the label of the host; empty: without it
   std::string driver_root;
@@ -35,6 +40,8 @@ struct Settings {
   AttributionSettings attribution;
   NameSets names;
   DeviceSelection devices;
+  LinkSelection links;
+  DeviceSelection processors;
   EventWindows windows;
   std::string health_rules;     ///< a site's file
   bool page = true;             ///< GET / and /overview.json
@@ -43,6 +50,10 @@ struct Settings {
 
 /// Errors: `invalid` an address or a length of time that is none.
 Result<Settings> read_settings(const Spec& spec);
+
+/// Reads the file that config_file names, in the host's root: what it says counts where the spec says nothing else.
+/// Errors: `not_found`, and those of parse_config_file().
+Status read_config(const Host& host, Settings& settings);
 
 /// "127.0.0.1:9400", "[::1]:9400", ":9400" for every address of the machine; into `settings`. Errors: `invalid`.
 Status read_listen(const std::string& text, Settings& settings);
@@ -55,6 +66,11 @@ Result<std::chrono::milliseconds> read_interval(const std::string& text, const s
 
 /// The counters of a file's text; without a path the default ones. Errors: those of parse_counters().
 Result<Counters> counters_of(const std::string& path, const Result<std::string>& text);
+/// The same by the settings: those of `collectors`, or of the config file, with their intervals.
+/// @param read  reads the file of counters
+/// Errors: those of `read`, parse_counters() and check_groups().
+Result<Counters> counters_of(const Settings& settings,
+                             const std::function<Result<std::string>(const std::string& path)>& read);
 
 /// $NODE_NAME, else the host's name.
 std::string this_node();

@@ -7,6 +7,7 @@
 #include <slipway/text.hpp>
 
 #include "dcgm/exposition/exposition.hpp"
+#include "dcgm/health/health_watch.hpp"
 #include "dcgm/names/name_sets.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
@@ -14,6 +15,8 @@
 
 namespace slipway::dcgm {
 namespace {
+
+constexpr const char* kTop = "top";
 
 CommandTable metrics_line() {
   return {.about =
@@ -50,7 +53,14 @@ Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& i
                  .next = "`slipway doctor` tells what is wrong with the driver"};
   EventCounts events({});
   events.take(sample, *counters);
-  io.print(exposition_text(sample, *counters, {.host_name = this_node(), .names = options.names, .events = &events}));
+  SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
+  HealthWatch health(std::move(root));
+  health.take(sample, *counters, nvidia::health::default_rules(), std::chrono::steady_clock::now());
+  io.print(exposition_text(sample, *counters,
+                           {.host_name = this_node(),
+                            .names = options.names,
+                            .health = health.watches(nvidia::health::default_rules()),
+                            .events = &events}));
   return 0;
 }
 
@@ -62,13 +72,6 @@ CommandTable fields_line() {
 Result<int> print_fields(const CommandWords& /*words*/, const Host& /*host*/, ToolIo& io) {
   io.print(field_table());
   return 0;
-}
-
-/// Slipway becomes the program that the manifest names for this tool.
-Result<int> no_program(const CommandWords&, const Host&, ToolIo&) {
-  return Error{.code = ErrorCode::unsupported,
-               .what = "the program slipway-top was not started",
-               .next = "install slipway completely, then `slipway top`"};
 }
 
 }  // namespace
@@ -93,6 +96,14 @@ Tools::Tools()
                  {"fields", "prints the fields that can be selected", fields_line(), print_fields},
                  health_rules_tool(),
                  overview_tool(),
-                 {"top", "shows all GPUs, live", top_line(), no_program}}) {}
+                 {kTop, "shows all GPUs, live", top_line(), {}}}) {}
+
+Result<int> Tools::run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
+                       ToolIo& io) const {
+  if (tool != kTop) return ToolTable::run(tool, arguments, host, io);
+  return Error{.code = ErrorCode::unsupported,
+               .what = "the program slipway-top was not started",
+               .next = "install slipway completely, then `slipway top`"};
+}
 
 }  // namespace slipway::dcgm

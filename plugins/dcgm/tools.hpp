@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <slipway/commands.hpp>
 #include <slipway/result.hpp>
@@ -31,9 +33,12 @@ Tool health_rules_tool();
 /// `slipway dcgm overview`.
 Tool overview_tool();
 
+/// `top` is a program of its own, which slipway becomes: without its options for tools that a plugin runs.
 class Tools final : public ToolTable {
  public:
   Tools();
+  Result<int> run(std::string_view tool, const std::vector<std::string>& arguments, const Host& host,
+                  ToolIo& io) const override;
 };
 
 }  // namespace slipway::dcgm

@@ -30,10 +30,18 @@ constexpr unsigned kRoom = 4 * HttpListener::kMostConnections;  // libmicrohttpd
 
 using Headers = std::map<std::string, std::string>;
 
-MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, const std::string& text,
+/// Holds its share of the text for as long as it is being sent.
+MHD_Response* response_of(const HttpText& text) {
+  auto kept = std::make_unique<HttpText>(text);
+  MHD_Response* const response = MHD_create_response_from_buffer_with_free_callback_cls(
+      text->size(), const_cast<char*>(text->data()), [](void* own) { delete static_cast<HttpText*>(own); }, kept.get());
+  if (response != nullptr) (void)kept.release();  // goes with the response
+  return response;
+}
+
+MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, const HttpText& text,
                 const Headers& headers) {
-  MHD_Response* const response =
-      MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
+  MHD_Response* const response = response_of(text);
   if (response == nullptr) return MHD_NO;
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
@@ -45,16 +53,16 @@ MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, c
   return queued;
 }
 
+MHD_Result send(MHD_Connection* connection, unsigned status, const char* type, const std::string& text,
+                const Headers& headers) {
+  return send(connection, status, type, std::make_shared<const std::string>(text), headers);
+}
+
 MHD_Result send_page(MHD_Connection* connection, const HttpPage& page, const Headers& headers) {
-  using Body = std::shared_ptr<const std::string>;
   if (!page.body)
     return send(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "there is nothing to show yet\n", headers);
-  auto body = std::make_unique<Body>(page.body);
-  MHD_Response* const response = MHD_create_response_from_buffer_with_free_callback_cls(
-      page.body->size(), const_cast<char*>(page.body->data()), [](void* kept) { delete static_cast<Body*>(kept); },
-      body.get());
+  MHD_Response* const response = response_of(page.body);
   if (response == nullptr) return MHD_NO;
-  (void)body.release();  // goes with the response
   const std::string policy = page.policy.empty() ? "default-src 'none'; frame-ancestors 'none'" : page.policy;
   for (const auto& [name, value] :
        std::initializer_list<std::pair<const char*, const char*>>{{MHD_HTTP_HEADER_CONTENT_TYPE, page.type.c_str()},
@@ -73,8 +81,8 @@ MHD_Result send_page(MHD_Connection* connection, const HttpPage& page, const Hea
 
 class Microhttpd final : public HttpListener {
  public:
-  Microhttpd(std::function<std::string()> text, std::function<ServiceHealth()> health,
-             std::function<std::string()> openmetrics, HttpPages pages, WebConfig config)
+  Microhttpd(std::function<HttpText()> text, std::function<ServiceHealth()> health,
+             std::function<HttpText()> openmetrics, HttpPages pages, WebConfig config)
       : text_(std::move(text)),
         health_(std::move(health)),
         openmetrics_(std::move(openmetrics)),
@@ -177,7 +185,7 @@ class Microhttpd final : public HttpListener {
                            const char*, std::size_t* body, void**) {
     auto& self = *static_cast<Microhttpd*>(context);
     *body = 0;
-    const auto send = [&](MHD_Connection* to, unsigned status, const char* type, const std::string& text) {
+    const auto send = [&](MHD_Connection* to, unsigned status, const char* type, const auto& text) {
       return slipway::send(to, status, type, text, self.config_.headers);
     };
     if (!self.is_trusted(connection))
@@ -208,9 +216,9 @@ class Microhttpd final : public HttpListener {
     return send(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", self.text_());
   }
 
-  std::function<std::string()> text_;
+  std::function<HttpText()> text_;
   std::function<ServiceHealth()> health_;
-  std::function<std::string()> openmetrics_;
+  std::function<HttpText()> openmetrics_;
   HttpPages pages_;
   WebConfig config_;
   BasicAuth auth_;
@@ -222,13 +230,12 @@ class Microhttpd final : public HttpListener {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& settings,
-                                                          std::function<std::string()> text,
+Result<std::unique_ptr<HttpListener>> HttpListener::start(const HttpSettings& settings, std::function<HttpText()> text,
                                                           std::function<ServiceHealth()> health,
-                                                          std::function<std::string()> openmetrics, HttpPages pages) {
+                                                          std::function<HttpText()> openmetrics, HttpPages pages) {
   WebConfig config;
   if (!settings.web_config.empty()) {
-    SLIPWAY_TRY(read, read_web_config(settings.web_config));
+    SLIPWAY_TRY(read, read_web_config(settings.web_config, settings.root));
     config = std::move(read);
   }
   const bool tls = !config.key.empty();

@@ -28,11 +28,15 @@ void MetricsText::begin(std::string_view name, std::string_view help, std::strin
   text_ += "# HELP " + name_ + " " + escaped(help, "") + "\n# TYPE " + name_ + " " + std::string(type) + "\n";
 }
 
-void MetricsText::put(const Labels& labels, const std::string& value) {
+std::string MetricsText::rendered(const Labels& labels) {
   std::string list;
   for (const auto& [label, what] : labels)
-    list += (list.empty() ? "{" : ",") + std::string(label) + "=\"" + escaped(what, "\"") + "\"";
-  text_ += name_ + list + (list.empty() ? " " : "} ") + value + "\n";
+    list.append(list.empty() ? "{" : ",").append(label).append("=\"").append(escaped(what, "\"")).append("\"");
+  return list.empty() ? list : list + "}";
+}
+
+void MetricsText::sample_rendered(std::string_view labels, std::string_view value) {
+  text_.append(name_).append(labels).append(" ").append(value).append("\n");
 }
 
 std::string MetricsText::real(double value) {

@@ -23,10 +23,14 @@ constexpr int kMostRounds = 12;   // a quarter of a second for each try, in whic
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; }
 
-FileState state_of(const std::string& path) {
+/// @param folder  "/" for `path`
+FileState state_of(const std::string& folder, const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return {.path = path};
-  return {.path = path,
+  const auto root = RootDir::open(folder);
+  const auto file = root ? open_regular(*root, path) : Result<Fd>(root.error());
+  if (!file || ::fstat(file->get(), &info) != 0) return {.root = folder, .path = path};
+  return {.root = folder,
+          .path = path,
           .present = true,
           .inode = info.st_ino,
           .size = info.st_size,
@@ -36,7 +40,7 @@ FileState state_of(const std::string& path) {
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {}
+  Reader(const std::string& path, const std::string& root) : path_(path), root_(root) {}
 
   Result<WebConfig> read() {
     SLIPWAY_TRY(text, read_file(path_));
@@ -171,8 +175,9 @@ class Reader {
 
   /// Whoever changes the file while it is read changes it after this state of it.
   Result<std::string> read_file(const std::string& file) {
-    config_.files.push_back(state_of(file));
-    return read_regular(file, kMostBytes);
+    config_.files.push_back(state_of(root_, file));
+    SLIPWAY_TRY(root, RootDir::open(root_));
+    return read_regular(root, file, kMostBytes);
   }
 
   Status take_users(const YAML::Node& section) {
@@ -207,15 +212,18 @@ class Reader {
   static int rounds_of(const std::string& hash) { return std::stoi(hash.substr(4, 2)); }
 
   std::string path_;
+  std::string root_;
   WebConfig config_;
 };
 
 }  // namespace
 
 bool WebConfig::changed() const {
-  return std::ranges::any_of(files, [](const FileState& read) { return state_of(read.path) != read; });
+  return std::ranges::any_of(files, [](const FileState& read) { return state_of(read.root, read.path) != read; });
 }
 
-Result<WebConfig> read_web_config(const std::string& path) { return Reader(path).read(); }
+Result<WebConfig> read_web_config(const std::string& path, const std::string& root) {
+  return Reader(path, root).read();
+}
 
 }  // namespace slipway

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processes on a GPU.
+#include <ctime>
+
 #include "nvidia/nvml/abi/process.h"
 #include "sim/nvml/call.hpp"
 
@@ -32,6 +34,27 @@ nvmlReturn_t list(Function function, nvmlDevice_t device, unsigned* count, Info*
   });
 }
 
+/// The processes with a context share the GPU's load.
+nvmlReturn_t utilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t* samples, unsigned* count,
+                         unsigned long long last_seen) {
+  return with_target(Function::nvmlDeviceGetProcessUtilization, device,
+                     [=](Machine& machine, const Target& target) -> nvmlReturn_t {
+                       if (target.kind != Kind::gpu || target.gpu->mig_current != 0) return NVML_ERROR_NOT_SUPPORTED;
+                       timespec now{};
+                       ::clock_gettime(CLOCK_REALTIME, &now);
+                       const auto stamp = static_cast<unsigned long long>(now.tv_sec) * 1'000'000ULL;
+                       const Process* those[kMaxProcesses];
+                       unsigned existing = 0;
+                       for (const Process& process : machine.processes)
+                         if (process.kind < 3 && belongs(process, target, process.kind)) those[existing++] = &process;
+                       if (existing == 0 || last_seen >= stamp) return NVML_ERROR_NOT_FOUND;
+                       const unsigned each = target.gpu->load_percent / existing;
+                       return give_list(count, samples, existing, [&](unsigned i) {
+                         return nvmlProcessUtilizationSample_t{those[i]->pid, stamp, each, each / 2, 0, 0};
+                       });
+                     });
+}
+
 }  // namespace
 }  // namespace slipway::sim
 
@@ -54,3 +77,8 @@ using namespace slipway::sim;
 SLIPWAY_PROCESS_LISTS(Compute, 0)
 SLIPWAY_PROCESS_LISTS(Graphics, 1)
 SLIPWAY_PROCESS_LISTS(MPSCompute, 2)
+
+SLIPWAY_NVML_EXPORT nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t* samples,
+                                                    unsigned* count, unsigned long long last_seen) {
+  return utilization(device, samples, count, last_seen);
+}

@@ -13,10 +13,11 @@ namespace {
 constexpr std::size_t kParts = 3;
 
 /// Of dcgm-exporter itself, not of DCGM.
-constexpr std::array<std::string_view, 5> kExporterNames{"DCGM_EXP_CLOCK_EVENTS_COUNT", "DCGM_EXP_CLOCK_EVENTS_TOTAL",
-                                                         "DCGM_EXP_P2P_STATUS", "DCGM_EXP_XID_ERRORS_COUNT",
-                                                         "DCGM_EXP_XID_ERRORS_TOTAL"};
-constexpr std::string_view kHealthStatus = "DCGM_EXP_GPU_HEALTH_STATUS";
+constexpr std::array<std::string_view, 6> kExporterNames{
+    "DCGM_EXP_CLOCK_EVENTS_COUNT", "DCGM_EXP_CLOCK_EVENTS_TOTAL", kHealthStatus,
+    "DCGM_EXP_P2P_STATUS",         "DCGM_EXP_XID_ERRORS_COUNT",   "DCGM_EXP_XID_ERRORS_TOTAL"};
+/// What slipway's own health rules are about (plugins/nvidia/health/rules.yaml).
+constexpr std::array kHealthFields{140U, 150U, 202U, 241U, 243U, 310U, 311U, 392U, 393U, 395U, 396U, 409U, 429U, 439U};
 const std::vector<std::string> kTypes{"gauge", "counter", "histogram", "summary", "label"};
 
 struct Place {
@@ -92,7 +93,12 @@ class Reader {
     if (parts.size() != kParts)
       return wrong(place, "a row has three parts, not " + std::to_string(parts.size()),
                    "write it as FIELD, TYPE, HELP; a help with commas is \"in quotes\"");
-    return take_row(parts, place);
+    return add_row({.line = number_, .name = parts[0], .type = parts[1], .help = parts[2]});
+  }
+
+  Status add_row(CounterRow row) {
+    number_ = row.line;
+    return take_row(std::move(row), Place{where_, number_});
   }
 
   Result<Counters> take() && {
@@ -101,26 +107,23 @@ class Reader {
                    .what = where_ + " has no counter",
                    .where = where_,
                    .next = "write rows as FIELD, TYPE, HELP, such as `DCGM_FI_DEV_GPU_TEMP, gauge, Temperature`"};
-    const bool wants_clocks = counters_.wants_exporter("DCGM_EXP_CLOCK_EVENTS_COUNT") ||
-                              counters_.wants_exporter("DCGM_EXP_CLOCK_EVENTS_TOTAL");
-    if (wants_clocks && !lines_.contains(kClockReasonsField))
-      counters_.series.push_back({.name = field_name(kClockReasonsField),
-                                  .type = {},
-                                  .help = {},
-                                  .field = find_field(kClockReasonsField),
-                                  .hidden = true});
-    std::ranges::stable_sort(counters_.series, {}, [](const Counter& each) { return each.field->number; });
+    if (counters_.wants_exporter("DCGM_EXP_CLOCK_EVENTS_COUNT") ||
+        counters_.wants_exporter("DCGM_EXP_CLOCK_EVENTS_TOTAL"))
+      add_hidden_field(kClockReasonsField);
+    if (counters_.wants_exporter(kHealthStatus))
+      for (const unsigned number : kHealthFields) add_hidden_field(number);
+    for (auto* const list : {&counters_.series, &counters_.links, &counters_.processors})
+      std::ranges::stable_sort(*list, {}, [](const Counter& each) { return each.field->number; });
     std::ranges::sort(counters_.exporter, {}, &Counter::name);
     std::ranges::sort(counters_.labels, {}, &Counter::name);
     return std::move(counters_);
   }
 
  private:
-  Status take_row(std::vector<std::string>& parts, const Place& place) {
+  Status take_row(CounterRow row, const Place& place) {
     if (++rows_ > kMostCounters)
       return wrong(place, "there are more than " + std::to_string(kMostCounters) + " rows", "leave some out");
-    Counter counter{.name = std::move(parts[0]), .type = std::move(parts[1]), .help = std::move(parts[2])};
-    if (counter.name == kHealthStatus) return leave_out(counter);
+    Counter counter{.name = std::move(row.name), .type = std::move(row.type), .help = std::move(row.help)};
     if (std::ranges::find(kExporterNames, counter.name) != kExporterNames.end())
       return add_exporter(std::move(counter));
     const auto number = field_number(counter.name);
@@ -150,6 +153,12 @@ class Reader {
     return {};
   }
 
+  void add_hidden_field(unsigned number) {
+    if (lines_.emplace(number, 0).second)
+      counters_.series.push_back(
+          {.name = field_name(number), .type = {}, .help = {}, .field = find_field(number), .hidden = true});
+  }
+
   Status leave_out(const Counter& counter) {
     counters_.left_out.push_back(counter.name);
     counters_.foreign.push_back(counter);
@@ -157,6 +166,9 @@ class Reader {
   }
 
   Status add(Counter counter, const Place& place) {
+    if (counter.type == "label" && counter.field->level != FieldLevel::gpu)
+      return wrong(place, counter.name + " is of an NVLink or of a processor, which is no label of a GPU's metrics",
+                   "give it a type, such as gauge");
     if (counter.type == "label") {
       counter.type.clear();
       counters_.labels.push_back(std::move(counter));
@@ -165,7 +177,11 @@ class Reader {
     if (counter.field->is_text())
       return wrong(place, counter.name + " is a text, which is no value of a metric",
                    "make it a label of the other metrics: `" + counter.name + ", label, …`");
-    counters_.series.push_back(std::move(counter));
+    const FieldLevel level = counter.field->level;
+    (level == FieldLevel::link        ? counters_.links
+     : level == FieldLevel::processor ? counters_.processors
+                                      : counters_.series)
+        .push_back(std::move(counter));
     return {};
   }
 
@@ -178,6 +194,12 @@ class Reader {
 
 }  // namespace
 
+bool has_own_intervals(const Counters& counters) {
+  const auto has = [](const Counter& counter) { return counter.every.count() != 0; };
+  return std::ranges::any_of(counters.series, has) || std::ranges::any_of(counters.labels, has) ||
+         std::ranges::any_of(counters.links, has);
+}
+
 bool Counters::wants_exporter(std::string_view name) const {
   return std::ranges::find(exporter, name, &Counter::name) != exporter.end();
 }
@@ -185,6 +207,12 @@ bool Counters::wants_exporter(std::string_view name) const {
 Result<Counters> parse_counters(std::string_view text, const std::string& where) {
   Reader reader(where);
   for (const std::string_view line : lines_of<std::string_view>(text)) SLIPWAY_CHECK(reader.take_line(line));
+  return std::move(reader).take();
+}
+
+Result<Counters> counters_of_rows(const std::vector<CounterRow>& rows, const std::string& where) {
+  Reader reader(where);
+  for (const CounterRow& row : rows) SLIPWAY_CHECK(reader.add_row(row));
   return std::move(reader).take();
 }
 

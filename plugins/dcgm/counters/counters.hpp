@@ -2,6 +2,7 @@
 // plugins/dcgm/counters/counters.hpp - what is exported: dcgm-exporter's file of counters (CSV), read as it reads it.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,23 @@ struct Counter {
   std::string type;  ///< "gauge", "counter", "histogram", "summary"; empty for a label
   std::string help;
   const Field* field = nullptr;
-  bool hidden = false;  ///< read for other metrics, and no metric itself
+  bool hidden = false;                 ///< read for other metrics, and no metric itself
+  std::chrono::milliseconds every{0};  ///< between two reads; 0: as all that have no interval of their own
+};
+
+/// A row as it is written.
+struct CounterRow {
+  std::size_t line = 0;  ///< in its file
+  std::string name;
+  std::string type;
+  std::string help;
 };
 
 struct Counters {
   std::vector<Counter> series;        ///< by the fields' numbers, as dcgm-exporter prints them
   std::vector<Counter> labels;        ///< by name
+  std::vector<Counter> links;         ///< of NVLinks, by the fields' numbers
+  std::vector<Counter> processors;    ///< of processors and their cores, likewise
   std::vector<Counter> exporter;      ///< metrics of dcgm-exporter itself, without a field, by name
   std::vector<std::string> left_out;  ///< names of DCGM's that NVML does not tell, or that slipway does not have yet
   std::vector<Counter> foreign;       ///< those of them that are fields of DCGM; an engine may have them
@@ -30,6 +42,11 @@ struct Counters {
 
   bool wants_exporter(std::string_view name) const;
 };
+
+inline constexpr std::string_view kHealthStatus = "DCGM_EXP_GPU_HEALTH_STATUS";
+
+/// Some counters are read at other times than others.
+bool has_own_intervals(const Counters& counters);
 
 inline constexpr std::size_t kMostCounterBytes = 1 << 20;
 inline constexpr std::size_t kMostCounters = 1024;
@@ -39,6 +56,9 @@ inline constexpr std::size_t kMostCounters = 1024;
 /// Errors: `invalid` with file:line: a field that DCGM does not have, a type that is none, a row without three parts,
 /// a quote in the wrong place, a text that is no label; too many rows; no row at all.
 Result<Counters> parse_counters(std::string_view text, const std::string& where);
+
+/// The same of rows that another file has. Errors: those of parse_counters().
+Result<Counters> counters_of_rows(const std::vector<CounterRow>& rows, const std::string& where);
 
 /// The rows of dcgm-exporter's own file that are not commented out.
 std::string_view default_counters();

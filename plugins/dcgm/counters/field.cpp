@@ -51,6 +51,17 @@ constexpr Field rate(unsigned dcgm, unsigned metric) {
   return {.number = dcgm, .source = Source::profiling, .argument = metric, .factor = kMib, .whole_gpu = true};
 }
 
+constexpr Field of_link(unsigned dcgm, Source source, unsigned argument = 0, unsigned directions = 3) {
+  return {.number = dcgm, .source = source, .argument = argument, .directions = directions, .level = FieldLevel::link};
+}
+constexpr Field of_processor(unsigned dcgm, unsigned part) {
+  return {.number = dcgm,
+          .source = Source::processor_share,
+          .argument = part,
+          .real = true,
+          .level = FieldLevel::processor};
+}
+
 // By number. The second number is NVML's: of a field value, a clock's domain, a threshold, a profiling metric.
 constexpr Field kFields[]{
     // no std::array: clang gives up on guessing one so long
@@ -350,6 +361,11 @@ constexpr Field kFields[]{
     rate(1077, 102),
     rate(1078, 101),
     rate(1079, 103),
+    of_processor(1100, 0),
+    of_processor(1101, 1),
+    of_processor(1102, 2),
+    of_processor(1103, 3),
+    of_processor(1104, 4),
     value(1200, 201),
     value(1201, 202),
     value(1202, 203),
@@ -376,7 +392,15 @@ constexpr Field kFields[]{
     value(1423, 270),
     value(1424, 271),
     value(1501, 173),
+    of_link(1508, Source::link_state),
     value(1523, 230),
+    of_link(1525, Source::link_errors, 2),
+    of_link(1526, Source::link_errors, 3),
+    of_link(1527, Source::link_errors, 0),
+    of_link(1528, Source::link_errors, 1),
+    of_link(1529, Source::nvlink_rate, 0, 3),
+    of_link(1530, Source::nvlink_rate, 0, 1),
+    of_link(1531, Source::nvlink_rate, 0, 2),
     bar1(1600, Bar1::total, 1),
     bar1(1601, Bar1::used, 1),
     bar1(1602, Bar1::free, 1),

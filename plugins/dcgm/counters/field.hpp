@@ -33,7 +33,14 @@ enum class Source {
   vgpu_license,        ///< 1: licensed
   xid,                 ///< the last one
   profiling,           ///< argument: the number of NVML's profiling metric (GPM)
+  link_state,          ///< of an NVLink: 1, it is up
+  link_errors,         ///< of an NVLink; argument: nvmlNvLinkErrorCounter_t
+  processor_share,     ///< of a processor or core, from the kernel; argument: 0 all work, 1 user, 2 nice, 3 system, 4
+                       ///< interrupts
 };
+
+/// What a field is of.
+enum class FieldLevel { gpu, link, processor };
 
 enum class Framebuffer : unsigned { total, free, used, reserved, used_share };
 enum class Bar1 : unsigned { total, free, used };
@@ -51,6 +58,8 @@ inline constexpr unsigned kNvlinkReceivedBytes = kOwnFields + 7;
 inline constexpr unsigned kNvlinkBytes = kOwnFields + 8;
 
 inline constexpr unsigned kAllLinks = 0xffffffffU;
+inline constexpr unsigned kUtilizationField = 203;
+inline constexpr unsigned kMemoryUsedField = 252;
 inline constexpr unsigned kClockReasonsField = 112;  ///< bits: why clocks are slow
 
 struct Field {
@@ -62,6 +71,7 @@ struct Field {
   double factor = 1;        ///< from NVML's unit to DCGM's
   bool real = false;        ///< with a fraction
   bool whole_gpu = false;   ///< GPU instances do not have it
+  FieldLevel level = FieldLevel::gpu;
 
   /// A GPU instance has a value of its own. XIDs, which NVML tells by events, are told apart as well.
   bool per_instance() const { return source == Source::framebuffer || source == Source::profiling; }

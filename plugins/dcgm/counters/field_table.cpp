@@ -13,12 +13,21 @@ std::string question_of(const Field& field) {
       return "field value " + argument;
     case Source::profiling:
       return "profiling metric " + argument;
+    case Source::link_state:
+      return "nvmlDeviceGetNvLinkState, of each NVLink";
+    case Source::link_errors:
+      return "nvmlDeviceGetNvLinkErrorCounter, " + argument + ", of each NVLink";
+    case Source::processor_share:
+      return "the kernel, of each processor and core";
     case Source::nvlink_rate:
       return std::string("field values ") +
              (field.directions == 1   ? "138"
               : field.directions == 2 ? "139"
                                       : "138, 139") +
-             (field.argument == kAllLinks ? " of all links" : " of link " + argument) + ", as a rate";
+             (field.level == FieldLevel::link ? " of each NVLink"
+              : field.argument == kAllLinks   ? " of all links"
+                                              : " of link " + argument) +
+             ", as a rate";
     case Source::framebuffer:
       return "nvmlDeviceGetMemoryInfo";
     case Source::bar1:

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include <arpa/inet.h>
+
 namespace slipway::dcgm {
 namespace {
 
@@ -17,11 +19,22 @@ bool is_port(const std::string& text) {
   return problem == std::errc{} && stop == end && port != 0;
 }
 
+bool is_letter(unsigned char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// A name, or an IPv4 address, whose four parts are numbers of a byte.
 bool is_host(const std::string& text) {
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
-           c == '_' || c == ':';
-  });
+  constexpr std::size_t kLongestName = 253;
+  const auto fits = [](unsigned char c) { return is_letter(c) || c == '.' || c == '-' || c == '_'; };
+  if (text.empty() || text.size() > kLongestName || !std::ranges::all_of(text, fits)) return false;
+  if (!is_letter(static_cast<unsigned char>(text.front())) || text.find("..") != std::string::npos) return false;
+  in_addr address{};
+  const bool is_number = text.find_first_not_of("0123456789.") == std::string::npos;
+  return !is_number || ::inet_pton(AF_INET, text.c_str(), &address) == 1;
+}
+
+bool is_ipv6(const std::string& text) {
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, text.c_str(), &address) == 1;
 }
 
 }  // namespace
@@ -44,7 +57,7 @@ Result<EngineAddress> read_engine_address(const std::string& text) {
   const std::size_t colon = bracketed ? bracket + 1 : std::min(place.find(':'), place.size());
   const std::string host = bracketed ? place.substr(1, bracket - 1) : place.substr(0, colon);
   const std::string rest = place.substr(colon);
-  if (!is_host(host) || (!bracketed && host.find(':') != std::string::npos)) return error;
+  if (bracketed ? !is_ipv6(host) : !is_host(host)) return error;
   if (!rest.empty() && (rest.front() != ':' || !is_port(rest.substr(1)))) return error;
   return EngineAddress{place.substr(0, colon) + (rest.empty() ? kDefaultPort : rest), false};
 }

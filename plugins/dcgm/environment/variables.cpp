@@ -19,7 +19,6 @@ constexpr std::string_view kNoApiServer = "slipway asks kubelet alone, and not t
 constexpr std::string_view kNoClaims = "slipway asks kubelet for devices, and not for what resource claims hold, yet";
 constexpr std::string_view kNoRuntime =
     "slipway asks no container runtime; in Kubernetes the kubelet says who has a GPU";
-constexpr std::string_view kNoEntities = "slipway tells of GPUs and their instances, not of other devices";
 constexpr std::string_view kNoDump = "slipway writes no dumps; `slipway dcgm metrics` prints what was sampled";
 constexpr std::string_view kNoDcgm = "no DCGM runs inside the service; nv-hostengine has --log-level itself";
 
@@ -42,8 +41,8 @@ constexpr std::array kVariables{
     honoured("DCGM_EXPORTER_KUBERNETES", "--kubernetes", "-k", "kubernetes", Kind::flag),
     honoured("DCGM_EXPORTER_USE_OLD_NAMESPACE", "--use-old-namespace", "-o", "use_old_namespace", Kind::flag),
     honoured("DCGM_EXPORTER_DEVICES_STR", "--devices", "-d", "devices", Kind::text),
-    refused("DCGM_EXPORTER_OTHER_DEVICES_STR", "--switch-devices", Kind::text, "f", kNoEntities, "-s"),
-    refused("DCGM_EXPORTER_CPU_DEVICES_STR", "--cpu-devices", Kind::text, "f", kNoEntities, "-p"),
+    honoured("DCGM_EXPORTER_OTHER_DEVICES_STR", "--switch-devices", "-s", "switch_devices", Kind::text),
+    honoured("DCGM_EXPORTER_CPU_DEVICES_STR", "--cpu-devices", "-p", "cpu_devices", Kind::text),
     refused("DCGM_EXPORTER_CONFIGMAP_DATA", "--configmap-data", Kind::text, "none",
             "slipway reads no ConfigMap from the API server: mount it, and name its file by `collectors`", "-m"),
     honoured("DCGM_REMOTE_HOSTENGINE_INFO", "--remote-hostengine-info", "-r", "engine_address", Kind::engine),
@@ -88,8 +87,7 @@ constexpr std::array kVariables{
              "GPUs are looked for with each sample, and a driver that is away each second"),
     refused("DCGM_EXPORTER_ENABLE_PPROF", "--enable-pprof", Kind::flag, "",
             "the service is no Go program; perf(1) measures it"),
-    refused("DCGM_EXPORTER_CONFIG_FILE", "--config-file", Kind::text, "",
-            "slipway has one interval for all fields yet: `interval` and `collectors`"),
+    honoured("DCGM_EXPORTER_CONFIG_FILE", "--config-file", "", "config_file", Kind::path),
     refused("DCGM_EXPORTER_WEB_READ_TIMEOUT", "--web-read-timeout", Kind::text, "10s",
             "a connection has 10 s from its start, for reading and writing together"),
     refused("DCGM_EXPORTER_WEB_WRITE_TIMEOUT", "--web-write-timeout", Kind::text, "10s",
@@ -125,6 +123,15 @@ Error refusal(const Variable& variable, const std::string& value) {
 }  // namespace
 
 std::span<const Variable> variables() { return kVariables; }
+
+Error blamed_on_variable(Error error, const std::vector<std::string>& taken) {
+  constexpr std::string_view kSection = "spec.components.dcgm.";
+  for (const Variable& each : kVariables)
+    if (std::ranges::find(taken, each.name) != taken.end() &&
+        error.where == std::string(kSection) + std::string(each.key))
+      error.where = "environment variable " + std::string(each.name);
+  return error;
+}
 
 Result<EnvironmentSpec> with_environment(const Spec& spec, const std::vector<std::string>& entries) {
   Json section = spec.json();

@@ -44,6 +44,9 @@ struct EnvironmentSpec {
 /// Errors: `usage` naming the variable: one that is refused, or a value that its kind does not have.
 Result<EnvironmentSpec> with_environment(const Spec& spec, const std::vector<std::string>& entries);
 
+/// An error about a key of the spec that a variable has set is one about the variable.
+Error blamed_on_variable(Error error, const std::vector<std::string>& taken);
+
 /// False for a value that leaves things as they are without the variable. Errors: `usage` no value of that kind.
 Result<bool> asks_for_something(const Variable& variable, const std::string& value);
 

@@ -42,7 +42,7 @@ void EventCounts::take(const Sample& sample, const Counters& counters) {
     ++xid_totals_[place][event.number];
   }
   for (std::size_t i = 0; i < counters.series.size(); ++i)
-    if (counters.series[i].field->number == kClockReasonsField)
+    if (counters.series[i].field->number == kClockReasonsField && sample.is_new(counters.series[i]))
       for (const Entity& entity : sample.entities)
         if (const auto* bits = std::get_if<std::int64_t>(&entity.series[i]))
           take_clocks(entity, static_cast<std::uint64_t>(*bits), sample.time);

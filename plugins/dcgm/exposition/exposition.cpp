@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,8 @@ struct Line {
   LabelList labels;                                             ///< of the GPU
   std::vector<std::pair<std::string, std::string>> attributes;  ///< of who uses it
   std::optional<PodUse> own;
+  std::string of_all = {};     ///< labels and attributes, rendered once for all metrics
+  std::string of_entity = {};  ///< the labels alone, where a pod has a part of the whole
 
   LabelList with(const std::vector<std::pair<std::string, std::string>>& more) const {
     auto sorted = attributes;
@@ -79,41 +82,43 @@ std::vector<Line> lines_of_entities(const Sample& sample, const Counters& counte
   std::vector<Line> lines;
   for (const Entity& entity : sample.entities) {
     const LabelList labels = labels_of(entity, counters, exporter);
-    for (Use& use : uses_of(entity, exporter.known, exporter.attribution))
-      lines.push_back({&entity, labels, std::move(use.labels), use.own});
+    for (Use& use : uses_of(entity, exporter.known, exporter.attribution)) {
+      Line& line = lines.emplace_back(Line{&entity, labels, std::move(use.labels), use.own});
+      line.of_all = MetricsText::rendered(line.with({}).view());
+      if (line.own) line.of_entity = MetricsText::rendered(labels.view());
+    }
   }
   return lines;
 }
 
 /// A pod's own part of the value of a metric that dcgm-exporter divides among pods.
 Value own_value(const Field& field, const PodUse& use) {
-  constexpr unsigned kUtilization = 203;
-  constexpr unsigned kMemoryUsed = 252;
-  if (field.number == kMemoryUsed) return use.memory_mib;
-  if (field.number == kUtilization && use.percent) return *use.percent;
+  if (field.number == kMemoryUsedField) return use.memory_mib;
+  if (field.number == kUtilizationField && use.percent) return *use.percent;
   return {};
 }
 
 void add_family(MetricsText& text, const Counter& counter, std::size_t which, const std::vector<Line>& lines) {
   bool begun = false;  // a family without a series is not printed
   const Entity* divided = nullptr;
-  const auto add = [&](const LabelList& labels, const std::string& value) {
+  const auto add = [&](const std::string& labels, const std::string& value) {
     if (!begun) text.begin(counter.name, counter.help, counter.type);
     begun = true;
-    text.sample(labels.view(), value);
+    text.sample_rendered(labels, value);
   };
   for (const Line& line : lines) {
     const std::string value = value_text(line.entity->series[which]);
     if (value.empty()) continue;
     if (counter.field->source == Source::xid) {
       const auto number = static_cast<std::uint64_t>(std::get<std::int64_t>(line.entity->series[which]));
-      add(line.with({{"err_code", value}, {"err_msg", std::string(xid_text(number))}}), value);
+      const LabelList labels = line.with({{"err_code", value}, {"err_msg", std::string(xid_text(number))}});
+      add(MetricsText::rendered(labels.view()), value);
       continue;
     }
     const std::string own = line.own ? value_text(own_value(*counter.field, *line.own)) : "";
-    if (!own.empty() && divided != line.entity) add(line.labels, value);  // the whole, besides the parts
+    if (!own.empty() && divided != line.entity) add(line.of_entity, value);  // the whole, besides the parts
     if (!own.empty()) divided = line.entity;
-    add(line.with({}), own.empty() ? value : own);
+    add(line.of_all, own.empty() ? value : own);
   }
 }
 
@@ -129,6 +134,84 @@ void add_exporter_family(MetricsText& text, const Counter& counter, const Sample
       begun = true;
       text.sample(line.with(series.labels).view(), series.value);
     }
+  }
+}
+
+/// As dcgm-exporter prints NVLinks, which it counts from 1.
+void add_links(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter,
+               const std::vector<Line>& lines) {
+  std::vector<std::string> labels;
+  for (const LinkEntity& link : sample.links) {
+    LabelList list;
+    list.add("nvlink", std::to_string(link.link + 1));
+    list.add("gpu", std::to_string(link.gpu.index));
+    list.add("gpu_uuid", link.gpu.uuid);
+    list.add("pci_bus_id", link.gpu.bus_id);
+    list.add("device", "nvidia" + std::to_string(link.gpu.index));
+    list.add("model_name", exporter.blanks_in_model_name ? link.gpu.model : without_blanks(link.gpu.model));
+    list.add("Hostname", exporter.host_name);
+    const auto of_gpu =
+        std::ranges::find_if(lines, [&](const Line& line) { return line.entity->gpu.uuid == link.gpu.uuid; });
+    for (std::size_t i = 0; of_gpu != lines.end() && i < counters.labels.size(); ++i)
+      list.add(counters.labels[i].name, value_text(of_gpu->entity->labels[i]));
+    if (of_gpu != lines.end() && !of_gpu->entity->instance && !exporter.attribution.virtual_gpus)
+      for (const auto& [name, value] : of_gpu->attributes) list.add(name, value);
+    labels.push_back(MetricsText::rendered(list.view()));
+  }
+  for (std::size_t i = 0; i < counters.links.size(); ++i) {
+    bool begun = false;
+    for (std::size_t each = 0; each < sample.links.size(); ++each) {
+      const std::string value = value_text(sample.links[each].series[i]);
+      if (value.empty()) continue;
+      if (!std::exchange(begun, true))
+        text.begin(counters.links[i].name, counters.links[i].help, counters.links[i].type);
+      text.sample_rendered(labels[each], value);
+    }
+  }
+}
+
+void add_processors(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter) {
+  for (std::size_t i = 0; i < counters.processors.size(); ++i) {
+    bool begun = false;
+    for (const ProcessorEntity& entity : sample.processors) {
+      const std::string value = value_text(entity.series[i]);
+      if (value.empty()) continue;
+      if (!std::exchange(begun, true))
+        text.begin(counters.processors[i].name, counters.processors[i].help, counters.processors[i].type);
+      LabelList labels;
+      if (entity.core) labels.add("cpucore", std::to_string(*entity.core));
+      labels.add("cpu", std::to_string(entity.processor));
+      labels.add("Hostname", exporter.host_name);
+      text.sample(labels.view(), value);
+    }
+  }
+}
+
+/// Of each GPU that was ever seen, as long as the driver answers: one that is lost fails. A GPU with instances is told
+/// as itself.
+void add_health(MetricsText& text, const Counter& counter, const Sample& sample, const Exporter& exporter,
+                const std::vector<Line>& lines) {
+  bool begun = false;
+  const auto add = [&](const Line& line, const std::vector<WatchStatus>& watches) {
+    for (const WatchStatus& status : watches) {
+      if (!std::exchange(begun, true)) text.begin(counter.name, counter.help, counter.type);
+      const LabelList labels =
+          line.with({{"health_error_code", std::string(status.error)}, {"health_watch", std::string(status.watch)}});
+      text.sample(labels.view(), status.value);
+    }
+  };
+  for (const GpuState& state : sample.gpus) {
+    const auto watches = exporter.health.find(state.gpu.uuid);
+    if (watches == exporter.health.end() || !sample.problem.empty() || exporter.released) continue;
+    bool any = false;
+    for (const Line& line : lines) {
+      if (line.entity->gpu.uuid != state.gpu.uuid || line.entity->instance) continue;
+      add(line, watches->second);
+      any = true;
+    }
+    if (any) continue;
+    const Entity gpu{.gpu = state.gpu};
+    add({&gpu, labels_of(gpu, Counters(), exporter), {}, {}}, watches->second);
   }
 }
 
@@ -184,8 +267,13 @@ std::string exposition_text(const Sample& sample, const Counters& counters, cons
   const std::vector<Line> lines = lines_of_entities(sample, counters, exporter);
   for (std::size_t i = 0; i < counters.series.size(); ++i)
     if (!counters.series[i].hidden) add_family(text, counters.series[i], i, lines);
+  add_links(text, sample, counters, exporter, lines);
+  add_processors(text, sample, counters, exporter);
   for (const Counter& counter : counters.exporter)
-    if (exporter.events != nullptr) add_exporter_family(text, counter, sample, *exporter.events, lines);
+    if (counter.name == kHealthStatus)
+      add_health(text, counter, sample, exporter, lines);
+    else if (exporter.events != nullptr)
+      add_exporter_family(text, counter, sample, *exporter.events, lines);
   if (exporter.names.openmetrics) add_conventional(text, sample, counters, exporter);
   if (exporter.names.articles) add_articles(text, sample, counters, exporter);
   add_own(text, sample, exporter);

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/events/event_counts.hpp"
+#include "dcgm/health/health_status.hpp"
 #include "dcgm/pods/attribution.hpp"
 #include "dcgm/sampler/sample.hpp"
 
@@ -30,7 +33,8 @@ struct Exporter {
   AttributionSettings attribution = {};
   Attribution known = {};  ///< who uses what, by the attribution's settings
   NameSets names = {};
-  const EventCounts* events = nullptr;  ///< borrowed; null: nothing was counted
+  std::map<std::string, std::vector<WatchStatus>> health = {};  ///< by the GPU's UUID
+  const EventCounts* events = nullptr;                          ///< borrowed; null: nothing was counted
 };
 
 /// The families by the fields' numbers, the series of a family by GPU and instance; then the exporter's own metrics,

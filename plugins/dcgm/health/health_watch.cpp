@@ -5,6 +5,7 @@
 #include <set>
 
 #include <slipway/http/metrics.hpp>
+#include <slipway/text.hpp>
 
 #include "nvidia/gpu.hpp"
 
@@ -36,6 +37,23 @@ bool speaks_against_all(const health::Reason& reason) { return !reason.instance;
 
 }  // namespace
 
+Status check_rule_fields(const health::Rules& rules) {
+  for (const auto& [name, rule] : rules.counters()) {
+    const auto number = field_number(rule.field);
+    const Field* const field = number ? find_field(*number) : nullptr;
+    if (field != nullptr && !field->is_text()) continue;
+    return Error{.code = ErrorCode::invalid,
+                 .what = "counters." + name + ".field: " +
+                         (!number            ? "DCGM has no field '" + rule.field + "'"
+                          : field == nullptr ? rule.field + " is not read from NVML"
+                                             : rule.field + " is a text"),
+                 .where = rule.field_place,
+                 .next = !number ? suggestion(rule.field, field_names(), "`slipway dcgm fields` prints all fields")
+                                 : "`slipway dcgm fields` prints what can be read"};
+  }
+  return {};
+}
+
 void HealthWatch::take(const Sample& sample, const Counters& counters, const health::Rules& rules, Moment now) {
   gpus_ = sample.gpus;
   std::erase_if(gpus_, [](const GpuState& state) { return state.gpu.uuid.empty(); });
@@ -46,6 +64,9 @@ void HealthWatch::take(const Sample& sample, const Counters& counters, const hea
       record_.xid(event.uuid, event.instance, number, rules, now);
   }
   const auto wanted = sampled_rules(rules, counters);
+  std::set<std::string> names;
+  for (const auto& [rule, which] : wanted) names.insert(rule->name);
+  for (const GpuState& state : gpus_) record_.only(state.gpu.uuid, names);
   std::set<std::string> seen;  // a GPU in MIG mode has its counters in each instance
   for (const Entity& entity : sample.entities) {
     if (!seen.insert(entity.gpu.uuid).second) continue;
@@ -63,6 +84,13 @@ void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
     if (merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now))
       record_.xid(gpu->gpu.uuid, xid.instance, xid.number, rules, now);
   }
+}
+
+std::map<std::string, std::vector<WatchStatus>> HealthWatch::watches(const health::Rules& rules) const {
+  std::map<std::string, std::vector<WatchStatus>> all;
+  for (const GpuState& state : gpus_)
+    all[state.gpu.uuid] = watch_statuses(record_.of(state.gpu.uuid), rules, state.problem.empty());
+  return all;
 }
 
 std::string HealthWatch::metrics(const std::string& host_name, bool old_names) const {
@@ -101,13 +129,21 @@ std::string HealthWatch::metrics(const std::string& host_name, bool old_names) c
   return std::move(text).take();
 }
 
-std::vector<std::string> HealthWatch::lines() const {
-  std::vector<std::string> all;
+std::vector<ToldReason> HealthWatch::told() const {
+  std::vector<ToldReason> all;
   for (const GpuState& state : gpus_)
     for (const health::Reason& reason : record_.of(state.gpu.uuid))
-      all.push_back("GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + ")" +
-                    (reason.instance ? ", GPU instance " + std::to_string(*reason.instance) : "") + ": " + reason.text +
-                    " (" + reason.remedy + ")");
+      all.push_back({.device = "GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + ")" +
+                               (reason.instance ? ", GPU instance " + std::to_string(*reason.instance) : ""),
+                     .severity = reason.severity,
+                     .text = reason.text,
+                     .remedy = reason.remedy});
+  return all;
+}
+
+std::vector<std::string> HealthWatch::lines() const {
+  std::vector<std::string> all;
+  for (const ToldReason& each : told()) all.push_back(each.device + ": " + each.text + " (" + each.remedy + ")");
   return all;
 }
 

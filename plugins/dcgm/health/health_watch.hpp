@@ -2,15 +2,21 @@
 // plugins/dcgm/health/health_watch.hpp - the health of the GPUs, from samples, their XIDs and the kernel's log.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "dcgm/counters/counters.hpp"
+#include "dcgm/health/health_status.hpp"
+#include "dcgm/health/told.hpp"
 #include "dcgm/sampler/sample.hpp"
 #include "nvidia/health/kernel_log_watch.hpp"
 #include "nvidia/health/record.hpp"
 
 namespace slipway::dcgm {
+
+/// Errors: `invalid` with the place: a rule about a field that DCGM does not have, or that slipway does not read.
+Status check_rule_fields(const nvidia::health::Rules& rules);
 
 /// Used by one thread.
 class HealthWatch {
@@ -26,9 +32,13 @@ class HealthWatch {
 
   /// What speaks against a GPU now, the worst first. @param uuid  as GpuIdentity::uuid
   std::vector<nvidia::health::Reason> of(const std::string& uuid) const { return record_.of(uuid); }
+  /// What DCGM's watches would say of each GPU that was ever seen, by UUID.
+  std::map<std::string, std::vector<WatchStatus>> watches(const nvidia::health::Rules& rules) const;
   /// slipway_dcgm_gpu_healthy and slipway_dcgm_gpu_health_reason, for the page of a scrape.
   /// @param old_names  the label `uuid` in the place of `UUID`, as the other metrics have it
   std::string metrics(const std::string& host_name, bool old_names) const;
+  /// What speaks against each GPU, for doctor.
+  std::vector<ToldReason> told() const;
   /// A line for each reason: "GPU 3 (00000000:65:00.0): XID 79: …".
   std::vector<std::string> lines() const;
 

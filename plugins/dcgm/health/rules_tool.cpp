@@ -3,6 +3,7 @@
 
 #include <slipway/regular_file.hpp>
 
+#include "dcgm/health/health_watch.hpp"
 #include "dcgm/tools.hpp"
 #include "nvidia/health/rules.hpp"
 
@@ -34,11 +35,16 @@ Error excluding(const char* one, const char* other) {
 /// A file that was named is one of the working directory; the site's file is one of the host.
 Result<health::Rules> rules_of(const CommandWords& words, const Host& host) {
   const std::string file = words.text("rules");
-  if (file.empty()) return health::read_rules(host);
+  if (file.empty()) {
+    SLIPWAY_TRY(rules, health::read_rules(host));
+    SLIPWAY_CHECK(check_rule_fields(rules));
+    return rules;
+  }
   const std::string path = std::filesystem::absolute(file).lexically_normal().string();
   SLIPWAY_TRY(text, read_regular(path, health::kMostRuleBytes));
   health::Rules rules = health::default_rules();
   SLIPWAY_CHECK(rules.add(text, file));
+  SLIPWAY_CHECK(check_rule_fields(rules));
   return rules;
 }
 

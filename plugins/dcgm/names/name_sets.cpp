@@ -44,6 +44,8 @@ Counters with_fields_of(const NameSets& sets, Counters counters) {
   if (!sets.dcgm) {
     counters.series.clear();
     counters.labels.clear();
+    counters.links.clear();
+    counters.processors.clear();
     counters.exporter.clear();
   }
   if (sets.openmetrics) add_hidden(conventional_fields(), counters);

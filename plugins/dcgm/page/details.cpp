@@ -21,11 +21,10 @@ constexpr unsigned kClockField = 100;
 constexpr unsigned kTemperatureField = 150;
 constexpr unsigned kPowerField = 155;
 constexpr unsigned kPowerLimitField = 164;
-constexpr unsigned kUtilizationField = 203;
 constexpr unsigned kShaders = 1;  // nvmlClockType_t
 
 std::optional<double> number_of(FieldReader& reader, unsigned field) {
-  const auto value = reader.read(*find_field(field));
+  const auto value = reader.read({.field = find_field(field)});
   if (!value) return std::nullopt;
   if (const auto* whole = std::get_if<std::int64_t>(&*value)) return static_cast<double>(*whole);
   if (const auto* real = std::get_if<double>(&*value)) return *real;

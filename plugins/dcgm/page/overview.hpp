@@ -93,6 +93,8 @@ Overview make_overview(const Sample& sample, const Counters& counters, const Kno
                        const std::vector<const Past*>& pasts, const OverviewOptions& options);
 
 Json to_json(const Overview& overview);
+/// JSON in which letters that a terminal would obey (U+007F to U+009F) are escaped, as those below U+0020 are anyhow.
+std::string terminal_safe(std::string_view json);
 /// Of a program that may be another version, or no slipway at all. Errors: `invalid`.
 Result<Overview> overview_from_json(const Json& value);
 

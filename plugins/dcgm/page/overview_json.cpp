@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "dcgm/page/overview.hpp"
 
 namespace slipway::dcgm {
@@ -285,6 +287,24 @@ Result<Overview> overview_from_json(const Json& value) {
   read("time", overview.time);
   read.list("gpus", kMostGpus, [&](const Json& one) { overview.gpus.push_back(gpu_from(JsonFields(one))); });
   return overview;
+}
+
+std::string terminal_safe(std::string_view json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const auto letter = static_cast<unsigned char>(json[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < json.size() ? json[i + 1] : 0);
+    if (letter == 0xc2 && next >= 0x80 && next < 0xa0) {
+      safe += fmt::format("\\u00{:02x}", next);
+      ++i;
+    } else if (letter == 0x7f) {
+      safe += "\\u007f";
+    } else {
+      safe += json[i];
+    }
+  }
+  return safe;
 }
 
 }  // namespace slipway::dcgm

@@ -61,13 +61,13 @@ Result<int> print_overviews(const CommandWords& words, const Host& host, ToolIo&
   PageMaker page({.node = this_node(), .interval = options.interval});
   for (unsigned i = 0; i < options.count && !reader_is_gone(); ++i) {
     if (i != 0) std::this_thread::sleep_for(options.interval);
-    const Sample sample = sampler.sample(counters, true);
+    const Sample sample = sampler.sample(counters, {.details = true});
     if (!sample.problem.empty() && options.count == 1)
       return Error{.code = ErrorCode::not_found,
                    .what = "the GPUs cannot be read: " + sample.problem,
                    .next = "`slipway doctor` tells what is wrong with the driver"};
     page.add(sample, PageMaker::Clock::now());
-    io.print(canonical(to_json(page.overview(sample, *counters, {}, false))) + "\n");
+    io.print(terminal_safe(canonical(to_json(page.overview(sample, *counters, {}, false)))) + "\n");
   }
   return 0;
 }

@@ -52,7 +52,7 @@ Overview PageMaker::overview(const Sample& sample, const Counters& counters, con
 std::shared_ptr<const PageTexts> PageMaker::make(const Sample& sample, const Counters& counters, const Known& known,
                                                  bool released) {
   const Overview now = overview(sample, counters, known, released);
-  return std::make_shared<const PageTexts>(PageTexts{page_html(now), canonical(to_json(now)) + "\n"});
+  return std::make_shared<const PageTexts>(PageTexts{page_html(now), terminal_safe(canonical(to_json(now))) + "\n"});
 }
 
 }  // namespace slipway::dcgm

@@ -3,12 +3,8 @@
 
 #include <slipway/unix_socket.hpp>
 
-#include "nvidia/drain/process.hpp"
-
 namespace slipway::dcgm {
 namespace {
-
-constexpr const char* kPodLogs = "/var/log/pods";
 
 Result<Holders> ask_kubelet(const Host& host, const AttributionSettings& settings) {
   SLIPWAY_TRY(end, connect_to(host, settings.kubelet_socket));
@@ -44,31 +40,6 @@ Attribution AttributionWatch::known() const {
     known.jobs_problem = std::move(jobs.problem);
   }
   return known;
-}
-
-std::map<std::string, std::string, std::less<>> pods_by_uid(const std::vector<std::string>& names) {
-  std::map<std::string, std::string, std::less<>> pods;
-  for (const std::string& name : names) {
-    const std::size_t first = name.find('_');
-    const std::size_t last = name.rfind('_');
-    if (first == std::string::npos || last <= first) continue;
-    pods.emplace(name.substr(last + 1), name.substr(0, first) + "/" + name.substr(first + 1, last - first - 1));
-  }
-  return pods;
-}
-
-void find_pods_of_processes(const Host& host, std::vector<Entity>& entities) {
-  constexpr std::size_t kMostBytes = 16 << 10;
-  const auto pods = pods_by_uid(host.list(kPodLogs).value_or({}));
-  for (Entity& entity : entities) {
-    if (pods.empty()) entity.processes.reset();  // nobody says which pods there are
-    if (!entity.processes) continue;
-    for (ProcessUse& process : *entity.processes) {
-      const auto text = host.read("/proc/" + std::to_string(process.pid) + "/cgroup", kMostBytes);
-      const auto pod = text ? pods.find(nvidia::drain::owner_of(*text).pod_uid) : pods.end();
-      if (pod != pods.end()) process.pod = pod->second;
-    }
-  }
 }
 
 }  // namespace slipway::dcgm

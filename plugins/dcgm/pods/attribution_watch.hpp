@@ -3,10 +3,7 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include <slipway/host.hpp>
 
@@ -28,10 +25,5 @@ class AttributionWatch {
   std::unique_ptr<KeptUpToDate<Holders>> pods_;
   std::unique_ptr<KeptUpToDate<Jobs>> jobs_;
 };
-
-/// Which pods the processes of the entities belong to: by their control groups, and by kubelet's folders of logs.
-void find_pods_of_processes(const Host& host, std::vector<Entity>& entities);
-/// "namespace/pod" by UID, out of the names of folders of logs: "default_train-0_0f3a…".
-std::map<std::string, std::string, std::less<>> pods_by_uid(const std::vector<std::string>& names);
 
 }  // namespace slipway::dcgm

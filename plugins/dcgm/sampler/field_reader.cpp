@@ -59,11 +59,16 @@ FieldReader::FieldReader(nvml::Nvml& nvml, nvmlDevice_t gpu, const Counters& cou
 void FieldReader::select(const MigInstance& instance) {
   instance_ = instance;
   memory_.reset();
-  profiling_code_.reset();
+  profiling_codes_.clear();
   profiling_.clear();
 }
 
-Read FieldReader::read(const Field& field) {
+Read FieldReader::read(const Counter& counter) {
+  every_ = counter.every;
+  return read_field(*counter.field);
+}
+
+Read FieldReader::read_field(const Field& field) {
   if (instance_ && field.whole_gpu) return NVML_ERROR_NOT_SUPPORTED;
   switch (field.source) {
     case Source::number:
@@ -104,6 +109,9 @@ Read FieldReader::read(const Field& field) {
     case Source::profiling:
       return read_profiling(field);
     case Source::xid:
+    case Source::link_state:
+    case Source::link_errors:
+    case Source::processor_share:
       break;
   }
   return NVML_ERROR_NOT_SUPPORTED;
@@ -199,6 +207,7 @@ void FieldReader::ask_field_values() {
   std::vector<unsigned> of_all_links;
   for (const auto* list : {&counters_.series, &counters_.labels})
     for (const Counter& counter : *list) {
+      if (!wanted_(counter)) continue;
       const unsigned number = counter.field->argument;
       if (counter.field->source == Source::field_value && number >= 201 && number <= 222)
         of_all_links.push_back(number);
@@ -295,7 +304,7 @@ Read FieldReader::read_retired_pages(const Field& field) {
 const nvml::Answer<FieldReader::Traffic>& FieldReader::traffic_of(unsigned link) {
   constexpr unsigned kSent = 138;
   constexpr unsigned kReceived = 139;
-  const auto [at, is_new] = traffic_.try_emplace(link, nvml::Answer<Traffic>(NVML_ERROR_UNKNOWN));
+  const auto [at, is_new] = traffic_.try_emplace({every_, link}, nvml::Answer<Traffic>(NVML_ERROR_UNKNOWN));
   if (!is_new) return at->second;
   const auto values = nvml::field_values(nvml_, gpu_, {kSent, kReceived}, link);
   if (!values) return at->second = values.code();
@@ -305,13 +314,13 @@ const nvml::Answer<FieldReader::Traffic>& FieldReader::traffic_of(unsigned link)
     now.kib[i] = whole_number((*values)[i]);
   }
   Traffic traffic{.kib = now.kib, .more_kib = {}, .passed = {}};
-  const auto known = history_.links.find(link);
+  const auto known = history_.links.find({every_, link});
   if (known != history_.links.end() && now.time > known->second.time) {
     traffic.passed = now.time - known->second.time;
     for (std::size_t i = 0; i < now.kib.size(); ++i)  // a counter that begins anew tells nothing this time
       traffic.more_kib[i] = now.kib[i] - std::min(now.kib[i], known->second.kib[i]);
   }
-  history_.links[link] = now;
+  history_.links[{every_, link}] = now;
   return at->second = {NVML_SUCCESS, traffic};
 }
 
@@ -352,8 +361,8 @@ Read FieldReader::read_license() {
 }
 
 Read FieldReader::read_profiling(const Field& field) {
-  if (!profiling_code_) profiling_code_ = ask_profiling();
-  if (*profiling_code_ != NVML_SUCCESS) return *profiling_code_;
+  if (!profiling_codes_.contains(every_)) profiling_codes_[every_] = ask_profiling();
+  if (profiling_codes_[every_] != NVML_SUCCESS) return profiling_codes_[every_];
   const auto found = profiling_.find(field.argument);
   if (found == profiling_.end()) return NVML_ERROR_NOT_SUPPORTED;
   const nvmlGpmMetric_t& metric = found->second;

@@ -5,13 +5,16 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/sampler/sample.hpp"
+#include "dcgm/selection/devices.hpp"
 #include "nvidia/nvml/abi/device.h"
 #include "nvidia/nvml/abi/sample.h"
 #include "nvidia/nvml/device.hpp"
@@ -32,9 +35,15 @@ struct GpuHistory {
     nvmlGpmSample_t spare = nullptr;  ///< the one before it
     bool taken = false;               ///< there is a last one
   };
-  std::string uuid;                       ///< of the GPU that all this is about
-  std::map<unsigned, Traffic> links;      ///< by link, or kAllLinks
-  std::map<unsigned, Profile> profiles;   ///< by GPU instance; the GPU itself is NVML_NO_INSTANCE
+  /// By the interval of the counters that look at it, and the link or GPU instance. Rates are since their own last
+  /// look.
+  using Place = std::pair<std::chrono::milliseconds, unsigned>;
+  std::string uuid;                          ///< of the GPU that all this is about
+  std::map<Place, Traffic> links;            ///< a link, or kAllLinks
+  std::map<Place, Profile> profiles;         ///< a GPU instance; the GPU itself is NVML_NO_INSTANCE
+  std::shared_ptr<const Counters> counters;  ///< that `last` is of
+  std::map<unsigned, Entity> last;           ///< the look before, by GPU instance, likewise
+  std::optional<std::vector<LinkEntity>> last_links;
   std::optional<bool> profiling_support;  ///< once it is known
   /// What GPU instances the GPU can have, once it is known: that takes dozens of calls, and stays as it is.
   std::vector<nvidia::nvml::GpuInstanceProfile> mig_profiles;
@@ -58,12 +67,18 @@ class FieldReader {
  public:
   using Read = nvidia::nvml::Answer<Value>;
 
+  using Wanted = std::function<bool(const Counter&)>;
+
   /// All but `gpu` are borrowed.
   FieldReader(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, const Counters& counters, GpuHistory& history);
+  /// What is going to be read: one question asks for several of them.
+  void expect(Wanted wanted) { wanted_ = std::move(wanted); }
   /// What follows is about this GPU instance; what only the GPU has is told of it all the same, as dcgm-exporter does.
   void select(const MigInstance& instance);
   /// The value; nothing where the GPU does not have it, and of Source::xid, which NVML tells by events.
-  Read read(const Field& field);
+  Read read(const Counter& counter);
+  /// All counters of each link that is selected.
+  std::vector<LinkEntity> read_links(const GpuIdentity& gpu, const LinkSelection& selection);
   /// What uses the GPU's multiprocessors and memory now.
   std::vector<ProcessUse> read_processes();
 
@@ -75,6 +90,8 @@ class FieldReader {
     std::chrono::duration<double> passed{};   ///< since then; 0: there was none
   };
 
+  Read read_field(const Field& field);
+  Read read_link(const Field& field, unsigned link);
   Read read_number(const Field& field);
   Read read_text(const Field& field);
   Read read_brand();
@@ -101,6 +118,8 @@ class FieldReader {
   nvmlDevice_t gpu_;
   const Counters& counters_;
   GpuHistory& history_;
+  Wanted wanted_ = [](const Counter&) { return true; };
+  std::chrono::milliseconds every_{0};  ///< of the counter that is being read
   std::optional<MigInstance> instance_;
   std::optional<std::map<unsigned, nvmlFieldValue_t>> field_values_;
   nvmlReturn_t field_values_code_ = NVML_SUCCESS;
@@ -108,8 +127,8 @@ class FieldReader {
   std::optional<nvidia::nvml::Answer<nvidia::nvml::Memory>> memory_;
   std::optional<nvidia::nvml::Answer<nvmlBAR1Memory_t>> bar1_;
   std::optional<nvidia::nvml::Answer<nvmlRowRemapperHistogramValues_t>> rows_;
-  std::map<unsigned, nvidia::nvml::Answer<Traffic>> traffic_;  ///< by link, or kAllLinks
-  std::optional<nvmlReturn_t> profiling_code_;
+  std::map<GpuHistory::Place, nvidia::nvml::Answer<Traffic>> traffic_;  ///< a link, or kAllLinks
+  std::map<std::chrono::milliseconds, nvmlReturn_t> profiling_codes_;
   std::map<unsigned, nvmlGpmMetric_t> profiling_;
 };
 

@@ -41,7 +41,7 @@ nvmlReturn_t take(nvml::Nvml& nvml, nvmlDevice_t gpu, unsigned instance, nvmlGpm
 }  // namespace
 
 void GpuHistory::release(nvml::Nvml& nvml) {
-  for (auto& [instance, profile] : profiles)
+  for (auto& [place, profile] : profiles)
     for (const nvmlGpmSample_t sample : {profile.last, profile.spare})
       if (sample != nullptr)
         (void)nvml
@@ -58,7 +58,7 @@ nvmlReturn_t FieldReader::ask_profiling() {
   if (!*history_.profiling_support) return NVML_ERROR_NOT_SUPPORTED;
   const unsigned instance = instance_ ? instance_->id : static_cast<unsigned>(NVML_NO_INSTANCE);
   if (instance_ && instance_->device == nullptr) return NVML_ERROR_NOT_SUPPORTED;
-  GpuHistory::Profile& profile = history_.profiles[instance];
+  GpuHistory::Profile& profile = history_.profiles[{every_, instance}];
   for (nvmlGpmSample_t* sample : {&profile.last, &profile.spare})
     if (const nvmlReturn_t made = make_room(nvml_, *sample); made != NVML_SUCCESS) return made;
   if (const nvmlReturn_t taken = take(nvml_, gpu_, instance, profile.spare); taken != NVML_SUCCESS) return taken;
@@ -70,7 +70,8 @@ nvmlReturn_t FieldReader::ask_profiling() {
   request->sample2 = profile.last;
   for (const auto* list : {&counters_.series, &counters_.labels})
     for (const Counter& counter : *list)
-      if (counter.field->source == Source::profiling && request->numMetrics < NVML_GPM_METRIC_MAX)
+      if (counter.every == every_ && counter.field->source == Source::profiling &&
+          request->numMetrics < NVML_GPM_METRIC_MAX)
         request->metrics[request->numMetrics++].metricId = counter.field->argument;
   const auto asked = nvml_.ask<int>([request = request.get()](const nvml::Library& open, int&) {
     return nvml::invoke(open.function<nvmlGpmMetricsGet_t*>("nvmlGpmMetricsGet"), request);

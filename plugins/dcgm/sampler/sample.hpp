@@ -7,9 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "dcgm/counters/counters.hpp"
 
 namespace slipway::dcgm {
 
@@ -42,6 +45,20 @@ struct Entity {
   std::vector<Value> labels;                         ///< as Counters::labels
 };
 
+/// An NVLink of a GPU that is up.
+struct LinkEntity {
+  GpuIdentity gpu;
+  unsigned link = 0;          ///< NVML's number, from 0
+  std::vector<Value> series;  ///< as Counters::links
+};
+
+/// A processor, or a core of it.
+struct ProcessorEntity {
+  unsigned processor = 0;
+  std::optional<unsigned> core;
+  std::vector<Value> series;  ///< as Counters::processors
+};
+
 /// An XID, as the driver told it.
 struct XidEvent {
   std::string uuid;                  ///< of the GPU
@@ -66,14 +83,20 @@ struct GpuState {
 };
 
 struct Sample {
+  /// Its value is of this sample, not of one before.
+  bool is_new(const Counter& counter) const { return read.empty() || read.contains(counter.every); }
+
   std::string problem;  ///< why NVML does not answer; empty: it does
   std::string driver_version;
   std::vector<Entity> entities;   ///< in index order; none of a GPU that could not be read
+  std::vector<LinkEntity> links;  ///< where they are asked for, in the order of GPUs
+  std::vector<ProcessorEntity> processors;
   std::vector<GpuState> gpus;     ///< all that were ever seen
   std::vector<XidEvent> xids;     ///< since the sample before
   std::vector<PeerStatus> peers;  ///< where they are asked for
   std::uint64_t outages = 0;      ///< how often NVML stopped answering
   std::uint64_t samples = 0;
+  std::set<std::chrono::milliseconds> read;  ///< of counters with these intervals, values were read now; empty: of all
   std::map<std::string, std::uint64_t> read_errors;  ///< by the counter's name
   std::chrono::system_clock::time_point time;
   std::chrono::steady_clock::duration took{};

@@ -54,33 +54,48 @@ std::optional<unsigned> nvlink_status(nvml::Nvml& nvml, nvmlDevice_t one, nvmlDe
 
 }  // namespace
 
+struct Sampler::Question {
+  unsigned index = 0;
+  std::shared_ptr<const Counters> counters;
+  SamplerOptions options;
+  LookOptions look;
+};
+
 struct Sampler::Reading {
   nvmlDevice_t handle = nullptr;
   GpuIdentity gpu;
   std::vector<Entity> entities;
+  std::vector<LinkEntity> links;
   std::vector<std::string> failed;  ///< names of counters
   std::shared_ptr<const GpuDetails> details;
 };
 
 Sampler::Sampler(const Host& host, SamplerOptions options, Log log)
-    : host_(host), options_(std::move(options)), log_(std::move(log)), xids_(log_) {}
+    : host_(host),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      xids_(log_),
+      processors_(host_, options_.processors) {}
 
-Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, bool with_details) {
+Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const LookOptions& look) {
   const auto begin = std::chrono::steady_clock::now();
-  with_details_ = with_details;
+  look_ = look;
+  if (!has_own_intervals(*counters)) look_.due.clear();  // all are read together
   Sample sample;
   const bool is_open = nvml_ && nvml_->is_open();
   if (Status opened = is_open ? Status() : open(); !opened) {
     gone(opened.error().what);
   } else {
-    bool looked = look(counters, sample);
+    bool looked = look_at_gpus(counters, sample);
     if (looked && std::exchange(no_rates_, false)) {
       std::this_thread::sleep_for(options_.first_interval);
+      look_.due.clear();
       sample = Sample();
-      looked = look(counters, sample);
+      looked = look_at_gpus(counters, sample);
     }
     if (!looked) sample = Sample();
   }
+  sample.processors = processors_.look(*counters);
   sample.problem = problem_;
   sample.driver_version = driver_version_;
   for (const auto& [uuid, state] : gpus_) {
@@ -95,6 +110,7 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, bool wit
   sample.xids = xids_.take_new();
   sample.outages = outages_;
   sample.samples = ++samples_;
+  sample.read = look_.due;
   sample.read_errors = read_errors_;
   sample.time = std::chrono::system_clock::now();
   sample.took = std::chrono::steady_clock::now() - begin;
@@ -110,7 +126,7 @@ Status Sampler::open() {
 }
 
 /// @return false when the driver went away
-bool Sampler::look(const std::shared_ptr<const Counters>& counters, Sample& sample) {
+bool Sampler::look_at_gpus(const std::shared_ptr<const Counters>& counters, Sample& sample) {
   const auto version = nvml::driver_version(*nvml_);
   const auto count = nvml::device_count(*nvml_);
   if (!version || !count) {
@@ -146,6 +162,7 @@ void Sampler::look_at_all(unsigned count, const std::shared_ptr<const Counters>&
     handles_.clear();
     silent_.clear();
     sample.entities.clear();
+    sample.links.clear();
     for (unsigned index = 0; index < count && broken_ == NVML_SUCCESS; ++index) look_at(index, counters, sample);
     const auto now = nvml::device_count(*nvml_);
     if (broken_ != NVML_SUCCESS || !now || *now == count) return;
@@ -161,8 +178,8 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
   std::shared_ptr<GpuHistory>& history = history_[index];
   if (!history) history = std::make_shared<GpuHistory>();
   auto reading = nvml_->ask_together<Reading>(
-      [index, counters, history, options = options_, with_details = with_details_](nvml::Nvml& inside, Reading& value) {
-        return read_gpu(inside, index, *counters, options, *history, with_details, value);
+      [history, question = Question{index, counters, options_, look_}](nvml::Nvml& inside, Reading& value) {
+        return read_gpu(inside, question, *history, value);
       });
   if (reading) return take(*reading, sample);
   if (driver_is_away(reading.code())) {
@@ -177,10 +194,9 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
 }
 
 /// Inside the thread for calls: an answer about the whole GPU ends it.
-nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters& counters,
-                               const SamplerOptions& options, GpuHistory& history, bool with_details,
-                               Reading& reading) {
-  const auto handle = nvml::device_at(nvml, index);
+nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHistory& history, Reading& reading) {
+  const SamplerOptions& options = question.options;
+  const auto handle = nvml::device_at(nvml, question.index);
   if (!handle) return handle.code();
   const auto uuid = nvml::device_uuid(nvml, *handle);
   const auto name = nvml::device_name(nvml, *handle);
@@ -191,28 +207,19 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters&
     history.release(nvml);
     history = {.uuid = *uuid};
   }
+  if (history.counters != question.counters) {
+    history.last.clear();
+    history.last_links.reset();
+  }
+  history.counters = question.counters;
   reading.handle = *handle;
-  reading.gpu = {.index = index, .uuid = *uuid, .bus_id = bus_id_of(pci->address), .model = *name};
-  FieldReader reader(nvml, *handle, counters, history);
-  // What only the GPU has is read once, for its first instance: a rate is one since the look before.
-  const auto read = [&](const std::vector<Counter>& list, std::vector<Value> Entity::*values, Entity& entity) {
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!reading.entities.empty() && !list[i].field->per_instance()) {
-        (entity.*values).push_back((reading.entities.front().*values)[i]);
-        continue;
-      }
-      const auto value = reader.read(*list[i].field);
-      if (gpu_is_away(value.code())) return value.code();
-      if (!value && !nothing_to_tell(value.code())) reading.failed.push_back(list[i].name);
-      (entity.*values).push_back(value ? *value : Value());
-    }
-    return static_cast<nvmlReturn_t>(NVML_SUCCESS);
-  };
+  reading.gpu = {.index = question.index, .uuid = *uuid, .bus_id = bus_id_of(pci->address), .model = *name};
+  FieldReader reader(nvml, *handle, *question.counters, history);
   std::vector<MigInstance> instances;
   if (options.devices.kind != DeviceSelection::Kind::gpus) instances = mig_instances(nvml, *handle, history);
   for (std::size_t i = 0; i < std::max<std::size_t>(instances.size(), 1); ++i) {
-    const bool selected = instances.empty() ? options.devices.has_gpu(index)
-                                            : options.devices.has_instance(index, static_cast<unsigned>(i));
+    const bool selected = instances.empty() ? options.devices.has_gpu(question.index)
+                                            : options.devices.has_instance(question.index, static_cast<unsigned>(i));
     if (!selected) continue;
     Entity entity{.gpu = reading.gpu};
     if (!instances.empty()) {
@@ -223,12 +230,60 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, unsigned index, const Counters&
         if (options.mig_devices)
           if (const auto mig_uuid = nvml::device_uuid(nvml, device)) entity.mig_devices.push_back(*mig_uuid);
     }
-    if (options.processes) entity.processes = reader.read_processes();
-    if (const nvmlReturn_t code = read(counters.series, &Entity::series, entity); code != NVML_SUCCESS) return code;
-    if (const nvmlReturn_t code = read(counters.labels, &Entity::labels, entity); code != NVML_SUCCESS) return code;
+    if (const nvmlReturn_t code = read_entity(question, history, reader, entity, reading); code != NVML_SUCCESS)
+      return code;
     reading.entities.push_back(std::move(entity));
   }
-  if (with_details) reading.details = read_details(nvml, *handle, history);
+  history.last.clear();
+  if (has_own_intervals(*question.counters))
+    for (const Entity& entity : reading.entities) history.last[entity.instance.value_or(NVML_NO_INSTANCE)] = entity;
+  read_links(question, history, reader, reading);
+  if (question.look.details) reading.details = read_details(nvml, *handle, history);
+  return NVML_SUCCESS;
+}
+
+/// Links are read together, as often as the one of their counters that is read the most often.
+void Sampler::read_links(const Question& question, GpuHistory& history, FieldReader& reader, Reading& reading) {
+  const auto& counters = question.counters->links;
+  if (counters.empty()) return;
+  const bool due = std::ranges::any_of(counters, [&](const Counter& each) { return question.look.has(each); });
+  if (due || !history.last_links) history.last_links = reader.read_links(reading.gpu, question.options.links);
+  reading.links = *history.last_links;
+}
+
+/// What is not due keeps its value. What only the GPU has is read once, for its first instance: a rate is one since the
+/// look before.
+nvmlReturn_t Sampler::read_entity(const Question& question, GpuHistory& history, FieldReader& reader, Entity& entity,
+                                  Reading& reading) {
+  const auto before = history.last.find(entity.instance.value_or(NVML_NO_INSTANCE));
+  const bool is_new = before == history.last.end();
+  const auto wanted = [&](const Counter& counter) { return is_new || question.look.has(counter); };
+  reader.expect(wanted);
+  for (const auto& [list, values] :
+       {std::pair(&question.counters->series, &Entity::series), std::pair(&question.counters->labels, &Entity::labels)})
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Counter& counter = (*list)[i];
+      if (!reading.entities.empty() && !counter.field->per_instance()) {
+        (entity.*values).push_back((reading.entities.front().*values)[i]);
+        continue;
+      }
+      if (!wanted(counter)) {
+        (entity.*values).push_back((before->second.*values)[i]);
+        continue;
+      }
+      const auto value = reader.read(counter);
+      if (gpu_is_away(value.code())) return value.code();
+      if (!value && !nothing_to_tell(value.code())) reading.failed.push_back(counter.name);
+      (entity.*values).push_back(value ? *value : Value());
+    }
+  const auto is_of_processes = [&](const Counter& counter) {
+    return wanted(counter) && (counter.field->number == kUtilizationField || counter.field->number == kMemoryUsedField);
+  };
+  if (!question.options.processes) return NVML_SUCCESS;
+  if (is_new || question.look.details || std::ranges::any_of(question.counters->series, is_of_processes))
+    entity.processes = reader.read_processes();
+  else
+    entity.processes = before->second.processes;
   return NVML_SUCCESS;
 }
 
@@ -239,6 +294,7 @@ void Sampler::take(const Reading& reading, Sample& sample) {
   handles_[reading.handle] = reading.gpu.uuid;
   for (const std::string& name : reading.failed) ++read_errors_[name];
   std::ranges::copy(reading.entities, std::back_inserter(sample.entities));
+  std::ranges::copy(reading.links, std::back_inserter(sample.links));
 }
 
 /// An index is a place in the driver's list: where a GPU is missing from it, those behind it have moved up.

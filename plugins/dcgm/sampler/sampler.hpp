@@ -13,6 +13,7 @@
 
 #include "dcgm/counters/counters.hpp"
 #include "dcgm/sampler/field_reader.hpp"
+#include "dcgm/sampler/processors.hpp"
 #include "dcgm/sampler/sample.hpp"
 #include "dcgm/sampler/xid_watch.hpp"
 #include "dcgm/selection/devices.hpp"
@@ -30,6 +31,17 @@ struct SamplerOptions {
   bool mig_devices = false;  ///< Entity::mig_devices
   bool processes = false;    ///< Entity::processes
   DeviceSelection devices = {};
+  LinkSelection links = {};
+  DeviceSelection processors = {};
+};
+
+/// What one look is to read.
+struct LookOptions {
+  bool details = false;  ///< GpuState::details
+  /// Counters with these intervals; the others keep the values that they have. Empty: all.
+  std::set<std::chrono::milliseconds> due = {};
+
+  bool has(const Counter& counter) const { return due.empty() || due.contains(counter.every); }
 };
 
 /// Used by one thread.
@@ -44,18 +56,23 @@ class Sampler {
   Sampler& operator=(const Sampler&) = delete;
 
   /// One look. Opens NVML when it is closed; a GPU that does not answer is told as such, and the others go on.
-  /// @param with_details  reads GpuState::details as well
-  Sample sample(const std::shared_ptr<const Counters>& counters, bool with_details = false);
+  /// What has no value from before is read whatever is due.
+  Sample sample(const std::shared_ptr<const Counters>& counters, const LookOptions& look = {});
   /// Closes NVML; the next look opens it again.
   void release();
 
  private:
-  struct Reading;  // what one call found out about one GPU
-  static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, unsigned index, const Counters& counters,
-                               const SamplerOptions& options, GpuHistory& history, bool with_details, Reading& reading);
+  struct Reading;   // what one call found out about one GPU
+  struct Question;  // what it is to find out
+  static nvmlReturn_t read_gpu(nvidia::nvml::Nvml& nvml, const Question& question, GpuHistory& history,
+                               Reading& reading);
+  static nvmlReturn_t read_entity(const Question& question, GpuHistory& history, FieldReader& reader, Entity& entity,
+                                  Reading& reading);
+
+  static void read_links(const Question& question, GpuHistory& history, FieldReader& reader, Reading& reading);
 
   Status open();
-  bool look(const std::shared_ptr<const Counters>& counters, Sample& sample);
+  bool look_at_gpus(const std::shared_ptr<const Counters>& counters, Sample& sample);
   void look_at_all(unsigned count, const std::shared_ptr<const Counters>& counters, Sample& sample);
   void look_at(unsigned index, const std::shared_ptr<const Counters>& counters, Sample& sample);
   void take(const Reading& reading, Sample& sample);
@@ -71,6 +88,7 @@ class Sampler {
   Log log_;
   std::optional<nvidia::nvml::Nvml> nvml_;
   XidWatch xids_;
+  Processors processors_;
   std::map<nvmlDevice_t, std::string> handles_;              ///< of the look under way, with the UUIDs
   std::map<unsigned, std::shared_ptr<GpuHistory>> history_;  ///< by index
   std::map<std::string, GpuState> gpus_;                     ///< by UUID
@@ -84,8 +102,8 @@ class Sampler {
   std::string problem_;
   nvmlReturn_t broken_ = NVML_SUCCESS;  ///< what NVML answers where the whole driver is away
   bool answered_ = false;
-  bool no_rates_ = true;       ///< there was no look before
-  bool with_details_ = false;  ///< of the look under way
+  bool no_rates_ = true;  ///< there was no look before
+  LookOptions look_;      ///< of the one under way
   std::uint64_t outages_ = 0;
   std::uint64_t samples_ = 0;
 };

@@ -21,7 +21,22 @@ struct DeviceSelection {
 
   bool has_gpu(unsigned index) const;
   bool has_instance(unsigned index, unsigned place) const;
+  /// Of a selection of processors.
+  bool has_core(unsigned core) const { return kind != Kind::gpus && (numbers.empty() || numbers.contains(core)); }
 };
+
+/// Which NVLinks have metrics: dcgm-exporter's --switch-devices. NVML knows no NVSwitches.
+struct LinkSelection {
+  std::set<unsigned> numbers;  ///< as dcgm-exporter counts them, from 1; empty: all
+
+  /// @param link  NVML's number, from 0
+  bool has(unsigned link) const { return numbers.empty() || numbers.contains(link + 1); }
+};
+
+/// "f", "i", "i:1,3-4". Errors: `invalid` another form, and g, which is NVSwitches alone.
+Result<LinkSelection> parse_links(const std::string& text, const std::string& where);
+/// Of processors and cores: as parse_devices(), with g for processors and i for cores.
+Result<DeviceSelection> parse_processors(const std::string& text, const std::string& where);
 
 /// "f", "g", "g:0,2-3", "i", "i:8". Errors: `invalid` another form, numbers beyond 1023, numbers for f.
 Result<DeviceSelection> parse_devices(const std::string& text, const std::string& where);

@@ -15,7 +15,6 @@
 #include <slipway/plugin.hpp>
 #include <slipway/process/sockets.hpp>
 #include <slipway/process/start.hpp>
-#include <slipway/regular_file.hpp>
 #include <slipway/service_loop.hpp>
 #include <slipway/text.hpp>
 
@@ -27,7 +26,11 @@
 #include "dcgm/page/page.hpp"
 #include "dcgm/page/page_maker.hpp"
 #include "dcgm/pods/attribution_watch.hpp"
+#include "dcgm/pods/pod_processes.hpp"
 #include "dcgm/sampler/sampler.hpp"
+#include "dcgm/sampler/schedule.hpp"
+#include "dcgm/service/board.hpp"
+#include "dcgm/service/counter_file.hpp"
 #include "dcgm/service/known.hpp"
 #include "dcgm/settings.hpp"
 #include "dcgm/takeover/others.hpp"
@@ -40,111 +43,43 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // How often what does not wait for the next sample is looked at: a driver that is away, the port, the files.
-constexpr std::chrono::seconds kTick{1};
+constexpr std::chrono::milliseconds kTick{1000};
 constexpr std::chrono::seconds kPortAgain{5};
-constexpr std::chrono::seconds kLongestLook{60};  // eight GPUs that hang, each until its call is given up
-
-/// What scrapes get: rendered once for each sample, by the sampling thread, and handed out by the listener's.
-class Board {
- public:
-  explicit Board(std::chrono::milliseconds interval) : limit_(3 * interval + kLongestLook) {}
-
-  void put(std::string text, std::string problem) {
-    std::string openmetrics = openmetrics_text(text);
-    auto sheet =
-        std::make_shared<const Sheet>(Sheet{std::move(text), std::move(openmetrics), std::move(problem), Clock::now()});
-    const std::scoped_lock lock(mutex_);
-    sheet_ = std::move(sheet);
-  }
-  void put_page(std::shared_ptr<const PageTexts> page) {
-    const std::scoped_lock lock(mutex_);
-    page_ = std::move(page);
-  }
-  /// GET / and /overview.json.
-  std::optional<HttpPage> page(std::string_view path) const {
-    if (path != "/" && path != "/overview.json") return std::nullopt;
-    const bool is_html = path == "/";
-    HttpPage answer{is_html ? "text/html; charset=utf-8" : "application/json", is_html ? page_policy() : "", nullptr};
-    const bool old = is_old(*current());
-    const std::scoped_lock lock(mutex_);
-    if (page_ && !old) answer.body = {page_, is_html ? &page_->html : &page_->json};
-    return answer;
-  }
-  std::string text() const {
-    const auto sheet = current();
-    return is_old(*sheet) ? std::string() : sheet->text;  // no values are better than ones of long ago
-  }
-  std::string openmetrics() const {
-    const auto sheet = current();
-    return is_old(*sheet) ? "# EOF\n" : sheet->openmetrics;
-  }
-  ServiceHealth health() const {
-    const auto sheet = current();
-    if (is_old(*sheet)) return {.well = false, .text = "there has been no sample for a long time\n"};
-    return {.well = sheet->problem.empty(), .text = sheet->problem.empty() ? "ok\n" : sheet->problem + "\n"};
-  }
-
- private:
-  struct Sheet {
-    std::string text;
-    std::string openmetrics;  ///< the same in that format
-    std::string problem;
-    Clock::time_point time;
-  };
-  std::shared_ptr<const Sheet> current() const {
-    const std::scoped_lock lock(mutex_);
-    return sheet_;
-  }
-  bool is_old(const Sheet& sheet) const { return Clock::now() - sheet.time > limit_; }
-
-  Clock::duration limit_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<const PageTexts> page_;  ///< null: there is none yet
-  std::shared_ptr<const Sheet> sheet_ =
-      std::make_shared<const Sheet>(Sheet{"", "# EOF\n", "there has been no sample yet", Clock::now()});
-};
-
-/// The counters of the spec's file, as it is now.
-class CounterFile {
- public:
-  CounterFile(RootDir root, std::string path, NameSets names)
-      : root_(std::move(root)), path_(std::move(path)), names_(names) {}
-
-  /// Reads the file again when it has changed. What was read before counts as long as it cannot be read.
-  void update(ServiceIo& io) {
-    if (path_.empty() && counters_) return;
-    const auto text =
-        path_.empty() ? Result<std::string>(std::string()) : read_regular(root_, path_, kMostCounterBytes);
-    if (text && counters_ && problem_.empty() && *text == text_) return;
-    auto read = counters_of(path_, text);
-    const std::string problem = read ? "" : read.error().what;
-    if (problem != problem_ && !problem.empty())
-      io.log("warning", problem + (read.error().next.empty() ? "" : " (do: " + read.error().next + ")"));
-    problem_ = problem;
-    if (!read) return;
-    if (counters_) io.log("info", path_ + " has changed");
-    text_ = *text;
-    counters_ = std::make_shared<const Counters>(with_fields_of(names_, *std::move(read)));
-    for (const std::string& warning : counters_->warnings) io.log("warning", warning);
-    if (!counters_->left_out.empty())
-      io.log("info", "not available without DCGM itself, and left out: " + joined(counters_->left_out));
-  }
-  /// Null: none was ever read.
-  const std::shared_ptr<const Counters>& counters() const { return counters_; }
-  const std::string& problem() const { return problem_; }
-
- private:
-  RootDir root_;
-  std::string path_;
-  NameSets names_;
-  std::string text_;
-  std::string problem_;
-  std::shared_ptr<const Counters> counters_;
-};
 
 /// As often as the GPUs are looked at, within limits: kubelet allows a hundred questions a second to all who ask.
 std::chrono::milliseconds attribution_interval(const Settings& settings) {
   return std::clamp<std::chrono::milliseconds>(settings.interval, std::chrono::seconds(1), std::chrono::seconds(10));
+}
+
+std::chrono::milliseconds shortest_interval(const Settings& settings) {
+  auto shortest = settings.interval;
+  for (const WatchGroup& group : settings.config.groups) shortest = std::min(shortest, group.interval);
+  return shortest;
+}
+
+/// "10s, some counters every 1s and 5m".
+std::string intervals_text(const Settings& settings) {
+  std::vector<std::string> own;
+  for (const WatchGroup& group : settings.config.groups)
+    if (const std::string text = nvidia::duration_text(group.interval); std::ranges::find(own, text) == own.end())
+      own.push_back(text);
+  return nvidia::duration_text(settings.interval) + (own.empty() ? "" : ", some counters every " + listed(own, "and"));
+}
+
+/// A part of the interval, so that a look comes when the interval is over.
+std::chrono::milliseconds tick_of(std::chrono::milliseconds interval) {
+  const auto parts = (interval.count() + kTick.count() - 1) / kTick.count();
+  return interval / parts;
+}
+
+/// What another root holds is run nowhere but in a sandbox, and an engine cannot work there.
+Status check_engine(const Settings& settings, const Host& host) {
+  if (settings.engine == "none" || host.root_folder() == "/" || host.has_kernel_view()) return {};
+  return Error{.code = ErrorCode::unsupported,
+               .what = "engine: " + settings.engine + " would run a program or a library of " + host.root_folder() +
+                       ", which is another root",
+               .where = "spec.components.dcgm.engine",
+               .next = "run the service on the machine itself, or set engine: none"};
 }
 
 class DcgmService final : public Service {
@@ -153,23 +88,33 @@ class DcgmService final : public Service {
     SLIPWAY_TRY(asked, with_environment(spec, own_environment()));
     for (const std::string& warning : asked.warnings) io.log("warning", warning);
     if (!asked.taken.empty()) io.log("info", "the environment says it otherwise than the spec: " + joined(asked.taken));
-    SLIPWAY_TRY(settings, read_settings(asked.spec));
+    auto read = read_settings(asked.spec);
+    if (!read) return blamed_on_variable(read.error(), asked.taken);
+    Settings& settings = *read;
+    SLIPWAY_CHECK(read_config(host, settings));
+    SLIPWAY_CHECK(check_engine(settings, host));
+    root_folder_ = host.root_folder();
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     health_.emplace(root);
-    rules_.emplace(root, settings.health_rules,
-                   [&io](const char* level, const std::string& text) { io.log(level, text); });
-    CounterFile file(std::move(root), settings.collectors, settings.names);
-    Board board(settings.interval);
+    HealthFile health_file(root);
+    rules_.emplace(
+        root, settings.health_rules, [&io](const char* level, const std::string& text) { io.log(level, text); },
+        check_rule_fields);
+    CounterFile file(std::move(root), settings);
+    const auto shortest = shortest_interval(settings);
+    Board board(shortest);
     SLIPWAY_TRY(attribution, AttributionWatch::start(host, settings.attribution, attribution_interval(settings)));
     std::optional<PageMaker> page;
     if (settings.page)
-      page.emplace(OverviewOptions{
-          .node = settings.node, .shows_processes = settings.page_processes, .interval = settings.interval});
+      page.emplace(
+          OverviewOptions{.node = settings.node, .shows_processes = settings.page_processes, .interval = shortest});
     Sampler sampler(host,
                     {.driver_root = settings.driver_root,
                      .mig_devices = settings.attribution.kubernetes,
                      .processes = settings.attribution.virtual_gpus,
-                     .devices = settings.devices},
+                     .devices = settings.devices,
+                     .links = settings.links,
+                     .processors = settings.processors},
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
     EventCounts events(settings.windows);
     events_ = &events;
@@ -180,10 +125,11 @@ class DcgmService final : public Service {
       rules_->look(Clock::now());
       const Attribution before = std::exchange(attribution_, attribution.known());
       const bool uses_changed = before != attribution_;
-      if (file.counters() && (Clock::now() >= next_ || !last_.problem.empty())) {
-        next_ = Clock::now() + settings.interval;
+      if (file.counters()) schedule_.set(intervals_of(*file.counters(), settings.interval));
+      const auto due = file.counters() ? schedule_.take(Clock::now()) : Schedule::Intervals();
+      if (file.counters() && (!due.empty() || !last_.problem.empty())) {
         const bool with_page = page && page->is_due(Clock::now());
-        last_ = sampler.sample(file.counters(), with_page);
+        last_ = sampler.sample(file.counters(), {.details = with_page, .due = due});
         events.take(last_, *file.counters());
         health_->take(last_, *file.counters(), *rules_->rules(), Clock::now());
         if (settings.attribution.virtual_gpus) find_pods_of_processes(host, last_.entities);
@@ -198,6 +144,8 @@ class DcgmService final : public Service {
       }
       health_->take_kernel_log(*rules_->rules(), Clock::now());
       if (!file.counters()) show(settings, file, board, false);
+      if (const Status written = health_file.write(health_->told()); !written && health_file_problem_.empty())
+        io.log("warning", health_file_problem_ = "doctor cannot see the GPUs' health: " + written.error().what);
       report(file, io);
       if (!std::exchange(reported_ready_, true)) io.ready();
       return {};
@@ -205,16 +153,13 @@ class DcgmService final : public Service {
     const auto release = [&] {
       sampler.release();
       if (engine_) engine_->quiet();
-      next_ = {};
+      schedule_.start_over();
       show(settings, file, board, true);
       if (page && file.counters()) board.put_page(page->make(last_, *file.counters(), known(settings), true));
     };
     const auto while_quiet = [&] { show(settings, file, board, true); };
-    const Status status = loop_.run(stop, io,
-                                    {.interval = std::min<std::chrono::milliseconds>(settings.interval, kTick),
-                                     .pass = pass,
-                                     .release = release,
-                                     .while_quiet = while_quiet});
+    const Status status = loop_.run(
+        stop, io, {.interval = tick_of(shortest), .pass = pass, .release = release, .while_quiet = while_quiet});
     server_.reset();
     engine_.reset();
     return status;
@@ -232,7 +177,10 @@ class DcgmService final : public Service {
     static const Counters kNone;
     const Counters& counters = file.counters() ? *file.counters() : kNone;
     Sample sample = last_;
-    if (released) sample.entities.clear();
+    if (released) {
+      sample.entities.clear();
+      sample.links.clear();
+    }
     if (!file.counters()) sample.problem = file.problem();
     std::optional<Merged> merged;
     if (engine_) merged = with_engine(counters, sample, engine_->latest());
@@ -244,6 +192,7 @@ class DcgmService final : public Service {
                                .attribution = settings.attribution,
                                .known = attribution_,
                                .names = settings.names,
+                               .health = health_->watches(*rules_->rules()),
                                .events = events_}) +
                   health_->metrics(settings.node, settings.attribution.old_names),
               released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample));
@@ -307,7 +256,7 @@ class DcgmService final : public Service {
       server_ = std::move(*server);
       port_problem_.clear();
       return io.log("info", "metrics are at port " + std::to_string(server_->port()) + ", /metrics, every " +
-                                nvidia::duration_text(settings.interval));
+                                intervals_text(settings));
     }
     serve_after_ = now + kPortAgain;
     std::string problem = server.error().what;
@@ -318,8 +267,8 @@ class DcgmService final : public Service {
     port_problem_ = problem;
   }
 
-  static Result<std::unique_ptr<HttpListener>> start_server(const Settings& settings, const Board& board) {
-    HttpSettings http{settings.address, settings.port, settings.web_config, "dcgm.listen"};
+  Result<std::unique_ptr<HttpListener>> start_server(const Settings& settings, const Board& board) const {
+    HttpSettings http{settings.address, settings.port, settings.web_config, root_folder_, "dcgm.listen"};
     if (settings.systemd_socket) {
       if (worker_sockets() != 1)
         return Error{.code = ErrorCode::not_found,
@@ -343,12 +292,14 @@ class DcgmService final : public Service {
   }
 
   ServiceLoop loop_;
+  std::string root_folder_;
   Sample last_;
   Attribution attribution_;  ///< as last_
   const EventCounts* events_ = nullptr;
   std::optional<HealthWatch> health_;
+  std::string health_file_problem_;  ///< logged once
   std::optional<nvidia::health::RulesWatch> rules_;
-  Clock::time_point next_;  ///< when to sample again
+  Schedule schedule_;
   std::optional<Engine> engine_;
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;

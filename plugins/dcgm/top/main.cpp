@@ -72,7 +72,7 @@ Result<int> print_once(const TopOptions& options) {
   Sources sources(options, true);
   SLIPWAY_TRY(overview, sources.read(kFirst));
   if (options.json) {
-    write_standard_output(pretty(to_json(overview)));
+    write_standard_output(terminal_safe(pretty(to_json(overview))));
     return 0;
   }
   std::string text;

@@ -33,8 +33,14 @@ std::string file_of(const std::string& where) {
 
 Result<Configs> read_folder(const std::string& folder, const std::vector<std::string>& names, const Host& host) {
   Configs configs;
+  constexpr std::size_t kMostFiles = 256;
   for (const std::string& name : names) {
     if (name.starts_with('.')) continue;  // ..data and the like of a mounted ConfigMap
+    if (configs.size() == kMostFiles)
+      return Error{.code = ErrorCode::invalid,
+                   .what = "the folder of configs has more than " + std::to_string(kMostFiles) + " files",
+                   .where = folder,
+                   .next = "leave in it the configs that are chosen from, and nothing else"};
     const std::string path = folder + "/" + name;
     const auto text = host.read(path, kLongestFile);
     if (!text) continue;

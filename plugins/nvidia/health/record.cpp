@@ -12,6 +12,8 @@ constexpr std::size_t kMostPoints = 512;
 // Of one GPU. Who can write to the kernel's log could make up any number of XIDs.
 constexpr std::size_t kMostCases = 256;
 
+std::string text_of(const XidRule& rule) { return "XID " + std::to_string(rule.number) + ": " + rule.what; }
+
 }  // namespace
 
 void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules,
@@ -25,9 +27,7 @@ void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance,
   if (cases.size() >= kMostCases)
     cases.erase(std::ranges::min_element(cases, {}, [](const auto& entry) { return entry.second.last; }));
   const std::string code = "xid-" + std::to_string(number);
-  cases[{code, place}] = {
-      {code, rule.severity, rule.scope, "XID " + std::to_string(number) + ": " + rule.what, rule.remedy, instance},
-      now};
+  cases[{code, place}] = {{code, rule.severity, rule.scope, text_of(rule), rule.remedy, instance}, now, false, number};
 }
 
 void HealthRecord::value(const std::string& gpu, const CounterRule& rule, double value, Moment now) {
@@ -64,12 +64,26 @@ void HealthRecord::looked(const std::string& gpu, bool answers, const Rules& rul
     return;
   }
   const bool was_reset = std::exchange(each.away, false);
+  for (auto& [place, one] : each.cases) {
+    if (one.of_counter) continue;
+    const XidRule rule = rules.xid(one.xid);
+    one.reason.severity = rule.severity;
+    one.reason.text = text_of(rule);
+    one.reason.remedy = rule.remedy;
+  }
   std::erase_if(each.cases, [&](const auto& entry) {
     const Case& one = entry.second;
-    return !one.of_counter && (was_reset || now - one.last >= rules.forget_after(one.reason.severity));
+    return !one.of_counter &&
+           (was_reset || !rules.counts(one.xid) || now - one.last >= rules.forget_after(one.reason.severity));
   });
   std::erase_if(each.cases, [&](const auto& entry) {
     return entry.second.of_counter && !rules.counters().contains(entry.second.reason.code);
+  });
+}
+
+void HealthRecord::only(const std::string& gpu, const std::set<std::string>& rules) {
+  std::erase_if(gpus_[gpu].cases, [&](const auto& entry) {
+    return entry.second.of_counter && !rules.contains(entry.second.reason.code);
   });
 }
 

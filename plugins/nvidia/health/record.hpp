@@ -29,8 +29,11 @@ class HealthRecord {
   void xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules, Moment now);
   /// The value of a rule's counter at a look.
   void value(const std::string& gpu, const CounterRule& rule, double value, Moment now);
-  /// After each look: a GPU that was away and answers again was reset, and findings end by themselves.
+  /// After each look: a GPU that was away and answers again was reset, and findings end by themselves. What the rules
+  /// do not hold against a GPU any more ends as well, and what stays is told as they tell it now.
   void looked(const std::string& gpu, bool answers, const Rules& rules, Moment now);
+  /// The rules whose counters are looked at; findings of others end, since nothing would end them.
+  void only(const std::string& gpu, const std::set<std::string>& rules);
   /// The worst first, then by code.
   std::vector<Reason> of(const std::string& gpu) const;
 
@@ -39,6 +42,7 @@ class HealthRecord {
     Reason reason;
     Moment last;
     bool of_counter = false;  ///< ends with its counter, not with time
+    unsigned xid = 0;         ///< of others
   };
   struct Point {
     Moment time;

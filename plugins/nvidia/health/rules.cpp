@@ -62,6 +62,7 @@ bool Rules::counts(unsigned number) const {
 DeviceEffect Rules::effect(unsigned number) const {
   const XidRule rule = xid(number);
   const DeviceEffect by_severity = rule.severity == Severity::fatal ? DeviceEffect::reset : DeviceEffect::quiet;
+  if (rule.device && rule.device_of_site) return *rule.device;
   const bool chosen = presets_.contains(preset_);
   if (chosen && !counts(number)) return DeviceEffect::none;
   if (!rule.device) return by_severity;

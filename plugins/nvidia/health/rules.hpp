@@ -58,13 +58,15 @@ struct XidRule {
   std::string own_remedy;              ///< of this row, in the place of the action's
   std::string remedy;                  ///< for people: one of the two
   std::optional<DeviceEffect> device;  ///< empty: by the severity
+  bool device_of_site = false;         ///< a site's file has it, which no preset hides
   std::set<unsigned> cancels;          ///< XIDs that are over with this one
   std::vector<NvlinkUnit> units;
 };
 
 struct CounterRule {
-  std::string name;   ///< "row-remap-failure"
-  std::string field;  ///< DCGM's name
+  std::string name;         ///< "row-remap-failure"
+  std::string field;        ///< DCGM's name
+  std::string field_place;  ///< where it is written, for messages
   std::string what;
   Severity severity = Severity::degraded;
   Scope scope = Scope::gpu;
@@ -95,7 +97,7 @@ class Rules {
   XidRule xid(unsigned number) const;
   /// It speaks against the GPU: it is in the preset that is chosen; without one, degraded or fatal.
   bool counts(unsigned number) const;
-  /// By the row and the preset.
+  /// By the row and the preset; what a site's file says of the device counts with every preset.
   DeviceEffect effect(unsigned number) const;
   std::chrono::milliseconds forget_after(Severity severity) const;
 

@@ -5,10 +5,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <map>
 
 #include <slipway/text.hpp>
 
-#include "nvidia/config/node.hpp"
+#include "nvidia/config/strict_keys.hpp"
 #include "nvidia/duration.hpp"
 #include "nvidia/health/rules.hpp"
 
@@ -20,38 +21,7 @@ constexpr unsigned kMostXid = 65535;
 constexpr std::size_t kMostRows = 4096;
 
 template <class Target>
-struct Key {
-  std::string_view name;
-  std::function<Status(const Node&, Target&)> take;
-};
-
-/// Each member of a map by its key; one that is none of them is an error that names the nearest.
-/// @param path  of the map, for messages; empty: it is the file
-template <class Target>
-Status take(const Node& node, const std::string& path, const std::vector<Key<Target>>& keys, Target& target) {
-  if (!node.is_map())
-    return node.wrong((path.empty() ? "the file" : path) + " has to be a map", "write its keys as {key: value}");
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    const auto key =
-        std::find_if(keys.begin(), keys.end(), [&](const Key<Target>& each) { return each.name == node.keys[i]; });
-    if (key == keys.end()) {
-      std::vector<std::string> known;
-      for (const Key<Target>& each : keys) known.emplace_back(each.name);
-      const std::string near = nearest_word(node.keys[i], known);
-      return node.items[i].wrong("unknown key '" + node.keys[i] + "' in " + (path.empty() ? "the file" : path),
-                                 near.empty() ? "the keys are " + joined(known, ", ") : "did you mean '" + near + "'?");
-    }
-    Status taken = key->take(node.items[i], target);
-    if (!taken) {
-      Error error = taken.error();
-      const std::string full = path.empty() ? node.keys[i] : path + "." + node.keys[i];
-      if (!error.what.starts_with(path.empty() ? full : path) && error.what.find(full) == std::string::npos)
-        error.what = full + ": " + error.what;
-      return error;
-    }
-  }
-  return {};
-}
+using Key = config::StrictKey<Target>;
 
 Result<std::uint32_t> whole(const Node& node, std::uint32_t most) {
   std::string_view text = node.text;
@@ -154,7 +124,7 @@ Status take_unit(const Node& node, NvlinkUnit& unit) {
                                              u.sub_codes_without = std::move(codes);
                                              return {};
                                            }}};
-  SLIPWAY_CHECK(take(node, "units", keys, unit));
+  SLIPWAY_CHECK(config::take_strictly(node, "units", keys, unit));
   return unit.name.empty() ? Status(node.wrong("a unit needs a name", "write {name: RLW_CTRL, from_r575: 3}"))
                            : Status();
 }
@@ -193,7 +163,11 @@ const std::vector<Key<XidRule>>& xid_keys() {
 
 const std::vector<Key<CounterRule>>& counter_keys() {
   static const std::vector<Key<CounterRule>> keys{
-      {"field", [](const Node& n, CounterRule& r) { return take_text(n, r.field); }},
+      {"field",
+       [](const Node& n, CounterRule& r) {
+         r.field_place = n.where;
+         return take_text(n, r.field);
+       }},
       {"what", [](const Node& n, CounterRule& r) { return take_text(n, r.what); }},
       {"severity", [](const Node& n, CounterRule& r) { return take_severity(n, r.severity); }},
       {"scope", [](const Node& n, CounterRule& r) { return take_scope(n, r.scope); }},
@@ -226,7 +200,7 @@ const std::vector<Key<Preset>>& preset_keys() {
 /// One file, over the rules that there are.
 class RulesFile {
  public:
-  explicit RulesFile(Rules& rules) : rules_(rules) {}
+  explicit RulesFile(Rules& rules) : rules_(rules), is_default_(rules.xids().empty()) {}
 
   Status read(const Node& root) {
     const std::vector<Key<RulesFile>> keys{
@@ -237,7 +211,9 @@ class RulesFile {
         {"preset", [](const Node& n, RulesFile& f) { return f.choose(n); }},
         {"xids", [](const Node& n, RulesFile& f) { return f.xids(n); }},
         {"counters", [](const Node& n, RulesFile& f) { return f.counters(n); }}};
-    SLIPWAY_CHECK(take(root, "", keys, *this));
+    SLIPWAY_CHECK(config::take_strictly(root, "", keys, *this));
+    if (root.at("version").is_null())
+      return root.wrong("the file has no version", "begin it with the line version: v1");
     if (!place_.empty()) SLIPWAY_CHECK(rules_.choose(chosen_, place_));
     return complete();
   }
@@ -255,6 +231,7 @@ class RulesFile {
 
   Status actions(const Node& node) {
     if (!node.is_map()) return node.wrong("actions has to be a map", "write {reset-gpu: what to do}");
+    SLIPWAY_CHECK(config::check_once(node, "actions"));
     for (std::size_t i = 0; i < node.keys.size(); ++i)
       SLIPWAY_CHECK(take_text(node.items[i], rules_.actions_[node.keys[i]]));
     return {};
@@ -264,16 +241,17 @@ class RulesFile {
     const std::vector<Key<Rules>> keys{
         {"degraded", [](const Node& n, Rules& r) { return take_length(n, r.forget_degraded_); }},
         {"fatal", [](const Node& n, Rules& r) { return take_length(n, r.forget_fatal_); }}};
-    return take(node, "forget_after", keys, rules_);
+    return config::take_strictly(node, "forget_after", keys, rules_);
   }
 
   template <class Row>
   static Status rows(const Node& node, const std::string& name, const std::vector<Key<Row>>& keys,
                      std::map<std::string, Row>& all) {
     if (!node.is_map()) return node.wrong(name + " has to be a map", "write a name, and the keys of its row");
+    SLIPWAY_CHECK(config::check_once(node, name));
     if (node.keys.size() > kMostRows) return node.wrong(name + " has too many rows", "4096 are the most");
     for (std::size_t i = 0; i < node.keys.size(); ++i)
-      SLIPWAY_CHECK(take(node.items[i], name + "." + node.keys[i], keys, all[node.keys[i]]));
+      SLIPWAY_CHECK(config::take_strictly(node.items[i], name + "." + node.keys[i], keys, all[node.keys[i]]));
     return {};
   }
 
@@ -285,7 +263,12 @@ class RulesFile {
       SLIPWAY_TRY(number, whole(key, kMostXid));
       XidRule& rule = rules_.xids_[number];
       rule.number = number;
-      SLIPWAY_CHECK(take(node.items[i], "xids." + node.keys[i], xid_keys(), rule));
+      if (const auto [before, first] = places_.emplace(number, node.items[i].where); !first)
+        return node.items[i].wrong(
+            "xids has " + std::to_string(number) + " twice; the other row is at " + before->second,
+            "leave one of the two out");
+      SLIPWAY_CHECK(config::take_strictly(node.items[i], "xids." + node.keys[i], xid_keys(), rule));
+      if (!is_default_ && !node.items[i].at("device").is_null()) rule.device_of_site = true;
       SLIPWAY_CHECK(settle(node.items[i], "xids." + node.keys[i], rule));
     }
     return {};
@@ -346,6 +329,8 @@ class RulesFile {
   }
 
   Rules& rules_;
+  bool is_default_;                         ///< the file is slipway's own
+  std::map<unsigned, std::string> places_;  ///< of the rows about XIDs
   std::string chosen_;
   std::string place_;                                 ///< of `preset`
   std::map<std::string, std::string> actions_named_;  ///< where, by the path of the row

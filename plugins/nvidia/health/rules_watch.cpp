@@ -17,7 +17,9 @@ void RulesWatch::look(Clock::time_point now) {
   if (looked_ && same && problem.empty() == problem_.empty()) return;
   if (text || absent) {
     Rules fresh = default_rules();
-    if (const Status added = text ? fresh.add(*text, path_) : Status(); !added)
+    Status added = text ? fresh.add(*text, path_) : Status();
+    if (added && check_) added = check_(fresh);
+    if (!added)
       problem = added.error().where + ": " + added.error().what + " (" + added.error().next + ")";
     else
       rules_ = std::make_shared<const Rules>(std::move(fresh));

@@ -17,9 +17,11 @@ class RulesWatch {
  public:
   using Log = std::function<void(const char* level, const std::string& text)>;
   using Clock = std::chrono::steady_clock;
+  using Check = std::function<Status(const Rules&)>;
 
-  RulesWatch(RootDir root, std::string path, Log log)
-      : root_(std::move(root)), path_(std::move(path)), log_(std::move(log)) {}
+  /// @param check  what the service wants of the rules besides; empty: nothing
+  RulesWatch(RootDir root, std::string path, Log log, Check check = {})
+      : root_(std::move(root)), path_(std::move(path)), log_(std::move(log)), check_(std::move(check)) {}
 
   /// Reads the file again when it has changed, every two seconds at most. The rules of before stay while it is wrong.
   void look(Clock::time_point now);
@@ -33,6 +35,7 @@ class RulesWatch {
   RootDir root_;
   std::string path_;
   Log log_;
+  Check check_;
   std::optional<std::string> text_;
   std::string problem_;
   std::shared_ptr<const Rules> rules_ = std::make_shared<const Rules>(default_rules());

@@ -24,6 +24,7 @@ class ValidatorService final : public Service {
  public:
   Status run(const Spec& spec, const Host& host, const std::stop_token& stop, ServiceIo& io) override {
     SLIPWAY_TRY(settings, read_settings(spec, host));
+    root_folder_ = host.root_folder();
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     Keeper keeper(host, settings);
     SLIPWAY_TRY(config, config_of(spec, host));
@@ -103,8 +104,9 @@ class ValidatorService final : public Service {
     if (settings.port == 0 || now < serve_after_ || (server_ && !server_->files_changed())) return;
     if (server_) io.log("info", "the web-config file or what it names has changed");
     server_.reset();
-    auto server = HttpListener::start({settings.address, settings.port, settings.web_config, "validator.port"},
-                                      [&keeper] { return gauges_text(keeper.gauges()); });
+    auto server =
+        HttpListener::start({settings.address, settings.port, settings.web_config, root_folder_, "validator.port"},
+                            [&keeper] { return std::make_shared<const std::string>(gauges_text(keeper.gauges())); });
     if (server) {
       server_ = std::move(*server);
       port_problem_.clear();
@@ -118,6 +120,7 @@ class ValidatorService final : public Service {
   }
 
   ServiceLoop loop_;
+  std::string root_folder_;
   std::unique_ptr<HttpListener> server_;
   std::chrono::steady_clock::time_point serve_after_;
   std::string file_problem_;

@@ -217,13 +217,13 @@ TEST_F(DcgmService, LeavesOutWhatAGpuDoesNotHave) {
 }
 
 TEST_F(DcgmService, TakesUpAnotherFileOfCountersAndKeepsTheFormerForOneThatIsBroken) {
-  host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_EXP_GPU_HEALTH_STATUS, counter, b\n");
+  host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_VIRTUAL_MODE, gauge, b\n");
   spec(", collectors: /etc/counters.csv");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_GPU_TEMP"), 8U);
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_SM_CLOCK"), 0U);
-  EXPECT_THAT(service.log(), HasSubstr("left out: DCGM_EXP_GPU_HEALTH_STATUS"));
+  EXPECT_THAT(service.log(), HasSubstr("left out: DCGM_FI_DEV_VIRTUAL_MODE"));
   host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TMEP, gauge, a\n");
   EXPECT_TRUE(eventually([&] {
     return service.log().find("did you mean 'DCGM_FI_DEV_GPU_TEMP'") != std::string::npos;
@@ -231,6 +231,80 @@ TEST_F(DcgmService, TakesUpAnotherFileOfCountersAndKeepsTheFormerForOneThatIsBro
   EXPECT_EQ(scrape().count("DCGM_FI_DEV_GPU_TEMP"), 8U);
   host_.put("etc/counters.csv", "DCGM_FI_DEV_SM_CLOCK, gauge, a\n");
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_SM_CLOCK") == 8; })) << service.log();
+}
+
+TEST_F(DcgmService, ReadsSomeCountersAtIntervalsOfTheirOwn) {
+  host_.put("etc/dcgm.yaml",
+            "version: 1\nmetrics:\n  fields:\n"
+            "  - {name: DCGM_FI_DEV_GPU_TEMP, prometheusType: gauge, help: t}\n"
+            "  - {name: DCGM_FI_DEV_SM_CLOCK, prometheusType: gauge, help: c}\n"
+            "  - {name: DCGM_FI_PROF_GR_ENGINE_ACTIVE, prometheusType: gauge, help: g}\n"
+            "collection:\n  interval: 1h\n"
+            "  watchGroups: [{name: fast, interval: 100ms, fields: [\"DCGM_*_TEMP\"]}]\n");
+  interval_ = "\"\"";
+  spec(", config_file: /etc/dcgm.yaml, page: false");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  EXPECT_THAT(service.log(), HasSubstr("every 60m, some counters every 100ms"));
+  ASSERT_TRUE(page_gets([](const Page& page) {
+    const std::string samples = page.value("slipway_dcgm_samples_total");
+    return !samples.empty() && std::stoi(samples) > 10;
+  })) << scrape().text;
+  const auto calls_of = [this](const std::string& function) {
+    const std::string text = "\n" + sim("calls").out;
+    const std::size_t at = text.find("\n" + function + " ");
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + function.size() + 2));
+  };
+  EXPECT_GE(calls_of("nvmlDeviceGetTemperature"), 8 * 10);
+  EXPECT_EQ(calls_of("nvmlDeviceGetClockInfo"), 8 * 2) << "the first look is two, for rates";
+  EXPECT_EQ(calls_of("nvmlGpmMetricsGet"), 8);
+  for (const char* metric : {"DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"})
+    EXPECT_EQ(scrape().count(metric), 8U) << metric << " keeps its value";
+  // Another driver's values are read anew, whatever is due.
+  sim("driver unloaded");
+  ASSERT_TRUE(has_gpus(0)) << service.log();
+  EXPECT_EQ(scrape().count("DCGM_FI_DEV_SM_CLOCK"), 0U);
+  sim("driver loaded");
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_SM_CLOCK") == 8; })) << service.log();
+  host_.put("etc/dcgm.yaml", "version: 1\nmetrics: {file: /etc/other.csv}\n");
+  EXPECT_TRUE(eventually([&] { return service.log().find("/etc/dcgm.yaml has changed") != std::string::npos; }))
+      << service.log();
+}
+
+TEST_F(DcgmService, TellsOfNvlinksAndProcessorsWhereTheyAreAskedFor) {
+  host_.put("etc/counters.csv",
+            "DCGM_FI_DEV_NVLINK_GET_STATE, gauge, s\nDCGM_FI_DEV_NVLINK_THROUGHPUT_PER_LINK, gauge, t\n"
+            "DCGM_FI_DEV_CPU_UTIL_TOTAL, gauge, u\nDCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, p\n");
+  spec(", collectors: /etc/counters.csv, switch_devices: \"i:1-4\", cpu_devices: g");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_NVLINK_GET_STATE") == 32; }))
+      << scrape().text;
+  EXPECT_EQ(scrape().count("DCGM_FI_DEV_NVLINK_THROUGHPUT_PER_LINK"), 32U);
+  EXPECT_THAT(scrape().text, HasSubstr("DCGM_FI_DEV_NVLINK_GET_STATE{nvlink=\"4\",gpu=\"7\",gpu_uuid=\"GPU-"));
+  EXPECT_THAT(service.log(), HasSubstr("left out: DCGM_FI_DEV_NVSWITCH_POWER_VDD"));
+  sim("driver unloaded");
+  EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_NVLINK_GET_STATE") == 0; }));
+}
+
+TEST_F(DcgmService, IsNotPlannedWithAMistakeInWhatItReads) {
+  const auto error = [this](const std::string& keys) {
+    spec(keys);
+    const Ran plan = host_.slipway(words({"plan"}));
+    EXPECT_EQ(plan.code, 1) << keys << plan.out;
+    return plan.out + plan.err;
+  };
+  EXPECT_THAT(error(", devices: \"g:0,8\""), HasSubstr("devices names GPU 8, and this machine has 8 GPUs"));
+  EXPECT_THAT(error(", devices: \"i:64\""), HasSubstr("devices names GPU instance 64"));
+  EXPECT_THAT(error(", web_config_file: /etc/web.yaml"), HasSubstr("/etc/web.yaml is not there"));
+  EXPECT_THAT(error(", health_rules: /etc/rules.yaml"), HasSubstr("/etc/rules.yaml"));
+  EXPECT_THAT(error(", engine_address: \"other:5555\""), HasSubstr("has no effect without engine: external"));
+  EXPECT_THAT(error(", engine: external, engine_address: \"300.1.1.1:5555\""),
+              HasSubstr("no address of a DCGM engine"));
+  host_.put("etc/dcgm.yaml", "version: 1\nmetrics: {file: /etc/c.csv}\ncollection: {interval: 1ms}\n");
+  EXPECT_THAT(error(", config_file: /etc/dcgm.yaml"), HasSubstr("/etc/dcgm.yaml:3:"));
+  host_.put("etc/slipway/health-rules.yaml", "version: v1\nxids: {79: {severity: fatal}, 79: {severity: degraded}}\n");
+  EXPECT_THAT(error(""), HasSubstr("/etc/slipway/health-rules.yaml:2:"));
 }
 
 TEST_F(DcgmService, AnswersWithoutADriverAndFindsItLater) {

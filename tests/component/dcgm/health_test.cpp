@@ -41,6 +41,45 @@ TEST_F(DcgmHealth, TellsAnXidWithItsReasonAndLeavesAProgramsMistakeOut) {
   EXPECT_THAT(health(), HasSubstr("200 OK")) << "one GPU does not make the service unwell";
 }
 
+// What NVML tells by events was in the metrics alone.
+TEST_F(DcgmHealth, IsToldByDoctor) {
+  const auto doctor = [this] { return host_.slipway(words({"doctor"})).out; };
+  EXPECT_THAT(doctor(), HasSubstr("not-exercised  dcgm.health"));
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(has_gpus(8));
+  EXPECT_THAT(doctor(), ::testing::Not(HasSubstr("fail  dcgm.health")));
+  sim("gpu 3 xid 48");
+  ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-48"); })) << scrape().text;
+  const std::string sick = doctor();
+  EXPECT_THAT(sick, HasSubstr("fail  dcgm.health: GPU 3 "));
+  EXPECT_THAT(sick, HasSubstr("XID 48"));
+  std::filesystem::create_directories(host_.path("etc/slipway"));
+  std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "xids: {31: {severity: fatal}}\n";
+  EXPECT_THAT(doctor(),
+              HasSubstr("fail  dcgm.health-rules: /etc/slipway/health-rules.yaml:1:1: the file has no version"));
+}
+
+TEST_F(DcgmHealth, IsToldAsDcgmExporterTellsIt) {
+  host_.put("etc/c.csv", "DCGM_EXP_GPU_HEALTH_STATUS, gauge, h\n");
+  spec(", collectors: /etc/c.csv");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_EXP_GPU_HEALTH_STATUS") == 88; }))
+      << scrape().text;
+  sim("gpu 3 xid 79");
+  sim("gpu 3 lost");
+  const std::string lost = "gpu=\"3\"";
+  EXPECT_TRUE(page_gets([&](const Page& page) {
+    for (const std::string& line : page.of("DCGM_EXP_GPU_HEALTH_STATUS"))
+      if (line.find(lost) != std::string::npos && line.ends_with("health_watch=\"ALL\"} 20") &&
+          line.find("DCGM_FR_FALLEN_OFF_BUS") != std::string::npos)
+        return true;
+    return false;
+  })) << scrape().text;
+  EXPECT_EQ(scrape().count("DCGM_EXP_GPU_HEALTH_STATUS"), 88U);
+}
+
 TEST_F(DcgmHealth, TellsAnXidOfTheKernelsLogWhileTheDriverIsGone) {
   kernel_says("NVRM: Xid (PCI:0000:19:00): 48, of before the service");
   RunningService service(host_, service_words());
@@ -59,15 +98,18 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   std::filesystem::create_directories(host_.path("etc/slipway"));
-  std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "xids: {31: {severity: fatal}}\n";
+  std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\nxids: {31: {severity: fatal}}\n";
   ASSERT_TRUE(slipway::testing::eventually([&] {
     return service.log().find("changed health rules") != std::string::npos;
   })) << service.log();
   sim("gpu 2 xid 31");
   EXPECT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-31"); })) << service.log();
-  std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "xids: {31: {severty: fatal}}\n";
+  // A rule that is corrected takes back what it said.
+  std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\n";
+  EXPECT_TRUE(page_gets([](const Page& page) { return !has_reason(page, "xid-31"); })) << service.log();
+  std::ofstream(host_.path("etc/slipway/health-rules.yaml")) << "version: v1\nxids: {31: {severty: fatal}}\n";
   EXPECT_TRUE(slipway::testing::eventually([&] {
-    return service.log().find("health-rules.yaml:1:22: unknown key 'severty'") != std::string::npos;
+    return service.log().find("health-rules.yaml:2:22: unknown key 'severty'") != std::string::npos;
   })) << service.log();
 }
 

@@ -28,11 +28,11 @@ TEST(DcgmMetrics, PrintsOneSampleWithRates) {
 
 TEST(DcgmMetrics, TakesAFileOfCounters) {
   const ScratchHost host;
-  host.put("c.csv", "dcgm_gpu_temp, gauge, a\nDCGM_EXP_GPU_HEALTH_STATUS, gauge, b\n");
+  host.put("c.csv", "dcgm_gpu_temp, gauge, a\nDCGM_FI_DEV_VIRTUAL_MODE, gauge, b\n");
   const Ran ran = metrics({"--collectors", host.path("c.csv").string(), "--interval", "1ms0s100ms"}, "l4x1");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(Page{ran.out}.count("dcgm_gpu_temp"), 1U);
-  EXPECT_THAT(ran.err, HasSubstr("DCGM_EXP_GPU_HEALTH_STATUS"));
+  EXPECT_THAT(ran.err, HasSubstr("DCGM_FI_DEV_VIRTUAL_MODE"));
 }
 
 TEST(DcgmMetrics, RefusesWhatIsWrong) {

@@ -56,6 +56,13 @@ TEST_F(DcgmServing, DoesNotStartWithAVariableThatItCannotFollow) {
   EXPECT_THAT(service.log(), HasSubstr("DCGM_EXPORTER_ENABLE_PPROF=true asks for something that slipway does not do"));
 }
 
+TEST_F(DcgmServing, BlamesTheVariableForAnIntervalThatIsNone) {
+  variable("DCGM_EXPORTER_INTERVAL", "5");
+  RunningService service(host_, service_words());
+  EXPECT_NE(service.exit_code(), 0) << service.log();
+  EXPECT_THAT(service.log(), HasSubstr("environment variable DCGM_EXPORTER_INTERVAL"));
+}
+
 TEST_F(DcgmServing, SaysWhoHasThePort) {
   const auto [fd, port] = slipway::testing::take_port();
   ASSERT_EQ(::listen(fd, 1), 0);
@@ -138,7 +145,7 @@ TEST_F(DcgmServing, TakesUpAnotherCertificateWhileItRuns) {
   host_.put("etc/web.yaml",
             "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\nbasic_auth_users: {ada: "
             "'$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW'}\n");
-  spec(", web_config_file: " + folder + "/web.yaml");
+  spec(", web_config_file: /etc/web.yaml");  // of the root, as everything in a spec
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   const std::string curl = "curl -s -v --max-time 5 --cacert " + folder +

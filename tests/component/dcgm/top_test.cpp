@@ -45,6 +45,14 @@ TEST(Top, IsTheToolOfItsComponentAsWell) {
   EXPECT_THAT(host.bare({"topp"}).err, HasSubstr("did you mean `slipway top`?"));
 }
 
+// Completion offered options that slipway takes for what plugins run, and that this program refuses.
+TEST(Top, IsCompletedWithWhatItTakes) {
+  const ScratchHost host;
+  const Ran ran = host.slipway({"completion", "names", "options", "--", "top"});
+  EXPECT_THAT(ran.out, HasSubstr("--once\n"));
+  for (const char* other : {"--log-format", "--verbose", "-v"}) EXPECT_THAT(ran.out, Not(HasSubstr(other)));
+}
+
 TEST(Top, PrintsJsonForPrograms) {
   const Ran ran = top({"-o", "json", "--sim", "h100x2,mig=1g.10gb"});
   EXPECT_EQ(ran.code, 0) << ran.err;

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "nvidia/nvml/abi/process.h"
 #include "nvidia/nvml/device.hpp"
 #include "nvidia/nvml/event.hpp"
 #include "nvidia/nvml/fabric.hpp"
@@ -217,6 +218,32 @@ TEST_F(SimLibrary, ListsProcessesWithTheirInstances) {
   EXPECT_EQ(list->front().memory_bytes, std::optional<std::uint64_t>(500ULL << 20U));
   EXPECT_EQ(list->front().gpu_instance, std::optional<unsigned>(7));
   EXPECT_TRUE(nvml::processes(*nvml_, gpu(1), nvml::ProcessKind::compute)->empty());
+}
+
+TEST_F(SimLibrary, SharesALoadAmongItsProcesses) {
+  make("h100x2");
+  const auto samples = [this](unsigned room) {
+    return nvml_->ask<std::vector<nvmlProcessUtilizationSample_t>>(
+        [gpu = gpu(0), room](const nvml::Library& open, std::vector<nvmlProcessUtilizationSample_t>& all) {
+          all.resize(room);
+          unsigned count = room;
+          const nvmlReturn_t code =
+              nvml::invoke(open.function<nvmlDevice_t, nvmlProcessUtilizationSample_t*, unsigned*, unsigned long long>(
+                               "nvmlDeviceGetProcessUtilization"),
+                           gpu, room == 0 ? nullptr : all.data(), &count, 0ULL);
+          all.resize(std::min(count, room));
+          return code;
+        });
+  };
+  EXPECT_EQ(samples(0).code(), NVML_ERROR_NOT_FOUND);
+  ASSERT_EQ(tool("process add 0 300 500"), 0);
+  ASSERT_EQ(tool("process add 0 301 500"), 0);
+  ASSERT_EQ(tool("gpu 0 load 90"), 0);
+  EXPECT_EQ(samples(0).code(), NVML_ERROR_INSUFFICIENT_SIZE);
+  const auto both = samples(2);
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ((*both)[0].pid, 300U);
+  EXPECT_EQ((*both)[0].smUtil, 45U);
 }
 
 TEST_F(SimLibrary, IsMadeAnewOnlyWhenItsOriginIsAnother) {

@@ -32,10 +32,15 @@ class MetricsText {
       put(labels, std::to_string(value));  // a bool is 1 or 0
   }
 
+  /// Labels as a sample has them, for many samples: `{gpu="0"}`; nothing where there are none.
+  static std::string rendered(const Labels& labels);
+  /// @param labels  as rendered() makes them
+  void sample_rendered(std::string_view labels, std::string_view value);
+
   std::string take() && { return std::move(text_); }
 
  private:
-  void put(const Labels& labels, const std::string& value);
+  void put(const Labels& labels, const std::string& value) { sample_rendered(rendered(labels), value); }
   static std::string real(double value);
 
   std::string text_;

@@ -13,7 +13,8 @@ namespace slipway {
 
 /// Which state of a file was read: whoever changes it later changes this.
 struct FileState {
-  std::string path;
+  std::string root = "/";
+  std::string path;  ///< in that root
   bool present = false;
   std::uint64_t inode = 0;
   std::int64_t size = 0;         ///< bytes
@@ -48,6 +49,8 @@ struct WebConfig {
 /// relative to the file. Errors: `invalid` with file:line:column and the key: an unknown or doubled key, a hash that is
 /// not bcrypt or costs more than 2^12 rounds, more values than users can be; `not_found`, `denied` and the like for a
 /// file that cannot be read.
-Result<WebConfig> read_web_config(const std::string& path);
+///
+/// @param root  the folder that is "/" for the path and for those in the file; no link in it leads out of it
+Result<WebConfig> read_web_config(const std::string& path, const std::string& root = "/");
 
 }  // namespace slipway

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dcgm/counters/counters.hpp"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <slipway/text.hpp>
+
+#include "nvidia/health/rules.hpp"
 
 namespace slipway::dcgm {
 namespace {
@@ -64,10 +68,23 @@ TEST(Counters, KeepTheNameThatTheFileHas) {
 
 TEST(Counters, ThatNvmlDoesNotTellAreNamedAndLeftOut) {
   const Counters counters = read(
-      "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_EXP_GPU_HEALTH_STATUS, anything, b\n"
+      "DCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, a\nDCGM_FI_DEV_VIRTUAL_MODE, gauge, b\n"
       "DCGM_FI_DEV_GPU_TEMP, gauge, c\n");
-  EXPECT_THAT(counters.left_out, ElementsAre("DCGM_FI_DEV_NVSWITCH_POWER_VDD", "DCGM_EXP_GPU_HEALTH_STATUS"));
+  EXPECT_THAT(counters.left_out, ElementsAre("DCGM_FI_DEV_NVSWITCH_POWER_VDD", "DCGM_FI_DEV_VIRTUAL_MODE"));
   EXPECT_EQ(names_of(counters.series), "DCGM_FI_DEV_GPU_TEMP");
+}
+
+TEST(Counters, OfTheHealthRulesAreReadForTheHealthStatus) {
+  const Counters counters = read("DCGM_EXP_GPU_HEALTH_STATUS, gauge, a\nDCGM_FI_DEV_ROW_REMAP_FAILURE, gauge, b\n");
+  EXPECT_TRUE(counters.wants_exporter("DCGM_EXP_GPU_HEALTH_STATUS"));
+  for (const auto& [name, rule] : nvidia::health::default_rules().counters()) {
+    const auto has = [&, number = field_number(rule.field)](const Counter& each) {
+      return each.field->number == number;
+    };
+    EXPECT_EQ(std::ranges::count_if(counters.series, has), 1) << rule.field;
+  }
+  const auto shown = [](const Counter& each) { return !each.hidden; };
+  EXPECT_EQ(std::ranges::count_if(counters.series, shown), 1);
 }
 
 TEST(Counters, OfOneFieldAreTakenOnce) {

@@ -67,14 +67,14 @@ TEST(DcgmEnvironment, RefusesByNameWhatItDoesNotDo) {
   EXPECT_THAT(error.where, HasSubstr("DCGM_EXPORTER_ENABLE_PPROF"));
   for (const char* entry : {"DCGM_EXPORTER_INTERVAL=1s", "DCGM_EXPORTER_INTERVAL=-1", "DCGM_EXPORTER_INTERVAL=1e9",
                             "DCGM_EXPORTER_NO_HOSTNAME=yes", "DCGM_EXPORTER_COLLECTORS=a.csv",
-                            "DCGM_EXPORTER_CONFIGMAP_DATA=ns:name", "DCGM_EXPORTER_CPU_DEVICES_STR=g:0"})
+                            "DCGM_EXPORTER_CONFIGMAP_DATA=ns:name", "DCGM_EXPORTER_USE_FAKE_GPUS=true"})
     EXPECT_EQ(mistake(entry).code, ErrorCode::usage) << entry;
 }
 
 TEST(DcgmEnvironment, TakesWhatAsksForNothing) {
-  const auto result = taken({"DCGM_EXPORTER_CONFIGMAP_DATA=none", "DCGM_EXPORTER_OTHER_DEVICES_STR=f",
-                             "DCGM_EXPORTER_ENABLE_PPROF=false", "DCGM_EXPORTER_LOG_FORMAT=text",
-                             "DCGM_EXPORTER_WEB_READ_TIMEOUT=10s", "DCGM_EXPORTER_LISTEN="});
+  const auto result =
+      taken({"DCGM_EXPORTER_CONFIGMAP_DATA=none", "DCGM_EXPORTER_CONFIG_FILE=", "DCGM_EXPORTER_ENABLE_PPROF=false",
+             "DCGM_EXPORTER_LOG_FORMAT=text", "DCGM_EXPORTER_WEB_READ_TIMEOUT=10s", "DCGM_EXPORTER_LISTEN="});
   EXPECT_THAT(result.taken, IsEmpty());
   EXPECT_THAT(result.warnings, IsEmpty());
   EXPECT_EQ(result.spec.json(), Json::object());

@@ -11,6 +11,7 @@
 
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/pods/attribution_watch.hpp"
+#include "dcgm/pods/pod_processes.hpp"
 #include "slipway/kubelet/podresources_v1.pb.h"
 
 namespace slipway::dcgm {
@@ -199,15 +200,38 @@ TEST(Pods, OfProcessesAreFoundByControlGroup) {
   const std::string uid = "0f3a1b2c-1111-2222-3333-444455556666";
   slipway::testing::FakeHost host;
   host.file("/var/log/pods/team_a_" + uid + "/cuda/0.log", "");
-  host.file("/proc/77/cgroup", "4:memory:/kubepods/besteffort/pod" + uid + "/" + std::string(64, 'a') + "\n");
-  host.file("/proc/78/cgroup", "0::/system.slice/podman.service\n");
+  const std::string groups = "/sys/fs/cgroup";
+  host.file(groups + "/cgroup.controllers", "");
+  const std::string pod = groups + "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" +
+                          std::string("0f3a1b2c_1111_2222_3333_444455556666") + ".slice";
+  host.file(pod + "/cgroup.procs", "");
+  host.file(pod + "/cri-containerd-" + std::string(64, 'a') + ".scope/cgroup.procs", "76\n77\n");
+  // A user's own control group, and one that a service was given, with the name of a pod's.
+  host.file(groups + "/user.slice/kubepods.slice/kubepods-pod" + uid + ".slice/cgroup.procs", "78\n");
+  host.file(groups + "/system.slice/a.service/kubepods/pod" + uid + "/cgroup.procs", "79\n");
   std::vector<Entity> entities(1);
-  entities[0].processes =
-      std::vector<ProcessUse>{ProcessUse{.pid = 77, .percent = {}}, ProcessUse{.pid = 78, .percent = {}}};
+  entities[0].processes.emplace();
+  for (const unsigned pid : {77U, 78U, 79U, 80U}) entities[0].processes->push_back({.pid = pid, .percent = {}});
   find_pods_of_processes(host, entities);
   ASSERT_TRUE(entities[0].processes);
   EXPECT_EQ(entities[0].processes->at(0).pod, "team/a");
-  EXPECT_EQ(entities[0].processes->at(1).pod, "");
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(entities[0].processes->at(i).pod, "") << i;
+}
+
+TEST(Pods, OfProcessesAreNotKnownWithoutKubeletsControlGroups) {
+  slipway::testing::FakeHost host;
+  host.file("/var/log/pods/team_a_0f3a/cuda/0.log", "");
+  std::vector<Entity> entities(1);
+  entities[0].processes = std::vector<ProcessUse>{ProcessUse{.pid = 77, .percent = {}}};
+  find_pods_of_processes(host, entities);
+  EXPECT_FALSE(entities[0].processes);
+}
+
+TEST(Pods, OfProcessesAreFoundInTheFirstVersionOfControlGroupsToo) {
+  const std::string uid = "0f3a1b2c-1111-2222-3333-444455556666";
+  slipway::testing::FakeHost host;
+  host.file("/sys/fs/cgroup/pids/kubepods/pod" + uid + "/" + std::string(64, 'b') + "/cgroup.procs", "5\n");
+  EXPECT_THAT(pods_by_process(host, {{uid, "team/a"}}), ElementsAre(Pair(5U, uid)));
 }
 
 TEST(Pods, AreNamedByFoldersOfLogs) {

@@ -206,6 +206,15 @@ TEST(Config, AFolderOfConfigsIsChosenFromByAFile) {
       << "none is chosen";
 }
 
+TEST(Config, AFolderOfConfigsHasALimitedNumberOfFiles) {
+  slipway::testing::FakeHost host;
+  for (int i = 0; i < 257; ++i) host.file("/etc/dp/c" + std::to_string(i), "flags: {}");
+  host.file("/etc/choice", "c1\n");
+  const Spec spec(Json{{"config_file", "/etc/dp"}, {"config_choice_file", "/etc/choice"}});
+  EXPECT_EQ(read_settings(spec, "deviceplugin", host, no_environment).error().what,
+            "the folder of configs has more than 256 files");
+}
+
 // A link to another file had its first line quoted in a log that more people read than that file.
 TEST(Config, AChoiceThatIsNoNameIsNotQuoted) {
   slipway::testing::FakeHost host;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include <arpa/inet.h>
@@ -28,8 +29,10 @@ using ::testing::Not;
 // "secret", with a cost of 4.
 constexpr const char* kHash = "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW";
 
+HttpText text(const char* letters) { return std::make_shared<const std::string>(letters); }
+
 std::unique_ptr<HttpListener> listener(const HttpSettings& settings = {}) {
-  auto started = HttpListener::start(settings, [] { return std::string("a 1\n"); });
+  auto started = HttpListener::start(settings, [] { return text("a 1\n"); });
   EXPECT_TRUE(started) << to_text(started.error());
   return started ? std::move(*started) : nullptr;
 }
@@ -79,7 +82,7 @@ TEST(HttpListener, AnswersHealthOfAServiceThatHasOne) {
   EXPECT_THAT(exchange(listener()->port(), "GET /health HTTP/1.0\r\n\r\n"), HasSubstr("404"));
   bool well = true;
   auto started = HttpListener::start(
-      {}, [] { return std::string("a 1\n"); },
+      {}, [] { return text("a 1\n"); },
       [&well] {
         return ServiceHealth{well, well ? "ok\n" : "the driver is away\n"};
       });
@@ -101,7 +104,7 @@ TEST(HttpListener, ShowsPagesUnderNamesOfItsOwnOnly) {
     return HttpPage{"text/plain", "", std::make_shared<const std::string>("secret\n")};
   };
   auto started = HttpListener::start(
-      {}, [] { return std::string("a 1\n"); }, {}, {}, pages);
+      {}, [] { return text("a 1\n"); }, {}, {}, pages);
   ASSERT_TRUE(started) << to_text(started.error());
   const auto answer = [&](const std::string& path, const std::string& host) {
     return exchange((*started)->port(), "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
@@ -121,7 +124,7 @@ TEST(HttpListener, AnswersMetricsAndNothingElse) {
   EXPECT_TRUE(good.ends_with("\r\n\r\na 1\n")) << good;
   EXPECT_THAT(exchange(server->port(), "GET /other HTTP/1.0\r\n\r\n"), HasSubstr("404"));
   EXPECT_THAT(exchange(server->port(), "POST /metrics HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), HasSubstr("405"));
-  const auto second = HttpListener::start({.port = server->port(), .key = "acme.port"}, [] { return std::string(); });
+  const auto second = HttpListener::start({.port = server->port(), .key = "acme.port"}, [] { return text(""); });
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::busy);
   EXPECT_THAT(second.error().next, HasSubstr("acme.port"));
@@ -137,7 +140,7 @@ TEST(HttpListener, IsOnLoopbackUnlessAllAddressesAreAskedFor) {
   const auto all = listener({.address = "::"});
   EXPECT_THAT(exchange(all->port(), kGet), HasSubstr("a 1"));
   for (const char* none : {"", "localhost", "1.2.3"})
-    EXPECT_EQ(HttpListener::start({.address = none}, [] { return std::string(); }).error().code, ErrorCode::invalid);
+    EXPECT_EQ(HttpListener::start({.address = none}, [] { return text(""); }).error().code, ErrorCode::invalid);
 }
 
 TEST(HttpListener, EndsWhatIsNoRequestOrIsTooLong) {
@@ -166,6 +169,24 @@ TEST_P(SlowClients, KeepNobodyFromAnAnswer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Number, SlowClients, ::testing::Values(32, 200));
+
+// Each scrape copied the page: 64 clients that never read held 64 copies.
+TEST(HttpListener, SendsATextWithoutACopy) {
+  const auto page = std::make_shared<const std::string>(std::string(16 << 20, 'a'));
+  auto started = HttpListener::start({}, [&page]() -> HttpText { return page; });
+  ASSERT_TRUE(started) << to_text(started.error());
+  {
+    std::vector<Fd> clients;
+    for (int i = 0; i < 8; ++i) {
+      clients.push_back(connected((*started)->port()));
+      (void)!::send(clients.back().get(), kGet, std::char_traits<char>::length(kGet), MSG_NOSIGNAL);
+    }
+    for (int i = 0; i < 2000 && page.use_count() < 9; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(page.use_count(), 9) << "each client that is being sent it has a share";
+  }
+  for (int i = 0; i < 2000 && page.use_count() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(page.use_count(), 1) << "who has gone has none any more";
+}
 
 // Each byte in time kept a connection open for as long as its client liked.
 TEST(HttpListener, EndsAClientThatSendsALetterNowAndThen) {
@@ -198,8 +219,7 @@ class WithFiles : public ::testing::Test {
 // The listener of one certificate closed the socket for the next.
 TEST(HttpListener, LeavesASocketThatItWasGivenToTheNextOne) {
   const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  EXPECT_EQ(HttpListener::start({.socket = socket.get()}, [] { return std::string(); }).error().code,
-            ErrorCode::invalid)
+  EXPECT_EQ(HttpListener::start({.socket = socket.get()}, [] { return text(""); }).error().code, ErrorCode::invalid)
       << "it does not listen";
   ASSERT_EQ(::listen(socket.get(), 8), 0);
   for (int i = 0; i < 2; ++i) EXPECT_THAT(exchange(listener({.socket = socket.get()})->port(), kGet), HasSubstr("a 1"));
@@ -276,6 +296,26 @@ TEST_F(WebConfigFile, IsAnotherOneWhenItChangedAfterItWasRead) {
   EXPECT_TRUE(again->changed());
 }
 
+// The file was looked for on the machine that the service ran on.
+TEST_F(WebConfigFile, IsOneOfTheRoot) {
+  folder_.file("root/etc/web.yaml",
+               "tls_server_config: {cert_file: cert.pem, key_file: /etc/key.pem, client_ca_file: link.pem, "
+               "client_auth_type: VerifyClientCertIfGiven}\n");
+  folder_.file("root/etc/cert.pem", "a certificate");
+  folder_.file("root/etc/key.pem", "a key");
+  folder_.file("secret.pem", "of the machine");
+  folder_.file("root/secret.pem", "of the root");
+  std::filesystem::create_symlink("../../../../../../secret.pem", folder_.at("root/etc/link.pem"));
+  const auto read = read_web_config("/etc/web.yaml", folder_.at("root").string());
+  ASSERT_TRUE(read) << to_text(read.error());
+  EXPECT_EQ(read->certificate, "a certificate");
+  EXPECT_EQ(read->key, "a key");
+  EXPECT_EQ(read->client_ca, "of the root");
+  EXPECT_FALSE(read->changed());
+  folder_.file("root/etc/key.pem", "another key");
+  EXPECT_TRUE(read->changed());
+}
+
 // An emptied file opened the gauges to everybody.
 TEST_F(WebConfigFile, ThatAsksForNothingIsRefused) {
   for (const char* text : {"", "{}\n", "# nothing\n"}) {
@@ -314,7 +354,7 @@ TEST_F(WebConfigFile, GivesTlsToARealClient) {
   EXPECT_EQ(output_of(curl + "--tls-max 1.2 https://127.0.0.1:" + port + "/metrics"), "");
   EXPECT_THAT(exchange(server->port(), kGet), Not(HasSubstr("a 1"))) << "nobody is answered in the clear";
   folder_.file("key.pem", "no key");
-  const auto broken = HttpListener::start({.web_config = config(tls)}, [] { return std::string(); });
+  const auto broken = HttpListener::start({.web_config = config(tls)}, [] { return text(""); });
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, ErrorCode::invalid);
 }

@@ -193,11 +193,12 @@ TEST_F(DriverDiagnose, SaysWhichInstanceAndWhichUnitOfAnNvlinkAnXidNamesAndLeave
 
 TEST_F(DriverDiagnose, GoesByASitesHealthRulesAndNamesAMistakeInThem) {
   log("[ 1.0] NVRM: Xid (PCI:0000:1b:00): 79, pid=4711, GPU has fallen off the bus.\n");
-  host.file("/etc/slipway/health-rules.yaml", "xids: {79: {severity: application, remedy: call the desk}}\n");
+  host.file("/etc/slipway/health-rules.yaml",
+            "version: v1\nxids: {79: {severity: application, remedy: call the desk}}\n");
   EXPECT_THAT(found(), HasSubstr("warning driver.xid: Xid 79"));
-  host.file("/etc/slipway/health-rules.yaml", "xids: {79: {severty: application}}\n");
+  host.file("/etc/slipway/health-rules.yaml", "version: v1\nxids: {79: {severty: application}}\n");
   const std::string all = found();
-  EXPECT_THAT(all, HasSubstr("fail driver.health-rules: /etc/slipway/health-rules.yaml:1:22: unknown key 'severty'"));
+  EXPECT_THAT(all, HasSubstr("fail driver.health-rules: /etc/slipway/health-rules.yaml:2:22: unknown key 'severty'"));
   EXPECT_THAT(all, HasSubstr("fail driver.xid: Xid 79"));
 }
 

@@ -98,6 +98,23 @@ TEST_F(Record, TakesTheGrowthOfACounterWithinItsWindow) {
   EXPECT_EQ(codes(), "") << "it began anew with another driver";
 }
 
+// A finding stayed for a day although the rule that made it was corrected.
+TEST_F(Record, EndsWhatCorrectedRulesDoNotHoldAgainstAGpu) {
+  xid(79);
+  xid(63);
+  value("hot", 90);
+  looked(minutes(5));
+  value("hot", 90);
+  EXPECT_EQ(codes(), "xid-79 hot xid-63");
+  ASSERT_TRUE(rules_.add("version: v1\nxids: {79: {severity: application}, 63: {severity: fatal, what: other words}}\n",
+                         "site.yaml"));
+  looked(seconds(1));
+  EXPECT_EQ(codes(), "xid-63 hot");
+  EXPECT_EQ(record_.of(kGpu).front().text, "XID 63: other words");
+  record_.only(kGpu, {"hot-memory"});
+  EXPECT_EQ(codes(), "xid-63") << "nobody looks at its counter any more";
+}
+
 TEST_F(Record, IsBoundedWhateverComes) {
   for (unsigned number = 0; number < 5000; ++number) {
     now_ += seconds(1);

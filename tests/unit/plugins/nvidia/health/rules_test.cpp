@@ -12,17 +12,17 @@ namespace {
 using slipway::testing::FakeHost;
 using ::testing::HasSubstr;
 
-/// The error of a site's file; empty: there is none.
+/// The error of a site's file, which begins with its version; empty: there is none.
 std::string error_of(const std::string& text) {
   Rules rules = default_rules();
-  const Status added = rules.add(text, "site.yaml");
+  const Status added = rules.add("version: v1\n" + text, "site.yaml");
   return added ? "" : added.error().where + ": " + added.error().what + " (" + added.error().next + ")";
 }
 
 Rules with(const std::string& text) {
   Rules rules = default_rules();
   EXPECT_EQ(error_of(text), "");
-  (void)rules.add(text, "site.yaml").ok();
+  (void)rules.add("version: v1\n" + text, "site.yaml").ok();
   return rules;
 }
 
@@ -86,24 +86,44 @@ TEST(HealthRules, OfAPresetAreTheOnlyOnesThatCount) {
 
 TEST(HealthRules, NameFileLineAndKeyOfAMistake) {
   EXPECT_EQ(error_of("xids:\n  79: {severty: fatal}\n"),
-            "site.yaml:2:17: unknown key 'severty' in xids.79 (did you mean 'severity'?)");
+            "site.yaml:3:17: unknown key 'severty' in xids.79 (did you mean 'severity'?)");
   EXPECT_EQ(error_of("xids:\n  79:\n    severity: bad\n"),
-            "site.yaml:3:15: xids.79.severity: 'bad' is none of information, application, degraded, fatal "
+            "site.yaml:4:15: xids.79.severity: 'bad' is none of information, application, degraded, fatal "
             "(write one of these words)");
   EXPECT_THAT(error_of("xids: {many: {severity: fatal}}"), HasSubstr("'many' is no whole number"));
   EXPECT_THAT(error_of("xids: {500: {severity: fatal}}"), HasSubstr("xids.500 is new"));
-  EXPECT_THAT(error_of("xids: {79: {action: pray}}"), HasSubstr("site.yaml:1:21: xids.79.action: there is no action"));
+  EXPECT_THAT(error_of("xids: {79: {action: pray}}"), HasSubstr("site.yaml:2:21: xids.79.action: there is no action"));
   EXPECT_THAT(error_of("counters: {hot: {rises: 1}}"), HasSubstr("counters.hot needs one of above and rises"));
   EXPECT_THAT(error_of("counters: {hot: {within: 1h}}"), HasSubstr("within is for rises"));
-  EXPECT_THAT(error_of("preset: aks"), HasSubstr("site.yaml:1:9: there is no preset 'aks'"));
-  EXPECT_THAT(error_of("version: v2"), HasSubstr("unknown version"));
-  EXPECT_THAT(error_of("[1]"), HasSubstr("the file has to be a map"));
+  EXPECT_THAT(error_of("preset: aks"), HasSubstr("site.yaml:2:9: there is no preset 'aks'"));
+  const auto whole = [](const std::string& text) { return Rules(default_rules()).add(text, "site.yaml").error().what; };
+  EXPECT_THAT(whole("version: v2"), HasSubstr("unknown version"));
+  EXPECT_THAT(whole("[1]"), HasSubstr("the file has to be a map"));
+  EXPECT_THAT(whole("xids: {79: {severity: degraded}}"), HasSubstr("the file has no version"));
   EXPECT_THAT(error_of("xids: {79: {severity: fatal"), HasSubstr("site.yaml"));
+}
+
+// The second of two rows counted in silence.
+TEST(HealthRules, AreNotTwice) {
+  EXPECT_EQ(error_of("xids:\n  79: {severity: fatal}\n  0x4f: {severity: application}\n"),
+            "site.yaml:4:9: xids has 79 twice; the other row is at site.yaml:3:7 (leave one of the two out)");
+  EXPECT_THAT(error_of("xids: {79: {severity: fatal, severity: degraded}}"),
+              HasSubstr("'severity' is in xids.79 twice"));
+  EXPECT_THAT(error_of("preset: eks\npreset: gke"), HasSubstr("'preset' is in the file twice"));
+  EXPECT_THAT(error_of("counters: {hot: {above: 80}, hot: {above: 90}}"), HasSubstr("'hot' is in counters twice"));
+  EXPECT_THAT(error_of("actions: {a: b, a: c}"), HasSubstr("'a' is in actions twice"));
+}
+
+TEST(HealthRules, OfASiteSayWhatTheDevicePluginDoesWhateverThePreset) {
+  const Rules rules = with("preset: eks\nxids: {13: {device: quiet}, 79: {device: none}}");
+  EXPECT_EQ(rules.effect(13), DeviceEffect::quiet) << "which the preset does not have";
+  EXPECT_EQ(rules.effect(79), DeviceEffect::none) << "which it has";
+  EXPECT_EQ(rules.effect(31), DeviceEffect::none);
 }
 
 TEST(HealthRules, AreLeftAloneByAFileWithAMistake) {
   Rules rules = default_rules();
-  EXPECT_FALSE(rules.add("xids: {79: {severity: application}, 31: {severity: bad}}", "site.yaml"));
+  EXPECT_FALSE(rules.add("version: v1\nxids: {79: {severity: application}, 31: {severity: bad}}", "site.yaml"));
   EXPECT_EQ(rules.xid(79).severity, Severity::fatal);
 }
 
@@ -111,10 +131,26 @@ TEST(HealthRules, OfASiteNeedNotBeThereUnlessTheyAreNamed) {
   FakeHost host;
   EXPECT_TRUE(read_rules(host));
   EXPECT_FALSE(read_rules(host, "/etc/other.yaml"));
-  host.file(kSiteFile, "xids: {31: {severity: fatal}}\n");
+  host.file(kSiteFile, "version: v1\nxids: {31: {severity: fatal}}\n");
   EXPECT_EQ(read_rules(host).value().xid(31).severity, Severity::fatal);
-  host.file(kSiteFile, "xids: {31: {severity: }}\n");
-  EXPECT_EQ(read_rules(host).error().where, std::string(kSiteFile) + ":1:23");
+  host.file(kSiteFile, "version: v1\nxids: {31: {severity: }}\n");
+  EXPECT_EQ(read_rules(host).error().where, std::string(kSiteFile) + ":2:23");
+}
+
+// The example of docs/health-rules.md had rows that its own preset made void.
+TEST(HealthRules, OfTheExampleInThePageCount) {
+  std::ifstream file(HEALTH_PAGE);
+  std::stringstream page;
+  page << file.rdbuf();
+  const std::string text = page.str();
+  const std::size_t begin = text.find("```yaml\n") + 8;
+  const std::string example = text.substr(begin, text.find("```", begin) - begin);
+  Rules rules = default_rules();
+  const Status added = rules.add(example, "example.yaml");
+  ASSERT_TRUE(added) << added.error().where << ": " << added.error().what;
+  EXPECT_TRUE(rules.counts(13));
+  EXPECT_EQ(rules.xid(13).remedy, "call the people on duty, and leave the node as it is");
+  EXPECT_EQ(rules.effect(13), DeviceEffect::quiet);
 }
 
 TEST(NvlinkDetail, IsReadInBothForms) {

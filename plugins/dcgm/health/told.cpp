@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/health/told.hpp"
+
+#include <slipway/json.hpp>
+#include <slipway/unix_socket.hpp>
+#include <slipway/write/new_file.hpp>
+
+namespace slipway::dcgm {
+namespace {
+
+constexpr const char* kFile = "/run/slipway/dcgm/health.json";
+constexpr const char* kName = "dcgm.health";
+constexpr std::size_t kMostBytes = std::size_t{4} << 20U;
+constexpr std::size_t kMostFindings = 64;
+
+std::string text_at(const Json& entry, const char* key) {
+  return entry.contains(key) && entry[key].is_string() ? entry[key].get<std::string>() : std::string();
+}
+
+}  // namespace
+
+Status HealthFile::write(const std::vector<ToldReason>& reasons) {
+  Json list = Json::array();
+  for (const ToldReason& reason : reasons)
+    list.push_back({{"device", reason.device},
+                    {"severity", to_string(reason.severity)},
+                    {"text", reason.text},
+                    {"remedy", reason.remedy}});
+  std::string text = pretty({{"apiVersion", "slipway.dev/v1"}, {"kind", "GpuHealth"}, {"reasons", std::move(list)}});
+  if (text == text_) return {};
+  SLIPWAY_CHECK(replace_file(root_, kFile, text));
+  text_ = std::move(text);
+  return {};
+}
+
+void add_told_health(const Host& host, Findings& findings) {
+  if (!service_runs(host, "dcgm"))
+    return findings.not_exercised(kName, "the service does not run, so nobody watches the GPUs for XIDs");
+  const auto text = host.read(kFile, kMostBytes);
+  const Json told = text ? Json::parse(*text, nullptr, false) : Json();
+  const Json reasons = told.is_object() && told.contains("reasons") ? told["reasons"] : Json();
+  if (!reasons.is_array()) return;  // a service of an older slipway
+  std::size_t count = 0;
+  for (const Json& entry : reasons) {
+    if (!entry.is_object() || ++count > kMostFindings) break;
+    const bool fatal = text_at(entry, "severity") == to_string(nvidia::health::Severity::fatal);
+    findings.add({fatal ? Finding::Status::fail : Finding::Status::warning, kName,
+                  text_at(entry, "device") + ": " + text_at(entry, "text"), text_at(entry, "remedy")});
+  }
+  if (count == 0) findings.pass(kName, "no GPU has anything against it");
+}
+
+}  // namespace slipway::dcgm

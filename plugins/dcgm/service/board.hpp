@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/service/board.hpp - what scrapes get: rendered once for each sample, by the sampling thread, and handed
+// out by the listener's without a copy.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <slipway/http/http_listener.hpp>
+
+#include "dcgm/page/page.hpp"
+#include "dcgm/page/page_maker.hpp"
+
+namespace slipway::dcgm {
+
+/// Each text is immutable: who is still being sent one keeps it, and the next sample makes another.
+class Board {
+ public:
+  /// @param interval  between two samples at most
+  explicit Board(std::chrono::milliseconds interval);
+
+  /// @param problem  what /health tells; empty: all is well
+  void put(std::string text, std::string problem);
+  void put_page(std::shared_ptr<const PageTexts> page);
+
+  /// Nothing where the last sample is old: no values are better than ones of long ago. Never null.
+  HttpText text() const;
+  HttpText openmetrics() const;
+  ServiceHealth health() const;
+  /// GET / and /overview.json.
+  std::optional<HttpPage> page(std::string_view path) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Sheet {
+    HttpText text;
+    HttpText openmetrics;  ///< the same in that format
+    std::string problem;
+    Clock::time_point time;
+  };
+  static std::shared_ptr<const Sheet> sheet_of(std::string text, std::string problem);
+  std::shared_ptr<const Sheet> current() const;
+  bool is_old(const Sheet& sheet) const { return Clock::now() - sheet.time > limit_; }
+
+  Clock::duration limit_;
+  std::shared_ptr<const Sheet> nothing_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const PageTexts> page_;  ///< null: there is none yet
+  std::shared_ptr<const Sheet> sheet_;
+};
+
+}  // namespace slipway::dcgm

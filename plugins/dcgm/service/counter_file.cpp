@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dcgm/service/counter_file.hpp"
+
+#include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
+
+namespace slipway::dcgm {
+
+void CounterFile::look_at_config(ServiceIo& io) {
+  if (settings_.config_file.empty()) return;
+  const auto text = read_regular(root_, settings_.config_file, kMostConfigBytes);
+  if (!text) return;  // it was there when the service started, and counts
+  if (config_text_ && *config_text_ != *text)
+    io.log("warning", settings_.config_file +
+                          " has changed, and is read when the service starts (do: `systemctl "
+                          "reload slipway-dcgm`)");
+  config_text_ = *text;
+}
+
+void CounterFile::update(ServiceIo& io) {
+  look_at_config(io);
+  if (settings_.collectors.empty() && counters_) return;
+  std::string text;
+  auto read = counters_of(settings_, [&](const std::string& path) -> Result<std::string> {
+    SLIPWAY_TRY(found, read_regular(root_, path, kMostCounterBytes));
+    return text = std::move(found);
+  });
+  if (read && counters_ && problem_.empty() && text == text_) return;
+  const std::string problem = read ? "" : read.error().what;
+  if (problem != problem_ && !problem.empty())
+    io.log("warning", problem + (read.error().next.empty() ? "" : " (do: " + read.error().next + ")"));
+  problem_ = problem;
+  if (!read) return;
+  if (counters_) io.log("info", settings_.collectors + " has changed");
+  text_ = std::move(text);
+  counters_ = std::make_shared<const Counters>(*std::move(read));
+  for (const std::string& warning : counters_->warnings) io.log("warning", warning);
+  if (!counters_->left_out.empty())
+    io.log("info", "not available without DCGM itself, and left out: " + joined(counters_->left_out));
+}
+
+}  // namespace slipway::dcgm
