@@ -36,12 +36,13 @@ endfunction()
 # loading the plugin. VERSION is the plugin's own, else the project's. What is wrong with the manifest, or differs between it
 # and SLIPWAY_PLUGIN(), stops the build. The object library NAME-manifest has the manifest's keys and defaults: link tests with
 # it, and slipway::testing::spec_of() gives them specs as slipway does.
+# UNCHECKED leaves that out, for plugins that are wrong on purpose.
 # With SERVICE_SOURCES, the target NAME-service builds NAME.service.so into the same folder: the long-running part of
 # components whose manifest says `service: beside`, so that planning does not load what only the service needs.
 # With SERVICE_PROGRAM (`service: program`) it builds the program NAME-service instead, which can be linked with static
 # libraries that were not made for shared objects. Its main function is slipway's own, so this is for slipway's plugins.
 function(slipway_add_plugin name)
-  cmake_parse_arguments(ARG "SERVICE_PROGRAM" "MANIFEST;VERSION" "SOURCES;LIBRARIES;SERVICE_SOURCES;SERVICE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "SERVICE_PROGRAM;UNCHECKED" "MANIFEST;VERSION" "SOURCES;LIBRARIES;SERVICE_SOURCES;SERVICE_LIBRARIES" ${ARGN})
   if(NOT ARG_VERSION)
     set(ARG_VERSION ${PROJECT_VERSION})
   endif()
@@ -64,6 +65,9 @@ function(slipway_add_plugin name)
   configure_file(${SLIPWAY_NOTE_TEMPLATE} ${note} @ONLY)
   set_source_files_properties(${note} PROPERTIES LANGUAGE ASM OBJECT_DEPENDS ${SLIPWAY_MANIFEST_FILE})
 
+  if(ARG_UNCHECKED)
+    set(SLIPWAY_CHECKS_MANIFESTS OFF)  # in this function and those that it calls
+  endif()
   if(SLIPWAY_CHECKS_MANIFESTS)
     set(known ${CMAKE_CURRENT_BINARY_DIR}/${name}.manifest.cpp)
     add_custom_command(OUTPUT ${known} VERBATIM DEPENDS slipway::manifest ${SLIPWAY_MANIFEST_FILE}

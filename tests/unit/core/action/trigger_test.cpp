@@ -467,6 +467,7 @@ TEST(TriggerProducts, AreWhatTheToolsWrite) {
 
 TEST_F(TriggerTest, SysusersMakesTheUsersAndGroupsOfARoot) {
   if (!machine_has_tool("systemd-sysusers")) GTEST_SKIP() << "this machine has no systemd-sysusers";
+  root.make_folder("/etc");
   root.put("/usr/lib/sysusers.d/acme.conf", "g acme 987 -\n");
   ASSERT_TRUE(Trigger("sysusers").foresee(*host).ok());
   EXPECT_TRUE(run("sysusers").done);
