@@ -72,8 +72,9 @@ def check_load(checks, vm):
     checks.that(took is not None, f"somebody loads the driver, and the spec appears ({took} s)", seen(vm))
     text = vm.run(f"cat {SPEC_FILE}").stdout
     checks.that("name: all" in text and "/dev/nvidia7" in text, "with all GPUs", text[-500:])
-    checks.that(vm.run(f"exec 3</driver/dev/nvidia0; cat /sys/module/nvidia/refcnt; rmmod nvidia").stdout.strip() == "1",
-                "the stand-in counts its users, and is not unloaded under one")
+    used = vm.run("sh -c 'sleep 5 </driver/dev/nvidia0 & sleep 1; cat /sys/module/nvidia/refcnt; rmmod nvidia'")
+    checks.that(used.stdout.strip() == "1" and "in use" in used.stderr, "the stand-in counts its users, and is not unloaded under one",
+                used.stdout + used.stderr)
 
 
 def check_replaced(checks, vm):
