@@ -104,6 +104,9 @@ Status check_process(std::span<const Switch> switches, const Environment& proces
   return std::move(checked).error();
 }
 
+/// Not every component that reads the shared config has the key.
+Json env_of(const Spec& spec) { return spec.json().is_object() ? spec.json().value("env", Json()) : Json(); }
+
 /// NVIDIA's plugin talks to no kubelet when it is empty.
 Status check_socket(const Environment& environment) {
   const char* const socket = environment("KUBELET_SOCKET");
@@ -120,7 +123,7 @@ std::span<const Switch> plugin_variables() { return kPluginSwitches; }
 std::span<const Switch> discovery_variables() { return kDiscoverySwitches; }
 
 Environment with_variables_of(const Spec& spec, Environment process) {
-  return [env = spec.value("env"), process = std::move(process)](const char* name) -> const char* {
+  return [env = env_of(spec), process = std::move(process)](const char* name) -> const char* {
     const auto found = env.is_object() ? env.find(name) : env.end();
     if (env.is_object() && found != env.end() && found->is_string())
       return found->get_ref<const std::string&>().c_str();
@@ -135,7 +138,7 @@ Result<std::vector<std::string>> check_variables(const Spec& spec, const std::st
   if (plugin) SLIPWAY_CHECK(check_socket(with_variables_of(spec, process)));
   const auto switches = plugin ? plugin_variables() : discovery_variables();
   SLIPWAY_CHECK(check_process(switches, process));
-  return check_switches(switches, spec.value("env"), plugin ? "nvidia-device-plugin" : "gpu-feature-discovery",
+  return check_switches(switches, env_of(spec), plugin ? "nvidia-device-plugin" : "gpu-feature-discovery",
                         "spec.components." + component + ".env");
 }
 

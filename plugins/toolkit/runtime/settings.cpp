@@ -23,8 +23,9 @@ Result<bool> flag(const Spec& spec, const std::string& key, const Variables& var
 }
 
 /// A path, from its key or a variable; empty where nobody says one.
+/// Not each engine has a key for each of its places.
 Result<std::string> path(const Spec& spec, const std::string& key, const Variables& variables, const Names& names) {
-  if (spec.has(key)) return spec.text(key);
+  if (spec.json().contains(key)) return spec.text(key);
   const auto found = variables.find(names);
   if (!found.name.empty() && !found.value.starts_with('/')) return wrong_value(found, "an absolute path");
   return found.value;
