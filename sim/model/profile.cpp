@@ -177,7 +177,8 @@ SimProfile profile_of(const Json& value) {
     profile.character_majors.emplace_back(entry["major"], entry["name"]);
   profile.files = value.value("files", profile.files);
   profile.file_links = value.value("links", profile.file_links);
-  for (const auto& [path, node] : value.value("nodes", Json::object()).items())
+  const Json nodes = value.value("nodes", Json::object());
+  for (const auto& [path, node] : nodes.items())
     profile.nodes[path] = {node["major"].get<unsigned>(), node["minor"].get<unsigned>()};
   std::ranges::sort(profile.pci, {}, &SimPciFunction::address);
   profile.product = value["machine"].value("product", "");
@@ -222,8 +223,9 @@ void check_rest(const Json& value, SchemaCheck& check) {
                              "leave it out where it is not known");
     }
   }
-  for (const char* kind : {"files", "links", "nodes"})
-    for (const auto& [path, what] : value.value(kind, Json::object()).items()) {
+  for (const char* kind : {"files", "links", "nodes"}) {
+    const Json entries = value.value(kind, Json::object());
+    for (const auto& [path, what] : entries.items()) {
       const auto normal = normal_path(path);
       const bool of_kernel = path.starts_with("/dev/") || (std::string_view(kind) != "nodes" &&
                                                            (path.starts_with("/sys/") || path.starts_with("/proc/")));
@@ -233,6 +235,7 @@ void check_rest(const Json& value, SchemaCheck& check) {
                            std::string("write an absolute path below ") +
                                (std::string_view(kind) == "nodes" ? "/dev" : "/sys, /proc or /dev") + ", without '..'");
     }
+  }
   check_links(value, check);
 }
 

@@ -16,8 +16,9 @@ class Ticking final : public Service {
  public:
   Status run(const Spec& spec, const Host&, const std::stop_token& stop, ServiceIo& io) override {
     file_ = spec.text("file");
-    const std::string how = spec.text("how");
-    write("begin " + spec.text("text"));
+    const std::string how = spec.json().value("how", "works");  // neighbour has neither key
+    const std::string text = spec.json().value("text", "");
+    write("begin " + text);
     if (how == "fails") return Error{ErrorCode::denied, "the service was told to fail", {}, "expect it", {}};
     if (how == "ends") return {};
     const auto pass = [&]() -> Status {
@@ -25,7 +26,7 @@ class Ticking final : public Service {
         io.log("info", "about to crash");
         std::abort();
       }
-      write(spec.text("text"));
+      write(text);
       io.status(how == "ails" ? "the hand is bent" : "wrote a line");
       if (how == "ails") io.reasons({"the hand is bent", "the spring is tired"});
       if (!output_) io.ready();
