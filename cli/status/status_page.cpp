@@ -103,7 +103,8 @@ Tone tone_of_service(const Json& service) {
 std::string outputs_text(const Json& outputs) {
   Texts parts;
   for (const auto& [name, value] : outputs.items())
-    if (value != "") parts.push_back(name + " " + (value.is_string() ? value.get<std::string>() : canonical(value)));
+    if (value != Json(""))
+      parts.push_back(name + " " + (value.is_string() ? value.get<std::string>() : canonical(value)));
   return joined(parts, ", ");
 }
 

@@ -462,7 +462,7 @@ TEST(DevicePluginService, SaysWhoExhaustedTheMemoryOfAGpuThatIsSharedByTime) {
   const std::string found = doctor();
   EXPECT_THAT(found, HasSubstr("fail  deviceplugin.memory: GPU 2 ("));
   EXPECT_THAT(found, HasSubstr("20389 MiB"));
-  EXPECT_THAT(node.host().slipway(node.words("status")).out, HasSubstr("share by time-slicing, has"));
+  EXPECT_THAT(node.host().slipway({"status"}).out, HasSubstr("share by time-slicing, has"));
   node.sim("process remove 4711");
   EXPECT_TRUE(eventually([&] { return service.log().find("has memory left again") != std::string::npos; }))
       << service.log();
