@@ -84,8 +84,8 @@ class Walk {
 
   void add_processes(const std::string& group, const std::string& uid, int depth) {
     if (depth > kDeepest || ++groups_ > kMostGroups) return;
-    for (const std::string_view line :
-         lines_of<std::string_view>(host_.read(group + "/cgroup.procs", kMostBytes).value_or(""))) {
+    const std::string listed = host_.read(group + "/cgroup.procs", kMostBytes).value_or("");
+    for (const std::string_view line : lines_of<std::string_view>(listed)) {
       unsigned pid = 0;
       const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), pid);
       if (problem == std::errc{} && end == line.data() + line.size()) processes_.emplace(pid, uid);
