@@ -15,7 +15,6 @@ using nvidia::Switch;
 
 constexpr std::string_view kNoCli = "slipway starts no nvidia-container-cli";
 constexpr std::string_view kNoTegra = "Tegra is not supported";
-constexpr std::string_view kOfCdi = "the component cdi makes the specs, and has keys for that";
 constexpr std::string_view kAccepts = "accept-nvidia-visible-devices-";
 constexpr std::size_t kMostWarnings = 16;
 
@@ -27,7 +26,7 @@ constexpr std::array kKeys{
     honoured("accept-nvidia-visible-devices-as-volume-mounts", "accept_nvidia_visible_devices_as_volume_mounts"),
     needless("supported-driver-capabilities", "a CDI spec has the whole driver",
              "compat32,compute,display,graphics,ngx,utility,video|all"),
-    refused("nvidia-container-cli.root", "/|/run/nvidia/driver", "the key `driver_root` of the component cdi says so"),
+    honoured("nvidia-container-cli.root"),
     needless("nvidia-container-cli.path", kNoCli),
     needless("nvidia-container-cli.environment", kNoCli),
     needless("nvidia-container-cli.debug", kNoCli),
@@ -48,8 +47,8 @@ constexpr std::array kKeys{
     honoured("nvidia-container-runtime.modes.cdi.spec-dirs"),
     honoured("nvidia-container-runtime.modes.cdi.default-kind"),
     honoured("nvidia-container-runtime.modes.cdi.annotation-prefixes"),
-    refused("nvidia-container-runtime.modes.jit-cdi.nvcdi-feature-flags", "", kOfCdi),
-    refused("nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks", "", kOfCdi),
+    honoured("nvidia-container-runtime.modes.jit-cdi.nvcdi-feature-flags"),
+    honoured("nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks"),
     refused("nvidia-container-runtime.modes.legacy.cuda-compat-mode", "ldconfig",
             "there is no legacy mode; `disable_cuda_compat_lib_hook` switches the hook off"),
     needless("nvidia-container-runtime-hook.path", "slipway has no hook of the legacy mode",
@@ -65,6 +64,14 @@ constexpr std::array kKeys{
     honoured("features.ignore-imex-channel-requests"),
     honoured("features.no-additional-gids-for-device-nodes"),
     honoured("slipway.requests", "requests"),
+};
+
+/// What is honoured where a container's start makes the specs; elsewhere the component cdi makes them, and has keys.
+constexpr std::array kOfJitCdi{
+    needless("nvidia-container-cli.root",
+             "the key `driver_root` of the component cdi says so without mode = \"jit-cdi\"", "/|/run/nvidia/driver"),
+    needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-feature-flags", "the mode is not jit-cdi"),
+    needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks", "the mode is not jit-cdi"),
 };
 
 using Path = std::vector<std::string>;
@@ -183,12 +190,14 @@ std::string plain(const Json& value) {
   return value.is_array() && value.empty() ? std::string() : canonical(value);
 }
 
-void warn_of(const Json& table, const std::string& before, std::vector<std::string>& warnings) {
+/// @param makes_specs  the mode is jit-cdi
+void warn_of(const Json& table, const std::string& before, bool makes_specs, std::vector<std::string>& warnings) {
   for (const auto& [name, value] : table.items()) {
     const std::string key = before + name;
-    const Switch* const known = nvidia::find_switch(kKeys, key);
+    const Switch* const elsewhere = makes_specs ? nullptr : nvidia::find_switch(kOfJitCdi, key);
+    const Switch* const known = elsewhere != nullptr ? elsewhere : nvidia::find_switch(kKeys, key);
     if (known == nullptr && value.is_object()) {
-      warn_of(value, key + ".", warnings);
+      warn_of(value, key + ".", makes_specs, warnings);
       continue;
     }
     if (warnings.size() == kMostWarnings) return;
@@ -221,7 +230,9 @@ Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& var
 
 std::vector<std::string> toolkit_config_warnings(const Json& file) {
   std::vector<std::string> warnings;
-  if (file.is_object()) warn_of(file, "", warnings);
+  const Json::json_pointer mode("/nvidia-container-runtime/mode");
+  const bool makes_specs = file.contains(mode) && file[mode] == "jit-cdi";
+  if (file.is_object()) warn_of(file, "", makes_specs, warnings);
   return warnings;
 }
 

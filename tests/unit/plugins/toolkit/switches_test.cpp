@@ -208,7 +208,7 @@ TEST(SwitchTable, OfTheDevicePluginHasAnEffectForEachVariableThatIsHonoured) {
 
 TEST(SwitchTable, OfConfigTomlWarnsOfWhatHasNoEffect) {
   for (const Switch& one : toolkit::toolkit_config_keys()) {
-    Json file = Json::object();
+    Json file{{"nvidia-container-runtime", {{"mode", "jit-cdi"}}}};
     Json* at = &file;
     for (const std::string& part : split(one.name, '.')) at = &(*at)[part];
     *at = "something";
@@ -219,6 +219,10 @@ TEST(SwitchTable, OfConfigTomlWarnsOfWhatHasNoEffect) {
       EXPECT_THAT(warnings, Contains(HasSubstr(std::string(one.name)))) << one.name;
     }
   }
+  // The plan said of these that they have no effect, whatever the mode.
+  const Json flags{{"modes", {{"jit-cdi", {{"nvcdi-feature-flags", {"disable-nvsandboxutils"}}}}}}, {"mode", "cdi"}};
+  EXPECT_THAT(toolkit::toolkit_config_warnings({{"nvidia-container-runtime", flags}}),
+              Contains(HasSubstr("the mode is not jit-cdi")));
   const auto misspelt = toolkit::toolkit_config_warnings({{"features", {{"disable-cuda-compat-lib-hok", true}}}});
   EXPECT_THAT(misspelt, Contains(HasSubstr("did you mean 'features.disable-cuda-compat-lib-hook'?")));
 }
