@@ -65,6 +65,7 @@ class Supervisor {
   void stop();
   void reload();
   void begin_reload();
+  static bool refuses(const Error& why);
   bool goes_back(const Error& why);
   void look_at_what_it_has();
   void log(Ui::Level level, const std::string& text) { ui_.log(level, {options_.component, "service"}, text); }
@@ -78,7 +79,11 @@ class Supervisor {
   Notify notify_;
   Quieting quieting_;
   ServiceConfig config_;
-  Json section_that_worked_, host_that_worked_;  ///< those of config_ that it was last ready with
+  struct Given {
+    Json section, host;
+  };
+  Given running_;                ///< what it was begun with; config_ may be newer
+  std::optional<Given> worked_;  ///< what it was last ready with
   std::unique_ptr<Worker> worker_;
   Fd signals_;
   Fd timer_;  ///< the limit of a question that is open
@@ -134,24 +139,30 @@ Status Supervisor::open() {
 Status Supervisor::run() {
   for (;;) {
     reasons_.clear();  // a service that begins anew says them anew
-    const Json request{{"component", options_.component}, {"spec", config_.section}, {"host", config_.host}};
+    running_ = {config_.section, config_.host};
+    const Json request{{"component", options_.component}, {"spec", running_.section}, {"host", running_.host}};
     const auto reply = worker_->call("service", request, milliseconds::max(), events());
     const bool was_ready = std::exchange(works_, false);
-    const bool begins_again = reply ? reloading_ : !was_ready && goes_back(reply.error());
-    reloading_ = false;
-    if (!begins_again || stopping_ || because_) return ended(reply);
+    const bool newer = std::exchange(reloading_, false);
+    if (stopping_ || because_) return ended(reply);
+    if (reply ? !newer : was_ready || !refuses(reply.error())) return ended(reply);
+    if (!newer && !goes_back(reply.error())) return ended(reply);
   }
+}
+
+/// The service did not take what it was to run with. Else its worker is gone, or the plugin is not to be trusted.
+bool Supervisor::refuses(const Error& why) {
+  return why.code != ErrorCode::plugin_defect && why.code != ErrorCode::timed_out;
 }
 
 /// What only the component finds wrong in a new spec does not end a service that worked with the former one.
 bool Supervisor::goes_back(const Error& why) {
-  if (section_that_worked_.is_null()) return false;
-  if (section_that_worked_ == config_.section && host_that_worked_ == config_.host) return false;
+  if (!worked_ || (worked_->section == running_.section && worked_->host == running_.host)) return false;
   refused_ = "the new spec is refused, going on with the former one: " + why.what +
              (why.where.empty() ? "" : " (" + why.where + ")");
   log(Ui::Level::warning, refused_);
-  config_.section = section_that_worked_;
-  config_.host = host_that_worked_;
+  config_.section = worked_->section;
+  config_.host = worked_->host;
   return true;
 }
 
@@ -175,8 +186,7 @@ WorkerEvents Supervisor::events() {
   events.told = [this](std::uint64_t id, const Result<Json>& answer) { told(id, answer); };
   events.works = [this] {
     if (std::exchange(works_, true)) return;
-    section_that_worked_ = config_.section;
-    host_that_worked_ = config_.host;
+    worked_ = running_;
     notify_.ready();
     log(Ui::Level::info, "ready");
   };
@@ -294,7 +304,7 @@ void Supervisor::reload() {
   if (stopping_) return;
   auto config = options_.read();
   if (!config) {
-    refused_ = "the spec was not read again, going on with the former one: " + config.error().what + " (" +
+    refused_ = "the spec was not read again, going on with what was read before: " + config.error().what + " (" +
                config.error().where + ")";
     log(Ui::Level::warning, refused_);
     return;

@@ -345,7 +345,8 @@ Error not_installable(const Session& session, const PlannedComponent& planned) {
       ErrorCode::unsupported,
       planned.name + " cannot be installed: " + planned.facts.why_not(),
       required ? "spec.hardware = require" : session.host_config().root,
-      required ? "look for the hardware (`lspci`), or write `hardware: detect`: then " + planned.name + " is left out"
+      required ? "add what it lacks (look for hardware with `lspci`), take " + planned.name +
+                     " out of the spec, or write `hardware: detect`: then it is left out"
                : "add to the root what it lacks, or leave " + planned.name + " out of the spec",
       {}};
 }

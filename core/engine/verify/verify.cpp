@@ -78,7 +78,8 @@ std::optional<Finding> has_nothing_here(Session& session, const std::string& nam
   const std::string finding = name + std::string(kApplies);
   if (!is_owned && session.host_config().hardware == "require")
     return Finding{Finding::Status::fail, finding, facts->why_not() + ", and spec.hardware = require asks for it",
-                   "look for the hardware (`lspci`), or write `hardware: detect`: then " + name + " is left out"};
+                   "add what it lacks (look for hardware with `lspci`), take " + name +
+                       " out of the spec, or write `hardware: detect`: then it is left out"};
   if (!is_owned) return Finding{Finding::Status::not_applicable, finding, facts->why_not(), {}};
   return Finding{
       Finding::Status::warning, finding, "it is installed, and there is nothing for it: " + facts->why_not(),

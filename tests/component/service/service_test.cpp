@@ -136,6 +136,42 @@ TEST_F(ServiceTest, GoesOnWithTheFormerSpecWhenItsComponentRefusesTheNewOne) {
   EXPECT_EQ(service.exit_code(), 0) << service.log();
 }
 
+// A correction that came while the wrong spec was starting was dropped; one that was the former spec ended the service.
+TEST_F(ServiceTest, TakesACorrectionThatComesWhileAWrongSpecIsStarting) {
+  for (const std::string correction : {"tack", "tick"}) {
+    SCOPED_TRACE(correction);
+    const auto go = host_.folder().at("ticks.go");
+    std::filesystem::remove(host_.folder().at("ticks"));
+    std::filesystem::remove(go);
+    spec("text: tick");
+    RunningService service(host_);
+    ASSERT_TRUE(service.hears("READY=1")) << service.log();
+    spec("text: tock, how: dawdles");
+    service.signal(SIGHUP);
+    ASSERT_TRUE(service.does("begin tock\n")) << service.did();
+    spec("text: " + correction);
+    service.signal(SIGHUP);
+    const std::string again = "starting again with the new spec";
+    ASSERT_TRUE(eventually([&] { return service.log().find(again) != service.log().rfind(again); })) << service.log();
+    std::ofstream(go) << "go";
+    EXPECT_TRUE(service.does("begin tock\nbegin " + correction + "\n" + correction + "\n"))
+        << service.did() << service.log();
+    EXPECT_EQ(Control(socket()).ask(R"({"op":"status"})")["reasons"].dump(), "[]");
+    service.signal(SIGTERM);
+    EXPECT_EQ(service.exit_code(), 0) << service.log();
+  }
+}
+
+TEST_F(ServiceTest, ThatCrashesWithANewSpecSaysThatAndDoesNotGoBack) {
+  spec("text: tick");
+  RunningService service(host_);
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  spec("how: crashes");
+  service.signal(SIGHUP);
+  EXPECT_EQ(service.exit_code(), 1);
+  EXPECT_THAT(service.log(), AllOf(HasSubstr("SIGABRT"), Not(HasSubstr("going on with the former one"))));
+}
+
 TEST_F(ServiceTest, ReadsTheSpecAgainOnlyWhenItIsNoLongerQuiesced) {
   spec("text: tick");
   RunningService service(host_);

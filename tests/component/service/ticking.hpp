@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -20,6 +21,10 @@ class Ticking final : public Service {
     const std::string text = spec.json().value("text", "");
     write("begin " + text);
     if (how == "fails") return Error{ErrorCode::denied, "the service was told to fail", {}, "expect it", {}};
+    if (how == "dawdles") {  // until the test lets it fail
+      while (!std::filesystem::exists(file_ + ".go")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return Error{ErrorCode::denied, "the service was told to fail later", {}, "expect it", {}};
+    }
     if (how == "ends") return {};
     const auto pass = [&]() -> Status {
       if (how == "crashes") {
