@@ -19,7 +19,13 @@ constexpr const char* kPodman = "/usr/bin/podman";
 constexpr const char* kCtr = "/usr/bin/ctr";
 constexpr const char* kSocket = "/run/containerd/containerd.sock";
 constexpr const char* kKind = "nvidia.com/gpu";
-constexpr unsigned kFirstMinor = 7;  // of containerd 1: the first whose client knows CDI
+struct Version {
+  unsigned major = 0;
+  unsigned minor = 0;
+};
+// The first that know CDI, containerd's client among them.
+constexpr Version kFirstContainerd{1, 7};
+constexpr Version kFirstPodman{4, 1};
 
 /// A folder of this process for the container's root: not in /run, from where many machines let nothing start.
 class Scratch {
@@ -56,8 +62,8 @@ struct Engine {
   std::vector<std::string> behind;  ///< the folder, and before the program
 };
 
-/// "ctr github.com/containerd/containerd 1.7.24~ds1": 1.7 or newer.
-bool knows_cdi(const std::string& version) {
+/// "ctr github.com/containerd/containerd 1.7.24~ds1", "podman version 4.3.1"
+bool is_at_least(const std::string& version, Version least) {
   const auto at = version.rfind(' ');
   const auto numbers = split(version.substr(at == std::string::npos ? 0 : at + 1), '.');
   if (numbers.size() < 2) return false;
@@ -66,15 +72,19 @@ bool knows_cdi(const std::string& version) {
     return static_cast<unsigned>(std::strtoul(digits.c_str(), nullptr, 10));
   };
   const unsigned major = number(numbers[0].starts_with('v') ? numbers[0].substr(1) : numbers[0]);
-  return major > 1 || (major == 1 && number(numbers[1]) >= kFirstMinor);
+  return major > least.major || (major == least.major && number(numbers[1]) >= least.minor);
+}
+
+bool knows_cdi(const Host& host, const char* program, Version least) {
+  const auto version = host.run({program, "--version"}, kShortLimit);
+  return version && version->exit_status == 0 && is_at_least(std::string(trimmed(version->output)), least);
 }
 
 std::optional<Engine> engine_of(const Host& host) {
-  if (host.exists(kPodman))
+  if (host.exists(kPodman) && knows_cdi(host, kPodman, kFirstPodman))
     return Engine{"podman", {kPodman, "run", "--rm", "--network=none", "--security-opt", "label=disable"}, {}};
   if (!host.exists(kCtr) || !host.exists(kSocket)) return std::nullopt;
-  const auto version = host.run({kCtr, "--version"}, kShortLimit);
-  if (!version || version->exit_status != 0 || !knows_cdi(std::string(trimmed(version->output)))) return std::nullopt;
+  if (!knows_cdi(host, kCtr, kFirstContainerd)) return std::nullopt;
   return Engine{
       "containerd", {kCtr, "--namespace", "slipway", "run", "--rm"}, {"slipway-check-" + std::to_string(::getpid())}};
 }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include <dirent.h>
@@ -12,13 +13,14 @@
 #include <unistd.h>
 
 int main() {
-  DIR* folder = ::opendir("/dev");
+  const auto close = [](DIR* opened) { ::closedir(opened); };
+  const std::unique_ptr<DIR, decltype(close)> folder(::opendir("/dev"), close);
   if (folder == nullptr) {
     std::printf("there is no /dev: %s\n", std::strerror(errno));
     return 4;
   }
   int opened = 0;
-  while (const dirent* entry = ::readdir(folder)) {
+  while (const dirent* entry = ::readdir(folder.get())) {
     const std::string path = std::string("/dev/") + entry->d_name;
     struct stat status {};
     if (path.rfind("/dev/nvidia", 0) != 0 || ::stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode)) continue;
@@ -30,7 +32,6 @@ int main() {
     ::close(file);
     ++opened;
   }
-  ::closedir(folder);
   if (opened == 0) {
     std::printf("it has no node of NVIDIA's driver in /dev\n");
     return 4;

@@ -29,6 +29,7 @@ class ContainerCheck : public ::testing::Test {
   }
   void podman(const ProcessOutput& output) {
     host.file("/usr/bin/podman", "x", 0755).answers(podman_words("all"), output);
+    host.answers({"/usr/bin/podman", "--version"}, {0, "podman version 4.3.1\n", "", false});
   }
   Finding run() const { return check_container(host, {spec}, CONTAINER_PROBE); }
 
@@ -68,8 +69,12 @@ TEST_F(ContainerCheck, AsksAContainerdThatKnowsCdi) {
                 kFolder, "slipway-check-" + std::to_string(::getpid()), "/probe"},
                {0, "it has 2 nodes of the driver, and can open each\n", "", false});
   spec.devices = {"0"};
-  EXPECT_THAT(shown(run()),
-              HasSubstr("pass validator.container: containerd started a container with nvidia.com/gpu=0"));
+  const std::string passes = "pass validator.container: containerd started a container with nvidia.com/gpu=0";
+  EXPECT_THAT(shown(run()), HasSubstr(passes));
+  // A podman that knows no CDI made verify fail.
+  host.file("/usr/bin/podman", "x", 0755);
+  host.answers({"/usr/bin/podman", "--version"}, {0, "podman version 3.4.4\n", "", false});
+  EXPECT_THAT(shown(run()), HasSubstr(passes));
 }
 
 TEST(ContainerProbe, SaysThatThereIsNoNode) {
