@@ -176,6 +176,24 @@ std::string exclusive_of(std::string_view uuid) {
   return "gpu-" + name;
 }
 
+std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host) {
+  std::vector<slipway::PciDevice> found;
+  for (const slipway::PciDevice& each : host.pci_devices({.vendor = kVendor})) {
+    if (!is_gpu(each) || (!each.driver.empty() && each.driver != "nvidia")) continue;
+    if (host.exists("/sys/bus/pci/devices/" + each.address + "/physfn")) continue;
+    constexpr std::size_t kMostBytes = 4096;
+    const std::string known =
+        host.read("/proc/driver/nvidia/gpus/" + each.address + "/information", kMostBytes).value_or("");
+    const auto excluded = known.find("GPU Excluded:");
+    const bool is_excluded =
+        excluded != std::string::npos &&
+        known.substr(excluded, known.find('\n', excluded) - excluded).find("Yes") != std::string::npos;
+    if (!is_excluded) found.push_back(each);
+  }
+  std::ranges::sort(found, {}, &slipway::PciDevice::address);
+  return found;
+}
+
 std::size_t count_gpus(const Host& host) {
   const auto functions = host.pci_devices({.vendor = kVendor, .base_class = {}});
   return static_cast<std::size_t>(std::ranges::count_if(functions, is_gpu));

@@ -68,6 +68,9 @@ std::string exclusive_of(std::string_view uuid);
 
 /// VGA (0300), 3D (0302) and display (0380) functions of NVIDIA.
 bool is_gpu(const slipway::PciDevice& device);
+/// Those on the PCI bus that NVML ought to show, in bus order: not those of another driver (vfio-pci, nouveau), virtual
+/// functions (SR-IOV), nor those that the driver was told to leave alone (NVreg_ExcludedGpus).
+std::vector<slipway::PciDevice> gpus_of_the_driver(const Host& host);
 /// How many are on the PCI bus.
 std::size_t count_gpus(const Host& host);
 

@@ -85,8 +85,8 @@ std::vector<std::string> gpus_of_vfio(const Host& host, const std::vector<Gpu>& 
 
 std::vector<std::string> lost_gpus(const Host& host, const std::vector<Gpu>& gpus) {
   std::vector<std::string> addresses;
-  for (const PciDevice& each : gpus_on_bus(host))
-    if (!is_bound_to_vfio(each) && !is_shown(gpus, each.address)) addresses.push_back(each.address);
+  for (const PciDevice& each : nvidia::gpus_of_the_driver(host))
+    if (!is_shown(gpus, each.address)) addresses.push_back(each.address);
   return addresses;
 }
 

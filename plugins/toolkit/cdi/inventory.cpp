@@ -110,23 +110,12 @@ class Reader {
   nvmlReturn_t lost_ = NVML_SUCCESS;
 };
 
-/// The NVIDIA GPUs on the bus that the driver may have, in bus order: those that are given to another one, such as
-/// vfio-pci, are not its.
-std::vector<std::string> gpus_on_the_bus(const Host& kernel) {
-  std::vector<std::string> addresses;
-  for (const PciDevice& device : kernel.pci_devices({.vendor = nvidia::kVendor}))
-    if (nvidia::is_gpu(device) && (device.driver.empty() || device.driver == "nvidia"))
-      addresses.push_back(device.address);
-  std::ranges::sort(addresses);
-  return addresses;
-}
-
 /// The lost ones get the addresses that no other GPU has, as NVML counts in bus order; what then is left of the bus is
 /// lost as well.
 void find_missing(const Host& kernel, const std::set<std::string>& shown, Inventory& inventory) {
   std::vector<std::string> missing;
-  for (const std::string& address : gpus_on_the_bus(kernel))
-    if (!shown.contains(nvidia::pci_place(address))) missing.push_back(address);
+  for (const PciDevice& device : nvidia::gpus_of_the_driver(kernel))
+    if (!shown.contains(nvidia::pci_place(device.address))) missing.push_back(device.address);
   const auto nameless = std::ranges::count(inventory.lost, std::string(), &LostGpu::pci_address);
   if (nameless > 0 && static_cast<std::size_t>(nameless) != missing.size()) return;  // it could be any of them
   std::size_t next = 0;

@@ -247,8 +247,19 @@ TEST_F(JitShim, MakesTheSpecWhenTheContainerStarts) {
   EXPECT_EQ(edited["linux"]["devices"][0]["path"], "/dev/zero");
   EXPECT_THAT(edited["process"]["env"], ::testing::Contains("MADE=now"));
   ASSERT_EQ(asked().size(), 1U);
-  EXPECT_THAT(asked()[0], HasSubstr("cdi generate --format json --mode nvml --vendor nvidia.com --class gpu"));
-  EXPECT_THAT(asked()[0], HasSubstr("--disable-hook chmod --device-id 1"));
+  EXPECT_THAT(asked()[0], HasSubstr("cdi generate --format=json --mode=nvml --vendor=nvidia.com --class=gpu"));
+  EXPECT_THAT(asked()[0], HasSubstr("--disable-hook=chmod --device-id=1"));
+}
+
+// `slipway` took the name for an option of its own, and its error had lines of a file that root alone may read.
+TEST_F(JitShim, TakesNoOptionsFromAContainer) {
+  for (const char* name : {"nvidia.com/gpu=--sim=/etc/shadow", "nvidia.com/gpu=-h", "nvidia.com/gpu=-v"}) {
+    ask(name);
+    EXPECT_EQ(create(), 1) << name;
+    EXPECT_THAT(output(), HasSubstr("is no name of a CDI device")) << name;
+    EXPECT_FALSE(fs::exists(folder_.at("asked"))) << name;
+  }
+  EXPECT_FALSE(runc_ran());
 }
 
 // A file that nobody had renewed gave the container a GPU that was lost.

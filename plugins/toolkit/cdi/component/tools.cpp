@@ -55,7 +55,9 @@ Result<int> run_generate(const CommandWords& words, const Host& host, ToolIo& io
     io.warn(missing_hook_text(program) +
             "; install slipway-cdi-hook there, name another with --nvidia-cdi-hook-path, or leave the hooks out with "
             "--disable-hook all");
-  const auto halves = arguments.options.coherent ? split_coherent(spec) : std::vector<CoherentHalf>{};
+  // Standard output has one spec.
+  const bool splits = arguments.options.coherent && !arguments.output.empty();
+  const auto halves = splits ? split_coherent(spec) : std::vector<CoherentHalf>{};
   for (const CoherentHalf& half : halves)
     SLIPWAY_CHECK(put(half.spec, arguments, with_suffix(arguments.output, half.suffix), io));
   return 0;

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kLimit{30};  // the first to ask a driver without persistence waits for its GPUs
 constexpr std::size_t kMostWords = 2000;    // of an error in a message
+constexpr std::size_t kLongestName = 128;   // that of a MIG device by the UUID of its GPU has 90
 
 /// Kinds that are made, by their class, and the mode that makes them.
 constexpr const char* kModes[][2] = {{"gpu", "nvml"},        {"gds", "gds"},           {"mofed", "mofed"},
@@ -51,15 +52,12 @@ std::vector<std::string> command_for(const std::string& kind, const std::string&
   std::vector<std::string> words{folder + "/slipway",
                                  "cdi",
                                  "generate",
-                                 "--format",
-                                 "json",
-                                 "--mode",
-                                 mode,
-                                 "--vendor",
-                                 kind.substr(0, kind.find('/')),
-                                 "--class",
-                                 kind.substr(kind.find('/') + 1)};
-  const auto add = [&](const char* option, const std::string& value) { words.insert(words.end(), {option, value}); };
+                                 "--format=json",
+                                 "--mode=" + mode,
+                                 "--vendor=" + kind.substr(0, kind.find('/')),
+                                 "--class=" + kind.substr(kind.find('/') + 1)};
+  // One word each: `slipway` would take a value of its own that begins with '-' for an option.
+  const auto add = [&](const char* option, const std::string& value) { words.push_back(option + ("=" + value)); };
   if (!config.driver_root.empty() && config.driver_root != "/") {
     add("--driver-root", config.driver_root);
     add("--dev-root", is_there(config.driver_root + "/dev/nvidiactl", F_OK) ? config.driver_root : "/");
@@ -102,7 +100,9 @@ Result<std::string> make_spec(const std::string& kind, const std::vector<std::st
                             {.limit = kLimit, .most_bytes = nvidia::cdi::kMaxSpecBytes, .ends_flood = true});
   if (!heard) {
     Error error = heard.error();
-    error.next = "install slipway beside slipway-runtime, or set the mode cdi to use the specs of the host";
+    error.next = error.code == ErrorCode::not_found
+                     ? "install slipway beside slipway-runtime, or set the mode cdi to use the specs of the host"
+                     : "try again, or set the mode cdi to use the specs of the host";
     return error;
   }
   const bool good = heard->end == Heard::End::by_itself && WIFEXITED(heard->status) && WEXITSTATUS(heard->status) == 0;
@@ -115,7 +115,15 @@ Result<Specs> specs_made_now(const Request& request, const Config& config) {
   std::map<std::string, std::vector<std::string>> names;  // by kind
   for (const std::string& device : request.devices) {
     const auto equals = device.find('=');
-    names[device.substr(0, equals)].push_back(device.substr(equals + 1));
+    const std::string name = device.substr(equals + 1);
+    // Whoever starts a container writes it, and a program of root's gets it.
+    if (name.size() > kLongestName || !nvidia::cdi::is_device_name(name))
+      return Error{ErrorCode::invalid,
+                   "'" + device.substr(0, kLongestName) + "' is no name of a CDI device",
+                   {},
+                   "ask for all, an index, a UUID or a MIG device such as 0:1",
+                   {{"asked for by", request.source}}};
+    names[device.substr(0, equals)].push_back(name);
   }
   if (request.driver_only && !names.contains(config.default_kind)) names[config.default_kind] = {"none"};
   Specs specs = Specs::read(config.spec_folders);

@@ -179,5 +179,22 @@ TEST(PciPlace, IsTheSameForTheKernelAndNvml) {
   EXPECT_EQ(pci_place(""), "");
 }
 
+// GPUs that nobody wanted NVML to show were told as lost for good.
+TEST(GpusOfTheDriver, AreThoseThatNvmlOughtToShow) {
+  testing::FakeHost host;
+  for (const auto& [address, driver] : std::map<std::string, std::string>{{"0000:05:00.0", "nvidia"},
+                                                                          {"0000:04:00.0", ""},
+                                                                          {"0000:03:00.0", "nouveau"},
+                                                                          {"0000:02:00.4", "nvidia"},
+                                                                          {"0000:01:00.0", "nvidia"}})
+    host.pci({.address = address, .vendor = kVendor, .device = 0x2330, .device_class = 0x030200, .driver = driver});
+  host.directory("/sys/bus/pci/devices/0000:02:00.4/physfn");
+  host.file("/proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: x\nGPU Excluded:\t Yes\n");
+  host.file("/proc/driver/nvidia/gpus/0000:05:00.0/information", "Model: Yes\nGPU Excluded:\t No\n");
+  std::vector<std::string> addresses;
+  for (const PciDevice& each : gpus_of_the_driver(host)) addresses.push_back(each.address);
+  EXPECT_EQ(addresses, (std::vector<std::string>{"0000:04:00.0", "0000:05:00.0"}));
+}
+
 }  // namespace
 }  // namespace slipway::nvidia
