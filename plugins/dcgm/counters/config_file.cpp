@@ -137,6 +137,12 @@ std::vector<const Counter*> members(const Counters& counters) {
   return all;
 }
 
+/// What is read at the service's interval, whatever group it is in: processors, and the exporter's own metrics.
+bool is_without_interval(const std::string& pattern, const Counters& counters) {
+  const auto is_named = [&](const Counter& counter) { return has_name(pattern, counter); };
+  return std::ranges::any_of(counters.processors, is_named) || std::ranges::any_of(counters.exporter, is_named);
+}
+
 }  // namespace
 
 Result<ConfigFile> parse_config_file(const std::string& text, const std::string& path) {
@@ -165,7 +171,7 @@ Status check_groups(const std::vector<WatchGroup>& groups, const Counters& count
   std::map<const Counter*, const WatchGroup*> taken;
   for (const WatchGroup& group : groups)
     for (const std::string& pattern : group.patterns) {
-      bool any = false;
+      bool any = is_without_interval(pattern, counters);
       for (const Counter* const counter : members(counters)) {
         if (!has_name(pattern, *counter)) continue;
         any = true;
@@ -181,6 +187,12 @@ Status check_groups(const std::vector<WatchGroup>& groups, const Counters& count
 
 void give_intervals(const std::vector<WatchGroup>& groups, std::chrono::milliseconds interval, Counters& counters) {
   if (groups.empty()) return;
+  for (const WatchGroup& group : groups)
+    for (const std::string& pattern : group.patterns)
+      if (is_without_interval(pattern, counters))
+        counters.warnings.push_back("the interval of the group '" + group.name + "' does not count for " + pattern +
+                                    " where that names processors or the exporter's own metrics, which are read at "
+                                    "the service's");
   // What is read for other metrics is nobody's who writes patterns, unless there are no others (`names` without dcgm).
   const bool any_shown = !members(counters).empty();
   for (auto* const list : {&counters.series, &counters.labels, &counters.links})

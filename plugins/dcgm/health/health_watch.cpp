@@ -41,11 +41,13 @@ Status check_rule_fields(const health::Rules& rules) {
   for (const auto& [name, rule] : rules.counters()) {
     const auto number = field_number(rule.field);
     const Field* const field = number ? find_field(*number) : nullptr;
-    if (field != nullptr && !field->is_text()) continue;
+    const bool is_of_gpu = field != nullptr && field->level == FieldLevel::gpu;
+    if (is_of_gpu && !field->is_text()) continue;
     return Error{.code = ErrorCode::invalid,
                  .what = "counters." + name + ".field: " +
                          (!number            ? "DCGM has no field '" + rule.field + "'"
                           : field == nullptr ? rule.field + " is not read from NVML"
+                          : !is_of_gpu       ? rule.field + " is of a link or a processor, and rules are about GPUs"
                                              : rule.field + " is a text"),
                  .where = rule.field_place,
                  .next = !number ? suggestion(rule.field, field_names(), "`slipway dcgm fields` prints all fields")

@@ -20,12 +20,13 @@ void CounterFile::look_at_config(ServiceIo& io) {
 void CounterFile::update(ServiceIo& io) {
   look_at_config(io);
   if (settings_.collectors.empty() && counters_) return;
+  if (counters_ && problem_.empty())
+    if (const auto now = read_regular(root_, settings_.collectors, kMostCounterBytes); now && *now == text_) return;
   std::string text;
   auto read = counters_of(settings_, [&](const std::string& path) -> Result<std::string> {
     SLIPWAY_TRY(found, read_regular(root_, path, kMostCounterBytes));
     return text = std::move(found);
   });
-  if (read && counters_ && problem_.empty() && text == text_) return;
   const std::string problem = read ? "" : read.error().what;
   if (problem != problem_ && !problem.empty())
     io.log("warning", problem + (read.error().next.empty() ? "" : " (do: " + read.error().next + ")"));

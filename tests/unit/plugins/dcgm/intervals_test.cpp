@@ -125,6 +125,18 @@ TEST(WatchGroups, LeaveWhatIsReadForOtherMetricsAlone) {
     EXPECT_EQ(counter.every, counter.hidden ? seconds(60) : seconds(1)) << counter.name;
 }
 
+// Such a group, as dcgm-exporter takes it, left the service without any counter.
+TEST(WatchGroups, OfProcessorsAreTakenWithAWarning) {
+  Counters counters =
+      parse_counters("DCGM_FI_DEV_CPU_UTIL_TOTAL, gauge, c\nDCGM_FI_DEV_GPU_TEMP, gauge, t\n", "c.csv").value_or({});
+  const std::vector<WatchGroup> groups{
+      {.name = "cpu", .place = "", .interval = seconds(1), .patterns = {"DCGM_FI_DEV_CPU_*"}}};
+  EXPECT_TRUE(check_groups(groups, counters));
+  give_intervals(groups, minutes(1), counters);
+  EXPECT_THAT(counters.warnings,
+              ::testing::Contains(HasSubstr("the group 'cpu' does not count for DCGM_FI_DEV_CPU_*")));
+}
+
 TEST(WatchGroups, AreAMistakeWhereTheyMeetOrMatchNothing) {
   const Counters counters = three();
   const auto error = [&](const std::vector<WatchGroup>& groups) { return check_groups(groups, counters).error(); };
