@@ -341,14 +341,13 @@ void follow_devices(const Session& session, PlannedComponent& planned, const Pla
 /// silently.
 Error not_installable(const Session& session, const PlannedComponent& planned) {
   const bool required = session.host_config().hardware == "require";
-  return Error{
-      ErrorCode::unsupported,
-      planned.name + " cannot be installed: " + planned.facts.why_not(),
-      required ? "spec.hardware = require" : session.host_config().root,
-      required ? "add what it lacks (look for hardware with `lspci`), take " + planned.name +
-                     " out of the spec, or write `hardware: detect`: then it is left out"
-               : "add to the root what it lacks, or leave " + planned.name + " out of the spec",
-      {}};
+  return Error{ErrorCode::unsupported,
+               planned.name + " cannot be installed: " + planned.facts.why_not(),
+               required ? "spec.hardware = require" : session.host_config().root,
+               required ? "add what it lacks (look for hardware with `lspci`), take " + planned.name +
+                              " out of the spec, or write `hardware: detect`: then it is left out"
+                        : "add to the root what it lacks, or leave " + planned.name + " out of the spec",
+               {}};
 }
 
 void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedRun& run, const Ownership* owned,

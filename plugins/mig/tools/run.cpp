@@ -86,12 +86,13 @@ Result<Outcome> take_gpus(ExclusiveUse& use, const std::vector<Intent>& intents,
   return use.take(host, action::custom(needs));
 }
 
-Status check_idle(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted) {
+Status check_idle(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<Wanted>& wanted,
+                  const std::string& kubelet_socket) {
   std::vector<Changing> changing;
   for (const Wanted& each : wanted)
     changing.push_back({.device = each.device, .gpu = &each.known, .target = &each.target});
   if (changing.empty()) return {};
-  const auto holders = find_holders(nvml, host, changing, ask_kubelet(host, nvidia::kubelet::kPodResourcesSocket));
+  const auto holders = find_holders(nvml, host, changing, ask_kubelet(host, kubelet_socket));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (holders[i].empty()) continue;
     Error error = in_use(Outcome::waiting(in_use_text(wanted[i].known), nvidia::drain::texts_of(holders[i])));
@@ -123,12 +124,13 @@ Result<std::vector<Wanted>> differing(nvidia::nvml::Nvml& nvml, const std::vecto
 /// changes these GPUs meanwhile, and the services of slipway are quiet.
 /// @return why GPUs wait for a reset
 Result<std::vector<std::string>> change_all(nvidia::nvml::Nvml& nvml, const std::vector<Intent>& intents,
-                                            const Host& host, ToolIo& io, bool resets) {
+                                            const Host& host, ToolIo& io, bool resets,
+                                            const std::string& kubelet_socket) {
   ExclusiveUse use;
   SLIPWAY_TRY(alone, take_gpus(use, intents, host));
   if (alone.kind == Outcome::Kind::waiting) return in_use(alone);
   SLIPWAY_TRY(wanted, differing(nvml, intents, io));
-  SLIPWAY_CHECK(check_idle(nvml, host, wanted));
+  SLIPWAY_CHECK(check_idle(nvml, host, wanted, kubelet_socket));
   SLIPWAY_TRY(outcomes,
               change_gpus(nvml, host, wanted, {.busy = WhenBusy::undo_all, .resets = resets, .driver_root = {}}));
   SLIPWAY_CHECK(make_capability_nodes(host));
@@ -145,7 +147,7 @@ Result<int> change(const CommandWords& words, const Host& host, ToolIo& io, cons
   SLIPWAY_TRY(nvml, open_nvml(host, {}, kChangeLimit));
   SLIPWAY_TRY(intents, read(*nvml));
   for (const std::string& note : intents.notes) io.warn(note);
-  SLIPWAY_TRY(waiting, change_all(*nvml, intents.gpus, host, io, !words.flag("skip-reset")));
+  SLIPWAY_TRY(waiting, change_all(*nvml, intents.gpus, host, io, !words.flag("skip-reset"), kubelet_socket_of(words)));
   if (!waiting.empty()) return waits_for_reset(words, waiting, io);
   io.print(success);
   return 0;

@@ -76,7 +76,8 @@ CommandTable show_line() {
                       {.name = "gpu",
                        .value = "N",
                        .help = "only this GPU, by its number as nvidia-smi prints it; a list with commas is as good",
-                       .repeats = true}},
+                       .repeats = true},
+                      kubelet_socket()},
           .examples = {"slipway mig show", "slipway mig show --gpu 0,3", "slipway mig show -o svg > gpus.svg"}};
 }
 
@@ -86,7 +87,7 @@ Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(gpus, read_gpus(*nvml));
   for (const unsigned number : chosen)
     if (std::ranges::count(gpus, number, &Gpu::index) == 0) return no_such_gpu(number, gpus.size());
-  nvidia::drain::Given given = ask_kubelet(host, nvidia::kubelet::kPodResourcesSocket);
+  nvidia::drain::Given given = ask_kubelet(host, kubelet_socket_of(words));
   if (!given.problem.empty()) io.warn(given.problem);
   given.problem.clear();
   std::vector<GpuInUse> shown;

@@ -3,6 +3,8 @@
 // slipway's own.
 #include "mig/tools/tools.hpp"
 
+#include "nvidia/kubelet/holders.hpp"
+
 namespace slipway::mig {
 namespace {
 
@@ -55,7 +57,8 @@ CommandTable apply_line() {
                       {.name = "skip-reset",
                        .help = "with --mode-only, a mode that waits for a reset of the GPU is no error",
                        .letter = 's',
-                       .variables = {"MIG_PARTED_SKIP_RESET"}}},
+                       .variables = {"MIG_PARTED_SKIP_RESET"}},
+                      kubelet_socket()},
           .examples = {"slipway mig apply -f /etc/nvidia-mig-manager/config.yaml -c all-balanced",
                        "slipway mig generate-config | slipway mig apply -f - -c all-1g.10gb"},
           .last_counts = true};
@@ -125,12 +128,24 @@ CommandTable restore_line() {
               "Gives the GPUs of a checkpoint the instances that they had then. A GPU that has equal devices keeps "
               "them, wherever they lie.",
           .options = {checkpoint_file("what `checkpoint` has written"), hooks_file(),
-                      mode_only("changes the MIG mode alone, and no instance of a GPU that has the right one")},
+                      mode_only("changes the MIG mode alone, and no instance of a GPU that has the right one"),
+                      kubelet_socket()},
           .examples = {"slipway mig restore -f before.json"},
           .last_counts = true};
 }
 
 }  // namespace
+
+CommandOption kubelet_socket() {
+  return {.name = "kubelet-socket",
+          .value = "PATH",
+          .help = "where kubelet is asked which pods have a device (default: " +
+                  std::string(nvidia::kubelet::kPodResourcesSocket) + "); \"\" asks nobody"};
+}
+
+std::string kubelet_socket_of(const CommandWords& words) {
+  return words.text("kubelet-socket", nvidia::kubelet::kPodResourcesSocket);
+}
 
 MigTools::MigTools()
     : ToolTable("mig", {{"show", "draws the GPUs with their MIG devices", show_line(), run_show},

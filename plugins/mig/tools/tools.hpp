@@ -19,6 +19,10 @@ class MigTools final : public ToolTable {
 
 CommandTable show_line();
 
+/// "--kubelet-socket PATH", where kubelet is asked which pods have what; as for ask_kubelet().
+CommandOption kubelet_socket();
+std::string kubelet_socket_of(const CommandWords& words);
+
 Result<int> run_apply(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_assert(const CommandWords& words, const Host& host, ToolIo& io);
 Result<int> run_export(const CommandWords& words, const Host& host, ToolIo& io);

@@ -32,6 +32,7 @@ struct Told {
   std::vector<std::pair<unsigned, std::string>> processes;  ///< with what they hold
   std::optional<unsigned> minor;
   std::vector<DeviceName> names;  ///< by which kubelet may know it
+  bool names_are_known = true;
 };
 
 std::optional<unsigned> number_of(std::string_view text) {
@@ -97,7 +98,10 @@ Told ask(nvml::Nvml& nvml, const Affected& affected, const Given& given) {
       if (std::string holds = use_of(process, affected); !holds.empty())
         told.processes.emplace_back(process.pid, std::move(holds));
   if (const auto minor = nvml::device_minor(nvml, affected.device)) told.minor = *minor;
-  if (!given.holders.empty()) told.names = names_for_kubelet(nvml, affected, told.minor, given);
+  if (given.holders.empty()) return told;
+  auto names = names_for_kubelet(nvml, affected, told.minor, given);
+  told.names_are_known = names.has_value();
+  if (names) told.names = *std::move(names);
   return told;
 }
 
@@ -121,6 +125,11 @@ class Search {
 
   void add_given(std::size_t index, const Affected& affected, const Told& told, const Given& given) {
     if (!given.problem.empty() && takes_something(affected)) found_[index].push_back(unknown_pod(affected, given));
+    if (!told.names_are_known && takes_something(affected))
+      found_[index].push_back(
+          unknown_pod(affected, {.holders = {},
+                                 .problem = "NVML does not say which MIG devices there are",
+                                 .next = "look at the GPU with `nvidia-smi -L`, reset it or reboot"}));
     for (const DeviceName& name : told.names)
       if (const auto holders = given.holders.find(name.name); holders != given.holders.end())
         for (const nvidia::kubelet::Holder& each : holders->second) add_pod(found_[index], each, name.holds);

@@ -22,23 +22,27 @@ bool has_mig_devices(const Given& given) {
   return first != given.holders.end() && first->first.starts_with("MIG-");
 }
 
-void add_mig_devices(nvml::Nvml& nvml, const Affected& affected, std::vector<DeviceName>& names) {
-  for (const nvmlDevice_t device : nvml::mig_devices(nvml, affected.device).value_or({})) {
+/// @return false: NVML does not say them all
+bool add_mig_devices(nvml::Nvml& nvml, const Affected& affected, std::vector<DeviceName>& names) {
+  const auto devices = nvml::mig_devices(nvml, affected.device);
+  if (!devices) return devices.absent();  // without MIG
+  for (const nvmlDevice_t device : *devices) {
     const auto uuid = nvml::device_uuid(nvml, device);
     const auto gpu_instance = nvml::gpu_instance_id(nvml, device);
     const auto compute_instance = nvml::compute_instance_id(nvml, device);
-    if (!uuid || !gpu_instance || !compute_instance) continue;
+    if (!uuid || !gpu_instance || !compute_instance) return false;
     for (const Part& part : affected.parts)
       if (goes(affected, part) && part.gpu_instance == *gpu_instance &&
           part.compute_instance.value_or(*compute_instance) == *compute_instance)
         names.push_back({*uuid, part.text});
   }
+  return true;
 }
 
 }  // namespace
 
-std::vector<DeviceName> names_for_kubelet(nvml::Nvml& nvml, const Affected& affected, std::optional<unsigned> minor,
-                                          const Given& given) {
+std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const Affected& affected,
+                                                         std::optional<unsigned> minor, const Given& given) {
   std::vector<DeviceName> names;
   const std::string uuid = nvml::device_uuid(nvml, affected.device).value_or("");
   names.push_back({uuid, affected.text});
@@ -48,7 +52,7 @@ std::vector<DeviceName> names_for_kubelet(nvml::Nvml& nvml, const Affected& affe
     names.push_back({fmt::format("{}/{}", uuid, part.gpu_instance), part.text});
     if (minor) names.push_back({fmt::format("nvidia{}/gi{}", *minor, part.gpu_instance), part.text});
   }
-  if (has_mig_devices(given)) add_mig_devices(nvml, affected, names);
+  if (has_mig_devices(given) && !add_mig_devices(nvml, affected, names)) return std::nullopt;
   return names;
 }
 

@@ -18,8 +18,9 @@ struct DeviceName {
 };
 
 /// Of the GPU, and of the parts that go. NVML is asked for MIG devices only where kubelet has given one to somebody.
-std::vector<DeviceName> names_for_kubelet(nvml::Nvml& nvml, const Affected& affected, std::optional<unsigned> minor,
-                                          const Given& given);
+/// Nothing: NVML does not say which MIG devices there are.
+std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const Affected& affected,
+                                                         std::optional<unsigned> minor, const Given& given);
 
 /// Adds the pod, unless a process of that container is among them that holds the same.
 void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, const std::string& holds);
