@@ -99,6 +99,10 @@ Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
 
 Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
   Findings findings;
+  if (const auto without = nvidia::facts_without_gpu(host); without && !without->applicable()) {
+    findings.not_applicable("cdi.specs", without->why_not());
+    return findings;
+  }
   const CdiSettings settings = read_cdi_settings(spec);
   const CdiFacts facts = read_cdi_facts(settings, host);
   if (!facts.later.empty()) {

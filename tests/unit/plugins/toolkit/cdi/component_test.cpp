@@ -66,6 +66,16 @@ TEST(CdiPlan, WaitsForTheDriverThatTheComponentDriverInstalls) {
   EXPECT_EQ(specs_in(Cdi().plan(section(kContainer), facts_of(kContainer), inputs)), 1U) << "the spec says so";
 }
 
+TEST(CdiVerify, HasNothingToSayOfAMachineWithoutAGpu) {
+  FakeHost host;
+  host.live("6.1.0-50-amd64").file("/dev/nvidiactl", "");  // the module was loaded for nothing
+  const auto findings = Cdi().verify(section("auto"), host);
+  ASSERT_TRUE(findings.ok()) << findings.error().what;
+  ASSERT_EQ(findings->list().size(), 1U);
+  EXPECT_EQ(findings->list()[0].status, Finding::Status::not_applicable);
+  EXPECT_EQ(findings->list()[0].text, "no NVIDIA GPU on the PCI bus");
+}
+
 std::string text_of(const Plan& plan, const std::string& target) {
   for (const Action& action : plan.actions())
     if (action.target() == target || action.target().ends_with("/" + target)) return action.text("content");
