@@ -6,11 +6,10 @@
 
 namespace slipway {
 Connections::Connection* Connections::add(int fd, std::string peer, Clock::time_point now) {
-  connections_.push_back({fd, std::move(peer), now, false});
-  Connection& added = connections_.back();
-  if (alive_of(added.peer) > limits_.of_a_peer) end(*oldest_of(added.peer));
-  if (alive() > limits_.all) end(*oldest_of(greediest()));
-  return &added;
+  if (alive_of(peer) >= limits_.of_a_peer) end(*oldest_of(peer));
+  if (alive() >= limits_.all) end(*oldest_of(greediest()));
+  connections_.push_back({.fd = fd, .peer = std::move(peer), .start = now});
+  return &connections_.back();
 }
 
 void Connections::remove(const Connection* connection) {
@@ -37,9 +36,13 @@ std::size_t Connections::alive_of(const std::string& peer) const {
 }
 
 Connections::Connection* Connections::oldest_of(const std::string& peer) {
-  const auto found =
-      std::ranges::find_if(connections_, [&](const auto& each) { return !each.ended && each.peer == peer; });
-  return found == connections_.end() ? nullptr : &*found;
+  Connection* oldest = nullptr;
+  for (Connection& each : connections_) {
+    if (each.ended || each.peer != peer) continue;
+    if (!each.asked) return &each;
+    if (oldest == nullptr) oldest = &each;
+  }
+  return oldest;
 }
 
 /// Of those that have equally many, the one whose oldest connection is the oldest.

@@ -195,6 +195,9 @@ class Microhttpd final : public HttpListener {
       return send(connection, MHD_HTTP_TOO_MANY_REQUESTS, "text/plain", "too many wrong passwords: try again later\n");
     if (allowed == BasicAuth::Answer::wrong)
       return send(connection, MHD_HTTP_UNAUTHORIZED, "text/plain", "a user and a password are asked for here\n");
+    if (const auto* const own = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        own != nullptr && own->socket_context != nullptr)
+      static_cast<Connections::Connection*>(own->socket_context)->asked = true;
     const bool reads = std::strcmp(method, "GET") == 0 || std::strcmp(method, "HEAD") == 0;
     if (!reads) return send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "only GET is answered\n");
     if (self.health_ && std::strcmp(url, "/health") == 0) {

@@ -33,6 +33,19 @@ TEST_F(ConnectionsTest, OfAPeersTooManyItsOldestGoes) {
   EXPECT_THAT(ended_, ElementsAre(1, 2));
 }
 
+// On loopback all users are one peer: one that only connected ended what Prometheus was being sent.
+TEST_F(ConnectionsTest, ThoseThatHaveAskedForNothingGoFirst) {
+  add("here")->asked = true;                 // 0
+  for (int i = 0; i < 15; ++i) add("here");  // 1 to 15
+  add("here");
+  EXPECT_THAT(ended_, ElementsAre(1));
+  for (int i = 0; i < 15; ++i) add("here")->asked = true;
+  EXPECT_EQ(ended_.size(), 16U);
+  EXPECT_THAT(ended_, ::testing::Not(::testing::Contains(0)));
+  add("here");
+  EXPECT_EQ(ended_.back(), 0) << "all have asked, so the oldest";
+}
+
 // Of too many altogether the oldest went, whoever had most: a new client of a crowd put out one that had come alone.
 TEST_F(ConnectionsTest, OfTooManyTheOldestOfThePeerThatHasTheMostGoes) {
   add("alone");                               // 0
