@@ -31,6 +31,24 @@ Result<NewFile> like(int parent, const std::string& name, const std::string& pat
   return wanted;
 }
 
+/// As the kernel does where fs.protected_symlinks is set: in a folder in which everybody may write, a link of another
+/// user than the folder's is not followed. (It is read by us, so that the kernel sees nothing of it.)
+Status check_link(const RootDir& root, const std::string& path) {
+  const auto place = root.parent_of(path);
+  struct stat folder {};
+  struct stat link {};
+  if (!place || ::fstatat(place->first.get(), place->second.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0 ||
+      !S_ISLNK(link.st_mode) || ::fstat(place->first.get(), &folder) != 0)
+    return {};
+  if ((folder.st_mode & S_IWOTH) == 0 || link.st_uid == folder.st_uid || link.st_uid == ::geteuid()) return {};
+  return Error{ErrorCode::denied,
+               path + " is a link that user " + std::to_string(link.st_uid) +
+                   " made in a folder in which everybody may write: it is not followed",
+               path,
+               "remove the link, or name a file in a folder of root's",
+               {}};
+}
+
 Status sync_folder(const Fd& folder, const std::string& path) {
   if (!folder || ::fsync(folder.get()) != 0) return system_error("write", path, errno);
   return {};
@@ -45,6 +63,7 @@ std::string folder_of(const std::string& path) {
 }
 
 Status replace_file(const RootDir& root, const std::string& path, std::string_view content) {
+  SLIPWAY_CHECK(check_link(root, path));
   const std::string real = root.resolve(path).value_or(path);
   const std::string folder = folder_of(real);
   if (folder != "/" && folder != ".") SLIPWAY_CHECK(make_folders(root, folder));

@@ -77,6 +77,22 @@ TEST_F(ReplaceFile, ReplacesTheFileBehindALinkInsideTheRoot) {
   EXPECT_TRUE(fs::is_symlink(folder.at("/etc/a")));
 }
 
+// Somebody put a link into such a folder, and root's own file behind it was overwritten.
+TEST_F(ReplaceFile, FollowsNoLinkOfAnotherUserInAFolderOfEverybodys) {
+  folder.file("/victim", "mine");
+  folder.link("/w/state", "/victim");
+  const std::string link = folder.at("/w/state").string();
+  const std::string shared = folder.at("/w").string();
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give a link to another user";
+  ASSERT_EQ(::lchown(link.c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(replace_file(root, "/w/state", "a").ok()) << "in a folder of root's own, root put it there";
+  ASSERT_EQ(::chmod(shared.c_str(), 01777), 0);
+  const Status refused = replace_file(root, "/w/state", "b");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::denied);
+  EXPECT_EQ(text_of("/victim"), "a");
+}
+
 TEST_F(ReplaceFile, LeavesWhatIsNoFileAsItIs) {
   folder.directory("/etc/a");
   const Status done = replace_file(root, "/etc/a", "new");
