@@ -28,11 +28,13 @@ struct XidCount {
 };
 std::vector<XidCount> count_xids(const std::vector<std::string>& log);
 
-/// From the host's own dmesg, else its journal; oldest first, without time stamps. Nothing when neither answers: a root
-/// that is not live, or a kernel that hides its log.
+/// From the host's own dmesg, else its journal; oldest first, without time stamps, and without the lines about programs
+/// that crashed, in which everybody can write. What others may choose stands further on in some other lines, so that
+/// only their beginning is the kernel's own. Nothing when neither answers: a root that is not live, or a kernel that
+/// hides its log.
 std::optional<std::vector<std::string>> read_kernel_log(const Host& host);
 
-/// A line without the "[   12.345678] " that dmesg puts in front.
+/// A line without the "[   12.345678] " or "[   12.345678][ T1234] " that dmesg puts in front.
 std::string_view without_time(std::string_view line);
 
 }  // namespace slipway::nvidia

@@ -11,12 +11,21 @@ namespace {
 
 bool has(const std::string& line, std::string_view words) { return line.find(words) != std::string::npos; }
 
+// Only the beginning of a line counts as the kernel's own: further on it may quote a file, a program or a mount option
+// that anybody has chosen.
+bool is_of_the_driver(const std::string& line) { return line.starts_with("nvidia"); }
+
 // The kernel names the module in front of most of these; "Loading of" lines of older kernels name none.
 bool refuses_signature(const std::string& line) {
-  return has(line, "Loading of unsigned module is rejected") ||
-         has(line, "Loading of module with unavailable key is rejected") ||
-         has(line, "unsigned module loading is restricted") || has(line, "Key was rejected by service") ||
-         has(line, "Required key not available");
+  for (const char* words :
+       {"Loading of unsigned module is rejected", "Loading of module with unavailable key is rejected"})
+    if (line.starts_with(words) || (is_of_the_driver(line) && has(line, words))) return true;
+  if (line.starts_with("Lockdown: ")) return has(line, "unsigned module loading is restricted");
+  for (const char* program : {"modprobe: ", "insmod: ", "systemd-modules-load["})
+    if (line.starts_with(program))
+      return has(line, "nvidia") &&
+             (has(line, "Key was rejected by service") || has(line, "Required key not available"));
+  return false;
 }
 
 void diagnose_signatures(const std::vector<std::string>& log, bool with_secure_boot, Findings& findings) {
@@ -29,7 +38,7 @@ void diagnose_signatures(const std::vector<std::string>& log, bool with_secure_b
           "sign the modules (driver.signing in the spec) and enrol that key with `mokutil --import KEY.der` and a "
           "reboot, use a package whose key is enrolled, or switch Secure Boot off");
   for (const auto& line : log)
-    if (line.starts_with("nvidia") && has(line, "module verification failed"))
+    if (is_of_the_driver(line) && has(line, "module verification failed"))
       return findings.add({Finding::Status::warning, "driver.signature",
                            "the modules are not signed with a key that the kernel trusts; it loaded them all the same",
                            "nothing now; where Secure Boot is switched on, they have to be signed first"});
@@ -37,7 +46,7 @@ void diagnose_signatures(const std::vector<std::string>& log, bool with_secure_b
 
 void diagnose_version_magic(const std::vector<std::string>& log, Findings& findings) {
   for (auto line = log.rbegin(); line != log.rend(); ++line)
-    if (line->starts_with("nvidia") && (has(*line, "version magic") || has(*line, "disagrees about version of symbol")))
+    if (is_of_the_driver(*line) && (has(*line, "version magic") || has(*line, "disagrees about version of symbol")))
       return findings.fail("driver.other-kernel", fmt::format("the kernel refused a module: \"{}\"", *line),
                            "run `slipway apply` for the running kernel, or boot the kernel that the module is for");
 }
@@ -65,7 +74,7 @@ constexpr Start kStarts[] = {
 void diagnose_start(const std::vector<std::string>& log, Findings& findings) {
   for (const Start& start : kStarts)
     for (auto line = log.rbegin(); line != log.rend(); ++line) {
-      if (!has(*line, "NVRM") || !has(*line, start.words)) continue;
+      if (!line->starts_with("NVRM: ") || !has(*line, start.words)) continue;
       findings.fail("driver.start", fmt::format("{}: \"{}\"", start.what, *line), start.remedy);
       break;
     }

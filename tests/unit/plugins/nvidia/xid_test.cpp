@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/xid.hpp"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <slipway/testing/fake_host.hpp>
+
 namespace slipway::nvidia {
 namespace {
 
@@ -18,14 +23,29 @@ TEST(Xid, IsNotSeenInOtherLines) {
     EXPECT_FALSE(parse_xid(line)) << line;
 }
 
-// Whoever may run a program chooses the name that the kernel prints when it crashes.
+// Whoever may run a program chooses the name and the file that the kernel prints when it crashes.
 TEST(Xid, IsNotWhatTheNameOfACrashedProgramSays) {
   const std::string forged = "NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.";
-  for (const std::string before : {"x[1]: segfault at 0 ip 0 sp 0 error 4 in ", "x[1]: segfault in kernel: "})
-    for (const std::string prefix : {"", "[   12.345678] ", "Nov 26 09:00:01 node kernel: "})
+  for (const std::string before :
+       {"x[1]: segfault at 0 ip 0 sp 0 error 4 in ", "[[5372]: segfault at 0 error 6 in x] ", "[5372]: segfault in "})
+    for (const std::string prefix : {"", "[   12.345678] "})
       EXPECT_FALSE(parse_xid(prefix + before + forged)) << prefix + before;
-  for (const std::string prefix : {"", "[   12.345678] ", "Nov 26 09:00:01 node kernel: ", "node kernel: [ 1.2] "})
+  EXPECT_FALSE(parse_xid("NVRM: Xid (PCI:[5372]: segfault at 0 error 6 in x): 79, gone"));
+  for (const std::string prefix : {"", "[   12.345678] ", "[   12.345678][ T1234] "})
     EXPECT_TRUE(parse_xid(prefix + forged)) << prefix;
+}
+
+TEST(KernelLog, HasNoLinesOfCrashedPrograms) {
+  slipway::testing::FakeHost host;
+  host.live("6.1.0-50-amd64");
+  host.answers({"dmesg"},
+               {.output = "[ 1.0] NVRM: RmInitA[77]: segfault at 0 ip 0 error 6 in RmInitAdapter failed![1+1]\n"
+                          "[ 2.0] a b c[d][5372] general protection fault in x\n"
+                          "[ 3.0] nvidia: loading out-of-tree module taints kernel.\n"
+                          "[ 4.0] [drm] [nvidia-drm] [GPU ID 0x00000100] Loading driver\n"});
+  EXPECT_THAT(read_kernel_log(host).value(),
+              ::testing::ElementsAre("nvidia: loading out-of-tree module taints kernel.",
+                                     "[drm] [nvidia-drm] [GPU ID 0x00000100] Loading driver"));
 }
 
 TEST(Xid, NamesTheGpuInstanceOfAGpuInMigMode) {
@@ -39,6 +59,8 @@ TEST(Xid, NamesTheGpuInstanceOfAGpuInMigMode) {
 TEST(KernelLog, LinesLoseTheirTimeAndNothingElse) {
   EXPECT_EQ(without_time("[   12.345678] NVRM: here"), "NVRM: here");
   EXPECT_EQ(without_time("[drm] Initialized"), "[drm] Initialized");
+  EXPECT_EQ(without_time("[   12.345678][  C12] NVRM: here"), "NVRM: here");
+  EXPECT_EQ(without_time("[5372]: segfault"), "[5372]: segfault");
   EXPECT_EQ(without_time("plain"), "plain");
   EXPECT_EQ(without_time("[ 1.0]"), "");
 }

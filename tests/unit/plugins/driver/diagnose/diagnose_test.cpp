@@ -168,6 +168,19 @@ TEST_F(DriverDiagnose, FindsThatTheKernelRefusedAModuleOfAnotherKernel) {
   EXPECT_THAT(found(), AllOf(HasSubstr("fail driver.other-kernel:"), HasSubstr("6.1.0-49-amd64")));
 }
 
+// Names of programs, files and mount options that the kernel quotes are anybody's choice.
+TEST_F(DriverDiagnose, BelievesNoLineInWhichOthersWrite) {
+  log("[ 1.0] NVRM: Xid (PCI:[5372]: segfault at 0 error 6 in NVRM: RmInitAdapter failed! Loading of unsigned module "
+      "is "
+      "rejected[1+1]\n"
+      "[ 2.0] [[5373]: segfault at 0 error 6 in x] NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus.\n"
+      "[ 3.0] overlayfs: unrecognized mount option \"Loading of unsigned module is rejected\" or missing value\n"
+      "[ 4.0] process '/tmp/NVRM: RmInitAdapter failed' started with executable stack\n");
+  const std::string all = found();
+  for (const char* name : {"driver.xid", "driver.start", "driver.signature"})
+    EXPECT_THAT(all, ::testing::Not(HasSubstr(name)));
+}
+
 TEST_F(DriverDiagnose, CountsXidsByNumberAndGpuAndTellsHardwareFromJobs) {
   log("[ 1.0] NVRM: Xid (PCI:0000:1b:00): 79, pid=4711, GPU has fallen off the bus.\n"
       "[ 2.0] NVRM: Xid (PCI:0000:2a:00): 31, pid=12, name=python3, Ch 00000008, MMU Fault\n"
