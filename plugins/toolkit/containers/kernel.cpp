@@ -5,6 +5,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 #include <slipway/fd.hpp>
+#include <slipway/process/hear.hpp>
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
 
@@ -28,10 +31,13 @@ constexpr std::uint32_t kMostInstructions = 1U << 16U;
 constexpr std::array<std::string_view, 11> kLocal{"tmpfs", "devtmpfs", "overlay", "ext4",     "xfs",  "btrfs",
                                                   "zfs",   "ext3",     "ext2",    "squashfs", "erofs"};
 
-Fd opened(int folder, const char* name, std::uint64_t flags) {
+constexpr std::chrono::seconds kLookLimit{2};
+constexpr int kMostHeldLooks = 3;
+
+Fd opened(int folder, const char* name, std::uint64_t resolve) {
   open_how how{};
-  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC | flags;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | resolve;
   return Fd(static_cast<int>(::syscall(SYS_openat2, folder, name, &how, sizeof how)));
 }
 
@@ -54,6 +60,44 @@ bool is_local(int fd, std::string_view mounts) {
   if (!mount) return false;
   const std::string_view type = type_of_mount(mounts, *mount);
   return std::ranges::find(kLocal, type) != kLocal.end();
+}
+
+/// @param resolve  more flags of openat2(2)
+/// @return nothing: the kernel would have to ask the file system, or is too old (before 5.12) to leave that out
+std::optional<Place> walk(int root, std::string_view mounts, const std::string& path, std::uint64_t resolve) {
+  Fd at(::fcntl(root, F_DUPFD_CLOEXEC, 0));
+  for (const std::string& name : split(path, '/')) {
+    if (name.empty()) continue;
+    if (!is_local(at.get(), mounts)) return Place{};
+    Fd next = opened(at.get(), name.c_str(), resolve);
+    if (!next && (errno == EAGAIN || errno == EINVAL)) return std::nullopt;
+    if (!next) return Place{errno == ENOENT || errno == ENOTDIR ? Place::Kind::missing : Place::Kind::unseen, {}};
+    at = std::move(next);
+  }
+  struct stat seen {};
+  if (!is_local(at.get(), mounts) || ::fstat(at.get(), &seen) != 0) return Place{};
+  if (!S_ISCHR(seen.st_mode)) return Place{Place::Kind::other, {}};
+  return Place{Place::Kind::device, {major(seen.st_rdev), minor(seen.st_rdev)}};
+}
+
+/// Has a process of its own look, as a container can keep one of its folders locked: whoever then looks a name up there
+/// waits, and cannot even be killed.
+/// @return nothing: it takes too long
+std::optional<Place> walk_apart(int root, std::string_view mounts, const std::string& path) {
+  auto answer = make_pipe();
+  if (!answer) return Place{};
+  const pid_t child = ::fork();
+  if (child < 0) return Place{};
+  if (child == 0) {
+    const Place seen = walk(root, mounts, path, 0).value_or(Place{});
+    ::_exit(::write(answer->write.get(), &seen, sizeof seen) == sizeof seen ? 0 : 1);
+  }
+  if (!child_ended(child, kLookLimit)) {
+    ::kill(child, SIGKILL);
+    return std::nullopt;
+  }
+  Place seen;
+  return ::read(answer->read.get(), &seen, sizeof seen) == sizeof seen ? seen : Place{};
 }
 
 long ask_bpf(int command, bpf_attr& question) { return ::syscall(SYS_bpf, command, &question, sizeof question); }
@@ -110,17 +154,11 @@ Place RunningKernel::place(unsigned pid, std::string_view mounts, const std::str
   const std::string root = root_ + "/proc/" + std::to_string(pid) + "/root";
   Fd at(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!at) return {};
-  for (const std::string& name : split(path, '/')) {
-    if (name.empty()) continue;
-    if (!is_local(at.get(), mounts)) return {};
-    Fd next = opened(at.get(), name.c_str(), 0);
-    if (!next) return {errno == ENOENT || errno == ENOTDIR ? Place::Kind::missing : Place::Kind::unseen, {}};
-    at = std::move(next);
-  }
-  struct stat seen {};
-  if (!is_local(at.get(), mounts) || ::fstat(at.get(), &seen) != 0) return {};
-  if (!S_ISCHR(seen.st_mode)) return {Place::Kind::other, {}};
-  return {Place::Kind::device, {major(seen.st_rdev), minor(seen.st_rdev)}};
+  if (const auto known = walk(at.get(), mounts, path, RESOLVE_CACHED)) return *known;
+  if (held_ >= kMostHeldLooks) return {};
+  const auto seen = walk_apart(at.get(), mounts, path);
+  if (!seen) ++held_;
+  return seen.value_or(Place{});
 }
 
 Result<std::vector<DeviceProgram>> RunningKernel::programs(const std::string& path) const {

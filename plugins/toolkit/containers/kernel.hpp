@@ -33,7 +33,8 @@ class ContainerKernel {
 };
 
 /// The running kernel. A container's files are hostile: of them only names are looked up, never a link followed, and
-/// nothing is opened or asked that a file system of the container's own (FUSE) would have to answer.
+/// nothing is opened or asked that a file system of the container's own (FUSE) would have to answer. Nobody waits for
+/// long where a container keeps its folders locked: what is in them is unseen then.
 class RunningKernel final : public ContainerKernel {
  public:
   /// @param root  the folder that has proc and sys in it, without a slash at its end
@@ -45,6 +46,7 @@ class RunningKernel final : public ContainerKernel {
 
  private:
   std::string root_;
+  mutable int held_ = 0;  ///< how many looks have not ended
 };
 
 /// The file system type of a mount, "tmpfs", by its number in the text of a mountinfo; empty: it is not there.

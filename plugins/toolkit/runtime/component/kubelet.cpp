@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <slipway/text.hpp>
 #include <slipway/unix_socket.hpp>
@@ -45,6 +46,14 @@ bool greets(int fd) {
   return head[3] == kSettingsFrame;
 }
 
+/// A program of root's, or of whoever asks, listens there: where the kernel's list says so, anybody may listen under
+/// such a name, and whoever is taken for kubelet says which GPUs a container was given.
+bool is_of_root(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == 0 || peer.uid == ::geteuid());
+}
+
 /// Where kubelet is, by the socket that it has there; empty: nowhere.
 std::string root_of_kubelet(const Host& host) {
   const std::string_view end = nri::kPodResources;
@@ -52,6 +61,8 @@ std::string root_of_kubelet(const Host& host) {
   for (std::string path : listening_sockets(host, file_name(std::string(end)))) {
     if (!path.ends_with(end)) continue;
     if (path.starts_with(root)) path.erase(0, root.size());
+    const auto listens = connect_to(host, path);
+    if (!listens || !is_of_root(listens->get())) continue;
     return path.substr(0, path.size() - end.size());
   }
   return {};

@@ -187,6 +187,9 @@ TEST(RuntimeNri, IsVerifiedByWhetherKubeletIsWhereItIsAsked) {
   FakeHost host = machine("2.1.4", true);
   EXPECT_THAT(kubelet_of(host), HasSubstr("not-exercised: no kubelet runs"));
   host.file("/proc/1/net/unix", kHead + "0: 00000002 00000000 00010000 0001 01 17 /data/kubelet" + socket + "\n");
+  EXPECT_THAT(kubelet_of(host), HasSubstr("not-exercised: no kubelet runs")) << "a name that anybody may listen under";
+  host.directory("/data/kubelet/pod-resources");
+  const Fd elsewhere = listen_at(host, "/data/kubelet" + socket);
   EXPECT_THAT(kubelet_of(host), HasSubstr("fail: kubelet is in /data/kubelet"));
   EXPECT_THAT(kubelet_of(host), HasSubstr("write kubelet_root: /data/kubelet"));
   host.directory("/var/lib/kubelet/pod-resources");
