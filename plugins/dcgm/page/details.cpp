@@ -5,6 +5,9 @@
 #include <map>
 #include <utility>
 
+#include <slipway/regular_file.hpp>
+#include <slipway/text.hpp>
+
 #include "dcgm/counters/field.hpp"
 #include "dcgm/sampler/field_reader.hpp"
 #include "nvidia/nvml/device.hpp"
@@ -85,7 +88,16 @@ void read_instances(nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history, Gpu
   std::ranges::stable_sort(details.instances, {}, &InstanceDetails::start);
 }
 
-void read_processes(nvml::Nvml& nvml, nvmlDevice_t gpu, GpuDetails& details) {
+/// As the kernel has it. NVML's is read from the arguments in the memory of the process, which can make whoever reads
+/// them wait for as long as it likes, and the whole GPU with him.
+std::string name_of(nvml::Nvml& nvml, unsigned pid, const std::string& proc) {
+  constexpr std::size_t kMostBytes = 64;
+  if (const auto name = read_regular(proc + "/" + std::to_string(pid) + "/comm", kMostBytes))
+    return std::string(trimmed(*name));
+  return short_name_of(nvml::process_name(nvml, pid).value_or(""));  // it is gone, or simulated
+}
+
+void read_processes(nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc, GpuDetails& details) {
   std::map<std::pair<unsigned, unsigned>, ProcessDetails> all;  // one that computes and draws is in both lists
   for (const auto kind : {nvml::ProcessKind::compute, nvml::ProcessKind::mps, nvml::ProcessKind::graphics}) {
     const auto list = nvml::processes(nvml, gpu, kind);
@@ -103,8 +115,7 @@ void read_processes(nvml::Nvml& nvml, nvmlDevice_t gpu, GpuDetails& details) {
     details.more_processes = details.processes.size() - GpuDetails::kMostProcesses;
     details.processes.resize(GpuDetails::kMostProcesses);
   }
-  for (ProcessDetails& process : details.processes)
-    process.name = short_name_of(nvml::process_name(nvml, process.pid).value_or(""));
+  for (ProcessDetails& process : details.processes) process.name = name_of(nvml, process.pid, proc);
 }
 
 }  // namespace
@@ -118,7 +129,8 @@ std::string short_name_of(const std::string& program) {
   return name.substr(0, end) + "...";
 }
 
-std::shared_ptr<const GpuDetails> read_details(nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history) {
+std::shared_ptr<const GpuDetails> read_details(nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc,
+                                               GpuHistory& history) {
   static const Counters kNone;
   GpuHistory nothing_before;
   FieldReader reader(nvml, gpu, kNone, nothing_before);
@@ -134,7 +146,7 @@ std::shared_ptr<const GpuDetails> read_details(nvml::Nvml& nvml, nvmlDevice_t gp
     details->memory_total = memory->total;
   }
   read_instances(nvml, gpu, history, *details);
-  read_processes(nvml, gpu, *details);
+  read_processes(nvml, gpu, proc, *details);
   return details;
 }
 

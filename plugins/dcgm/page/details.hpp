@@ -28,7 +28,7 @@ struct InstanceDetails {
 
 struct ProcessDetails {
   unsigned pid = 0;
-  std::string name;                     ///< the file's, of at most kLongestName bytes; others chose it
+  std::string name;                     ///< the kernel's, else the file's, of at most kLongestName bytes; others chose it
   std::optional<std::uint64_t> memory;  ///< bytes
   std::optional<unsigned> instance;     ///< the GPU instance that it uses
 };
@@ -55,8 +55,10 @@ struct GpuDetails {
 };
 
 /// Inside one call of NVML (Nvml::ask_together). What the GPU does not tell stays empty. Never null.
+/// @param proc     the folder /proc of the host
 /// @param history  what is known of the GPU from earlier looks: its MIG profiles
-std::shared_ptr<const GpuDetails> read_details(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history);
+std::shared_ptr<const GpuDetails> read_details(nvidia::nvml::Nvml& nvml, nvmlDevice_t gpu, const std::string& proc,
+                                               GpuHistory& history);
 
 /// The name of a program without its folder, cut where it is too long: "/usr/bin/python3" -> "python3".
 std::string short_name_of(const std::string& program);

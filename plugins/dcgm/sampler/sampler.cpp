@@ -52,6 +52,8 @@ std::optional<unsigned> nvlink_status(nvml::Nvml& nvml, nvmlDevice_t one, nvmlDe
   return status ? std::optional(*status) : std::nullopt;
 }
 
+std::string proc_folder(const Host& host) { return (host.root_folder() == "/" ? "" : host.root_folder()) + "/proc"; }
+
 }  // namespace
 
 struct Sampler::Question {
@@ -59,6 +61,7 @@ struct Sampler::Question {
   std::shared_ptr<const Counters> counters;
   SamplerOptions options;
   LookOptions look;
+  std::string proc;
 };
 
 struct Sampler::Reading {
@@ -178,9 +181,8 @@ void Sampler::look_at(unsigned index, const std::shared_ptr<const Counters>& cou
   std::shared_ptr<GpuHistory>& history = history_[index];
   if (!history) history = std::make_shared<GpuHistory>();
   auto reading = nvml_->ask_together<Reading>(
-      [history, question = Question{index, counters, options_, look_}](nvml::Nvml& inside, Reading& value) {
-        return read_gpu(inside, question, *history, value);
-      });
+      [history, question = Question{index, counters, options_, look_, proc_folder(host_)}](
+          nvml::Nvml& inside, Reading& value) { return read_gpu(inside, question, *history, value); });
   if (reading) return take(*reading, sample);
   if (driver_is_away(reading.code())) {
     broken_ = reading.code();
@@ -238,7 +240,7 @@ nvmlReturn_t Sampler::read_gpu(nvml::Nvml& nvml, const Question& question, GpuHi
   if (has_own_intervals(*question.counters))
     for (const Entity& entity : reading.entities) history.last[entity.instance.value_or(NVML_NO_INSTANCE)] = entity;
   read_links(question, history, reader, reading);
-  if (question.look.details) reading.details = read_details(nvml, *handle, history);
+  if (question.look.details) reading.details = read_details(nvml, *handle, question.proc, history);
   return NVML_SUCCESS;
 }
 

@@ -68,6 +68,20 @@ TEST_F(DcgmPage, ShowsLoadProcessesAndXids) {
   EXPECT_THAT(scrape().text, Not(HasSubstr("4711"))) << "metrics hold no processes";
 }
 
+// NVML reads the name from the memory of the process, which can make it wait: the GPU was gone from the metrics then.
+TEST_F(DcgmPage, TakesTheNamesOfProcessesFromTheKernel) {
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  host_.put("proc/4711/comm", "trainer\n");
+  sim("function nvmlSystemGetProcessName hang on");
+  sim("process add 2 4711 2048 compute /usr/bin/python3");
+  ASSERT_TRUE(overview_gets([](const Json& now) {
+    const Json processes = now["gpus"][2]["values"]["processes"];
+    return processes.size() == 1 && processes[0]["name"] == "trainer";
+  })) << overview().dump(1);
+  EXPECT_EQ(overview()["gpus"][2]["health"], "ok");
+}
+
 TEST_F(DcgmPage, DrawsGpuInstancesWithTheirMemory) {
   machine_ = "h100x2,driver=550.90.07,mig=1g.10gb";
   RunningService service(host_, service_words());
