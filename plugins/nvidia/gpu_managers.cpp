@@ -17,8 +17,8 @@ Result<GpuManagers> read_gpu_managers(const Host& host) {
   if (!text && text.error().code == ErrorCode::not_found) return GpuManagers();
   if (!text) return text.error();
   const Json file = Json::parse(*text, nullptr, false);
-  const bool good = file.is_object() && file.value("kind", "") == "GpuManagers" &&
-                    file.value("default", Json()).is_string() && file.value("gpus", Json::object()).is_object();
+  const bool good = file.is_object() && file.value("kind", Json()) == Json("GpuManagers") &&
+                    file.value("default", Json()).is_string() && file.value("gpus", Json(Json::object())).is_object();
   const Error corrupt{.code = ErrorCode::corrupt,
                       .what = "the file says in no form that is known who manages which GPU",
                       .where = kManagersFile,
