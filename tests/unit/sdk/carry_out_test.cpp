@@ -9,7 +9,7 @@
 namespace slipway::testing {
 namespace {
 
-constexpr std::chrono::seconds kLimit{1};
+constexpr std::chrono::seconds kCarryLimit{1};
 const std::vector<std::string> kIsSet{"acme-ctl", "is-set"};
 const std::vector<std::string> kSet{"acme-ctl", "set"};
 const std::vector<std::string> kClear{"acme-ctl", "clear"};
@@ -36,12 +36,12 @@ class Switch : public Component {
     return plan;
   }
   Result<bool> check(const Action& action, const Host& host) const override {
-    SLIPWAY_TRY(end, host.run(kIsSet, kLimit));
+    SLIPWAY_TRY(end, host.run(kIsSet, kCarryLimit));
     return (end.exit_status == 0) == (action.value("data") == "on");
   }
   Result<Outcome> apply(const Action& action, const Host& host) const override {
     SLIPWAY_CHECK(host.read("/etc/acme.conf"));
-    SLIPWAY_CHECK(host.run(action.value("data") == "on" ? kSet : kClear, kLimit));
+    SLIPWAY_CHECK(host.run(action.value("data") == "on" ? kSet : kClear, kCarryLimit));
     return Outcome::done();
   }
 };
@@ -58,7 +58,7 @@ TEST(CarryOut, RunsWhatDoesNotHoldYetAndTakesItBack) {
   EXPECT_EQ(carry_out(component, plan, host).value(), "exec acme: done\nkernel-module acme: passed over\n");
   EXPECT_EQ(carry_out(component, plan, host).value(), "exec acme: holds\nkernel-module acme: passed over\n");
   EXPECT_EQ(take_back(component, plan, host).value(), "kernel-module acme: passed over\nexec acme: undone\n");
-  EXPECT_EQ(host.run(kIsSet, kLimit)->exit_status, 1);
+  EXPECT_EQ(host.run(kIsSet, kCarryLimit)->exit_status, 1);
 }
 
 TEST(CarryOut, AsksTheComponentForItsCustomActions) {
@@ -70,7 +70,7 @@ TEST(CarryOut, AsksTheComponentForItsCustomActions) {
   EXPECT_EQ(take_back(component, plan_of(component), host).value(),
             "custom switch: undone\nfile /etc/acme.conf: removed\n");
   EXPECT_FALSE(host.exists("/etc/acme.conf"));
-  EXPECT_EQ(host.run(kIsSet, kLimit)->exit_status, 1);
+  EXPECT_EQ(host.run(kIsSet, kCarryLimit)->exit_status, 1);
 }
 
 TEST(CarryOut, NamesWhatIsDoneInVain) {
@@ -87,7 +87,7 @@ TEST(CarryOut, NamesWhatIsDoneInVain) {
 class OnlyOnce final : public Switch {
  public:
   Result<Outcome> apply(const Action& action, const Host& host) const override {
-    SLIPWAY_TRY(end, host.run(kIsSet, kLimit));
+    SLIPWAY_TRY(end, host.run(kIsSet, kCarryLimit));
     if (end.exit_status == 0) return Error{.code = ErrorCode::conflict, .what = "it is on already"};
     return Switch::apply(action, host);
   }
