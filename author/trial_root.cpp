@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "author/trial_root.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -41,6 +44,30 @@ Status make_log_folder(const fs::path& root) {
   std::error_code code;
   fs::create_directories(root / "var/log", code);
   return code ? Status(system_error("make", (root / "var/log").string(), code.value())) : Status{};
+}
+
+/// Users and groups that were made stay when a component is removed, as those of packages do, with what
+/// systemd-sysusers keeps of them. Those that were there before stay as they were.
+bool is_user_database(const std::string& path) {
+  constexpr std::array<std::string_view, 4> kDatabases{"/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow"};
+  return path == "/etc/.pwd.lock" || std::ranges::any_of(kDatabases, [&](const std::string_view file) {
+           return path == file || path == std::string(file) + "-";
+         });
+}
+
+/// The accounts of a picture's text: the name, and what comes before the third colon, with the mode before the first.
+std::set<std::string> accounts_in(const std::string& picture) {
+  std::set<std::string> accounts;
+  for (const std::string& line : lines_of(picture)) {
+    std::size_t end = 0;
+    for (int colons = 0; colons < 3 && end != std::string::npos; ++colons) end = line.find(':', end + 1);
+    accounts.insert(line.substr(0, end));
+  }
+  return accounts;
+}
+
+bool keeps_accounts(const std::string& before, const std::string& after) {
+  return std::ranges::includes(accounts_in(after), accounts_in(before));
 }
 
 /// The log tells of an apply that was cut off, and of the one that took it up, as of two.
@@ -106,9 +133,9 @@ std::string difference(const Picture& before, const Picture& after) {
   std::vector<std::string> made, gone, changed;
   for (const auto& [path, what] : after) {
     const auto was = before.find(path);
-    if (was == before.end())
-      made.push_back(path);
-    else if (was->second != what)
+    if (was == before.end()) {
+      if (!is_user_database(path)) made.push_back(path);
+    } else if (was->second != what && !(is_user_database(path) && keeps_accounts(was->second, what)))
       changed.push_back(path);
   }
   for (const auto& [path, what] : before)

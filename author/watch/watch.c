@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
@@ -49,21 +50,30 @@ __attribute__((constructor)) static void begin(void) {
   (void)moved; /* else it is tried where it is */
 }
 
-static bool is_of_plugin(void* address) {
-  Dl_info info;
-  if (dladdr(address, &info) == 0 || info.dli_fname == NULL) return false;
-  const char* const slash = strrchr(info.dli_fname, '/');
-  return strcmp(slash == NULL ? info.dli_fname : slash + 1, plugin_name) == 0;
+static bool is_of_plugin(const Dl_info* info) {
+  const char* const slash = strrchr(info->dli_fname, '/');
+  return strcmp(slash == NULL ? info->dli_fname : slash + 1, plugin_name) == 0;
 }
 
-/* The plugin is among those that wait for this call. */
+/* The program itself, which is slipway: what it does when a plugin asks it for something is its own. */
+static bool is_of_program(const Dl_info* info) {
+  Dl_info program;
+  return dladdr((void*)getauxval(AT_ENTRY), &program) != 0 && program.dli_fbase == info->dli_fbase;
+}
+
+/* The plugin is among those that wait for this call, and slipway is not between them. */
 static bool by_plugin(void) {
   if (plugin_name == NULL || busy) return false;
   busy = true;
   void* frames[MOST_FRAMES];
   const int count = backtrace(frames, MOST_FRAMES);
   bool found = false;
-  for (int i = 0; i < count && !found; ++i) found = is_of_plugin(frames[i]);
+  for (int i = 0; i < count && !found; ++i) {
+    Dl_info info;
+    if (dladdr(frames[i], &info) == 0 || info.dli_fname == NULL) continue;
+    if (is_of_program(&info)) break;
+    found = is_of_plugin(&info);
+  }
   busy = false;
   return found;
 }
@@ -189,6 +199,31 @@ int lstat64(const char* path, struct stat64* info) {
   return REAL(lstat64)(path, info);
 }
 
+int fstatat(int folder, const char* restrict path, struct stat* restrict info, int flags) {
+  note_at(folder, path);
+  return REAL(fstatat)(folder, path, info, flags);
+}
+
+int fstatat64(int folder, const char* restrict path, struct stat64* restrict info, int flags) {
+  note_at(folder, path);
+  return REAL(fstatat64)(folder, path, info, flags);
+}
+
+int statx(int folder, const char* restrict path, int flags, unsigned mask, struct statx* restrict info) {
+  note_at(folder, path);
+  return REAL(statx)(folder, path, flags, mask, info);
+}
+
+int faccessat(int folder, const char* path, int mode, int flags) {
+  note_at(folder, path);
+  return REAL(faccessat)(folder, path, mode, flags);
+}
+
+ssize_t readlinkat(int folder, const char* restrict path, char* restrict target, size_t size) {
+  note_at(folder, path);
+  return REAL(readlinkat)(folder, path, target, size);
+}
+
 int access(const char* path, int mode) {
   note("file", path);
   return REAL(access)(path, mode);
@@ -212,6 +247,27 @@ FILE* popen(const char* command, const char* type) {
 int execve(const char* path, char* const arguments[], char* const environment[]) {
   note("program", path);
   return REAL(execve)(path, arguments, environment);
+}
+
+int execv(const char* path, char* const arguments[]) {
+  note("program", path);
+  return REAL(execv)(path, arguments);
+}
+
+int execvp(const char* file, char* const arguments[]) {
+  note("program", file);
+  return REAL(execvp)(file, arguments);
+}
+
+int execvpe(const char* file, char* const arguments[], char* const environment[]) {
+  note("program", file);
+  return REAL(execvpe)(file, arguments, environment);
+}
+
+int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
+                 char* const arguments[], char* const environment[]) {
+  note("program", file);
+  return REAL(posix_spawnp)(pid, file, actions, attributes, arguments, environment);
 }
 
 int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
@@ -155,6 +157,9 @@ Result<int> check_plugin(const Options& options, TerminalUi&) {
     SLIPWAY_TRY(findings, findings_from_json(report.at("findings")));
     Page page(listed(report.at("components").get<std::vector<std::string>>(), "and") + " on scratch roots:\n");
     page << findings_text({{path, findings}});
+    const auto untried = std::ranges::count(findings.list(), Finding::Status::not_exercised, &Finding::status);
+    if (untried > 0)
+      page << std::to_string(untried) << (untried == 1 ? " part was" : " parts were") << " not exercised. ";
     print_wrapped(page << (passed ? Toned{Tone::good, "Nothing is wrong with it."}
                                   : Toned{Tone::bad, "It is not fit for use yet."})
                        << '\n');

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include <slipway/text.hpp>
 
+#include "core/loader/installation.hpp"
 #include "core/loader/schema/check.hpp"
 #include "core/spec/document.hpp"
 
@@ -20,11 +22,23 @@ const YamlNode* components_of(const YamlNode& document) {
   return components != nullptr ? &components->value : nullptr;
 }
 
+/// What slipway's own components lack where the variable names other folders alone.
+std::string remark_on_folders(const Plugins& plugins) {
+  const char* const variable = std::getenv("SLIPWAY_PLUGIN_PATH");
+  const std::string installed = installed_plugin_folder();
+  const bool has_installed =
+      std::ranges::any_of(plugins.files, [&](const auto& file) { return file.first.starts_with(installed + "/"); });
+  if (variable == nullptr || *variable == 0 || has_installed) return {};
+  return "; SLIPWAY_PLUGIN_PATH takes the place of " + installed + ": write `SLIPWAY_PLUGIN_PATH=" + variable + ":" +
+         installed + "` to have those as well";
+}
+
 void unknown_component(const YamlEntry& entry, const Plugins& plugins, SchemaCheck& check) {
   std::vector<std::string> known;
   for (const auto& [name, path] : plugins.component_to_path) known.push_back(name);
   std::string next = "the installed plugins have " + listed(known, "and");
   if (known.empty()) next = "install its plugin: none was found";
+  next += remark_on_folders(plugins);
   check.problems.add(entry.position, below(kComponentsKey, entry.key),
                      "unknown component '" + entry.key + "'" + did_you_mean(entry.key, known), next);
 }

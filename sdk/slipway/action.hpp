@@ -39,7 +39,8 @@ class Action {
   const Json& json() const { return value_; }
 
   /// Names work that is pending once this action has changed something; each is done once, later:
-  /// "ldconfig", "depmod:RELEASE", "initramfs:RELEASE", "daemon-reload", "restart:UNIT", "reload:UNIT".
+  /// "ldconfig", "depmod:RELEASE", "initramfs:RELEASE", "daemon-reload", "restart:UNIT", "reload:UNIT", "sysusers",
+  /// "udev:SUBSYSTEM".
   Action& triggers(const std::vector<std::string>& names);
   /// A reason for people, shown in the plan.
   Action& because(std::string reason);

@@ -99,6 +99,14 @@ class Host {
   /// had printed is in the details), `offline` the root is not live.
   virtual Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const = 0;
 
+  /// The secret that a key of type `secret` refers to: {"file": PATH} or {"env": NAME}, without the line's end behind
+  /// it. The file is one of the machine that slipway runs on, wherever the root is, since the user's spec names it; a
+  /// variable is one of slipway's environment. Read it where it is used, in a custom action or a service: it has no
+  /// place in facts, plans and outputs, and no error quotes it.
+  /// Errors: `not_found` no such file, or the variable is not set; `denied` others than its owner could change the
+  /// file, or everybody can read it; `invalid` no reference, an empty secret, or one that is longer than `limit_bytes`.
+  virtual Result<std::string> secret(const Json& reference, std::size_t limit_bytes = 1 << 16) const;
+
   // What follows is made of the calls above.
 
   /// Something is there (after links).

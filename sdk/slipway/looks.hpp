@@ -31,7 +31,8 @@ Result<LookKey> look_key_from_json(const Json& value);
 std::uint64_t siphash(const LookKey& key, std::string_view bytes);
 
 /// Hands every call on to `inner` (borrowed), and notes what it was about and what it gave. What no look can tell,
-/// running a program, opening a device, or leaving the Host by root_folder(), makes the record incomplete.
+/// running a program, opening a device, reading a secret, or leaving the Host by root_folder(), makes the record
+/// incomplete.
 class WatchedHost final : public Host {
  public:
   WatchedHost(const Host& inner, const LookKey& key) : inner_(inner), key_(key) {}
@@ -55,6 +56,7 @@ class WatchedHost final : public Host {
   Result<std::vector<std::string>> list(std::string_view path) const override;
   Status opens(std::string_view path) const override;
   Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override;
+  Result<std::string> secret(const Json& reference, std::size_t limit_bytes = 1 << 16) const override;
 
  private:
   struct Question {

@@ -14,7 +14,8 @@ namespace slipway {
 
 /// The section as the core hands it on: every key is known and of its declared type, defaults are filled in.
 /// Keys with dots reach into objects ("source.repository"). Reading a key that is not there gives the empty value; one
-/// that the manifest does not even have is a defect of the plugin, and throws std::logic_error where that is known.
+/// that the manifest does not even have is a defect of the plugin, and throws std::logic_error where that is known; so
+/// does reading a value as another type than it has, such as text() of a number.
 class Spec {
  public:
   explicit Spec(Json section = Json::object()) : section_(std::move(section)) {}
@@ -33,6 +34,7 @@ class Spec {
 
  private:
   const Json* find(std::string_view key) const;
+  const Json* find_as(std::string_view key, bool (*fits)(const Json&), std::string_view type) const;
   Json section_;
   std::vector<std::string> declared_;
   bool knows_keys_ = false;

@@ -78,4 +78,12 @@ Result<ProcessOutput> FailingHost::run(const std::vector<std::string>& argv, std
   return inner_.run(argv, limit);
 }
 
+Result<std::string> FailingHost::secret(const Json& reference, std::size_t limit_bytes) const {
+  std::string named;
+  for (const char* kind : {"file", "env"})
+    if (reference.is_object() && reference.contains(kind) && reference[kind].is_string()) named = reference[kind];
+  if (auto fault = meet("secret", named)) return *fault;
+  return inner_.secret(reference, limit_bytes);
+}
+
 }  // namespace slipway::testing

@@ -4,8 +4,11 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include <slipway/root_dir.hpp>
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/text.hpp>
+
+#include "src/host/secret.hpp"
 
 namespace slipway::testing {
 namespace {
@@ -143,12 +146,20 @@ FakeHost& FakeHost::device_major(const std::string& name, unsigned major) {
 }
 
 FakeHost& FakeHost::answers(const std::vector<std::string>& argv, const ProcessOutput& output) {
-  programs_.insert_or_assign(argv, output);
+  return does(argv, [output] { return output; });
+}
+
+FakeHost& FakeHost::does(const std::vector<std::string>& argv, std::function<Result<ProcessOutput>()> effect) {
+  programs_.insert_or_assign(argv, std::move(effect));
   return *this;
 }
 
 FakeHost& FakeHost::fails(const std::vector<std::string>& argv, const Error& error) {
-  programs_.insert_or_assign(argv, error);
+  return does(argv, [error] { return error; });
+}
+
+FakeHost& FakeHost::variable(const std::string& name, const std::string& value) {
+  variables_.insert_or_assign(name, value);
   return *this;
 }
 
@@ -197,10 +208,22 @@ Result<ProcessOutput> FakeHost::run(const std::vector<std::string>& argv, std::c
   if (!config_.live) return host().run(argv, limit);
   ran_.push_back(argv);
   const auto found = programs_.find(argv);
-  if (found != programs_.end()) return found->second;
+  if (found != programs_.end()) {
+    const auto effect = found->second;  // which may record another answer for the same program
+    return effect();
+  }
   return Error{.code = ErrorCode::not_found,
                .what = "this FakeHost has no answer for: " + joined(argv, " "),
                .next = "record one with answers()"};
+}
+
+Result<std::string> FakeHost::secret(const Json& reference, std::size_t limit_bytes) const {
+  const auto variable = [&](const std::string& name) -> const char* {
+    const auto found = variables_.find(name);
+    return found == variables_.end() ? nullptr : found->second.c_str();
+  };
+  return detail::read_secret(reference, limit_bytes,
+                             {.files = [&] { return RootDir::open(root_.string()); }, .variable = variable});
 }
 
 }  // namespace slipway::testing

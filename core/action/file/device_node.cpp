@@ -20,6 +20,7 @@ struct Node {
   unsigned mode = 0666;
   std::optional<Error> no_owner;  ///< its user or group is not there; a trigger may make it before it is needed
   std::optional<Owner> owner;     ///< none: root when it is made, and whoever it belongs to by then
+  std::string owner_names;        ///< "root:render", as the plan has them; empty likewise
 
   std::string number() const { return std::to_string(*major) + ":" + std::to_string(minor); }
 };
@@ -31,6 +32,7 @@ Result<Node> node_of(const Action& action, const Host& host) {
             action.json().value("minor", 0U),
             action.json().value("mode", 0666U),
             {},
+            {},
             {}};
   if (!node.path.starts_with("/dev/") || node.path.find("/../") != std::string::npos)
     return Error{ErrorCode::invalid,
@@ -39,6 +41,8 @@ Result<Node> node_of(const Action& action, const Host& host) {
                  "this is a defect of the component that planned it; report it to its authors",
                  {}};
   if (action.json().contains("owner") || action.json().contains("group")) {
+    const auto name = [&](const char* member) { return action.json().value(member, "root"); };
+    node.owner_names = name("owner") + ":" + name("group");
     const auto owner = find_owner(host, action.text("owner"), action.text("group"));
     if (owner)
       node.owner = *owner;
@@ -73,11 +77,13 @@ bool link_right(const Host& host, const Node& node) {
 
 std::string summary_of(const Node& node, const PathState& now) {
   const std::string number = node.major ? node.number() : node.major_of + "'s major:" + std::to_string(node.minor);
-  if (right_device(node, now) && now.info.mode != node.mode)
-    return "set " + node.path + " to mode " + octal(node.mode) + " (was " + octal(now.info.mode) + ")";
-  if (right_device(node, now) && node.owner && !right_access(node, now))
-    return "give " + node.path + " to user " + std::to_string(node.owner->uid) + " and group " +
-           std::to_string(node.owner->gid);
+  if (right_device(node, now) && !right_access(node, now)) {
+    const bool other_mode = now.info.mode != node.mode;
+    const bool other_owner = node.no_owner || (node.owner && *node.owner != Owner{now.info.uid, now.info.gid});
+    return (other_owner ? "give " + node.path + " to " + node.owner_names : "set " + node.path + " to") +
+           (other_owner && other_mode ? ", and set it to" : "") +
+           (other_mode ? " mode " + octal(node.mode) + " (was " + octal(now.info.mode) + ")" : "");
+  }
   if (right_device(node, now)) return "link " + link_path(*node.major, node.minor) + " -> " + link_target(node.path);
   return (now.absent ? "create " : "replace ") + node.path + " (character device " + number + ", " + octal(node.mode) +
          ")";

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // core/action/trigger/users_and_devices.cpp - triggers `sysusers`, which makes the users and groups of sysusers.d, and
 // `udev:SUBSYSTEM`, by which udev reads its rules again and applies them to the devices that are there.
+//
+// Users and groups stay when the component that named them is removed, as those of packages do: files may belong to
+// them, and the next user of a number that was freed would own those.
 #include "core/action/trigger/triggers.hpp"
 #include "sandbox/tool.hpp"
 
@@ -27,13 +30,17 @@ Result<ToolEnd> make_users(ActionContext& context) {
 
 Result<Prospect> foresee_sysusers(const std::string& /*none*/, const Host& host) {
   if (host.live() ? root_has_tool(host, kSysusers) : has_own_sysusers(host)) return Prospect{kSysusers, {}};
-  if (host.live() || !machine_has_tool(kSysusers))
-    return tool_missing(host, kSysusers, "make users and groups", "systemd");
+  if (host.live()) return Prospect{{}, "this machine has no systemd-sysusers: users and groups are made by hand"};
+  if (!machine_has_tool(kSysusers))
+    return Prospect{{},
+                    "neither the root nor this machine has systemd-sysusers: users and groups are made at the boot"};
   SLIPWAY_CHECK(check_beside(host, kSysusers));
   return Prospect{std::string(kSysusers) + " of this machine", {}};
 }
 
 Result<TriggerRun> run_sysusers(const std::string& /*none*/, ActionContext& context) {
+  SLIPWAY_TRY(prospect, foresee_sysusers({}, context.host));
+  if (!prospect.skipped.empty()) return skipped(prospect.skipped);
   SLIPWAY_TRY(end, make_users(context));
   if (end.status != 0)
     return tool_failed(end, "making users and groups", "check the files in sysusers.d, then run `slipway apply` again");

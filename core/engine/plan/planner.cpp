@@ -2,6 +2,7 @@
 #include "core/engine/plan/planner.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <future>
 
 #include <slipway/text.hpp>
@@ -15,6 +16,7 @@
 #include "core/engine/unit/units.hpp"
 #include "core/engine/verify/advice.hpp"
 #include "core/graph/graph.hpp"
+#include "core/loader/schema/types.hpp"
 
 namespace slipway::core {
 namespace {
@@ -350,6 +352,26 @@ Error not_installable(const Session& session, const PlannedComponent& planned) {
                {}};
 }
 
+/// A secret in a variable is named by the plan, and refused where the variable is not set: an apply would find out
+/// halfway. A boot has no variables of the user's, and what needs them there says so itself.
+Status name_variables(const Session& session, const Manifest& manifest, PlannedComponent& planned) {
+  for (const NamedSecret& secret : secrets_of(planned.section, manifest.spec)) {
+    if (secret.variable.empty() || session.host_config().booting) continue;
+    if (std::getenv(secret.variable.c_str()) == nullptr)
+      return Error{ErrorCode::not_found,
+                   secret.key + " is to be read from the variable " + secret.variable + ", which is not set",
+                   "spec.components." + planned.name + "." + secret.key,
+                   "set it for this command (through sudo: `sudo --preserve-env=" + secret.variable +
+                       "`), or write {file: PATH}",
+                   {}};
+    planned.plan.note(secret.key + " is read from the variable " + secret.variable +
+                      (manifest.service == Manifest::ServiceIn::none
+                           ? std::string()
+                           : ", which the service does not get: for what it reads, write {file: PATH}"));
+  }
+  return {};
+}
+
 void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedRun& run, const Ownership* owned,
                      const PlanOptions& options, Lock& lock) {
   if (!planned.facts.applicable()) {
@@ -367,6 +389,7 @@ void plan_from_facts(Session& session, PlannedComponent& planned, const PlannedR
   planned.plan = std::move(*plan);
   if (const auto remarks = run.spec.remarks.find(planned.name); remarks != run.spec.remarks.end())
     for (const std::string& remark : remarks->second) planned.plan.note(remark);
+  if (const Status named = name_variables(session, *manifest, planned); !named) return fail(planned, named.error());
   if (const Status typed = check_outputs(*manifest, planned.plan.outputs()); !typed)
     return fail(planned, typed.error());
   if (const Status unit = add_service_unit(session, *manifest, planned.section, planned.plan); !unit)

@@ -162,6 +162,7 @@ Json check_object(const YamlNode& node, const SchemaKey& schema, const std::stri
   std::vector<std::string> known;
   for (const auto& [name, child] : schema.keys) known.push_back(name);
   Json object = Json::object();
+  std::map<std::string, std::string> named_by;  // the word that the spec has for a key
   for (const YamlEntry& entry : node.entries) {
     const auto child = find_key(schema, entry.key);
     if (child == schema.keys.end()) {
@@ -170,10 +171,15 @@ Json check_object(const YamlNode& node, const SchemaKey& schema, const std::stri
     }
     const auto& [name, kind] = *child;
     const std::string place = to_text(check.problems.file(), entry.position) + ": ";
+    const auto [other, is_first] = named_by.emplace(name, entry.key);
     if (name != entry.key && node.find(name) != nullptr)
       check.problems.add(entry.position, below(key, entry.key),
                          "'" + entry.key + "' is the former name of '" + name + "', which is there too",
                          "keep one of the two");
+    else if (!is_first)
+      check.problems.add(entry.position, below(key, entry.key),
+                         "'" + other->second + "' and '" + entry.key + "' are both former names of '" + name + "'",
+                         "keep one of the two, and call it '" + name + "'");
     else if (name != entry.key)
       check.remarks.push_back(place + "the key '" + entry.key + "' in " + shown_key(key) + " is called '" + name +
                               "' by now");

@@ -20,7 +20,23 @@ bool is_variable_name(const std::string& text) {
 
 bool is_path(const std::string& text) { return !text.empty() && text.front() != '~'; }
 
+void add_secrets(const Json& value, const SchemaKey& schema, const std::string& key, std::vector<NamedSecret>& found) {
+  if (schema.type == SchemaKey::Type::secret && value.is_object()) found.push_back({key, value.value("env", "")});
+  if (schema.type == SchemaKey::Type::object && value.is_object())
+    for (const auto& [name, child] : schema.keys)
+      if (value.contains(name)) add_secrets(value[name], child, below(key, name), found);
+  const bool many = schema.type == SchemaKey::Type::list || schema.type == SchemaKey::Type::map;
+  if (!many || schema.items.empty() || !value.is_structured()) return;
+  for (const auto& [name, item] : value.items()) add_secrets(item, schema.items.front(), below(key, name), found);
+}
+
 }  // namespace
+
+std::vector<NamedSecret> secrets_of(const Json& section, const SchemaKey& schema) {
+  std::vector<NamedSecret> found;
+  add_secrets(section, schema, {}, found);
+  return found;
+}
 
 Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check) {
   const auto wrong = [&](const YamlNode& at, const std::string& why) {

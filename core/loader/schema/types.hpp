@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/loader/schema/check.hpp"
 
@@ -20,6 +21,14 @@ Json check_artifact_source(const YamlNode& node, const SchemaKey& schema, const 
 
 /// {file: PATH} or {env: NAME}. No message quotes anything of what was written: it may be the secret itself.
 Json check_secret(const YamlNode& node, const SchemaKey& schema, const std::string& key, SchemaCheck& check);
+
+/// A secret that a section refers to: the dotted key that names it, and the variable; empty where it is a file.
+struct NamedSecret {
+  std::string key;
+  std::string variable;
+};
+/// Those of a section in its complete form.
+std::vector<NamedSecret> secrets_of(const Json& section, const SchemaKey& schema);
 
 /// The parts of oci://HOST[:PORT]/NAME[:TAG][@DIGEST]. A path is all repository: it may hold any of these characters.
 struct RepositoryParts {

@@ -26,7 +26,7 @@ class FailingHost final : public Host {
   /// The `nth` call (from 1) of any kind fails.
   FailingHost& fail(unsigned nth, const Error& error = broken());
   /// The `nth` call of one kind fails: "read", "info", "read_link", "resolve", "list", "opens", "run",
-  /// "kernel_release". A kind that is not one of these never comes up.
+  /// "kernel_release", "secret". A kind that is not one of these never comes up.
   FailingHost& fail(const std::string& kind, unsigned nth, const Error& error = broken());
   /// Every call for this path, or program, fails.
   FailingHost& fail_at(const std::string& path, const Error& error = broken());
@@ -50,6 +50,7 @@ class FailingHost final : public Host {
   Result<std::vector<std::string>> list(std::string_view path) const override;
   Status opens(std::string_view path) const override;
   Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override;
+  Result<std::string> secret(const Json& reference, std::size_t limit_bytes = 1 << 16) const override;
 
  private:
   static Error broken();

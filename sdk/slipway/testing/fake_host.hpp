@@ -10,6 +10,7 @@
 // is ever run: programs answer what was recorded for them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -59,8 +60,13 @@ class FakeHost final : public Host {
   FakeHost& device_major(const std::string& name, unsigned major);
   /// What a program answers, and that it is there. Only live hosts run programs.
   FakeHost& answers(const std::vector<std::string>& argv, const ProcessOutput& output);
+  /// What a program does when it is run, and what it answers: a function that may change this host.
+  FakeHost& does(const std::vector<std::string>& argv, std::function<Result<ProcessOutput>()> effect);
   /// A call of this program ends with that error.
   FakeHost& fails(const std::vector<std::string>& argv, const Error& error);
+
+  /// A variable of the environment, as a secret's reference names it.
+  FakeHost& variable(const std::string& name, const std::string& value);
 
   /// What was run, in order.
   const std::vector<std::vector<std::string>>& ran() const { return ran_; }
@@ -86,6 +92,8 @@ class FakeHost final : public Host {
   Result<std::vector<std::string>> list(std::string_view path) const override;
   Status opens(std::string_view path) const override;
   Result<ProcessOutput> run(const std::vector<std::string>& argv, std::chrono::milliseconds limit) const override;
+  /// Its files are this host's own, and its variables those of variable().
+  Result<std::string> secret(const Json& reference, std::size_t limit_bytes = 1 << 16) const override;
 
  private:
   struct Device {
@@ -103,7 +111,8 @@ class FakeHost final : public Host {
   HostConfig config_;
   std::string arch_ = "x86_64";
   std::map<std::string, Device> devices_;
-  std::map<std::vector<std::string>, Result<ProcessOutput>> programs_;
+  std::map<std::vector<std::string>, std::function<Result<ProcessOutput>()>> programs_;
+  std::map<std::string, std::string> variables_;
   mutable std::unique_ptr<Host> host_;
   mutable std::vector<std::vector<std::string>> ran_;
 };

@@ -150,6 +150,11 @@ Result<ProcessOutput> WatchedHost::run(const std::vector<std::string>& argv, std
   return inner_.run(argv, limit);
 }
 
+Result<std::string> WatchedHost::secret(const Json& reference, std::size_t limit_bytes) const {
+  complete_ = false;  // what is remembered is nothing of a secret's, not even a hash
+  return inner_.secret(reference, limit_bytes);
+}
+
 bool looks_the_same(const Json& looks, const LookKey& key, const Host& host) {
   if (!looks.is_array()) return false;
   for (const Json& each : looks)

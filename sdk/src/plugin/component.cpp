@@ -40,16 +40,34 @@ const Json* Spec::find(std::string_view key) const {
   return detail::find_dotted(section_, key);
 }
 
-std::string Spec::text(std::string_view key) const { return detail::text_or_empty(find(key)); }
-
-bool Spec::flag(std::string_view key) const { return detail::true_or_false(find(key)); }
-
-std::int64_t Spec::number(std::string_view key) const {
-  const Json* value = find(key);
-  return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : 0;
+// Lists and objects may be another form of the same key (an artifact source), scalars are not.
+const Json* Spec::find_as(std::string_view key, bool (*fits)(const Json&), std::string_view type) const {
+  const Json* const value = find(key);
+  if (!knows_keys_ || value == nullptr || value->is_null() || value->is_structured() || fits(*value)) return value;
+  throw std::logic_error("the spec's key '" + std::string(key) + "' is read as " + std::string(type) +
+                         ", and the spec has " + std::string(detail::type_in_words(*value)) + " there");
 }
 
-std::vector<std::string> Spec::texts(std::string_view key) const { return detail::texts_or_none(find(key)); }
+std::string Spec::text(std::string_view key) const {
+  return detail::text_or_empty(find_as(
+      key, [](const Json& value) { return value.is_string(); }, "a text"));
+}
+
+bool Spec::flag(std::string_view key) const {
+  return detail::true_or_false(find_as(
+      key, [](const Json& value) { return value.is_boolean(); }, "true or false"));
+}
+
+std::int64_t Spec::number(std::string_view key) const {
+  const auto fits = [](const Json& value) { return value.is_number_integer(); };
+  const Json* const value = find_as(key, fits, "an integer");
+  return value != nullptr && fits(*value) ? value->get<std::int64_t>() : 0;
+}
+
+std::vector<std::string> Spec::texts(std::string_view key) const {
+  return detail::texts_or_none(find_as(
+      key, [](const Json&) { return false; }, "a list"));
+}
 
 Json Spec::value(std::string_view key) const { return detail::value_or_null(find(key)); }
 

@@ -46,7 +46,11 @@ Result<Json> answer(const Opened& opened, const std::string& op, std::string_vie
   if (factory == opened.factories.end())
     return Error{.code = ErrorCode::unsupported, .what = "this plugin has no component '" + name + "'"};
   const std::unique_ptr<Component> component = factory->second.make();
-  return (*operation)(*component, request, opened.services);
+  try {
+    return (*operation)(*component, request, opened.services);
+  } catch (const Json::exception& problem) {
+    return detail::json_misuse(problem, request);
+  }
 }
 
 int call(void* context, const char* op, const char* json, std::size_t length, const slipway_reply* reply) noexcept {

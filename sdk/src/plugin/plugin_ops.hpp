@@ -51,4 +51,10 @@ class ServiceToolIo final : public ToolIo {
   const slipway_services& services_;
 };
 
+/// What nlohmann::json throws names types and no key. The keys are those in the request of a call whose values have the
+/// type that was found: the one that was meant is among them, if the value came from there at all.
+/// @param request  of the operation that threw: {component, spec, facts, inputs, action}
+/// @return `plugin_defect`
+Error json_misuse(const Json::exception& problem, const Json& request);
+
 }  // namespace slipway::detail

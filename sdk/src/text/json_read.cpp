@@ -61,4 +61,19 @@ std::vector<std::string> texts_or_none(const Json* value) {
 
 Json value_or_null(const Json* value) { return value == nullptr ? Json() : *value; }
 
+std::string_view type_in_words(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::string:
+      return "a text";
+    case Json::value_t::boolean:
+      return "true or false";
+    case Json::value_t::array:
+      return "a list";
+    case Json::value_t::object:
+      return "an object";
+    default:
+      return value.is_number() ? "a number" : "nothing";
+  }
+}
+
 }  // namespace slipway::detail

@@ -57,6 +57,23 @@ TEST(PluginCheck, FindsNothingWrongWithASoundPlugin) {
   EXPECT_THAT(report.passed.at("plugin.killed-removal"), Not(HasSubstr("killed at 0 steps")));
 }
 
+// Debian's packages leave theirs as well: files may belong to them.
+TEST(PluginCheck, TakesGroupsThatStayForNoFault) {
+  const Report report = check("makes-groups");
+  EXPECT_EQ(report.code, 0);
+  EXPECT_THAT(report.failed, ::testing::IsEmpty());
+}
+
+TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {
+  const slipway::testing::TempDir folder;
+  folder.file("token", "hunter2\n");
+  std::filesystem::permissions(folder.at("token"), std::filesystem::perms(0600));
+  const Report report =
+      check_spec("    faulty: {fault: reads-a-secret, token: {file: " + folder.string() + "/token}}\n");
+  EXPECT_EQ(report.code, 0);
+  EXPECT_THAT(report.failed, ::testing::IsEmpty());
+}
+
 TEST(PluginCheck, NamesAPluginThatVerifiesNothing) {
   const Report report = check("verify-finds-nothing");
   EXPECT_EQ(report.code, 0);
@@ -130,6 +147,8 @@ constexpr Fault kFaults[] = {
     {"other-facts-each-time", "plugin.detect", "faulty: random"},
     {"reads-the-environment", "plugin.plan", "leans on the variable TZ"},
     {"undeclared-key", "plugin.plan", "the spec's key 'mod' is read, which the manifest does not have"},
+    {"mistyped-key", "plugin.plan", "the spec's key 'fault' is read as true or false, and the spec has a text there"},
+    {"json-of-another-type", "plugin.plan", "spec.components.faulty.fault"},
     {"exec-without-check", "plugin.plan", "the step 'act' has no check"},
     {"only-on-an-l4", "plugin.plan", "--sim PROFILE: it has something to do on l4x1)"},
     {"for-another-vendor", "plugin.plan",
@@ -145,6 +164,8 @@ INSTANTIATE_TEST_SUITE_P(Each, PluginCheckOf, ::testing::ValuesIn(kFaults));
 constexpr Fault kWatched[] = {{"reads-the-clock", "plugin.plan", "leans on the clock"},
                               {"reads-the-folder", "plugin.plan", "leans on the working folder"},
                               {"reads-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+                              {"looks-past-its-host", "plugin.host", "past its Host: /etc/passwd"},
+                              {"spawns-past-its-host", "plugin.host", "past its Host: true"},
                               {"runs-past-its-host", "plugin.host", "past its Host: true"}};
 INSTANTIATE_TEST_SUITE_P(Watched, PluginCheckOf, ::testing::ValuesIn(kWatched));
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/component/author/faulty.cpp - a component with the fault that its spec names.
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +10,10 @@
 #include <fstream>
 #include <random>
 
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <slipway/plugin.hpp>
 
 namespace slipway::faulty {
@@ -17,6 +22,13 @@ constexpr const char* kFile = "/etc/faulty.conf";
 
 /// Past the Host, as no plugin should.
 void write_sneakily(const Host& host, const char* path) { std::ofstream(host.root_folder() + path) << "sneaky\n"; }
+
+bool spawns_true() {
+  pid_t child = 0;
+  const std::array<char*, 2> words{const_cast<char*>("true"), nullptr};
+  if (::posix_spawnp(&child, "true", nullptr, nullptr, words.data(), environ) != 0) return false;
+  return ::waitpid(child, nullptr, 0) == child;
+}
 
 class Faulty final : public Component {
  public:
@@ -28,6 +40,9 @@ class Faulty final : public Component {
     facts.set("settled", host.exists(kFile));
     if (fault == "other-facts-each-time") facts.set("random", std::random_device()());
     if (fault == "reads-past-its-host") facts.set("known", std::ifstream("/etc/passwd").good());
+    if (fault == "spawns-past-its-host") facts.set("spawned", spawns_true());
+    if (fault == "looks-past-its-host") facts.set("known", std::filesystem::exists("/etc/passwd"));
+    if (fault == "reads-a-secret") facts.set("token", host.secret(spec.value("token")).ok());
     if (fault == "runs-past-its-host") facts.set("ran", ::pclose(::popen("true", "r")));
     if (host.has_kernel_view()) {
       facts.set("gpus", host.pci_devices({.vendor = 0x10de, .base_class = 0x03}).size());
@@ -53,8 +68,13 @@ class Faulty final : public Component {
     if (fault == "reads-the-environment") content += std::getenv("TZ") == nullptr ? "here" : std::getenv("TZ");
     if (fault == "reads-the-clock") content += std::to_string(std::time(nullptr) / 86400);
     if (fault == "reads-the-folder") content += std::filesystem::current_path();
+    if (fault == "mistyped-key") content += spec.flag("fault") ? "on" : "off";
+    if (fault == "json-of-another-type") content += std::to_string(spec.json()["fault"].get<int>());
     if (fault == "undeclared-key") content += spec.text("mod");
     Plan plan;
+    if (fault == "makes-groups")
+      plan.add(action::file({.path = "/usr/lib/sysusers.d/faulty.conf", .content = "g faulty - -\n"}))
+          .triggers({"sysusers"});
     if (fault == "exec-without-check")
       plan.add(action::exec({.name = "act", .argv = {"true"}, .check = {}, .undo = {}}));
     plan.add(action::file({.path = kFile, .content = content}));

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # guide.sh SOURCE BUILD COMPILER - follows docs/plugin-authors.md with nothing but the installed SDK: compiles its C++, one block after
-# the other as they stand there, builds the plugin of its first blocks, runs the test, and has slipway check, apply and remove
-# it. The compiler's messages name the lines of the page. A sanitizer's build compiles only.
+# the other as they stand there, builds the plugin of its first blocks and one with a service, runs the test, and has slipway check,
+# apply and remove it, and plan for the profile. The compiler's messages name the lines of the page; a block of a language or kind
+# that nothing here uses fails. It says how long that took. A sanitizer's build compiles only.
 set -euo pipefail
 source_dir=$1 build_dir=$2 compiler=$3 sanitizers=${4:-}
 work=$(mktemp -d)
@@ -23,6 +24,7 @@ block() {
 }
 slipway() { SLIPWAY_PLUGIN_PATH="$work/build" "$build_dir/bin/slipway" "$@"; }
 
+began=$SECONDS
 cmake --install "$build_dir" --component sdk --prefix "$work/prefix" >/dev/null
 cd "$source_dir"
 awk '/^```cpp$/ { inside = 1; printf "#line %d \"%s\"\n", NR + 1, FILENAME; next } /^```$/ { inside = 0 }
@@ -47,6 +49,40 @@ slipway apply --yes --without-slipway --root "$work/root" -f acme.yaml
 slipway plan --without-slipway --root "$work/root" -f acme.yaml || fail "a second apply would change something"
 slipway remove --yes --all --root "$work/root"
 [[ -z $(find "$work/root" -mindepth 1 ! -path "$work/root/var*") ]] || fail "removal left something: $(find "$work/root")"
+
+printf 'guide: from an empty root to remove in %d s\n' $((SECONDS - began))
+
+# The profile: a machine without what the plugin is for, which has nothing to do there.
+block yaml '^apiVersion: slipway.dev/sim/v1' >"$work/mi300.yaml"
+slipway detect --sim "$work/mi300.yaml" --root "$work/root" -f acme.yaml >"$work/log" || fail "the profile is not read: $(cat "$work/log")"
+grep -q 'no NVIDIA GPU on the PCI bus' "$work/log" || fail "the profile is another machine: $(cat "$work/log")"
+
+# The service: in the plugin itself, and in a library beside it.
+mkdir "$work/served"
+(
+  cd "$work/served"
+  { block cmake find_package.slipway | grep -v slipway_add_plugin && block cmake SERVICE_SOURCES | sed 's/microhttpd/m/'; } >CMakeLists.txt
+  { block yaml '^component: acme' | sed '/^spec:/,$d' && block yaml '^service_needs:' | sed 's/service: plugin/service: beside/' &&
+    printf 'spec:\n  output: {type: string, default: /var/lib/acme/state, help: where the state is}\n'; } >manifest.yaml
+  { printf '#include <slipway/plugin.hpp>\nusing namespace slipway;\n' && block cpp 'class Watch'; } >service.cpp
+  cat >acme.cpp <<'CPP'
+#include <slipway/plugin.hpp>
+using namespace slipway;
+class Acme final : public Component {
+ public:
+  Result<Plan> plan(const Spec&, const Facts&, const Inputs&) const override { return Plan(); }
+};
+SLIPWAY_PLUGIN(component<Acme>("acme"))
+CPP
+  printf 'SLIPWAY_PLUGIN(component<ServiceOnly<Watch>>("acme"))\n' >>service.cpp
+  cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_FLAGS=-O0 && cmake --build build -j2
+) >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+[[ -f $work/served/build/acme.service.so ]] || fail "no service was built"
+
+# Each block of the page is one of those above, or C++.
+others=$(awk '/^```[a-z]+$/ { language = substr($0, 4); getline first; if (language == "cpp") next
+  if (first !~ /^(cmake_minimum|apiVersion|component: acme|service: plugin|slipway_add_plugin|enable_testing)/) print NR ": " first }' "$source_dir/$page")
+[[ -z $others ]] || fail "blocks that nothing tries: $others"
 
 # broken SED-SCRIPT FILE WORDS : the plugin with that slip does not build, and the message has these words.
 broken() {

@@ -100,7 +100,7 @@ TEST_F(DeviceNodeAction, BelongsToTheGroupThatItIsGivenAndElseToWhomItBelongs) {
   EXPECT_EQ(root.info("/dev/dri/renderD128").st_gid, 105U);
   EXPECT_EQ(live_check(render).standing, Standing::satisfied);
   ASSERT_EQ(::chown(root.at("/dev/dri/renderD128").c_str(), 0, 7), 0);
-  EXPECT_EQ(live_check(render).summary, "give /dev/dri/renderD128 to user 0 and group 105");
+  EXPECT_EQ(live_check(render).summary, "give /dev/dri/renderD128 to root:render");
   live_apply(render);
   EXPECT_EQ(root.info("/dev/dri/renderD128").st_gid, 105U);
 
@@ -113,6 +113,7 @@ TEST_F(DeviceNodeAction, BelongsToTheGroupThatItIsGivenAndElseToWhomItBelongs) {
 TEST_F(DeviceNodeAction, IsPlannedBeforeItsGroupIsThereAndNotMade) {
   const Action node = action::device_node({.path = "/dev/acme", .major = 1, .minor = 3, .group = "acme"});
   EXPECT_EQ(live_check(node).standing, Standing::change);
+  EXPECT_EQ(live_check(node).summary, "create /dev/acme (character device 1:3, 0666)");
   const auto done = kind(node).perform(node, live);
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(done.error().what, HasSubstr("there is no group 'acme'"));
@@ -120,6 +121,18 @@ TEST_F(DeviceNodeAction, IsPlannedBeforeItsGroupIsThereAndNotMade) {
   root.put("/etc/group", "acme:x:900:\n");
   live_apply(node);
   EXPECT_EQ(root.info("/dev/acme").st_gid, 900U);
+  root.put("/etc/group", "others:x:901:\n");
+  EXPECT_EQ(live_check(node).summary, "give /dev/acme to root:acme") << "a group that is made by a trigger of the plan";
+}
+
+// A machine without systemd makes its groups another way; the plan says so, and goes on.
+TEST_F(DeviceNodeAction, IsPlannedWhereNothingCanMakeItsGroup) {
+  const auto prospect = Trigger("sysusers").foresee(machine);
+  ASSERT_TRUE(prospect.ok()) << to_text(prospect.error());
+  EXPECT_THAT(prospect->skipped, HasSubstr("has no systemd-sysusers"));
+  const auto run = Trigger("sysusers").run(live);
+  ASSERT_TRUE(run.ok());
+  EXPECT_FALSE(run->done);
 }
 
 TEST_F(DeviceNodeAction, WaitsForTheModuleThatHasItsMajor) {

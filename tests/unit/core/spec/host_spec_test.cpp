@@ -222,6 +222,12 @@ TEST(HostSpec, UnderstandsFormerKeysAndSaysHowTheyAreCalledByNow) {
   const auto both = host_spec_from_text(head + "    acme: {mode: 3, level: 4}\n", "/h/host.yaml", plugins);
   ASSERT_FALSE(both.ok());
   EXPECT_EQ(both.error().what, "'mode' is the former name of 'level', which is there too");
+
+  const Plugins twice =
+      plugins_of("component: acme\npurpose: x\nspec:\n  level: {type: integer, formerly: [mode, grade]}\n");
+  const auto formers = host_spec_from_text(head + "    acme: {mode: 3, grade: 4}\n", "/h/host.yaml", twice);
+  ASSERT_FALSE(formers.ok()) << "the last one won, and nobody was told";
+  EXPECT_EQ(formers.error().what, "'mode' and 'grade' are both former names of 'level'");
 }
 
 }  // namespace

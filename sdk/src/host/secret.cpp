@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/host/secret.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include <sys/stat.h>
+
+#include <slipway/host.hpp>
+#include <slipway/regular_file.hpp>
+#include <slipway/trusted_owner.hpp>
+
+#include "src/text/read.hpp"
+
+namespace slipway {
+namespace detail {
+namespace {
+
+Error refused(ErrorCode code, const std::string& what, const std::string& where, const std::string& next) {
+  return Error{code, what, where, next, {}};
+}
+
+/// Others may not put another secret there, and not everybody may read it.
+Status check_private(const RootDir& files, const std::string& path, int fd) {
+  SLIPWAY_CHECK(check_only_ours(files, path));
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  if ((info.st_mode & S_IROTH) == 0) return {};
+  return refused(ErrorCode::denied, "everybody can read the secret in " + path, path, "`chmod o-rwx " + path + "`");
+}
+
+Result<std::string> from_file(const RootDir& files, const std::string& path, std::size_t limit_bytes) {
+  if (!path.starts_with('/'))
+    return refused(ErrorCode::invalid, "the secret's file '" + path + "' is not named from the root on", path,
+                   "write the whole path: {file: /etc/…}");
+  SLIPWAY_TRY(file, open_regular(files, path));
+  SLIPWAY_CHECK(check_private(files, path, file.get()));
+  return read_all(file.get(), path, limit_bytes);
+}
+
+Result<std::string> from_variable(const char* value, const std::string& name, std::size_t limit_bytes) {
+  const std::string where = "environment variable " + name;
+  if (value == nullptr)
+    return refused(ErrorCode::not_found, "the secret is to be in " + name + ", and that variable is not set", where,
+                   "set it for slipway; a service and a boot have no variables of yours: use {file: PATH} there");
+  std::string text = value;
+  if (text.size() <= limit_bytes) return text;
+  return refused(ErrorCode::invalid,
+                 "the secret in " + name + " is longer than " + std::to_string(limit_bytes) + " bytes", where, "");
+}
+
+}  // namespace
+
+Result<std::string> read_secret(const Json& reference, std::size_t limit_bytes, const SecretPlaces& places) {
+  const std::string path = text_at(reference, "file");
+  const std::string name = text_at(reference, "env");
+  if (path.empty() == name.empty())
+    return refused(ErrorCode::invalid, "a secret is named by exactly one of {file: PATH} and {env: NAME}", "",
+                   "hand on the value of a spec key of type `secret`");
+  Result<std::string> text = std::string();
+  if (path.empty()) {
+    text = from_variable(places.variable(name), name, limit_bytes);
+  } else {
+    SLIPWAY_TRY(files, places.files());
+    text = from_file(files, path, limit_bytes);
+  }
+  if (!text) return text;
+  if (text->ends_with('\n')) text->pop_back();
+  if (text->ends_with('\r')) text->pop_back();
+  if (!text->empty()) return text;
+  return refused(ErrorCode::invalid, "the secret in " + (path.empty() ? name : path) + " is empty",
+                 path.empty() ? "environment variable " + name : path, "write it there");
+}
+
+}  // namespace detail
+
+Result<std::string> Host::secret(const Json& reference, std::size_t limit_bytes) const {
+  return detail::read_secret(reference, limit_bytes,
+                             {.files = [] { return RootDir::open("/"); },
+                              .variable = [](const std::string& name) { return std::getenv(name.c_str()); }});
+}
+
+}  // namespace slipway
