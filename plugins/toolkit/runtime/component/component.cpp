@@ -103,8 +103,11 @@ FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
                    "spec.components.runtime.engines",
                    "install it, or take it out of engines",
                    {}};
-    if (!seen) found.problems.emplace_back(engine.name, std::move(seen).error());
-    if (!seen || seen->is_null()) continue;
+    if (!seen) {
+      found.problems.emplace_back(engine.name, std::move(seen).error());
+      continue;
+    }
+    if (seen->is_null()) continue;
     // What the settings say of containerd may be about a distribution that is found by itself as well.
     const std::string kind = seen->value("kind", engine.name);
     if (!found.facts.contains(kind)) found.facts[kind] = *std::move(seen);
