@@ -76,12 +76,12 @@ Status check_paths(const Spec& spec, const Config& config) {
 }
 
 /// What only gpu-feature-discovery's variables say; FAIL_ON_INIT_ERROR and MIG_STRATEGY are in the settings already.
-Status take_variables(const Spec& spec, Config& config) {
-  const Environment environment = with_variables_of(spec, no_environment);
+Status take_variables(const Spec& spec, const Environment& environment, Config& config) {
   const auto set = [&](const char* name, const auto& take) -> Status {
     const char* const value = environment(name);
     if (value == nullptr || *value == '\0') return {};
-    return take(scalar(value, std::string("spec.components.gfd.env.") + name));
+    const bool is_of_spec = spec.value("env").is_object() && spec.value("env").contains(name);
+    return take(scalar(value, (is_of_spec ? "spec.components.gfd.env." : "environment.") + std::string(name)));
   };
   SLIPWAY_CHECK(set("GFD_MIG_STRATEGY", [&](const Node& node) -> Status {
     SLIPWAY_TRY(strategy, parse_mig_strategy(node.text, node.where));
@@ -122,14 +122,14 @@ Status take_upstream_config(const Node& file, Config& config) {
 
 Result<Config> config_of(const Spec& spec, const Host& host) {
   SLIPWAY_TRY(settings, read_settings(spec, "gfd", host, no_environment));
-  return config_of(spec, settings);
+  return config_of(spec, settings, no_environment);
 }
 
-Result<Config> config_of(const Spec& spec, const Settings& settings) {
+Result<Config> config_of(const Spec& spec, const Settings& settings, const char* (*process)(const char* name)) {
   Config config;
   SLIPWAY_CHECK(take_settings(settings, config));
   SLIPWAY_CHECK(check_paths(spec, config));
-  SLIPWAY_CHECK(take_variables(spec, config));
+  SLIPWAY_CHECK(take_variables(spec, with_variables_of(spec, process), config));
   if (spec.has("mig_strategy")) {
     SLIPWAY_TRY(strategy, parse_mig_strategy(spec.text("mig_strategy"), "spec.components.gfd.mig_strategy"));
     config.mig_strategy = strategy;

@@ -44,8 +44,10 @@ Status take_upstream_config(const nvidia::config::Node& file, Config& config);
 /// The component's section of the host spec: its own keys over those of its `config` or `config_file`, which is read.
 /// Errors: `invalid`, `not_found`, with the place.
 Result<Config> config_of(const Spec& spec, const Host& host);
-/// The same, of a config that was read already.
-Result<Config> config_of(const Spec& spec, const nvidia::config::Settings& settings);
+/// The same, of a config that was read already; with the variables of the service's own environment.
+/// @param process  as read_settings() had it
+Result<Config> config_of(const Spec& spec, const nvidia::config::Settings& settings,
+                         const char* (*process)(const char* name));
 
 /// "90s", "1m30s", "infinite" as Go writes durations. Errors: `invalid`.
 Result<std::optional<std::chrono::milliseconds>> parse_interval(const std::string& text, const std::string& where);

@@ -52,6 +52,10 @@ std::optional<unsigned> parse_gpu_minor(std::string_view information) {
   return minor;
 }
 
+std::string parse_gpu_model(std::string_view information) {
+  return std::string{line_after(information, "Model:").value_or("")};
+}
+
 std::vector<action::DeviceNode> control_nodes(const std::vector<std::string>& modules, unsigned mode) {
   const auto has = [&](std::string_view name) { return std::ranges::find(modules, name) != modules.end(); };
   std::vector<action::DeviceNode> nodes;

@@ -26,6 +26,8 @@ std::optional<ProcVersion> parse_proc_version(std::string_view text);
 
 /// "Device Minor:" of /proc/driver/nvidia/gpus/ADDRESS/information.
 std::optional<unsigned> parse_gpu_minor(std::string_view information);
+/// "Model:" of the same file: the product's name; empty where it is not there.
+std::string parse_gpu_model(std::string_view information);
 
 inline constexpr unsigned kMajor = 195;         ///< fixed: nvidiaN, nvidiactl, nvidia-modeset
 inline constexpr unsigned kControlMinor = 255;  ///< /dev/nvidiactl

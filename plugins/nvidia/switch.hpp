@@ -87,4 +87,17 @@ inline Result<std::vector<std::string>> check_switches(std::span<const Switch> s
   return warnings;
 }
 
+/// The environment of the process itself: what is refused in the key `env` is refused there too, and what is not needed
+/// is no matter there, since other programs may have set it.
+/// @param value_of  of a variable; empty where it is not set
+/// Errors: `usage` naming a variable that is refused.
+template <class ValueOf>
+Status check_process(std::span<const Switch> switches, const ValueOf& value_of) {
+  Json env = Json::object();
+  for (const Switch& one : switches)
+    if (one.treatment == Switch::Treatment::refused) env[std::string(one.name)] = value_of(std::string(one.name));
+  auto checked = check_switches(switches, env, "", "environment");
+  return checked ? Status() : Status(std::move(checked).error());
+}
+
 }  // namespace slipway::nvidia

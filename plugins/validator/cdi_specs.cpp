@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "nvidia/cdi/folders.hpp"
 #include "nvidia/cdi/text.hpp"
 
 namespace slipway::validator {
@@ -48,11 +49,8 @@ CdiSpec parse_cdi_spec(const std::string& file, const std::string& text) {
 
 const std::vector<CdiSpec>& CdiSpecs::read() {
   std::map<std::string, std::pair<std::string, CdiSpec>> now;
-  for (const char* folder : {"/etc/cdi", "/run/cdi"}) {
-    const auto names = host_.list(folder).value_or(std::vector<std::string>{});
-    for (const std::string& name : names) {
-      if (!name.ends_with(".json") && !name.ends_with(".yaml")) continue;
-      const std::string file = std::string(folder) + "/" + name;
+  for (const char* folder : {"/etc/cdi", "/run/cdi"})
+    for (const std::string& file : cdi::spec_files(host_, folder)) {
       auto text = host_.read(file, cdi::kMaxSpecBytes);
       if (!text) continue;
       const auto before = parsed_.find(file);
@@ -60,7 +58,6 @@ const std::vector<CdiSpec>& CdiSpecs::read() {
                       ? before->second
                       : std::pair(*text, parse_cdi_spec(file, *text));
     }
-  }
   parsed_ = std::move(now);
   specs_.clear();
   for (const auto& [file, parsed] : parsed_) {

@@ -18,6 +18,7 @@ constexpr std::chrono::seconds kShortLimit{10};
 constexpr const char* kPodman = "/usr/bin/podman";
 constexpr const char* kCtr = "/usr/bin/ctr";
 constexpr const char* kSocket = "/run/containerd/containerd.sock";
+constexpr const char* kNamespace = "slipway";  // of containerd's
 constexpr const char* kKind = "nvidia.com/gpu";
 struct Version {
   unsigned major = 0;
@@ -55,11 +56,15 @@ class Scratch {
   std::string path_;
 };
 
+using Words = std::vector<std::string>;
+
 /// What starts the container: the engine's name, and its words up to the folder.
 struct Engine {
   std::string name;
-  std::vector<std::string> words;
-  std::vector<std::string> behind;  ///< the folder, and before the program
+  Words words;
+  Words behind;                   ///< the folder, and before the program
+  std::vector<Words> when_stuck;  ///< remove the container when its start did not end well
+  std::vector<Words> afterwards;
 };
 
 /// "ctr github.com/containerd/containerd 1.7.24~ds1", "podman version 4.3.1"
@@ -81,12 +86,49 @@ bool knows_cdi(const Host& host, const char* program, Version least) {
 }
 
 std::optional<Engine> engine_of(const Host& host) {
+  const std::string name = "slipway-check-" + std::to_string(::getpid());
   if (host.exists(kPodman) && knows_cdi(host, kPodman, kFirstPodman))
-    return Engine{"podman", {kPodman, "run", "--rm", "--network=none", "--security-opt", "label=disable"}, {}};
+    return Engine{"podman",
+                  {kPodman, "run", "--rm", "--name", name, "--network=none", "--security-opt", "label=disable"},
+                  {},
+                  {{kPodman, "rm", "--force", "--time", "0", name}},
+                  {}};
   if (!host.exists(kCtr) || !host.exists(kSocket)) return std::nullopt;
   if (!knows_cdi(host, kCtr, kFirstContainerd)) return std::nullopt;
-  return Engine{
-      "containerd", {kCtr, "--namespace", "slipway", "run", "--rm"}, {"slipway-check-" + std::to_string(::getpid())}};
+  // Whoever kills ctr leaves the container running. There is no snapshot: its root is the folder.
+  return Engine{"containerd",
+                {kCtr, "--namespace", kNamespace, "run", "--rm"},
+                {name},
+                {{kCtr, "--namespace", kNamespace, "tasks", "delete", "--force", name},
+                 {kCtr, "--namespace", kNamespace, "containers", "delete", name}},
+                {{kCtr, "namespaces", "remove", kNamespace}}};
+}
+
+/// Engines that are here and are not asked, as most start nothing without an image; empty: there is none.
+std::string other_engines(const Host& host) {
+  std::vector<std::string> names;
+  if (host.exists("/usr/bin/dockerd")) names.emplace_back("Docker");
+  if (host.exists("/usr/bin/crio") || host.exists("/usr/local/bin/crio")) names.emplace_back("CRI-O");
+  for (const char* distribution : {"k3s", "rke2", "k0s"})
+    if (host.exists(std::string("/usr/local/bin/") + distribution)) names.emplace_back(distribution);
+  return joined(names);
+}
+
+Finding no_engine(const Host& host) {
+  const std::string others = other_engines(host);
+  return not_tried(
+      kContainerCheck,
+      "no container was started: neither podman 4.1 nor a running containerd 1.7 with ctr is there" +
+          (others.empty() ? ", nor another engine" : "; none is started with " + others + ", which is there"));
+}
+
+/// It waits for what the engine does. What it leaves behind where that is not removed is no matter of the GPUs.
+Result<ProcessOutput> start(const Host& host, const Engine& engine, const std::vector<std::string>& words) {
+  auto done = host.run(words, kStartLimit);
+  if (!done || done->exit_status != 0)
+    for (const Words& removal : engine.when_stuck) (void)host.run(removal, kShortLimit);
+  for (const Words& removal : engine.afterwards) (void)host.run(removal, kShortLimit);
+  return done;
 }
 
 /// The device of all GPUs, else the first one.
@@ -119,18 +161,14 @@ Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, con
   const std::string device = device_of(specs);
   if (device.empty()) return not_tried(kContainerCheck, "no CDI spec has a GPU that a container could be given");
   const auto engine = engine_of(host);
-  if (!engine)
-    return not_tried(
-        kContainerCheck,
-        "no container was started: neither podman nor a running containerd 1.7 or newer is there, and other "
-        "engines start none without an image");
+  if (!engine) return no_engine(host);
   Scratch scratch(host);
   if (const Status made = scratch.fill(probe); !made) return not_tried(kContainerCheck, made.error().what);
   std::vector<std::string> words = engine->words;
   words.insert(words.end(), {"--device", device, "--rootfs", scratch.path()});
   words.insert(words.end(), engine->behind.begin(), engine->behind.end());
   words.emplace_back("/probe");
-  const auto done = host.run(words, kStartLimit);
+  const auto done = start(host, *engine, words);
   if (!done)
     return fails(kContainerCheck,
                  fmt::format("{} did not start a container with {}: {}", engine->name, device, done.error().what),

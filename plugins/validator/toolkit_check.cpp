@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/toolkit_check.hpp"
 
+#include <cerrno>
+#include <cstring>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <slipway/unix_socket.hpp>
 
 namespace slipway::validator {
 namespace {
 
 constexpr std::string_view kRuntimes[] = {"slipway-runtime", "nvidia-container-runtime"};
+
+struct EngineSocket {
+  const char* name;
+  const char* path;
+};
+/// Not Docker's, which systemd holds: a look would start it.
+constexpr EngineSocket kEngineSockets[] = {
+    {"containerd", "/run/containerd/containerd.sock"},
+    {"CRI-O", "/run/crio/crio.sock"},
+    {"the containerd of K3s or RKE2", "/run/k3s/containerd/containerd.sock"},
+    {"the containerd of k0s", "/run/k0s/containerd.sock"},
+    {"the containerd of MicroK8s", "/var/snap/microk8s/common/run/containerd.sock"},
+};
 
 /// Files in which engines are told of a runtime, those of drop-in folders too.
 std::vector<std::string> engine_configs(const Host& host) {
@@ -38,6 +56,24 @@ std::string runtime_path(const std::string& config) {
 }
 
 }  // namespace
+
+/// What was found of devices, unless no engine is there to give them.
+Finding ToolkitCheck::with_engine(Finding given) const {
+  if (!host_.live() || !passed(given)) return given;
+  std::vector<std::string> answering;
+  for (const EngineSocket& each : kEngineSockets) {
+    const auto end = connect_to(host_, each.path);
+    if (end) answering.emplace_back(each.name);
+    // Other errors say nothing of the engine: it is not installed, or may not be asked by this user or service.
+    if (end || !end.error().what.ends_with(std::strerror(ECONNREFUSED))) continue;
+    return fails(kToolkitCheck,
+                 fmt::format("{} does not answer at {}, so it starts no container", each.name, each.path),
+                 "start it: `systemctl status` and `journalctl` have what became of its unit");
+  }
+  if (!answering.empty())
+    given.text += fmt::format("; {} {}", fmt::join(answering, ", "), answering.size() == 1 ? "answers" : "answer");
+  return given;
+}
 
 std::optional<Finding> ToolkitCheck::check_cdi() {
   std::size_t devices = 0;
@@ -83,8 +119,8 @@ std::optional<Finding> ToolkitCheck::check_runtime() const {
 }
 
 Finding ToolkitCheck::run() {
-  if (auto finding = check_cdi()) return std::move(*finding);
-  if (auto finding = check_runtime()) return std::move(*finding);
+  if (auto finding = check_cdi()) return with_engine(*std::move(finding));
+  if (auto finding = check_runtime()) return with_engine(*std::move(finding));
   return not_tried(kToolkitCheck,
                    "there is no CDI spec of nvidia.com in /etc/cdi or /run/cdi, and no engine is set up "
                    "for a GPU runtime");

@@ -21,10 +21,12 @@ class ToolkitCheck {
   explicit ToolkitCheck(const Host& host) : host_(host), cdi_(host) {}
   /// What it goes by.
   const std::vector<CdiSpec>& specs() { return cdi_.read(); }
-  /// Not exercised where there is neither a CDI spec nor an engine that is set up for a GPU runtime.
+  /// Not exercised where there is neither a CDI spec nor an engine that is set up for a GPU runtime. On a running
+  /// machine it fails where the socket of an engine is there and nobody answers.
   Finding run();
 
  private:
+  Finding with_engine(Finding given) const;
   std::optional<Finding> check_cdi();
   std::optional<Finding> check_runtime() const;
 
@@ -37,9 +39,10 @@ inline constexpr const char* kContainerProbe = "validator-container-probe";
 
 /// Starts a container with the device `all` of the CDI specs, by podman, or by the containerd that listens at its usual
 /// socket and knows CDI (1.7 or newer). Its root is a folder with nothing but `probe` in it, so that no image is
-/// needed; the program opens each node of the GPUs for reading and writing. Both are gone afterwards.
+/// needed; the program opens each node of the GPUs for reading and writing. Both are gone afterwards, and a container
+/// that does not end in time is killed and removed.
 ///
-/// Not exercised where no such engine is there, the root is not running, or no spec has GPUs.
+/// Not exercised where no such engine is there, naming the others, the root is not running, or no spec has GPUs.
 /// @param probe  host path of the program (kContainerProbe), which needs no library
 Finding check_container(const Host& host, const std::vector<CdiSpec>& specs, const std::string& probe);
 

@@ -18,10 +18,7 @@ void add_conflict(const std::string& first, const std::string& second, const std
 /// Adds what one folder has, which outranks the folders before it.
 void read_folder(const Host& host, const std::string& folder, SpecFolders& found) {
   std::map<std::string, std::string> here;
-  const auto names = host.list(folder).value_or({});
-  for (const std::string& name : names) {
-    if (!name.ends_with(".json") && !name.ends_with(".yaml")) continue;
-    const std::string path = folder + "/" + name;
+  for (const std::string& path : spec_files(host, folder)) {
     const auto text = host.read(path, kMaxSpecBytes);
     const auto spec = text ? parse_and_validate(*text, path) : Result<Spec>(text.error());
     if (!spec) {
@@ -40,6 +37,14 @@ void read_folder(const Host& host, const std::string& folder, SpecFolders& found
 }  // namespace
 
 std::vector<std::string> default_spec_folders() { return {"/etc/cdi", "/var/run/cdi"}; }
+
+std::vector<std::string> spec_files(const Host& host, const std::string& folder) {
+  std::vector<std::string> files;
+  const auto names = host.list(folder).value_or({});
+  for (const std::string& name : names)
+    if (name.ends_with(".json") || name.ends_with(".yaml")) files.push_back(folder + "/" + name);
+  return files;
+}
 
 SpecFolders read_spec_folders(const Host& host, const std::vector<std::string>& folders) {
   SpecFolders found;

@@ -15,6 +15,9 @@ namespace slipway::nvidia::cdi {
 /// /etc/cdi and /var/run/cdi; a later one outranks those before it.
 std::vector<std::string> default_spec_folders();
 
+/// The files directly in the folder that engines take for specs: those ending in .json and .yaml.
+std::vector<std::string> spec_files(const Host& host, const std::string& folder);
+
 /// Two files of one folder that have the same devices: engines find none of these, in any folder.
 struct SpecConflict {
   std::string first;
@@ -33,7 +36,7 @@ struct SpecFolders {
   std::vector<Error> problems;  ///< files that cannot be read
 };
 
-/// Reads files ending in .json, .yaml directly in the folders, as engines do. Folders that are not there are empty.
+/// Reads the specs of the folders, as engines do. Folders that are not there are empty.
 SpecFolders read_spec_folders(const Host& host, const std::vector<std::string>& folders);
 
 }  // namespace slipway::nvidia::cdi

@@ -92,18 +92,6 @@ constexpr std::array kDiscoverySwitches{
     needless("PROCESS_TO_SIGNAL", kOfHost),
 };
 
-/// An error where the service itself was started with a variable that is refused.
-Status check_process(std::span<const Switch> switches, const Environment& process) {
-  Json env = Json::object();
-  for (const Switch& one : switches)
-    if (const char* const value = process(std::string(one.name).c_str());
-        value != nullptr && one.treatment == Switch::Treatment::refused)
-      env[std::string(one.name)] = value;
-  auto checked = check_switches(switches, env, "", "environment");
-  if (checked) return {};
-  return std::move(checked).error();
-}
-
 /// Not every component that reads the shared config has the key.
 Json env_of(const Spec& spec) { return spec.json().is_object() ? spec.json().value("env", Json()) : Json(); }
 
@@ -137,7 +125,10 @@ Result<std::vector<std::string>> check_variables(const Spec& spec, const std::st
   if (!plugin && component != "gfd") return std::vector<std::string>();
   if (plugin) SLIPWAY_CHECK(check_socket(with_variables_of(spec, process)));
   const auto switches = plugin ? plugin_variables() : discovery_variables();
-  SLIPWAY_CHECK(check_process(switches, process));
+  SLIPWAY_CHECK(check_process(switches, [&](const std::string& name) {
+    const char* const value = process(name.c_str());
+    return value == nullptr ? std::string() : std::string(value);
+  }));
   return check_switches(switches, env_of(spec), plugin ? "nvidia-device-plugin" : "gpu-feature-discovery",
                         "spec.components." + component + ".env");
 }

@@ -1,15 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/nvml/nvml.hpp"
 
+#include <array>
 #include <exception>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "nvidia/gpu.hpp"
 #include "nvidia/loaded_driver.hpp"
 
 namespace slipway::nvidia::nvml {
 namespace {
+
+/// NVML makes /dev/nvidiactl when it starts, also where neither a driver nor a GPU is. While this lives, this thread
+/// may make no device nodes.
+class NoDeviceNodes {
+ public:
+  NoDeviceNodes() {
+    if (::syscall(SYS_capget, &header_, before_.data()) != 0) return;
+    auto without = before_;
+    __u32& powers = without[CAP_TO_INDEX(CAP_MKNOD)].effective;
+    if ((powers & CAP_TO_MASK(CAP_MKNOD)) == 0) return;
+    powers &= ~CAP_TO_MASK(CAP_MKNOD);
+    changed_ = ::syscall(SYS_capset, &header_, without.data()) == 0;
+  }
+  ~NoDeviceNodes() {
+    if (changed_) ::syscall(SYS_capset, &header_, before_.data());
+  }
+  NoDeviceNodes(const NoDeviceNodes&) = delete;
+  NoDeviceNodes& operator=(const NoDeviceNodes&) = delete;
+
+ private:
+  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> before_{};
+  bool changed_ = false;
+};
 
 nvmlReturn_t initialise(const Library& library, bool attach) {
   if (!attach) {
@@ -37,7 +68,13 @@ Status Nvml::start() {
   SLIPWAY_TRY(library, Library::open(options_.library));
   library_ = library;
   const bool attach = options_.attach;
-  const auto started = ask<int>([attach](const Library& opened, int&) { return initialise(opened, attach); });
+  const Host* const machine = options_.library.machine;
+  const bool has_nothing = machine != nullptr && !machine->module_loaded("nvidia") && count_gpus(*machine) == 0;
+  const auto started = ask<int>([attach, has_nothing](const Library& opened, int&) {
+    std::optional<NoDeviceNodes> held_back;
+    if (has_nothing) held_back.emplace();
+    return initialise(opened, attach);
+  });
   if (started) return {};
   const std::string path = library_->path();
   library_.reset();

@@ -104,6 +104,14 @@ void diagnose_containers(const Host& host, const ContainerKernel& kernel, Findin
   if (running.denied) skipped.emplace_back("containers are shown to root alone");
   if (running.unreadable > 0)
     skipped.push_back(fmt::format("the configuration of {} cannot be read", running.unreadable));
+  if (running.rootless > 0)
+    skipped.push_back(fmt::format("{} of users without root {} not looked at", running.rootless,
+                                  running.rootless == 1 ? "is" : "are"));
+  if (running.elsewhere > 0)
+    skipped.push_back(
+        fmt::format("the nodes of {} are not in this machine's files (a virtual machine, as of Kata, or "
+                    "a kernel of its own, as gVisor's)",
+                    running.elsewhere));
   if (running.cut) skipped.push_back(fmt::format("there are more than {}", kMostContainers));
   if (!unread.empty()) skipped.push_back("the kernel does not show the device rules of " + first_few(unread, kNamed));
   if (!skipped.empty())

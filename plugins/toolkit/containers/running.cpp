@@ -22,6 +22,8 @@ constexpr const char* kTasks = "/io.containerd.runtime.v2.task";
 /// Where runc and crun keep their state for podman, CRI-O, Docker's older versions, and for who runs them by hand.
 constexpr std::array kRunc{"/run/runc", "/run/docker/runtime-runc/moby"};
 constexpr const char* kCrun = "/run/crun";
+constexpr const char* kUsers = "/run/user";
+constexpr std::size_t kMostBytesOfMounts = std::size_t{4} << 20U;
 
 std::optional<unsigned> pid_in(std::string_view text) {
   text = trimmed(text);
@@ -50,7 +52,11 @@ class Search {
     for (const std::string& name : names_in(folder))
       for (const std::string& id : names_in(folder + "/" + name)) {
         const std::string bundle = folder + "/" + name + "/" + id;
-        if (const auto pid = pid_in(host_.read(bundle + "/init.pid", 64).value_or(""))) add(id, *pid, bundle);
+        const auto pid = pid_in(host_.read(bundle + "/init.pid", 64).value_or(""));
+        if (pid && is_of_runc(bundle))
+          add(id, *pid, bundle);
+        else if (has_gpus(bundle, id))
+          ++found_.elsewhere;
       }
   }
 
@@ -65,9 +71,47 @@ class Search {
     }
   }
 
+  /// Of users without root. They write these files, so that no more than a number is taken from them.
+  void count_rootless() {
+    for (const std::string& user : names_in(kUsers))
+      for (const auto& [folder, file, pid] :
+           {std::array{"/crun", "/status", "pid"}, std::array{"/runc", "/state.json", "init_process_pid"}}) {
+        const std::string states = std::string(kUsers) + "/" + user + folder;
+        for (const std::string& id : names_in(states)) {
+          if (++seen_rootless_ > kMostContainers) return;
+          const auto text = host_.read(states + "/" + id + file, kMostConfig);
+          const Json state = text ? parse_foreign(*text) : Json();
+          if (const auto number = state.is_object() ? pid_of_member(state, pid) : std::nullopt)
+            if (has_mounted_nodes(*number)) ++found_.rootless;
+        }
+      }
+  }
+
   RunningContainers take() { return std::move(found_); }
 
  private:
+  /// The shims of virtual machines and of other kernels have names of their own; older containerds do not say which.
+  bool is_of_runc(const std::string& bundle) const {
+    const std::string shim = host_.read(bundle + "/shim-binary-path", 4096).value_or("");
+    return shim.empty() || shim.find("/containerd-shim-runc-") != std::string::npos;
+  }
+
+  bool has_gpus(const std::string& bundle, const std::string& id) const {
+    const auto text = host_.read(bundle + "/config.json", kMostConfig);
+    const Json config = text ? parse_foreign(*text) : Json();
+    return config.is_object() && given_by(config, id).has_value();
+  }
+
+  /// Without the right to make nodes, those of the host are mounted.
+  bool has_mounted_nodes(unsigned pid) const {
+    const std::string mounts =
+        host_.read("/proc/" + std::to_string(pid) + "/mountinfo", kMostBytesOfMounts).value_or("");
+    for (const std::string_view line : lines_of<std::string_view>(mounts))
+      if (const auto words = split<std::string_view>(line, ' '); words.size() > 4 && is_nvidia_node(words[4]))
+        return true;
+    return false;
+  }
+
   std::vector<std::string> names_in(const std::string& folder) {
     auto names = host_.list(folder);
     if (!names && names.error().code == ErrorCode::denied) found_.denied = true;
@@ -103,6 +147,7 @@ class Search {
 
   const Host& host_;
   std::set<std::string> seen_;
+  std::size_t seen_rootless_ = 0;
   RunningContainers found_;
 };
 
@@ -124,6 +169,7 @@ RunningContainers running_containers(const Host& host) {
   for (const char* folder : kContainerds) search.look_at_tasks(std::string(folder) + kTasks);
   for (const char* folder : kRunc) search.look_at_states(folder, "state.json", "init_process_pid", bundle_of_runc);
   search.look_at_states(kCrun, "status", "pid", [](const Json& state) { return text_of_member(state, "bundle"); });
+  search.count_rootless();
   return search.take();
 }
 

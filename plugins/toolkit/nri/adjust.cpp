@@ -52,7 +52,7 @@ shim::KubeletDevices given_by_kubelet(const wire::CreateContainerRequest& reques
 }
 
 /// NRI has no place for all that CDI knows.
-Status leave_out(nvidia::cdi::Edits& edits, const std::string& name, const Devices& devices, const Log& log) {
+Status leave_out(nvidia::cdi::Edits& edits, const std::string& name, const Log& log) {
   if (!edits.net_devices.empty())
     return Error{ErrorCode::unsupported,
                  "the CDI specs give the container network devices, for which NRI has no place",
@@ -61,7 +61,7 @@ Status leave_out(nvidia::cdi::Edits& edits, const std::string& name, const Devic
                  {}};
   std::string what;
   if (edits.intel_rdt) what = "a class of Intel RDT";
-  if (!edits.additional_gids.empty() && !devices.config.no_device_groups)
+  if (!edits.additional_gids.empty())
     what += (what.empty() ? "" : " and ") + std::string("the groups that device nodes belong to");
   if (!what.empty()) log("warning", name + ": its CDI specs name " + what + ", for which NRI has no place; left out");
   edits.intel_rdt.reset();
@@ -109,7 +109,8 @@ Result<wire::ContainerAdjustment> adjust(const wire::CreateContainerRequest& req
   SLIPWAY_TRY(unchecked,
               shim::check_requirements(wanted, edits, devices.config, devices.root, "the container " + name));
   for (const std::string& warning : unchecked) log("warning", name + ": " + as_utf8(warning));
-  SLIPWAY_CHECK(leave_out(edits, name, devices, log));
+  shim::leave_out_unwanted(edits, devices.config);
+  SLIPWAY_CHECK(leave_out(edits, name, log));
   Json after = before;
   SLIPWAY_CHECK(shim::apply_edits(after, edits, devices.read_node, "the container " + name));
   wire::ContainerAdjustment adjustment = difference(before, after);

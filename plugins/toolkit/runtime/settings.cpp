@@ -75,6 +75,10 @@ Result<Names> check_variables(const Spec& spec, const Variables& variables) {
   Json env = variables.of_spec();
   for (const char* name : {"ENABLE_NRI_PLUGIN", "NRI_SOCKET"})
     if (is_said_by_key(spec, name, env.value(name, ""))) env.erase(name);
+  SLIPWAY_CHECK(nvidia::check_process(installer_variables(), [&](const std::string& name) {
+    const std::string value = variables.of_process(name);
+    return is_said_by_key(spec, name, value) ? std::string() : value;
+  }));
   return nvidia::check_switches(installer_variables(), env, "nvidia-ctk-installer", "spec.components.runtime.env");
 }
 
@@ -159,7 +163,7 @@ Result<RuntimeSettings> read_settings(const Spec& spec, const Environment& envir
   settings.notes = notes;
   SLIPWAY_TRY(untouched, read_untouched(spec, variables));
   settings.untouched = untouched;
-  SLIPWAY_TRY(toolkit, read_toolkit_config(spec, variables));
+  SLIPWAY_TRY(toolkit, read_toolkit_config(spec, variables, settings.nri));
   settings.toolkit_config = toolkit.set;
   settings.toolkit_keys = toolkit.keys;
   settings.toolkit_variables = toolkit.variables;

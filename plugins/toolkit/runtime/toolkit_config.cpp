@@ -74,6 +74,16 @@ constexpr std::array kOfJitCdi{
     needless("nvidia-container-runtime.modes.jit-cdi.nvcdi-disable-hooks", "the mode is not jit-cdi"),
 };
 
+/// What is honoured where slipway-runtime makes containers; with NRI the engine and its own runtime do.
+constexpr std::array kNotOfNri{
+    needless("nvidia-container-runtime.debug", "the service writes to its journal", "/dev/null"),
+    needless("nvidia-container-runtime.mode", "the service gives devices by the CDI specs of the host", "auto|cdi"),
+    needless("nvidia-container-runtime.runtimes", "the engine starts its own runtime",
+             R"(["runc","crun"]|["docker-runc","runc","crun"])"),
+    needless("nvidia-container-cli.no-cgroups", "an engine adds the rules for devices that it has by NRI itself",
+             "false"),
+};
+
 using Path = std::vector<std::string>;
 
 struct FlagKey {
@@ -95,39 +105,40 @@ const std::vector<FlagKey>& flag_keys() {
   return keys;
 }
 
+std::string plain(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_array() && value.empty() ? std::string() : canonical(value);
+}
+
 /// Puts what the spec or a variable says into the file's tables.
 class Taker {
  public:
-  Taker(const Spec& spec, const Variables& variables) : spec_(spec), variables_(variables) {}
+  Taker(const Spec& spec, const Variables& variables, bool nri) : spec_(spec), variables_(variables), nri_(nri) {}
 
   Status flags() {
     for (const FlagKey& one : flag_keys()) {
       if (spec_.has(one.key)) {
-        set_key(one.key, one.path, spec_.flag(one.key));
+        SLIPWAY_CHECK(set_key(one.key, one.path, spec_.flag(one.key)));
         continue;
       }
       if (*one.variable == '\0') continue;
       const auto found = variables_.find({one.variable});
       if (found.name.empty()) continue;
       SLIPWAY_TRY(on, parse_flag(found));
-      set_variable(found, one.path, on);
+      SLIPWAY_CHECK(set_variable(found, one.path, on));
     }
     return {};
   }
 
   /// @param words  that there are; empty: a path
   Status text(const char* key, const Path& path, const char* variable, const std::vector<std::string>& words) {
-    if (*key != '\0' && spec_.has(key)) {
-      set_key(key, path, spec_.text(key));
-      return {};
-    }
+    if (*key != '\0' && spec_.has(key)) return set_key(key, path, spec_.text(key));
     const auto found = variables_.find({variable});
     if (found.name.empty()) return {};
     if (words.empty() && !found.value.starts_with('/')) return wrong_value(found, "an absolute path");
     if (!words.empty() && std::ranges::count(words, found.value) == 0)
       return wrong_value(found, "one of " + joined(words));
-    set_variable(found, path, found.value);
-    return {};
+    return set_variable(found, path, found.value);
   }
 
   Status default_kind() {
@@ -142,14 +153,13 @@ class Taker {
                    "spec.components.runtime.env." + found.name,
                    "take it out; the key `requests` of the component runtime says who may request such devices",
                    {}};
-    set_variable(found, {"nvidia-container-runtime", "modes", "cdi", "default-kind"}, found.value);
-    return {};
+    return set_variable(found, {"nvidia-container-runtime", "modes", "cdi", "default-kind"}, found.value);
   }
 
-  void runtimes() {
+  Status runtimes() {
     const auto found = variables_.find({"NVIDIA_CONTAINER_RUNTIME_RUNTIMES"});
-    if (const auto programs = split_list(found.value); !programs.empty())
-      set_variable(found, {"nvidia-container-runtime", "runtimes"}, programs);
+    const auto programs = split_list(found.value);
+    return programs.empty() ? Status() : set_variable(found, {"nvidia-container-runtime", "runtimes"}, programs);
   }
 
   Status features() {
@@ -163,7 +173,7 @@ class Taker {
                      "spec.components.runtime.env." + found.name,
                      "take the feature out",
                      {}};
-      if (known->treatment == Switch::Treatment::honoured) set_variable(found, {"features", name}, true);
+      if (known->treatment == Switch::Treatment::honoured) SLIPWAY_CHECK(set_variable(found, {"features", name}, true));
     }
     return {};
   }
@@ -171,33 +181,51 @@ class Taker {
   ToolkitConfig taken() && { return std::move(config_); }
 
  private:
-  void set_key(const char* key, const Path& path, Json value) {
-    set_path(config_.set, path, std::move(value));
-    config_.keys.emplace_back(key);
+  Status set_key(const std::string& key, const Path& path, const Json& value) {
+    config_.keys.push_back(key);
+    return set(key, key, path, value);
   }
-  void set_variable(const Variables::Found& found, const Path& path, Json value) {
-    set_path(config_.set, path, std::move(value));
+  Status set_variable(const Variables::Found& found, const Path& path, const Json& value) {
     config_.variables.push_back(found.name);
+    return set(found.name + "=" + found.value, "env." + found.name, path, value);
+  }
+
+  Status set(const std::string& what, const std::string& where, const Path& path, const Json& value) {
+    const Switch* const without = nri_ ? nvidia::find_switch(kNotOfNri, joined(path, ".")) : nullptr;
+    if (without != nullptr && nvidia::asks_for_something(*without, plain(value)))
+      return Error{ErrorCode::unsupported,
+                   what + " has no effect with `mode: nri`: " + std::string(without->reason),
+                   "spec.components.runtime." + where,
+                   "take it out, or write mode: config",
+                   {}};
+    set_path(config_.set, path, value);
+    return {};
   }
 
   const Spec& spec_;
   const Variables& variables_;
+  bool nri_;
   ToolkitConfig config_;
 };
 
-std::string plain(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_array() && value.empty() ? std::string() : canonical(value);
-}
+/// Who reads the file.
+struct Reader {
+  bool nri = false;          ///< the NRI service; else slipway-runtime
+  bool makes_specs = false;  ///< the mode is jit-cdi
 
-/// @param makes_specs  the mode is jit-cdi
-void warn_of(const Json& table, const std::string& before, bool makes_specs, std::vector<std::string>& warnings) {
+  const Switch* find(const std::string& key) const {
+    const Switch* found = nri ? nvidia::find_switch(kNotOfNri, key) : nullptr;
+    if (found == nullptr && !makes_specs) found = nvidia::find_switch(kOfJitCdi, key);
+    return found != nullptr ? found : nvidia::find_switch(kKeys, key);
+  }
+};
+
+void warn_of(const Json& table, const std::string& before, const Reader& reader, std::vector<std::string>& warnings) {
   for (const auto& [name, value] : table.items()) {
     const std::string key = before + name;
-    const Switch* const elsewhere = makes_specs ? nullptr : nvidia::find_switch(kOfJitCdi, key);
-    const Switch* const known = elsewhere != nullptr ? elsewhere : nvidia::find_switch(kKeys, key);
+    const Switch* const known = reader.find(key);
     if (known == nullptr && value.is_object()) {
-      warn_of(value, key + ".", makes_specs, warnings);
+      warn_of(value, key + ".", reader, warnings);
       continue;
     }
     if (warnings.size() == kMostWarnings) return;
@@ -205,8 +233,8 @@ void warn_of(const Json& table, const std::string& before, bool makes_specs, std
       warnings.push_back(std::string(kToolkitConfig) + " has the key " + key +
                          ", which is no setting of NVIDIA's toolkit" + nvidia::meant(kKeys, key));
     else if (known->treatment != Switch::Treatment::honoured && nvidia::asks_for_something(*known, plain(value)))
-      warnings.push_back(key + " in " + kToolkitConfig +
-                         " has no effect on slipway-runtime: " + std::string(known->reason));
+      warnings.push_back(key + " in " + kToolkitConfig + " has no effect " +
+                         (reader.nri ? "with `mode: nri`: " : "on slipway-runtime: ") + std::string(known->reason));
   }
 }
 
@@ -214,8 +242,8 @@ void warn_of(const Json& table, const std::string& before, bool makes_specs, std
 
 std::span<const Switch> toolkit_config_keys() { return kKeys; }
 
-Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& variables) {
-  Taker taker(spec, variables);
+Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& variables, bool nri) {
+  Taker taker(spec, variables, nri);
   SLIPWAY_CHECK(taker.flags());
   SLIPWAY_CHECK(taker.text("log_level", {"nvidia-container-runtime", "log-level"}, "NVIDIA_CONTAINER_RUNTIME_LOG_LEVEL",
                            {"debug", "info", "warning", "error"}));
@@ -223,16 +251,15 @@ Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& var
   SLIPWAY_CHECK(taker.text("", {"nvidia-container-runtime", "mode"}, "NVIDIA_CONTAINER_RUNTIME_MODE",
                            {"auto", "cdi", "jit-cdi"}));
   SLIPWAY_CHECK(taker.default_kind());
-  taker.runtimes();
+  SLIPWAY_CHECK(taker.runtimes());
   SLIPWAY_CHECK(taker.features());
   return std::move(taker).taken();
 }
 
-std::vector<std::string> toolkit_config_warnings(const Json& file) {
+std::vector<std::string> toolkit_config_warnings(const Json& file, bool nri) {
   std::vector<std::string> warnings;
-  const Json::json_pointer mode("/nvidia-container-runtime/mode");
-  const bool makes_specs = file.contains(mode) && file[mode] == "jit-cdi";
-  if (file.is_object()) warn_of(file, "", makes_specs, warnings);
+  const bool makes_specs = !nri && at_path(file, {"nvidia-container-runtime", "mode"}) == "jit-cdi";
+  if (file.is_object()) warn_of(file, "", {.nri = nri, .makes_specs = makes_specs}, warnings);
   return warnings;
 }
 

@@ -28,10 +28,11 @@ struct ToolkitConfig {
   std::vector<std::string> variables;  ///< that say so
 };
 
-/// Errors: `invalid` or `usage`, naming the variable.
-Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& variables);
+/// @param nri  `mode: nri`: the NRI service alone reads the file
+/// Errors: `invalid` or `usage`, naming the variable; `unsupported` what has no effect on the NRI service.
+Result<ToolkitConfig> read_toolkit_config(const Spec& spec, const Variables& variables, bool nri = false);
 
-/// What the file has and slipway-runtime does nothing with, a sentence each.
-std::vector<std::string> toolkit_config_warnings(const Json& file);
+/// What the file has and slipway-runtime, or the NRI service, does nothing with, a sentence each.
+std::vector<std::string> toolkit_config_warnings(const Json& file, bool nri = false);
 
 }  // namespace slipway::toolkit

@@ -32,6 +32,7 @@ class Variables {
   /// The first of `names` that is set, and which one that was.
   Found find(const Names& names) const;
   const Json& of_spec() const { return of_spec_; }
+  std::string of_process(const std::string& name) const { return process_(name); }
 
  private:
   Json of_spec_;

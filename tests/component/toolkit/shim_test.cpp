@@ -219,6 +219,26 @@ TEST_F(ShimTest, WritesDownWhatItGaveInTheLogOfTheSettings) {
   EXPECT_THAT(text_of(folder_.at("log")), IsEmpty());
 }
 
+// The hook that knows the driver's CUDA version was taken out before the version was looked up.
+TEST_F(ShimTest, ChecksRequirementsByTheHookThatTheSettingsTakeOut) {
+  folder_.file("cdi/nvidia.yaml",
+               "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices: [{name: \"0\", containerEdits: {env: [A=b]}}]\n"
+               "containerEdits: {hooks: [{hookName: createContainer, path: /h, args: [h, enable-cuda-compat, "
+               "--host-cuda-version=12.0]}]}\n");
+  settings("[features]\ndisable-cuda-compat-lib-hook = true\n");
+  const auto ask_for = [&](const std::string& requirement) {
+    bundle(canonical(Json{{"ociVersion", "1.0.2"},
+                          {"process", {{"env", {"NVIDIA_VISIBLE_DEVICES=0", "NVIDIA_REQUIRE_CUDA=" + requirement}}}}}));
+  };
+  ask_for("cuda>=12.5");
+  EXPECT_EQ(create(), 1);
+  EXPECT_THAT(output(), HasSubstr("requires cuda>=12.5 (NVIDIA_REQUIRE_CUDA)"));
+  EXPECT_FALSE(runc_ran());
+  ask_for("cuda>=11.0");
+  EXPECT_EQ(create(), 7) << output();
+  EXPECT_FALSE(Json::parse(bundle()).contains("hooks"));
+}
+
 /// Mode jit-cdi: a copy of the program, beside which a stand-in for `slipway` writes down how it was started, and
 /// prints a spec that is in no file. The files have GPUs that are no longer there.
 class JitShim : public ShimTest {
@@ -283,6 +303,27 @@ TEST_F(JitShim, SaysWhyNoSpecCanBeMade) {
   EXPECT_EQ(create(), 1);
   EXPECT_THAT(output(), HasSubstr("install slipway beside slipway-runtime"));
   EXPECT_FALSE(runc_ran());
+}
+
+TEST_F(JitShim, MakesTheKindsThatSlipwayHasAndEachByItsMode) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"gds", "gds"}, {"mofed", "mofed"}, {"gdrcopy", "gdrcopy"}, {"nvswitch", "nvswitch"}, {"imex-channel", "imex"}};
+  for (const auto& [name, mode] : kinds) {
+    SCOPED_TRACE(name);
+    const std::string kind = std::string("nvidia.com/") + name;
+    folder_.file("cdi/" + std::string(name) + ".yaml",
+                 "cdiVersion: 0.5.0\nkind: " + kind + "\ndevices: [{name: a, containerEdits: {env: [OLD=file]}}]\n");
+    made(R"({"cdiVersion": "0.5.0", "kind": ")" + kind +
+         R"(", "devices": [{"name": "0", "containerEdits": {"env": ["NEW=)" + name + "\"]}}]}");
+    ask(kind + "=0");
+    EXPECT_EQ(create(), 7) << output();
+    EXPECT_THAT(Json::parse(bundle())["process"]["env"], ::testing::Contains(std::string("NEW=") + name));
+    EXPECT_THAT(asked().back(),
+                HasSubstr("--mode=" + std::string(mode) + " --vendor=nvidia.com --class=" + std::string(name)));
+    EXPECT_EQ(asked().back().find("--device-id=0") != std::string::npos, std::string(mode) == "imex");
+    ask(kind + "=a");
+    EXPECT_EQ(create(), 1) << "what only a file has";
+  }
 }
 
 TEST_F(JitShim, LeavesOtherVendorsToTheirFiles) {

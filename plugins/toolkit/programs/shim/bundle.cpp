@@ -50,8 +50,8 @@ Result<Edited> prepare_bundle(const CommandLine& line, const Config& config) {
   SLIPWAY_TRY(specs, config.mode == "jit-cdi" ? specs_made_now(request, config)
                                               : Result<Specs>(Specs::read(config.spec_folders)));
   SLIPWAY_TRY(edits, specs.resolve(request, config));
-  if (config.no_device_groups) edits.additional_gids.clear();
   SLIPWAY_TRY(unchecked, check_requirements(request, edits, config, "", path));
+  leave_out_unwanted(edits, config);
   request.warnings.insert(request.warnings.end(), unchecked.begin(), unchecked.end());
   SLIPWAY_CHECK(apply_edits(bundle, edits, read_host_node, path, !config.no_cgroups));
   SLIPWAY_CHECK(replace_file(path, canonical(bundle)));

@@ -189,8 +189,12 @@ Result<cdi::Edits> Specs::resolve(const Request& request, const Config& config) 
       edits.append(one.device->edits);
     }
   }
-  if (config.no_cuda_compat) std::erase_if(edits.hooks, makes_cuda_compatible);
   return edits;
+}
+
+void leave_out_unwanted(cdi::Edits& edits, const Config& config) {
+  if (config.no_cuda_compat) std::erase_if(edits.hooks, makes_cuda_compatible);
+  if (config.no_device_groups) edits.additional_gids.clear();
 }
 
 }  // namespace slipway::shim

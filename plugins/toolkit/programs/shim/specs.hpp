@@ -27,8 +27,8 @@ class Specs {
   Status replace(const std::string& kind, const std::string& path, std::string_view text);
 
   /// Each spec's own edits once, before those of its first device; then the devices' in the order in which they are
-  /// named; without the hook for CUDA compatibility where the settings say so. Errors: `not_found` naming the devices
-  /// that there are, or how a spec is made where there is none of that kind; `conflict` when two files have the device.
+  /// named. Errors: `not_found` naming the devices that there are, or how a spec is made where there is none of that
+  /// kind; `conflict` when two files have the device.
   Result<nvidia::cdi::Edits> resolve(const Request& request, const Config& config) const;
 
   /// All names of that device within its kind: those that give a container the same. Empty: there is no such device.
@@ -59,6 +59,10 @@ class Specs {
   std::vector<File> files_;  ///< in rising priority
   std::vector<Error> problems_;
 };
+
+/// Takes out what the settings switch off: the hook for CUDA compatibility, the groups of device nodes. What an image
+/// requires is checked before, since that hook knows the driver's CUDA version.
+void leave_out_unwanted(nvidia::cdi::Edits& edits, const Config& config);
 
 /// Mode jit-cdi: specs of the hardware as it is when a container starts, which are no files. For each kind that the
 /// request names and `slipway cdi generate` makes, that is started once, beside this program; files of the kind do not

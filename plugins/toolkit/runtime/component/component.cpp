@@ -63,13 +63,7 @@ Error without_effect(const std::string& key, const std::string& why, const std::
 
 /// What is set in config.toml counts for somebody here.
 Status expect_effect(const RuntimeSettings& settings, const Facts& facts, Plan& plan) {
-  if (settings.nri) {
-    if (at_path(settings.toolkit_config, {"nvidia-container-cli", "no-cgroups"}) == true)
-      return without_effect("no_cgroups", "an engine adds the rules for devices that it has by NRI itself",
-                            "take it out, or write mode: config");
-    return {};
-  }
-  if (settings.untouched || starts_a_runtime(facts)) return {};
+  if (settings.nri || settings.untouched || starts_a_runtime(facts)) return {};
   constexpr const char* kNobody = "the engines give devices by themselves, without slipway-runtime";
   if (!settings.toolkit_keys.empty())
     return without_effect(settings.toolkit_keys.front(), kNobody,
@@ -83,30 +77,50 @@ void add_notes(const RuntimeSettings& settings, const Facts& facts, Plan& plan) 
   for (const std::string& warning : facts.texts("config_warnings")) plan.note(warning);
 }
 
-/// What config.toml has and slipway-runtime does nothing with.
-std::vector<std::string> config_warnings(const Host& host) {
+/// What config.toml will have, and who reads it here does nothing with.
+std::vector<std::string> config_warnings(const RuntimeSettings& settings, const Host& host) {
   const auto text = host.read(kToolkitConfig);
-  const auto file = text ? parse_toml(*text, kToolkitConfig) : Result<Json>(Json(nullptr));
-  return file ? toolkit_config_warnings(*file) : std::vector<std::string>();
+  auto file = text ? parse_toml(*text, kToolkitConfig) : Result<Json>(Json::object());
+  if (!file) return {};  // which the change of the file reports
+  file->merge_patch(settings.toolkit_config);
+  return toolkit_config_warnings(*file, settings.nri);
+}
+
+/// Those that are installed, by their names as facts.
+struct FoundEngines {
+  Json facts = Json::object();
+  std::vector<std::pair<std::string, Error>> problems;  ///< by the engine's name, which is not among the facts then
+};
+
+FoundEngines find_engines(const RuntimeSettings& settings, const Host& host) {
+  FoundEngines found;
+  for (const Engine& engine : engines()) {
+    if (!looked_at(settings, engine.name)) continue;
+    auto seen = engine.read(settings, host);
+    if (seen && seen->is_null() && !settings.engines.empty())
+      seen = Error{ErrorCode::not_found,
+                   engine.name + " is not installed",
+                   "spec.components.runtime.engines",
+                   "install it, or take it out of engines",
+                   {}};
+    if (!seen) {
+      found.problems.emplace_back(engine.name, std::move(seen).error());
+      continue;
+    }
+    if (seen->is_null()) continue;
+    // What the settings say of containerd may be about a distribution that is found by itself as well.
+    const std::string kind = seen->value("kind", engine.name);
+    if (!found.facts.contains(kind)) found.facts[kind] = *std::move(seen);
+  }
+  return found;
 }
 
 /// The facts of the engines, whether there is a GPU or not.
 Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   Facts facts;
-  Json found = Json::object();
-  for (const Engine& engine : engines()) {
-    if (!looked_at(settings, engine.name)) continue;
-    SLIPWAY_TRY(seen, engine.read(settings, host));
-    if (seen.is_null() && !settings.engines.empty())
-      return Error{ErrorCode::not_found,
-                   engine.name + " is not installed",
-                   "spec.components.runtime.engines",
-                   "install it, or take it out of engines",
-                   {}};
-    // What the settings say of containerd may be about a distribution that is found by itself as well.
-    const std::string kind = seen.is_null() ? "" : seen.value("kind", engine.name);
-    if (!seen.is_null() && !found.contains(kind)) found[kind] = seen;
-  }
+  FoundEngines engines = find_engines(settings, host);
+  if (!engines.problems.empty()) return std::move(engines.problems.front().second);
+  const Json& found = engines.facts;
   if (found.empty()) return Facts::not_applicable("no container engine is installed");
   facts.set("settings", settings);
   for (const auto& [name, seen] : found.items()) facts.set(name, seen);
@@ -114,6 +128,25 @@ Result<Facts> read_engines(const RuntimeSettings& settings, const Host& host) {
   if (!low_level.is_null()) facts.set("low_level", low_level);
   if (host.live() && !host.exists("/run/systemd/system")) facts.set("no_systemd", true);  // sd_booted(3)
   return facts;
+}
+
+/// Their configuration is no business of `mode: nri`, whatever it is.
+FoundEngines find_engines_of_nri(const RuntimeSettings& settings, const Host& host) {
+  FoundEngines found;
+  const auto facts = detect_nri(settings, host);
+  if (!facts) found.problems.emplace_back("nri", facts.error());
+  for (const Engine& engine : engines())
+    if (facts && facts->has(engine.name)) found.facts[engine.name] = facts->value(engine.name);
+  return found;
+}
+
+bool is_containerd(const std::string& name) {
+  return std::ranges::any_of(containerd_kinds(), [&](const ContainerdKind& kind) { return kind.name == name; });
+}
+
+void add_problem(std::string name, const Error& problem, Findings& findings) {
+  findings.fail(std::move(name), problem.what + (problem.where.empty() ? "" : " (" + problem.where + ")"),
+                problem.next);
 }
 
 }  // namespace
@@ -129,7 +162,8 @@ Result<Facts> Runtime::detect(const Spec& spec, const Host& host) const {
     facts = std::move(engines);
   }
   if (settings.untouched || settings.nri || starts_own_runtime(facts))
-    if (const auto warnings = config_warnings(host); !warnings.empty()) facts.set("config_warnings", warnings);
+    if (const auto warnings = config_warnings(settings, host); !warnings.empty())
+      facts.set("config_warnings", warnings);
   return facts;
 }
 
@@ -180,14 +214,18 @@ Result<Findings> Runtime::verify(const Spec& spec, const Host& host) const {
 }
 
 Result<Findings> Runtime::diagnose(const Spec& spec, const Host& host) const {
-  SLIPWAY_TRY(settings, read_settings(spec, process_environment));
-  SLIPWAY_TRY(facts, settings.nri ? detect_nri(settings, host) : read_engines(settings, host));
   Findings findings;
   if (host.live()) diagnose_containers(host, RunningKernel::of(host), findings);
-  for (const Engine& engine : engines()) {
-    if (!facts.has(engine.name)) continue;
-    if (engine.plan == plan_containerd) diagnose_containerd(engine.name, facts.value(engine.name), host, findings);
-    if (engine.plan == plan_docker) diagnose_docker(facts.value(engine.name), host, findings);
+  const auto settings = read_settings(spec, process_environment);
+  if (!settings) {
+    add_problem("runtime.settings", settings.error(), findings);
+    return findings;
+  }
+  const FoundEngines found = settings->nri ? find_engines_of_nri(*settings, host) : find_engines(*settings, host);
+  for (const auto& [name, problem] : found.problems) add_problem("runtime." + name, problem, findings);
+  for (const auto& [name, facts] : found.facts.items()) {
+    if (name == "docker") diagnose_docker(facts, host, findings);
+    if (is_containerd(name)) diagnose_containerd(name, facts, host, findings);
   }
   return findings;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `env` of the component gfd: the variables of gpu-feature-discovery, with their meaning.
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <slipway/testing/fake_host.hpp>
 
 #include "gfd/config.hpp"
+#include "nvidia/config/choose.hpp"
 
 namespace slipway::gfd {
 namespace {
@@ -43,6 +46,31 @@ TEST(DiscoveryVariables, ThatAreRefusedOrWrongAreNamed) {
   EXPECT_TRUE(with({{"USE_NODE_FEATURE_API", "false"}, {"GFD_ONESHOT", "false"}}));
   EXPECT_THAT(to_text(with({{"GFD_SLEEP_INTERVAL", "soon"}}).error()), HasSubstr("'soon' is no interval"));
   EXPECT_THAT(to_text(with({{"GFD_NO_TIMESTAMP", "perhaps"}}).error()), HasSubstr("GFD_NO_TIMESTAMP"));
+}
+
+// In a drop-in of the service's unit they had no effect, and nobody said so.
+TEST(DiscoveryVariables, OfTheServicesOwnEnvironmentCountAfterThoseOfTheSpec) {
+  static std::map<std::string, std::string> process;
+  const auto variable = [](const char* name) -> const char* {
+    const auto found = process.find(name);
+    return found == process.end() ? nullptr : found->second.c_str();
+  };
+  const auto in_force = [&](const Json& env) -> Result<Config> {
+    const slipway::testing::FakeHost host;
+    const Spec spec(Json{{"env", env}});
+    SLIPWAY_TRY(settings, nvidia::config::read_settings(spec, "gfd", host, variable));
+    return config_of(spec, settings, variable);
+  };
+  process = {{"GFD_MIG_STRATEGY", "single"}, {"GFD_SLEEP_INTERVAL", "90s"}, {"FAIL_ON_INIT_ERROR", "true"}};
+  const auto config = in_force({{"GFD_SLEEP_INTERVAL", "30s"}});
+  ASSERT_TRUE(config.ok()) << to_text(config.error());
+  EXPECT_EQ(config->mig_strategy, MigStrategy::single);
+  EXPECT_EQ(config->interval, std::chrono::seconds(30));
+  EXPECT_TRUE(config->fail_on_init_error);
+  process = {{"GFD_SLEEP_INTERVAL", "soon"}};
+  EXPECT_THAT(to_text(in_force(Json::object()).error()), HasSubstr("environment.GFD_SLEEP_INTERVAL"));
+  process = {{"USE_NODE_FEATURE_API", "true"}};
+  EXPECT_THAT(to_text(in_force(Json::object()).error()), HasSubstr("environment.USE_NODE_FEATURE_API"));
 }
 
 }  // namespace

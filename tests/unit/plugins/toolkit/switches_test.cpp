@@ -10,6 +10,7 @@
 #include <slipway/testing/fake_host.hpp>
 #include <slipway/text.hpp>
 
+#include "gfd/config.hpp"
 #include "nvidia/config/choose.hpp"
 #include "nvidia/config/variables.hpp"
 #include "toolkit/runtime/settings.hpp"
@@ -143,6 +144,10 @@ const std::map<std::string, std::string>& samples() {
       {"SHARED_DEVICES_ALLOCATION_POLICY", "packed"},
       {"IMEX_CHANNEL_IDS", "0"},
       {"IMEX_REQUIRED", "true"},
+      {"GFD_MIG_STRATEGY", "mixed"},
+      {"GFD_FAIL_ON_INIT_ERROR", "true"},
+      {"GFD_NO_TIMESTAMP", "true"},
+      {"GFD_SLEEP_INTERVAL", "90s"},
       {"DP_DISABLE_HEALTHCHECKS", "63"},
       {"DP_ENABLE_HEALTHCHECKS", "all"}};
   return values;
@@ -154,8 +159,11 @@ std::string sample(const Switch& one) {
 }
 
 /// All that is in force; an error's text where there is one.
-std::string in_force(const Json& spec) {
-  const auto settings = toolkit::read_settings(Spec(spec), [](const std::string&) { return std::string(); });
+std::string in_force(const Json& spec, const std::map<std::string, std::string>& process = {}) {
+  const auto settings = toolkit::read_settings(Spec(spec), [&](const std::string& name) {
+    const auto found = process.find(name);
+    return found == process.end() ? std::string() : found->second;
+  });
   if (!settings) return "error: " + to_text(settings.error());
   std::string text = canonical(Json(*settings)) + joined(settings->engines);
   for (const auto& [engine, place] : settings->places)
@@ -169,13 +177,16 @@ TEST(SwitchTable, OfTheInstallerHasAnEffectForEachVariableThatIsHonoured) {
     if (one.name != "NO_RUNTIME_CONFIG" && one.name != "RUNTIME")
       spec["engines"] = Json{one.name.starts_with("DOCKER_") ? "docker" : "containerd"};
     const std::string before = in_force(spec);
+    const std::string by_process = in_force(spec, {{std::string(one.name), sample(one)}});
     spec["env"] = {{std::string(one.name), sample(one)}};
     const std::string after = in_force(spec);
     if (one.treatment == Treatment::refused) {
       EXPECT_THAT(after, HasSubstr(std::string(one.name) + "=" + sample(one) + " asks for something")) << one.name;
       EXPECT_THAT(after, HasSubstr(std::string(one.reason))) << one.name;
+      EXPECT_THAT(by_process, HasSubstr("environment." + std::string(one.name))) << one.name;
       continue;
     }
+    EXPECT_EQ(by_process != before, one.treatment == Treatment::honoured) << one.name << ": " << by_process;
     EXPECT_THAT(after, ::testing::Not(StartsWith("error"))) << one.name;
     EXPECT_NE(after, before) << one.name << " has no effect";
     if (one.treatment == Treatment::needless) {
@@ -184,23 +195,62 @@ TEST(SwitchTable, OfTheInstallerHasAnEffectForEachVariableThatIsHonoured) {
   }
 }
 
-std::string plugin_in_force(const std::string& component, const Json& env) {
-  const testing::FakeHost host;
-  const auto settings =
-      nvidia::config::read_settings(Spec(Json{{"env", env}}), component, host, nvidia::config::no_environment);
-  if (!settings) return "error: " + to_text(settings.error());
-  return canonical(to_json(*settings)) + joined(settings->warnings);
+/// The environment of a service, for functions that take a pointer to one.
+std::map<std::string, std::string>& process_of_service() {
+  static std::map<std::string, std::string> variables;
+  return variables;
+}
+const char* of_service(const char* name) {
+  const auto found = process_of_service().find(name);
+  return found == process_of_service().end() ? nullptr : found->second.c_str();
 }
 
-TEST(SwitchTable, OfTheDevicePluginHasAnEffectForEachVariableThatIsHonoured) {
-  for (const Switch& one : nvidia::config::plugin_variables()) {
+std::string text_of(const gfd::Config& config) {
+  return canonical(Json{{"mig", to_string(config.mig_strategy)},
+                        {"timestamp", config.timestamp},
+                        {"output", config.output},
+                        {"machine", config.machine_type_file},
+                        {"interval", config.interval ? config.interval->count() : 0},
+                        {"fails", config.fail_on_init_error},
+                        {"warnings", config.warnings}});
+}
+
+/// What a service has by the variables of its spec, else of its environment.
+std::string service_in_force(const std::string& component, const Json& env) {
+  const testing::FakeHost host;
+  const Spec spec(Json{{"env", env}});
+  const auto settings = nvidia::config::read_settings(spec, component, host, of_service);
+  if (!settings) return "error: " + to_text(settings.error());
+  if (component == "deviceplugin") return canonical(to_json(*settings)) + joined(settings->warnings);
+  const auto config = gfd::config_of(spec, *settings, of_service);
+  return config ? text_of(*config) : "error: " + to_text(config.error());
+}
+
+class ServiceVariables : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::span<const Switch> all() const {
+    return GetParam() == std::string("gfd") ? nvidia::config::discovery_variables()
+                                            : nvidia::config::plugin_variables();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(SwitchTable, ServiceVariables, ::testing::Values("deviceplugin", "gfd"));
+
+TEST_P(ServiceVariables, HaveAnEffectWhereTheyAreHonouredAndAreRefusedWhereTheyAreNot) {
+  const std::string before = service_in_force(GetParam(), Json::object());
+  for (const Switch& one : all()) {
     if (one.name == "KUBELET_SOCKET") continue;  // the service takes it, see DevicePluginService.*
-    const std::string after = plugin_in_force("deviceplugin", {{std::string(one.name), sample(one)}});
-    EXPECT_NE(after, plugin_in_force("deviceplugin", Json::object())) << one.name << " has no effect";
+    const std::string name(one.name);
+    const std::string after = service_in_force(GetParam(), {{name, sample(one)}});
+    process_of_service() = {{name, sample(one)}};
+    const std::string by_process = service_in_force(GetParam(), Json::object());
+    process_of_service().clear();
+    EXPECT_NE(after, before) << one.name << " has no effect";
+    EXPECT_EQ(by_process != before, one.treatment != Treatment::needless) << one.name << ": " << by_process;
     if (one.treatment == Treatment::refused) {
       EXPECT_THAT(after, HasSubstr("asks for something")) << one.name;
+      EXPECT_THAT(by_process, HasSubstr("environment." + name)) << one.name;
     }
-    if (one.treatment == Treatment::honoured && one.name != "CONFIG_FILE") {  // which is not there
+    if (one.treatment == Treatment::honoured && !name.ends_with("CONFIG_FILE")) {  // which is not there
       EXPECT_THAT(after, ::testing::Not(StartsWith("error"))) << one.name;
     }
   }

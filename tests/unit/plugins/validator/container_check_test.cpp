@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <slipway/testing/temp_dir.hpp>
 
 #include "gpu_machine.hpp"
 #include "validator/toolkit_check.hpp"
@@ -13,6 +20,7 @@ using ::testing::HasSubstr;
 using testing::shown;
 
 const std::string kFolder = "/var/lib/slipway/container-check-" + std::to_string(::getpid());
+const std::string kName = "slipway-check-" + std::to_string(::getpid());
 const std::vector<std::string> kRemoval{"rm", "-rf", "--one-file-system", kFolder};
 
 class ContainerCheck : public ::testing::Test {
@@ -23,9 +31,19 @@ class ContainerCheck : public ::testing::Test {
     spec.devices = {"0", "all"};
   }
   std::vector<std::string> podman_words(const std::string& device) const {
-    return {"/usr/bin/podman", "run",           "--rm",     "--network=none",
-            "--security-opt",  "label=disable", "--device", "nvidia.com/gpu=" + device,
-            "--rootfs",        kFolder,         "/probe"};
+    return {"/usr/bin/podman",
+            "run",
+            "--rm",
+            "--name",
+            kName,
+            "--network=none",
+            "--security-opt",
+            "label=disable",
+            "--device",
+            "nvidia.com/gpu=" + device,
+            "--rootfs",
+            kFolder,
+            "/probe"};
   }
   void podman(const ProcessOutput& output) {
     host.file("/usr/bin/podman", "x", 0755).answers(podman_words("all"), output);
@@ -66,7 +84,7 @@ TEST_F(ContainerCheck, AsksAContainerdThatKnowsCdi) {
   EXPECT_THAT(shown(run()), HasSubstr("not-exercised"));
   host.answers({"/usr/bin/ctr", "--version"}, {0, "ctr github.com/containerd/containerd/v2 v2.1.9\n", "", false});
   host.answers({"/usr/bin/ctr", "--namespace", "slipway", "run", "--rm", "--device", "nvidia.com/gpu=0", "--rootfs",
-                kFolder, "slipway-check-" + std::to_string(::getpid()), "/probe"},
+                kFolder, kName, "/probe"},
                {0, "it has 2 nodes of the driver, and can open each\n", "", false});
   spec.devices = {"0"};
   const std::string passes = "pass validator.container: containerd started a container with nvidia.com/gpu=0";
@@ -77,16 +95,70 @@ TEST_F(ContainerCheck, AsksAContainerdThatKnowsCdi) {
   EXPECT_THAT(shown(run()), HasSubstr(passes));
 }
 
-TEST(ContainerProbe, SaysThatThereIsNoNode) {
-  FILE* program = ::popen(CONTAINER_PROBE, "r");
-  ASSERT_NE(program, nullptr);
-  char line[256] = "";
-  EXPECT_NE(::fgets(line, sizeof line, program), nullptr);
-  const int status = ::pclose(program);
-  // A machine with a GPU may run this too.
-  EXPECT_TRUE(WEXITSTATUS(status) == 4 || std::string(line).find("nvidia") != std::string::npos ||
-              WEXITSTATUS(status) == 0)
-      << line;
+using Words = std::vector<std::string>;
+
+// A container whose start took too long went on running, with all GPUs, and one more came with each verify.
+TEST_F(ContainerCheck, RemovesAContainerThatItsEngineLeavesBehind) {
+  const Words ctr{"/usr/bin/ctr", "--namespace", "slipway"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), ctr.begin(), ctr.end());
+    return more;
+  };
+  host.file("/usr/bin/ctr", "x", 0755).file("/run/containerd/containerd.sock", "");
+  host.answers({"/usr/bin/ctr", "--version"}, {0, "ctr github.com/containerd/containerd/v2 v2.1.9\n", "", false});
+  EXPECT_THAT(shown(run()), HasSubstr("fail validator.container: containerd did not start"));
+  const std::vector<Words> removals{with({"tasks", "delete", "--force", kName}),
+                                    with({"containers", "delete", kName}),
+                                    {"/usr/bin/ctr", "namespaces", "remove", "slipway"},
+                                    kRemoval};
+  ASSERT_GE(host.ran().size(), removals.size());
+  EXPECT_THAT(Words::size_type{removals.size()}, 4U);
+  EXPECT_TRUE(std::equal(removals.begin(), removals.end(), host.ran().end() - 4));
+  host.file("/usr/bin/podman", "x", 0755);
+  host.answers({"/usr/bin/podman", "--version"}, {0, "podman version 4.3.1\n", "", false});
+  EXPECT_THAT(shown(run()), HasSubstr("podman did not start"));
+  EXPECT_EQ(*(host.ran().end() - 2), (Words{"/usr/bin/podman", "rm", "--force", "--time", "0", kName}));
+}
+
+TEST_F(ContainerCheck, NamesTheEnginesWithWhichNoneIsStarted) {
+  host.file("/usr/bin/dockerd", "x", 0755).file("/usr/bin/crio", "x", 0755);
+  EXPECT_THAT(shown(run()), HasSubstr("none is started with Docker, CRI-O"));
+}
+
+class ContainerProbe : public ::testing::Test {
+ protected:
+  /// What the program says of the folder; its exit status is in `status`.
+  std::string output() {
+    FILE* program = ::popen((CONTAINER_PROBE " '" + dev.string() + "'").c_str(), "r");
+    char line[256] = "";
+    EXPECT_NE(::fgets(line, sizeof line, program), nullptr);
+    status = WEXITSTATUS(::pclose(program));
+    return line;
+  }
+  bool node(const std::string& name, unsigned major, unsigned minor) const {
+    return ::mknod(dev.at(name).c_str(), S_IFCHR | 0600, makedev(major, minor)) == 0;
+  }
+  slipway::testing::TempDir dev;
+  int status = -1;
+};
+
+TEST_F(ContainerProbe, SaysThatThereIsNoNode) {
+  dev.file("nvidia0", "a file, and no node");
+  EXPECT_EQ(output(), "it has no node of NVIDIA's driver in " + dev.string() + "\n");
+  EXPECT_EQ(status, 4);
+  std::filesystem::remove_all(dev.string());
+  EXPECT_EQ(output(), "there is no " + dev.string() + ": No such file or directory\n");
+  EXPECT_EQ(status, 4);
+}
+
+TEST_F(ContainerProbe, OpensEachNodeAndNamesTheOneThatRefuses) {
+  if (!node("nvidia0", 1, 3) || !node("nvidiactl", 1, 5)) GTEST_SKIP() << "no device nodes here";
+  ASSERT_TRUE(node("other", 1, 3));
+  EXPECT_EQ(output(), "it has 2 nodes of the driver, and can open each\n");
+  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(node("nvidia1", 511, 77777));  // which no driver serves
+  EXPECT_EQ(output(), "it cannot open " + dev.at("nvidia1").string() + ": No such device or address\n");
+  EXPECT_EQ(status, 3);
 }
 
 }  // namespace

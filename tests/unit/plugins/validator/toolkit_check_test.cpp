@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validator/toolkit_check.hpp"
 
+#include <filesystem>
+
 #include "gpu_machine.hpp"
+#include "tests/unit/plugins/toolkit/runtime/engine_socket.hpp"
 
 namespace slipway::validator {
 namespace {
@@ -36,6 +39,20 @@ TEST_F(Toolkit, IsNotExercisedWhereNothingGivesGpusToContainers) {
 TEST_F(Toolkit, PassesForASpecAllOfWhosePathsAreThere) {
   host.file("/etc/cdi/nvidia.json", kSpec);
   EXPECT_EQ(run(), "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there");
+}
+
+TEST_F(Toolkit, LooksWhetherTheEngineAnswers) {
+  const std::string socket = "/run/containerd/containerd.sock";
+  host.file("/etc/cdi/nvidia.json", kSpec);
+  std::filesystem::create_directories(host.root().at("run/containerd"));
+  {
+    const Fd listening = toolkit::listen_at(host, socket);
+    EXPECT_EQ(run(),
+              "pass validator.toolkit: 1 CDI spec with 1 devices, and all that they name is there; containerd answers");
+  }
+  EXPECT_EQ(run(), "fail validator.toolkit: containerd does not answer at " + socket + ", so it starts no container");
+  host.without("/dev/nvidia0");
+  EXPECT_THAT(run(), HasSubstr("is stale")) << "what is wrong with the spec comes first";
 }
 
 // It was called stale, and to make the spec anew was said to help.

@@ -2,8 +2,8 @@
 #include "toolkit/programs/shim/require/machine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -11,6 +11,9 @@
 
 #include <slipway/regular_file.hpp>
 #include <slipway/text.hpp>
+
+#include "nvidia/cuda/cuda_support.hpp"
+#include "nvidia/proc_files.hpp"
 
 namespace slipway::shim {
 namespace {
@@ -21,48 +24,11 @@ constexpr std::string_view kNode = "/dev/nvidia";
 constexpr std::size_t kMostGpus = 256;  // as many minor numbers as the driver has
 constexpr std::size_t kMostUnchecked = 8;
 
-struct Branch {
-  unsigned number;
-  std::string_view cuda;
-};
-// The release notes of each branch's first driver.
-constexpr std::array kBranches{
-    Branch{384, "9.0"},  Branch{387, "9.1"},  Branch{390, "9.1"},  Branch{396, "9.2"},  Branch{410, "10.0"},
-    Branch{418, "10.1"}, Branch{430, "10.1"}, Branch{440, "10.2"}, Branch{450, "11.0"}, Branch{455, "11.1"},
-    Branch{460, "11.2"}, Branch{465, "11.3"}, Branch{470, "11.4"}, Branch{495, "11.5"}, Branch{510, "11.6"},
-    Branch{515, "11.7"}, Branch{520, "11.8"}, Branch{525, "12.0"}, Branch{530, "12.1"}, Branch{535, "12.2"},
-    Branch{545, "12.3"}, Branch{550, "12.4"}, Branch{555, "12.5"}, Branch{560, "12.6"}, Branch{565, "12.7"},
-    Branch{570, "12.8"}, Branch{575, "12.9"}, Branch{580, "13.0"}, Branch{590, "13.1"},
-};
-
-struct IdRange {
-  unsigned first;
-  unsigned last;
-  std::string_view arch;
-};
-// Blocks of device ids of the PCI id database that have one compute capability; what lies between is not known.
-constexpr std::array kArchitectures{
-    IdRange{0x1340, 0x13bf, "5.0"},  IdRange{0x13c0, 0x143f, "5.2"},  IdRange{0x15f0, 0x15ff, "6.0"},
-    IdRange{0x1600, 0x166f, "5.2"},  IdRange{0x17c0, 0x17ff, "5.2"},  IdRange{0x1b00, 0x1d7f, "6.1"},
-    IdRange{0x1d80, 0x1dff, "7.0"},  IdRange{0x1e00, 0x1fff, "7.5"},  IdRange{0x2080, 0x20ff, "8.0"},
-    IdRange{0x2180, 0x21ff, "7.5"},  IdRange{0x2200, 0x227f, "8.6"},  IdRange{0x2300, 0x23ff, "9.0"},
-    IdRange{0x2400, 0x25ff, "8.6"},  IdRange{0x2680, 0x28ff, "8.9"},  IdRange{0x2900, 0x297f, "10.0"},
-    IdRange{0x2b80, 0x2dff, "12.0"}, IdRange{0x3180, 0x31ff, "10.3"},
-};
-
 std::string text_of_file(const std::string& path) { return read_regular(path, kLongestFile).value_or(""); }
 
-/// The value of a line "KEY: VALUE".
-std::string value_of(std::string_view text, std::string_view key) {
-  for (const std::string_view line : lines_of<std::string_view>(text))
-    if (line.starts_with(key)) return std::string(trimmed(line.substr(key.size())));
-  return {};
-}
-
 std::string driver_version(const std::string& root) {
-  const std::string text = text_of_file(root + "/proc/driver/nvidia/version");
-  for (const std::string& word : split_list(value_of(text, "NVRM version:"), ' '))
-    if (word.find('.') != std::string::npos && is_version(word)) return word;
+  if (const auto proc = nvidia::parse_proc_version(text_of_file(root + "/proc/driver/nvidia/version")))
+    return proc->version;
   const std::string version(trimmed(text_of_file(root + "/sys/module/nvidia/version")));
   return is_version(version) ? version : std::string();
 }
@@ -106,8 +72,7 @@ std::map<unsigned, std::pair<std::string, std::string>> read_information(const s
     if (entry->d_name[0] == '.' || by_minor.size() == kMostGpus) continue;
     const std::string address = entry->d_name;
     const std::string text = text_of_file(folder + "/" + address + "/information");
-    unsigned minor = 0;
-    if (parse_number(value_of(text, "Device Minor:"), minor)) by_minor[minor] = {address, text};
+    if (const auto minor = nvidia::parse_gpu_minor(text)) by_minor[*minor] = {address, text};
   }
   ::closedir(open);
   return by_minor;
@@ -115,40 +80,10 @@ std::map<unsigned, std::pair<std::string, std::string>> read_information(const s
 
 }  // namespace
 
-std::string cuda_of_driver(std::string_view driver) {
-  unsigned branch = 0;
-  if (!parse_number(driver.substr(0, driver.find('.')), branch)) return {};
-  const auto* const found = std::ranges::find(kBranches, branch, &Branch::number);
-  return found == kBranches.end() ? std::string() : std::string(found->cuda);
-}
-
-std::string arch_of(unsigned device_id) {
-  for (const IdRange& range : kArchitectures)
-    if (device_id >= range.first && device_id <= range.last) return std::string(range.arch);
-  return {};
-}
-
-std::vector<std::string> brands_of(std::string_view product) {
-  if (product.starts_with("NVIDIA ")) product.remove_prefix(7);
-  if (product.starts_with("Tesla ")) return {"tesla"};
-  if (product.starts_with("Quadro RTX")) return {"quadrortx", "quadro"};
-  if (product.starts_with("Quadro")) return {"quadro"};
-  if (product.starts_with("GeForce RTX")) return {"geforce", "geforcertx"};
-  if (product.starts_with("GeForce")) return {"geforce"};
-  if (product.starts_with("TITAN RTX")) return {"titan", "titanrtx"};
-  if (product.starts_with("TITAN") || product.starts_with("Titan")) return {"titan"};
-  if (product.starts_with("RTX ")) return {"nvidiartx", "quadrortx", "nvidia"};
-  for (const std::string_view board : {"A100",  "A10",   "A16",  "A2",  "A30",  "A40",  "A800", "B200", "B300", "GB200",
-                                       "GB300", "GH200", "H100", "H20", "H200", "H800", "L2",   "L20",  "L4",   "L40"})
-    if (product.starts_with(board) && product.substr(board.size()).find_first_of("0123456789") != 0)
-      return {"nvidia", "tesla"};
-  return {};
-}
-
 std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::string& root) {
   GpuFacts common{
       .name = "the machine", .driver = driver_version(root), .cuda = cuda_in(edits), .arch = {}, .brands = {}};
-  if (!is_version(common.cuda)) common.cuda = cuda_of_driver(common.driver);
+  if (!is_version(common.cuda)) common.cuda = nvidia::cuda_of_driver(common.driver);
   const auto minors = minors_in(edits);
   if (minors.empty()) return {common};
   const auto information = read_information(root);
@@ -159,11 +94,11 @@ std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::stri
     if (const auto found = information.find(minor); found != information.end()) {
       const auto& [address, text] = found->second;
       gpu.name += " (" + address + ")";
-      gpu.brands = brands_of(value_of(text, "Model:"));
-      unsigned id = 0;
+      gpu.brands = nvidia::brands_of(nvidia::parse_gpu_model(text));
+      std::uint16_t id = 0;
       const std::string device = text_of_file(root + "/sys/bus/pci/devices/" + address + "/device");
       if (std::string_view hex = trimmed(device); hex.starts_with("0x") && parse_number(hex.substr(2), id, 16))
-        gpu.arch = arch_of(id);
+        gpu.arch = nvidia::compute_capability_of(id);
     }
     gpus.push_back(std::move(gpu));
   }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <slipway/result.hpp>
@@ -28,12 +27,5 @@ std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::stri
 Result<std::vector<std::string>> check_requirements(const Request& request, const nvidia::cdi::Edits& edits,
                                                     const Config& config, const std::string& root,
                                                     const std::string& where);
-
-/// The newest CUDA that a driver has; empty: the branch is none that is known.
-std::string cuda_of_driver(std::string_view driver);
-/// Compute capability by the PCI device id; empty: not known.
-std::string arch_of(unsigned device_id);
-/// By the product name, such as "Tesla V100-SXM2-32GB". Of some products the brand changed with the driver.
-std::vector<std::string> brands_of(std::string_view product);
 
 }  // namespace slipway::shim

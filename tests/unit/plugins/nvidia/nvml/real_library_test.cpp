@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <slipway/testing/fake_host.hpp>
 #include <slipway/testing/temp_dir.hpp>
 
 #include "nvidia/nvml/nvml.hpp"
@@ -28,8 +29,13 @@ class RealLibrary : public ::testing::Test {
   slipway::testing::TempDir root_;
 };
 
-TEST_F(RealLibrary, SaysThatTheDriverIsNotLoaded) {
-  const auto nvml = Nvml::open({.library = {.driver_root = root_.string()}});
+// Started by root, the library left /dev/nvidiactl behind on each machine that had no GPU.
+TEST_F(RealLibrary, SaysThatTheDriverIsNotLoadedAndMakesNoDeviceNode) {
+  const bool was_there = fs::exists("/dev/nvidiactl");
+  slipway::testing::FakeHost machine;
+  machine.live("6.1");
+  const auto nvml = Nvml::open({.library = {.driver_root = root_.string(), .machine = &machine}});
+  EXPECT_EQ(fs::exists("/dev/nvidiactl"), was_there);
   ASSERT_FALSE(nvml.ok());
   EXPECT_EQ(nvml.error().code, ErrorCode::not_found);
   EXPECT_THAT(nvml.error().what, ::testing::HasSubstr("NVML_ERROR_DRIVER_NOT_LOADED, 9"));

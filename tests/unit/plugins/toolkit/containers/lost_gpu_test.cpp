@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ const std::string kTask = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/
 const std::string kTransient = "/run/systemd/transient/" + kScope;
 constexpr unsigned kPid = 4711;
 
-/// A kernel whose containers have the nodes that a test says.
+/// A kernel whose containers have the nodes that a test says, and its control groups one program, or none to show.
 class FakeKernel final : public ContainerKernel {
  public:
   Place place(unsigned pid, std::string_view, const std::string& path) const override {
@@ -36,8 +37,10 @@ class FakeKernel final : public ContainerKernel {
     return found == nodes.end() ? Place{Place::Kind::missing, {}} : Place{Place::Kind::device, found->second};
   }
   Result<std::vector<DeviceProgram>> programs(const std::string&) const override {
-    return Error{ErrorCode::denied, "no programs are shown", {}, {}, {}};
+    if (!program) return Error{ErrorCode::denied, "no programs are shown", {}, {}, {}};
+    return std::vector<DeviceProgram>{*program};
   }
+  std::optional<DeviceProgram> program;
   std::map<std::pair<unsigned, std::string>, DeviceNumber> nodes;
 };
 
@@ -256,6 +259,55 @@ TEST_F(LostGpu, RulesThatTheKernelDoesNotShowAreSaidToBeUnknown) {
   host_.file("/proc/" + std::to_string(kPid) + "/cgroup", "0::" + kGroup + "\n");
   EXPECT_THAT(found(), AllOf(HasSubstr("the kernel does not show the device rules of pod team-a/train-0"),
                              Not(HasSubstr("lost-gpu"))));
+}
+
+/// "r0 = ANSWER; exit"
+DeviceProgram answering(int answer) {
+  bpf_insn move{};
+  move.code = BPF_ALU64 | BPF_MOV | BPF_K;
+  move.imm = answer;
+  bpf_insn end{};
+  end.code = BPF_JMP | BPF_EXIT;
+  return {move, end};
+}
+
+TEST_F(LostGpu, TheProgramsOfCgroup2AreWhatCountsThere) {
+  host_.file("/proc/" + std::to_string(kPid) + "/cgroup", "0::" + kGroup + "\n");
+  kernel_.program = answering(1);
+  EXPECT_EQ(found(), "");
+  kernel_.program = answering(0);
+  EXPECT_THAT(found(), HasSubstr("something has written the rules anew"));
+  scope("DeviceAllow=/dev/char/1:3 rwm\n");
+  EXPECT_THAT(found(), HasSubstr("systemd's list for the container's scope does not have it"));
+  kernel_.program = DeviceProgram{answering(1).front()};  // which does not end
+  EXPECT_THAT(found(), AllOf(HasSubstr("does not show the device rules"), Not(HasSubstr("lost-gpu"))));
+}
+
+// No device rules hold them, and a finding about them would be made up.
+TEST_F(LostGpu, ContainersOfUsersWithoutRootAreCountedAndNothingElse) {
+  const std::string mounts = "901 900 0:5 /nvidia0 /dev/nvidia0 rw - devtmpfs udev rw\n";
+  host_.file("/run/user/1000/crun/a/status", Json{{"pid", 77}, {"bundle", "/etc/shadow"}}.dump());
+  host_.file("/run/user/1000/runc/b/state.json", Json{{"init_process_pid", 78}}.dump());
+  host_.file("/run/user/1001/crun/c/status", "{\"pid\": -1}").file("/run/user/1001/crun/d/status", "no JSON");
+  host_.file("/proc/78/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
+  EXPECT_EQ(found(), "") << "none of them has a GPU";
+  host_.file("/proc/77/mountinfo", mounts);
+  EXPECT_THAT(found(), AllOf(HasSubstr("not-exercised runtime.containers"),
+                             HasSubstr("1 of users without root is not looked at"), Not(HasSubstr("lost-gpu"))));
+}
+
+// The node is in the virtual machine, and not in the files of the shim's process.
+TEST_F(LostGpu, ContainersInVirtualMachinesAreCountedAndNothingElse) {
+  kernel_.nodes.clear();
+  host_.file(kTask + "/shim-binary-path", "/usr/bin/containerd-shim-kata-v2");
+  const std::string unseen =
+      "not-exercised runtime.containers: whether all containers reach their GPUs is not known: "
+      "the nodes of 1 are not in this machine's files";
+  EXPECT_THAT(found(), AllOf(HasSubstr(unseen), Not(HasSubstr("lost-gpu"))));
+  host_.file(kTask + "/shim-binary-path", "/usr/bin/containerd-shim-runc-v2");
+  EXPECT_THAT(found(), HasSubstr("lost-gpu"));
+  host_.without(kTask + "/init.pid");  // which Kata's shim does not write
+  EXPECT_THAT(found(), AllOf(HasSubstr(unseen), Not(HasSubstr("lost-gpu"))));
 }
 
 TEST_F(LostGpu, HundredsOfContainersAreOneFinding) {

@@ -5,6 +5,7 @@
 
 #include <slipway/testing/temp_dir.hpp>
 
+#include "nvidia/cuda/cuda_support.hpp"
 #include "toolkit/programs/shim/require/machine.hpp"
 
 namespace slipway::shim {
@@ -159,6 +160,9 @@ TEST(MachineFacts, OfAMachineWithoutADriverAreUnknown) {
 }
 
 TEST(MachineFacts, OfProductsAreTheirBrandsAndArchitectures) {
+  using nvidia::brands_of;
+  using nvidia::cuda_of_driver;
+  const auto arch_of = [](std::uint16_t id) { return nvidia::compute_capability_of(id); };
   EXPECT_THAT(brands_of("Tesla V100-SXM2-32GB"), ElementsAre("tesla"));
   EXPECT_THAT(brands_of("NVIDIA GeForce RTX 4090"), ElementsAre("geforce", "geforcertx"));
   EXPECT_THAT(brands_of("NVIDIA A10"), ElementsAre("nvidia", "tesla"));

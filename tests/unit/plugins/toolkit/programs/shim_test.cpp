@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <slipway/regular_file.hpp>
 #include <slipway/testing/temp_dir.hpp>
+#include <slipway/text.hpp>
 
 #include "toolkit/programs/shim/command_line.hpp"
 #include "toolkit/programs/shim/config.hpp"
@@ -101,6 +103,51 @@ disable-cuda-compat-lib-hook = true
   EXPECT_EQ(other->log_level, Level::warning);
   EXPECT_FALSE(config->disable_require || config->no_cgroups || config->no_cuda_compat);
   EXPECT_EQ(config->log_level, Level::info);
+}
+
+std::string all_of(const Config& config) {
+  std::string text;
+  for (const std::string& part :
+       {config.debug_log, config.mode, config.driver_root, config.default_kind, joined(config.swarm_resources),
+        joined(config.jit_features), joined(config.jit_disabled_hooks), joined(config.runtimes),
+        joined(config.spec_folders), joined(config.annotation_prefixes)})
+    text += part + ";";
+  for (const bool flag :
+       {config.accept_env_when_unprivileged, config.accept_mounts, config.disable_require, config.no_cgroups,
+        config.no_cuda_compat, config.ignore_imex_channels, config.no_device_groups})
+    text += flag ? '1' : '0';
+  return text + std::to_string(static_cast<int>(config.log_level)) +
+         (toolkit::permits(config.requests, "lab", "a.com/b=c") ? "permits" : "");
+}
+
+// docs/nvidia-switches.md says of each of these keys that it counts; SwitchTable.* compares the page with the code.
+TEST(ShimConfig, TakesEachKeyThatTheDocumentationCallsHonoured) {
+  std::map<std::string, std::string> values{
+      {"accept-nvidia-visible-devices-envvar-when-unprivileged", "false"},
+      {"nvidia-container-runtime.mode", "\"cdi\""},
+      {"nvidia-container-runtime.log-level", "\"error\""},
+      {"slipway.requests", "[{namespaces = [\"lab\"], devices = [\"a.com/b=c\"]}]"}};
+  for (const char* list : {"runtimes", "modes.cdi.spec-dirs", "modes.cdi.annotation-prefixes",
+                           "modes.jit-cdi.nvcdi-feature-flags", "modes.jit-cdi.nvcdi-disable-hooks"})
+    values["nvidia-container-runtime." + std::string(list)] = "[\"x\"]";
+  for (const char* text : {"swarm-resource", "nvidia-container-cli.root", "nvidia-container-runtime.debug",
+                           "nvidia-container-runtime.modes.cdi.default-kind"})
+    values[text] = "\"x\"";
+  const std::string page = read_regular(SLIPWAY_SOURCE_DIR "/docs/nvidia-switches.md", 1U << 20U).value_or("");
+  const std::string section = page.substr(page.find("\n## config.toml"));
+  const std::string before = all_of(*parse_config("", "c.toml"));
+  std::size_t honoured = 0;
+  for (const std::string& line : lines_of(section.substr(0, section.find("\n## nvidia-device-plugin")))) {
+    if (!line.starts_with("| `") || (!line.ends_with("| honoured |") && line.find("| key `") == std::string::npos))
+      continue;
+    const std::string key = line.substr(3, line.find('`', 3) - 3);
+    const auto value = values.find(key);
+    const auto config = parse_config(key + " = " + (value == values.end() ? "true" : value->second) + "\n", "c.toml");
+    ASSERT_TRUE(config.ok()) << key << ": " << to_text(config.error());
+    EXPECT_NE(all_of(*config), before) << key << " has no effect";
+    ++honoured;
+  }
+  EXPECT_GT(honoured, 15U);
 }
 
 TEST(ShimConfig, NamesTheKeyThatIsOfAnotherType) {
@@ -281,7 +328,9 @@ TEST(ShimSpecs, LeaveTheHookForCudaCompatibilityOutWhereTheSettingsSaySo) {
   EXPECT_EQ(specs.resolve(request, Config{})->hooks.size(), 2U);
   Config config;
   config.no_cuda_compat = true;
-  const auto edits = specs.resolve(request, config);
+  auto edits = specs.resolve(request, config);
+  ASSERT_EQ(edits->hooks.size(), 2U) << "whether the machine is what the image requires is asked by it";
+  leave_out_unwanted(*edits, config);
   ASSERT_EQ(edits->hooks.size(), 1U);
   EXPECT_THAT(edits->hooks[0].args, ElementsAre("h", "update-ldcache"));
 }

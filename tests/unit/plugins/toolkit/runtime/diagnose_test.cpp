@@ -42,6 +42,19 @@ TEST_F(RuntimeDiagnose, FindsNothingWhereEverythingIsRight) {
   EXPECT_EQ(found(FakeHost()), "");
 }
 
+// One configuration that could not be read ended the search: nothing was said of the other engines, nor of containers.
+TEST_F(RuntimeDiagnose, GoesOnPastAnEngineWhoseConfigurationIsBroken) {
+  containerd("1.7.24");
+  host_.file(kConfig, "this is no TOML").file("/usr/bin/dockerd", "x", 0755);
+  host_.file("/etc/docker/daemon.json", R"({"default-runtime": "gone"})");
+  EXPECT_THAT(found(host_), HasSubstr("runtime.containerd: "));
+  EXPECT_THAT(found(host_), HasSubstr(kConfig));
+  EXPECT_THAT(found(host_), HasSubstr("runtime.default: the default runtime of Docker is gone"));
+  const auto findings = Runtime().diagnose(runtime_spec({{"env", {{"CDI_KIND", "x"}}}}), host_);
+  ASSERT_TRUE(findings);
+  EXPECT_EQ(findings->list().at(0).name, "runtime.settings");
+}
+
 TEST_F(RuntimeDiagnose, FindsClassesThatALaterImportHidesBefore21) {
   for (const auto& [version, hides] : {std::pair("1.7.24", true), {"2.0.5", true}, {"2.1.1", false}}) {
     FakeHost host;

@@ -90,6 +90,26 @@ TEST(RuntimeNri, IsNotedWhereNothingRunsThatCouldBeAsked) {
   EXPECT_THAT(told(machine("2.1.4"), nri_spec()), HasSubstr("containerd does not run"));
 }
 
+// The service does nothing with them, and nobody said so.
+TEST(RuntimeNri, RefusesAndNamesTheSettingsOfTheOtherMode) {
+  FakeHost host = machine("2.1.4", true);
+  const Fd listening = listen_at(host, kEngineSocket);
+  EXPECT_THAT(told(host, nri_spec({{"debug", "/var/log/x"}})),
+              HasSubstr("debug has no effect with `mode: nri`: the service writes to its journal"));
+  EXPECT_THAT(told(host, nri_spec({{"no_cgroups", true}})), HasSubstr("no_cgroups has no effect"));
+  EXPECT_THAT(told(host, nri_spec({{"env", {{"NVIDIA_CONTAINER_RUNTIME_MODE", "jit-cdi"}}}})),
+              HasSubstr("NVIDIA_CONTAINER_RUNTIME_MODE=jit-cdi has no effect with `mode: nri`"));
+  EXPECT_THAT(told(host, nri_spec({{"env", {{"NVIDIA_CONTAINER_RUNTIME_RUNTIMES", "crun"}}}})),
+              HasSubstr("the engine starts its own runtime"));
+  EXPECT_THAT(told(host, nri_spec({{"env", {{"NVIDIA_CONTAINER_RUNTIME_MODE", "cdi"}}}})), Not(HasSubstr("no effect")));
+  host.file("/etc/nvidia-container-runtime/config.toml",
+            "[nvidia-container-runtime]\ndebug = \"/var/log/x\"\nruntimes = [\"docker-runc\", \"runc\", \"crun\"]\n");
+  const std::string text = told(host, nri_spec());
+  EXPECT_THAT(text, HasSubstr("nvidia-container-runtime.debug in /etc/nvidia-container-runtime/config.toml has no "
+                              "effect with `mode: nri`: the service writes to its journal"));
+  EXPECT_THAT(text, Not(HasSubstr("runtimes"))) << "the default of NVIDIA's package";
+}
+
 // K3s' own template and a broken configuration are no business of this mode.
 TEST(RuntimeNri, NeedsNoConfigurationThatCouldBeChanged) {
   FakeHost host = machine("2.1.4", true);

@@ -122,5 +122,33 @@ TEST(RuntimeVariables, HaveThePlanTellWhatConfigTomlSaysInVain) {
   EXPECT_THAT(text, Not(HasSubstr("ldconfig")));
 }
 
+// What the file said of jit-cdi was called idle by the plan that switched jit-cdi on, and the other way round.
+TEST(RuntimeVariables, HaveThePlanJudgeConfigTomlAsThePlanMakesIt) {
+  FakeHost host = node();
+  const std::string flags = "[nvidia-container-runtime.modes.jit-cdi]\nnvcdi-feature-flags = [\"x\"]\n";
+  host.file("/etc/nvidia-container-runtime/config.toml", flags);
+  const Json makes = with_env({{"NVIDIA_CONTAINER_RUNTIME_MODE", "jit-cdi"}});
+  EXPECT_THAT(plan_text(host, Json::object()), HasSubstr("the mode is not jit-cdi"));
+  EXPECT_THAT(plan_text(host, makes), Not(HasSubstr("note: ")));
+  host.file("/etc/nvidia-container-runtime/config.toml", "[nvidia-container-runtime]\nmode = \"jit-cdi\"\n" + flags);
+  EXPECT_THAT(plan_text(host, Json::object()), Not(HasSubstr("note: ")));
+  EXPECT_THAT(plan_text(host, with_env({{"NVIDIA_CONTAINER_RUNTIME_MODE", "cdi"}})),
+              HasSubstr("the mode is not jit-cdi"));
+}
+
+TEST(RuntimeVariables, ThatAreRefusedAreRefusedInTheEnvironmentOfTheProcessToo) {
+  const auto with = [](const std::string& name, const std::string& value, const Json& section = Json::object()) {
+    const auto settings =
+        read_settings(runtime_spec(section), [&](const std::string& asked) { return asked == name ? value : ""; });
+    return settings ? std::string("taken") : to_text(settings.error());
+  };
+  EXPECT_THAT(with("CDI_OUTPUT_DIR", "/srv/cdi"), HasSubstr("CDI_OUTPUT_DIR=/srv/cdi asks for something"));
+  EXPECT_THAT(with("CDI_OUTPUT_DIR", "/srv/cdi"), HasSubstr("environment.CDI_OUTPUT_DIR"));
+  EXPECT_EQ(with("CDI_OUTPUT_DIR", "/var/run/cdi"), "taken") << "the default of NVIDIA's program";
+  EXPECT_EQ(with("ROOT", "/x"), "taken") << "not needed, and perhaps not about slipway at all";
+  EXPECT_THAT(with("ENABLE_NRI_PLUGIN", "true"), HasSubstr("`mode: nri`"));
+  EXPECT_EQ(with("ENABLE_NRI_PLUGIN", "true", {{"mode", "nri"}}), "taken");
+}
+
 }  // namespace
 }  // namespace slipway::toolkit
