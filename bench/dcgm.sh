@@ -4,6 +4,8 @@
 # instances each. Scrapes, memory, processor time, calls of NVML, and reloads of the driver.
 #   SLIPWAY_BENCH_SCRAPES (3600), SLIPWAY_BENCH_SECONDS (60) for processor time, SLIPWAY_BENCH_RELOADS (50),
 #   SLIPWAY_BENCH_HOUR (3600) samples and scrapes, ten a second, for memory after an hour's worth of them.
+# With --hour, both machines at once for SLIPWAY_BENCH_HOUR seconds instead, sampled and scraped once a second: memory at the start
+# and at the end, the times of the scrapes, processor time.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -12,8 +14,14 @@ SLIPWAY_BENCH_DIR="${SLIPWAY_BENCH_DIR:-/tmp}" scratch_folder # a short path: so
 SIM="$(dirname "$SLIPWAY")/slipway-sim"
 PORT="${SLIPWAY_BENCH_PORT:-19400}"
 
+case "${1:-}" in
+  "" | --hour) ;;
+  *) die "the argument '$1' is unknown; there is --hour" ;;
+esac
+
 # start PROFILE INTERVAL : the service, until stop.
 start() {
+  mkdir -p "$SCRATCH"
   cat >"$SCRATCH/host.yaml" <<YAML
 apiVersion: slipway.dev/v1
 kind: Host
@@ -54,10 +62,32 @@ measure() {
   stop
 }
 
+# hour TEXT PROFILE NUMBER : one machine for an hour, at a port and in a folder of its own.
+hour() {
+  PORT=$((PORT + $3)) SCRATCH="$SCRATCH/$3"
+  start "$2" 1s
+  python3 "$REPO/bench/dcgm_bench.py" --port "$PORT" --pid "$SERVICE" --sim "$SIM" --folder "$SCRATCH/root/run/slipway/sim" \
+    --scrapes 0 --seconds 0 --interval 1 --reloads 0 --hour 0 --real-hour "${SLIPWAY_BENCH_HOUR:-3600}" --title "$1" >"$SCRATCH/result"
+  stop
+  cat "$SCRATCH/result"
+}
+
 # The machine of h100x8 with the same GPUs again on eight more buses: there is none with 16 GPUs that have MIG.
 sed -e 's/^name: .*/name: h100x16/' -e '/- {address: "0000:[1-9a-f][0-9a-f]:/ { p; s/0000:/0001:/ }' \
   "$REPO/sim/profiles/h100x8.yaml" >"$SCRATCH/h100x16.yaml"
 ln -s "$REPO/sim/profiles/models" "$SCRATCH/models"
 machine
-measure "8 GPUs, default counters" h100x8,driver=550.90.07 "${SLIPWAY_BENCH_RELOADS:-50}"
-measure "16 GPUs with 7 GPU instances each" "$SCRATCH/h100x16.yaml,driver=550.90.07,mig=1g.10gb" 0
+EIGHT=h100x8,driver=550.90.07
+SIXTEEN="$SCRATCH/h100x16.yaml,driver=550.90.07,mig=1g.10gb"
+if [[ "${1:-}" == --hour ]]; then
+  hour "8 GPUs, default counters" "$EIGHT" 0 &
+  FIRST=$!
+  hour "16 GPUs with 7 GPU instances each" "$SIXTEEN" 1 &
+  SECOND=$!
+  trap 'kill "$FIRST" "$SECOND" 2>/dev/null || true; wait; rm -rf "$SCRATCH"' EXIT
+  wait "$FIRST"
+  wait "$SECOND"
+else
+  measure "8 GPUs, default counters" "$EIGHT" "${SLIPWAY_BENCH_RELOADS:-50}"
+  measure "16 GPUs with 7 GPU instances each" "$SIXTEEN" 0
+fi

@@ -84,6 +84,33 @@ def measure_hour(arguments):
     print(f"  {arguments.hour} scrapes beside {samples} samples: {early:.1f} MiB after a sixtieth of them, {late:.1f} MiB at the end")
 
 
+def measure_real_hour(arguments):
+    """One scrape each second for as many seconds as are asked for, with the memory at the start, each ten minutes and at the end."""
+    pids = family(arguments.pid)
+    used, nvml = processor_seconds(pids), calls(arguments)
+    samples = int(value(scrape(arguments.port)[0], "slipway_dcgm_samples_total"))
+    took, sizes, begin = [], [], time.monotonic()
+    for number in range(arguments.real_hour):
+        time.sleep(max(0.0, begin + number - time.monotonic()))
+        page, milliseconds = scrape(arguments.port)
+        took.append(milliseconds)
+        if number % 600 == 60:
+            sizes.append(max(resident(pid) for pid in pids))
+    seconds = time.monotonic() - begin
+    used = processor_seconds(pids) - used
+    looks = max(int(value(page, "slipway_dcgm_samples_total")) - samples, 1)
+    more = sum(calls(arguments).values()) - sum(nvml.values())
+    each = sorted((resident(pid) for pid in family(arguments.pid)), reverse=True)
+    took.sort()
+    print(f"{arguments.title}: {len(took)} scrapes in {seconds:.0f} s of {len(page)} bytes, {len(series(page))} series, "
+          f"beside {looks} samples\n"
+          f"  scrape: median {took[len(took) // 2]:.2f} ms, p99 {took[int(len(took) * 0.99)]:.2f} ms, longest {took[-1]:.2f} ms\n"
+          f"  resident memory of the service after a minute, then each ten minutes: {', '.join(f'{mib:.1f}' for mib in sizes)} MiB; "
+          f"at the end {each[0]:.1f} MiB\n"
+          f"  with the processes that start and watch it: {', '.join(f'{mib:.1f}' for mib in each)} MiB\n"
+          f"  processor: {used / seconds * 100:.2f} % of a core, {more / looks:.0f} calls of NVML a sample")
+
+
 def measure_time(arguments):
     pids = family(arguments.pid)
     before, first, samples = processor_seconds(pids), calls(arguments), value(scrape(arguments.port)[0], "slipway_dcgm_samples_total")
@@ -119,7 +146,11 @@ def main():
     for name, kind in (("port", int), ("pid", int), ("sim", str), ("folder", str), ("scrapes", int), ("seconds", int),
                        ("interval", int), ("reloads", int), ("hour", int)):
         parser.add_argument("--" + name, type=kind, required=True)
+    parser.add_argument("--real-hour", type=int, default=0)
+    parser.add_argument("--title", default="")
     arguments = parser.parse_args()
+    if arguments.real_hour:
+        return measure_real_hour(arguments)
     if arguments.hour:
         return measure_hour(arguments)
     if arguments.scrapes:

@@ -157,6 +157,12 @@ Result<Settings> read_settings(const Spec& spec) {
   settings.devices = std::move(devices);
   SLIPWAY_TRY(links, parse_links(spec.text("switch_devices"), "spec.components.dcgm.switch_devices"));
   settings.links = std::move(links);
+  if (settings.links.kind == DeviceSelection::Kind::gpus && settings.engine == "none")
+    return Error{
+        .code = ErrorCode::invalid,
+        .what = "'" + spec.text("switch_devices") + "' selects NVSwitches, which NVML does not know",
+        .where = "spec.components.dcgm.switch_devices",
+        .next = "write f or i (all NVLinks of the GPUs), i:1,3-4 (some of each GPU's), or add engine: external"};
   SLIPWAY_TRY(processors, parse_processors(spec.text("cpu_devices"), "spec.components.dcgm.cpu_devices"));
   settings.processors = std::move(processors);
   SLIPWAY_TRY(xids, read_window(spec, "xid_count_window_size"));

@@ -22,7 +22,9 @@ CommandTable metrics_line() {
   return {.about =
               "Prints one sample of all GPUs in Prometheus' text format, with the metrics of dcgm-exporter. Rates "
               "are of the time between two looks.",
-          .notes = "The variables DCGM_EXPORTER_COLLECTORS and NODE_NAME count as for dcgm-exporter.",
+          .notes =
+              "The variables DCGM_EXPORTER_COLLECTORS and NODE_NAME count as for dcgm-exporter. "
+              "DCGM_EXP_GPU_HEALTH_STATUS goes by /etc/slipway/health-rules.yaml, when it is there.",
           .options = {{"interval", "TIME", "between the two looks: 100ms, 1s (default: 100ms)"},
                       {.name = "collectors",
                        .value = "FILE",
@@ -38,12 +40,21 @@ std::string absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
 }
 
+/// With the site's file over slipway's own, where the counters have the health of GPUs.
+Result<nvidia::health::Rules> rules_for(const Counters& counters, const Host& host) {
+  if (!counters.wants_exporter(kHealthStatus)) return nvidia::health::default_rules();
+  SLIPWAY_TRY(rules, nvidia::health::read_rules(host));
+  SLIPWAY_CHECK(check_rule_fields(rules));
+  return rules;
+}
+
 /// Prints one sample. The driver is open during it alone.
 Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(options, read_metrics_options(words));
   const auto counters = std::make_shared<const Counters>(std::move(options.counters));
   for (const std::string& warning : counters->warnings) io.warn(warning);
   if (!counters->left_out.empty()) io.warn("not available without DCGM, and left out: " + joined(counters->left_out));
+  SLIPWAY_TRY(rules, rules_for(*counters, host));
   Sampler sampler(host, {.driver_root = options.driver_root, .first_interval = options.interval},
                   [&io](const char*, const std::string& text) { io.log(text); });
   const Sample sample = sampler.sample(counters);
@@ -55,12 +66,10 @@ Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& i
   events.take(sample, *counters);
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
   HealthWatch health(std::move(root));
-  health.take(sample, *counters, nvidia::health::default_rules(), std::chrono::steady_clock::now());
-  io.print(exposition_text(sample, *counters,
-                           {.host_name = this_node(),
-                            .names = options.names,
-                            .health = health.watches(nvidia::health::default_rules()),
-                            .events = &events}));
+  health.take(sample, *counters, rules, std::chrono::steady_clock::now());
+  io.print(exposition_text(
+      sample, *counters,
+      {.host_name = this_node(), .names = options.names, .health = health.watches(rules), .events = &events}));
   return 0;
 }
 

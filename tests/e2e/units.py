@@ -30,7 +30,7 @@ spec:
   hardware: assume
   components:
     cdi: {driver_root: /driver}
-    dcgm: {driver_root: /driver, interval: 1s}
+    dcgm: {driver_root: /driver, interval: 1s, kubernetes: true, kubernetes_virtual_gpus: true}
     deviceplugin: {driver_root: /driver, quiet_seconds: 1}
     gfd: {driver_root: /driver, timestamp: false, interval: 1h}
     validator: {driver_root: /driver, port: 8000, web_config_file: /etc/slipway/web-config.yaml}
@@ -65,7 +65,7 @@ def add_program(machine, program):
 
 def prepare(machine, work):
     """Stand-ins for kubelet, and a certificate and a user for the gauges."""
-    for program in ("bin/demo-kubelet", "tests/kubelet-allocate"):
+    for program in ("bin/demo-kubelet", "tests/kubelet-allocate", "tests/kubelet-pods"):
         add_program(machine, BUILD / program)
     folder = machine.root / "etc/slipway"
     must(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
@@ -192,6 +192,46 @@ def check_metrics(checks, machine):
     checks.that(seen == "own\n", "dcgm: it writes to its own folders alone", seen)
 
 
+def start_pod(machine, name, uid, user):
+    """A process where kubelet would have put that of a pod. @return its number, as NVML would name it"""
+    group = f"/sys/fs/cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{uid.replace('-', '_')}.slice/cri-1.scope"
+    machine.must("mkdir", "-p", group, f"/var/log/pods/team_{name}_{uid}")
+    return int(machine.must("sh", "-c", f"setpriv --reuid={user} --clear-groups sleep 3600 >/dev/null 2>&1 </dev/null & "
+                            f"echo $! >{group}/cgroup.procs; echo $!"))
+
+
+def check_pods(checks, machine):
+    """dcgm: the unit is shut in, and sees which pods a GPU belongs to, and which of its memory is whose."""
+    state = machine.root / "driver/run/slipway/sim"
+    uuid = re.search(r'slipway_dcgm_gpu_up\{gpu="0",UUID="([^"]*)"', scraped(machine, "/metrics").stdout)[1]
+    uids = {"train-0": "0b5c1d2e-1111-4222-8333-444455556666", "train-1": "7e6f5a4b-9999-4888-a777-666655554444"}
+    pids = [start_pod(machine, "train-0", uids["train-0"], 0), start_pod(machine, "train-1", uids["train-1"], 65534)]
+    for pid, mib in zip(pids, (3072, 1024)):
+        must([BUILD / "bin/slipway-sim", state, "process", "add", "0", str(pid), str(mib), "compute", "/usr/bin/python3"])
+    # Kubelet makes the folder after the service has begun.
+    machine.must("mkdir", "-p", "/var/lib/kubelet/pod-resources")
+    machine.must("systemd-run", "--unit=kubelet-pods", "kubelet-pods", "/var/lib/kubelet/pod-resources/kubelet.sock",
+                 *(word for number, name in enumerate(uids) for word in (f"team/{name}/cuda", "nvidia.com/gpu", f"{uuid}::{number}")))
+
+    def used(pod):
+        found = re.search(rf'^DCGM_FI_DEV_FB_USED\{{gpu="0",[^}}]*namespace="team",pod="{pod}",vgpu="[01]"\}} ([0-9]+)$',
+                          scraped(machine, "/metrics").stdout, re.MULTILINE)
+        return found and int(found[1])
+
+    checks.that(wait_for(lambda: (used("train-0"), used("train-1")) == (3072, 1024)),
+                "dcgm: pods that share a GPU have their own memory, whoever their processes belong to",
+                f"{used('train-0')} {used('train-1')}\n{scraped(machine, '/metrics').stdout[-3000:]}{log_of(machine, 'dcgm')}")
+    checks.that(re.search(r'DCGM_FI_DEV_GPU_TEMP\{gpu="0",[^}]*container="cuda",namespace="team",pod="train-0"', scraped(machine, "/metrics").stdout),
+                "dcgm: and are in the labels of the GPU", log_of(machine, "dcgm"))
+    machine.must("systemctl", "stop", "kubelet-pods.service")
+    for pid in pids:
+        must([BUILD / "bin/slipway-sim", state, "process", "remove", str(pid)])
+        machine.must("sh", "-c", f"kill {pid}")
+    checks.that(wait_for(lambda: "slipway_dcgm_pods_up 0\n" in scraped(machine, "/metrics").stdout
+                         and scraped(machine, "/metrics").stdout.count("\nDCGM_FI_DEV_GPU_TEMP{") == GPUS),
+                "dcgm: without kubelet the metrics go on, and say so", scraped(machine, "/metrics").stdout[-1500:])
+
+
 def check_reload(checks, machine):
     for name in ALL_SERVICES:
         before = pid_of(machine, name)
@@ -294,6 +334,7 @@ def main():
             check_apply(checks, machine)
             check_work(checks, machine, work)
             check_metrics(checks, machine)
+            check_pods(checks, machine)
             check_reload(checks, machine)
             check_stop(checks, machine, ALL_SERVICES)
             machine.must("systemctl", "start", *map(unit, ALL_SERVICES))

@@ -35,6 +35,8 @@ struct Counters {
   std::vector<Counter> labels;        ///< by name
   std::vector<Counter> links;         ///< of NVLinks, by the fields' numbers
   std::vector<Counter> processors;    ///< of processors and their cores, likewise
+  std::vector<Counter> switches;      ///< of NVSwitches, likewise; with_engine() fills it, and the next
+  std::vector<Counter> switch_links;  ///< of their links
   std::vector<Counter> exporter;      ///< metrics of dcgm-exporter itself, without a field, by name
   std::vector<std::string> left_out;  ///< names of DCGM's that NVML does not tell, or that slipway does not have yet
   std::vector<Counter> foreign;       ///< those of them that are fields of DCGM; an engine may have them

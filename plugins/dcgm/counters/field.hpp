@@ -40,7 +40,13 @@ enum class Source {
 };
 
 /// What a field is of.
-enum class FieldLevel { gpu, link, processor };
+enum class FieldLevel {
+  gpu,
+  link,         ///< an NVLink of a GPU
+  processor,    ///< or a core
+  nv_switch,    ///< these two are told by an engine of DCGM's alone
+  switch_link,  ///< a link of an NVSwitch
+};
 
 enum class Framebuffer : unsigned { total, free, used, reserved, used_share };
 enum class Bar1 : unsigned { total, free, used };
@@ -83,6 +89,9 @@ struct Field {
 
 /// Null: NVML does not tell it, or slipway does not ask.
 const Field* find_field(unsigned number);
+
+/// What a field is of, one that NVML does not tell included.
+FieldLevel field_level(unsigned number);
 
 /// Of any name that DCGM has or had for the field. Nothing: DCGM has no such field.
 std::optional<unsigned> field_number(std::string_view name);

@@ -21,6 +21,10 @@ using FieldGroup = std::uintptr_t;  ///< dcgmFieldGrp_t
 
 inline constexpr Group kAllGpus = 0x7fffffff;                      ///< DCGM_GROUP_ALL_GPUS
 inline constexpr int kGpu = 1;                                     ///< DCGM_FE_GPU
+inline constexpr int kSwitch = 3;                                  ///< DCGM_FE_SWITCH
+inline constexpr int kLink = 6;                                    ///< DCGM_FE_LINK
+inline constexpr int kEmptyGroup = 1;                              ///< DCGM_GROUP_EMPTY
+inline constexpr std::size_t kMostEntitiesOfAGroup = 1024;         ///< DCGM_GROUP_MAX_ENTITIES_V2
 inline constexpr std::size_t kMostFieldsOfAGroup = 128;            ///< DCGM_MAX_FIELD_IDS_PER_FIELD_GROUP
 inline constexpr unsigned short kUuidField = 54;                   ///< DCGM_FI_DEV_UUID
 inline constexpr std::size_t kTextBytes = 256;                     ///< DCGM_MAX_STR_LENGTH
@@ -56,6 +60,34 @@ struct FieldValue {
 static_assert(offsetof(FieldValue, time_us) == 16 && offsetof(FieldValue, value) == 24);
 static_assert(sizeof(FieldValue) == 4120);
 
+/// dcgmNvLinkStatus_v4, which all releases of DCGM 4 take.
+struct LinkStates {
+  static constexpr int kUp = 3;  ///< DcgmNvLinkLinkStateUp
+  struct OfGpu {
+    unsigned gpu;
+    int states[18];
+  };
+  struct OfSwitch {
+    unsigned number;
+    int states[256];
+  };
+  unsigned version;
+  unsigned gpu_count;
+  OfGpu gpus[32];
+  unsigned switch_count;
+  OfSwitch switches[12];
+};
+static_assert(sizeof(LinkStates) == 12 + 32 * 76 + 12 * 1028);
+inline constexpr unsigned kLinkStatesVersion = sizeof(LinkStates) | 4U << 24U;
+
+/// dcgm_link_t, as it is since DCGM 4.4. @param of  kGpu or kSwitch  @param owner  the number of that
+constexpr unsigned link_entity(int of, unsigned owner, unsigned link) {
+  return static_cast<unsigned>(of) | link << 8U | owner << 24U;
+}
+constexpr int owner_kind(unsigned link_entity) { return static_cast<int>(link_entity & 0xffU); }
+constexpr unsigned owner_of(unsigned link_entity) { return link_entity >> 24U; }
+constexpr unsigned link_of(unsigned link_entity) { return link_entity >> 8U & 0xffffU; }
+
 /// dcgmFieldValueEntityEnumeration_f. @return less than 0 to stop
 using TakeValues = int (*)(int entity_group, unsigned entity, FieldValue* values, int count, void* context);
 
@@ -70,6 +102,12 @@ using Watch = Return (*)(Handle, Group, FieldGroup, long long interval_us, doubl
                          int keep_samples);                                                      // dcgmWatchFields
 using Update = Return (*)(Handle, int wait);                                                     // dcgmUpdateAllFields
 using Latest = Return (*)(Handle, Group, FieldGroup, TakeValues, void* context);  // dcgmGetLatestValues_v2
-using ErrorText = const char* (*)(Return);                                        // errorString
+using Entities = Return (*)(Handle, int entity_group, unsigned* entities, int* count,
+                            unsigned flags);                                     // dcgmGetEntityGroupEntities
+using GetLinkStates = Return (*)(Handle, LinkStates*);                           // dcgmGetNvLinkLinkStatus
+using CreateGroup = Return (*)(Handle, int type, const char* name, Group*);      // dcgmGroupCreate
+using AddEntity = Return (*)(Handle, Group, int entity_group, unsigned entity);  // dcgmGroupAddEntity
+using DestroyGroup = Return (*)(Handle, Group);                                  // dcgmGroupDestroy
+using ErrorText = const char* (*)(Return);                                       // errorString
 
 }  // namespace slipway::dcgm::abi

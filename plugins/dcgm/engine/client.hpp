@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/dcgm/engine/client.hpp - a connection to a DCGM engine, and the values that it has of all GPUs.
+// plugins/dcgm/engine/client.hpp - a connection to a DCGM engine, and the values that it has.
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,20 +10,16 @@
 #include <slipway/result.hpp>
 
 #include "dcgm/engine/options.hpp"
-#include "dcgm/sampler/sample.hpp"
+#include "dcgm/engine/session.hpp"
 #include "nvidia/nvml/call_thread.hpp"
 
 namespace slipway::dcgm {
-
-/// By the GPU's UUID and the field's number; a blank is no value.
-using EngineReading = std::map<std::string, std::map<unsigned, Value>>;
 
 /// Used by one thread. A call that takes longer than its limit is given up, with the connection: its thread stays
 /// behind, and the next connection gets a new one.
 class EngineClient {
  public:
   static constexpr std::chrono::milliseconds kCallLimit{5000};
-  static constexpr std::chrono::milliseconds kConnectLimit{2000};
 
   EngineClient();
   ~EngineClient();
@@ -36,15 +31,16 @@ class EngineClient {
   Status connect(const std::string& root, const EngineAddress& address, const std::vector<unsigned>& fields,
                  std::chrono::milliseconds interval);
   bool connected() const { return session_ != nullptr; }
-  /// The newest values of all GPUs. An error ends the connection. Errors: `timed_out`, DCGM's own.
+  /// The newest values. An error ends the connection. Errors: `timed_out`, DCGM's own.
   Result<EngineReading> read();
+  /// As EngineSession::missing(), of the last read.
+  std::string missing() const;
   void release();
 
  private:
-  struct Session;  // what caller and calls share
-  void end(std::shared_ptr<Session> session);
+  void end(std::shared_ptr<EngineSession> session);
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<EngineSession> session_;  ///< shared with the calls
   nvidia::nvml::CallThread thread_;
 };
 

@@ -14,7 +14,7 @@ constexpr std::chrono::seconds kLongestWait{60};
 }  // namespace
 
 Engine::Engine(EngineOptions options, Log log)
-    : options_(std::move(options)), log_(std::move(log)), child_(options_.root, log_) {
+    : options_(std::move(options)), log_(std::move(log)), child_(options_.root, options_.programs, log_) {
   const nvidia::nvml::SignalsBlocked blocked;
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
@@ -84,11 +84,15 @@ Status Engine::ask(const Wanted& wanted) {
       return Error{.code = ErrorCode::busy, .what = "nv-hostengine is starting"};
   }
   if (!client_.connected() || watched_ != wanted.fields) {
-    SLIPWAY_CHECK(client_.connect(options_.root, options_.managed ? child_.address() : options_.address, wanted.fields,
-                                  options_.interval));
+    SLIPWAY_CHECK(client_.connect(options_.programs, options_.managed ? child_.address() : options_.address,
+                                  wanted.fields, options_.interval));
     watched_ = wanted.fields;
   }
   SLIPWAY_TRY(reading, client_.read());
+  if (const std::string missing = client_.missing(); missing != missing_) {
+    if (!missing.empty()) log_("warning", missing);
+    missing_ = missing;
+  }
   publish(std::move(reading));
   return {};
 }
@@ -105,7 +109,7 @@ void Engine::publish(EngineReading reading) {
 void Engine::fail(const Error& error) {
   const std::scoped_lock lock(mutex_);
   is_quiet_ = false;
-  reading_.clear();
+  reading_ = {};
   if (problem_ == error.what) return;
   problem_ = error.what;
   log_(error.code == ErrorCode::busy ? "info" : "warning",
@@ -116,7 +120,7 @@ void Engine::release() {
   client_.release();
   child_.stop();
   const std::scoped_lock lock(mutex_);
-  reading_.clear();
+  reading_ = {};
   problem_.clear();
   is_quiet_ = true;
   changed_.notify_all();

@@ -17,6 +17,7 @@
 #include "dcgm/engine/host_engine.hpp"
 #include "dcgm/engine/options.hpp"
 #include "dcgm/sampler/sample.hpp"
+#include "dcgm/selection/devices.hpp"
 
 namespace slipway::dcgm {
 
@@ -60,6 +61,7 @@ class Engine {
   EngineClient client_;  ///< of the thread
   HostEngine child_;     ///< likewise
   std::vector<unsigned> watched_;
+  std::string missing_;  ///< likewise, and logged
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
@@ -80,6 +82,7 @@ struct Merged {
   Sample sample;
 };
 /// GPU instances get no values of an engine.
-Merged with_engine(const Counters& counters, const Sample& sample, const EngineReading& reading);
+Merged with_engine(const Counters& counters, const Sample& sample, const EngineReading& reading,
+                   const LinkSelection& selection = {});
 
 }  // namespace slipway::dcgm

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include <slipway/process/hear.hpp>
 #include <slipway/process/start.hpp>
 #include <slipway/root_dir.hpp>
+#include <slipway/text.hpp>
 #include <slipway/write/lock_file.hpp>
 
 namespace slipway::dcgm {
@@ -49,8 +51,12 @@ Status make_own_folder(const std::string& root_folder) {
 EngineAddress HostEngine::address() const { return {(fs::path(root_) / kFolder / "socket").string(), true}; }
 
 std::string HostEngine::program() const {
-  for (const char* each : {"usr/bin/nv-hostengine", "usr/local/bin/nv-hostengine"})
-    if (const fs::path path = fs::path(root_) / each; ::access(path.c_str(), X_OK) == 0) return path.string();
+  std::vector<fs::path> folders{fs::path(programs_) / "usr/bin", fs::path(programs_) / "usr/local/bin"};
+  if (const char* const search = std::getenv("PATH"); search != nullptr && programs_ == "/")
+    for (const std::string& each : split(search, ':'))
+      if (each.starts_with('/')) folders.emplace_back(each);
+  for (const fs::path& folder : folders)
+    if (const fs::path path = folder / "nv-hostengine"; ::access(path.c_str(), X_OK) == 0) return path.string();
   return {};
 }
 
@@ -71,7 +77,7 @@ Status HostEngine::start(Clock::time_point now) {
   if (path.empty())
     return Error{.code = ErrorCode::not_found,
                  .what = "nv-hostengine is not installed",
-                 .where = (fs::path(root_) / "usr/bin/nv-hostengine").string(),
+                 .where = (fs::path(programs_) / "usr/bin/nv-hostengine").string(),
                  .next = "install the package datacenter-gpu-manager-4-core, or set `engine: external` or `none`"};
   const fs::path folder = fs::path(root_) / kFolder;
   SLIPWAY_CHECK(make_own_folder(root_));

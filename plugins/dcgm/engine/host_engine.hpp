@@ -24,7 +24,9 @@ class HostEngine {
   static constexpr std::chrono::seconds kProven{60};  ///< it ran so long: the next wait is the shortest one again
 
   /// @param root  folder that is "/" of the host
-  HostEngine(std::string root, Log log) : root_(std::move(root)), log_(std::move(log)) {}
+  /// @param programs  the folder below which the program is; for "/" the variable PATH counts as well
+  HostEngine(std::string root, std::string programs, Log log)
+      : root_(std::move(root)), programs_(std::move(programs)), log_(std::move(log)) {}
   ~HostEngine() { stop(); }
   HostEngine(const HostEngine&) = delete;
   HostEngine& operator=(const HostEngine&) = delete;
@@ -44,6 +46,7 @@ class HostEngine {
   void take_end(Clock::time_point now);
 
   std::string root_;
+  std::string programs_;
   Log log_;
   pid_t pid_ = -1;
   Clock::time_point started_;

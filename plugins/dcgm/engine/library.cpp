@@ -72,6 +72,11 @@ std::string DcgmLibrary::bind() {
   take(watch, "dcgmWatchFields");
   take(update, "dcgmUpdateAllFields");
   take(latest, "dcgmGetLatestValues_v2");
+  take(entities, "dcgmGetEntityGroupEntities");
+  take(link_states, "dcgmGetNvLinkLinkStatus");
+  take(create_group, "dcgmGroupCreate");
+  take(add_entity, "dcgmGroupAddEntity");
+  take(destroy_group, "dcgmGroupDestroy");
   take(error_text_, "errorString");
   return missing;
 }

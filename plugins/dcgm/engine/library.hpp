@@ -35,6 +35,11 @@ class DcgmLibrary {
   abi::Watch watch = nullptr;
   abi::Update update = nullptr;
   abi::Latest latest = nullptr;
+  abi::Entities entities = nullptr;
+  abi::GetLinkStates link_states = nullptr;
+  abi::CreateGroup create_group = nullptr;
+  abi::AddEntity add_entity = nullptr;
+  abi::DestroyGroup destroy_group = nullptr;
 
   /// "DCGM's words (-21)".
   std::string error_text(abi::Return code) const;

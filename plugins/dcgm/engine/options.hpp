@@ -19,9 +19,10 @@ struct EngineAddress {
 Result<EngineAddress> read_engine_address(const std::string& text);
 
 struct EngineOptions {
-  bool managed = false;   ///< nv-hostengine is a child; else it is at `address`
-  EngineAddress address;  ///< where it is otherwise
-  std::string root = "/";
+  bool managed = false;        ///< nv-hostengine is a child; else it is at `address`
+  EngineAddress address;       ///< where it is otherwise
+  std::string root = "/";      ///< the host's, whose /run has the engine's socket
+  std::string programs = "/";  ///< the root that library and program are taken from: never one that is not running
   std::chrono::milliseconds interval{10000};
 };
 

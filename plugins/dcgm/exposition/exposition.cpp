@@ -170,6 +170,28 @@ void add_links(MetricsText& text, const Sample& sample, const Counters& counters
   }
 }
 
+/// As dcgm-exporter prints NVSwitches and their links, except that each NVSwitch has its own number.
+void add_switches(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter) {
+  const auto add = [&](const std::vector<Counter>& list, bool of_links) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      bool begun = false;
+      for (const SwitchEntity& entity : sample.switches) {
+        const std::string value = entity.link.has_value() == of_links ? value_text(entity.series[i]) : "";
+        if (value.empty()) continue;
+        if (!std::exchange(begun, true)) text.begin(list[i].name, list[i].help, list[i].type);
+        LabelList labels;
+        if (entity.link) labels.add("nvlink", std::to_string(*entity.link));
+        labels.add("nvswitch", "nvswitch" + std::to_string(entity.number));
+        labels.add("Hostname", exporter.host_name);
+        for (const auto& [name, text_of_label] : entity.labels) labels.add(name, value_text(text_of_label));
+        text.sample(labels.view(), value);
+      }
+    }
+  };
+  add(counters.switches, false);
+  add(counters.switch_links, true);
+}
+
 void add_processors(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter) {
   for (std::size_t i = 0; i < counters.processors.size(); ++i) {
     bool begun = false;
@@ -268,6 +290,7 @@ std::string exposition_text(const Sample& sample, const Counters& counters, cons
   for (std::size_t i = 0; i < counters.series.size(); ++i)
     if (!counters.series[i].hidden) add_family(text, counters.series[i], i, lines);
   add_links(text, sample, counters, exporter, lines);
+  add_switches(text, sample, counters, exporter);
   add_processors(text, sample, counters, exporter);
   for (const Counter& counter : counters.exporter)
     if (counter.name == kHealthStatus)

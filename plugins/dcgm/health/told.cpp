@@ -37,9 +37,16 @@ void add_told_health(const Host& host, Findings& findings) {
   if (!service_runs(host, "dcgm"))
     return findings.not_exercised(kName, "the service does not run, so nobody watches the GPUs for XIDs");
   const auto text = host.read(kFile, kMostBytes);
+  if (!text && text.error().code != ErrorCode::not_found)
+    return findings.not_exercised(kName, std::string(kFile) + " cannot be read: " + text.error().what);
   const Json told = text ? Json::parse(*text, nullptr, false) : Json();
   const Json reasons = told.is_object() && told.contains("reasons") ? told["reasons"] : Json();
-  if (!reasons.is_array()) return;  // a service of an older slipway
+  if (!reasons.is_array())
+    return findings.warning(kName,
+                            std::string("the service runs, and ") + kFile +
+                                (text ? " is none of this version" : " is not there") +
+                                ", so the GPUs' health is not known here",
+                            "see its log (`journalctl -u slipway-dcgm`), then `systemctl restart slipway-dcgm`");
   std::size_t count = 0;
   for (const Json& entry : reasons) {
     if (!entry.is_object() || ++count > kMostFindings) break;

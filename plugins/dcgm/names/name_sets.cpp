@@ -47,6 +47,8 @@ Counters with_fields_of(const NameSets& sets, Counters counters) {
     counters.links.clear();
     counters.processors.clear();
     counters.exporter.clear();
+    counters.foreign.clear();
+    counters.left_out.clear();
   }
   if (sets.openmetrics) add_hidden(conventional_fields(), counters);
   if (sets.articles) add_hidden(article_fields(), counters);

@@ -25,6 +25,8 @@ class Processors {
  public:
   /// @param host  borrowed
   Processors(const Host& host, DeviceSelection selection) : host_(host), selection_(std::move(selection)) {}
+  /// The next look at what the file of counters asks for would have nothing to compare with.
+  bool is_new_to(const Counters& counters) const { return !counters.processors.empty() && before_.empty(); }
   /// None where the file of counters asks for none, and at the first look.
   std::vector<ProcessorEntity> look(const Counters& counters);
 

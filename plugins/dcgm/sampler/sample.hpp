@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -59,6 +60,14 @@ struct ProcessorEntity {
   std::vector<Value> series;  ///< as Counters::processors
 };
 
+/// An NVSwitch, or a link of it; an engine of DCGM's tells them.
+struct SwitchEntity {
+  unsigned number = 0;           ///< DCGM's
+  std::optional<unsigned> link;  ///< from 0, as DCGM counts them
+  std::vector<Value> series;     ///< as Counters::switches, or switch_links
+  std::vector<std::pair<std::string, Value>> labels = {};
+};
+
 /// An XID, as the driver told it.
 struct XidEvent {
   std::string uuid;                  ///< of the GPU
@@ -91,10 +100,11 @@ struct Sample {
   std::vector<Entity> entities;   ///< in index order; none of a GPU that could not be read
   std::vector<LinkEntity> links;  ///< where they are asked for, in the order of GPUs
   std::vector<ProcessorEntity> processors;
-  std::vector<GpuState> gpus;     ///< all that were ever seen
-  std::vector<XidEvent> xids;     ///< since the sample before
-  std::vector<PeerStatus> peers;  ///< where they are asked for
-  std::uint64_t outages = 0;      ///< how often NVML stopped answering
+  std::vector<SwitchEntity> switches;  ///< with an engine; the links behind the NVSwitches
+  std::vector<GpuState> gpus;          ///< all that were ever seen
+  std::vector<XidEvent> xids;          ///< since the sample before
+  std::vector<PeerStatus> peers;       ///< where they are asked for
+  std::uint64_t outages = 0;           ///< how often NVML stopped answering
   std::uint64_t samples = 0;
   std::set<std::chrono::milliseconds> read;  ///< of counters with these intervals, values were read now; empty: of all
   std::map<std::string, std::uint64_t> read_errors;  ///< by the counter's name

@@ -85,6 +85,8 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const Lo
   look_ = look;
   if (!has_own_intervals(*counters)) look_.due.clear();  // all are read together
   Sample sample;
+  const bool new_processors = processors_.is_new_to(*counters);
+  if (new_processors) (void)processors_.look(*counters);
   const bool is_open = nvml_ && nvml_->is_open();
   if (Status opened = is_open ? Status() : open(); !opened) {
     gone(opened.error().what);
@@ -98,6 +100,7 @@ Sample Sampler::sample(const std::shared_ptr<const Counters>& counters, const Lo
     }
     if (!looked) sample = Sample();
   }
+  if (new_processors) std::this_thread::sleep_until(begin + options_.first_interval);
   sample.processors = processors_.look(*counters);
   sample.problem = problem_;
   sample.driver_version = driver_version_;

@@ -60,18 +60,13 @@ Result<DeviceSelection> parse_devices(const std::string& text, const std::string
 }
 
 Result<LinkSelection> parse_links(const std::string& text, const std::string& where) {
-  LinkSelection selection;
-  if (text == "f" || text == "i") return selection;
-  const bool of_switches = text == "g" || text.starts_with("g:");
-  const Error error{.code = ErrorCode::invalid,
-                    .what = of_switches ? "'" + text + "' selects NVSwitches, which NVML does not know"
-                                        : "'" + text + "' selects no NVLinks",
-                    .where = where,
-                    .next = "write f or i (all NVLinks of the GPUs), or i:1,3-4 (some of each GPU's)"};
-  if (!text.starts_with("i:")) return error;
-  for (const std::string& range : split(text.substr(2), ','))
-    if (!add_range(range, selection.numbers)) return error;
-  return selection;
+  const auto selection = parse_devices(text, where);
+  if (selection) return LinkSelection{selection->kind, selection->numbers};
+  Error error = selection.error();
+  error.what = "'" + text + "' selects no NVLinks";
+  error.next =
+      "write f (all), i or i:1,3-4 (NVLinks, some of each), or g or g:0 (NVSwitches, with an engine of DCGM's)";
+  return error;
 }
 
 Result<DeviceSelection> parse_processors(const std::string& text, const std::string& where) {

@@ -25,15 +25,22 @@ struct DeviceSelection {
   bool has_core(unsigned core) const { return kind != Kind::gpus && (numbers.empty() || numbers.contains(core)); }
 };
 
-/// Which NVLinks have metrics: dcgm-exporter's --switch-devices. NVML knows no NVSwitches.
+/// Which NVSwitches and NVLinks have metrics: dcgm-exporter's --switch-devices.
 struct LinkSelection {
-  std::set<unsigned> numbers;  ///< as dcgm-exporter counts them, from 1; empty: all
+  DeviceSelection::Kind kind = DeviceSelection::Kind::flexible;  ///< both, NVSwitches alone, or links alone
+  std::set<unsigned> numbers = {};                               ///< as dcgm-exporter counts them; empty: all
 
-  /// @param link  NVML's number, from 0
-  bool has(unsigned link) const { return numbers.empty() || numbers.contains(link + 1); }
+  /// @param link  NVML's number of a GPU's link, from 0; dcgm-exporter counts from 1
+  bool has(unsigned link) const { return has_switch_link(link + 1); }
+  bool has_switch(unsigned number) const { return kind != DeviceSelection::Kind::instances && is_named(number); }
+  /// @param link  DCGM's number of an NVSwitch's link, from 0, as dcgm-exporter has it
+  bool has_switch_link(unsigned link) const { return kind != DeviceSelection::Kind::gpus && is_named(link); }
+
+ private:
+  bool is_named(unsigned number) const { return numbers.empty() || numbers.contains(number); }
 };
 
-/// "f", "i", "i:1,3-4". Errors: `invalid` another form, and g, which is NVSwitches alone.
+/// "f", "i", "i:1,3-4", "g", "g:0". Errors: `invalid` another form.
 Result<LinkSelection> parse_links(const std::string& text, const std::string& where);
 /// Of processors and cores: as parse_devices(), with g for processors and i for cores.
 Result<DeviceSelection> parse_processors(const std::string& text, const std::string& where);

@@ -37,7 +37,9 @@ void CounterFile::update(ServiceIo& io) {
   counters_ = std::make_shared<const Counters>(*std::move(read));
   for (const std::string& warning : counters_->warnings) io.log("warning", warning);
   if (!counters_->left_out.empty())
-    io.log("info", "not available without DCGM itself, and left out: " + joined(counters_->left_out));
+    io.log("info", (settings_.engine == "none" ? "not available without DCGM itself, and left out: "
+                                               : "the DCGM engine is asked for what NVML does not tell: ") +
+                       joined(counters_->left_out));
 }
 
 }  // namespace slipway::dcgm

@@ -72,7 +72,8 @@ std::chrono::milliseconds tick_of(std::chrono::milliseconds interval) {
   return interval / parts;
 }
 
-/// What another root holds is run nowhere but in a sandbox, and an engine cannot work there.
+/// What another root holds is run nowhere but in a sandbox, and an engine cannot work there. A simulated machine has no
+/// engine of its own: this machine's is taken.
 Status check_engine(const Settings& settings, const Host& host) {
   if (settings.engine == "none" || host.root_folder() == "/" || host.has_kernel_view()) return {};
   return Error{.code = ErrorCode::unsupported,
@@ -183,7 +184,7 @@ class DcgmService final : public Service {
     }
     if (!file.counters()) sample.problem = file.problem();
     std::optional<Merged> merged;
-    if (engine_) merged = with_engine(counters, sample, engine_->latest());
+    if (engine_) merged = with_engine(counters, sample, engine_->latest(), settings.links);
     board.put(exposition_text(merged ? merged->sample : sample, merged ? merged->counters : counters,
                               {.host_name = settings.node,
                                .blanks_in_model_name = settings.blanks_in_model_name,
@@ -203,6 +204,7 @@ class DcgmService final : public Service {
     engine_.emplace(EngineOptions{.managed = settings.engine == "managed",
                                   .address = settings.engine_address,
                                   .root = host.root_folder(),
+                                  .programs = host.live() ? host.root_folder() : "/",
                                   .interval = settings.interval},
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvidia/config/variables.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace slipway::nvidia::config {
 namespace {
@@ -13,36 +15,11 @@ constexpr std::string_view kOfHost =
 constexpr std::string_view kNoSpecs = "this component writes no CDI specs; the component cdi does";
 constexpr std::string_view kNoTegra = "auto|nvml";
 
-constexpr std::array kPluginSwitches{
-    honoured("MIG_STRATEGY", "config"),
-    honoured("FAIL_ON_INIT_ERROR", "config"),
-    honoured("NVIDIA_DRIVER_ROOT", "config"),
-    honoured("NVIDIA_DEV_ROOT", "config"),
-    honoured("PASS_DEVICE_SPECS", "config"),
-    honoured("DEVICE_LIST_STRATEGY", "config"),
-    honoured("DEVICE_ID_STRATEGY", "config"),
-    honoured("GDRCOPY_ENABLED", "config"),
-    honoured("GDS_ENABLED", "config"),
-    honoured("MOFED_ENABLED", "config"),
-    honoured("CDI_ANNOTATION_PREFIX", "config"),
-    refused("NVIDIA_CDI_HOOK_PATH", "", kNoSpecs),
-    refused("NVIDIA_CTK_PATH", "", kNoSpecs),
+/// Of the containers that both charts put these programs in, with what chooses among their configs.
+constexpr std::array kOfBoth{
     needless("DRIVER_ROOT_CTR_PATH", kNoContainer),
     needless("CONTAINER_DRIVER_ROOT", kNoContainer),
-    honoured("MPS_ROOT", "config"),
-    honoured("SHARED_DEVICES_ALLOCATION_POLICY", "config"),
-    refused("DEVICE_DISCOVERY_STRATEGY", kNoTegra, "devices are found by NVML; Tegra is not supported"),
-    honoured("IMEX_CHANNEL_IDS", "config"),
-    honoured("IMEX_REQUIRED", "config"),
-    honoured("KUBELET_SOCKET", "kubelet_root"),
-    honoured("CONFIG_FILE", "config_file"),
-    refused("CDI_FEATURE_FLAGS", "",
-            "this component writes no CDI specs; the component cdi has the keys `explicit_libraries` and `coherent`"),
-    refused("CDI_DISABLE_HOOKS", "", "this component writes no CDI specs; `hooks: none` of the component cdi says so"),
-    honoured("DP_DISABLE_HEALTHCHECKS", "health_rules"),
-    honoured("DP_ENABLE_HEALTHCHECKS", "health_rules"),
     needless("NVIDIA_VISIBLE_DEVICES", kNoContainer),
-    needless("NVIDIA_DRIVER_CAPABILITIES", kNoContainer),
     needless("NVIDIA_MIG_MONITOR_DEVICES", kNoContainer),
     needless("ONESHOT", kOfHost),
     needless("KUBECONFIG", kOfHost),
@@ -57,7 +34,43 @@ constexpr std::array kPluginSwitches{
     needless("PROCESS_TO_SIGNAL", kOfHost),
 };
 
-constexpr std::array kDiscoverySwitches{
+template <std::size_t kOwn>
+constexpr auto with_those_of_both(const std::array<Switch, kOwn>& own) {
+  std::array<Switch, kOwn + kOfBoth.size()> all{};
+  std::ranges::copy(kOfBoth, std::ranges::copy(own, all.begin()).out);
+  return all;
+}
+
+constexpr auto kPluginSwitches = with_those_of_both(std::array{
+    honoured("MIG_STRATEGY", "config"),
+    honoured("FAIL_ON_INIT_ERROR", "config"),
+    honoured("NVIDIA_DRIVER_ROOT", "config"),
+    honoured("NVIDIA_DEV_ROOT", "config"),
+    honoured("PASS_DEVICE_SPECS", "config"),
+    honoured("DEVICE_LIST_STRATEGY", "config"),
+    honoured("DEVICE_ID_STRATEGY", "config"),
+    honoured("GDRCOPY_ENABLED", "config"),
+    honoured("GDS_ENABLED", "config"),
+    honoured("MOFED_ENABLED", "config"),
+    honoured("CDI_ANNOTATION_PREFIX", "config"),
+    refused("NVIDIA_CDI_HOOK_PATH", "", kNoSpecs),
+    refused("NVIDIA_CTK_PATH", "", kNoSpecs),
+    honoured("MPS_ROOT", "config"),
+    honoured("SHARED_DEVICES_ALLOCATION_POLICY", "config"),
+    refused("DEVICE_DISCOVERY_STRATEGY", kNoTegra, "devices are found by NVML; Tegra is not supported"),
+    honoured("IMEX_CHANNEL_IDS", "config"),
+    honoured("IMEX_REQUIRED", "config"),
+    honoured("KUBELET_SOCKET", "kubelet_root"),
+    honoured("CONFIG_FILE", "config_file"),
+    refused("CDI_FEATURE_FLAGS", "",
+            "this component writes no CDI specs; the component cdi has the keys `explicit_libraries` and `coherent`"),
+    refused("CDI_DISABLE_HOOKS", "", "this component writes no CDI specs; `hooks: none` of the component cdi says so"),
+    honoured("DP_DISABLE_HEALTHCHECKS", "health_rules"),
+    honoured("DP_ENABLE_HEALTHCHECKS", "health_rules"),
+    needless("NVIDIA_DRIVER_CAPABILITIES", kNoContainer),
+});
+
+constexpr auto kDiscoverySwitches = with_those_of_both(std::array{
     honoured("GFD_MIG_STRATEGY", "mig_strategy"),
     honoured("MIG_STRATEGY", "mig_strategy"),
     honoured("GFD_FAIL_ON_INIT_ERROR"),
@@ -73,24 +86,9 @@ constexpr std::array kDiscoverySwitches{
     refused("GFD_USE_NODE_FEATURE_API", kOff, "the labels go to the file that Node Feature Discovery reads, yet"),
     refused("USE_NODE_FEATURE_API", kOff, "the labels go to the file that Node Feature Discovery reads, yet"),
     refused("DEVICE_DISCOVERY_STRATEGY", kNoTegra, "devices are found by NVML; Tegra and vfio are not supported"),
-    needless("DRIVER_ROOT_CTR_PATH", kNoContainer),
-    needless("CONTAINER_DRIVER_ROOT", kNoContainer),
     needless("NAMESPACE", kNoContainer),
     needless("POD_NAME", kNoContainer),
-    needless("NVIDIA_VISIBLE_DEVICES", kNoContainer),
-    needless("NVIDIA_MIG_MONITOR_DEVICES", kNoContainer),
-    needless("ONESHOT", kOfHost),
-    needless("KUBECONFIG", kOfHost),
-    needless("NODE_NAME", kOfHost),
-    needless("NODE_LABEL", kOfHost),
-    needless("CONFIG_FILE_SRCDIR", kOfHost),
-    needless("CONFIG_FILE_DST", kOfHost),
-    needless("DEFAULT_CONFIG", kOfHost),
-    needless("FALLBACK_STRATEGIES", kOfHost),
-    needless("SEND_SIGNAL", kOfHost),
-    needless("SIGNAL", kOfHost),
-    needless("PROCESS_TO_SIGNAL", kOfHost),
-};
+});
 
 /// Not every component that reads the shared config has the key.
 Json env_of(const Spec& spec) { return spec.json().is_object() ? spec.json().value("env", Json()) : Json(); }

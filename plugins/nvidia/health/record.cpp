@@ -12,6 +12,11 @@ constexpr std::size_t kMostPoints = 512;
 // Of one GPU. Who can write to the kernel's log could make up any number of XIDs.
 constexpr std::size_t kMostCases = 256;
 
+/// About the whole GPU, whichever instance saw it first, unless the rule is about less.
+std::optional<unsigned> place_of(const XidRule& rule, std::optional<unsigned> named) {
+  return rule.scope > Scope::mig ? std::nullopt : named;
+}
+
 std::string text_of(const XidRule& rule) { return "XID " + std::to_string(rule.number) + ": " + rule.what; }
 
 }  // namespace
@@ -19,15 +24,16 @@ std::string text_of(const XidRule& rule) { return "XID " + std::to_string(rule.n
 void HealthRecord::xid(const std::string& gpu, std::optional<unsigned> instance, unsigned number, const Rules& rules,
                        Moment now) {
   const XidRule rule = rules.xid(number);
-  if (rule.scope > Scope::mig) instance.reset();  // it is about the whole GPU, whichever instance saw it first
+  const auto counted = place_of(rule, instance);
   auto& cases = gpus_[gpu].cases;
-  const unsigned place = instance.value_or(kWhole);
+  const unsigned place = counted.value_or(kWhole);
   for (const unsigned over : rule.cancels) cases.erase({"xid-" + std::to_string(over), place});
   if (!rules.counts(number)) return;
   if (cases.size() >= kMostCases)
     cases.erase(std::ranges::min_element(cases, {}, [](const auto& entry) { return entry.second.last; }));
   const std::string code = "xid-" + std::to_string(number);
-  cases[{code, place}] = {{code, rule.severity, rule.scope, text_of(rule), rule.remedy, instance}, now, false, number};
+  cases[{code, place}] = {
+      {code, rule.severity, rule.scope, text_of(rule), rule.remedy, counted}, now, false, number, instance};
 }
 
 void HealthRecord::value(const std::string& gpu, const CounterRule& rule, double value, Moment now) {
@@ -64,13 +70,7 @@ void HealthRecord::looked(const std::string& gpu, bool answers, const Rules& rul
     return;
   }
   const bool was_reset = std::exchange(each.away, false);
-  for (auto& [place, one] : each.cases) {
-    if (one.of_counter) continue;
-    const XidRule rule = rules.xid(one.xid);
-    one.reason.severity = rule.severity;
-    one.reason.text = text_of(rule);
-    one.reason.remedy = rule.remedy;
-  }
+  judge_again(each, rules);
   std::erase_if(each.cases, [&](const auto& entry) {
     const Case& one = entry.second;
     return !one.of_counter &&
@@ -79,6 +79,24 @@ void HealthRecord::looked(const std::string& gpu, bool answers, const Rules& rul
   std::erase_if(each.cases, [&](const auto& entry) {
     return entry.second.of_counter && !rules.counters().contains(entry.second.reason.code);
   });
+}
+
+/// XIDs that were told before the rules changed, as the rules have them now. Of two that are in one place then, the
+/// later one stays.
+void HealthRecord::judge_again(Gpu& gpu, const Rules& rules) {
+  decltype(gpu.cases) judged;
+  for (auto& [place, one] : gpu.cases) {
+    auto key = place;
+    if (!one.of_counter) {
+      const XidRule rule = rules.xid(one.xid);
+      const auto instance = place_of(rule, one.named_instance);
+      one.reason = {one.reason.code, rule.severity, rule.scope, text_of(rule), rule.remedy, instance};
+      key.second = instance.value_or(kWhole);
+    }
+    const auto [at, is_new] = judged.try_emplace(key, one);
+    if (!is_new && at->second.last < one.last) at->second = one;
+  }
+  gpu.cases = std::move(judged);
 }
 
 void HealthRecord::only(const std::string& gpu, const std::set<std::string>& rules) {

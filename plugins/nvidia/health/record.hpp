@@ -41,8 +41,9 @@ class HealthRecord {
   struct Case {
     Reason reason;
     Moment last;
-    bool of_counter = false;  ///< ends with its counter, not with time
-    unsigned xid = 0;         ///< of others
+    bool of_counter = false;                      ///< ends with its counter, not with time
+    unsigned xid = 0;                             ///< of others
+    std::optional<unsigned> named_instance = {};  ///< by the driver; whether it counts, the rule's scope says
   };
   struct Point {
     Moment time;
@@ -57,6 +58,8 @@ class HealthRecord {
     std::map<std::string, Counter> counters;                 ///< by rule
     bool away = false;
   };
+  static void judge_again(Gpu& gpu, const Rules& rules);
+
   std::map<std::string, Gpu> gpus_;
 };
 

@@ -25,13 +25,20 @@ class DcgmEngine : public DcgmNode {
     machine_ = "t4x4,driver=550.90.07";
     ::setenv("STANDIN_DCGM", standin_.path().c_str(), 1);
     mode("ok");
-    std::filesystem::create_directories(host_.path("usr/lib/x86_64-linux-gnu"));
-    std::filesystem::copy_file(SLIPWAY_STANDIN_DCGM, host_.path("usr/lib/x86_64-linux-gnu/libdcgm.so.4"));
+    std::filesystem::create_directories(standin_.at("lib"));
+    std::filesystem::create_directories(standin_.at("bin"));
+    std::filesystem::copy_file(SLIPWAY_STANDIN_DCGM, standin_.at("lib/libdcgm.so.4"));
+    ::setenv("LD_LIBRARY_PATH", standin_.at("lib").c_str(), 1);
+    ::setenv("PATH", (standin_.at("bin").string() + ":" + path_).c_str(), 1);
     host_.put("etc/counters.csv",
               "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_PROF_SM_ACTIVE, gauge, b\nDCGM_FI_PROF_PCIE_RX_BYTES, gauge, c\n"
               "DCGM_FI_DEV_GPU_VIRTUAL_MODE, gauge, d\n");
   }
-  ~DcgmEngine() override { ::unsetenv("STANDIN_DCGM"); }
+  ~DcgmEngine() override {
+    ::unsetenv("STANDIN_DCGM");
+    ::unsetenv("LD_LIBRARY_PATH");
+    ::setenv("PATH", path_.c_str(), 1);
+  }
 
   void mode(const std::string& word) const {
     standin_.file("mode.new", word);
@@ -52,12 +59,13 @@ class DcgmEngine : public DcgmNode {
     standin_.file("uuids", uuids);
   }
   void install_host_engine(const std::string& last) const {
-    host_.put("usr/bin/nv-hostengine",
-              "#!/bin/sh\necho \"$$ $*\" >> \"$STANDIN_DCGM/started\"\n"
-              "while [ $# -gt 0 ]; do [ \"$1\" = --domain-socket ] && socket=$2; shift; done\n" +
-                  last + "\n");
-    ::chmod(host_.path("usr/bin/nv-hostengine").c_str(), 0755);
+    standin_.file("bin/nv-hostengine",
+                  "#!/bin/sh\necho \"$$ $*\" >> \"$STANDIN_DCGM/started\"\n"
+                  "while [ $# -gt 0 ]; do [ \"$1\" = --domain-socket ] && socket=$2; shift; done\n" +
+                      last + "\n");
+    ::chmod(standin_.at("bin/nv-hostengine").c_str(), 0755);
   }
+  const std::string path_ = std::getenv("PATH") == nullptr ? "/usr/bin:/bin" : std::getenv("PATH");
   slipway::testing::TempDir standin_;
 };
 
@@ -118,7 +126,7 @@ TEST_F(DcgmEngine, ThatHangsDelaysNothing) {
 }
 
 TEST_F(DcgmEngine, ThatIsNotInstalledIsSaid) {
-  std::filesystem::remove(host_.path("usr/lib/x86_64-linux-gnu/libdcgm.so.4"));
+  std::filesystem::remove(standin_.at("lib/libdcgm.so.4"));
   engine("engine: managed");
   RunningService service(host_, service_words());
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
@@ -154,6 +162,73 @@ TEST_F(DcgmEngine, IsRunByTheServiceStartedAgainAndEndedOnRequest) {
   service.signal(SIGTERM);
   EXPECT_EQ(service.exit_code(), 0) << service.log();
   EXPECT_NE(::kill(third, 0), 0) << "it has ended with the service";
+}
+
+// With --sim, the library and nv-hostengine of the folder that --root names ran on this machine.
+TEST_F(DcgmEngine, OfAnotherRootIsNotRunForASimulatedMachine) {
+  host_.put("usr/bin/nv-hostengine", "#!/bin/sh\n: > \"$STANDIN_DCGM/foreign\"\nexec sleep 1000\n");
+  ::chmod(host_.path("usr/bin/nv-hostengine").c_str(), 0755);
+  std::filesystem::create_directories(host_.path("usr/lib/x86_64-linux-gnu"));
+  std::filesystem::rename(standin_.at("lib/libdcgm.so.4"), host_.path("usr/lib/x86_64-linux-gnu/libdcgm.so.4"));
+  engine("engine: managed");
+  {
+    RunningService service(host_, service_words());
+    ASSERT_TRUE(service.hears("READY=1")) << service.log();
+    EXPECT_TRUE(service.hears("STATUS=nv-hostengine is not installed")) << service.told();
+  }
+  EXPECT_FALSE(std::filesystem::exists(standin_.at("foreign")));
+  engine("engine: external");
+  RunningService service(host_, service_words());
+  EXPECT_TRUE(service.hears("STATUS=libdcgm.so.4 is not there")) << service.told();
+  EXPECT_EQ(output("calls"), "");
+}
+
+TEST_F(DcgmEngine, TellsOfNvSwitchesAndTheirLinks) {
+  standin_.file("switches", "8 0 17\n11 5\n");
+  host_.put("etc/counters.csv",
+            "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT, gauge, b\n"
+            "DCGM_FI_DEV_NVSWITCH_LINK_FLIT_ERRORS, counter, c\n");
+  engine("engine: external");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  tell_uuids();
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_NVSWITCH_LINK_FLIT_ERRORS") == 3; }))
+      << scrape().text << service.log() << output("calls");
+  const Page page = scrape();
+  EXPECT_THAT(page.of("DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT"),
+              ::testing::ElementsAre(
+                  "DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT{nvswitch=\"nvswitch8\",Hostname=\"node-1\"} 8588",
+                  "DCGM_FI_DEV_NVSWITCH_TEMPERATURE_CURRENT{nvswitch=\"nvswitch11\",Hostname=\"node-1\"} 8591"));
+  EXPECT_EQ(
+      page.value("DCGM_FI_DEV_NVSWITCH_LINK_FLIT_ERRORS", "{nvlink=\"17\",nvswitch=\"nvswitch8\",Hostname=\"node-1\"}"),
+      "7877");
+  EXPECT_EQ(page.value("slipway_dcgm_engine_up"), "1");
+}
+
+TEST_F(DcgmEngine, TellsOfNvLinksWhatNvmlDoesNot) {
+  standin_.file("links", "4 2");
+  host_.put("etc/counters.csv",
+            "DCGM_FI_DEV_GPU_TEMP, gauge, a\nDCGM_FI_DEV_NVLINK_PPCNT_IBPC_PORT_XMIT_WAIT, counter, b\n");
+  engine("engine: external, switch_devices: \"i:2\"");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  tell_uuids();
+  constexpr const char* kWait = "DCGM_FI_DEV_NVLINK_PPCNT_IBPC_PORT_XMIT_WAIT";
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count(kWait) == 4; })) << scrape().text << service.log();
+  EXPECT_EQ(scrape().value(kWait, "{nvlink=\"2\",gpu=\"3\","), "15091");
+}
+
+TEST_F(DcgmEngine, WithoutNvSwitchesSaysSoAndTellsTheRest) {
+  host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_VIRTUAL_MODE, gauge, a\nDCGM_FI_DEV_NVSWITCH_POWER_VDD, gauge, b\n");
+  engine("engine: external");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  tell_uuids();
+  ASSERT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_DEV_GPU_VIRTUAL_MODE") == 4; }))
+      << scrape().text << service.log();
+  EXPECT_EQ(scrape().count("DCGM_FI_DEV_NVSWITCH_POWER_VDD"), 0U);
+  EXPECT_EQ(scrape().value("slipway_dcgm_engine_up"), "1");
+  EXPECT_THAT(service.log(), HasSubstr("the DCGM engine tells nothing, or not all, of NVSwitches"));
 }
 
 // The folder that a root's own link led to was closed to everybody else.

@@ -49,6 +49,12 @@ TEST_F(DcgmHealth, IsToldByDoctor) {
   ASSERT_TRUE(service.hears("READY=1")) << service.log();
   ASSERT_TRUE(has_gpus(8));
   EXPECT_THAT(doctor(), ::testing::Not(HasSubstr("fail  dcgm.health")));
+  const auto file = host_.path("run/slipway/dcgm/health.json");
+  std::filesystem::rename(file, host_.path("kept"));
+  EXPECT_THAT(doctor(), HasSubstr("dcgm.health: the service runs, and /run/slipway/dcgm/health.json is not there"));
+  std::ofstream(file) << "{}";
+  EXPECT_THAT(doctor(), HasSubstr("dcgm.health: the service runs, and /run/slipway/dcgm/health.json is none of this"));
+  std::filesystem::rename(host_.path("kept"), file);
   sim("gpu 3 xid 48");
   ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-48"); })) << scrape().text;
   const std::string sick = doctor();

@@ -35,6 +35,20 @@ TEST(DcgmMetrics, TakesAFileOfCounters) {
   EXPECT_THAT(ran.err, HasSubstr("DCGM_FI_DEV_VIRTUAL_MODE"));
 }
 
+// It went by slipway's own rules, whatever the site's said.
+TEST(DcgmMetrics, GoesByTheSitesHealthRules) {
+  const ScratchHost host;
+  host.put("c.csv", "DCGM_EXP_GPU_HEALTH_STATUS, gauge, a\n");
+  host.put("etc/slipway/health-rules.yaml", "version: v1\ncounters: {hot: {above: 1, lasting: 0s, severity: fatal}}\n");
+  const auto health = [&] {
+    return metrics({"--root", host.path("").string(), "--collectors", host.path("c.csv").string()}, "l4x1");
+  };
+  EXPECT_EQ(Page{health().out}.value("DCGM_EXP_GPU_HEALTH_STATUS", "health_watch=\"THERMAL\""), "20") << health().err;
+  host.put("etc/slipway/health-rules.yaml", "version: v1\ncounters: {hot: {abov: 1}}\n");
+  EXPECT_EQ(health().code, 1);
+  EXPECT_THAT(health().err, HasSubstr("health-rules.yaml:2:"));
+}
+
 TEST(DcgmMetrics, RefusesWhatIsWrong) {
   EXPECT_EQ(metrics({"--intervall", "1s"}).code, 64);
   EXPECT_EQ(metrics({"-o", "json"}).code, 64);

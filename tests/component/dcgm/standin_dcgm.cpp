@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/component/dcgm/standin_dcgm.cpp - a libdcgm.so.4 of the tests' own, made from DCGM's public headers. What the
 // engine behind it is like stands in files of the folder that STANDIN_DCGM names:
-//   uuids  a line for each GPU; mode  "ok", "refuse", "hang" or "drop"; calls  what was called, a line each.
-// A GPU's integers are number * 10 + GPU, its reals 0.5 + GPU / 100.
+//   uuids  a line for each GPU; mode  "ok", "refuse", "hang" or "drop"; calls  what was called, a line each;
+//   switches  a line for each NVSwitch: its number, then those of its links that are up; links  the number of GPUs, and
+//   how many each has.
+// A GPU's integers are number * 10 + GPU, its reals 0.5 + GPU / 100; NVSwitches and links have number * 10 + theirs.
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,7 +22,15 @@ namespace {
 
 using namespace slipway::dcgm::abi;
 
+constexpr unsigned kFirstGpu = 7;  // DCGM's numbers are its own
+
+struct Entity {
+  int kind;
+  unsigned number;
+};
+
 std::vector<std::vector<unsigned short>> groups;
+std::vector<std::vector<Entity>> entity_groups;
 
 std::string folder() {
   const char* const named = std::getenv("STANDIN_DCGM");
@@ -55,6 +67,16 @@ FieldValue value_of(unsigned short field, unsigned gpu, const std::string& uuid)
   return value;
 }
 
+std::vector<std::vector<unsigned>> switches() {
+  std::vector<std::vector<unsigned>> all;
+  std::ifstream in(folder() + "/switches");
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    all.emplace_back(std::istream_iterator<unsigned>(words), std::istream_iterator<unsigned>());
+  }
+  return all;
+}
+
 }  // namespace
 
 extern "C" {
@@ -88,23 +110,78 @@ Return dcgmWatchFields(Handle, Group group, FieldGroup fields, long long interva
   std::string line = "watch";
   for (const unsigned short each : groups.at(fields - 1)) line += " " + std::to_string(each);
   note(line + " every " + std::to_string(interval));
-  return group == kAllGpus ? kOk : kBadParameter;
+  return group == kAllGpus || group <= entity_groups.size() ? kOk : kBadParameter;
 }
 
 Return dcgmUpdateAllFields(Handle, int) { return kOk; }
 
-Return dcgmGetLatestValues_v2(Handle, Group, FieldGroup fields, TakeValues take, void* context) {
+Return dcgmGetEntityGroupEntities(Handle, int kind, unsigned* entities, int* count, unsigned) {
+  if (kind != kSwitch) return kBadParameter;
+  const auto all = switches();
+  if (all.empty()) return -33;
+  for (std::size_t i = 0; i < all.size() && i < static_cast<std::size_t>(*count); ++i) entities[i] = all[i].at(0);
+  *count = static_cast<int>(all.size());
+  return kOk;
+}
+
+Return dcgmGetNvLinkLinkStatus(Handle, LinkStates* states) {
+  if (states->version != kLinkStatesVersion) return kBadParameter;
+  unsigned gpus = 0, links = 0;
+  std::ifstream(folder() + "/links") >> gpus >> links;
+  for (; states->gpu_count < gpus; ++states->gpu_count) {
+    auto& gpu = states->gpus[states->gpu_count];
+    gpu.gpu = kFirstGpu + states->gpu_count;
+    for (unsigned i = 0; i < links; ++i) gpu.states[i] = LinkStates::kUp;
+  }
+  for (const auto& each : switches()) {
+    auto& of_switch = states->switches[states->switch_count++];
+    of_switch.number = each.at(0);
+    of_switch.states[2] = 2;  // down
+    for (std::size_t i = 1; i < each.size(); ++i) of_switch.states[each[i]] = LinkStates::kUp;
+  }
+  return kOk;
+}
+
+Return dcgmGroupCreate(Handle, int type, const char*, Group* group) {
+  entity_groups.emplace_back();
+  *group = entity_groups.size();
+  return type == kEmptyGroup ? kOk : kBadParameter;
+}
+
+Return dcgmGroupAddEntity(Handle, Group group, int kind, unsigned entity) {
+  entity_groups.at(group - 1).push_back({kind, entity});
+  return kOk;
+}
+
+Return dcgmGroupDestroy(Handle, Group group) {
+  entity_groups.at(group - 1).clear();
+  return kOk;
+}
+
+Return dcgmGetLatestValues_v2(Handle, Group group, FieldGroup fields, TakeValues take, void* context) {
   if (mode() == "drop") return kConnectionNotValid;
+  if (group != kAllGpus) {
+    for (const auto& [kind, number] : entity_groups.at(group - 1))
+      for (const unsigned short field : groups.at(fields - 1)) {
+        FieldValue value = value_of(field, kind == kLink ? link_of(number) : number, "");
+        if (take(kind, number, &value, 1, context) < 0) return kOk;
+      }
+    return kOk;
+  }
   std::ifstream in(folder() + "/uuids");
-  unsigned gpu = 7;  // DCGM's numbers are its own
+  unsigned gpu = kFirstGpu;
   for (std::string uuid; std::getline(in, uuid); ++gpu)
     for (const unsigned short field : groups.at(fields - 1)) {
-      FieldValue value = value_of(field, gpu - 7, uuid);
+      FieldValue value = value_of(field, gpu - kFirstGpu, uuid);
       if (take(kGpu, gpu, &value, 1, context) < 0) return kOk;
     }
   return kOk;
 }
 
-const char* errorString(Return code) { return code == kConnectionNotValid ? "Host engine connection invalid" : "?"; }
+const char* errorString(Return code) {
+  return code == kConnectionNotValid ? "Host engine connection invalid"
+         : code == -33               ? "This request is serviced by a module of DCGM that is not currently loaded"
+                                     : "?";
+}
 
 }  // extern "C"

@@ -7,6 +7,7 @@
 
 #include "dcgm/exposition/exposition.hpp"
 #include "dcgm/sampler/processors.hpp"
+#include "dcgm/sampler/sampler.hpp"
 #include "dcgm/selection/devices.hpp"
 
 namespace slipway::dcgm {
@@ -27,7 +28,9 @@ TEST(Links, AreSelectedByTheirNumbersFromOne) {
   EXPECT_TRUE(some.has(0));
   EXPECT_FALSE(some.has(1));
   EXPECT_TRUE(some.has(3));
-  EXPECT_THAT(parse_links("g:0", "k").error().what, HasSubstr("NVSwitches, which NVML does not know"));
+  const LinkSelection switches = parse_links("g:0", "k").value();
+  EXPECT_TRUE(switches.has_switch(0));
+  EXPECT_FALSE(switches.has_switch(1) || switches.has(0) || switches.has_switch_link(0));
   for (const char* text : {"", "f:1", "i:", "i:x", "i:3-1", "links"}) EXPECT_FALSE(parse_links(text, "k")) << text;
   EXPECT_THAT(parse_processors("x", "k").error().what, HasSubstr("selects no processors"));
 }
@@ -87,6 +90,15 @@ TEST(Processors, HaveSharesOfTheTimeSinceTheLookBefore) {
   (void)cores.look(counters);
   EXPECT_THAT(cores.look(counters), SizeIs(1));
   EXPECT_THAT(all.look(counters_in("DCGM_FI_DEV_GPU_TEMP, gauge, t\n")), IsEmpty());
+}
+
+// The first sample had no processors, and `slipway dcgm metrics` takes no other.
+TEST(Processors, AreInTheFirstSample) {
+  FakeHost host;
+  host.file("/proc/stat", "cpu0 100 0 0 900 0 0 0 0\n");
+  Sampler sampler(host, {.first_interval = std::chrono::milliseconds(1)}, [](const char*, const std::string&) {});
+  const auto counters = std::make_shared<const Counters>(counters_in("DCGM_FI_DEV_CPU_UTIL_TOTAL, gauge, t\n"));
+  EXPECT_THAT(sampler.sample(counters).processors, SizeIs(2)) << "a processor and a core";
 }
 
 }  // namespace

@@ -22,6 +22,16 @@ TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
             "errors_total 18446744073709551615\n");
 }
 
+// One byte of a file of counters that was no UTF-8 had Prometheus refuse the whole page.
+TEST(Metrics, AreUtf8WhateverTheirTextsAre) {
+  const auto shown = [](std::string_view text) { return MetricsText::rendered({{"a", text}}); };
+  EXPECT_EQ(shown("\u00e9\u20ac\U0001f600"), "{a=\"\u00e9\u20ac\U0001f600\"}");
+  for (const std::string_view text : {"x\xff", "x\xc3", "x\xc0", "x\xf5"}) EXPECT_EQ(shown(text), "{a=\"x\ufffd\"}");
+  EXPECT_EQ(shown("\xed\xa0\x80"), "{a=\"\ufffd\ufffd\ufffd\"}") << "half of a pair of UTF-16";
+  EXPECT_EQ(shown("\xe2\x82\"}"), "{a=\"\ufffd\ufffd\\\"}\"}") << "a quote behind half a letter";
+  EXPECT_EQ(shown(std::string_view("a\0b", 3)), "{a=\"a\ufffdb\"}");
+}
+
 TEST(Metrics, EscapeWhatWouldEndALabelOrALine) {
   MetricsText metrics;
   metrics.begin("m", "a \"b\"\\\nc");

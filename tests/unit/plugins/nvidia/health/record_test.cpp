@@ -115,6 +115,21 @@ TEST_F(Record, EndsWhatCorrectedRulesDoNotHoldAgainstAGpu) {
   EXPECT_EQ(codes(), "xid-63") << "nobody looks at its counter any more";
 }
 
+// Severity and words followed corrected rules; scope and GPU instance stayed those of before.
+TEST_F(Record, IsAboutWhatCorrectedRulesSayItIsAbout) {
+  xid(94, 3);
+  ASSERT_TRUE(rules_.add("version: v1\nxids: {94: {scope: gpu}}\n", "site.yaml"));
+  looked(seconds(1));
+  EXPECT_EQ(codes(), "xid-94");
+  EXPECT_EQ(record_.of(kGpu).front().scope, Scope::gpu);
+  xid(94, 5);
+  EXPECT_EQ(codes(), "xid-94") << "the same reason, once";
+  rules_ = default_rules();
+  looked(seconds(1));
+  EXPECT_EQ(codes(), "xid-94/5");
+  EXPECT_LE(record_.of(kGpu).front().scope, Scope::mig);
+}
+
 TEST_F(Record, IsBoundedWhateverComes) {
   for (unsigned number = 0; number < 5000; ++number) {
     now_ += seconds(1);

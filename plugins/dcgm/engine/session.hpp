@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/dcgm/engine/session.hpp - one connection to a DCGM engine: what it watches, and what it reads. All calls
+// block.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <slipway/result.hpp>
+
+#include "dcgm/counters/field.hpp"
+#include "dcgm/engine/library.hpp"
+#include "dcgm/engine/options.hpp"
+#include "dcgm/sampler/sample.hpp"
+
+namespace slipway::dcgm {
+
+/// By the field's number; a blank is no value.
+using FieldValues = std::map<unsigned, Value>;
+
+struct EngineReading {
+  std::map<std::string, FieldValues> gpus = {};                            ///< by UUID
+  std::map<std::pair<std::string, unsigned>, FieldValues> gpu_links = {};  ///< by the GPU's UUID and the link, from 0
+  std::map<unsigned, FieldValues> switches = {};                           ///< NVSwitches, by DCGM's number
+  std::map<std::pair<unsigned, unsigned>, FieldValues> switch_links = {};  ///< by NVSwitch and link, from 0
+};
+
+/// Used by one thread at a time.
+class EngineSession {
+ public:
+  static constexpr std::chrono::milliseconds kConnectLimit{2000};
+  static constexpr std::chrono::seconds kLookAgain{60};  ///< for NVSwitches and links that are up
+
+  explicit EngineSession(std::shared_ptr<const DcgmLibrary> library) : library_(std::move(library)) {}
+  ~EngineSession() { end(false); }
+  EngineSession(const EngineSession&) = delete;
+  EngineSession& operator=(const EngineSession&) = delete;
+
+  /// Errors: `not_found` nobody answers; DCGM's own.
+  Status begin(const EngineAddress& address);
+  /// Has the fields watched: of all GPUs, and of all NVSwitches and links that are up, where some fields are of these.
+  /// Errors: DCGM's own, about GPUs; those about the others are in missing().
+  Status watch(const std::vector<unsigned>& fields, std::chrono::milliseconds interval);
+  /// The newest values. Errors: DCGM's own.
+  Result<EngineReading> read();
+  /// Why fields of NVSwitches or links have no values; empty: they have some, or nobody wants any.
+  std::string missing() const;
+  /// @param shut_down  the whole library, which ends other connections as well
+  void end(bool shut_down);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Taken = std::map<std::pair<int, unsigned>, FieldValues>;  ///< by DCGM's kind and number of the entity
+  /// Fields of one level, and the entities that have them.
+  struct Part {
+    FieldLevel level = FieldLevel::gpu;
+    std::vector<unsigned short> fields = {};
+    std::vector<abi::FieldGroup> field_groups = {};
+    std::vector<unsigned> entities = {};
+    std::optional<abi::Group> group = {};
+    std::string problem = {};
+  };
+
+  Status make_field_groups(Part& part);
+  Status watch_group(const Part& part, abi::Group group) const;
+  void look_for_entities(Part& part);
+  Result<std::vector<unsigned>> entities_of(FieldLevel level) const;
+  Result<std::vector<unsigned>> links_that_are_up(int kind) const;
+  Status take(Part& part, Taken& taken) const;
+
+  std::shared_ptr<const DcgmLibrary> library_;
+  bool initialised_ = false;
+  std::optional<abi::Handle> handle_;
+  std::chrono::milliseconds interval_{0};
+  std::vector<Part> parts_;  ///< of the GPUs first
+  Clock::time_point look_again_;
+};
+
+}  // namespace slipway::dcgm
