@@ -58,10 +58,11 @@ class LayerStager {
 
 /// What one component wants for itself.
 struct Claim {
-  std::string target;   ///< a path, or "KIND NAME"
-  std::string part;     ///< of the file at the path, a key of it; empty: the whole
-  bool shared = false;  ///< others may want it as well, but none may have it alone: a folder
-  std::string words;    ///< for a message: "file /etc/x"
+  std::string target;    ///< a path, or "KIND NAME"
+  std::string part;      ///< of the file at the path, a key of it; empty: the whole
+  bool shared = false;   ///< others may want it as well, but none may have it alone: a folder
+  std::string words;     ///< for a message: "file /etc/x"
+  bool follows = false;  ///< a link at the path is followed: what it leads to is wanted as well
 };
 
 /// What actions may use. Borrowed for the time of one call.

@@ -20,8 +20,7 @@ bool ask_for_cdi_refresh(const Host& host) {
 }
 
 void CdiRefresh::saw(const Host& host, std::string seen) {
-  if (seen.empty()) return;
-  if (!last_.empty() && last_ != seen) ask_for_cdi_refresh(host);
+  if (last_ && !seen.empty() && *last_ != seen) ask_for_cdi_refresh(host);
   last_ = std::move(seen);
 }
 

@@ -4,6 +4,7 @@
 // written is a file again, so none is lost, and any number of them is one.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <slipway/host.hpp>
@@ -23,11 +24,12 @@ bool ask_for_cdi_refresh(const Host& host);
 class CdiRefresh {
  public:
   /// @param seen  what specs have of the machine: the driver's version, the UUIDs of the GPUs that answer and of their
-  ///              MIG devices. The first is compared with nothing, and none (empty) is no news.
+  ///              MIG devices; empty: the driver does not answer, so that what is seen after it is news. The first is
+  ///              compared with nothing.
   void saw(const Host& host, std::string seen);
 
  private:
-  std::string last_;
+  std::optional<std::string> last_;
 };
 
 }  // namespace slipway::nvidia

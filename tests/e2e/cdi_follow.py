@@ -28,6 +28,7 @@ spec:
     cdi: {driver_root: /driver, format: json}
     deviceplugin: {driver_root: /driver, quiet_seconds: 1}
 """
+ALONE = "".join(line for line in SPEC.splitlines(True) if "deviceplugin" not in line)
 WAIT = 60  # more than it takes on a busy machine
 
 
@@ -67,6 +68,23 @@ def idle(machine):
             and machine.run("test", "-e", REQUEST).returncode != 0)
 
 
+def check_no_driver(checks, machine):
+    """A live machine without a driver gets what waits for one."""
+    sim(machine, "driver", "unloaded")
+    machine.must("mv", "/driver/dev/nvidiactl", "/driver/nvidiactl")
+    done = machine.slipway("apply", "--yes", "-f", "/etc/slipway/alone.yaml")
+    told = machine.slipway("verify").stdout
+    checks.that(done.returncode == 0 and "no NVIDIA driver runs on this machine" in told and not names(machine),
+                "without a driver an apply writes no spec, and verify says why", done.stdout + done.stderr + told)
+    checks.that(machine.run("systemctl", "is-active", PATH).stdout.strip() == "active" and
+                machine.run("test", "-e", RULE).returncode == 0, "but what waits for a driver is there")
+    machine.must("mv", "/driver/nvidiactl", "/driver/dev/nvidiactl")
+    sim(machine, "driver", "loaded")
+    machine.must("sh", "-c", f"mkdir -p /run/slipway; touch {REQUEST}")  # as the rule of udev does
+    checks.that(wait_for(lambda: "3" in names(machine)), "and once there is one, the spec is written", log_of(machine))
+    wait_for(lambda: idle(machine))
+
+
 def check_apply(checks, machine):
     done = machine.slipway("apply", "--yes", "-f", "/etc/slipway/host.yaml")
     checks.that(done.returncode == 0 and "3" in names(machine), "the components are applied", done.stdout + done.stderr)
@@ -101,7 +119,7 @@ def check_services_watch(checks, machine):
     for words, holds, sentence in (
             (("gpu", "5", "lost"), lambda: names(machine) and "5" not in names(machine), "the device plugin's watch asks when a GPU is lost"),
             (("gpu", "5", "found"), lambda: "5" in names(machine), "and when it is found")):
-        time.sleep(3)  # the watch looks every two seconds, and needs a look before to compare with
+        time.sleep(3)  # the watch needs a look before, to compare with
         sim(machine, *words)
         begin = time.monotonic()
         checks.that(wait_for(holds), f"{sentence} ({time.monotonic() - begin:.1f} s)",
@@ -126,6 +144,26 @@ def check_storm(checks, machine):
     wait_for(lambda: "1" in names(machine) and idle(machine))
 
 
+def check_killed(checks, machine):
+    """SIGKILL wherever it comes, and an apply by hand at the same time: the next run has it right."""
+    wait_for(lambda: idle(machine))
+    for i in range(6):
+        sim(machine, "gpu", "6", "lost" if i % 2 == 0 else "found")
+        machine.must("touch", REQUEST)
+        wait_for(lambda: not idle(machine), 5)
+        machine.must("sh", "-c", f"sleep 0.{i}; systemctl kill --signal=KILL --kill-who=all {SERVICE} 2>/dev/null; true")
+    checks.that(wait_for(lambda: "6" in names(machine) and idle(machine)), "runs that are killed leave it to the next one", log_of(machine))
+    sim(machine, "gpu", "6", "lost")
+    machine.must("touch", REQUEST)
+    done = machine.slipway("apply", "--yes", "-f", "/etc/slipway/host.yaml")
+    sim(machine, "gpu", "6", "found")
+    machine.must("touch", REQUEST)
+    checks.that(wait_for(lambda: "6" in names(machine) and idle(machine)), "an apply at the same time delays it and no more",
+                done.stdout + done.stderr + log_of(machine))
+    left = machine.run("sh", "-c", "ls -a /run/cdi").stdout.split()
+    checks.that(set(left) == {".", "..", pathlib.Path(SPEC_FILE).name}, "and nothing half is left beside the spec", left)
+
+
 def check_hostile_files(checks, machine):
     """What is in the way of the spec: half a file, a link, a request that is a link."""
     machine.must("sh", "-c", f"echo '{{\"cdiVersion\": \"0.5' >{SPEC_FILE}; touch {REQUEST}")
@@ -135,6 +173,10 @@ def check_hostile_files(checks, machine):
     time.sleep(1)
     wait_for(lambda: idle(machine))
     checks.that(machine.must("cat", "/etc/precious") == "precious\n", "a link in the spec's place is not written through",
+                log_of(machine))
+    machine.must("rm", "-f", SPEC_FILE)
+    machine.must("sh", "-c", f"mkdir {REQUEST}")
+    checks.that(wait_for(lambda: "3" in names(machine) and idle(machine)), "a folder in the place of the request is taken away",
                 log_of(machine))
     machine.must("rm", "-f", SPEC_FILE)
     machine.must("sh", "-c", f"ln -sf /etc/precious {REQUEST}")
@@ -176,13 +218,15 @@ def main():
         return 0
     work = pathlib.Path(tempfile.mkdtemp(prefix="slipway-e2e.", dir="/var/tmp"))
     try:
-        machine = EngineMachine(work, "bookworm", {"/etc/slipway/host.yaml": SPEC})
+        machine = EngineMachine(work, "bookworm", {"/etc/slipway/host.yaml": SPEC, "/etc/slipway/alone.yaml": ALONE})
         subprocess.run(["cp", BUILD / "bin/slipway-sim", machine.root / "usr/local/bin/slipway-sim"], check=True)
         with machine:
+            check_no_driver(checks, machine)
             check_apply(checks, machine)
             check_request(checks, machine)
             check_services_watch(checks, machine)
             check_storm(checks, machine)
+            check_killed(checks, machine)
             check_hostile_files(checks, machine)
             check_failure(checks, machine)
             check_removal(checks, machine)

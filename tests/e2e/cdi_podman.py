@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/e2e/cdi_podman.py - podman containers that get simulated GPUs by slipway's CDI spec and slipway-cdi-hook.
 """Driver root: Debian's real libraries and nvidia-smi, with the simulator as libnvidia-ml.so.VERSION. Container roots:
-plain folders with a shell and nothing of NVIDIA's. Needs root, podman and crun."""
+plain folders with a shell and nothing of NVIDIA's; without specs on the host as well, by slipway-runtime's mode jit-cdi under podman and
+called as runc is. Needs root, podman, crun and runc."""
 
 import glob
 import json
@@ -69,25 +70,35 @@ def make_container_root(root):
 
 
 class Podman:
-    """Runs containers in a mount namespace with its own cgroup2 and CDI folder."""
+    """Runs containers in a mount namespace with its own cgroup2, CDI folder and settings of slipway-runtime."""
 
     def __init__(self, work, specs, machine):
         self.work, self.specs, self.machine = work, specs, machine
+        self.settings = work / "settings"
+        self.settings.mkdir()
+        # podman asks by the name whether a runtime starts containers without cgroups, as crun does behind slipway-runtime.
+        (work / "containers.conf").write_text(f'[engine]\nruntime_supports_nocgroup = ["crun", "slipway"]\n'
+                                              f'[engine.runtimes]\nslipway = ["{BUILD}/bin/slipway-runtime"]\n')
 
-    def __call__(self, root, devices, command, *options):
-        words = ["podman", "--root", self.work / "podman", "--runroot", self.work / "podman-run", "--runtime", "crun",
+    def __call__(self, root, devices, command, *options, runtime="crun"):
+        words = ["podman", "--root", self.work / "podman", "--runroot", self.work / "podman-run", "--runtime", runtime,
                  "--cgroup-manager=cgroupfs", "run", "--rm", "--network=none", "--cgroups=disabled",
                  "--security-opt=seccomp=unconfined", "--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024",
                  "-v", f"{self.machine}:/run/slipway/sim", *options]
         for device in devices:
             words += ["--device", device]
         words += ["--rootfs", root, "/bin/sh", "-c", command]
+        return self.inside(words)
+
+    def inside(self, words):
+        """Any command there."""
         inner = ("set -e; while umount /sys/fs/cgroup 2>/dev/null; do :; done; mount -t cgroup2 none /sys/fs/cgroup; "
-                 'mkdir -p /etc/cdi; mount --bind "$1" /etc/cdi; shift; exec "$@"')
+                 'mkdir -p /etc/cdi /etc/nvidia-container-runtime; mount --bind "$1" /etc/cdi; '
+                 'mount --bind "$2" /etc/nvidia-container-runtime; shift 2; exec "$@"')
         own = self.work / "podman-tmp"  # what podman and crun leave goes with the test's folder
         own.mkdir(mode=0o700, exist_ok=True)
-        return run(["unshare", "-m", "--propagation", "private", "sh", "-c", inner, "sh", self.specs, "env",
-                    f"XDG_RUNTIME_DIR={own}", f"TMPDIR={own}", *words])
+        return run(["unshare", "-m", "--propagation", "private", "sh", "-c", inner, "sh", self.specs, self.settings, "env",
+                    f"XDG_RUNTIME_DIR={own}", f"TMPDIR={own}", f"CONTAINERS_CONF={self.work}/containers.conf", *words])
 
 
 def generate(output, driver_root, *options):
@@ -127,6 +138,70 @@ def check_one_gpu(checks, podman, root, spec):
                 "the linker's cache inside has the driver's libraries", cached)
     checks.that(parts["files"].split() == sorted(paths.split(), key=lambda p: p) or
                 set(parts["files"].split()) == set(paths.split()), "everything that the spec mounts is inside", parts["files"])
+
+
+def runc_bundle(work, root, machine, devices):
+    """A bundle as somebody makes one by hand, without what cgroups of this machine may not have."""
+    folder = work / "bundle"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    must(["runc", "spec", "--bundle", folder])
+    config = json.loads((folder / "config.json").read_text())
+    config["root"] = {"path": str(root), "readonly": False}
+    config["process"].update(terminal=False, args=["/bin/sh", "-c", "nvidia-smi -L; ls /dev"], rlimits=[])
+    config["process"]["env"].append("NVIDIA_VISIBLE_DEVICES=" + devices)
+    config["mounts"].append({"destination": "/run/slipway/sim", "type": "bind", "source": str(machine), "options": ["rbind", "rw"]})
+    config["linux"]["resources"] = {}
+    config["linux"]["namespaces"] = [each for each in config["linux"]["namespaces"] if each["type"] != "cgroup"]
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def check_made_at_start(checks, work, podman, driver, root):
+    """Mode jit-cdi: the folder of specs is empty, and the GPUs are those of the moment."""
+    for path in podman.specs.iterdir():
+        path.unlink()
+    log = work / "runtime.log"
+    (podman.settings / "config.toml").write_text(
+        f'[nvidia-container-cli]\nroot = "{driver}"\n[nvidia-container-runtime]\nmode = "jit-cdi"\ndebug = "{log}"\n'
+        'runtimes = ["crun"]\n')
+    shim = BUILD / "bin/slipway-runtime"
+
+    def start(devices, command="nvidia-smi -L"):
+        return podman(root, [], command, "-e", "NVIDIA_VISIBLE_DEVICES=" + devices, runtime="slipway")
+
+    def sim(*words):
+        must([SIM / "bin/slipway-sim", driver / "run/slipway/sim", *words])
+
+    done = start("2", "nvidia-smi -L; ls /dev")
+    nodes = [name for name in done.stdout.split() if name.startswith("nvidia")]
+    checks.that(done.returncode == 0 and done.stdout.count("GPU 0:") == 1 and nodes == ["nvidia-uvm", "nvidia-uvm-tools", "nvidia2", "nvidiactl"],
+                "podman with slipway-runtime in mode jit-cdi gives a GPU without a spec on the host", done.stdout + done.stderr)
+    checks.that(not list(podman.specs.iterdir()), "and writes none")
+    sim("gpu", "2", "lost")
+    done = start("2")
+    checks.that(done.returncode != 0 and "GPU 2" in done.stderr and "lost" in done.stderr, "one that is lost by now is an error that names it",
+                done.stdout + done.stderr)
+    done = start("all", "ls /dev")
+    nodes = [name for name in done.stdout.split() if name.startswith("nvidia") and name[6:].isdigit()]
+    checks.that(done.returncode == 0 and len(nodes) == GPUS - 1 and "nvidia2" not in nodes, "all are those that are there",
+                done.stdout + done.stderr)
+    checks.that(log.exists() and "GPU 2 is lost" in log.read_text(), "and the log names the one that is not",
+                log.exists() and log.read_text())
+    sim("gpu", "2", "found")
+
+    settings = (podman.settings / "config.toml").read_text()
+    (podman.settings / "config.toml").write_text(settings.replace('"crun"', '"runc"'))
+    bundle = runc_bundle(work, root, podman.machine, "2,5")
+    done = podman.inside([shim, "--root", work / "runc", "run", "--bundle", bundle, "by-hand"])
+    nodes = [name for name in done.stdout.split() if name.startswith("nvidia") and name[6:].isdigit()]
+    checks.that(done.returncode == 0 and done.stdout.count("GPU ") == 2 and nodes == ["nvidia2", "nvidia5"],
+                "called by hand in runc's place it gives two GPUs", done.stdout + done.stderr)
+    bundle = runc_bundle(work, root, podman.machine, "77")
+    before = (bundle / "config.json").read_text()
+    done = podman.inside([shim, "--root", work / "runc", "run", "--bundle", bundle, "by-hand"])
+    checks.that(done.returncode != 0 and "77" in done.stderr and (bundle / "config.json").read_text() == before,
+                "and refuses one that is not there, with the bundle as it was", done.stdout + done.stderr)
 
 
 HOST = """apiVersion: slipway.dev/v1
@@ -191,7 +266,10 @@ def main():
         checks.that(done.returncode == 0 and len(done.stdout.splitlines()) == 1,
                     "without hooks nvidia-smi finds its library by the names it is mounted under", done.stdout + done.stderr)
 
+        check_made_at_start(checks, work, podman, driver, root)
         check_component(checks, work, driver)
+        spec_file = work / "former.json"
+        generate(spec_file, driver)
         os.unlink(driver / "dev/nvidia3")
         before = spec_file.read_text()
         done = generate(spec_file, driver)

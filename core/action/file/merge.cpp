@@ -265,7 +265,7 @@ class MergeKind final : public ActionKind {
     const auto desired_keys = merge::desired_keys_of(action.value("set"));
     for (const DesiredKey& desired : desired_keys) {
       const std::string key = merge::to_text(desired.key);
-      keys.push_back({action.target(), key, false, key + " in " + action.target()});
+      keys.push_back({action.target(), key, false, key + " in " + action.target(), true});
     }
     return keys;
   }

@@ -47,7 +47,7 @@ class Links {
         planned_[follow(item.action.target())] = item.action.text("points_to");
   }
 
-  /// The last name is not followed: it is what the action makes.
+  /// The last name is not followed: it is what most actions make.
   std::string follow(const std::string& path) const {
     std::string way = path;
     for (int links = 0; links < kMostLinks; ++links) {
@@ -58,15 +58,34 @@ class Links {
     return way;
   }
 
+  /// The last name is followed as well, as often as it is a link.
+  std::string follow_whole(const std::string& path) const {
+    std::string way = follow(path);
+    for (int links = 0; links < kMostLinks; ++links) {
+      const std::string to = target_at(way);
+      if (to.empty()) break;
+      way = follow(resolved(way, to));
+    }
+    return way;
+  }
+
  private:
+  /// Where the link at a path leads; empty: there is none.
+  std::string target_at(const std::string& path) const {
+    const auto planned = planned_.find(path);
+    return planned != planned_.end() ? planned->second : link_at(path);
+  }
+
+  /// The target of the link at a path, as a path of the root.
+  static std::string resolved(const std::string& link, const std::string& to) {
+    return without_dots(to.starts_with('/') ? to : link + "/../" + to);
+  }
+
   /// The path with the first link on its way replaced by where that leads; nothing: there is none.
   std::optional<std::string> past_first_link(const std::string& path) const {
     for (const std::string& folder : folders_above(path)) {
-      const auto planned = planned_.find(folder);
-      const std::string to = planned != planned_.end() ? planned->second : link_at(folder);
-      if (to.empty()) continue;
-      const std::string beside = to.starts_with('/') ? to : folder + "/../" + to;
-      return without_dots(beside + path.substr(folder.size()));
+      const std::string to = target_at(folder);
+      if (!to.empty()) return without_dots(resolved(folder, to) + path.substr(folder.size()));
     }
     return std::nullopt;
   }
@@ -100,10 +119,11 @@ class Claims {
   explicit Claims(const Links& links) : links_(links) {}
 
   void add(const std::string& component, bool holds, const Claim& claim) {
-    const std::string target = target_of(claim);
-    all_[target].push_back({component, holds, claim});
-    if (!target.starts_with('/')) return;
-    for (const std::string& folder : folders_above(target)) folders_[folder].emplace(component, holds);
+    for (const std::string& target : targets_of(claim)) {
+      all_[target].push_back({component, holds, claim});
+      if (!target.starts_with('/')) continue;
+      for (const std::string& folder : folders_above(target)) folders_[folder].emplace(component, holds);
+    }
   }
   void add(const PlannedComponent& component) {
     for (const Claim& claim : claims_of(component)) add(component.name, false, claim);
@@ -111,28 +131,37 @@ class Claims {
 
   /// What the component wants and another one wants or holds; the error is for the first.
   std::optional<Error> clash(const PlannedComponent& planned) const {
-    for (const Claim& claim : claims_of(planned)) {
-      const std::string target = target_of(claim);
-      if (const auto at = all_.find(target); at != all_.end())
-        for (const Claimant& other : at->second)
-          if (other.component != planned.name && clashes(claim, other.claim)) return error(planned.name, claim, other);
-      if (!target.starts_with('/')) continue;
-      for (const std::string& folder : folders_above(target))
-        if (const auto at = all_.find(folder); at != all_.end())
-          for (const Claimant& other : at->second)
-            if (other.component != planned.name && !other.claim.shared) return error(planned.name, claim, other);
-      if (claim.shared) continue;
-      if (const auto at = folders_.find(target); at != folders_.end())
-        for (const auto& [name, holds] : at->second)
-          if (name != planned.name)
-            return error(planned.name, claim, {name, holds, {target, {}, true, "a folder there"}});
-    }
+    for (const Claim& claim : claims_of(planned))
+      for (const std::string& target : targets_of(claim))
+        if (auto found = clash_at(target, claim, planned.name)) return found;
     return std::nullopt;
   }
 
  private:
-  std::string target_of(const Claim& claim) const {
-    return claim.target.starts_with('/') ? links_.follow(claim.target) : claim.target;
+  std::optional<Error> clash_at(const std::string& target, const Claim& claim, const std::string& name) const {
+    if (const auto at = all_.find(target); at != all_.end())
+      for (const Claimant& other : at->second)
+        if (other.component != name && clashes(claim, other.claim)) return error(name, claim, other);
+    if (!target.starts_with('/')) return std::nullopt;
+    for (const std::string& folder : folders_above(target))
+      if (const auto at = all_.find(folder); at != all_.end())
+        for (const Claimant& other : at->second)
+          if (other.component != name && !other.claim.shared) return error(name, claim, other);
+    if (claim.shared) return std::nullopt;
+    if (const auto at = folders_.find(target); at != folders_.end())
+      for (const auto& [owner, holds] : at->second)
+        if (owner != name) return error(name, claim, {owner, holds, {target, {}, true, "a folder there"}});
+    return std::nullopt;
+  }
+
+  /// The path that the claim names; where that is a link which is followed, also what it leads to.
+  std::vector<std::string> targets_of(const Claim& claim) const {
+    if (!claim.target.starts_with('/')) return {claim.target};
+    std::vector<std::string> targets{links_.follow(claim.target)};
+    if (!claim.follows) return targets;
+    std::string whole = links_.follow_whole(claim.target);
+    if (whole != targets.front()) targets.push_back(std::move(whole));
+    return targets;
   }
 
   static bool clashes(const Claim& one, const Claim& other) {

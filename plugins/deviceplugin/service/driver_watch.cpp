@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "nvidia/nvml/device.hpp"
+#include "nvidia/nvml/mig.hpp"
 
 namespace slipway::deviceplugin {
 namespace {
@@ -13,10 +14,25 @@ namespace nvml = nvidia::nvml;
 
 constexpr std::chrono::seconds kLookEvery{2};  // a dozen questions for each GPU, answered from the driver's memory
 constexpr std::chrono::seconds kOpenEvery{2};
+constexpr std::chrono::milliseconds kGlanceEvery{250};
 constexpr unsigned kRecoveryActionField = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, drivers from R570
 constexpr unsigned long long kEvents = NVML_EVENT_XID_CRITICAL_ERROR | NVML_EVENT_DOUBLE_BIT_ECC_ERROR;
 
 Moment right_now() { return std::chrono::steady_clock::now(); }
+
+/// A GPU in a word: NVML's code where it does not answer, else which it is and its MIG devices.
+std::string glance_at(nvml::Nvml& inside, unsigned index) {
+  const auto handle = nvml::device_at(inside, index);
+  if (!handle) return std::to_string(handle.code());
+  const auto mode = nvml::mig_mode(inside, *handle);
+  if (!mode && !mode.absent()) return std::to_string(mode.code());
+  std::string word = nvml::device_uuid(inside, *handle).value_or({});
+  if (!mode.value_or({}).current) return word;
+  const auto devices = nvml::mig_devices(inside, *handle);
+  if (!devices) return std::to_string(devices.code());
+  for (const nvmlDevice_t device : *devices) word += " " + nvml::device_uuid(inside, device).value_or({});
+  return word;
+}
 
 }  // namespace
 
@@ -30,6 +46,7 @@ void DriverWatch::pass(std::chrono::milliseconds limit, const XidFilter& filter)
     return;
   }
   wait_for_events(looked_ ? limit : std::chrono::milliseconds(0), filter);
+  glance(right_now());
   if (right_now() >= next_look_) look(right_now());
 }
 
@@ -43,6 +60,8 @@ bool DriverWatch::open(Moment now) {
   }
   nvml_ = std::move(*opened);
   next_look_ = now;
+  next_glance_ = now + kGlanceEvery;
+  glanced_.clear();
   return true;
 }
 
@@ -77,6 +96,21 @@ void DriverWatch::release() {
   next_open_ = {};
 }
 
+/// Two questions for each GPU between two looks. No event tells of a GPU that is back, or of other MIG devices.
+void DriverWatch::glance(Moment now) {
+  if (now < next_glance_ || now >= next_look_) return;
+  next_glance_ = now + kGlanceEvery;
+  const auto seen = nvml_->ask_together<std::string>([skip = hanging_](nvml::Nvml& inside, std::string& words) {
+    const auto count = nvml::device_count(inside);
+    for (unsigned index = 0; count && index < *count; ++index)
+      words += (skip.contains(index) ? "hangs" : glance_at(inside, index)) + "\n";
+    return count.code();
+  });
+  std::string words = seen ? *seen : std::to_string(seen.code());
+  if (!glanced_.empty() && glanced_ != words) next_look_ = now;
+  glanced_ = std::move(words);
+}
+
 void DriverWatch::look(Moment now) {
   next_look_ = now + kLookEvery;
   if (nvml_->stuck() == 0) hanging_.clear();
@@ -97,6 +131,7 @@ void DriverWatch::look(Moment now) {
 /// GPUs that answer are as they say; one that is silent keeps what was known of it.
 void DriverWatch::take(const Inventory& inventory, Moment now) {
   std::vector<Gpu> gpus = inventory.gpus;
+  silent_.clear();
   for (const Gpu& gpu : gpus) book_.checked(gpu.uuid, {.recovery_action = recovery_action(gpu)}, now);
   for (const SilentGpu& silent : inventory.silent) {
     const bool hangs = silent.code == nvml::kGaveUp;
@@ -107,6 +142,7 @@ void DriverWatch::take(const Inventory& inventory, Moment now) {
     });
     if (known == gpus_.end()) continue;  // never seen: there is no id to offer it under
     book_.checked(known->uuid, {.answers = false, .hangs = hangs, .why = silent.why}, now);
+    silent_.insert(known->uuid);
     gpus.push_back(*known);
   }
   std::ranges::sort(gpus, {}, &Gpu::index);
@@ -117,6 +153,17 @@ void DriverWatch::take(const Inventory& inventory, Moment now) {
   if (uuids != measured_) nearness_ = read_nearness(*nvml_, gpus);
   measured_ = uuids;
   gpus_ = std::move(gpus);
+}
+
+std::string DriverWatch::presence() const {
+  if (!looked_ || !problem_.empty()) return {};
+  std::string words = driver_version_;
+  for (const Gpu& gpu : gpus_) {
+    if (silent_.contains(gpu.uuid)) continue;
+    words += "\n" + gpu.uuid;
+    for (const MigDevice& mig : gpu.mig_devices) words += " " + mig.uuid;
+  }
+  return words;
 }
 
 std::optional<unsigned> DriverWatch::recovery_action(const Gpu& gpu) {

@@ -40,6 +40,9 @@ class DriverWatch {
   const std::string& problem() const { return problem_; }
   /// At least one look at the GPUs was had.
   bool looked() const { return looked_; }
+  /// What CDI specs have of the machine, as of the last look: the driver's version, the GPUs that answered, and their
+  /// MIG devices, whatever their health; empty: NVML does not answer.
+  std::string presence() const;
   /// Processes with memory of a GPU, as of the last look.
   const Clients& clients() const { return clients_; }
   HealthBook& book() { return book_; }
@@ -49,6 +52,7 @@ class DriverWatch {
 
  private:
   bool open(Moment now);
+  void glance(Moment now);
   void look(Moment now);
   void take(const Inventory& inventory, Moment now);
   void watch_events();
@@ -68,11 +72,14 @@ class DriverWatch {
   std::vector<std::string> measured_;  ///< UUIDs that nearness_ was read for
   Nearness nearness_;
   Clients clients_;
-  std::set<unsigned> hanging_;  ///< indexes that a call hangs on
+  std::set<unsigned> hanging_;    ///< indexes that a call hangs on
+  std::set<std::string> silent_;  ///< UUIDs of the GPUs that did not answer the last look
+  std::string glanced_;           ///< what the last glance saw; empty: there was none since NVML was opened
   std::string driver_version_;
   std::string problem_ = "NVML has not been asked yet";
   bool looked_ = false;
   Moment next_look_;
+  Moment next_glance_;
   Moment next_open_;
 };
 

@@ -102,6 +102,7 @@ class Run {
     const XidFilter filter(settings().health_checks_off, settings().health_checks_on, *rules);
     watch_.book().set_counting(!filter.nothing_counts());
     watch_.pass(kEventWait, filter);
+    specs_.saw(host_, watch_.presence());
     if (std::exchange(first_, false) && settings().fail_on_init_error && !watch_.looked())
       return Error{.code = ErrorCode::unreachable,
                    .what = "the GPUs cannot be asked: " + watch_.problem(),
@@ -162,21 +163,7 @@ class Run {
     reported_ready_ = true;
   }
 
-  /// What CDI specs have of it: who lost or found a GPU, or sees other MIG devices, has them written anew.
-  void tell_of_specs(const Snapshot& snapshot) {
-    std::string seen = snapshot.driver_version;
-    for (const Gpu& gpu : snapshot.gpus) {
-      const auto health = snapshot.health.find(gpu.uuid);
-      const bool answers =
-          health == snapshot.health.end() || (health->second.reason != "lost" && health->second.reason != "hangs");
-      seen += "\n" + gpu.uuid + (answers ? "" : " lost");
-      for (const MigDevice& mig : gpu.mig_devices) seen += " " + mig.uuid;
-    }
-    specs_.saw(host_, std::move(seen));
-  }
-
   void tell_changes(const Snapshot& snapshot) {
-    tell_of_specs(snapshot);
     for (const std::string& note : snapshot.notes)
       if (std::ranges::find(told_notes_, note) == told_notes_.end()) io_.log("info", note);
     told_notes_ = snapshot.notes;

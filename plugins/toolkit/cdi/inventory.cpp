@@ -54,29 +54,37 @@ bool means_lost(nvmlReturn_t code) {
 /// Reads one GPU, and remembers when an answer says that it is lost.
 class Reader {
  public:
-  Reader(nvml::Nvml& library, unsigned index) : library_(library), name_("GPU " + std::to_string(index)) {
-    gpu_.index = index;
-  }
+  Reader() = default;
+  explicit Reader(unsigned index) : name_("GPU " + std::to_string(index)) { gpu_.index = index; }
 
-  Status read() {
-    SLIPWAY_TRY(handle, need(nvml::device_at(library_, gpu_.index), "open it"));
-    SLIPWAY_TRY(pci, need(nvml::device_pci(library_, handle), "read its PCI address"));
+  /// Which it is.
+  Status identify(nvml::Nvml& library) {
+    SLIPWAY_TRY(handle, need(nvml::device_at(library, gpu_.index), "open it"));
+    SLIPWAY_TRY(pci, need(nvml::device_pci(library, handle), "read its PCI address"));
     gpu_.pci_address = pci.address;
     name_ += " (" + pci.address + ")";
-    SLIPWAY_TRY(product, want(nvml::device_name(library_, handle), "read its name"));
-    display_ = product == "DGX Display" || product == "NVIDIA DGX Display";
-    if (display_) return {};
-    SLIPWAY_TRY(uuid, need(nvml::device_uuid(library_, handle), "read its UUID"));
-    SLIPWAY_TRY(minor, need(nvml::device_minor(library_, handle), "read its minor number"));
-    gpu_.uuid = uuid;
-    gpu_.minor = minor;
-    SLIPWAY_TRY(coherent, want(nvml::addresses_by_ats(library_, handle), "read how it addresses memory"));
-    SLIPWAY_TRY(mig, want(nvml::mig_mode(library_, handle), "read its MIG mode"));
-    gpu_.coherent = coherent;
-    gpu_.mig_enabled = mig.current;
-    return gpu_.mig_enabled ? read_mig(handle) : Status{};
+    return {};
   }
 
+  /// What specs have of it.
+  Status describe(nvml::Nvml& library) {
+    SLIPWAY_TRY(handle, need(nvml::device_at(library, gpu_.index), "open it"));
+    SLIPWAY_TRY(product, want(nvml::device_name(library, handle), "read its name"));
+    display_ = product == "DGX Display" || product == "NVIDIA DGX Display";
+    if (display_) return {};
+    SLIPWAY_TRY(uuid, need(nvml::device_uuid(library, handle), "read its UUID"));
+    SLIPWAY_TRY(minor, need(nvml::device_minor(library, handle), "read its minor number"));
+    gpu_.uuid = uuid;
+    gpu_.minor = minor;
+    SLIPWAY_TRY(coherent, want(nvml::addresses_by_ats(library, handle), "read how it addresses memory"));
+    SLIPWAY_TRY(mig, want(nvml::mig_mode(library, handle), "read its MIG mode"));
+    gpu_.coherent = coherent;
+    gpu_.mig_enabled = mig.current;
+    return gpu_.mig_enabled ? read_mig(library, handle) : Status{};
+  }
+
+  /// The calls behind it did not come back.
+  void hangs() { lost_ = nvml::kGaveUp; }
   const GpuDevice& gpu() const { return gpu_; }
   bool display() const { return display_; }
   /// NVML_SUCCESS: it is not.
@@ -95,20 +103,41 @@ class Reader {
     return means_lost(answer.code()) ? need(answer, doing) : Result<T>(answer.value_or({}));
   }
 
-  Status read_mig(nvmlDevice_t handle) {
-    auto devices = read_mig_devices(library_, handle, name_);
+  Status read_mig(nvml::Nvml& library, nvmlDevice_t handle) {
+    auto devices = read_mig_devices(library, handle, name_);
     // Which of its devices did not answer is not asked: a lost GPU answers nothing more.
-    if (!devices) return need(nvml::device_uuid(library_, handle), "read its UUID") ? devices.error() : Status{};
+    if (!devices) return need(nvml::device_uuid(library, handle), "read its UUID") ? devices.error() : Status{};
     gpu_.mig_devices = std::move(*devices);
     return {};
   }
 
-  nvml::Nvml& library_;
   std::string name_;
   GpuDevice gpu_;
   bool display_ = false;
   nvmlReturn_t lost_ = NVML_SUCCESS;
 };
+
+/// Questions that are asked together: a change of threads there and back costs more than most answers.
+Status ask(nvml::Nvml& library, Reader& reader, Status (Reader::*questions)(nvml::Nvml&)) {
+  struct Told {
+    Reader reader;
+    Status status;
+  };
+  const auto told = library.ask_together<Told>([reader, questions](nvml::Nvml& inside, Told& all) {
+    all.reader = reader;
+    all.status = (all.reader.*questions)(inside);
+    return NVML_SUCCESS;
+  });
+  if (told) reader = told->reader;
+  if (told) return told->status;
+  reader.hangs();
+  return told.error("read it");
+}
+
+Status read_gpu(nvml::Nvml& library, Reader& reader) {
+  SLIPWAY_CHECK(ask(library, reader, &Reader::identify));
+  return ask(library, reader, &Reader::describe);
+}
 
 /// The lost ones get the addresses that no other GPU has, as NVML counts in bus order; what then is left of the bus is
 /// lost as well.
@@ -146,8 +175,8 @@ Result<Inventory> read_inventory(nvml::Nvml& library, const Host& kernel) {
   SLIPWAY_TRY(count, value_or_error(nvml::device_count(library), "count the GPUs"));
   std::set<std::string> shown;
   for (unsigned index = 0; index < count; ++index) {
-    Reader reader(library, index);
-    const Status read = reader.read();
+    Reader reader(index);
+    const Status read = read_gpu(library, reader);
     const std::string& address = reader.gpu().pci_address;
     if (!address.empty()) shown.insert(nvidia::pci_place(address));
     if (reader.lost() != NVML_SUCCESS)

@@ -123,6 +123,33 @@ TEST(DevicePluginService, MarksALostGpuAndTakesItBackWhenItAnswersAgain) {
   EXPECT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
 }
 
+// The specs followed the health that kubelet is told: one that was lost after an XID was never left out of them, one
+// that answered again was out for as long as it was not trusted, and without health checks nothing was followed.
+TEST(DevicePluginService, AsksForCdiSpecsWhenAGpuFallsSilentOrAnswersWhateverItsHealth) {
+  for (const char* section : {"{quiet_seconds: 3600}", "{quiet_seconds: 3600, env: {DP_DISABLE_HEALTHCHECKS: all}}"}) {
+    SCOPED_TRACE(section);
+    const Node node("h100x8", section);
+    std::filesystem::create_directories(node.host().path("etc/systemd/system"));
+    std::ofstream(node.host().path("etc/systemd/system/slipway-cdi-refresh.path")) << "\n";
+    const auto request = node.host().path("run/slipway/cdi-refresh");
+    const Kubelet kubelet(node.plugins());
+    RunningService service(node.host(), node.words());
+    ASSERT_TRUE(eventually([&] { return kubelet.healthy(kGpu) == 8; })) << service.log();
+    node.sim("gpu 3 xid 79");
+    ASSERT_TRUE(eventually([&] { return service.log().find("XID 79") != std::string::npos; })) << service.log();
+    EXPECT_FALSE(std::filesystem::exists(request)) << "an error alone changes no spec";
+    for (const char* change : {"gpu 3 lost", "gpu 3 found", "driver unloaded", "driver loaded"}) {
+      node.sim(change);
+      if (std::string_view(change) == "driver unloaded") {
+        ASSERT_TRUE(eventually([&] { return service.log().find("cannot be asked") != std::string::npos; }));
+        continue;
+      }
+      EXPECT_TRUE(eventually([&] { return std::filesystem::exists(request); })) << change << "\n" << service.log();
+      std::filesystem::remove(request);
+    }
+  }
+}
+
 TEST(DevicePluginStatus, NamesEverySickGpuAndWhy) {
   const Node node("h100x8", "{quiet_seconds: 3}");
   const Kubelet kubelet(node.plugins());

@@ -113,6 +113,30 @@ TEST(Clash, IsFoundThroughLinksOfTheRootAndOfAPlan) {
   EXPECT_EQ(host.text("usr/lib/acme/y"), "here\n");
 }
 
+// A merge writes to what a link at its path leads to; the claim named the link alone, and one key had two owners.
+TEST(Clash, IsFoundWhereAMergeFollowsALinkAtItsPath) {
+  const ScratchHost host;
+  std::filesystem::create_directories(host.path("etc/docker"));
+  std::filesystem::create_symlink("/etc/first.json", host.path("etc/docker/daemon.json"));
+  std::filesystem::create_symlink("other.json", host.path("etc/first.json"));
+  std::ofstream(host.path("etc/other.json")) << "{}\n";
+  const auto merges = [](const std::string& component, const std::string& path, const std::string& text) {
+    return "    " + component + ": {merges: {" + path + ": '" + text + "'}}\n";
+  };
+  const std::string probe = merges("probe", "/etc/docker/daemon.json", R"({"a": 1})");
+  for (const std::string path : {"/etc/other.json", "/etc/first.json"})
+    expect_both_refused(host, merges("bystander", path, R"({"a": 2})") + probe,
+                        "a in /etc/docker/daemon.json (of bystander: a in " + path + ")");
+  expect_both_refused(host,
+                      merges("bystander", "/etc/new.json", R"({"a": 1})") +
+                          raw(R"({"kind": "symlink", "target": "/etc/new.json", "points_to": "other.json"})"),
+                      "symlink /etc/new.json (of bystander: a in /etc/new.json)");
+  host.spec(merges("bystander", "/etc/other.json", R"({"b": 2})") + probe);
+  const Ran apply = host.slipway({"apply"});
+  ASSERT_EQ(apply.code, 0) << apply.err;
+  EXPECT_EQ(Json::parse(host.text("etc/other.json")), (Json{{"a", 1}, {"b", 2}}));
+}
+
 TEST(Clash, OfAComponentWithItselfIsADefect) {
   const ScratchHost host;
   std::filesystem::create_directories(host.path("usr/lib"));

@@ -292,6 +292,14 @@ TEST_F(JitShim, DoesNotGiveWhatOnlyAFileHas) {
   EXPECT_FALSE(runc_ran());
 }
 
+// What the program said of a spec that it made was dropped: nobody learnt that `all` were not all.
+TEST_F(JitShim, LogsWhatTheSpecIsWithout) {
+  made(text_of(folder_.at("made")), "echo 'cdi: warning: GPU 1 is lost, so the CDI specs are without it' >&2");
+  EXPECT_EQ(create(), 7) << output();
+  EXPECT_THAT(text_of(folder_.at("log")),
+              HasSubstr("`slipway cdi generate`: GPU 1 is lost, so the CDI specs are without it"));
+}
+
 TEST_F(JitShim, SaysWhyNoSpecCanBeMade) {
   made("", "echo 'error: GPU 1 (0000:2a:00.0) is lost' >&2; exit 1");
   EXPECT_EQ(create(), 1);

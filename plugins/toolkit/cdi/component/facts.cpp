@@ -10,12 +10,23 @@
 namespace slipway::toolkit {
 namespace {
 
-/// Why nothing can be written here and now; empty: something can.
-std::string why_later(const Host& host) {
+constexpr const char* kNotLoaded =
+    "no NVIDIA driver runs on this machine; slipway-cdi-refresh.service writes the specs when one is loaded";
+
+bool has_former_specs(const CdiSettings& settings, const Host& host) {
+  return std::ranges::any_of(settings.modes,
+                             [&](Mode mode) { return host.info(settings.path_of(settings.kind_of(mode))).ok(); });
+}
+
+/// Why nothing can be written here and now; empty: something can. Where the driver was unloaded, the former specs are
+/// not to go: then it is an error of whoever asks NVML.
+std::string why_later(const CdiSettings& settings, const DriverRoots& roots, const Host& host) {
   if (!host.has_kernel_view()) return "this root shows no devices; slipway-boot.service writes the specs at each boot";
   if (!host.live() && !host.info("/dev/nvidiactl"))
     return "no driver runs on this simulated machine; slipway-boot.service writes the specs at each boot";
-  return {};
+  const bool runs =
+      host.module_loaded("nvidia") || host.info("/dev/nvidiactl") || host.info(roots.dev + "/dev/nvidiactl");
+  return host.live() && !runs && !has_former_specs(settings, host) ? kNotLoaded : "";
 }
 
 bool optional(Mode mode) { return mode != Mode::nvml && mode != Mode::management; }
@@ -26,9 +37,9 @@ void add_spec(const CdiSettings& settings, Mode mode, const Roots& roots, const 
   if (spec) {
     if (settings.options.coherent && mode == Mode::nvml) {
       const auto halves = split_coherent(*spec);
-      for (const CoherentHalf& half : halves) facts.specs.emplace(settings.path_of(half.spec), half.spec);
+      for (const CoherentHalf& half : halves) facts.specs.emplace(settings.path_of(half.spec.kind), half.spec);
     }
-    const std::string path = settings.path_of(*spec);
+    const std::string path = settings.path_of(spec->kind);
     facts.specs.emplace(path, std::move(*spec));
   } else if (optional(mode) && spec.error().code == ErrorCode::not_found) {
     facts.notes.push_back("no spec for " + std::string(to_string(mode)) + ": " + spec.error().what);
@@ -52,9 +63,9 @@ void add_node_links(const nvidia::cdi::Edits& edits, std::set<std::string>& seen
 
 CdiFacts read_cdi_facts(const CdiSettings& settings, const Host& host) {
   CdiFacts facts;
-  facts.later = why_later(host);
-  if (!facts.later.empty()) return facts;
   facts.roots = find_driver_roots(host, settings.driver_root, settings.dev_root);
+  facts.later = why_later(settings, facts.roots, host);
+  if (!facts.later.empty()) return facts;
   const auto machine = Machine::open(host, facts.roots.driver, facts.roots.dev);
   if (!machine) {
     facts.problem = machine.error();

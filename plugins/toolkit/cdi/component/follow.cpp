@@ -39,7 +39,7 @@ StartLimitIntervalSec=0
 Type=oneshot
 ExecStartPre=-+mkdir -p -- /run/slipway )" +
          folder + R"(
-ExecStartPre=-rm -f )" +
+ExecStartPre=-rm -rf )" +
          request + R"(
 ExecStart=)" +
          unit_path(program) + R"( apply --boot --only cdi

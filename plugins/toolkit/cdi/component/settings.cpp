@@ -16,10 +16,9 @@ GenerateOptions CdiSettings::options_for(Mode mode) const {
 
 std::string CdiSettings::kind_of(Mode mode) const { return toolkit::kind_of(options_for(mode)); }
 
-std::string CdiSettings::path_of(const nvidia::cdi::Spec& spec) const {
-  std::string name = spec.kind;
-  std::ranges::replace(name, '/', '-');
-  return folder + "/" + name + (json ? ".json" : ".yaml");
+std::string CdiSettings::path_of(std::string kind) const {
+  std::ranges::replace(kind, '/', '-');
+  return folder + "/" + kind + (json ? ".json" : ".yaml");
 }
 
 std::string CdiSettings::text_of(const nvidia::cdi::Spec& spec) const {

@@ -25,7 +25,7 @@ struct CdiSettings {
   /// "nvidia.com/gds": that of the spec of a mode.
   std::string kind_of(Mode mode) const;
   /// Where the spec of a kind is written: "/run/cdi/nvidia.com-gpu.yaml".
-  std::string path_of(const nvidia::cdi::Spec& spec) const;
+  std::string path_of(std::string kind) const;
   std::string text_of(const nvidia::cdi::Spec& spec) const;
 };
 

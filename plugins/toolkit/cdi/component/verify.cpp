@@ -15,6 +15,7 @@ namespace slipway::toolkit {
 namespace {
 
 constexpr const char* kApply = "run `slipway apply`";
+constexpr const char* kLoad = "load the driver (`modprobe nvidia`), or install one";
 
 void verify_specs(const CdiFacts& facts, const Host& host, Findings& findings) {
   bool current = true;
@@ -92,8 +93,10 @@ void add_lost(const CdiFacts& facts, Finding::Status status, Findings& findings)
 
 Result<Findings> Cdi::diagnose(const Spec& spec, const Host& host) const {
   Findings findings;
-  if (!nvidia::facts_without_gpu(host))
-    add_lost(read_cdi_facts(read_cdi_settings(spec), host), Finding::Status::fail, findings);
+  if (nvidia::facts_without_gpu(host)) return findings;
+  const CdiFacts facts = read_cdi_facts(read_cdi_settings(spec), host);
+  add_lost(facts, Finding::Status::fail, findings);
+  if (!facts.later.empty() && host.live()) findings.add({Finding::Status::warning, "cdi.specs", facts.later, kLoad});
   return findings;
 }
 
@@ -106,7 +109,10 @@ Result<Findings> Cdi::verify(const Spec& spec, const Host& host) const {
   const CdiSettings settings = read_cdi_settings(spec);
   const CdiFacts facts = read_cdi_facts(settings, host);
   if (!facts.later.empty()) {
-    findings.not_applicable("cdi.specs", facts.later);
+    if (host.live())
+      findings.add({Finding::Status::warning, "cdi.specs", facts.later, kLoad});
+    else
+      findings.not_applicable("cdi.specs", facts.later);
     return findings;
   }
   if (facts.problem) {

@@ -81,6 +81,17 @@ std::string last_words(const std::string& errors) {
   return text;
 }
 
+/// What it says of a spec that it made: a warning a line, as the front end prints them ("cdi: warning: …").
+void add_warnings(const std::string& errors, std::vector<std::string>& warnings) {
+  constexpr std::string_view kMark = "warning: ";
+  std::string_view text(errors);
+  if (text.size() > kMostWords) text.remove_suffix(text.size() - kMostWords);
+  for (std::string_view line : split<std::string_view>(text, '\n')) {
+    if (const auto mark = line.find(kMark); mark != std::string_view::npos) line.remove_prefix(mark + kMark.size());
+    if (!trimmed(line).empty()) warnings.push_back("`slipway cdi generate`: " + std::string(trimmed(line)));
+  }
+}
+
 Error not_made(const std::string& kind, const Heard& heard, const Request& request) {
   const bool late = heard.end == Heard::End::timed_out;
   Error error{late ? ErrorCode::timed_out : ErrorCode::not_found,
@@ -94,8 +105,7 @@ Error not_made(const std::string& kind, const Heard& heard, const Request& reque
   return error;
 }
 
-Result<std::string> make_spec(const std::string& kind, const std::vector<std::string>& command,
-                              const Request& request) {
+Result<std::string> make_spec(const std::string& kind, const std::vector<std::string>& command, Request& request) {
   auto heard = hear_program({.argv = command, .environment = plain_environment(), .own_session = true},
                             {.limit = kLimit, .most_bytes = nvidia::cdi::kMaxSpecBytes, .ends_flood = true});
   if (!heard) {
@@ -106,12 +116,14 @@ Result<std::string> make_spec(const std::string& kind, const std::vector<std::st
     return error;
   }
   const bool good = heard->end == Heard::End::by_itself && WIFEXITED(heard->status) && WEXITSTATUS(heard->status) == 0;
-  return good ? Result<std::string>(std::move(heard->output)) : not_made(kind, *heard, request);
+  if (!good) return not_made(kind, *heard, request);
+  add_warnings(heard->errors, request.warnings);
+  return std::move(heard->output);
 }
 
 }  // namespace
 
-Result<Specs> specs_made_now(const Request& request, const Config& config) {
+Result<Specs> specs_made_now(Request& request, const Config& config) {
   std::map<std::string, std::vector<std::string>> names;  // by kind
   for (const std::string& device : request.devices) {
     const auto equals = device.find('=');

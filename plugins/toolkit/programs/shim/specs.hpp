@@ -66,8 +66,9 @@ void leave_out_unwanted(nvidia::cdi::Edits& edits, const Config& config);
 
 /// Mode jit-cdi: specs of the hardware as it is when a container starts, which are no files. For each kind that the
 /// request names and `slipway cdi generate` makes, that is started once, beside this program; files of the kind do not
-/// count. Other vendors' kinds are those of the files. Errors: those of `slipway cdi generate`, with its words;
+/// count. Other vendors' kinds are those of the files. What the program warns of, such as a GPU that is lost, is added
+/// to the request's warnings. Errors: those of `slipway cdi generate`, with its words;
 /// `timed_out`.
-Result<Specs> specs_made_now(const Request& request, const Config& config);
+Result<Specs> specs_made_now(Request& request, const Config& config);
 
 }  // namespace slipway::shim

@@ -91,7 +91,7 @@ TEST(CdiPlan, HasTheUnitsByWhichTheSpecsFollow) {
   const std::string service = text_of(*plan, "slipway-cdi-refresh.service");
   EXPECT_THAT(service, HasSubstr("ExecStart=/usr/bin/slipway apply --boot --only cdi\n"));
   EXPECT_THAT(service, HasSubstr("ReadWritePaths=-\"/run/my cdi\" ")) << "a folder with a blank is one word";
-  EXPECT_THAT(service, HasSubstr("ExecStartPre=-rm -f /run/slipway/cdi-refresh\n"))
+  EXPECT_THAT(service, HasSubstr("ExecStartPre=-rm -rf /run/slipway/cdi-refresh\n"))
       << "before it looks, so that a request that comes meanwhile stays";
   EXPECT_EQ(service.find("Condition"), std::string::npos) << "it would leave the request, and be started for ever";
   const std::string path = text_of(*plan, "slipway-cdi-refresh.path");
@@ -111,6 +111,34 @@ TEST(CdiPlan, HasTheUnitsAlsoWhereNoSpecCanBeMadeYet) {
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->actions().size(), 3U);
   EXPECT_NE(text_of(*plan, "slipway-cdi-refresh.path"), "");
+}
+
+// A live machine without a driver got none: whoever loaded one later had no specs written.
+TEST(CdiPlan, HasTheUnitsOnALiveMachineWhoseDriverIsNotLoadedYet) {
+  const Spec spec(Json{{"folder", "/run/cdi"},
+                       {"modes", {"nvml"}},
+                       {"vendor", "nvidia.com"},
+                       {"driver_root", "auto"},
+                       {"dev_root", "auto"},
+                       {"char_links", true}});
+  FakeHost host;
+  host.live("6.1.0-50-amd64").hardware("assume");
+  const auto facts = Cdi().detect(spec, host);
+  ASSERT_TRUE(facts.ok());
+  const auto plan = Cdi().plan(spec, *facts, Inputs());
+  ASSERT_TRUE(plan.ok()) << plan.error().what;
+  EXPECT_EQ(plan->actions().size(), 3U);
+  ASSERT_EQ(plan->notes().size(), 1U);
+  EXPECT_THAT(plan->notes().front(), HasSubstr("no NVIDIA driver runs on this machine"));
+  const auto findings = Cdi().verify(spec, host);
+  ASSERT_TRUE(findings.ok());
+  EXPECT_EQ(findings->list().front().status, Finding::Status::warning);
+
+  // Former specs stay while nobody can say what they should be: an error of a plan changes nothing.
+  host.file("/run/cdi/nvidia.com-gpu.yaml", "former\n");
+  EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok());
+  host.file("/run/cdi/other.yaml", "x").module_loaded_now("nvidia");
+  EXPECT_FALSE(Cdi().plan(spec, *Cdi().detect(spec, host), Inputs()).ok()) << "loaded, and NVML is not there";
 }
 
 }  // namespace
