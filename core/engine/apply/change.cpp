@@ -52,8 +52,8 @@ const PlannedComponent* one_before(const ApplyRun& apply, const PlannedComponent
   return nullptr;
 }
 
-/// One before it was changed in this run, as one that waits may be in part: what its plan leaned on may be another thing
-/// now.
+/// One before it was changed in this run, as one that waits may be in part: what its plan leaned on may be another
+/// thing now.
 bool follows_a_change(const ApplyRun& apply, const PlannedComponent& component) {
   const States changed{ComponentState::changed, ComponentState::reboot_required, ComponentState::waiting};
   return !component.leaving && one_before(apply, component, changed) != nullptr;
