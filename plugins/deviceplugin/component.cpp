@@ -84,7 +84,7 @@ Result<Plan> DevicePlugin::plan(const Spec& spec, const Facts& facts, const Inpu
 
 Result<Findings> DevicePlugin::verify(const Spec& spec, const Host& host) const {
   Findings findings;
-  const auto seen = read_registered(host, spec.text("kubelet_root"));
+  const auto seen = wait_for_kubelet(host, spec.text("kubelet_root"));
   add_findings(seen, findings);
   if (const auto settings = read_settings(spec, "deviceplugin", host, no_environment))
     add_cdi_finding(cdi_needs(*settings, spec.text("cdi_vendor"), host), host, findings);

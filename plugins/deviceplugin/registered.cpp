@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include <slipway/unix_socket.hpp>
@@ -11,6 +14,7 @@ namespace {
 constexpr const char* kStatusFile = "/run/slipway/deviceplugin/status.json";
 constexpr const char* kLog = "look at `systemctl status slipway-deviceplugin.service`";
 constexpr std::size_t kLargestFile = 16U << 20U;
+constexpr std::chrono::milliseconds kLook{50};
 
 void add_health(const Json& status, bool running, Findings& findings) {
   std::string sick;
@@ -34,14 +38,26 @@ void add_health(const Json& status, bool running, Findings& findings) {
 }
 
 /// What kubelet itself says where it does (pod resources, since 1.21), else what its checkpoint holds.
-void add_resource(const Json& resource, const std::map<std::string, long>& devices, Findings& findings) {
-  const std::string name = resource.value("name", "");
-  const std::string problem = resource.value("problem", "");
-  const bool asked = resource.contains("allocatableAtKubelet");
-  const long offered = resource.value(asked ? "healthy" : "ids", 0L);
-  const auto found = devices.find(name);
+struct Compared {
+  std::string name;
+  bool asked = false;  ///< kubelet itself, not its checkpoint
+  long offered = 0;
+  long has = 0;
+};
+
+Compared compare(const Json& resource, const std::map<std::string, long>& devices) {
+  Compared compared{.name = resource.value("name", "")};
+  compared.asked = resource.contains("allocatableAtKubelet");
+  compared.offered = resource.value(compared.asked ? "healthy" : "ids", 0L);
+  const auto found = devices.find(compared.name);
   const long in_checkpoint = found == devices.end() ? 0 : found->second;
-  const long has = asked ? resource.value("allocatableAtKubelet", 0L) : in_checkpoint;
+  compared.has = compared.asked ? resource.value("allocatableAtKubelet", 0L) : in_checkpoint;
+  return compared;
+}
+
+void add_resource(const Json& resource, const std::map<std::string, long>& devices, Findings& findings) {
+  const auto [name, asked, offered, has] = compare(resource, devices);
+  const std::string problem = resource.value("problem", "");
   if (has == offered)
     return findings.pass("deviceplugin.registered",
                          fmt::format("kubelet has {} {}{}", has, asked ? "allocatable " : "", name));
@@ -49,6 +65,19 @@ void add_resource(const Json& resource, const std::map<std::string, long>& devic
       "deviceplugin.registered",
       fmt::format("{} {} are offered and kubelet has {}{}", offered, name, has, problem.empty() ? "" : ": " + problem),
       kLog);
+}
+
+bool is_quiet(const Registered& seen) { return seen.running && seen.status && seen.status->value("quiet", false); }
+
+/// Whether another look in a moment may show something else.
+bool may_change(const Registered& seen) {
+  if (is_quiet(seen)) return true;
+  if (!seen.running || !seen.status || !seen.devices || !seen.status->value("settling", false)) return false;
+  const Json resources = seen.status->value("resources", Json::array());
+  return std::ranges::any_of(resources, [&](const Json& resource) {
+    const Compared compared = compare(resource, *seen.devices);
+    return compared.has != compared.offered;
+  });
 }
 
 }  // namespace
@@ -75,6 +104,14 @@ Registered read_registered(const Host& host, const std::string& kubelet_root) {
   return seen;
 }
 
+Registered wait_for_kubelet(const Host& host, const std::string& kubelet_root, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  for (;; std::this_thread::sleep_for(kLook)) {
+    Registered seen = read_registered(host, kubelet_root);
+    if (!may_change(seen) || std::chrono::steady_clock::now() >= end) return seen;
+  }
+}
+
 void add_findings(const Registered& seen, Findings& findings) {
   if (!seen.status) {
     findings.not_exercised("deviceplugin.health", "the service has not run on this host since it booted");
@@ -87,6 +124,9 @@ void add_findings(const Registered& seen, Findings& findings) {
     findings.fail("deviceplugin.offers", problem, kLog);
   if (!seen.kubelet || !seen.devices)
     return findings.not_exercised("deviceplugin.registered", "no kubelet has run on this host yet");
+  if (is_quiet(seen))
+    return findings.not_exercised("deviceplugin.registered",
+                                  "the service stands still while somebody changes the GPUs");
   const Json resources = seen.status->value("resources", Json::array());
   for (const Json& resource : resources) add_resource(resource, *seen.devices, findings);
 }

@@ -3,6 +3,7 @@
 // people.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,11 @@ struct Registered {
 };
 
 Registered read_registered(const Host& host, const std::string& kubelet_root);
+
+/// The same once kubelet has what it was just sent, or the service says that it has had the time to take it: at most
+/// ten seconds after the service's list changed. Not after `limit`, whatever the service says.
+Registered wait_for_kubelet(const Host& host, const std::string& kubelet_root,
+                            std::chrono::milliseconds limit = std::chrono::seconds(12));
 /// "deviceplugin.health", "deviceplugin.registered".
 void add_findings(const Registered& seen, Findings& findings);
 

@@ -52,10 +52,11 @@ const PlannedComponent* one_before(const ApplyRun& apply, const PlannedComponent
   return nullptr;
 }
 
-/// One before it was changed in this run: what its plan leaned on may be another thing now.
+/// One before it was changed in this run, as one that waits may be in part: what its plan leaned on may be another
+/// thing now.
 bool follows_a_change(const ApplyRun& apply, const PlannedComponent& component) {
-  return !component.leaving &&
-         one_before(apply, component, {ComponentState::changed, ComponentState::reboot_required}) != nullptr;
+  const States changed{ComponentState::changed, ComponentState::reboot_required, ComponentState::waiting};
+  return !component.leaving && one_before(apply, component, changed) != nullptr;
 }
 
 /// It cannot be planned because one before it waits or needs a reboot: its turn comes with the next apply.

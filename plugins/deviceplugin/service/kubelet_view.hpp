@@ -3,12 +3,13 @@
 // and again in a thread of its own: a kubelet that is slow holds up nothing else.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "deviceplugin/service/grpc/pod_resources.hpp"
 
@@ -16,23 +17,33 @@ namespace slipway::deviceplugin {
 
 class KubeletView {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit KubeletView(std::string socket);
   ~KubeletView();
   KubeletView(const KubeletView&) = delete;
   KubeletView& operator=(const KubeletView&) = delete;
 
-  /// What is asked about from now on.
-  void ask_about(std::vector<std::string> resources);
-  /// The newest answer; empty while kubelet does not answer.
-  std::optional<PodResources> seen() const;
+  /// What kubelet has been sent, from now on: the number of healthy devices by resource.
+  void offers(std::map<std::string, long> offered);
+
+  struct View {
+    std::optional<PodResources> seen;  ///< the newest answer; empty while kubelet does not answer
+    /// The offer changed less than ten seconds ago, and kubelet has not said since that it has the new one.
+    bool settling = false;
+  };
+  View view() const;
 
  private:
   void work(const std::stop_token& stop);
+  bool has_it() const;
+  bool is_settling(Clock::time_point now) const;
 
   std::string socket_;
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::vector<std::string> resources_;
+  std::map<std::string, long> offered_;
+  Clock::time_point offered_since_;
   std::optional<PodResources> seen_;
   std::jthread thread_;
 };

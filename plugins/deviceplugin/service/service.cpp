@@ -115,6 +115,7 @@ class Run {
     registrar_.board()->quiet = true;
     mps_.release();
     watch_.release();
+    while_quiet();  // before anything changes: who reads the status knows that it is about to be another
   }
   void resumed() { registrar_.board()->quiet = false; }
   void while_quiet() { write_state(*registrar_.board()->now()); }
@@ -198,10 +199,9 @@ class Run {
 
   void write_state(const Snapshot& snapshot) {
     const auto endpoints = registrar_.status();
-    std::vector<std::string> names;
-    for (const auto& [name, resource] : snapshot.resources) names.push_back(name);
-    kubelet_.ask_about(std::move(names));
-    const Known known{snapshot, endpoints, watch_.clients(), kubelet_.seen()};
+    kubelet_.offers(offered_of(snapshot));
+    const auto view = kubelet_.view();
+    const Known known{snapshot, endpoints, watch_.clients(), view.seen, view.settling, registrar_.board()->quiet};
     const Json status = status_json(known, watch_.book().save());
     const Status written = file_.write(status, metrics_text(known));
     if (!written && file_problem_ != written.error().what) io_.log("warning", "status file: " + written.error().what);

@@ -102,6 +102,13 @@ std::string in_status_folder(const char* name) { return std::string(kStatusFolde
 
 }  // namespace
 
+std::map<std::string, long> offered_of(const Snapshot& snapshot) {
+  std::map<std::string, long> offered;
+  for (const auto& [name, resource] : snapshot.resources)
+    offered[name] = static_cast<long>(healthy_of(snapshot, resource));
+  return offered;
+}
+
 Json status_json(const Known& known, const Json& saved_health) {
   const Snapshot& snapshot = known.snapshot;
   Json gpus = Json::array();
@@ -124,6 +131,8 @@ Json status_json(const Known& known, const Json& saved_health) {
               {"notes", snapshot.notes},
               {"problem", snapshot.problem},
               {"sick", saved_health}};
+  if (known.quiet) status["quiet"] = true;
+  if (known.settling) status["settling"] = true;
   if (known.kubelet) status["holders"] = holders_json(known.kubelet->holders);
   return status;
 }

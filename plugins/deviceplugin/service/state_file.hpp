@@ -25,9 +25,15 @@ struct Known {
   std::map<std::string, EndpointStatus> endpoints;
   Clients clients;
   std::optional<PodResources> kubelet;  ///< empty: it does not answer
+  bool settling = false;                ///< kubelet may not have taken yet what it was just sent
+  bool quiet = false;                   ///< the service stands still: all this is of the time before
 };
 
-/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "notes", "problem", "sick"}
+/// The number of healthy devices by resource, as kubelet is sent them.
+std::map<std::string, long> offered_of(const Snapshot& snapshot);
+
+/// {"apiVersion", "driverVersion", "gpus": […], "resources": […], "holders", "notes", "problem", "sick"}, and
+/// "quiet" and "settling" where they hold
 Json status_json(const Known& known, const Json& saved_health);
 /// The same in Prometheus' text form, for a textfile collector.
 std::string metrics_text(const Known& known);

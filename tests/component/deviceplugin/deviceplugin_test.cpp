@@ -310,10 +310,12 @@ TEST(DevicePluginService, WhileItIsQuiescedKeepsStreamAndListAndHandsNothingOut)
     const Control control(node.host().path("run/slipway/service/deviceplugin.sock").string());
     ASSERT_EQ(control.ask(R"({"op":"quiesce"})")["ok"], true);
     EXPECT_EQ(kubelet.healthy(kGpu), 8U);
+    EXPECT_EQ(node.status()["quiet"], true) << "what it says of the GPUs may change";
     const auto refused = kubelet.allocate(kGpu, 1);
     EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNAVAILABLE);
     EXPECT_THAT(refused.status.error_message(), HasSubstr("unavailable"));
   }
+  EXPECT_TRUE(eventually([&] { return !node.status().contains("quiet"); })) << node.status();
   EXPECT_TRUE(eventually([&] { return kubelet.allocate(kGpu, 1).status.ok(); })) << service.log();
   EXPECT_EQ(kubelet.of(kGpu).registrations, registrations);
 }
@@ -421,6 +423,23 @@ TEST(DevicePluginVerify, SaysWhatKubeletItselfSays) {
   EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.registered: kubelet has 8 allocatable nvidia.com/gpu"))
       << verify.err;
   EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.health: 8 GPUs are healthy"));
+}
+
+// Right after an apply had changed MIG layouts, verify failed: the service asked kubelet once before that had looked at
+// the new list, and again five seconds later.
+TEST(DevicePluginVerify, GivesKubeletTheTimeToTakeWhatItWasJustSent) {
+  const Node node("h100x8");
+  Kubelet kubelet(node.plugins());
+  kubelet.tell_late(5);
+  kubelet.serve_pod_resources(node.host().path("var/lib/kubelet/pod-resources/kubelet.sock").string());
+  node.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint",
+                  R"({"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0})");
+  RunningService service(node.host(), node.words());
+  ASSERT_TRUE(eventually([&] { return node.status().contains("resources"); })) << service.log();
+  const auto verify = node.host().slipway(node.words("verify"));
+  EXPECT_THAT(verify.out, HasSubstr("pass  deviceplugin.registered: kubelet has 8 allocatable nvidia.com/gpu"))
+      << verify.err << service.log();
+  EXPECT_TRUE(eventually([&] { return !node.status().contains("settling"); })) << node.status();
 }
 
 // The file that a killed service had left said that all GPUs are healthy, and verify passed.

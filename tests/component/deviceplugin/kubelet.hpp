@@ -59,6 +59,9 @@ class Kubelet final : public v1beta1::Registration::Service {
 
   /// Answers Register with this error from now on; empty: takes all.
   void refuse(std::string why);
+  /// The next answers to GetAllocatableResources name no device, as those of a kubelet that has not looked at its
+  /// plugins' lists yet.
+  void tell_late(unsigned answers);
   /// Drops the stream of a resource, as a kubelet does that is short of something.
   void drop_stream(const std::string& resource);
 
@@ -90,6 +93,7 @@ class Kubelet final : public v1beta1::Registration::Service {
   std::map<std::string, Plugin> plugins_;
   std::vector<std::unique_ptr<v1beta1::DevicePlugin::Stub>> former_;
   std::set<std::string> used_;
+  unsigned late_answers_ = 0;
   std::vector<std::thread> readers_;
   std::vector<std::thread> dialers_;
   std::unique_ptr<grpc::Server> server_;

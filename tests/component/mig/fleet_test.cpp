@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kubelet would be offered, what containers and labels see of a layout, on nodes that share their GPUs
 // differently.
-#include "node.hpp"
+#include "child.hpp"
 
 namespace slipway {
 namespace {
@@ -64,6 +64,20 @@ class FleetNode {
   MigNode node_;
   std::string config_;
 };
+
+// The component ended as waiting, and what comes after it kept the plan from before: containers were given devices that
+// were gone until the specs were written anew later.
+TEST(MigFleet, TheSpecHasTheDevicesOfTheGpusThatChangedWhileAnotherWaits) {
+  const FleetNode node("h100x2");
+  ASSERT_EQ(node.apply("config: all-1g.10gb").code, 0);
+  ASSERT_EQ(node.mig_devices(), 14U);
+  const slipway::testing::Child job;
+  ASSERT_EQ(node.node().sim("process attach 0 " + job.pid() + " 10 compute trainer 9 0").code, 0);
+  const Ran ran = node.apply("config: all-7g.80gb, drain: when-idle");
+  EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
+  EXPECT_EQ(node.node().instances(1).size(), 1U);
+  EXPECT_EQ(node.mig_devices(), 7U + 1U) << ran.out;
+}
 
 TEST(MigFleet, AnA100Offers7Or3Or2Or1Instances) {
   const FleetNode node("a100-80x1");
