@@ -142,6 +142,7 @@ Result<std::string> carry_out(const Component& component, const Plan& plan, Fake
 Result<std::string> take_back(const Component& component, const Plan& plan, FakeHost& host) {
   Carrier carrier(component, host);
   std::string lines;
+  // NOLINTNEXTLINE(modernize-loop-convert): backwards
   for (auto action = plan.actions().rbegin(); action != plan.actions().rend(); ++action) {
     SLIPWAY_TRY(how, carrier.take_back(*action));
     lines += name_of(*action) + ": " + how + "\n";

@@ -64,6 +64,13 @@ TEST(PluginCheck, TakesGroupsThatStayForNoFault) {
   EXPECT_THAT(report.failed, ::testing::IsEmpty());
 }
 
+TEST(PluginCheck, SaysWhichVariableASecretIsToComeFrom) {
+  const Report report = check_spec("    faulty: {token: {env: SLIPWAY_TEST_NOT_SET}}\n");
+  EXPECT_EQ(report.code, 1);
+  EXPECT_THAT(report.failed.at("plugin.plan"),
+              HasSubstr("token is to be read from the variable SLIPWAY_TEST_NOT_SET, which is not set"));
+}
+
 TEST(PluginCheck, CountsASecretAsReadThroughTheHost) {
   const slipway::testing::TempDir folder;
   folder.file("token", "hunter2\n");

@@ -37,7 +37,7 @@ slipway plugin check "$work/host/usr/lib/slipway/plugins/rocm.so" --sim "$machin
 mkdir -p "$work/root/etc" "$work/root/usr/lib"
 before=$(paths "$work/root")
 slipway plan --sim "$machine" --root "$work/root" -f node.yaml >"$work/plan" && fail "nothing is planned"
-for words in 'rocm ' 'rocm-cdi ' /etc/udev/rules.d/70-slipway-rocm.rules /etc/cdi/amd.json amdgpu sysusers; do said "$work/plan" "$words"; done
+for words in 'rocm: 5 changes' 'rocm-cdi: 2 changes' /etc/udev/rules.d/70-slipway-rocm.rules /etc/cdi/amd.json amdgpu sysusers; do said "$work/plan" "$words"; done
 slipway apply --yes --sim "$machine" --root "$work/root" -f node.yaml
 said "$work/root/etc/modprobe.d/slipway-rocm.conf" 'options amdgpu noretry=0'
 python3 - "$work/root/etc/cdi/amd.json" <<'PY' || fail "the CDI spec is another one"
