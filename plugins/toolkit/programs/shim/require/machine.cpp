@@ -110,6 +110,15 @@ Result<std::vector<std::string>> check_requirements(const Request& request, cons
                                                     const std::string& where) {
   std::vector<std::string> warnings;
   if (config.disable_require || request.requirements.empty()) return warnings;
+  std::size_t bytes = 0;
+  for (const Requirement& requirement : request.requirements) bytes += requirement.expression.size();
+  if (bytes > kLongestRequirement)
+    return Error{ErrorCode::invalid,
+                 "the container's variables NVIDIA_REQUIRE_… have more than " + std::to_string(kLongestRequirement) +
+                     " bytes together",
+                 where,
+                 "shorten them in the image; NVIDIA_DISABLE_REQUIRE=true for the container has them not checked",
+                 {}};
   const auto gpus = read_gpus(edits, root);
   for (const Requirement& requirement : request.requirements)
     for (const GpuFacts& gpu : gpus) {

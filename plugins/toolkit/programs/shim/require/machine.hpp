@@ -23,7 +23,7 @@ std::vector<GpuFacts> read_gpus(const nvidia::cdi::Edits& edits, const std::stri
 /// All requirements of the container, for each GPU that it gets; none where the settings have disable-require.
 /// @param where  the container, for errors
 /// @return warnings, of what could not be told
-/// Errors: those of check_requirement().
+/// Errors: those of check_requirement(); `invalid` they have more than kLongestRequirement bytes together.
 Result<std::vector<std::string>> check_requirements(const Request& request, const nvidia::cdi::Edits& edits,
                                                     const Config& config, const std::string& root,
                                                     const std::string& where);

@@ -33,7 +33,7 @@ struct GpuFacts {
 
 /// More than any image of NVIDIA's has.
 inline constexpr std::size_t kMostRequirements = 64;
-inline constexpr std::size_t kLongestRequirement = 16U << 10U;
+inline constexpr std::size_t kLongestRequirement = 16U << 10U;  ///< bytes; of all of a container together as well
 inline constexpr std::size_t kMostConditions = 1024;
 
 /// The requirements of a container; none where NVIDIA_DISABLE_REQUIRE is true. An image with CUDA_VERSION and without

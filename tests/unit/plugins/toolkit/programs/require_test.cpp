@@ -191,6 +191,12 @@ TEST(Requirements, AreCheckedForEachGpuUnlessTheSettingsSayOtherwise) {
   EXPECT_THAT(to_text(refused.error()), HasSubstr("NVIDIA_DISABLE_REQUIRE=true"));
   EXPECT_EQ(refused.error().where, "config.json");
   EXPECT_TRUE(check_requirements(wanting("cuda>=12.0"), edits, config, root.path(), "config.json"));
+  // Each GPU took a third of a second, and an engine gives an NRI plugin up after two.
+  Request monstrous;
+  for (std::size_t i = 0; i < kMostRequirements; ++i)
+    monstrous.requirements.push_back({"NVIDIA_REQUIRE_CUDA", "cuda>=" + std::string(kLongestRequirement / 32, '1')});
+  EXPECT_THAT(to_text(check_requirements(monstrous, edits, config, root.path(), "config.json").error()),
+              HasSubstr("more than 16384 bytes together"));
   config.disable_require = true;
   EXPECT_TRUE(check_requirements(wanting("cuda>=13.1"), edits, config, root.path(), "config.json"));
 }
