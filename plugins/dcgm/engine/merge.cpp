@@ -141,9 +141,9 @@ Merged with_engine(const Counters& counters, const Sample& sample, const EngineR
     each.field = engine_field(*number);
     const bool is_label = each.type == "label";
     const FieldLevel level = field_level(*number);
-    if (level == FieldLevel::gpu) add_of_gpus(std::move(each), is_label, reading, merged);
-    if (level == FieldLevel::gpu) continue;
-    if (is_label)
+    if (level == FieldLevel::gpu)
+      add_of_gpus(std::move(each), is_label, reading, merged);
+    else if (is_label)
       labels.push_back(std::move(each));
     else if (level == FieldLevel::link)
       add_of_gpu_links(std::move(each), reading, merged);

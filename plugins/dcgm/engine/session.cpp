@@ -219,11 +219,12 @@ Result<EngineReading> EngineSession::read() {
   for (auto& [entity, values] : taken) {
     const auto [kind, number] = entity;
     const unsigned owner = abi::owner_of(number), link = abi::link_of(number);
-    if (kind == abi::kSwitch) reading.switches[number] = std::move(values);
-    if (kind != abi::kLink) continue;
-    if (abi::owner_kind(number) == abi::kSwitch) reading.switch_links[{owner, link}] = std::move(values);
-    if (abi::owner_kind(number) == abi::kGpu && uuids.contains(owner))
-      reading.gpu_links[{uuids[owner], link}] = std::move(values);
+    const int owner_kind = kind == abi::kLink ? abi::owner_kind(number) : 0;
+    FieldValues* place = nullptr;
+    if (kind == abi::kSwitch) place = &reading.switches[number];
+    if (owner_kind == abi::kSwitch) place = &reading.switch_links[{owner, link}];
+    if (owner_kind == abi::kGpu && uuids.contains(owner)) place = &reading.gpu_links[{uuids[owner], link}];
+    if (place != nullptr) *place = std::move(values);
   }
   return reading;
 }
