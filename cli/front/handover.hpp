@@ -25,4 +25,7 @@ struct SafeNote {
 /// the program for all commands, which says it in full.
 std::optional<SafeNote> read_safe_note(const std::string& path, ElfKind kind);
 
+/// The one plugin of a folder that holds the component. Empty: none does, or several, of which slipway itself tells.
+std::optional<SafeNote> find_holder(const std::string& folder, const std::string& component);
+
 }  // namespace slipway::core

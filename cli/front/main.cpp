@@ -23,8 +23,7 @@ namespace slipway::core {
 namespace {
 
 /// Starts the tool, when the plugin may be loaded and says how.
-void try_tool(const std::string& folder, const ToolWords& words) {
-  const auto plugin = read_safe_note(folder + "/" + words.plugin + ".so", ElfKind::library);
+void try_tool(const std::optional<SafeNote>& plugin, const ToolWords& words) {
   if (!plugin) return;
   const std::string& manifest = plugin->note.manifest;
   if (const std::string name = tool_program(manifest, words.component, words.rest.front()); !name.empty()) {
@@ -43,7 +42,10 @@ void run_direct_tool(const std::vector<std::string>& words) {
   if (ways.empty() || std::getenv("SLIPWAY_LOG") != nullptr) return;
   const std::vector<std::string> folders = plugin_folders(true);
   if (folders.size() != 1) return;  // which of several holds a component is for the other program to find out
-  for (const ToolWords& way : ways) try_tool(folders.front(), way);
+  for (const ToolWords& way : ways)
+    try_tool(read_safe_note(folders.front() + "/" + way.plugin + ".so", ElfKind::library), way);
+  // `slipway cdi generate`: the plugin has another name than its component.
+  try_tool(find_holder(folders.front(), ways.front().component), ways.front());
 }
 
 int print_reference(const std::string& text) {

@@ -485,8 +485,10 @@ Status StateDir::check_journal() const {
     if (file) SLIPWAY_CHECK(names_no_other(*file, path));
     struct stat info {};
     if (!file || ::fstat(file->get(), &info) != 0) continue;
-    // SQLite removes the log beside an empty file, and with it all that an apply has to undo.
-    if (*ending != '\0' && size == 0 && info.st_size > 0) return damaged(path, "a log without its journal");
+    // SQLite removes the log beside an empty file, and with it all that an apply has to undo. A rollback journal there
+    // is what a kill left of the making: it ends before the first step is written.
+    const bool is_log = *ending != '\0' && ending != std::string_view("-journal");
+    if (is_log && size == 0 && info.st_size > 0) return damaged(path, "a log without its journal");
     if (ending == std::string_view("-wal") && is_no_log(*file, info.st_size)) return damaged(path, "no journal's log");
     if (*ending == '\0') size = info.st_size;
   }

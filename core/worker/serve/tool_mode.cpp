@@ -8,6 +8,7 @@
 #include "core/exit_code.hpp"
 #include "core/worker/serve/plugin_library.hpp"
 #include "core/worker/serve/serve.hpp"
+#include "log/lines.hpp"
 
 namespace slipway::core {
 namespace {
@@ -29,14 +30,15 @@ int serve(void*, const char* op, const char* json, std::size_t length, const sli
                                 .next = "take `direct_tools` out of the component's manifest"}));
   const std::string text = message.is_object() ? message.value("text", "") : std::string();
   if (name == "output") write_standard_output(text);
-  if (name == "log" && message.value("level", "") == "warning") std::fprintf(stderr, "warning: %s\n", text.c_str());
+  if (name == "log" && message.value("level", "") == "warning")
+    std::fprintf(stderr, "warning: %s\n", printable(text, true).c_str());
   return answer(*reply, SLIPWAY_OK, nullptr);
 }
 
 /// For people, and for the program that asked for JSON.
 int report(const Json& error, const std::vector<std::string>& words) {
   const Error told = error_from_json(error);
-  std::fputs(to_text(told).c_str(), stderr);
+  std::fputs(printable(to_text(told), true).c_str(), stderr);
   if (asks_for_json(words)) {
     Json document = to_json(told);
     document.update({{"apiVersion", "slipway.dev/v1"}, {"kind", "Error"}});

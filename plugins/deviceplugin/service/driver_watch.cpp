@@ -99,13 +99,14 @@ void DriverWatch::release() {
 /// Two questions for each GPU between two looks. No event tells of a GPU that is back, or of other MIG devices.
 void DriverWatch::glance(Moment now) {
   if (now < next_glance_ || now >= next_look_) return;
-  next_glance_ = now + kGlanceEvery;
   const auto seen = nvml_->ask_together<std::string>([skip = hanging_](nvml::Nvml& inside, std::string& words) {
     const auto count = nvml::device_count(inside);
     for (unsigned index = 0; count && index < *count; ++index)
       words += (skip.contains(index) ? "hangs" : glance_at(inside, index)) + "\n";
     return count.code();
   });
+  // A GPU that is gone may take its time to say so: a tenth of all time at most goes to glances.
+  next_glance_ = right_now() + std::max<Moment::duration>(kGlanceEvery, 9 * (right_now() - now));
   std::string words = seen ? *seen : std::to_string(seen.code());
   if (!glanced_.empty() && glanced_ != words) next_look_ = now;
   glanced_ = std::move(words);

@@ -124,9 +124,9 @@ TEST(Clash, IsFoundWhereAMergeFollowsALinkAtItsPath) {
     return "    " + component + ": {merges: {" + path + ": '" + text + "'}}\n";
   };
   const std::string probe = merges("probe", "/etc/docker/daemon.json", R"({"a": 1})");
-  for (const std::string path : {"/etc/other.json", "/etc/first.json"})
+  for (const char* path : {"/etc/other.json", "/etc/first.json"})
     expect_both_refused(host, merges("bystander", path, R"({"a": 2})") + probe,
-                        "a in /etc/docker/daemon.json (of bystander: a in " + path + ")");
+                        "a in /etc/docker/daemon.json (of bystander: a in " + std::string(path) + ")");
   expect_both_refused(host,
                       merges("bystander", "/etc/new.json", R"({"a": 1})") +
                           raw(R"({"kind": "symlink", "target": "/etc/new.json", "points_to": "other.json"})"),

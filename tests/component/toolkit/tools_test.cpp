@@ -30,6 +30,37 @@ TEST(ToolkitTools, ListTheDevicesOfSpecs) {
   EXPECT_THAT(slipway("toolkit cdi list --spec-dir " + folder.string()).output, HasSubstr("broken.yaml"));
 }
 
+// A name in somebody's spec moved the cursor of the terminal that the tool wrote to.
+TEST(ToolkitTools, PrintControlCharactersOfFilesAsEscapes) {
+  const testing::TempDir folder;
+  folder.file("a.yaml",
+              "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: \"a\\e[31mred\", containerEdits: {env: [A=1]}}]\n");
+  for (const std::string& words : {"list --spec-dir " + folder.string(), "validate " + folder.at("a.yaml").string()}) {
+    const Ran ran = slipway("toolkit cdi " + words);
+    EXPECT_THAT(ran.output, HasSubstr("a\\x1b[31mred")) << words;
+    EXPECT_THAT(ran.output, Not(HasSubstr("\x1b"))) << words;
+  }
+}
+
+// A tool whose plugin has another name went by the program that knows all commands, which takes five times as long.
+TEST(ToolkitTools, AreFoundByTheirComponentWithoutTheProgramForAllCommands) {
+  namespace fs = std::filesystem;
+  const testing::TempDir folder;
+  folder.file("specs/a.yaml", "cdiVersion: 0.5.0\nkind: a.b/c\ndevices: [{name: d, containerEdits: {env: [A=1]}}]\n");
+  const fs::path bin = fs::path(SLIPWAY_PROGRAM).parent_path();
+  fs::create_directories(folder.at("bin"));
+  fs::create_directories(folder.at("lib/slipway/plugins"));
+  for (const char* program : {"slipway", "slipway-worker"}) fs::copy(bin / program, folder.at("bin") / program);
+  const fs::path plugins = folder.at("lib/slipway/plugins");
+  for (const char* plugin : {"gfd.so", "toolkit.so"})
+    fs::copy(bin / "../lib/slipway/plugins" / plugin, plugins / plugin);
+  const std::string call = folder.at("bin/slipway").string() + " cdi list --spec-dir " + folder.at("specs").string();
+  EXPECT_EQ(testing::shell(call + " 2>&1").output, "a.b/c=d\n");
+  fs::copy(plugins / "toolkit.so", plugins / "twin.so");
+  EXPECT_THAT(testing::shell(call + " 2>&1").output, HasSubstr("slipway-engine"))
+      << "which of two plugins is meant is for that program to tell";
+}
+
 // A device that two files have was just not in the list.
 TEST(ToolkitTools, NameTheDevicesThatTwoSpecsHaveAndWhatHelps) {
   const testing::TempDir folder;

@@ -224,6 +224,20 @@ std::string journal_that_names(const std::string& file) {
          magic;
 }
 
+// Killed while SQLite made the journal, slipway refused everything until `slipway repair`.
+TEST_F(StateFolder, AJournalWhoseMakingWasKilledIsMadeAnew) {
+  RootFs files = root();
+  StateDir state(files);
+  ASSERT_TRUE(state.prepare());
+  std::string begun("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);  // no page of an empty file needs to be kept
+  begun.resize(512, '\0');
+  folder_.file("root/var/lib/slipway/journal.sqlite", "");
+  folder_.file("root/var/lib/slipway/journal.sqlite-journal", begun);
+  EXPECT_TRUE(state.check_journal());
+  EXPECT_TRUE(open_journal(state.journal_path()).ok());
+  EXPECT_FALSE(fs::exists(folder_.at("root/var/lib/slipway/journal.sqlite-journal")));
+}
+
 // SQLite removed that file before anything else of the journal was looked at: any file of the building machine.
 TEST_F(StateFolder, AJournalThatNamesAFileElsewhereIsNotOpened) {
   RootFs files = root();
