@@ -166,17 +166,19 @@ TEST(MigRunningManager, IsRefusedUnlessTheGpusAreLeftToIt) {
     EXPECT_EQ(node.plan("all-1g.10gb").code, 2) << "it could not change a GPU";
     return;
   }
+  const std::string spec = node.host().folder().at("host.yaml").string();
   const auto names_it =
       AllOf(HasSubstr("NVIDIA's MIG manager (pid " + manager.pid()), HasSubstr("other_manager: yield"));
   for (const char* policy : {"report", "take-over"}) {
     node.section(std::string("config: all-1g.10gb, other_manager: ") + policy);
-    for (const char* command : {"plan", "apply", "verify", "doctor"}) {
-      const Ran ran = node.slipway({command});
-      EXPECT_EQ(ran.code, 1) << command;
-      EXPECT_THAT(ran.out + ran.err, names_it) << command;
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"plan"}, {"apply"}, {"verify", "-f", spec}, {"doctor", "-f", spec}}) {
+      const Ran ran = node.slipway(words);
+      EXPECT_EQ(ran.code, 1) << words.front();
+      EXPECT_THAT(ran.out + ran.err, names_it) << words.front();
     }
   }
-  EXPECT_THAT(node.slipway({"doctor"}).out, HasSubstr("fail  mig.other-manager: NVIDIA's MIG manager"));
+  EXPECT_THAT(node.slipway({"doctor", "-f", spec}).out, HasSubstr("fail  mig.other-manager: NVIDIA's MIG manager"));
   node.section("config: all-1g.10gb, other_manager: yield");
   EXPECT_EQ(node.slipway({"apply"}).code, 0);
   EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("is there, and the GPUs are left to it"));
