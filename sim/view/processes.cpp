@@ -32,7 +32,7 @@ Status write_sim_processes(const sim::Machine& machine, const std::string& folde
     if (sim::start_of_process(process.pid) != process.start) continue;
     tree.file("proc/driver/nvidia-caps/mig-minors", sim_minors_table());
     const std::string own = fmt::format("proc/{}", process.pid);
-    for (const char* name : {"stat", "cgroup"})
+    for (const char* name : {"stat", "status", "cgroup"})
       tree.file(fs::path(own) / name, read_regular("/" + own + "/" + name, kLongest).value_or(""));
     tree.link(fs::path(own) / "fd/3", node_of(machine, process));
   }

@@ -8,11 +8,11 @@
 #include <slipway/text.hpp>
 
 #include "nvidia/drain/process.hpp"
+#include "nvidia/kubelet/pod_folder.hpp"
 
 namespace slipway::dcgm {
 namespace {
 
-constexpr const char* kPodLogs = "/var/log/pods";
 constexpr std::size_t kMostGroups = 4096;
 constexpr std::size_t kMostBytes = 256 << 10;
 constexpr int kDeepest = 6;  // below a pod's: containers, and what those make inside
@@ -24,10 +24,6 @@ std::string hierarchy(const Host& host) {
   for (const char* const controller : {"/pids", "/memory", "/systemd"})
     if (host.exists(top + controller)) return top + controller;
   return {};
-}
-
-bool is_kubelets(std::string_view name) {
-  return name == "kubepods" || name == "kubepods.slice" || name.ends_with("-kubepods.slice");
 }
 
 /// Those of logins, services and virtual machines, which may give theirs away.
@@ -50,12 +46,13 @@ std::vector<std::string> kubelets_groups(const Host& host) {
   for (const std::string& name : host.list(top).value_or({})) {
     const std::string path = top + "/" + name;
     if (is_of_others(name) || !is_folder_of(host, path, info->uid)) continue;
-    if (is_kubelets(name)) {
+    if (nvidia::drain::is_group_of_pods(name)) {
       groups.push_back(path);
       continue;
     }
     for (const std::string& below : host.list(path).value_or({}))
-      if (is_kubelets(below) && is_folder_of(host, path + "/" + below, info->uid)) groups.push_back(path + "/" + below);
+      if (nvidia::drain::is_group_of_pods(below) && is_folder_of(host, path + "/" + below, info->uid))
+        groups.push_back(path + "/" + below);
   }
   return groups;
 }
@@ -73,7 +70,7 @@ class Walk {
   void look_for_pods(const std::string& group, bool has_classes) {
     for (const std::string& name : host_.list(group).value_or({})) {
       const std::string path = group + "/" + name;
-      const std::string uid = nvidia::drain::owner_of("0::/" + name).pod_uid;
+      const std::string uid = nvidia::drain::pod_uid_in(name);
       const bool is_class = name.find("burstable") != std::string::npos || name.find("besteffort") != std::string::npos;
       if (pods_.contains(uid))
         add_processes(path, uid, 0);
@@ -104,14 +101,10 @@ class Walk {
 
 }  // namespace
 
-PodNames pods_by_uid(const std::vector<std::string>& names) {
+PodNames names_of_pods(const Host& host) {
   PodNames pods;
-  for (const std::string& name : names) {
-    const std::size_t first = name.find('_');
-    const std::size_t last = name.rfind('_');
-    if (first == std::string::npos || last <= first) continue;
-    pods.emplace(name.substr(last + 1), name.substr(0, first) + "/" + name.substr(first + 1, last - first - 1));
-  }
+  for (const auto& folder : nvidia::kubelet::pod_folders(host))
+    pods.emplace(folder.uid, nvidia::drain::pod_text(folder.pod_namespace, folder.name));
   return pods;
 }
 
@@ -123,7 +116,7 @@ void find_pods_of_processes(const Host& host, std::vector<Entity>& entities) {
   const bool any = std::ranges::any_of(
       entities, [](const Entity& entity) { return entity.processes && !entity.processes->empty(); });
   if (!any) return;
-  const PodNames pods = pods_by_uid(host.list(kPodLogs).value_or({}));
+  const PodNames pods = names_of_pods(host);
   const bool known = !pods.empty() && !kubelets_groups(host).empty();
   const auto processes = known ? pods_by_process(host, pods) : std::map<unsigned, std::string>();
   for (Entity& entity : entities) {

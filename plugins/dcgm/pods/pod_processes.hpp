@@ -20,8 +20,8 @@ namespace slipway::dcgm {
 void find_pods_of_processes(const Host& host, std::vector<Entity>& entities);
 
 using PodNames = std::map<std::string, std::string, std::less<>>;
-/// "namespace/pod" by UID, out of the names of folders of logs: "default_train-0_0f3a…".
-PodNames pods_by_uid(const std::vector<std::string>& names);
+/// "namespace/pod" by UID, by kubelet's folders of logs.
+PodNames names_of_pods(const Host& host);
 
 /// The UIDs of pods by process id: of these pods alone. At most 4096 control groups are looked at.
 std::map<unsigned, std::string> pods_by_process(const Host& host, const PodNames& pods);

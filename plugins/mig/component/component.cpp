@@ -15,6 +15,7 @@
 #include "mig/device/clients.hpp"
 #include "mig/device/read.hpp"
 #include "mig/diagnose/diagnose.hpp"
+#include "mig/diagnose/other_manager.hpp"
 #include "mig/layout/intent.hpp"
 #include "nvidia/gpu.hpp"
 
@@ -58,12 +59,33 @@ Result<Settings> settings_from(const Spec& spec, const Facts& facts) {
 }
 
 constexpr const char* kOtherUnit = "/etc/systemd/system/nvidia-mig-manager.service";
-constexpr const char* kYields = "nvidia-mig-manager.service is enabled, and the GPUs are left to it";
+constexpr const char* kLeftToIt = ", and the GPUs are left to it";
+
+/// Fact "yields": to whom the GPUs are left. A problem: a manager that neither is yielded to nor can be taken over.
+void look_for_other_manager(const Settings& settings, const Host& host, Facts& facts) {
+  const bool yields = settings.other_manager == OtherManager::yield;
+  if (yields && is_other_manager_enabled(host))
+    facts.set("yields", std::string("nvidia-mig-manager.service is enabled") + kLeftToIt);
+  const auto manager = running_manager(host);
+  if (!manager) return;
+  if (yields)
+    facts.set("yields", manager_text(*manager) + " is there" + kLeftToIt);
+  else
+    facts.set("problem", to_json(refused_beside(*manager, to_string(settings.other_manager))));
+}
+
+Result<std::string> read_named(const Host& host, const std::string& file, const std::string& key) {
+  auto text = host.read(file, kLongestConfig);
+  if (text || !text.error().next.empty()) return text;
+  Error error = std::move(text).error();
+  error.next = "`" + key + "` of the spec's mig names it: put the file there, or leave the key out";
+  return error;
+}
 
 /// The services that stand still during a change.
 Status read_clients(const Settings& settings, const Host& host, Facts& facts) {
   if (settings.clients_file.empty()) return {};
-  SLIPWAY_TRY(text, host.read(settings.clients_file, kLongestConfig));
+  SLIPWAY_TRY(text, read_named(host, settings.clients_file, "clients_file"));
   SLIPWAY_TRY(clients, clients_from_yaml(text, settings.clients_file));
   facts.set("clients", clients);
   return {};
@@ -106,13 +128,16 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
   Facts facts;
   SLIPWAY_TRY(settings, read_settings(spec));
   if (!settings.file.empty()) {
-    const auto text = host.read(settings.file, kLongestConfig);
+    const auto text = read_named(host, settings.file, "file");
     if (text)
       facts.set("file", *text);
     else
       facts.set("problem", to_json(text.error()));
   }
-  if (settings.other_manager == OtherManager::yield && is_other_manager_enabled(host)) facts.set("yields", true);
+  look_for_other_manager(settings, host, facts);
+  if (!settings.state_file.empty())
+    if (const Status free = check_state_file(host, settings.state_file); !free)
+      facts.set("problem", to_json(free.error()));
   if (const Status read = read_clients(settings, host, facts); !read) facts.set("problem", to_json(read.error()));
   if (const Status labels = read_labels(settings, host, facts); !labels) facts.set("problem", to_json(labels.error()));
   if (const std::string later = why_later(host); !later.empty()) {
@@ -137,7 +162,7 @@ Result<Facts> Mig::detect(const Spec& spec, const Host& host) const {
   facts.set("gpus", std::move(list));
   if (const auto elsewhere = gpus_of_vfio(host, *gpus); !elsewhere.empty()) facts.set("elsewhere", elsewhere);
   if (const auto lost = lost_gpus(host, *gpus); !lost.empty()) facts.set("lost", lost);
-  if (!facts.has("problem") && !facts.flag("yields")) look_for_holders(**session, spec, host, facts);
+  if (!facts.has("problem") && !facts.has("yields")) look_for_holders(**session, spec, host, facts);
   return facts;
 }
 
@@ -145,8 +170,8 @@ Result<Plan> Mig::plan(const Spec& spec, const Facts& facts, const Inputs&) cons
   SLIPWAY_TRY(settings, settings_from(spec, facts));
   if (facts.has("problem")) return error_from_json(facts.value("problem"));
   Plan plan;
-  if (facts.flag("yields")) {
-    plan.note(kYields);
+  if (facts.has("yields")) {
+    plan.note(facts.text("yields"));
     return plan;
   }
   if (settings.other_manager == OtherManager::take_over)
@@ -190,8 +215,8 @@ Result<Findings> Mig::verify(const Spec& spec, const Host& host) const {
     findings.not_applicable("mig.layout", facts.why_not());
     return findings;
   }
-  if (facts.has("later") || facts.flag("yields")) {
-    findings.not_exercised("mig.layout", facts.flag("yields") ? kYields : facts.text("later"));
+  if (facts.has("later") || facts.has("yields")) {
+    findings.not_exercised("mig.layout", facts.text(facts.has("yields") ? "yields" : "later"));
     return findings;
   }
   if (settings.config.empty() && !facts.has("problem")) {
@@ -234,7 +259,7 @@ Result<Findings> Mig::diagnose(const Spec& spec, const Host& host) const {
   SLIPWAY_TRY(facts, detect(spec, host));
   SLIPWAY_TRY(settings, settings_from(spec, facts));
   Findings findings;
-  if (facts.flag("yields")) return findings;
+  if (facts.has("yields")) return findings;
   diagnose_other_manager(host, settings.file, findings);
   if (!facts.applicable() || facts.has("later") || facts.has("problem")) return findings;
   SLIPWAY_TRY(gpus, gpus_of(facts));

@@ -72,6 +72,17 @@ bool has_state(const Host& host, const std::string& file, const std::string& sta
   return text && *text == state_text(state);
 }
 
+Status check_state_file(const Host& host, const std::string& file) {
+  const auto info = host.info(file);
+  if (!info || info->type != FileInfo::Type::regular) return {};  // what else is in the way is told when it is made
+  const auto text = host.read(file, kLongestStateFile);
+  if (text && (text->empty() || text->starts_with(std::string(kStateLabel) + "="))) return {};
+  return Error{.code = ErrorCode::conflict,
+               .what = file + " has something else than the state of the MIG layouts, which would be lost",
+               .where = "spec.components.mig.state_file",
+               .next = "name a file that is not there yet"};
+}
+
 Status write_state(const Host& host, const std::string& file, const std::string& state) {
   SLIPWAY_TRY(root, RootDir::open(host.root_folder()));  // links that others made there lead nowhere else
   return replace_file(root, file, state_text(state));

@@ -29,6 +29,8 @@ inline constexpr const char* kFailed = "failed";
 std::string state_after(const Outcome& outcome);
 /// Whether that file of the host has the label with that state, and nothing else.
 bool has_state(const Host& host, const std::string& file, const std::string& state);
+/// Whether the state may be written there. Errors: `conflict` the file has something else, which somebody would miss.
+Status check_state_file(const Host& host, const std::string& file);
 /// Errors: those of writing the file.
 Status write_state(const Host& host, const std::string& file, const std::string& state);
 

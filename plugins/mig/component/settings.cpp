@@ -27,6 +27,11 @@ bool has_given(const Settings& settings) { return !settings.file.empty() || !set
 
 }  // namespace
 
+std::string to_string(OtherManager value) {
+  if (value == OtherManager::yield) return "yield";
+  return value == OtherManager::take_over ? "take-over" : "report";
+}
+
 Result<Settings> read_settings(const Spec& spec) {
   Settings settings{.config = spec.text("config"),
                     .file = spec.text("file"),
@@ -51,6 +56,11 @@ Result<Settings> read_settings(const Spec& spec) {
         .what = "the `config` of mig is empty, and no `label_file` names one",
         .where = kSection,
         .next = "name one: `config: all-balanced` (`slipway mig generate-config` prints those of this machine)"};
+  if (!settings.state_file.empty() && settings.state_file == settings.label_file)
+    return Error{.code = ErrorCode::invalid,
+                 .what = "mig would write the state of the layouts over the labels of the node",
+                 .where = std::string(kSection) + ".state_file",
+                 .next = "name another file than `label_file`"};
   if (settings.other_manager == OtherManager::yield && settings.on_remove != OnRemove::keep)
     return Error{.code = ErrorCode::invalid,
                  .what = "mig leaves the GPUs to nvidia-mig-manager, and is to change them when it leaves",

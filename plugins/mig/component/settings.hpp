@@ -21,7 +21,9 @@ namespace slipway::mig {
 enum class OnRemove { keep, restore, disable };
 
 /// What is made of nvidia-mig-manager.service, where it is enabled: nothing, the GPUs are left to it, or it is masked.
+/// Beside one that runs in a container nothing is changed, unless the GPUs are left to it.
 enum class OtherManager { report, yield, take_over };
+std::string to_string(OtherManager value);
 
 struct Settings {
   std::string config;        ///< name; empty: none is to be had

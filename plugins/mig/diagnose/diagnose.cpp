@@ -12,8 +12,6 @@
 namespace slipway::mig {
 namespace {
 
-constexpr const char* kManagerFolder = "/etc/nvidia-mig-manager";
-constexpr const char* kManagerUnit = "nvidia-mig-manager.service";
 constexpr std::size_t kMostNamed = 4;
 
 const Intent* intent_for(const std::vector<Intent>* intents, const Gpu& gpu) {
@@ -81,13 +79,6 @@ void diagnose_unmanaged(const std::vector<Gpu>& gpus, const std::vector<Intent>&
        "what there is"});
 }
 
-bool is_enabled(const Host& host, const std::string& unit) {
-  if (host.read_link("/etc/systemd/system/" + unit).value_or("") == "/dev/null") return false;  // masked
-  for (const char* target : {"multi-user.target", "nvidia-gpu-reset.target"})
-    if (host.info(fmt::format("/etc/systemd/system/{}.wants/{}", target, unit)).ok()) return true;
-  return false;
-}
-
 }  // namespace
 
 void diagnose_gpus(const std::vector<Gpu>& gpus, const std::vector<Intent>* intents, const std::string& config,
@@ -96,27 +87,6 @@ void diagnose_gpus(const std::vector<Gpu>& gpus, const std::vector<Intent>* inte
   diagnose_without_compute(gpus, findings);
   diagnose_pending(gpus, findings);
   if (intents != nullptr) diagnose_unmanaged(gpus, *intents, config, findings);
-}
-
-bool is_other_manager_enabled(const Host& host) { return is_enabled(host, kManagerUnit); }
-
-void diagnose_other_manager(const Host& host, const std::string& file, Findings& findings) {
-  constexpr const char* kFinding = "mig.other-manager";
-  if (is_other_manager_enabled(host))
-    return findings.fail(kFinding,
-                         fmt::format("{} is enabled: at each boot it gives the GPUs the layout of its own config, and "
-                                     "slipway gives them that of the spec",
-                                     kManagerUnit),
-                         fmt::format("keep one of them: `systemctl disable {}`, or say in the spec's mig which: "
-                                     "other_manager: take-over or yield",
-                                     kManagerUnit));
-  const bool is_ours = file.starts_with(std::string(kManagerFolder) + "/");
-  if (is_ours || !host.exists(kManagerFolder)) return;
-  findings.add({Finding::Status::warning, kFinding,
-                fmt::format("there is {}: NVIDIA's MIG manager was installed here, and gives the GPUs other layouts "
-                            "when somebody starts it",
-                            kManagerFolder),
-                "remove it where nobody uses it; a config in that folder can be named as `file` in the spec's mig"});
 }
 
 void diagnose_capabilities(const Host& host, Findings& findings) {

@@ -23,13 +23,6 @@ namespace slipway::mig {
 void diagnose_gpus(const std::vector<Gpu>& gpus, const std::vector<Intent>* intents, const std::string& config,
                    Findings& findings);
 
-/// NVIDIA's MIG manager starts at each boot: its unit is enabled and not masked.
-bool is_other_manager_enabled(const Host& host);
-
-///   mig.other-manager  NVIDIA's MIG manager, which gives the GPUs other layouts
-/// @param file  of configs, which may be in that manager's folder; empty: none
-void diagnose_other_manager(const Host& host, const std::string& file, Findings& findings);
-
 ///   mig.caps           device nodes of an instance are missing, without which no container can use it
 void diagnose_capabilities(const Host& host, Findings& findings);
 

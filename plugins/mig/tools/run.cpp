@@ -42,10 +42,18 @@ Result<std::string> read_standard_input() {
   }
 }
 
+Result<std::string> read_given(const std::string& file) {
+  auto text = read_regular(file, kLongestConfig);
+  if (text || !text.error().next.empty()) return text;
+  Error error = std::move(text).error();
+  error.next = "name a file that is there and that this user may read";
+  return error;
+}
+
 Result<Entries> read_selected(const CommandWords& words) {
   const std::string file = words.text("config-file");
   const bool is_standard_input = file == "-";
-  SLIPWAY_TRY(text, is_standard_input ? read_standard_input() : read_regular(file, kLongestConfig));
+  SLIPWAY_TRY(text, is_standard_input ? read_standard_input() : read_given(file));
   SLIPWAY_TRY(configs, configs_from_yaml(text, is_standard_input ? "standard input" : file));
   return select_config(configs, words.text("selected-config"));
 }
@@ -189,7 +197,7 @@ Result<int> change_with_hooks(const CommandWords& words, const Host& host, ToolI
                               const std::string& success) {
   const std::string file = words.text("hooks-file");
   if (file.empty()) return change(words, host, io, read, success);
-  SLIPWAY_TRY(text, read_regular(file, kLongestConfig));
+  SLIPWAY_TRY(text, read_given(file));
   SLIPWAY_TRY(hooks, Hooks::from_yaml(text, file));
   for (const std::string& name : hooks.unknown()) io.warn(file + ": there is no hook '" + name + "', so it never runs");
   const auto variables = variables_of(words);
@@ -262,7 +270,7 @@ Result<int> run_checkpoint(const CommandWords& words, const Host& host, ToolIo& 
 
 Result<int> run_restore(const CommandWords& words, const Host& host, ToolIo& io) {
   const std::string file = words.text("checkpoint-file");
-  SLIPWAY_TRY(text, read_regular(file, kLongestConfig));
+  SLIPWAY_TRY(text, read_given(file));
   const auto intents = [&](nvidia::nvml::Nvml& nvml) -> Result<Intents> {
     SLIPWAY_TRY(gpus, read_gpus(nvml));
     SLIPWAY_CHECK(name_managers(host, Json(), gpus));

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of control groups, as systemd, the container engines and kubelet give them with either cgroup driver.
+//
+// A group whose owner is a user or a container may have others beneath it with any name, so that a path is read from
+// the top, where root alone makes groups, and no further than the first that was given away.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <slipway/text.hpp>
 
@@ -32,7 +37,108 @@ std::string_view without_ending(std::string_view text, std::string_view ending) 
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
 }
 
-/// "pod5c1b…", "kubepods-burstable-pod5c1b….slice", with dashes or underlines in it; empty: it is none.
+/// @param name  "docker-ID.scope", "libpod-ID", "ID"
+/// @param above  the group that it lies in, which is the engine's where the name has none
+bool take_container(std::string_view name, std::string_view above, Owner& owner) {
+  name = without_ending(name, ".scope");
+  const auto dash = name.rfind('-');
+  const std::string_view id = dash == std::string_view::npos ? name : name.substr(dash + 1);
+  if (!is_id(id)) return false;
+  owner.container = id;
+  const std::string_view prefix = dash == std::string_view::npos ? above : name.substr(0, dash);
+  const auto* const known = std::ranges::find(kRuntimes, prefix, &decltype(kRuntimes)::value_type::first);
+  owner.runtime = known == kRuntimes.end() ? "" : known->second;
+  return true;
+}
+
+bool is_unit(std::string_view name) { return name.ends_with(".service") || name.ends_with(".scope"); }
+
+/// Kubernetes in one program, beneath whose unit the pods' groups lie where it makes them itself.
+bool runs_pods(std::string_view unit) {
+  constexpr std::array kUnits{"kubelet.service",    "k3s.service",       "k3s-agent.service",    "rke2-server.service",
+                              "rke2-agent.service", "k0sworker.service", "k0scontroller.service"};
+  return std::ranges::find(kUnits, unit) != kUnits.end() || unit.starts_with("snap.microk8s.");
+}
+
+using Groups = std::span<const std::string_view>;
+
+/// A pod's class of service: "burstable", "kubepods-besteffort.slice".
+bool is_class(std::string_view name) {
+  name = without_ending(name, ".slice");
+  return name == "burstable" || name == "besteffort" || name.ends_with("kubepods-burstable") ||
+         name.ends_with("kubepods-besteffort");
+}
+
+/// Beneath the group of all pods: a class or none, the pod, the container. What a container makes is no more looked at.
+Owner owner_among_pods(Groups groups) {
+  Owner owner;
+  std::string_view above;
+  if (!groups.empty() && is_class(groups.front())) groups = groups.subspan(1);
+  if (!groups.empty()) owner.pod_uid = pod_uid_in(groups.front());
+  if (!owner.pod_uid.empty()) {
+    above = groups.front();
+    groups = groups.subspan(1);
+  }
+  if (!groups.empty()) take_container(groups.front(), above, owner);
+  return owner;
+}
+
+/// A login or the manager of a user's units, which root made; what lies beneath is the user's own.
+Owner owner_among_users(Groups groups) {
+  Owner owner;
+  for (const std::string_view name : groups) {
+    if (owner.unit.empty()) {
+      if (is_unit(name)) owner.unit = cleaned(name);
+    } else if (take_container(name, {}, owner)) {
+      owner.user_unit.clear();
+      return owner;
+    } else if (is_unit(name)) {
+      owner.user_unit = cleaned(name);
+    }
+  }
+  return owner;
+}
+
+/// Folders that are no slices and lie above a container or the pods: an engine's, or kubelet's --cgroup-root.
+constexpr std::size_t kMostFolders = 2;
+
+/// From the top, until a group that root has given away.
+Owner owner_in(std::string_view path) {
+  std::vector<std::string_view> all = split<std::string_view>(path, '/');
+  std::erase_if(all, [](std::string_view name) { return name.empty(); });
+  Groups groups(all);
+  // Seen from the control group of a container, what lies outside of it begins with "..", at an unknown depth.
+  const bool is_outside = !groups.empty() && groups.front() == "..";
+  while (!groups.empty() && groups.front() == "..") groups = groups.subspan(1);
+  if (is_outside && !groups.empty() && (is_class(groups.front()) || !pod_uid_in(groups.front()).empty()))
+    return owner_among_pods(groups);
+  Owner owner;
+  std::string_view above;
+  std::size_t folders = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::string_view name = groups[i];
+    const Groups below = groups.subspan(i + 1);
+    if (name == "user.slice") return owner_among_users(below);
+    if (is_group_of_pods(name)) return i < kMostFolders ? owner_among_pods(below) : Owner();
+    if (take_container(name, above, owner)) return owner;
+    if (is_unit(name)) {
+      if (runs_pods(name) && !below.empty() && is_group_of_pods(below.front()))
+        if (Owner pod = owner_among_pods(below.subspan(1)); pod != Owner()) return pod;
+      owner.unit = cleaned(name);
+      return owner;
+    }
+    if (!name.ends_with(".slice") && ++folders > kMostFolders) break;
+    above = name;
+  }
+  return owner;
+}
+
+}  // namespace
+
+bool is_group_of_pods(std::string_view name) {
+  return name == "kubepods" || name == "kubepods.slice" || name.ends_with("-kubepods.slice");
+}
+
 std::string pod_uid_in(std::string_view name) {
   name = without_ending(name, ".slice");
   const auto at = name.rfind("pod");
@@ -45,36 +151,6 @@ std::string pod_uid_in(std::string_view name) {
                       static_cast<std::size_t>(digits + dashes) == uid.size();
   return is_uid ? uid : std::string();
 }
-
-void take_container(std::string_view name, std::string_view before, Owner& owner) {
-  name = without_ending(name, ".scope");
-  const auto dash = name.rfind('-');
-  const std::string_view id = dash == std::string_view::npos ? name : name.substr(dash + 1);
-  if (!is_id(id)) return;
-  owner.container = id;
-  owner.unit.clear();
-  const std::string_view prefix = dash == std::string_view::npos ? before : name.substr(0, dash);
-  const auto* const known = std::ranges::find(kRuntimes, prefix, &decltype(kRuntimes)::value_type::first);
-  owner.runtime = known == kRuntimes.end() ? "" : known->second;
-}
-
-Owner owner_in(std::string_view path) {
-  Owner owner;
-  std::string_view before;
-  for (const std::string_view name : split<std::string_view>(path, '/')) {
-    if (std::string uid = pod_uid_in(name); !uid.empty()) {
-      owner.pod_uid = std::move(uid);
-      owner.unit.clear();
-    }
-    if (owner.container.empty()) take_container(name, before, owner);
-    const bool is_unit = name.ends_with(".service") || name.ends_with(".scope");
-    if (is_unit && owner.container.empty() && owner.pod_uid.empty()) owner.unit = cleaned(name);
-    before = name;
-  }
-  return owner;
-}
-
-}  // namespace
 
 Owner owner_of(std::string_view cgroups) {
   Owner best;

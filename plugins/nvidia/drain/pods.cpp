@@ -13,7 +13,7 @@
 namespace slipway::nvidia::drain {
 namespace {
 
-constexpr std::size_t kLongestPod = 253;
+constexpr std::size_t kLongestObjectName = 253;  // in Kubernetes
 
 bool goes(const Affected& affected, const Part& part) { return affected.whole || part.affected; }
 
@@ -57,9 +57,8 @@ std::optional<std::vector<DeviceName>> names_for_kubelet(nvml::Nvml& nvml, const
 }
 
 void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, const std::string& holds) {
-  const std::string place = pod.pod_namespace.empty() ? std::string() : pod.pod_namespace + "/";
   Holder holder{.process = {}, .holds = holds, .kind = Holder::Kind::pod, .problem = {}, .next = {}};
-  holder.process.pod = cleaned(place + pod.pod, kLongestPod);
+  holder.process.pod = pod_text(pod.pod_namespace, pod.pod);
   holder.process.pod_container = cleaned(pod.container);
   const bool is_there = std::ranges::any_of(holders, [&](const Holder& each) {
     const std::string& container = each.process.pod_container;
@@ -70,8 +69,8 @@ void add_pod(std::vector<Holder>& holders, const nvidia::kubelet::Holder& pod, c
   if (pod.pod_namespace.empty())
     holder.next = "delete the pod with the UID " + holder.process.pod;
   else
-    holder.next = fmt::format("delete the pod (`kubectl delete pod -n {} {}`)", cleaned(pod.pod_namespace, kLongestPod),
-                              cleaned(pod.pod, kLongestPod));
+    holder.next = fmt::format("delete the pod (`kubectl delete pod -n {} {}`)",
+                              cleaned(pod.pod_namespace, kLongestObjectName), cleaned(pod.pod, kLongestObjectName));
   holders.push_back(std::move(holder));
 }
 

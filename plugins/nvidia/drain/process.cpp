@@ -11,17 +11,17 @@
 #include <slipway/text.hpp>
 
 #include "nvidia/drain/waiting.hpp"
+#include "nvidia/kubelet/pod_folder.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
 
 constexpr std::size_t kMostBytes = 16384;
 constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD of linux/sched.h
-/// kubelet makes a folder NAMESPACE_NAME_UID for each pod there.
-constexpr const char* kPodLogs = "/var/log/pods";
-/// And a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
+/// kubelet makes a link NAME_NAMESPACE_CONTAINER-ID.log for each container here.
 constexpr const char* kContainerLogs = "/var/log/containers";
-constexpr std::size_t kLongestName = 128;
+/// Of a pod's namespace, "/", and its name in Kubernetes.
+constexpr std::size_t kLongestPod = 63 + 1 + 253;
 
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
@@ -31,15 +31,9 @@ std::optional<Number> number_of(std::string_view text) {
 }
 
 std::string pod_name(const Host& host, const std::string& uid) {
-  const auto folders = host.list(kPodLogs);
-  if (!folders) return uid;
-  for (const std::string& folder : *folders) {
-    const auto name = folder.find('_');
-    if (name == std::string::npos || !folder.ends_with("_" + uid) || folder.size() <= name + 1 + uid.size()) continue;
-    return cleaned(folder.substr(0, name) + "/" + folder.substr(name + 1, folder.size() - name - uid.size() - 2),
-                   kLongestName);
-  }
-  return uid;
+  const auto folders = kubelet::pod_folders(host);
+  const kubelet::PodFolder* const folder = kubelet::find_pod(folders, uid);
+  return folder == nullptr ? uid : pod_text(folder->pod_namespace, folder->name);
 }
 
 /// Pod and container by the container's id, which is all that the control groups have where pods have none of their
@@ -52,7 +46,7 @@ void name_by_container(const Host& host, Process& process) {
   if (link == links->end()) return;
   const auto names = split<std::string>(std::string_view(*link).substr(0, link->size() - ending.size()), '_');
   if (names.size() != 3) return;
-  process.pod = cleaned(names[1] + "/" + names[0], kLongestName);
+  process.pod = pod_text(names[1], names[0]);
   process.pod_container = cleaned(names[2]);
 }
 
@@ -74,6 +68,10 @@ std::string cleaned(std::string_view text, std::size_t most) {
   for (char& letter : clean)
     if (letter < ' ' || letter > '~') letter = '?';
   return clean;
+}
+
+std::string pod_text(const std::string& pod_namespace, const std::string& pod) {
+  return cleaned((pod_namespace.empty() ? "" : pod_namespace + "/") + pod, kLongestPod);
 }
 
 std::optional<Stat> parse_stat(std::string_view text) {
@@ -110,7 +108,7 @@ Process read_process(const Host& host, unsigned pid) {
   process.started = started_text(host, stat->start);
   process.owner = owner_of(host.read(folder + "/cgroup", kMostBytes).value_or(""));
   if (!process.owner.pod_uid.empty()) process.pod = pod_name(host, process.owner.pod_uid);
-  if (!process.owner.container.empty()) name_by_container(host, process);
+  if (!process.owner.container.empty() && process.owner.unit.empty()) name_by_container(host, process);
   return process;
 }
 
@@ -122,8 +120,10 @@ std::string to_text(const Process& process) {
   else if (!owner.container.empty())
     text +=
         ", " + owner.runtime + (owner.runtime.empty() ? "container " : " container ") + owner.container.substr(0, 12);
-  else if (!owner.unit.empty())
-    text += ", " + owner.unit;
+  else if (!owner.user_unit.empty())
+    text += ", " + owner.user_unit;
+  const bool is_own_unit = process.pod.empty() && owner.container.empty() && owner.user_unit.empty();
+  if (!owner.unit.empty()) text += (is_own_unit ? ", " : " of ") + owner.unit;
   if (!process.started.empty()) text += ", since " + process.started;
   return text + ")";
 }

@@ -15,18 +15,26 @@
 
 namespace slipway::nvidia::drain {
 
-/// Whom the control group of a process belongs to.
+/// Whom the control group of a process belongs to: whoever root gave it to. What a user, a service or a container makes
+/// in the groups that it was given counts as a name alone, and never as a pod or as a unit of the system.
 struct Owner {
-  std::string unit;       ///< of systemd: "slurmd.service"; empty: none, or it is in a container
+  std::string unit;       ///< of systemd: "slurmd.service", "user@1000.service"; empty: none, or it is in a container
   std::string runtime;    ///< "docker", "containerd", "cri-o", "podman"; may be empty where there is a container
-  std::string container;  ///< id, 64 hexadecimal digits; empty: none
+  std::string container;  ///< id, 64 hexadecimal digits; empty: none. With a unit it is that of a user, who may lie
   std::string pod_uid;    ///< empty: none
+  std::string user_unit;  ///< what a user calls it beneath `unit`: "jupyter.service"; empty: nothing
 
   bool operator==(const Owner&) const = default;
 };
 
 /// @param cgroups  text of /proc/PID/cgroup, of version 1 or 2
 Owner owner_of(std::string_view cgroups);
+
+/// By the name of a pod's own control group, wherever it lies; empty: it is none.
+std::string pod_uid_in(std::string_view name);
+
+/// The top of all pods' control groups: "kubepods", "kubepods.slice", "kubelet-kubepods.slice".
+bool is_group_of_pods(std::string_view name);
 
 struct Process {
   unsigned pid = 0;
@@ -56,6 +64,9 @@ std::optional<Stat> parse_stat(std::string_view text);
 
 /// At most `most` bytes of it; control characters and bytes above ASCII become '?'.
 std::string cleaned(std::string_view text, std::size_t most = 64);
+
+/// "NAMESPACE/NAME", or the name alone where there is no namespace; cleaned.
+std::string pod_text(const std::string& pod_namespace, const std::string& pod);
 
 /// "python3 (pid 20417, pod team-a/train-0, container trainer, since 2026-11-26 09:12 UTC)".
 std::string to_text(const Process& process);

@@ -14,13 +14,13 @@
 #include <slipway/unix_socket.hpp>
 
 #include "nvidia/kubelet/holders.hpp"
+#include "nvidia/kubelet/pod_folder.hpp"
 
 namespace slipway::nvidia::kubelet {
 namespace {
 
 constexpr std::size_t kLargest = 16U << 20U;
 constexpr std::size_t kLongestText = 253;
-constexpr const char* kPodLogs = "/var/log/pods";
 
 std::string text_at(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -28,17 +28,10 @@ std::string text_at(const Json& object, const char* key) {
   return is_text ? found->get<std::string>().substr(0, kLongestText) : std::string();
 }
 
-/// By the folder NAMESPACE_NAME_UID that kubelet makes for the logs of a pod.
-void name_pod(const std::vector<std::string>& folders, const std::string& uid, Holder& holder) {
-  holder.pod = uid;
-  for (const std::string& folder : folders) {
-    const auto first = folder.find('_');
-    const auto last = folder.rfind('_');
-    if (first == std::string::npos || last <= first || folder.substr(last + 1) != uid) continue;
-    holder.pod_namespace = folder.substr(0, first);
-    holder.pod = folder.substr(first + 1, last - first - 1);
-    return;
-  }
+void name_pod(const std::vector<PodFolder>& folders, const std::string& uid, Holder& holder) {
+  const PodFolder* const folder = find_pod(folders, uid);
+  holder.pod = folder == nullptr ? uid : folder->name;
+  if (folder != nullptr) holder.pod_namespace = folder->pod_namespace;
 }
 
 void add_ids(const Json& ids, const Holder& holder, std::map<std::string, std::set<Holder>, std::less<>>& found) {
@@ -69,7 +62,7 @@ Result<Holders> holders_of_checkpoint(const Host& host, const std::string& file)
   const auto entries = data.is_object() ? data.find("PodDeviceEntries") : data.end();
   if (entries == data.end() || !(entries->is_array() || entries->is_null()))  // null: it has given none
     return Error{ErrorCode::corrupt, "kubelet's list of devices has another form", file, {}, {}};
-  const std::vector<std::string> folders = host.list(kPodLogs).value_or({});
+  const std::vector<PodFolder> folders = pod_folders(host);
   std::map<std::string, std::set<Holder>, std::less<>> found;
   for (const Json& entry : *entries) {
     if (!entry.is_object()) continue;

@@ -312,6 +312,31 @@ TEST(MigComponent, LeavesTheLayoutWhenItIsRemoved) {
   EXPECT_EQ(node.instances(), before);
 }
 
+// A file of the user's was overwritten, and removed with the component.
+TEST(MigComponent, WritesItsStateOverNothingElse) {
+  const MigNode node("a100-80x1");
+  node.host().put("etc/mine", "of somebody\n");
+  node.section("config: all-1g.10gb, state_file: /etc/mine");
+  const Ran ran = node.slipway({"apply"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("/etc/mine has something else than the state of the MIG layouts"));
+  EXPECT_EQ(node.host().text("etc/mine"), "of somebody\n");
+  node.section("config: all-1g.10gb, state_file: /run/labels, label_file: /run/labels");
+  const Ran same = node.slipway({"plan"});
+  EXPECT_EQ(same.code, 1);
+  EXPECT_THAT(same.out + same.err, HasSubstr("name another file than `label_file`"));
+}
+
+TEST(MigComponent, SaysWhatToDoAboutAFileThatIsNotThere) {
+  const MigNode node("a100-80x1");
+  for (const char* key : {"file", "clients_file"}) {
+    node.section(std::string("config: x, ") + key + ": /etc/none");
+    const Ran ran = node.slipway({"plan"});
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("put the file there, or leave the key out")) << key;
+  }
+}
+
 // The labels of nvidia-mig-manager, through files.
 // A root's own link had the state written on the machine.
 TEST(MigComponent, WritesItsStateInsideTheRoot) {

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `slipway doctor` finds on a node with partitioned GPUs.
-#include "node.hpp"
+#include <csignal>
+#include <fstream>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.hpp"
 
 namespace slipway {
 namespace {
 
 using slipway::testing::MigNode;
 using slipway::testing::Ran;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -112,6 +120,71 @@ TEST_F(MigOtherManager, HasTheGpusWhereTheSpecYields) {
   const Ran both = node_.slipway({"plan"});
   EXPECT_EQ(both.code, 1);
   EXPECT_THAT(both.out + both.err, HasSubstr("spec.components.mig.on_remove"));
+}
+
+/// A process with the name of NVIDIA's manager, which runs in a container there.
+class NamedChild {
+ public:
+  NamedChild() : pid_(::fork()) {
+    if (pid_ != 0) return;
+    ::prctl(PR_SET_NAME, "nvidia-mig-manager");
+    for (;;) ::pause();
+  }
+  NamedChild(const NamedChild&) = delete;
+  NamedChild& operator=(const NamedChild&) = delete;
+  ~NamedChild() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  std::string pid() const { return std::to_string(pid_); }
+  /// It has its name.
+  bool is_ready() const {
+    std::ifstream in("/proc/" + pid() + "/comm");
+    std::string name;
+    return std::getline(in, name) && name == "nvidia-mig-mana";
+  }
+  /// As a privileged container's, or of no root at all.
+  static bool counts() {
+    std::ifstream in("/proc/self/status");
+    for (std::string line; std::getline(in, line);)
+      if (line.starts_with("CapEff:"))
+        return ::geteuid() != 0 || ((std::stoull(line.substr(8), nullptr, 16) >> 21U) & 1U) != 0;
+    return false;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+TEST(MigRunningManager, IsRefusedUnlessTheGpusAreLeftToIt) {
+  const MigNode node("h100x1");
+  const NamedChild manager;
+  ASSERT_TRUE(slipway::testing::comes_true([&] { return manager.is_ready(); }));
+  ASSERT_EQ(node.plan("all-1g.10gb").code, 2);
+  ASSERT_EQ(node.sim("process attach 0 " + manager.pid() + " 0 compute x").code, 0);
+  if (!NamedChild::counts()) {
+    EXPECT_EQ(node.plan("all-1g.10gb").code, 2) << "it could not change a GPU";
+    return;
+  }
+  const std::string spec = node.host().folder().at("host.yaml").string();
+  const auto names_it =
+      AllOf(HasSubstr("NVIDIA's MIG manager (pid " + manager.pid()), HasSubstr("other_manager: yield"));
+  for (const char* policy : {"report", "take-over"}) {
+    node.section(std::string("config: all-1g.10gb, other_manager: ") + policy);
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"plan"}, {"apply"}, {"verify", "-f", spec}, {"doctor", "-f", spec}}) {
+      const Ran ran = node.slipway(words);
+      EXPECT_EQ(ran.code, 1) << words.front();
+      EXPECT_THAT(ran.out + ran.err, names_it) << words.front();
+    }
+  }
+  EXPECT_THAT(node.slipway({"doctor", "-f", spec}).out, HasSubstr("fail  mig.other-manager: NVIDIA's MIG manager"));
+  node.section("config: all-1g.10gb, other_manager: yield");
+  EXPECT_EQ(node.slipway({"apply"}).code, 0);
+  EXPECT_THAT(node.slipway({"plan"}).out, HasSubstr("is there, and the GPUs are left to it"));
+  EXPECT_THAT(node.slipway({"verify"}).out, HasSubstr("not-exercised  mig.layout: NVIDIA's MIG manager"));
+  EXPECT_THAT(node.slipway({"doctor"}).out, Not(HasSubstr("mig.other-manager")));
+  EXPECT_THAT(node.instances(), ::testing::ElementsAre("off"));
 }
 
 TEST_F(MigOtherManager, IsMaskedForAsLongAsSlipwayDoesItsWork) {

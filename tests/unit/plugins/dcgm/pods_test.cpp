@@ -235,8 +235,9 @@ TEST(Pods, OfProcessesAreFoundInTheFirstVersionOfControlGroupsToo) {
 }
 
 TEST(Pods, AreNamedByFoldersOfLogs) {
-  const auto pods = pods_by_uid({"team_a_0f3a", "lost+found", "x_y"});
-  EXPECT_THAT(pods, ElementsAre(Pair("0f3a", "team/a")));
+  slipway::testing::FakeHost host;
+  for (const char* name : {"team_a_0f3a", "lost+found", "x_y"}) host.directory(std::string("/var/log/pods/") + name);
+  EXPECT_THAT(names_of_pods(host), ElementsAre(Pair("0f3a", "team/a")));
 }
 
 class JobFolder : public ::testing::Test {

@@ -87,30 +87,6 @@ TEST(MigDiagnose, FindsDevicesThatNothingMakesAgainAfterABoot) {
   EXPECT_THAT(unknown.list(), IsEmpty()) << "it cannot be told what the config takes";
 }
 
-std::vector<Finding> other_manager(const FakeHost& host, const std::string& file = {}) {
-  Findings findings;
-  diagnose_other_manager(host, file, findings);
-  return findings.list();
-}
-
-TEST(MigDiagnose, FindsNvidiasMigManager) {
-  FakeHost host;
-  EXPECT_THAT(other_manager(host), IsEmpty());
-  const std::string config = "/etc/nvidia-mig-manager/config.yaml";
-  host.file(config, "version: v1\n");
-  EXPECT_THAT(other_manager(host, config), IsEmpty()) << "the spec names a config in that folder";
-  const auto installed = other_manager(host);
-  ASSERT_EQ(installed.size(), 1U);
-  EXPECT_EQ(installed[0].name, "mig.other-manager");
-  EXPECT_EQ(installed[0].status, Finding::Status::warning);
-  host.link("/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service",
-            "/usr/lib/systemd/system/nvidia-mig-manager.service");
-  const auto enabled = other_manager(host, config);
-  ASSERT_EQ(enabled.size(), 1U);
-  EXPECT_EQ(enabled[0].status, Finding::Status::fail);
-  EXPECT_THAT(enabled[0].remedy, HasSubstr("`systemctl disable nvidia-mig-manager.service`"));
-}
-
 TEST(MigDiagnose, FindsInstancesWithoutDeviceNodes) {
   FakeHost host;
   const auto found = [&host] {

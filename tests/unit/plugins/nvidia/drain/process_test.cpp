@@ -47,11 +47,13 @@ TEST(ProcessOwner, IsFoundInTheControlGroupsOfEnginesAndSystemd) {
   } cases[] = {
       {"0::/system.slice/slurmd.service", {"slurmd.service", "", "", ""}},
       {"0::/user.slice/user-0.slice/session-3.scope", {"session-3.scope", "", "", ""}},
-      {"0::/user.slice/user-0.slice/user@0.service/app.slice/jupyter.service", {"jupyter.service", "", "", ""}},
+      {"0::/user.slice/user-0.slice/user@0.service/app.slice/jupyter.service",
+       {"user@0.service", "", "", "", "jupyter.service"}},
       {"0::/system.slice/docker-" + kId + ".scope", {"", "docker", kId, ""}},
       {"0::/docker/" + kId, {"", "docker", kId, ""}},
       {"0::/machine.slice/libpod-" + kId + ".scope/container", {"", "podman", kId, ""}},
-      {"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + kId + ".scope", {"", "podman", kId, ""}},
+      {"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + kId + ".scope",
+       {"user@1000.service", "podman", kId, ""}},
       {"0::/system.slice/nerdctl-" + kId + ".scope", {"", "containerd", kId, ""}},
       {"0::/default/" + kId, {"", "", kId, ""}},
       {"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-" + pod_underlines + ".slice/cri-containerd-" +
@@ -71,6 +73,62 @@ TEST(ProcessOwner, IsFoundInTheControlGroupsOfEnginesAndSystemd) {
       {"0::/docker-" + kId.substr(1) + ".scope", {"docker-" + kId.substr(1, 57), "", "", ""}},
   };
   for (const auto& each : cases) EXPECT_EQ(owner_of(each.cgroups), each.owner) << each.cgroups;
+}
+
+// Whoever was given a control group names those beneath it as he likes, and looked like another's pod or unit.
+TEST(ProcessOwner, IsNotWhoeverAUserAServiceOrAContainerNames) {
+  const std::string pod = std::string("kubepods.slice/kubepods-pod") + kUid + ".slice/cri-containerd-" + kId + ".scope";
+  const std::string other(64, 'a');
+  const std::string user = "/user.slice/user-1000.slice/user@1000.service";
+  const struct {
+    std::string path;
+    Owner owner;
+  } cases[] = {
+      {user + "/" + pod, {"user@1000.service", "containerd", kId, ""}},
+      {user + "/app.slice/nvsm.service", {"user@1000.service", "", "", "", "nvsm.service"}},
+      {"/user.slice/user-1000.slice/session-3.scope/kubepods/pod" + std::string(kUid), {"session-3.scope", "", "", ""}},
+      {"/system.slice/slurmd.service/" + pod, {"slurmd.service", "", "", ""}},
+      {"/system.slice/slurmd.service/nvsm.service", {"slurmd.service", "", "", ""}},
+      {"/docker/" + other + "/" + pod, {"", "docker", other, ""}},
+      {"/kubepods/podaaaabbbbccccddddeeeeffff00001111/" + other + "/" + pod,
+       {"", "", other, "aaaabbbbccccddddeeeeffff00001111"}},
+      {"/jobs/17/" + pod, {}},
+      {"/jobs/17/step/docker/" + kId, {}},
+  };
+  for (const auto& each : cases) EXPECT_EQ(owner_of("0::" + each.path), each.owner) << each.path;
+}
+
+// A container sees what lies outside of its own control group from there.
+TEST(ProcessOwner, IsFoundFromWithinAContainerToo) {
+  const Owner owner{"", "containerd", kId, kUid};
+  const std::string pod = std::string("kubepods-burstable-pod") + kUid + ".slice/cri-containerd-" + kId + ".scope";
+  EXPECT_EQ(owner_of("0::/../../" + pod), owner);
+  EXPECT_EQ(owner_of("0::/../../../kubepods-burstable.slice/" + pod), owner);
+  EXPECT_EQ(owner_of("0::/../../../../kubepods.slice/kubepods-burstable.slice/" + pod), owner);
+  EXPECT_EQ(owner_of("0::/../cri-containerd-" + kId + ".scope"), (Owner{"", "containerd", kId, ""}));
+  EXPECT_EQ(owner_of("0::/../../../../user.slice/user-7.slice/user@7.service/" + pod),
+            (Owner{"user@7.service", "containerd", kId, ""}));
+}
+
+TEST(Process, OfAUserIsNoPodWhateverItsContainerIsCalled) {
+  FakeHost host;
+  host.file("/proc/7/stat", stat_text("x"));
+  host.file("/var/log/containers/train-0_team-a_trainer-" + kId + ".log", "");
+  host.file("/proc/7/cgroup", "0::/user.slice/user-7.slice/user@7.service/user.slice/libpod-" + kId + ".scope");
+  EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, podman container 3f2a91bc07de of user@7.service)");
+  host.file("/proc/7/cgroup", "0::/user.slice/user-7.slice/user@7.service/app.slice/jupyter.service");
+  EXPECT_EQ(to_text(read_process(host, 7)), "x (pid 7, jupyter.service of user@7.service)");
+}
+
+// It was cut where kubelet's own answer was not, so that the pod was listed twice.
+TEST(Process, HasThePodsWholeNameHoweverLong) {
+  FakeHost host;
+  const std::string name = std::string(40, 'n') + "/" + std::string(253, 'p');
+  host.file("/proc/7/stat", stat_text("x"));
+  host.file("/proc/7/cgroup", std::string("0::/kubepods/pod") + kUid + "/" + kId);
+  host.file("/var/log/containers/" + std::string(150, 'p') + "_team-a_c-" + kId + ".log", "");
+  EXPECT_EQ(read_process(host, 7).pod, "team-a/" + std::string(150, 'p'));
+  EXPECT_EQ(pod_text(std::string(40, 'n'), std::string(253, 'p')), name);
 }
 
 TEST(Process, HasItsPodsNameWhereKubeletLeftIt) {

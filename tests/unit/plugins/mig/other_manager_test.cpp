@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mig/diagnose/other_manager.hpp"
+
+#include <gmock/gmock.h>
+
+#include <slipway/testing/fake_host.hpp>
+
+namespace slipway::mig {
+namespace {
+
+using slipway::testing::FakeHost;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string kContainer(64, 'c');
+constexpr const char* kUid = "5c1b0a9e-1111-2222-3333-444455556666";
+
+std::vector<Finding> other_manager(const FakeHost& host, const std::string& file = {}) {
+  Findings findings;
+  diagnose_other_manager(host, file, findings);
+  return findings.list();
+}
+
+/// A process as the GPU operator's pod has it, or one that differs in what a tenant can choose or not.
+struct Like {
+  std::string name = "nvidia-mig-mana";
+  std::string program = "/usr/bin/nvidia-mig-manager";
+  std::string user = "0";
+  std::string capabilities = "000001ffffffffff";
+  std::string group =
+      "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod5c1b0a9e_1111_2222_3333_444455556666.slice"
+      "/cri-containerd-" +
+      kContainer + ".scope";
+};
+
+void run(FakeHost& host, const Like& like) {
+  host.file("/proc/4711/stat",
+            "4711 (" + like.name + ") S 3 7 7 0 -1 4194304 100 0 0 0 1 2 0 0 20 0 1 0 12345 1000 200\n");
+  host.file("/proc/4711/status", "Name:\tx\nUid:\t1000\t" + like.user + "\t0\t0\nCapEff:\t" + like.capabilities + "\n");
+  host.file("/proc/4711/cgroup", "0::" + like.group + "\n");
+  if (!like.program.empty()) host.link("/proc/4711/exe", like.program);
+}
+
+TEST(MigOtherManagerFound, IsAUnitOrWhatItLeftBehind) {
+  FakeHost host;
+  EXPECT_TRUE(other_manager(host).empty());
+  const std::string config = "/etc/nvidia-mig-manager/config.yaml";
+  host.file(config, "version: v1\n");
+  EXPECT_TRUE(other_manager(host, config).empty()) << "the spec names a config in that folder";
+  const auto installed = other_manager(host);
+  ASSERT_EQ(installed.size(), 1U);
+  EXPECT_EQ(installed[0].name, "mig.other-manager");
+  EXPECT_EQ(installed[0].status, Finding::Status::warning);
+  host.link("/etc/systemd/system/multi-user.target.wants/nvidia-mig-manager.service",
+            "/usr/lib/systemd/system/nvidia-mig-manager.service");
+  const auto enabled = other_manager(host, config);
+  ASSERT_EQ(enabled.size(), 1U);
+  EXPECT_EQ(enabled[0].status, Finding::Status::fail);
+  EXPECT_THAT(enabled[0].remedy, HasSubstr("`systemctl disable nvidia-mig-manager.service`"));
+}
+
+// The GPU operator's was only described in the documentation, and both gave the GPUs their layouts.
+TEST(MigOtherManagerFound, IsAPodThatIsNamed) {
+  FakeHost host;
+  run(host, {});
+  host.directory(std::string("/var/log/pods/gpu-operator_nvidia-mig-manager-x7k2p_") + kUid);
+  host.file("/var/log/containers/nvidia-mig-manager-x7k2p_gpu-operator_nvidia-mig-manager-" + kContainer + ".log", "");
+  const auto found = other_manager(host);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].status, Finding::Status::fail);
+  EXPECT_THAT(found[0].text, HasSubstr("NVIDIA's MIG manager (pid 4711, pod gpu-operator/nvidia-mig-manager-x7k2p, "
+                                       "container nvidia-mig-manager)"));
+  EXPECT_THAT(found[0].remedy, AllOf(HasSubstr("nvidia.com/gpu.deploy.mig-manager=false"),
+                                     HasSubstr("migManager.enabled: false"), HasSubstr("other_manager: yield")));
+  const Error refused = refused_beside(*running_manager(host), "report");
+  EXPECT_EQ(refused.code, ErrorCode::conflict);
+  EXPECT_EQ(refused.where, "spec.components.mig.other_manager = report");
+  EXPECT_THAT(refused.what, HasSubstr("pod gpu-operator/nvidia-mig-manager-x7k2p, container nvidia-mig-manager"));
+}
+
+TEST(MigOtherManagerFound, MayBeAContainerOrAProgramOfNobody) {
+  const std::pair<Like, const char*> cases[] = {
+      {{.group = "/system.slice/docker-" + kContainer + ".scope"}, "stop that container"},
+      {{.program = "", .group = "/"}, "end it (`kill 4711`)"},
+      {{.group = "/system.slice/own-manager.service"}, "stop and disable own-manager.service"}};
+  for (const auto& [like, remedy] : cases) {
+    FakeHost host;
+    run(host, like);
+    ASSERT_EQ(other_manager(host).size(), 1U) << remedy;
+    EXPECT_THAT(other_manager(host)[0].remedy, HasSubstr(remedy));
+  }
+}
+
+// A tenant whose process has that name would keep slipway from the GPUs.
+TEST(MigOtherManagerFound, IsNoProcessThatCannotChangeAGpu) {
+  const Like others[] = {{.name = "nvidia-mig-man"},
+                         {.program = "/usr/bin/python3"},
+                         {.user = "4242"},
+                         {.user = "x"},
+                         {.capabilities = "00000000a80425fb"},  // those of a container that is not privileged
+                         {.capabilities = ""},
+                         {.group = "/system.slice/nvidia-mig-manager.service"}};
+  for (const Like& like : others) {
+    FakeHost host;
+    run(host, like);
+    EXPECT_FALSE(running_manager(host)) << like.name << like.program << like.user << like.capabilities << like.group;
+  }
+  FakeHost host;
+  run(host, {.program = "/usr/bin/nvidia-mig-manager (deleted)"});
+  EXPECT_TRUE(running_manager(host));
+}
+
+}  // namespace
+}  // namespace slipway::mig
