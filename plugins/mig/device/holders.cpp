@@ -54,7 +54,8 @@ drain::Given ask_kubelet(const Host& host, const std::string& socket) {
   auto holders = nvidia::kubelet::given_devices(host, socket);
   if (holders) return {.holders = std::move(*holders)};
   const std::string next = "look at kubelet (`systemctl status kubelet`); where there is none any more, remove " +
-                           socket + "; `kubelet_socket: \"\"` in the spec's mig leaves it unasked";
+                           socket +
+                           " and its folder device-plugins; `kubelet_socket: \"\"` in the spec's mig leaves it unasked";
   return {.holders = {}, .problem = holders.error().what + " (" + socket + ")", .next = next};
 }
 
