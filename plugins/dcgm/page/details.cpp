@@ -91,8 +91,8 @@ void read_instances(nvml::Nvml& nvml, nvmlDevice_t gpu, GpuHistory& history, Gpu
 /// As the kernel has it. NVML's is read from the arguments in the memory of the process, which can make whoever reads
 /// them wait for as long as it likes, and the whole GPU with him.
 std::string name_of(nvml::Nvml& nvml, unsigned pid, const std::string& proc) {
-  constexpr std::size_t kMostBytes = 64;
-  if (const auto name = read_regular(proc + "/" + std::to_string(pid) + "/comm", kMostBytes))
+  constexpr std::size_t kMostNameBytes = 64;
+  if (const auto name = read_regular(proc + "/" + std::to_string(pid) + "/comm", kMostNameBytes))
     return std::string(trimmed(*name));
   return short_name_of(nvml::process_name(nvml, pid).value_or(""));  // it is gone, or simulated
 }

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <slipway/text.hpp>
 
 #include "mig/draw/picture.hpp"
 #include "nvidia/drain/drain.hpp"
+#include "nvidia/drain/driver_users.hpp"
 #include "nvidia/drain/waiting.hpp"
 #include "nvidia/gpu.hpp"
 
@@ -45,7 +48,7 @@ Result<std::vector<InUse>> users_of(nvml::Nvml& nvml, const Host& host, const Se
 }
 
 std::string held_text(const InUse& used) {
-  return used.intent->gpu.text() + " is held by " + listed(drain::texts_of(used.holders), "and");
+  return used.intent->gpu.text() + " is held by " + listed(drain::few_texts_of(used.holders), "and");
 }
 
 /// "; its change waits since 2026-11-26 09:12 UTC"; empty: it does not.
@@ -68,14 +71,28 @@ std::string have_layouts(std::vector<unsigned> gpus) {
   return "GPU " + ranges_text(gpus) + (gpus.size() == 1 ? " has its layout" : " have their layouts");
 }
 
+/// What the policy terminate makes of them.
+std::string what_follows(const Host& host, const std::vector<drain::Holder>& holders) {
+  for (const drain::Holder& each : holders) {
+    if (each.kind == drain::Holder::Kind::unseen) return "an apply fails, since it ends nobody who is not known";
+    if (each.kind != drain::Holder::Kind::process) return "an apply fails, since it can end processes only";
+  }
+  drain::DriverUsers users(host);
+  for (const drain::Holder& each : holders)
+    if (!users.contains(each))
+      return fmt::format(
+          "an apply fails, since pid {} only has the device open: NVML does not list it and it runs "
+          "nothing of the driver",
+          each.process.pid);
+  return "an apply ends it";
+}
+
 /// What an apply makes of them.
-std::string what_follows(const std::vector<drain::Holder>& holders, const drain::Settings& settings) {
+std::string what_follows(const Host& host, const std::vector<drain::Holder>& holders, const drain::Settings& settings) {
   const std::string policy = " (drain: " + drain::to_string(settings.policy) + ")";
-  const bool are_processes = std::ranges::count(holders, drain::Holder::Kind::process, &drain::Holder::kind) ==
-                             static_cast<std::ptrdiff_t>(holders.size());
   switch (settings.policy) {
     case drain::Policy::terminate:
-      return (are_processes ? "an apply ends it" : "an apply fails, since it can end processes only") + policy;
+      return what_follows(host, holders) + policy;
     case drain::Policy::wait:
     case drain::Policy::when_idle:
       return "an apply waits until that has ended" + policy;
@@ -180,7 +197,8 @@ Result<std::vector<std::string>> held_notes(nvml::Nvml& nvml, const Host& host, 
   std::erase_if(found, [](const InUse& each) { return each.holders.empty(); });
   std::vector<std::string> notes;
   for (const InUse& each : found)
-    notes.push_back(held_text(each) + "; " + what_follows(each.holders, settings.drain) + waiting_text(host, each));
+    notes.push_back(held_text(each) + "; " + what_follows(host, each.holders, settings.drain) +
+                    waiting_text(host, each));
   std::vector<unsigned> free;
   for (const Intent& intent : intents)
     if (!intent.holds() && std::ranges::none_of(found, [&](const InUse& each) { return each.intent == &intent; }))

@@ -54,7 +54,7 @@ class Changes {
       }
     if (busy.empty()) return;
     const auto holders = find_holders(nvml_, host_, changing, {});
-    for (std::size_t i = 0; i < busy.size(); ++i) busy[i]->hold(nvidia::drain::texts_of(holders[i]));
+    for (std::size_t i = 0; i < busy.size(); ++i) busy[i]->hold(nvidia::drain::few_texts_of(holders[i]));
   }
 
   /// Those whose mode waits for a reset, and that can be reset.

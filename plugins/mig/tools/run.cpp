@@ -110,7 +110,7 @@ Status check_idle(nvidia::nvml::Nvml& nvml, const Host& host, const std::vector<
   const auto holders = find_holders(nvml, host, changing, ask_kubelet(host, kubelet_socket));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (holders[i].empty()) continue;
-    Error error = in_use(Outcome::waiting(in_use_text(wanted[i].known), nvidia::drain::texts_of(holders[i])));
+    Error error = in_use(Outcome::waiting(in_use_text(wanted[i].known), nvidia::drain::few_texts_of(holders[i])));
     error.next = nvidia::drain::how_to_end(holders[i]) + ", then run the same command again";
     return error;
   }

@@ -17,12 +17,8 @@
 namespace slipway::mig {
 namespace {
 
-/// Each process once, and each pod without one: with the instance that it uses, else as one of the whole GPU.
-Result<std::vector<Holder>> holders_of(nvidia::nvml::Nvml& nvml, const Host& host, const Gpu& gpu,
-                                       const nvidia::drain::Given& given) {
-  const auto device = nvidia::nvml::device_at(nvml, gpu.index);
-  if (!device) return nvidia::nvml::to_error(device.code(), "open a GPU", gpu.text());
-  // As if each instance were to go, and then the whole GPU to change its mode.
+/// What is asked about a GPU: as if each instance were to go, and then the whole GPU to change its mode.
+std::vector<Target> questions_about(const Gpu& gpu) {
   std::vector<Target> targets;
   for (const GpuInstance& each : gpu.enabled ? gpu.instances : Instances()) {
     targets.push_back(present(gpu));
@@ -30,16 +26,47 @@ Result<std::vector<Holder>> holders_of(nvidia::nvml::Nvml& nvml, const Host& hos
   }
   targets.push_back(present(gpu));
   targets.back().enabled = !gpu.enabled;
-  std::vector<Changing> changing;
-  for (const Target& each : targets) changing.push_back({.device = *device, .gpu = &gpu, .target = &each});
-  const auto holders = find_holders(nvml, host, changing, given);
+  return targets;
+}
+
+using HoldersOfEach = std::vector<std::vector<nvidia::drain::Holder>>;
+
+/// Each process once, and each pod without one: with the instance that it uses, else as one of the whole GPU.
+/// @param next  the answers to the questions; it goes behind them
+std::vector<Holder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfEach::const_iterator& next) {
   std::vector<Holder> found;
-  for (std::size_t i = 0; i + 1 < targets.size(); ++i)
-    for (const nvidia::drain::Holder& each : holders[i])
-      if (each.holds != gpu.text()) found.push_back({.start = gpu.instances[i].start, .text = to_text(each)});
-  for (std::string& text : nvidia::drain::texts_of(holders.back()))
-    if (std::ranges::count(found, text, &Holder::text) == 0) found.push_back({.start = {}, .text = std::move(text)});
+  std::set<std::string> texts;
+  for (std::size_t i = 0; i + 1 < questions; ++i, ++next)
+    for (const nvidia::drain::Holder& each : *next)
+      if (each.holds != gpu.text()) {
+        found.push_back({.start = gpu.instances[i].start, .text = to_text(each)});
+        texts.insert(found.back().text);
+      }
+  for (std::string& text : nvidia::drain::texts_of(*next++))
+    if (!texts.contains(text)) found.push_back({.start = {}, .text = std::move(text)});
   return found;
+}
+
+/// Of all GPUs at once: the open files of all processes are looked at once.
+Result<std::vector<GpuInUse>> in_use_of(nvidia::nvml::Nvml& nvml, const Host& host, std::vector<Gpu> gpus,
+                                        const nvidia::drain::Given& given) {
+  std::vector<std::vector<Target>> questions;
+  std::vector<Changing> changing;
+  for (const Gpu& gpu : gpus) questions.push_back(gpu.lost ? std::vector<Target>() : questions_about(gpu));
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (questions[i].empty()) continue;
+    const auto device = nvidia::nvml::device_at(nvml, gpus[i].index);
+    if (!device) return nvidia::nvml::to_error(device.code(), "open a GPU", gpus[i].text());
+    for (const Target& each : questions[i]) changing.push_back({.device = *device, .gpu = &gpus[i], .target = &each});
+  }
+  const HoldersOfEach holders = find_holders(nvml, host, changing, given);
+  auto next = holders.begin();
+  std::vector<GpuInUse> shown;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    std::vector<Holder> of_gpu = holders_of(gpus[i], questions[i].size(), next);
+    shown.push_back({.gpu = std::move(gpus[i]), .holders = std::move(of_gpu)});
+  }
+  return shown;
 }
 
 /// The numbers behind --gpu; none: all GPUs. Errors: `usage` what is no number.
@@ -91,12 +118,8 @@ Result<int> run_show(const CommandWords& words, const Host& host, ToolIo& io) {
   nvidia::drain::Given given = ask_kubelet(host, kubelet_socket_of(words));
   if (!given.problem.empty()) io.warn(given.problem);
   given.problem.clear();
-  std::vector<GpuInUse> shown;
-  for (Gpu& gpu : gpus) {
-    if (!chosen.empty() && !chosen.contains(gpu.index)) continue;
-    SLIPWAY_TRY(holders, gpu.lost ? std::vector<Holder>() : holders_of(*nvml, host, gpu, given));
-    shown.push_back({.gpu = std::move(gpu), .holders = std::move(holders)});
-  }
+  if (!chosen.empty()) std::erase_if(gpus, [&](const Gpu& gpu) { return !chosen.contains(gpu.index); });
+  SLIPWAY_TRY(shown, in_use_of(*nvml, host, std::move(gpus), given));
   const std::string form = words.text("output", "text");
   if (form == "json")
     io.print(pretty(gpus_json(shown)));

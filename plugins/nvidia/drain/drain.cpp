@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include <slipway/text.hpp>
 
@@ -28,9 +31,10 @@ bool is_over(const Holder& each, const Holder& ended) {
          (container.empty() || container == each.process.pod_container);
 }
 
-bool is_same(const Holder& one, const Holder& other) {
-  return one.kind == other.kind && is_same(one.process, other.process) && one.process.pod == other.process.pod &&
-         one.process.pod_container == other.process.pod_container && one.holds == other.holds;
+/// What tells a holder from all others.
+std::string key_of(const Holder& each) {
+  return fmt::format("{} {} {} {} {} {}", static_cast<int>(each.kind), each.process.pid, each.process.start,
+                     each.process.pod, each.process.pod_container, each.holds);
 }
 
 using HoldersOfEach = std::vector<std::vector<Holder>>;
@@ -75,7 +79,7 @@ Result<Outcome> Drain::admit(const std::vector<Holder>& holders) const {
   if (is_for_a_boot())
     return Outcome::reboot_required(change_.subject + " is changed at the next boot, by the drain policy next-boot");
   if (holders.empty()) return Outcome::done();
-  if (settings_.policy != Policy::terminate) return refused(texts_of(holders), how_to_end(holders));
+  if (settings_.policy != Policy::terminate) return refused(few_texts_of(holders), how_to_end(holders));
   const auto left = find_unendable(host_, holders);
   if (left.empty()) return Outcome::done();
   return busy({this}, {holders}, left);
@@ -121,18 +125,17 @@ Error Drain::busy(const std::vector<const Drain*>& changes, const HoldersOfEach&
                   const std::vector<Remaining>& remaining) {
   std::optional<Error> error;
   for (std::size_t i = 0; i < changes.size(); ++i) {
+    std::set<std::string> here;
+    for (const Holder& each : holders[i]) here.insert(key_of(each));
     std::vector<std::string> texts;
-    for (const Remaining& left : remaining) {
-      const bool is_here =
-          std::ranges::any_of(holders[i], [&](const Holder& each) { return is_same(each, left.holder); });
-      if (is_here && std::ranges::count(texts, text_of(left)) == 0) texts.push_back(text_of(left));
-    }
+    for (const Remaining& left : remaining)
+      if (here.erase(key_of(left.holder)) != 0) texts.push_back(text_of(left));
     if (texts.empty()) continue;
     if (!error) {
-      error = changes[i]->busy(changes[i]->change_.in_use, texts, how_to_go_on(remaining));
+      error = changes[i]->busy(changes[i]->change_.in_use, few_of(std::move(texts)), how_to_go_on(remaining));
       continue;
     }
-    for (const std::string& text : texts)
+    for (const std::string& text : few_of(std::move(texts)))
       error->details.emplace_back("held", changes[i]->change_.subject + ": " + text);
   }
   return *error;
@@ -151,7 +154,7 @@ Result<HoldersOfEach> Drain::end_holders(const std::vector<const Drain*>& change
     if (found == others.end()) return holders;
     if (Clock::now() < end) continue;
     const Drain& first = *changes[static_cast<std::size_t>(found - others.begin())];
-    return first.busy(first.change_.in_use, texts_of(*found),
+    return first.busy(first.change_.in_use, few_texts_of(*found),
                       "see what starts such processes, then run the same command again");
   }
 }

@@ -16,7 +16,6 @@
 namespace slipway::nvidia::drain {
 namespace {
 
-constexpr std::size_t kMostFiles = 16384;
 constexpr std::size_t kMostMinors = std::size_t{1} << 20U;
 
 /// What a node, or a process, has of one of the affected.
@@ -24,8 +23,11 @@ struct Use {
   std::size_t index = 0;
   std::string text;
 };
-/// Device nodes, each with what it stands for.
-using Nodes = std::map<std::string, std::vector<Use>>;
+/// Device nodes, and what each of them stands for.
+struct Nodes {
+  DeviceNodes nodes;
+  std::map<std::string, std::vector<Use>> uses;
+};
 
 /// What NVML tells of one of the affected.
 struct Told {
@@ -41,29 +43,63 @@ std::optional<unsigned> number_of(std::string_view text) {
   return problem == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 /// "gpu0/gi3/ci0/access" to its minor, which is the number of the node /dev/nvidia-caps/nvidia-capN.
-std::map<std::string, std::string> capability_minors(const Host& host) {
-  std::map<std::string, std::string> minors;
+std::map<std::string, unsigned> capability_minors(const Host& host) {
+  std::map<std::string, unsigned> minors;
   const std::string table = host.read("/proc/driver/nvidia-caps/mig-minors", kMostMinors).value_or("");
   for (const std::string_view line : lines_of<std::string_view>(table)) {
     const auto space = line.find(' ');
-    if (space != std::string_view::npos) minors.emplace(line.substr(0, space), line.substr(space + 1));
+    const auto minor = space == std::string_view::npos ? std::nullopt : number_of(line.substr(space + 1));
+    if (minor) minors.emplace(line.substr(0, space), *minor);
   }
   return minors;
 }
 
-void add_nodes(const Affected& affected, std::size_t index, unsigned minor,
-               const std::map<std::string, std::string>& minors, Nodes& nodes) {
-  if (affected.whole) nodes[fmt::format("/dev/nvidia{}", minor)].push_back({index, affected.text});
-  for (const Part& part : affected.parts) {
-    if (!part.affected) continue;
-    const std::string gpu_instance = fmt::format("gpu{}/gi{}/", minor, part.gpu_instance);
-    const std::string wanted =
-        part.compute_instance ? fmt::format("{}ci{}/access", gpu_instance, *part.compute_instance) : gpu_instance;
-    for (auto at = minors.lower_bound(wanted); at != minors.end() && at->first.starts_with(wanted); ++at)
-      nodes["/dev/nvidia-caps/nvidia-cap" + at->second].push_back({index, part.text});
+/// The nodes of the affected, which are told apart by what the driver has registered.
+class NodesOf {
+ public:
+  explicit NodesOf(const Host& host) : host_(host), minors_(capability_minors(host)) {
+    gpus_ = host.character_major("nvidia");
+    if (!gpus_) gpus_ = host.character_major("nvidia-frontend");  // before R545
+    capabilities_ = host.character_major("nvidia-caps");
   }
-}
+
+  void add(const Affected& affected, std::size_t index, unsigned minor) {
+    if (affected.whole) add(fmt::format("/dev/nvidia{}", minor), gpus_, minor, {index, affected.text});
+    for (const Part& part : affected.parts) {
+      if (!part.affected) continue;
+      const std::string gpu_instance = fmt::format("gpu{}/gi{}/", minor, part.gpu_instance);
+      const std::string wanted =
+          part.compute_instance ? fmt::format("{}ci{}/access", gpu_instance, *part.compute_instance) : gpu_instance;
+      for (auto at = minors_.lower_bound(wanted); at != minors_.end() && at->first.starts_with(wanted); ++at)
+        add(fmt::format("/dev/nvidia-caps/nvidia-cap{}", at->second), capabilities_, at->second, {index, part.text});
+    }
+  }
+
+  Nodes all() { return std::move(nodes_); }
+
+ private:
+  void add(const std::string& path, std::optional<unsigned> major, unsigned minor, Use use) {
+    const std::string name = base_name(path);
+    if (nodes_.nodes.count(name) == 0) nodes_.nodes.emplace(name, DeviceNode{path, number(path, major, minor)});
+    nodes_.uses[name].push_back(std::move(use));
+  }
+
+  std::optional<DeviceNumber> number(const std::string& path, std::optional<unsigned> major, unsigned minor) const {
+    if (major) return DeviceNumber{*major, minor};
+    const auto info = host_.info(path);
+    if (!info || info->type != FileInfo::Type::character_device) return std::nullopt;
+    return DeviceNumber{info->device_major, info->device_minor};
+  }
+
+  const Host& host_;
+  std::map<std::string, unsigned> minors_;
+  std::optional<unsigned> gpus_;
+  std::optional<unsigned> capabilities_;
+  Nodes nodes_;
+};
 
 bool is_on(const nvml::Process& process, const Part& part) {
   return process.gpu_instance == part.gpu_instance &&
@@ -77,12 +113,6 @@ std::string use_of(const nvml::Process& process, const Affected& affected) {
   const bool may_be_on_any = affected.instances_change && !process.gpu_instance;
   return affected.whole || may_be_on_any ? affected.text : std::string();
 }
-
-/// By the name that the kernel keeps, which has 15 bytes. Somebody else who takes such a name is only found later, when
-/// the driver refuses the change.
-bool is_daemon(const std::string& name) { return name == "nvidia-persiste" || name == "nv-fabricmanage"; }
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool takes_something(const Affected& affected) {
   return affected.whole || std::ranges::any_of(affected.parts, &Part::affected);
@@ -111,16 +141,16 @@ class Search {
       : nvml_(nvml), host_(host), own_(host), seen_(count), found_(count) {}
 
   void add_told(std::size_t index, const Told& told) {
-    for (const auto& [pid, holds] : told.processes) add(pid, {index, holds});
+    for (const auto& [pid, holds] : told.processes) add(pid, {index, holds}, false);
   }
 
-  void look_at_open_files(const Nodes& nodes) {
-    const auto names =
-        nodes.empty() ? Result<std::vector<std::string>>(std::vector<std::string>()) : host_.list("/proc");
-    if (!names) return;
-    for (const std::string& name : *names)
-      if (const auto pid = number_of(name))
-        for (const Use& use : opened(name, nodes)) add(*pid, use);
+  void look_at_open_files(const std::vector<Affected>& affected, const Nodes& nodes, const OpenFileLimits& limits) {
+    const auto unseen = look_for_open(host_, nodes.nodes, limits, [&](unsigned pid, const std::string& node) {
+      for (const Use& use : nodes.uses.at(node)) add(pid, use, true);
+    });
+    for (std::size_t i = 0; i < affected.size(); ++i)
+      if (takes_something(affected[i]))
+        for (const UnseenFiles& each : unseen) found_[i].push_back(unseen_holder(affected[i], each, limits));
   }
 
   void add_given(std::size_t index, const Affected& affected, const Told& told, const Given& given) {
@@ -135,30 +165,32 @@ class Search {
         for (const nvidia::kubelet::Holder& each : holders->second) add_pod(found_[index], each, name.holds);
   }
 
+  /// NVML lists none of them.
   void forget_daemons(std::size_t index) {
-    std::erase_if(found_[index], [](const Holder& each) { return is_daemon(each.process.name); });
+    std::erase_if(found_[index],
+                  [this](const Holder& each) { return each.only_open && is_daemon(host_, each.process); });
   }
 
   std::vector<std::vector<Holder>> found() { return std::move(found_); }
 
  private:
-  void add(unsigned pid, const Use& use) {
+  void add(unsigned pid, const Use& use, bool only_open) {
     if (!seen_[use.index].insert(pid).second || own_.contains(pid)) return;
-    Process process = read_process(host_, pid);
-    if (process.name.empty()) process.name = cleaned(base_name(nvml::process_name(nvml_, pid).value_or("")));
-    found_[use.index].push_back({std::move(process), use.text});
+    Holder holder{.process = read_process(host_, pid), .holds = use.text, .only_open = only_open};
+    if (holder.process.name.empty())
+      holder.process.name = cleaned(base_name(nvml::process_name(nvml_, pid).value_or("")));
+    found_[use.index].push_back(std::move(holder));
   }
 
-  std::vector<Use> opened(const std::string& pid, const Nodes& nodes) const {
-    const std::string folder = "/proc/" + pid + "/fd";
-    const auto files = host_.list(folder);
-    std::vector<Use> use;
-    if (!files) return use;  // it has just ended
-    for (std::size_t i = 0; i < std::min(files->size(), kMostFiles); ++i)
-      if (const auto target = host_.read_link(folder + "/" + (*files)[i]))
-        if (const auto node = nodes.find(*target); node != nodes.end())
-          use.insert(use.end(), node->second.begin(), node->second.end());
-    return use;
+  Holder unseen_holder(const Affected& affected, const UnseenFiles& unseen, const OpenFileLimits& limits) const {
+    const std::string most = to_text(read_process(host_, unseen.most));
+    return {.process = {},
+            .holds = affected.text,
+            .kind = Holder::Kind::unseen,
+            .problem = fmt::format("slipway looks at {} open files of a user and at {} in all, which was too few for "
+                                   "the user {}; the most has {}",
+                                   limits.of_user, limits.in_all, unseen.uid, most),
+            .next = "end what has so many files open: " + most};
   }
 
   nvml::Nvml& nvml_;
@@ -171,18 +203,17 @@ class Search {
 }  // namespace
 
 std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected,
-                                              const Given& given) {
+                                              const Given& given, const OpenFileLimits& limits) {
   std::vector<Told> told(affected.size());
   nvml::in_parallel(nvml, affected.size(),
                     [&](nvml::Nvml& own, std::size_t i) { told[i] = ask(own, affected[i], given); });
   Search search(nvml, host, affected.size());
-  Nodes nodes;
-  const auto minors = capability_minors(host);
+  NodesOf nodes(host);
   for (std::size_t i = 0; i < affected.size(); ++i) {
     search.add_told(i, told[i]);
-    if (told[i].minor) add_nodes(affected[i], i, *told[i].minor, minors, nodes);
+    if (told[i].minor) nodes.add(affected[i], i, *told[i].minor);
   }
-  search.look_at_open_files(nodes);
+  search.look_at_open_files(affected, nodes.all(), limits);
   for (std::size_t i = 0; i < affected.size(); ++i)
     if (!affected[i].with_daemons) search.forget_daemons(i);
   for (std::size_t i = 0; i < affected.size(); ++i) search.add_given(i, affected[i], told[i], given);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "nvidia/drain/open_files.hpp"
 #include "nvidia/drain/process.hpp"
 #include "nvidia/kubelet/holders.hpp"
 #include "nvidia/nvml/nvml.hpp"
@@ -40,12 +41,15 @@ struct Holder {
     process,
     pod,      ///< one that kubelet has given it, and of which no process was found: only `process.pod` is known
     unknown,  ///< a pod, perhaps: kubelet does not say
+    unseen,   ///< a process, perhaps: there were more open files than slipway looks at
   };
   Process process;
   std::string holds;  ///< the text of the part, or of the GPU
   Kind kind = Kind::process;
-  std::string problem = {};  ///< of `unknown`: why
+  std::string problem = {};  ///< of `unknown` and `unseen`: why
   std::string next = {};     ///< what ends it where that is no process: "delete the pod …"
+  /// Of a process: NVML does not list it. It has a device node open, which anybody may open and send to a daemon.
+  bool only_open = false;
 };
 
 /// What kubelet says of its pods.
@@ -67,16 +71,23 @@ class OwnProcesses {
   std::set<unsigned> roots_;
 };
 
+/// One of NVIDIA's daemons, by its name, its program and its user.
+bool is_daemon(const Host& host, const Process& process);
+
 /// Of each of them, in their order: each process once, NVML's first, without slipway's own; then the pods that have no
-/// process there. NVML is asked about all of them at once, and open files are looked at once. Bounded: of one process
-/// 16,384 open files are looked at.
+/// process there. NVML is asked about all of them at once, and open files are looked at once. Where there are more of
+/// them than the limits, whoever has the others may hold each of the affected: `unseen`.
 std::vector<std::vector<Holder>> find_holders(nvml::Nvml& nvml, const Host& host, const std::vector<Affected>& affected,
-                                              const Given& given = {});
+                                              const Given& given = {}, const OpenFileLimits& limits = {});
 
 /// "python3 (pid 20417, pod team-a/train-0) on 1g.10gb at 4",
 /// "pod team-a/train-0, container trainer (given by kubelet, no process found) on 1g.10gb at 4"
 std::string to_text(const Holder& holder);
 std::vector<std::string> texts_of(const std::vector<Holder>& holders);
+/// For messages: the first of them, and of how many more there are "2993 more".
+std::vector<std::string> few_texts_of(const std::vector<Holder>& holders);
+/// The first of these texts, and the number of the others.
+std::vector<std::string> few_of(std::vector<std::string> texts);
 /// "end what uses it and delete the pod …": what there is to do about them.
 std::string how_to_end(const std::vector<Holder>& holders);
 

@@ -85,6 +85,7 @@ Holder unknown_pod(const Affected& affected, const Given& given) {
 std::string to_text(const Holder& holder) {
   const Process& process = holder.process;
   if (holder.kind == Holder::Kind::unknown) return "a pod, perhaps, on " + holder.holds + ": " + holder.problem;
+  if (holder.kind == Holder::Kind::unseen) return "a process, perhaps, on " + holder.holds + ": " + holder.problem;
   if (holder.kind == Holder::Kind::process) return to_text(process) + " on " + holder.holds;
   const std::string container = process.pod_container.empty() ? "" : ", container " + process.pod_container;
   return "pod " + process.pod + container + " (given by kubelet, no process found) on " + holder.holds;
@@ -95,6 +96,17 @@ std::vector<std::string> texts_of(const std::vector<Holder>& holders) {
   for (const Holder& each : holders) texts.push_back(to_text(each));
   return texts;
 }
+
+std::vector<std::string> few_of(std::vector<std::string> texts) {
+  constexpr std::size_t kMost = 16;
+  if (texts.size() <= kMost) return texts;
+  std::string rest = fmt::format("{} more", texts.size() - kMost);
+  texts.resize(kMost);
+  texts.push_back(std::move(rest));
+  return texts;
+}
+
+std::vector<std::string> few_texts_of(const std::vector<Holder>& holders) { return few_of(texts_of(holders)); }
 
 std::string how_to_end(const std::vector<Holder>& holders) {
   std::vector<std::string> ways;

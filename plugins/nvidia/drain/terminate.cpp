@@ -2,17 +2,18 @@
 #include "nvidia/drain/terminate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <slipway/fd.hpp>
+
+#include "nvidia/drain/driver_users.hpp"
+#include "nvidia/drain/here.hpp"
 
 namespace slipway::nvidia::drain {
 namespace {
@@ -27,14 +28,6 @@ struct Target {
   Holder holder;
   Fd pidfd;
 };
-
-/// Of this machine, whatever the Host shows.
-std::optional<Stat> stat_here(unsigned pid) {
-  const Fd file(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 4096> text{};
-  const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : -1;
-  return got > 0 ? parse_stat({text.data(), static_cast<std::size_t>(got)}) : std::nullopt;
-}
 
 bool send(const Target& target, int signal) {
   return ::syscall(SYS_pidfd_send_signal, target.pidfd.get(), signal, nullptr, 0) == 0 || errno == ESRCH;
@@ -58,9 +51,10 @@ void wait_for(std::vector<Target>& targets, Clock::time_point end) {
 }
 
 /// Opens it. @return why it must not be ended; empty: it may be, or has ended already
-std::string open_target(const Holder& holder, const OwnProcesses& own, std::vector<Target>& targets) {
+std::string open_target(const Holder& holder, const OwnProcesses& own, DriverUsers& users,
+                        std::vector<Target>& targets) {
   if (holder.kind == Holder::Kind::pod) return "it has no process that could be ended";
-  if (holder.kind == Holder::Kind::unknown) return "nobody is ended who is not known";
+  if (holder.kind != Holder::Kind::process) return "nobody is ended who is not known";
   const unsigned pid = holder.process.pid;
   if (pid <= 1) return "process 1 is never ended";
   if (holder.process.kernel_thread) return "a thread of the kernel is never ended";
@@ -71,6 +65,9 @@ std::string open_target(const Holder& holder, const OwnProcesses& own, std::vect
   const auto here = pidfd ? stat_here(pid) : std::nullopt;
   if (!here || holder.process.start == 0) return "it is no process that slipway can see on this machine";
   if (here->start != holder.process.start) return {};  // another process has its pid by now
+  if (!users.contains(holder))
+    return "NVML does not list it and it runs nothing of the driver: it only has the device open, which anybody may "
+           "have sent it";
   targets.push_back({holder, std::move(pidfd)});
   return send(targets.back(), 0) ? std::string() : "it may not be ended by this user";
 }
@@ -78,9 +75,10 @@ std::string open_target(const Holder& holder, const OwnProcesses& own, std::vect
 std::vector<Remaining> open_targets(const Host& host, const std::vector<Holder>& holders,
                                     std::vector<Target>& targets) {
   const OwnProcesses own(host);
+  DriverUsers users(host);
   std::vector<Remaining> remaining;
   for (const Holder& holder : holders)
-    if (std::string why = open_target(holder, own, targets); !why.empty())
+    if (std::string why = open_target(holder, own, users, targets); !why.empty())
       remaining.push_back({holder, std::move(why)});
   return remaining;
 }

@@ -87,14 +87,17 @@ Result<Holders> given_devices(const Host& host, const std::string& socket) {
     if (holders) return holders;
     return failed("kubelet does not say which pods have it: " + holders.error().what);
   }
-  const bool may_not = end.error().code == ErrorCode::denied && ::geteuid() != 0;
-  if (end.error().code == ErrorCode::not_found || may_not) return Holders();
-  if (end.error().code != ErrorCode::io) return failed("kubelet does not say which pods have it: " + end.error().what);
+  const auto may_not = [](const Error& error) { return error.code == ErrorCode::denied && ::geteuid() != 0; };
+  if (may_not(end.error())) return Holders();
+  const bool is_missing = end.error().code == ErrorCode::not_found;
+  if (!is_missing && end.error().code != ErrorCode::io)
+    return failed("kubelet does not say which pods have it: " + end.error().what);
+  // kubelet removes its socket when it starts, and somebody may have removed it since: its pods run on all the same.
   const std::string file = checkpoint_of(socket);
   if (file.empty()) return Holders();
   auto holders = holders_of_checkpoint(host, file);
   if (holders) return holders;
-  if (holders.error().code == ErrorCode::not_found) return Holders();
+  if (holders.error().code == ErrorCode::not_found || may_not(holders.error())) return Holders();
   return failed("kubelet does not run, and its list of devices cannot be read: " + holders.error().what);
 }
 

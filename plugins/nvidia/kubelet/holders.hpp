@@ -45,9 +45,9 @@ Result<Holders> all_holders_in(const std::string& answer);
 /// Errors: `corrupt` the file has another form; those of reading it, of which `not_found` says that none was given.
 Result<Holders> holders_of_checkpoint(const Host& host, const std::string& file);
 
-/// All that kubelet has given to pods: by its own word, or by its file where nobody listens at the socket. Nothing
-/// where there is no socket, and where this user may not ask, who may not change a GPU either. Errors: kubelet is there
-/// and does not answer, or it does not run and its file cannot be read; where: the socket.
+/// All that kubelet has given to pods: by its own word, or by its file where there is no socket or nobody listens at
+/// it. Nothing where there is no such file either, and where this user may not ask, who may not change a GPU either.
+/// Errors: kubelet is there and does not answer, or it does not run and its file cannot be read; where: the socket.
 Result<Holders> given_devices(const Host& host, const std::string& socket);
 
 /// A device's key, and the number of the replica: "GPU-1::3" -> "GPU-1" and "3".

@@ -211,6 +211,26 @@ TEST_F(MigPods, AreTheOnesOfItsCheckpointWhileKubeletDoesNotRun) {
   expect_changed();
 }
 
+// Review: with its socket moved away kubelet counted as not there, and its pods as ended.
+TEST_F(MigPods, AreTheOnesOfItsCheckpointWhereItsSocketIsMissing) {
+  const auto checkpoint = [&](const std::string& text) {
+    node_.host().put("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", text);
+  };
+  checkpoint(R"({"Data": {"PodDeviceEntries": [{"PodUID": "5c1b-uid", "ContainerName": "trainer",
+      "ResourceName": "nvidia.com/mig-1g.10gb", "DeviceIDs": {"-1": ["MIG-)" +
+             uuid() + R"(/9/0"]}}], "RegisteredDevices": {}}, "Checksum": 1})");
+  const std::string holder = "pod 5c1b-uid, container trainer (given by kubelet, no process found) on 1g.10gb at 2";
+  const Ran ran = apply("");
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.out + ran.err, HasSubstr(holder));
+  checkpoint("{}");
+  EXPECT_THAT(apply("").err, HasSubstr("its list of devices cannot be read"));
+  expect_nothing_changed();
+  std::filesystem::remove(node_.host().path("var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"));
+  EXPECT_EQ(apply("").code, 0);
+  expect_changed();
+}
+
 // A driver that does not tell instances lists all processes without one.
 TEST_F(MigPods, LikeProcessesWithoutAnInstanceMayBeOnAnyOfThem) {
   Child job;

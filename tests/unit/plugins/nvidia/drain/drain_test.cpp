@@ -122,6 +122,24 @@ TEST(Drain, ClearsSeveralChangesAndNamesTheOneThatIsInTheWay) {
   EXPECT_EQ(free->size(), 2U);
 }
 
+// Review: three thousand processes with a device open made an apply print three thousand lines.
+TEST(Drain, NamesTheFirstHoldersAndCountsTheOthers) {
+  const FakeHost host;
+  std::vector<Holder> many(3000, holder());
+  for (unsigned i = 0; i < many.size(); ++i) many[i].process.pid = i + 100000000;  // more than a kernel gives
+  const Drain waits = drain(host, {.policy = Policy::when_idle});
+  const auto waiting = waits.admit(many);
+  ASSERT_TRUE(waiting.ok());
+  EXPECT_EQ(waiting->holders.size(), 17U);
+  for (const Policy policy : {Policy::fail_fast, Policy::terminate}) {
+    const Drain change = drain(host, {.policy = policy});
+    const auto cleared = Drain::clear({&change, &change}, [&] { return OfEach{many, many}; });
+    ASSERT_FALSE(cleared.ok());
+    EXPECT_THAT(to_text(cleared.error()), HasSubstr("2984 more"));
+    EXPECT_LE(cleared.error().details.size(), 34U);
+  }
+}
+
 TEST(Drain, AsksNobodyWhereAChangeIsLeftToTheNextBoot) {
   const FakeHost host;
   const Drain change = drain(host, {.policy = Policy::next_boot});

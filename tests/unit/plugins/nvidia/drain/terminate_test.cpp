@@ -114,5 +114,31 @@ TEST_F(Terminate, EndsNobodyWhereOneMustNotBeEnded) {
   EXPECT_TRUE(own.runs());
 }
 
+// Review: an open file can be sent to any daemon that takes messages, which an apply then ended.
+TEST_F(Terminate, EndsNobodyWhoOnlyHasADeviceOpenAndRunsNothingOfTheDriver) {
+  Child job(false);
+  Holder holder = shown(job);
+  holder.only_open = true;
+  const auto maps = [&](const std::string& rights, const std::string& path) {
+    host_.file("/proc/" + std::to_string(job.pid()) + "/maps",
+               "55d0-55d1 r-xp 00000000 08:01 12 /usr/bin/dbus-daemon\n7f00-7f01 " + rights + " 00000000 08:01 13   " +
+                   path + "\n7f02-7f03 rw-p 00000000 00:00 0\n");
+  };
+  const auto is_refused = [&] {
+    const auto unendable = find_unendable(host_, {holder});
+    return unendable.size() == 1 && unendable[0].why.find("only has the device open") != std::string::npos &&
+           terminate(host_, {holder}, seconds(0)).size() == 1;
+  };
+  EXPECT_TRUE(is_refused()) << "its memory cannot be seen";
+  maps("r-xp", "/usr/lib/libc.so.6");
+  EXPECT_TRUE(is_refused());
+  maps("r--p", "/tmp/libcuda.so.1");
+  EXPECT_TRUE(is_refused()) << "a file that was sent to it as well";
+  EXPECT_TRUE(job.runs());
+  maps("r-xp", "/usr/lib/libnvidia-ml.so.580.1");
+  EXPECT_THAT(terminate(host_, {holder}, seconds(3600)), IsEmpty());
+  EXPECT_EQ(job.end_signal(), SIGTERM);
+}
+
 }  // namespace
 }  // namespace slipway::nvidia::drain

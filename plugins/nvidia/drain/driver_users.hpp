@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// plugins/nvidia/drain/driver_users.hpp - which of the processes that have a device open are known to use the driver.
+//
+// Device nodes are everybody's to open, and an open file can be sent to a daemon that never asked for it and keeps it:
+// that a process has one shows nothing of what it does.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <slipway/host.hpp>
+
+#include "nvidia/drain/holders.hpp"
+#include "nvidia/nvml/call_thread.hpp"
+
+namespace slipway::nvidia::drain {
+
+/// Those that NVML lists, and those that run code of the driver's libraries. Borrows the host.
+class DriverUsers {
+ public:
+  explicit DriverUsers(const Host& host) : host_(host) {}
+  /// Bounded: it is false of one that NVML does not list whose memory maps are not read within two seconds, and of the
+  /// others once 256 MiB of them have been read in all.
+  bool contains(const Holder& holder);
+
+ private:
+  std::optional<std::string> maps_of(unsigned pid);
+
+  const Host& host_;
+  nvml::CallThread thread_;
+  std::size_t left_ = std::size_t{256} << 20U;
+};
+
+}  // namespace slipway::nvidia::drain
