@@ -49,8 +49,8 @@ Status make_own_folder(const std::string& root_folder) {
 EngineAddress HostEngine::address() const { return {(fs::path(root_) / kFolder / "socket").string(), true}; }
 
 std::string HostEngine::program() const {
-  for (const char* each : {"usr/bin/nv-hostengine", "usr/local/bin/nv-hostengine"})
-    if (const fs::path path = fs::path(root_) / each; ::access(path.c_str(), X_OK) == 0) return path.string();
+  for (const char* each : kHostEnginePrograms)
+    if (const fs::path path = fs::path(root_) / (each + 1); ::access(path.c_str(), X_OK) == 0) return path.string();
   return {};
 }
 

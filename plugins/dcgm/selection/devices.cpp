@@ -71,6 +71,12 @@ Result<LinkSelection> parse_links(const std::string& text, const std::string& wh
   if (!text.starts_with("i:")) return error;
   for (const std::string& range : split(text.substr(2), ','))
     if (!add_range(range, selection.numbers)) return error;
+  for (const unsigned number : selection.numbers)
+    if (number == 0 || number > LinkSelection::kMostLinks)
+      return Error{.code = ErrorCode::invalid,
+                   .what = "no GPU has an NVLink " + std::to_string(number),
+                   .where = where,
+                   .next = "count the NVLinks of a GPU from 1, as `nvidia-smi nvlink -s` does from 0"};
   return selection;
 }
 

@@ -27,7 +27,8 @@ struct DeviceSelection {
 
 /// Which NVLinks have metrics: dcgm-exporter's --switch-devices. NVML knows no NVSwitches.
 struct LinkSelection {
-  std::set<unsigned> numbers;  ///< as dcgm-exporter counts them, from 1; empty: all
+  static constexpr unsigned kMostLinks = 64;  ///< of a GPU that are looked at; NVML has 18
+  std::set<unsigned> numbers;                 ///< as dcgm-exporter counts them, from 1; empty: all
 
   /// @param link  NVML's number, from 0
   bool has(unsigned link) const { return numbers.empty() || numbers.contains(link + 1); }
