@@ -4,8 +4,8 @@
 #include <slipway/component.hpp>
 #include <slipway/plugin.hpp>
 
-#include "dcgm/health/health_watch.hpp"
 #include "dcgm/health/told.hpp"
+#include "dcgm/host_check.hpp"
 #include "dcgm/sampler/sampler.hpp"
 #include "dcgm/settings.hpp"
 #include "dcgm/tools.hpp"
@@ -14,51 +14,12 @@
 namespace slipway::dcgm {
 namespace {
 
-/// As the service will read them.
-Result<Counters> counters_of_host(Settings settings, const Host& host) {
-  SLIPWAY_CHECK(read_config(host, settings));
-  return counters_of(settings, [&host](const std::string& path) { return host.read(path, kMostCounterBytes); });
-}
-
-/// With a site's file over slipway's own.
-Result<nvidia::health::Rules> rules_of_host(const Settings& settings, const Host& host) {
-  auto rules = nvidia::health::read_rules(host, settings.health_rules);
-  if (!rules && rules.error().next.empty()) {
-    Error error = rules.error();
-    error.next = "put the file there, or take health_rules out of the spec";
-    return error;
-  }
-  if (!rules) return rules;
-  SLIPWAY_CHECK(check_rule_fields(*rules));
-  return rules;
-}
-
-/// GPUs that are named by number have to be there, where it is known how many there are.
-Status check_devices(const DeviceSelection& devices, std::size_t gpus) {
-  const bool of_instances = devices.kind == DeviceSelection::Kind::instances;
-  for (const unsigned number : devices.numbers) {
-    const unsigned gpu = of_instances ? number / DeviceSelection::kInstancesOfAGpu : number;
-    if (gpus == 0 || gpu < gpus) continue;
-    return Error{.code = ErrorCode::invalid,
-                 .what = "devices names " + std::string(of_instances ? "GPU instance " : "GPU ") +
-                         std::to_string(number) + ", and this machine has " + std::to_string(gpus) +
-                         (gpus == 1 ? " GPU" : " GPUs"),
-                 .where = "spec.components.dcgm.devices",
-                 .next = of_instances ? "count eight numbers for each GPU, from 0" : "count the GPUs from 0"};
-  }
-  return {};
-}
-
-/// What the service would stumble over.
-Status check_host(const Settings& settings, const Host& host) {
-  SLIPWAY_CHECK(counters_of_host(settings, host));
-  SLIPWAY_CHECK(rules_of_host(settings, host));
-  if (!settings.web_config.empty() && !host.exists(settings.web_config))
-    return Error{.code = ErrorCode::not_found,
-                 .what = settings.web_config + " is not there",
-                 .where = "spec.components.dcgm.web_config_file",
-                 .next = "put the web-config file there, or take the key away"};
-  return check_devices(settings.devices, nvidia::count_gpus(host));
+/// What a plan says besides.
+std::vector<std::string> remarks_of_host(const Settings& settings, const Host& host) {
+  const auto counters = counters_of_host(settings, host);
+  std::vector<std::string> remarks = counters ? remarks_on(settings, *counters) : std::vector<std::string>();
+  for (const Missing& each : missing_on(settings, host)) remarks.push_back(each.text + ": " + each.remedy);
+  return remarks;
 }
 
 class Dcgm final : public Component {
@@ -69,7 +30,10 @@ class Dcgm final : public Component {
     facts.set("gpu.count", nvidia::count_gpus(host));
     const auto settings = read_settings(spec);
     if (!settings) return facts;  // plan says so
-    if (const Status usable = check_host(*settings, host); !usable) facts.set("problem", to_json(usable.error()));
+    if (const Status usable = check_host(*settings, host); !usable)
+      facts.set("problem", to_json(usable.error()));
+    else
+      facts.set_volatile("remarks", remarks_of_host(*settings, host));
     add_facts(host, takeover_settings(*settings), facts);
     return facts;
   }
@@ -79,6 +43,7 @@ class Dcgm final : public Component {
     if (facts.has("problem")) return error_from_json(facts.value("problem"));
     SLIPWAY_TRY(settings, read_settings(spec));
     Plan plan;
+    for (const std::string& remark : facts.texts("remarks")) plan.note(remark);
     add_takeover(takeover_settings(settings), facts, plan);
     if (settings.systemd_socket) add_socket_unit(takeover_settings(settings), plan);
     return plan;
@@ -90,12 +55,22 @@ class Dcgm final : public Component {
     SLIPWAY_TRY(counters, counters_of_host(settings, host));
     Findings findings;
     add_findings(host, takeover_settings(settings), findings);
-    Sampler sampler(host, {.driver_root = settings.driver_root}, [](const char*, const std::string&) {});
+    for (Missing& each : missing_on(settings, host))
+      findings.warning(std::move(each.check), std::move(each.text), std::move(each.remedy));
+    if (const Status usable = check_web_config(settings, host); !usable)
+      findings.fail("dcgm.web-config",
+                    "the service cannot listen with this web-config file: " + usable.error().what + " (" +
+                        usable.error().where + ")",
+                    usable.error().next);
+    Sampler sampler(host, {.driver_root = settings.driver_root, .devices = settings.devices},
+                    [](const char*, const std::string&) {});
     const Sample sample = sampler.sample(std::make_shared<const Counters>(counters));
     if (!sample.problem.empty()) {
       findings.not_exercised(kName, sample.problem);
       return findings;
     }
+    if (std::string nothing = empty_selection(settings, sample); !nothing.empty())
+      findings.warning("dcgm.devices", std::move(nothing), kSelectionRemedy);
     std::string silent;
     for (const GpuState& state : sample.gpus)
       if (!state.problem.empty())

@@ -8,6 +8,8 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
+#include <slipway/text.hpp>
+
 #include "dcgm/names/name_sets.hpp"
 #include "nvidia/duration.hpp"
 
@@ -16,6 +18,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kUsualInterval{10000};
 constexpr const char* kUsualEngine = "localhost:5555";
+constexpr const char* kUsualKubeletSocket = "/var/lib/kubelet/pod-resources/kubelet.sock";
+
+std::string spec_key(const std::string& key) { return "spec.components.dcgm." + key; }
+
+Error without_effect(const std::string& key, const std::string& why, const std::string& next) {
+  return Error{.code = ErrorCode::invalid, .what = key + " has no effect " + why, .where = spec_key(key), .next = next};
+}
 
 Result<std::chrono::milliseconds> read_window(const Spec& spec, const char* key) {
   return read_interval(spec.text(key), std::string("spec.components.dcgm.") + key);
@@ -34,15 +43,31 @@ AttributionSettings read_attribution(const Spec& spec) {
 /// What only counts together with `kubernetes` is no mistake that goes unnoticed.
 Status check_attribution(const AttributionSettings& attribution) {
   if (attribution.kubernetes) return {};
+  const bool own_socket = !attribution.kubelet_socket.empty() && attribution.kubelet_socket != kUsualKubeletSocket;
   const char* const idle = attribution.virtual_gpus              ? "kubernetes_virtual_gpus"
                            : attribution.by_device_name          ? "kubernetes_gpu_id_type"
                            : !attribution.resource_names.empty() ? "nvidia_resource_names"
+                           : own_socket                          ? "pod_resources_kubelet_socket"
                                                                  : nullptr;
   if (idle == nullptr) return {};
-  return Error{.code = ErrorCode::invalid,
-               .what = std::string(idle) + " has no effect without kubernetes: true",
-               .where = std::string("spec.components.dcgm.") + idle,
-               .next = "add kubernetes: true, or take the key away"};
+  return without_effect(idle, "without kubernetes: true", "add kubernetes: true, or take the key away");
+}
+
+/// Keys that another one makes void.
+Status check_idle_keys(const Spec& spec, const Settings& settings) {
+  if (settings.engine != "external" && spec.has("engine_address") && spec.text("engine_address") != kUsualEngine)
+    return without_effect("engine_address", "without engine: external", "add engine: external, or take the key away");
+  if (spec.flag("no_hostname") && !spec.text("node").empty())
+    return without_effect("node", "with no_hostname: true", "take one of the two keys away");
+  if (const std::string processes = spec.text("page_processes");
+      !spec.flag("page") && !processes.empty() && processes != "local")
+    return without_effect("page_processes", "with page: false", "take one of the two keys away");
+  return {};
+}
+
+/// What a file of the host's root is called for people who stand outside of it.
+std::string path_in(const Host& host, const std::string& path) {
+  return host.root_folder() == "/" ? path : host.root_folder() + path;
 }
 
 bool is_address(const std::string& text) {
@@ -52,6 +77,37 @@ bool is_address(const std::string& text) {
 
 /// Only programs of this machine reach it.
 bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
+
+/// The key that names a file is where it can be mended.
+Error unreadable(Error error, std::string where, const std::string& instead) {
+  error.where = std::move(where);
+  if (error.next.empty()) error.next = "put the file there, or " + instead;
+  return error;
+}
+
+Result<std::string> read_counter_file(const Settings& settings, const ReadFile& read) {
+  auto text = read(settings.collectors);
+  if (text) return text;
+  if (settings.collectors != settings.config.counters_file)
+    return unreadable(text.error(), spec_key("collectors"), "take collectors out of the spec");
+  return unreadable(text.error(), settings.config_file + ": metrics.file", "correct metrics.file");
+}
+
+/// A service that samples nothing is a mistake in the file. An engine may have what is left out; the other sets of
+/// names have fields of their own.
+Status check_any_series(const Settings& settings, const Counters& counters) {
+  const bool any = !counters.series.empty() || !counters.links.empty() || !counters.processors.empty() ||
+                   !counters.exporter.empty() || settings.names.openmetrics || settings.names.articles ||
+                   (settings.engine != "none" && !counters.foreign.empty());
+  if (any) return {};
+  const std::string file = settings.collectors.empty() ? settings.config_file : settings.collectors;
+  return Error{
+      .code = ErrorCode::invalid,
+      .what = "no row of " + file + " gives a metric" +
+              (counters.left_out.empty() ? ": all are labels" : ": NVML does not tell " + joined(counters.left_out)),
+      .where = file,
+      .next = "add rows of fields that NVML tells (`slipway dcgm fields` prints them)"};
+}
 
 }  // namespace
 
@@ -102,28 +158,38 @@ Result<Counters> counters_of(const std::string& path, const Result<std::string>&
   return parse_counters(*text, path);
 }
 
-Result<Counters> counters_of(const Settings& settings,
-                             const std::function<Result<std::string>(const std::string& path)>& read) {
+Result<Counters> counters_of(const Settings& settings, const ReadFile& read) {
   const bool has_rows = settings.collectors.empty() && !settings.config.rows.empty();
   SLIPWAY_TRY(counters, has_rows ? counters_of_rows(settings.config.rows, settings.config_file)
                                  : counters_of(settings.collectors, settings.collectors.empty()
                                                                         ? Result<std::string>(std::string())
-                                                                        : read(settings.collectors)));
+                                                                        : read_counter_file(settings, read)));
   SLIPWAY_CHECK(check_groups(settings.config.groups, counters));
+  SLIPWAY_CHECK(check_any_series(settings, counters));
   counters = with_fields_of(settings.names, std::move(counters));
   give_intervals(settings.config.groups, settings.interval, counters);
   return counters;
 }
 
-Status read_config(const Host& host, Settings& settings) {
-  if (!settings.config_file.empty()) {
-    SLIPWAY_TRY(text, host.read(settings.config_file, kMostConfigBytes));
-    SLIPWAY_TRY(config, parse_config_file(text, settings.config_file));
-    settings.config = std::move(config);
-    if (settings.collectors.empty()) settings.collectors = settings.config.counters_file;
-  }
+ReadFile reader_of(const Host& host, std::size_t limit_bytes) {
+  return [&host, limit_bytes](const std::string& path) -> Result<std::string> {
+    auto text = host.read(path, limit_bytes);
+    if (text || text.error().code != ErrorCode::not_found) return text;
+    return Error{.code = ErrorCode::not_found, .what = path_in(host, path) + " is not there"};
+  };
+}
+
+Result<ConfigFile> read_config_file(const Host& host, const std::string& path) {
+  if (path.empty()) return ConfigFile();
+  const auto text = reader_of(host, kMostConfigBytes)(path);
+  if (!text) return unreadable(text.error(), spec_key("config_file"), "take config_file out of the spec");
+  return parse_config_file(*text, path);
+}
+
+void take_config(ConfigFile config, Settings& settings) {
+  settings.config = std::move(config);
+  if (settings.collectors.empty()) settings.collectors = settings.config.counters_file;
   if (settings.interval.count() == 0) settings.interval = settings.config.interval.value_or(kUsualInterval);
-  return {};
 }
 
 std::string this_node() {
@@ -151,6 +217,7 @@ Result<Settings> read_settings(const Spec& spec) {
   if (settings.node.empty()) settings.node = this_node();
   settings.attribution = read_attribution(spec);
   SLIPWAY_CHECK(check_attribution(settings.attribution));
+  SLIPWAY_CHECK(check_idle_keys(spec, settings));
   SLIPWAY_TRY(names, parse_name_sets(spec.texts("names"), "spec.components.dcgm.names"));
   settings.names = names;
   SLIPWAY_TRY(devices, parse_devices(spec.text("devices"), "spec.components.dcgm.devices"));
@@ -172,11 +239,6 @@ Result<Settings> read_settings(const Spec& spec) {
   SLIPWAY_TRY(engine_address,
               read_engine_address(spec.has("engine_address") ? spec.text("engine_address") : kUsualEngine));
   settings.engine_address = engine_address;
-  if (settings.engine != "external" && spec.has("engine_address") && spec.text("engine_address") != kUsualEngine)
-    return Error{.code = ErrorCode::invalid,
-                 .what = "engine_address has no effect without engine: external",
-                 .where = "spec.components.dcgm.engine_address",
-                 .next = "add engine: external, or take the key away"};
   settings.page = spec.flag("page");
   const std::string processes = spec.text("page_processes");
   settings.page_processes =

@@ -25,9 +25,9 @@ namespace slipway::dcgm {
 struct Settings {
   std::string address;
   std::uint16_t port = 0;
-  std::chrono::milliseconds interval{0};  ///< 0: the spec says nothing, until read_config()
+  std::chrono::milliseconds interval{0};  ///< 0: the spec says nothing, until take_config()
   std::string config_file;                ///< dcgm-exporter's YAML file; empty: none
-  ConfigFile config;                      ///< what is in it, after read_config()
+  ConfigFile config;                      ///< what is in it, after take_config()
   std::string collectors;                 ///< a file of counters, in the host's root; empty: the default counters
   std::string web_config;
   std::string node;  ///< the label of the host; empty: without it
@@ -51,9 +51,16 @@ struct Settings {
 /// Errors: `invalid` an address or a length of time that is none.
 Result<Settings> read_settings(const Spec& spec);
 
-/// Reads the file that config_file names, in the host's root: what it says counts where the spec says nothing else.
-/// Errors: `not_found`, and those of parse_config_file().
-Status read_config(const Host& host, Settings& settings);
+/// Text of a file of the host's root.
+using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+/// `host` is borrowed. Errors: of Host::read(); a file that is not there is named as it is called outside of the root.
+ReadFile reader_of(const Host& host, std::size_t limit_bytes);
+
+/// What the file that config_file names says; of no file, nothing. Errors: with the spec's key, of a file that cannot
+/// be read; those of parse_config_file().
+Result<ConfigFile> read_config_file(const Host& host, const std::string& path);
+/// It counts where the spec says nothing else.
+void take_config(ConfigFile config, Settings& settings);
 
 /// "127.0.0.1:9400", "[::1]:9400", ":9400" for every address of the machine; into `settings`. Errors: `invalid`.
 Status read_listen(const std::string& text, Settings& settings);
@@ -68,9 +75,9 @@ Result<std::chrono::milliseconds> read_interval(const std::string& text, const s
 Result<Counters> counters_of(const std::string& path, const Result<std::string>& text);
 /// The same by the settings: those of `collectors`, or of the config file, with their intervals.
 /// @param read  reads the file of counters
-/// Errors: those of `read`, parse_counters() and check_groups().
-Result<Counters> counters_of(const Settings& settings,
-                             const std::function<Result<std::string>(const std::string& path)>& read);
+/// Errors: those of `read`, with the key that names the file; those of parse_counters() and check_groups(); `invalid`
+/// no row gives a metric.
+Result<Counters> counters_of(const Settings& settings, const ReadFile& read);
 
 /// $NODE_NAME, else the host's name.
 std::string this_node();

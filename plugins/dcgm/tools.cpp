@@ -48,6 +48,15 @@ Result<nvidia::health::Rules> rules_for(const Counters& counters, const Host& ho
   return rules;
 }
 
+Result<std::string> named_file(const std::string& path) {
+  auto text = read_regular(path, kMostCounterBytes);
+  if (text) return text;
+  Error error = text.error();
+  if (error.where.empty() || error.where == path) error.where = "--collectors";
+  if (error.next.empty()) error.next = "name a file of counters, or leave it out for the default ones";
+  return error;
+}
+
 /// Prints one sample. The driver is open during it alone.
 Result<int> print_metrics(const CommandWords& words, const Host& host, ToolIo& io) {
   SLIPWAY_TRY(options, read_metrics_options(words));
@@ -90,8 +99,7 @@ Result<MetricsOptions> read_metrics_options(const CommandWords& words) {
   SLIPWAY_TRY(interval, read_interval(words.text("interval", "100ms"), "--interval"));
   options.interval = interval;
   const std::string file = absolute(words.text("collectors"));
-  SLIPWAY_TRY(counters, counters_of(file, file.empty() ? Result<std::string>(std::string())
-                                                       : read_regular(file, kMostCounterBytes)));
+  SLIPWAY_TRY(counters, counters_of(file, file.empty() ? Result<std::string>(std::string()) : named_file(file)));
   SLIPWAY_TRY(names, parse_name_sets(split(words.text("names", "dcgm"), ','), "--names"));
   options.names = names;
   options.counters = with_fields_of(names, std::move(counters));

@@ -38,12 +38,14 @@ FileState state_of(const std::string& folder, const std::string& path) {
           .changed_ns = nanoseconds(info.st_ctim)};
 }
 
+using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+
 class Reader {
  public:
-  Reader(const std::string& path, const std::string& root) : path_(path), root_(root) {}
+  Reader(const std::string& path, const ReadFile& read) : path_(path), read_file_(read) {}
 
   Result<WebConfig> read() {
-    SLIPWAY_TRY(text, read_file(path_));
+    SLIPWAY_TRY(text, read_file_(path_));
     try {
       const YAML::Node document = yaml::load(text, kLimits);
       if (!document.IsNull())
@@ -168,16 +170,9 @@ class Reader {
 
   Status take_file(const std::string& name, std::string& text) {
     const auto file = (std::filesystem::path(path_).parent_path() / name).string();  // an absolute one stays
-    SLIPWAY_TRY(read, read_file(file));
+    SLIPWAY_TRY(read, read_file_(file));
     text = std::move(read);
     return {};
-  }
-
-  /// Whoever changes the file while it is read changes it after this state of it.
-  Result<std::string> read_file(const std::string& file) {
-    config_.files.push_back(state_of(root_, file));
-    SLIPWAY_TRY(root, RootDir::open(root_));
-    return read_regular(root, file, kMostBytes);
   }
 
   Status take_users(const YAML::Node& section) {
@@ -211,8 +206,8 @@ class Reader {
   }
   static int rounds_of(const std::string& hash) { return std::stoi(hash.substr(4, 2)); }
 
-  std::string path_;
-  std::string root_;
+  const std::string& path_;
+  const ReadFile& read_file_;
   WebConfig config_;
 };
 
@@ -223,7 +218,16 @@ bool WebConfig::changed() const {
 }
 
 Result<WebConfig> read_web_config(const std::string& path, const std::string& root) {
-  return Reader(path, root).read();
+  std::vector<FileState> files;
+  auto config = read_web_config(path, [&](const std::string& file) -> Result<std::string> {
+    files.push_back(state_of(root, file));  // whoever changes the file while it is read changes it after this state
+    SLIPWAY_TRY(folder, RootDir::open(root));
+    return read_regular(folder, file, kMostBytes);
+  });
+  if (config) config->files = std::move(files);
+  return config;
 }
+
+Result<WebConfig> read_web_config(const std::string& path, const ReadFile& read) { return Reader(path, read).read(); }
 
 }  // namespace slipway

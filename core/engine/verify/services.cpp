@@ -26,6 +26,7 @@ constexpr std::chrono::seconds kAnswerLimit{2};
 constexpr std::string_view kQuestion = "{\"op\":\"status\"}\n";
 constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
 constexpr std::size_t kMostReasonsRead = 100;
+constexpr std::size_t kMostReasonsShown = 8;
 
 std::string text_at(const Json& value, const char* key) {
   const auto found = value.find(key);
@@ -130,6 +131,14 @@ bool waits_for_device(const Session& session, const std::string& component) {
   return left && !has_device(*left, "/sys");
 }
 
+std::string reasons_text(const std::vector<std::string>& reasons) {
+  const std::size_t shown = std::min(reasons.size(), kMostReasonsShown);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : "; ") + reasons[i];
+  if (shown < reasons.size()) text += "; and " + std::to_string(reasons.size() - shown) + " more";
+  return text;
+}
+
 const char* word(Is is) {
   switch (is) {
     case Is::absent:
@@ -190,8 +199,13 @@ Finding service_finding(const Session& session, const std::string& component, co
   const bool started = is_started_here(session);
   Finding finding{Status::fail, component + ".service", "the service " + to_text(state), {}};
   if (state.is == Is::working || state.is == Is::quiet) {
-    finding.status = Status::pass;
-    finding.text = to_text(state);
+    // What a service reports while it stands still for an apply is that it stands still.
+    const bool reports = state.is == Is::working && !state.reasons.empty();
+    finding.status = reports ? Status::warning : Status::pass;
+    finding.text = reports ? "the service works, and reports: " + reasons_text(state.reasons) : to_text(state);
+    if (reports)
+      finding.remedy = started ? "`journalctl -u " + unit + "` tells since when; `slipway status` shows what is left"
+                               : "`slipway status` shows what is left";
   } else if (state.is == Is::refused) {
     finding.status = Status::not_exercised;
   } else if (state.is == Is::absent && waits_for_device(session, component)) {

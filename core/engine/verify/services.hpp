@@ -34,7 +34,8 @@ std::string to_text(const ServiceState& state);
 /// asked at once, for two seconds at most: several that hang cost no more time than one.
 std::map<std::string, ServiceState> ask_services(Session& session);
 
-/// "NAME.service": fails where the service should run and does not, or does not answer.
+/// "NAME.service": fails where the service should run and does not, or does not answer; a warning with the reasons of
+/// one that works and reports some.
 Finding service_finding(const Session& session, const std::string& component, const ServiceState& state);
 
 }  // namespace slipway::core

@@ -41,6 +41,11 @@ std::string Engine::problem() const {
   return problem_;
 }
 
+std::optional<bool> Engine::answers() const {
+  const std::scoped_lock lock(mutex_);
+  return answers_;
+}
+
 void Engine::quiet() {
   std::unique_lock lock(mutex_);
   wanted_.quiet = true;
@@ -102,6 +107,7 @@ void Engine::publish(EngineReading reading) {
   if (!problem_.empty()) log_("info", "the DCGM engine answers again");
   is_quiet_ = false;
   problem_.clear();
+  answers_ = true;
   reading_ = std::move(reading);
   read_ = Clock::now();
 }
@@ -110,10 +116,11 @@ void Engine::fail(const Error& error) {
   const std::scoped_lock lock(mutex_);
   is_quiet_ = false;
   reading_ = {};
-  if (problem_ == error.what) return;
-  problem_ = error.what;
-  log_(error.code == ErrorCode::busy ? "info" : "warning",
-       error.what + (error.next.empty() ? "" : " (do: " + error.next + ")"));
+  answers_ = false;
+  const std::string problem = error.what + (error.next.empty() ? "" : " (do: " + error.next + ")");
+  if (problem_ == problem) return;
+  problem_ = problem;
+  log_(error.code == ErrorCode::busy ? "info" : "warning", problem);
 }
 
 void Engine::release() {
@@ -122,6 +129,7 @@ void Engine::release() {
   const std::scoped_lock lock(mutex_);
   reading_ = {};
   problem_.clear();
+  answers_.reset();
   is_quiet_ = true;
   changed_.notify_all();
 }

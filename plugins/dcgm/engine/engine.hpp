@@ -37,6 +37,8 @@ class Engine {
   EngineReading latest() const;
   /// Why there are no values; empty: there are, or nobody wants any.
   std::string problem() const;
+  /// Whether it answered when it was asked last; nothing: nobody has asked it anything.
+  std::optional<bool> answers() const;
   /// Disconnects, and ends nv-hostengine where it is a child. Returns when that is so. wake() takes it up again.
   void quiet();
   void wake();
@@ -70,6 +72,7 @@ class Engine {
   EngineReading reading_;
   Clock::time_point read_;
   std::string problem_;
+  std::optional<bool> answers_;
 
   std::jthread thread_;  ///< last: it uses all above
 };

@@ -51,13 +51,14 @@ Status make_own_folder(const std::string& root_folder) {
 EngineAddress HostEngine::address() const { return {(fs::path(root_) / kFolder / "socket").string(), true}; }
 
 std::string HostEngine::program() const {
-  std::vector<fs::path> folders{fs::path(programs_) / "usr/bin", fs::path(programs_) / "usr/local/bin"};
+  std::vector<fs::path> places;
+  for (const char* each : kHostEnginePrograms) places.push_back(fs::path(programs_) / (each + 1));
   if (const char* const search = std::getenv("PATH"); search != nullptr && programs_ == "/")
     for (const std::string& each : split(search, ':'))
-      if (each.starts_with('/')) folders.emplace_back(each);
-  for (const fs::path& folder : folders)
-    if (const fs::path path = folder / "nv-hostengine"; ::access(path.c_str(), X_OK) == 0) return path.string();
-  return {};
+      if (each.starts_with('/')) places.push_back(fs::path(each) / "nv-hostengine");
+  const auto found =
+      std::ranges::find_if(places, [](const fs::path& each) { return ::access(each.c_str(), X_OK) == 0; });
+  return found == places.end() ? std::string() : found->string();
 }
 
 Status HostEngine::keep_running(Clock::time_point now) {

@@ -2,6 +2,7 @@
 // plugins/dcgm/engine/host_engine.hpp - nv-hostengine as a child of the service: started, watched, ended with it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -13,6 +14,9 @@
 #include "dcgm/engine/options.hpp"
 
 namespace slipway::dcgm {
+
+/// Where it is looked for, in the host's root.
+inline constexpr std::array kHostEnginePrograms{"/usr/bin/nv-hostengine", "/usr/local/bin/nv-hostengine"};
 
 /// Used by one thread.
 class HostEngine {

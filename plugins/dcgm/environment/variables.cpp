@@ -156,6 +156,9 @@ Result<EnvironmentSpec> with_environment(const Spec& spec, const std::vector<std
     SLIPWAY_CHECK(set_key(*found, value, section));
     result.taken.push_back(name);
   }
+  // The spec's name of the node is no mistake beside a variable that leaves it out.
+  if (std::ranges::count(result.taken, "DCGM_EXPORTER_NO_HOSTNAME") != 0 && section.value("no_hostname", false))
+    section.erase("node");
   result.spec = Spec(std::move(section));
   return result;
 }

@@ -22,6 +22,7 @@ struct NameSets {
   bool dcgm = true;
   bool openmetrics = false;
   bool articles = false;
+  bool operator==(const NameSets&) const = default;
 };
 
 /// What stands beside the sample.

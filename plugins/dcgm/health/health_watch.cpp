@@ -33,6 +33,11 @@ std::vector<std::pair<const health::CounterRule*, std::size_t>> sampled_rules(co
   return found;
 }
 
+std::string device_text(const GpuState& state, std::optional<unsigned> instance) {
+  return "GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + ")" +
+         (instance ? ", GPU instance " + std::to_string(*instance) : "");
+}
+
 bool speaks_against_all(const health::Reason& reason) { return !reason.instance; }
 
 }  // namespace
@@ -62,8 +67,10 @@ void HealthWatch::take(const Sample& sample, const Counters& counters, const hea
   for (const GpuState& state : gpus_) record_.looked(state.gpu.uuid, state.problem.empty(), rules, now);
   for (const XidEvent& event : sample.xids) {
     const auto number = static_cast<unsigned>(event.number);
-    if (merger_.is_new(health::XidMerger::From::nvml, event.uuid, number, now))
-      record_.xid(event.uuid, event.instance, number, rules, now);
+    if (!merger_.is_new(health::XidMerger::From::nvml, event.uuid, number, now)) continue;
+    record_.xid(event.uuid, event.instance, number, rules, now);
+    const auto gpu = std::ranges::find(gpus_, event.uuid, [](const GpuState& state) { return state.gpu.uuid; });
+    if (gpu != gpus_.end()) hear(*gpu, event.instance, number, rules);
   }
   const auto wanted = sampled_rules(rules, counters);
   std::set<std::string> names;
@@ -83,9 +90,18 @@ void HealthWatch::take_kernel_log(const health::Rules& rules, Moment now) {
       return nvidia::pci_place(state.gpu.bus_id) == nvidia::pci_place(xid.address);
     });
     if (gpu == gpus_.end()) continue;  // of a GPU that was never seen
-    if (merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now))
-      record_.xid(gpu->gpu.uuid, xid.instance, xid.number, rules, now);
+    if (!merger_.is_new(health::XidMerger::From::kernel, gpu->gpu.uuid, xid.number, now)) continue;
+    record_.xid(gpu->gpu.uuid, xid.instance, xid.number, rules, now);
+    hear(*gpu, xid.instance, xid.number, rules);
   }
+}
+
+void HealthWatch::hear(const GpuState& gpu, std::optional<unsigned> instance, unsigned number,
+                       const health::Rules& rules) {
+  const health::XidRule rule = rules.xid(number);
+  heard_.push_back({rules.counts(number) ? "warning" : "info",
+                    device_text(gpu, instance) + ": XID " + std::to_string(number) + ": " + rule.what +
+                        (rule.remedy.empty() ? "" : " (" + rule.remedy + ")")});
 }
 
 std::map<std::string, std::vector<WatchStatus>> HealthWatch::watches(const health::Rules& rules) const {
@@ -135,8 +151,7 @@ std::vector<ToldReason> HealthWatch::told() const {
   std::vector<ToldReason> all;
   for (const GpuState& state : gpus_)
     for (const health::Reason& reason : record_.of(state.gpu.uuid))
-      all.push_back({.device = "GPU " + std::to_string(state.gpu.index) + " (" + state.gpu.bus_id + ")" +
-                               (reason.instance ? ", GPU instance " + std::to_string(*reason.instance) : ""),
+      all.push_back({.device = device_text(state, reason.instance),
                      .severity = reason.severity,
                      .text = reason.text,
                      .remedy = reason.remedy});

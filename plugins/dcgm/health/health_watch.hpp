@@ -3,7 +3,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dcgm/counters/counters.hpp"
@@ -18,6 +20,12 @@ namespace slipway::dcgm {
 /// Errors: `invalid` with the place: a rule about a field that DCGM does not have, or that slipway does not read.
 Status check_rule_fields(const nvidia::health::Rules& rules);
 
+/// "GPU 3 (00000000:65:00.0): XID 79: the GPU fell off the bus (drain the node, …)".
+struct LogLine {
+  const char* level;
+  std::string text;
+};
+
 /// Used by one thread.
 class HealthWatch {
  public:
@@ -29,6 +37,9 @@ class HealthWatch {
   void take(const Sample& sample, const Counters& counters, const nvidia::health::Rules& rules, Moment now);
   /// What the kernel's log says; more often than samples, and also while none can be taken.
   void take_kernel_log(const nvidia::health::Rules& rules, Moment now);
+
+  /// The XIDs since the last call, for the log: a warning where the XID counts.
+  std::vector<LogLine> take_heard() { return std::exchange(heard_, {}); }
 
   /// What speaks against a GPU now, the worst first. @param uuid  as GpuIdentity::uuid
   std::vector<nvidia::health::Reason> of(const std::string& uuid) const { return record_.of(uuid); }
@@ -43,6 +54,9 @@ class HealthWatch {
   std::vector<std::string> lines() const;
 
  private:
+  void hear(const GpuState& gpu, std::optional<unsigned> instance, unsigned number, const nvidia::health::Rules& rules);
+
+  std::vector<LogLine> heard_;
   nvidia::health::HealthRecord record_;
   nvidia::health::KernelLogWatch kernel_log_;
   nvidia::health::XidMerger merger_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
+#include <slipway/json.hpp>
 #include <slipway/regular_file.hpp>
 
 #include "dcgm/health/health_watch.hpp"
@@ -21,7 +22,8 @@ CommandTable rules_line() {
                        std::string("a site's file (default: ") + health::kSiteFile + ", when it is there)"},
                       {"preset", "NAME", "as `preset` in that file: only these XIDs count"},
                       {"markdown", "", "as a page of Markdown"},
-                      {"yaml", "", "the file of slipway's own rules, to be copied from"}},
+                      {"yaml", "", "the file of slipway's own rules, to be copied from"},
+                      {"output", "text|json", "form of the tables (default: text)", 'o'}},
           .examples = {"slipway dcgm health-rules", "slipway dcgm health-rules --preset eks",
                        "slipway dcgm health-rules --yaml"}};
 }
@@ -41,9 +43,14 @@ Result<health::Rules> rules_of(const CommandWords& words, const Host& host) {
     return rules;
   }
   const std::string path = std::filesystem::absolute(file).lexically_normal().string();
-  SLIPWAY_TRY(text, read_regular(path, health::kMostRuleBytes));
+  const auto text = read_regular(path, health::kMostRuleBytes);
+  if (!text) {
+    Error error = text.error();
+    if (error.next.empty()) error.next = "name a file of health rules, or leave --rules out";
+    return error;
+  }
   health::Rules rules = health::default_rules();
-  SLIPWAY_CHECK(rules.add(text, file));
+  SLIPWAY_CHECK(rules.add(*text, file));
   SLIPWAY_CHECK(check_rule_fields(rules));
   return rules;
 }
@@ -53,9 +60,16 @@ Result<int> print_rules(const CommandWords& words, const Host& host, ToolIo& io)
     for (const char* other : {"rules", "preset"})
       if (!words.text(other).empty()) return excluding("yaml", other);
     if (words.flag("markdown")) return excluding("yaml", "markdown");
+    if (!words.text("output").empty()) return excluding("yaml", "output");
     io.print(health::default_rules_text());
     return 0;
   }
+  const std::string form = words.text("output", "text");
+  if (form != "text" && form != "json")
+    return Error{.code = ErrorCode::usage,
+                 .what = "'" + form + "' is no form of the tables",
+                 .next = "write `-o text` or `-o json`"};
+  if (form == "json" && words.flag("markdown")) return excluding("output json", "markdown");
   SLIPWAY_TRY(rules, rules_of(words, host));
   if (const std::string preset = words.text("preset"); !preset.empty()) {
     if (const Status chosen = rules.choose(preset, "--preset"); !chosen) {
@@ -64,7 +78,7 @@ Result<int> print_rules(const CommandWords& words, const Host& host, ToolIo& io)
       return error;
     }
   }
-  io.print(health::rules_text(rules, words.flag("markdown")));
+  io.print(form == "json" ? pretty(health::rules_json(rules)) : health::rules_text(rules, words.flag("markdown")));
   return 0;
 }
 

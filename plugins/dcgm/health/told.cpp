@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dcgm/health/told.hpp"
 
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <slipway/json.hpp>
 #include <slipway/unix_socket.hpp>
 #include <slipway/write/new_file.hpp>
 
 namespace slipway::dcgm {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kFile = "/run/slipway/dcgm/health.json";
 constexpr const char* kName = "dcgm.health";
@@ -19,18 +26,26 @@ std::string text_at(const Json& entry, const char* key) {
 
 }  // namespace
 
-Status HealthFile::write(const std::vector<ToldReason>& reasons) {
+Status HealthFile::write(const std::vector<ToldReason>& reasons, const ScrapeProblem& scrape) {
   Json list = Json::array();
   for (const ToldReason& reason : reasons)
     list.push_back({{"device", reason.device},
                     {"severity", to_string(reason.severity)},
                     {"text", reason.text},
                     {"remedy", reason.remedy}});
-  std::string text = pretty({{"apiVersion", "slipway.dev/v1"}, {"kind", "GpuHealth"}, {"reasons", std::move(list)}});
+  Json file{{"apiVersion", "slipway.dev/v1"}, {"kind", "GpuHealth"}, {"reasons", std::move(list)}};
+  if (!scrape.text.empty()) file["scrape"] = {{"text", scrape.text}, {"remedy", scrape.remedy}};
+  std::string text = pretty(file);
   if (text == text_) return {};
   SLIPWAY_CHECK(replace_file(root_, kFile, text));
   text_ = std::move(text);
   return {};
+}
+
+void HealthFile::remove() {
+  if (const auto folder = root_.open_at(fs::path(kFile).parent_path().string(), O_RDONLY | O_DIRECTORY))
+    (void)::unlinkat(folder->get(), fs::path(kFile).filename().c_str(), 0);
+  text_.clear();
 }
 
 void add_told_health(const Host& host, Findings& findings) {
@@ -47,6 +62,8 @@ void add_told_health(const Host& host, Findings& findings) {
                                 (text ? " is none of this version" : " is not there") +
                                 ", so the GPUs' health is not known here",
                             "see its log (`journalctl -u slipway-dcgm`), then `systemctl restart slipway-dcgm`");
+  if (const Json scrape = told.value("scrape", Json()); scrape.is_object())
+    findings.fail("dcgm.scrape", "nobody can scrape: " + text_at(scrape, "text"), text_at(scrape, "remedy"));
   std::size_t count = 0;
   for (const Json& entry : reasons) {
     if (!entry.is_object() || ++count > kMostFindings) break;

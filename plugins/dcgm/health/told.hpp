@@ -24,19 +24,28 @@ struct ToldReason {
   bool operator==(const ToldReason&) const = default;
 };
 
+/// Why nobody can scrape; an empty text: nothing keeps anybody from it.
+struct ScrapeProblem {
+  std::string text;
+  std::string remedy;
+};
+
 /// Used by one thread.
 class HealthFile {
  public:
   explicit HealthFile(RootDir root) : root_(std::move(root)) {}
   /// Replaces the file below the root's /run/slipway/dcgm when it would be another. Errors: of the file system.
-  Status write(const std::vector<ToldReason>& reasons);
+  Status write(const std::vector<ToldReason>& reasons, const ScrapeProblem& scrape = {});
+  /// When the service ends, nobody knows of the GPUs' health any more.
+  void remove();
 
  private:
   RootDir root_;
   std::string text_;
 };
 
-/// dcgm.health, of each reason; that nobody watches the GPUs where the service does not run.
+/// dcgm.health, of each reason; dcgm.scrape where nobody can; that nobody watches the GPUs where the service does not
+/// run.
 void add_told_health(const Host& host, Findings& findings);
 
 }  // namespace slipway::dcgm

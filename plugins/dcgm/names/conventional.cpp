@@ -76,6 +76,19 @@ bool also_in_articles(std::string_view name) {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
+/// What only the whole GPU has is told once of it: a sum over the instances would be several times its power.
+bool is_of_whole_gpu(unsigned number) {
+  const Field* const field = find_field(number);
+  return field != nullptr && !field->per_instance() && field->source != Source::xid;
+}
+
+/// The first instance of each GPU stands for it.
+bool stands_for_gpu(const Sample& sample, const Entity& entity) {
+  const auto first = std::ranges::find_if(
+      sample.entities, [&](const Entity& other) { return other.gpu.uuid == entity.gpu.uuid && other.instance; });
+  return first != sample.entities.end() && &*first == &entity;
+}
+
 /// What tells the GPU, or its instance, and who uses it.
 Labels labels_of(const Entity& entity, const Use& use, const Exporter& exporter) {
   Labels labels{{"gpu", std::to_string(entity.gpu.index)}, {"uuid", entity.gpu.uuid}};
@@ -112,14 +125,22 @@ std::vector<unsigned> conventional_fields() {
 
 void add_conventional(MetricsText& text, const Sample& sample, const Counters& counters, const Exporter& exporter) {
   if (sample.entities.empty()) return;
-  std::vector<std::pair<const Entity*, Labels>> lines;
-  for (const Entity& entity : sample.entities)
-    for (const Use& use : uses_of(entity, exporter.known, exporter.attribution))
+  using Lines = std::vector<std::pair<const Entity*, Labels>>;
+  Lines lines;
+  Lines of_gpus;
+  for (const Entity& entity : sample.entities) {
+    for (const Use& use : uses_of(entity, exporter.known, exporter.attribution)) {
       lines.emplace_back(&entity, labels_of(entity, use, exporter));
+      if (!entity.instance) of_gpus.push_back(lines.back());
+    }
+    if (!entity.instance || !stands_for_gpu(sample, entity)) continue;
+    const Entity gpu{.gpu = entity.gpu};
+    of_gpus.emplace_back(&entity, labels_of(gpu, Use(), exporter));
+  }
   std::string_view begun;
   for (const FamilyRow& row : kRowsOfFamilies) {
     if (exporter.names.articles && also_in_articles(row.name)) continue;
-    for (const auto& [entity, labels] : lines) {
+    for (const auto& [entity, labels] : is_of_whole_gpu(row.field) ? of_gpus : lines) {
       const std::string value = scaled_text(counters, *entity, row.field, row.factor);
       if (value.empty()) continue;
       if (begun != row.name) text.begin(row.name, row.help, row.type);

@@ -7,8 +7,6 @@ namespace {
 
 namespace nvml = nvidia::nvml;
 
-constexpr unsigned kMostLinks = 64;  // NVML has 18
-
 /// Nothing: the GPU has no link of that number.
 std::optional<bool> link_is_up(nvml::Nvml& nvml, nvmlDevice_t gpu, unsigned link) {
   const auto state = nvml.ask<unsigned>([gpu, link](const nvml::Library& open, unsigned& active) {
@@ -22,7 +20,7 @@ std::optional<bool> link_is_up(nvml::Nvml& nvml, nvmlDevice_t gpu, unsigned link
 
 std::vector<LinkEntity> FieldReader::read_links(const GpuIdentity& gpu, const LinkSelection& selection) {
   std::vector<LinkEntity> links;
-  for (unsigned number = 0; number < kMostLinks; ++number) {
+  for (unsigned number = 0; number < LinkSelection::kMostLinks; ++number) {
     const auto up = link_is_up(nvml_, gpu_, number);
     if (!up) break;
     if (!*up || !selection.has(number)) continue;

@@ -43,7 +43,6 @@ void XidWatch::take_events() {
 void XidWatch::take(const nvmlEventData_t& event) {
   const auto known = watched_.find(event.device);
   if (known == watched_.end() || (event.eventType & NVML_EVENT_XID_CRITICAL_ERROR) == 0) return;
-  log_("info", known->second + ": XID " + std::to_string(event.eventData));
   last_[{known->second, event.gpuInstanceId}] = event.eventData;
   const bool whole = event.gpuInstanceId == NVML_NO_INSTANCE;
   new_.push_back({known->second, whole ? std::nullopt : std::optional(event.gpuInstanceId), event.eventData});

@@ -27,10 +27,10 @@ void CounterFile::update(ServiceIo& io) {
     SLIPWAY_TRY(found, read_regular(root_, path, kMostCounterBytes));
     return text = std::move(found);
   });
-  const std::string problem = read ? "" : read.error().what;
-  if (problem != problem_ && !problem.empty())
-    io.log("warning", problem + (read.error().next.empty() ? "" : " (do: " + read.error().next + ")"));
-  problem_ = problem;
+  std::string problem = read ? "" : read.error().what;
+  if (!read && !read.error().next.empty()) problem += " (do: " + read.error().next + ")";
+  if (problem != problem_ && !problem.empty()) io.log("warning", problem);
+  problem_ = std::move(problem);
   if (!read) return;
   if (counters_) io.log("info", settings_.collectors + " has changed");
   text_ = std::move(text);

@@ -31,6 +31,7 @@
 #include "dcgm/sampler/schedule.hpp"
 #include "dcgm/service/board.hpp"
 #include "dcgm/service/counter_file.hpp"
+#include "dcgm/service/former.hpp"
 #include "dcgm/service/known.hpp"
 #include "dcgm/settings.hpp"
 #include "dcgm/takeover/others.hpp"
@@ -92,8 +93,12 @@ class DcgmService final : public Service {
     auto read = read_settings(asked.spec);
     if (!read) return blamed_on_variable(read.error(), asked.taken);
     Settings& settings = *read;
-    SLIPWAY_CHECK(read_config(host, settings));
     SLIPWAY_CHECK(check_engine(settings, host));
+    const Settings as_asked = settings;
+    SLIPWAY_TRY(begin, begin_with(as_asked, host, former()));
+    settings = std::move(begin.settings);
+    config_problem_ = std::move(begin.problem);
+    if (!config_problem_.empty()) io.log("warning", config_problem_);
     root_folder_ = host.root_folder();
     SLIPWAY_TRY(root, RootDir::open(host.root_folder()));
     health_.emplace(root);
@@ -101,7 +106,8 @@ class DcgmService final : public Service {
     rules_.emplace(
         root, settings.health_rules, [&io](const char* level, const std::string& text) { io.log(level, text); },
         check_rule_fields);
-    CounterFile file(std::move(root), settings);
+    CounterFile file(std::move(root), settings, std::move(begin.counters));
+    none_ = std::make_shared<const Counters>(with_fields_of(settings.names, Counters()));
     const auto shortest = shortest_interval(settings);
     Board board(shortest);
     SLIPWAY_TRY(attribution, AttributionWatch::start(host, settings.attribution, attribution_interval(settings)));
@@ -121,33 +127,38 @@ class DcgmService final : public Service {
     events_ = &events;
     start_engine(settings, host, io);
     const auto pass = [&]() -> Status {
+      said_quiet_ = false;
       serve(settings, board, io);
       file.update(io);
       rules_->look(Clock::now());
       const Attribution before = std::exchange(attribution_, attribution.known());
       const bool uses_changed = before != attribution_;
-      if (file.counters()) schedule_.set(intervals_of(*file.counters(), settings.interval));
-      const auto due = file.counters() ? schedule_.take(Clock::now()) : Schedule::Intervals();
-      if (file.counters() && (!due.empty() || !last_.problem.empty())) {
+      const auto counters = counters_now(file);
+      schedule_.set(intervals_of(*counters, settings.interval));
+      const bool others = std::exchange(sampled_with_, counters) != counters;
+      if (others) schedule_.start_over();
+      const auto due = schedule_.take(Clock::now());
+      if (!due.empty() || !last_.problem.empty()) {
         const bool with_page = page && page->is_due(Clock::now());
-        last_ = sampler.sample(file.counters(), {.details = with_page, .due = due});
-        events.take(last_, *file.counters());
-        health_->take(last_, *file.counters(), *rules_->rules(), Clock::now());
+        last_ = sampler.sample(counters, {.details = with_page, .due = due});
+        events.take(last_, *counters);
+        health_->take(last_, *counters, *rules_->rules(), Clock::now());
         if (settings.attribution.virtual_gpus) find_pods_of_processes(host, last_.entities);
-        ask_engine(*file.counters());
+        ask_engine(*counters, io);
         show(settings, file, board, false);
         if (with_page) {
           page->add(last_, Clock::now());
-          board.put_page(page->make(last_, *file.counters(), known(settings), false));
+          board.put_page(page->make(last_, *counters, known(settings), false));
         }
       } else if (uses_changed) {
         show(settings, file, board, false);
       }
       health_->take_kernel_log(*rules_->rules(), Clock::now());
-      if (!file.counters()) show(settings, file, board, false);
-      if (const Status written = health_file.write(health_->told()); !written && health_file_problem_.empty())
+      for (const LogLine& line : health_->take_heard()) io.log(line.level, line.text);
+      const Status written = health_file.write(health_->told(), {port_problem_, port_remedy_});
+      if (!written && health_file_problem_.empty())
         io.log("warning", health_file_problem_ = "doctor cannot see the GPUs' health: " + written.error().what);
-      report(file, io);
+      report(settings, file, io);
       if (!std::exchange(reported_ready_, true)) io.ready();
       return {};
     };
@@ -156,13 +167,19 @@ class DcgmService final : public Service {
       if (engine_) engine_->quiet();
       schedule_.start_over();
       show(settings, file, board, true);
-      if (page && file.counters()) board.put_page(page->make(last_, *file.counters(), known(settings), true));
+      if (page) board.put_page(page->make(last_, *counters_now(file), known(settings), true));
     };
-    const auto while_quiet = [&] { show(settings, file, board, true); };
+    const auto while_quiet = [&] {
+      if (!std::exchange(said_quiet_, true))
+        io.log("info", "another program has asked for the driver, so NVML is closed until that one is done");
+      show(settings, file, board, true);
+    };
     const Status status = loop_.run(
         stop, io, {.interval = tick_of(shortest), .pass = pass, .release = release, .while_quiet = while_quiet});
     server_.reset();
     engine_.reset();
+    health_file.remove();
+    if (file.counters()) former() = Former{as_asked, settings, file.counters()};
     return status;
   }
   Status quiesce() override { return loop_.quiesce(); }
@@ -172,17 +189,27 @@ class DcgmService final : public Service {
   }
 
  private:
+  /// Of this process, in which a reload runs the service anew.
+  static std::optional<Former>& former() {
+    static std::optional<Former> of_before;
+    return of_before;
+  }
+
+  /// The GPUs are looked at also while no file says what is to be told of them.
+  std::shared_ptr<const Counters> counters_now(const CounterFile& file) const {
+    return file.counters() ? file.counters() : none_;
+  }
+
   Known known(const Settings& settings) const { return known_of(last_, attribution_, settings.attribution, *health_); }
 
   void show(const Settings& settings, const CounterFile& file, Board& board, bool released) {
-    static const Counters kNone;
-    const Counters& counters = file.counters() ? *file.counters() : kNone;
+    const auto now = counters_now(file);
+    const Counters& counters = *now;
     Sample sample = last_;
     if (released) {
       sample.entities.clear();
       sample.links.clear();
     }
-    if (!file.counters()) sample.problem = file.problem();
     std::optional<Merged> merged;
     if (engine_) merged = with_engine(counters, sample, engine_->latest(), settings.links);
     board.put(exposition_text(merged ? merged->sample : sample, merged ? merged->counters : counters,
@@ -196,7 +223,7 @@ class DcgmService final : public Service {
                                .health = health_->watches(*rules_->rules()),
                                .events = events_}) +
                   health_->metrics(settings.node, settings.attribution.old_names),
-              released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample));
+              released ? "another program has asked for the driver, so nothing is sampled" : problem_of(sample, file));
   }
 
   void start_engine(const Settings& settings, const Host& host, ServiceIo& io) {
@@ -209,16 +236,23 @@ class DcgmService final : public Service {
                     [&io](const char* level, const std::string& text) { io.log(level, text); });
   }
   /// For what it is asked depends on the GPUs, so the former fields stay while none can be read.
-  void ask_engine(const Counters& counters) {
+  void ask_engine(const Counters& counters, ServiceIo& io) {
     if (!engine_) return;
     engine_->wake();
-    if (!last_.entities.empty()) engine_->want(fields_for_engine(counters, last_));
+    if (last_.entities.empty()) return;
+    auto fields = fields_for_engine(counters, last_);
+    const bool none = fields.empty();
+    if (none && !engine_is_idle_)
+      io.log("info", "NVML tells all counters on these GPUs, so the DCGM engine is not asked for any");
+    engine_is_idle_ = none;
+    engine_->want(std::move(fields));
   }
-  std::optional<bool> engine_up() const { return engine_ ? std::optional(engine_->problem().empty()) : std::nullopt; }
+  std::optional<bool> engine_up() const { return engine_ ? engine_->answers() : std::nullopt; }
 
   /// What keeps all GPUs from being sampled; a single one that is lost has a metric.
-  static std::string problem_of(const Sample& sample) {
+  static std::string problem_of(const Sample& sample, const CounterFile& file) {
     if (!sample.problem.empty()) return "the GPUs cannot be read: " + sample.problem;
+    if (!file.counters()) return "there are no metrics of GPUs: " + file.problem();
     if (!sample.entities.empty()) return "";
     for (const GpuState& state : sample.gpus)
       if (!state.problem.empty())
@@ -226,9 +260,12 @@ class DcgmService final : public Service {
     return "";
   }
 
-  void report(const CounterFile& file, ServiceIo& io) {
+  void report(const Settings& settings, const CounterFile& file, ServiceIo& io) {
     std::vector<std::string> reasons;
+    if (!config_problem_.empty()) reasons.push_back(config_problem_);
     if (!file.problem().empty()) reasons.push_back(file.problem());
+    if (const std::string nothing = empty_selection(settings, last_); !nothing.empty())
+      reasons.push_back(nothing + " (do: " + kSelectionRemedy + ")");
     if (!last_.problem.empty()) reasons.push_back("the GPUs cannot be read: " + last_.problem);
     if (last_.problem.empty())
       for (const GpuState& state : last_.gpus)
@@ -241,7 +278,7 @@ class DcgmService final : public Service {
     for (std::string& line : health_->lines()) reasons.push_back(std::move(line));
     if (!rules_->problem().empty()) reasons.push_back(rules_->problem());
     if (engine_ && !engine_->problem().empty()) reasons.push_back(engine_->problem());
-    if (!port_problem_.empty()) reasons.push_back("nobody can scrape: " + port_problem_);
+    if (!port_problem_.empty()) reasons.push_back(scrape_text());
     if (reasons == reported_ && reported_ready_) return;
     reported_ = reasons;
     io.status(reasons.empty() ? "all GPUs are sampled" : reasons.front());
@@ -263,11 +300,12 @@ class DcgmService final : public Service {
     serve_after_ = now + kPortAgain;
     std::string problem = server.error().what;
     if (server.error().code == ErrorCode::busy) problem += who_has_the_port(settings);
-    if (port_problem_ != problem)
-      io.log("warning", "nobody can scrape: " + problem + " (at: " + server.error().where +
-                            (server.error().next.empty() ? "" : ", do: " + server.error().next) + ")");
-    port_problem_ = problem;
+    problem += " (at: " + server.error().where + ")";
+    port_remedy_ = server.error().next.empty() ? "`slipway verify dcgm` says what is in the way" : server.error().next;
+    if (std::exchange(port_problem_, problem) != problem) io.log("warning", scrape_text());
   }
+
+  std::string scrape_text() const { return "nobody can scrape: " + port_problem_ + " (do: " + port_remedy_ + ")"; }
 
   Result<std::unique_ptr<HttpListener>> start_server(const Settings& settings, const Board& board) const {
     HttpSettings http{settings.address, settings.port, settings.web_config, root_folder_, "dcgm.listen"};
@@ -296,6 +334,9 @@ class DcgmService final : public Service {
   ServiceLoop loop_;
   std::string root_folder_;
   Sample last_;
+  std::shared_ptr<const Counters> none_;          ///< where no file can be read
+  std::shared_ptr<const Counters> sampled_with_;  ///< last_
+  std::string config_problem_;
   Attribution attribution_;  ///< as last_
   const EventCounts* events_ = nullptr;
   std::optional<HealthWatch> health_;
@@ -303,11 +344,14 @@ class DcgmService final : public Service {
   std::optional<nvidia::health::RulesWatch> rules_;
   Schedule schedule_;
   std::optional<Engine> engine_;
+  bool engine_is_idle_ = false;
   std::unique_ptr<HttpListener> server_;
   Clock::time_point serve_after_;
-  std::string port_problem_;
+  std::string port_problem_;  ///< why nobody can scrape; empty: everybody who may can
+  std::string port_remedy_;
   std::vector<std::string> reported_;
   bool reported_ready_ = false;
+  bool said_quiet_ = false;
 };
 
 }  // namespace

@@ -81,12 +81,13 @@ Result<int> print_once(const TopOptions& options) {
   return 0;
 }
 
-/// What is drawn when there is nothing to show yet, or no more.
-std::vector<std::string> message(const Error& error, const ScreenLook& look) {
+/// What is drawn when there is nothing to show yet, or no more. @param error  null: nobody has answered yet
+std::vector<std::string> message(const Error* error, const ScreenLook& look) {
   Overview nothing;
   nothing.node = "slipway top";
-  nothing.problem = error.what + (error.next.empty() ? "" : " (do: " + error.next + ")");
   nothing.time = std::chrono::system_clock::now();
+  if (error == nullptr) return screen_lines(nothing, look, "the first sample is being taken; q ends it");
+  nothing.problem = error->what + (error->next.empty() ? "" : " (do: " + error->next + ")");
   return screen_lines(nothing, look, "q ends it");
 }
 
@@ -94,10 +95,10 @@ Result<int> show_live(const TopOptions& options) {
   Sources sources(options, false);
   const auto interval = options.interval.value_or(kInterval);
   std::optional<Overview> last;
-  Error problem{ErrorCode::timed_out, "the first sample is being taken", {}, {}, {}};
+  std::optional<Error> problem;
   Terminal terminal;
   const auto draw = [&] {
-    if (!last) return terminal.draw(message(problem, look_of(true)));
+    if (!last) return terminal.draw(message(problem ? &*problem : nullptr, look_of(true)));
     terminal.draw(screen_lines(*last, look_of(true), sources.name() + "; q ends it"));
   };
   draw();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -24,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostBytes = 4 << 20;
 constexpr std::size_t kMostOfAFile = 1 << 20;
+constexpr std::string_view kTlsAlert = "\x15\x03";  // its content type and the major version
 
 /// IPv4 or IPv6.
 struct Peer {
@@ -60,6 +62,7 @@ class ServiceSource final : public OverviewSource {
     SLIPWAY_TRY(answer, ask(Clock::now() + limit));
     const std::size_t body = answer.find("\r\n\r\n");
     const std::size_t space = answer.find(' ');
+    if (answer.empty() || answer.starts_with(kTlsAlert)) return encrypted(!answer.empty());
     if (!answer.starts_with("HTTP/1.") || body == std::string::npos || space == std::string::npos) return foreign();
     const std::string status = answer.substr(space + 1, 3);
     if (status == "401")
@@ -88,6 +91,15 @@ class ServiceSource final : public OverviewSource {
  private:
   std::string place() const {
     return (address_.find(':') == std::string::npos ? address_ : "[" + address_ + "]") + ":" + std::to_string(port_);
+  }
+  /// A server of TLS answers plain words with an alert, or hangs up.
+  Error encrypted(bool certain) const {
+    return {ErrorCode::denied,
+            "what listens at " + place() + " hangs up on plain HTTP: it " + (certain ? "asks" : "may ask") +
+                " for TLS, which slipway top does not speak",
+            place(),
+            "`slipway top --direct` samples by itself; a browser shows the page of the service",
+            {}};
   }
   Error foreign() const {
     return {ErrorCode::invalid,
@@ -122,7 +134,7 @@ class ServiceSource final : public OverviewSource {
     std::array<char, 16384> piece{};
     while (ready(socket.get(), POLLIN, end)) {
       const ssize_t got = ::recv(socket.get(), piece.data(), piece.size(), 0);
-      if (got == 0) return answer;
+      if (got == 0 || (got < 0 && errno == ECONNRESET)) return answer;
       if (got < 0 && errno != EINTR && errno != EAGAIN) return failed(errno);
       if (got > 0) answer.append(piece.data(), static_cast<std::size_t>(got));
       if (answer.size() > kMostBytes) return foreign();

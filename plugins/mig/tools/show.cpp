@@ -35,6 +35,7 @@ using HoldersOfEach = std::vector<std::vector<nvidia::drain::Holder>>;
 /// @param next  the answers to the questions; it goes behind them
 std::vector<Holder> holders_of(const Gpu& gpu, std::size_t questions, HoldersOfEach::const_iterator& next) {
   std::vector<Holder> found;
+  if (questions == 0) return found;  // a lost GPU
   std::set<std::string> texts;
   for (std::size_t i = 0; i + 1 < questions; ++i, ++next)
     for (const nvidia::drain::Holder& each : *next)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <slipway/host.hpp>
+#include <slipway/json.hpp>
 #include <slipway/result.hpp>
 
 #include "nvidia/config/node.hpp"
@@ -149,7 +150,10 @@ std::optional<NvlinkDetail> read_nvlink_detail(const XidRule& rule, std::string_
 /// none.
 std::optional<unsigned> read_recovery_action(std::string_view text);
 
-/// The tables for people: of XIDs, counters, presets. @param markdown  as docs/health-rules.md has them
+/// The tables for people: of XIDs, counters, presets. Where a preset is chosen, a column says which XIDs count. @param
+/// markdown  as docs/health-rules.md has them
 std::string rules_text(const Rules& rules, bool markdown);
+/// The same for programs, of kind HealthRules.
+Json rules_json(const Rules& rules);
 
 }  // namespace slipway::nvidia::health

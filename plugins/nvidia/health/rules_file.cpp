@@ -325,7 +325,7 @@ class RulesFile {
     return Error{.code = ErrorCode::invalid,
                  .what = path + ".action: there is no action '" + action + "'",
                  .where = place == actions_named_.end() ? "" : place->second,
-                 .next = "use one of " + joined(known, ", ") + ", or add it under actions:"};
+                 .next = suggestion(action, known, "use one of " + joined(known, ", ") + ", or add it under actions:")};
   }
 
   Rules& rules_;

@@ -53,13 +53,16 @@ std::string list_of(const std::set<unsigned>& numbers) {
 }
 
 std::vector<Row> xid_rows(const Rules& rules) {
+  const bool with_preset = !rules.preset().empty();
   std::vector<Row> rows{{"XID", "meaning", "severity", "scope", "device", "action"}};
+  if (with_preset) rows[0].insert(rows[0].begin() + 1, "counts");
   for (const auto& [number, rule] : rules.xids()) {
     std::string what = rule.what;
     if (!rule.cancels.empty()) what += "; ends XID " + list_of(rule.cancels);
     rows.push_back({std::to_string(number), what, std::string(to_string(rule.severity)),
                     std::string(to_string(rule.scope)), std::string(to_string(rules.effect(number))),
                     rule.own_remedy.empty() ? rule.action : rule.own_remedy});
+    if (with_preset) rows.back().insert(rows.back().begin() + 1, rules.counts(number) ? "yes" : "no");
   }
   return rows;
 }
@@ -104,7 +107,46 @@ std::vector<Row> preset_rows(const Rules& rules) {
   return rows;
 }
 
+Json when_of(const CounterRule& rule) {
+  Json when{{"field", rule.field}};
+  if (rule.above) when["above"] = *rule.above;
+  if (rule.lasting.count() != 0) when["lasting"] = duration_text(rule.lasting);
+  if (rule.rises) when["rises"] = *rule.rises;
+  if (rule.within.count() != 0) when["within"] = duration_text(rule.within);
+  return when;
+}
+
+template <class Rule>
+Json judgement_of(const Rule& rule) {
+  return {{"what", rule.what},
+          {"severity", to_string(rule.severity)},
+          {"scope", to_string(rule.scope)},
+          {"action", rule.action},
+          {"remedy", rule.remedy}};
+}
+
 }  // namespace
+
+Json rules_json(const Rules& rules) {
+  Json xids = Json::object();
+  for (const auto& [number, rule] : rules.xids()) {
+    Json& row = xids[std::to_string(number)] = judgement_of(rule);
+    row["counts"] = rules.counts(number);
+    row["device"] = to_string(rules.effect(number));
+    if (!rule.cancels.empty()) row["cancels"] = rule.cancels;
+  }
+  Json counters = Json::object();
+  for (const auto& [name, rule] : rules.counters()) {
+    Json& row = counters[name] = judgement_of(rule);
+    row["when"] = when_of(rule);
+  }
+  Json presets = Json::object();
+  for (const auto& [name, preset] : rules.presets())
+    presets[name] = {{"what", preset.what}, {preset.all_but ? "all_but" : "xids", preset.xids}};
+  return {{"apiVersion", "slipway.dev/v1"}, {"kind", "HealthRules"},           {"preset", rules.preset()},
+          {"xids", std::move(xids)},        {"counters", std::move(counters)}, {"actions", rules.actions()},
+          {"presets", std::move(presets)}};
+}
 
 std::string rules_text(const Rules& rules, bool markdown) {
   std::string text;

@@ -108,6 +108,18 @@ TEST_F(DcgmEngine, ThatIsAwayOrDropsTheConnectionIsNamedAndTriedAgain) {
   EXPECT_TRUE(page_gets([](const Page& page) { return page.count("DCGM_FI_PROF_SM_ACTIVE") == 4; })) << service.log();
 }
 
+// It was up, though nobody listens there, since nobody had asked it.
+TEST_F(DcgmEngine, IsNeitherUpNorDownWhileNothingIsAskedOfIt) {
+  host_.put("etc/counters.csv", "DCGM_FI_DEV_GPU_TEMP, gauge, a\n");
+  engine("engine: external");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(has_gpus(4));
+  EXPECT_EQ(scrape().count("slipway_dcgm_engine_up"), 0U) << scrape().text;
+  EXPECT_THAT(service.log(), HasSubstr("so the DCGM engine is not asked for any"));
+  EXPECT_EQ(output("calls"), "");
+}
+
 TEST_F(DcgmEngine, ThatHangsDelaysNothing) {
   engine("engine: external");
   RunningService service(host_, service_words());

@@ -119,5 +119,44 @@ TEST_F(DcgmHealth, FollowsASitesRulesAndSaysWhatIsWrongWithThem) {
   })) << service.log();
 }
 
+// The log had the UUID and the number alone.
+TEST_F(DcgmHealth, IsLoggedWithTheGpuTheMeaningAndWhatHelps) {
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  ASSERT_TRUE(has_gpus(8));
+  sim("gpu 3 xid 79");
+  ASSERT_TRUE(page_gets([](const Page& page) { return has_reason(page, "xid-79"); })) << scrape().text;
+  EXPECT_THAT(service.log(), ::testing::ContainsRegex("GPU 3 \\([0-9A-F:.]+\\): XID 79: [^\n]+ \\([^\n]+\\)"));
+  const auto file = host_.path("run/slipway/dcgm/health.json");
+  EXPECT_TRUE(std::filesystem::exists(file));
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.exit_code(), 0) << service.log();
+  EXPECT_FALSE(std::filesystem::exists(file)) << "nobody knows of the GPUs any more";
+}
+
+// Nothing showed which XIDs a preset leaves out.
+TEST_F(DcgmHealth, RulesShowWhichXidsAPresetCounts) {
+  const auto rules = [this](std::vector<std::string> words) {
+    words.insert(words.begin(), {"dcgm", "health-rules"});
+    return host_.bare(words);
+  };
+  host_.folder().file("rules.yaml",
+                      "version: v1\npreset: ours\npresets: {ours: {what: those of our own, xids: [79]}}\n");
+  const std::string file = host_.folder().at("rules.yaml").string();
+  const auto table = rules({"--rules", file});
+  EXPECT_THAT(table.out, ::testing::ContainsRegex("\n79 +yes +")) << table.err;
+  EXPECT_THAT(table.out, ::testing::ContainsRegex("\n119 +no +"));
+  const auto json = Json::parse(rules({"--rules", file, "-o", "json"}).out, nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["kind"], "HealthRules");
+  EXPECT_EQ(json["xids"]["79"]["counts"], true);
+  EXPECT_EQ(json["xids"]["119"]["counts"], false);
+  EXPECT_EQ(rules({"-o", "xml"}).code, 64);
+  EXPECT_EQ(rules({"-o", "json", "--markdown"}).code, 64);
+  host_.folder().file("rules.yaml", "version: v1\nxids: {31: {action: restart-jobb}}\n");
+  EXPECT_THAT(rules({"--rules", file}).err, HasSubstr("did you mean"));
+  EXPECT_THAT(rules({"--rules", "/etc/nosuch.yaml"}).err, HasSubstr("do: "));
+}
+
 }  // namespace
 }  // namespace slipway

@@ -85,6 +85,24 @@ TEST_F(TopOfAService, ShowsWhatTheServiceHas) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("node-1  "), HasSubstr("from the service at 127.0.0.1:")));
 }
 
+// It said that its own service was not slipway's.
+TEST_F(TopOfAService, SaysThatTheServiceAsksForTls) {
+  const std::string folder = host_.path("etc").string();
+  std::filesystem::create_directories(folder);
+  ASSERT_EQ(
+      std::system(("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=a -keyout " +
+                   folder + "/key.pem -out " + folder + "/cert.pem 2>/dev/null")
+                      .c_str()),
+      0);
+  host_.put("etc/web.yaml", "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n");
+  spec(", web_config_file: /etc/web.yaml");
+  RunningService service(host_, service_words());
+  ASSERT_TRUE(service.hears("READY=1")) << service.log();
+  const Ran ran = top({"--service", "127.0.0.1:" + std::to_string(port_)});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("ask for TLS"), Not(HasSubstr("is not slipway's"))));
+}
+
 /// `slipway top` on a terminal of its own.
 class OnATerminal {
  public:

@@ -124,6 +124,22 @@ TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceThatWasKilledDoesNotRun)
   }
 }
 
+// Verify and doctor passed a service that said itself that it was of no use.
+TEST_F(StatusTest, AgreesWithVerifyAndDoctorThatAServiceReportsWhatIsWrong) {
+  spec(", how: ails");
+  ASSERT_EQ(host_.slipway({"apply"}).code, 0);
+  RunningService running(host_);
+  ASSERT_TRUE(running.hears("READY=1")) << running.log();
+  for (const std::string command : {"verify", "doctor"}) {
+    const Ran ran = host_.slipway({command, "--sim", "l4x1", "-f", host_.folder().at("host.yaml").string()});
+    EXPECT_EQ(ran.code, 0) << "it works: " << ran.out << ran.err;
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr("warning  ticker.service: the service works, and reports: the hand is bent; the "
+                                "spring is tired\n"),
+                      Not(HasSubstr("Nothing is wrong"))));
+  }
+}
+
 TEST_F(StatusTest, OfAnImageHasNoServiceThatVerifyCouldMiss) {
   spec("");
   ASSERT_EQ(host_.slipway({"apply"}).code, 0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -52,5 +53,8 @@ struct WebConfig {
 ///
 /// @param root  the folder that is "/" for the path and for those in the file; no link in it leads out of it
 Result<WebConfig> read_web_config(const std::string& path, const std::string& root = "/");
+/// The same by a reader, which decides what becomes of each path; nothing is known of changes then.
+Result<WebConfig> read_web_config(const std::string& path,
+                                  const std::function<Result<std::string>(const std::string& path)>& read);
 
 }  // namespace slipway

@@ -52,6 +52,24 @@ TEST(Names, OfArticlesHaveOneSeriesOfEachGpuWithEqualLabels) {
   EXPECT_THAT(page, HasSubstr("nvidia_gpu_temperature_celsius{gpu=\"0\",pod=\"\",node=\"n\",uuid=\"GPU-0\"} 150\n"));
 }
 
+// The power of a GPU was told of each of its seven instances, so that a sum was seven times as much.
+TEST(Names, OfConventionsTellOnceWhatOnlyTheWholeGpuHas) {
+  const NameSets sets{.dcgm = false, .openmetrics = true};
+  const Counters counters = with_fields_of(sets, Counters());
+  Sample sample = sample_of(counters, 2);
+  Entity second = sample.entities[0];
+  sample.entities[0].instance = 3;
+  second.instance = 5;
+  sample.entities.insert(sample.entities.begin() + 1, second);
+  const std::string page = exposition_text(sample, counters, {.host_name = "n", .names = sets});
+  EXPECT_THAT(page, HasSubstr("nvidia_gpu_power_watts{gpu=\"0\",uuid=\"GPU-0\",node=\"n\"} 155\n"
+                              "nvidia_gpu_power_watts{gpu=\"1\",uuid=\"GPU-1\",node=\"n\"} 155\n#"));
+  for (const char* own : {"nvidia_gpu_memory_used_bytes", "nvidia_gpu_engine_active_ratio", "nvidia_gpu_last_xid"})
+    for (const char* instance : {"3", "5"})
+      EXPECT_THAT(page, HasSubstr("\n" + std::string(own) + "{gpu=\"0\",uuid=\"GPU-0\",gpu_instance_id=\"" + instance +
+                                  "\",node=\"n\"} "));
+}
+
 TEST(Names, OfConventionsHaveBaseUnits) {
   const std::string page = page_of({.dcgm = false, .openmetrics = true});
   const std::string gpu = "{gpu=\"1\",uuid=\"GPU-1\",node=\"n\"";
