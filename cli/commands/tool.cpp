@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
+#include <unistd.h>
+
 #include <slipway/text.hpp>
 
 #include "cli/command.hpp"
@@ -31,6 +33,16 @@ Result<std::string> take_option(const std::string& name, std::vector<std::string
     }
   }
   return value;
+}
+
+/// A descriptor that a shell has opened for the command (`-f <(…)`) by a name that the worker can open as well.
+void name_own_descriptors(std::vector<std::string>& words) {
+  constexpr std::string_view kOwn = "/dev/fd/";
+  for (std::string& word : words) {
+    const std::size_t value = word.starts_with("--") && word.find('=') != std::string::npos ? word.find('=') + 1 : 0;
+    if (std::string_view(word).substr(value).starts_with(kOwn))
+      word.replace(value, kOwn.size(), "/proc/" + std::to_string(::getpid()) + "/fd/");
+  }
 }
 
 /// Goes on as the program that is this tool.
@@ -89,10 +101,12 @@ Result<int> run_tool(const Manifest& manifest, const std::vector<std::string>& w
     if (!root.empty()) options.root = root;
   }
   SLIPWAY_TRY(session, Session::open(options, ui));
+  session->hands_input_on = true;
   session->tool_output = [](const std::string& text) { print(printable(text, true)); };
   const bool named = !rest.empty();
   const std::string tool = named ? rest.front() : "--help";
   if (named) rest.erase(rest.begin());
+  name_own_descriptors(rest);
   const Json request{
       {"tool", tool}, {"arguments", rest}, {"spec", Json::object()}, {"host", to_json(session->host_config())}};
   auto reply = session->call(manifest.component, "tool", request, kTransferLimit);

@@ -98,8 +98,9 @@ void append_component(Page& text, const PlannedComponent& component, const Plann
   text << Toned{Tone::heading, component.name} << ": " << Toned{tone_of_plan(component.state), headline(component)}
        << '\n';
   if (is_checked_again(run, component))
-    text << "  it did not work after the last apply (" << failing_text(run.failing[component.name])
-         << "); an apply checks it again\n";
+    text << (run.failing[component.name].value("removal", false) ? "  it could not be removed ("
+                                                                 : "  it did not work after the last apply (")
+         << failing_text(run.failing[component.name]) << "); an apply checks it again\n";
   else if (was_waiting(run, component))
     text << "  it was waiting at the end of the last apply (" << failing_text(run.failing[component.name]) << ")\n";
   for (const PlanLine& line : plan_lines(component.items, verbose)) {

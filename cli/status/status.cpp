@@ -192,6 +192,8 @@ class NextSteps {
       add(name + " waits", "end what is in its way; `slipway apply --wait" + spec_ + "` goes on then");
     else if (state == to_string(ComponentState::reboot_required))
       add(name + " needs a reboot", "reboot");
+    else if (component.contains("failing") && component["failing"].value("removal", false))
+      add(name + " could not be removed", "`slipway remove " + name + "` tries again, " + apply + " keeps it");
     else if (component.contains("failing"))
       add(name + (state == "failed" ? " failed" : " is " + state),
           "`slipway doctor` says more, " + apply + " tries again");

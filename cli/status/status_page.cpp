@@ -114,8 +114,10 @@ std::vector<Toned> remarks_of(const Json& component) {
   if (const std::string outputs = outputs_text(component.value("outputs", Json::object())); !outputs.empty())
     remarks.push_back(plain(outputs));
   if (component.contains("failing")) {
-    const std::string state = component["failing"].value("state", "");
-    remarks.push_back({tone_of_state(state), state + " at the last apply: " + failing_text(component["failing"])});
+    const Json& record = component["failing"];
+    const std::string state = record.value("state", "");
+    const std::string when = record.value("removal", false) ? "could not be removed" : state + " at the last apply";
+    remarks.push_back({tone_of_state(state), when + ": " + failing_text(record)});
   }
   if (component.contains("service")) {
     const Json& service = component["service"];

@@ -47,7 +47,8 @@ class PluginCalls {
 
   /// Tools write here; empty: standard output is not theirs.
   std::function<void(const std::string& text)> tool_output;
-  ExclusiveUse exclusive_use;  ///< what the custom actions of one component hold
+  bool hands_input_on = false;  ///< workers that are started from now on read what this process is given
+  ExclusiveUse exclusive_use;   ///< what the custom actions of one component hold
 
  protected:
   /// Both are borrowed.

@@ -52,8 +52,8 @@ const PlannedComponent* one_before(const ApplyRun& apply, const PlannedComponent
   return nullptr;
 }
 
-/// One before it was changed in this run, as one that waits may be in part: what its plan leaned on may be another thing
-/// now.
+/// One before it was changed in this run, as one that waits may be in part: what its plan leaned on may be another
+/// thing now.
 bool follows_a_change(const ApplyRun& apply, const PlannedComponent& component) {
   const States changed{ComponentState::changed, ComponentState::reboot_required, ComponentState::waiting};
   return !component.leaving && one_before(apply, component, changed) != nullptr;
@@ -90,6 +90,13 @@ bool boot_is_pointless(const PlannedRun& run, const PlannedComponent& component)
          });
 }
 
+/// What could not be removed is there at the next boot as well.
+bool leaves_too_early(const PlannedRun& run, const PlannedComponent& component) {
+  return component.name == kBootComponent && component.leaving &&
+         std::ranges::any_of(run.components,
+                             [](const PlannedComponent& other) { return other.leaving && other.error; });
+}
+
 }  // namespace
 
 Status fetch_layers(Session& session, const PlannedComponent& component) {
@@ -110,6 +117,11 @@ void leave_to_no_boot(PlannedComponent& component) {
 
 void change_component(ApplyRun& apply, PlannedComponent& component) {
   if (component.error || blocked(apply, component)) return;
+  if (leaves_too_early(apply.result.run, component)) {
+    component.state = ComponentState::blocked;
+    component.reason = "what could not be removed is to be there after a boot";
+    return;
+  }
   if (boot_is_pointless(apply.result.run, component)) return leave_to_no_boot(component);
   if (component.state == ComponentState::deferred || follows_a_change(apply, component)) plan_again(apply, component);
   if (component.error || component.state == ComponentState::not_applicable) return;

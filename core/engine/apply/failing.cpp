@@ -27,6 +27,7 @@ bool is_unsettled(const PlannedComponent& component) {
 
 Json failing_record(const PlannedComponent& component, const Findings* findings) {
   Json record{{"state", to_string(component.state)}};
+  if (component.leaving) record["removal"] = true;
   if (component.error) {
     record["error"] = component.error->what;
     if (component.error->code == ErrorCode::unreachable) record["unreachable"] = true;

@@ -202,7 +202,10 @@ Status Transaction::perform(ActionKind::Phase phase, bool late) {
     SLIPWAY_CHECK(journal_.done(steps_[i].id));
     if (restart) SLIPWAY_CHECK(journal_.done(restart->text()));
     if (restart) ran_.insert(*restart);
-    if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) continue;
+    if (outcome.kind != Outcome::Kind::waiting && outcome.kind != Outcome::Kind::reboot_required) {
+      if (!outcome.reason.empty()) session_.ui().log(Ui::Level::info, {planned_.name, "activate"}, outcome.reason);
+      continue;
+    }
     outcome_ = outcome;
     return {};  // what comes after it in the plan builds on it
   }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct PlannedComponent {
   std::string follows;             ///< one before it that changes devices: its turn plans it from those; empty: none
   std::optional<Error> error;      ///< when it failed
   Json section;                    ///< its spec
+  std::set<std::string> recorded;  ///< keys of actions that stay as they are recorded: it cannot say now
   bool lost = false;               ///< see Ownership
   bool leaving = false;            ///< no longer in the spec
   Json accepted = Json::object();  ///< its part of Generation::accepted

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <future>
 
+#include <slipway/action/as_recorded.hpp>
 #include <slipway/text.hpp>
 
 #include "core/action/trigger/trigger.hpp"
@@ -138,6 +139,25 @@ Status check_actions(const std::string& component, const Plan& plan) {
   return {};
 }
 
+/// What the component cannot say now is what is recorded of it (sdk/slipway/action/as_recorded.hpp).
+void put_recorded(PlannedComponent& planned, const Ownership* owned) {
+  if (std::ranges::none_of(planned.plan.actions(), action::is_as_recorded)) return;
+  Plan settled;
+  for (const Action& action : planned.plan.actions()) {
+    const std::string key = action.kind() + " " + action.target();
+    const Owned* const recorded = owned == nullptr ? nullptr : owned->find(key);
+    if (!action::is_as_recorded(action)) {
+      settled.add(action);
+    } else if (recorded != nullptr) {
+      settled.add(recorded->action);
+      planned.recorded.insert(key);
+    }
+  }
+  for (const auto& [name, value] : planned.plan.outputs().items()) settled.output(name, value);
+  for (const std::string& note : planned.plan.notes()) settled.note(note);
+  planned.plan = std::move(settled);
+}
+
 /// Everything owned that the plan does not list any more, newest first.
 Status add_removals(Session& session, PlannedComponent& planned, const Ownership* owned, LayerStager& layers) {
   if (owned == nullptr) return {};
@@ -169,6 +189,13 @@ Status add_desired(Session& session, PlannedComponent& planned, const Ownership*
     if (earlier != nullptr) {
       item.record = earlier->record;
       item.original = earlier->original;
+    }
+    if (planned.recorded.contains(item.key())) {
+      item.replaced = earlier->replaced;
+      item.check.standing = Check::Standing::satisfied;
+      item.check.summary = item.key() + " stays as it was applied";
+      planned.items.push_back(std::move(item));
+      continue;
     }
     ActionContext context = make_context(session, planned.name, layers, item.record, item.original);
     SLIPWAY_TRY(check, kind->check(action, context));
@@ -208,6 +235,7 @@ Status fill_items(Session& session, PlannedComponent& planned, const Ownership* 
                   const std::map<std::string, NamedSource>& sources, const PlannedRun& run,
                   const PlanOptions& options) {
   SLIPWAY_CHECK(check_actions(planned.name, planned.plan));
+  put_recorded(planned, owned);
   planned.lost = owned != nullptr && owned->lost;
   if (planned.lost)
     planned.plan.note(planned.leaving ? "its record was lost: what it made before stays"
@@ -253,14 +281,15 @@ PlannedComponent plan_boot_unit(Session& session, const PlannedRun& run, const s
   return planned;
 }
 
-/// Those that leave, in reverse of the order in which they came.
+/// Those that leave, in reverse of the order in which they came; the boot unit last, since it is for all of them.
 void plan_leavers(Session& session, PlannedRun& run, const std::map<std::string, Ownership>& owned,
                   const std::function<bool(const std::string&)>& looked_at,
                   const std::function<bool(const std::string&)>& stays) {
   std::vector<const Ownership*> leavers;
   for (const auto& [name, ownership] : owned)
     if (!run.spec.components.contains(name) && looked_at(name) && !stays(name)) leavers.push_back(&ownership);
-  std::sort(leavers.begin(), leavers.end(), [](const Ownership* a, const Ownership* b) { return a->order > b->order; });
+  std::ranges::sort(leavers, std::greater{},
+                    [](const Ownership* each) { return std::pair(each->component != kBootComponent, each->order); });
   for (const Ownership* ownership : leavers) run.components.push_back(plan_leaving(session, *ownership, run));
 }
 

@@ -19,9 +19,11 @@
 namespace slipway::core {
 namespace {
 
+/// The component's own work is not done, and its finding about the last apply says so.
 bool is_on_its_way(const Json& record) {
   const std::string state = record.value("state", "");
-  return state == to_string(ComponentState::waiting) || state == to_string(ComponentState::reboot_required);
+  return state == to_string(ComponentState::waiting) || state == to_string(ComponentState::reboot_required) ||
+         (state == to_string(ComponentState::failed) && !record.contains("findings"));
 }
 
 /// What is not as it was left. The summary of a component's own work tells the change that was made then.
@@ -31,7 +33,7 @@ std::string text_of(const Owned& item, const Check& check) {
 }
 
 /// One finding for all that a component owns: it is as it was left, or what is not.
-/// @param later  the component's own work waits, as its finding about the last apply says
+/// @param later  see is_on_its_way()
 Result<Finding> check_owned(Session& session, const Ownership& owned, const Json& accepted, bool deep, bool later) {
   ComponentLayers layers(session, owned.component, {});
   std::string problems;
@@ -109,6 +111,10 @@ std::set<std::string> as_in_force(Session& session, const HostSpec& spec, const 
 std::optional<Finding> last_apply(const Session& session, const std::string& name, const Json& record,
                                   bool is_in_force) {
   if (record.contains("findings")) return std::nullopt;
+  if (record.value("removal", false))
+    return Finding{
+        Finding::Status::fail, name + ".removal", "it could not be removed: " + failing_text(record),
+        advised("run `slipway remove " + name + "` again, or `slipway apply` to keep it", session.options())};
   const std::string state = record.value("state", "");
   // A registry that did not answer stops no running machine, and what waits is on its way.
   const bool failed = (state == "failed" || state == "blocked") && !record.value("unreachable", false) && !is_in_force;

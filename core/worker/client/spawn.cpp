@@ -30,6 +30,12 @@ bool replaced(const char* entry, const std::vector<std::string>& own) {
   return false;
 }
 
+/// Standard input that is closed is nothing to read.
+Fd input_of(const WorkerOptions& options) {
+  Fd input(options.reads_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : -1);
+  return input ? std::move(input) : Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
 Result<pid_t> start(const ChildProgram& program, const Family& family) {
   if (family.cgroup() >= 0)
     if (const pid_t pid = start_in_cgroup(program, family.cgroup()); pid > 0) return pid;
@@ -45,10 +51,10 @@ Result<WorkerProcess> spawn_worker(const WorkerOptions& options, Family& family)
   fcntl(channel.ours.get(), F_SETFL, O_NONBLOCK);
   SLIPWAY_TRY(printed, make_pipe());
   fcntl(printed.read.get(), F_SETFL, O_NONBLOCK);
-  SLIPWAY_TRY(nothing, moved_up(Fd(open("/dev/null", O_RDONLY | O_CLOEXEC))));
+  SLIPWAY_TRY(input, moved_up(input_of(options)));
   ChildProgram program{.argv = {path, options.plugin_path, std::to_string(getpid())},
                        .environment = options.environment,
-                       .descriptors = {nothing.get(), printed.write.get(), printed.write.get(), channel.theirs.get()},
+                       .descriptors = {input.get(), printed.write.get(), printed.write.get(), channel.theirs.get()},
                        .own_session = true};
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (!withheld(*entry, options.trust_environment) && !replaced(*entry, options.environment))

@@ -43,6 +43,7 @@ struct WorkerOptions {
   bool files_in_memory_count = true;                      ///< sdk/confine/slipway/confine/process_limits.hpp
   bool trust_environment = true;                          ///< pass SLIPWAY_ variables on
   std::vector<std::string> environment;  ///< further entries, "NAME=VALUE", before those of this process
+  bool reads_input = false;              ///< it has the standard input of this process, not /dev/null
   std::vector<int> sockets = {};         ///< that it inherits (slipway/process/sockets.hpp), borrowed
 };
 
